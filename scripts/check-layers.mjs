@@ -1,0 +1,124 @@
+// Who may import whom under src/. Each rule: the files it is for, and what they may import besides their own
+// folder. The first rule that matches a file counts. `types:` allows `import type` only.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const PROTOCOL_LEAVES = ['protocol/ascii.ts', 'protocol/failure.ts', 'base/invariant.ts']
+const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol/header-names.ts']
+
+const RULES = [
+  { files: /^index\.ts$/, may: [''] },
+  { files: /^errors\.ts$/, may: [] },
+  { files: /^diagnostics\.ts$/, may: [] },
+  { files: /^base\//, may: [] },
+  { files: /^protocol\/(ascii|failure)\.ts$/, may: [], alone: true },
+  { files: /^protocol\/header-[a-z]+\.ts$/, may: [...PROTOCOL_LEAVES, ...FIELDS], alone: true },
+  { files: /^protocol\/hpack\//, may: PROTOCOL_LEAVES },
+  { files: /^protocol\/http1\//, may: [...PROTOCOL_LEAVES, ...FIELDS] },
+  { files: /^protocol\/http2\//, may: [...PROTOCOL_LEAVES, ...FIELDS, 'protocol/hpack/'] },
+  { files: /^protocol\/websocket\//, may: [...PROTOCOL_LEAVES, ...FIELDS] },
+  { files: /^net\//, may: ['base/', 'errors.ts'] },
+  {
+    files: /^request\//,
+    may: ['base/', 'errors.ts', 'diagnostics.ts', 'protocol/ascii.ts', ...FIELDS],
+  },
+  {
+    files: /^connection\//,
+    may: ['protocol/', 'net/', 'request/', 'base/', 'errors.ts', 'diagnostics.ts'],
+  },
+  { files: /^(api|handler)\//, may: ['request/', 'base/', 'errors.ts', ...FIELDS], types: ['dispatcher/'] },
+  { files: /^cookies\//, may: ['base/', 'errors.ts'] },
+  {
+    files: /^dispatcher\//,
+    may: [
+      'connection/',
+      'net/',
+      'request/',
+      'api/',
+      'handler/',
+      'base/',
+      'errors.ts',
+      'diagnostics.ts',
+      ...FIELDS,
+    ],
+  },
+]
+
+/** Modules of the runtime that a folder must not touch. */
+const FORBIDDEN = [
+  { files: /^protocol\//, modules: /^node:(?!buffer$)/, why: 'the engines do no I/O' },
+  { files: /^(?!net\/|base\/)/, modules: /^node:dns$/, why: 'names are resolved in net/' },
+  {
+    files: /./,
+    modules: /^node:http2?$/,
+    except: /^import \{ maxHeaderSize as \w+ \} from 'node:http'$/,
+    why: 'HTTP is spoken by our own engines',
+  },
+]
+
+const src = fileURLToPath(new URL('../src/', import.meta.url))
+const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm
+
+const complaints = []
+const graph = new Map()
+
+for (const entry of readdirSync(src, { recursive: true, withFileTypes: true })) {
+  if (!entry.isFile() || !entry.name.endsWith('.ts')) continue
+  const file = relative(src, join(entry.parentPath, entry.name)).replaceAll('\\', '/')
+  check(file, readFileSync(join(src, file), 'utf8'))
+}
+findCycles()
+
+if (complaints.length > 0) {
+  console.error(complaints.join('\n'))
+  process.exit(1)
+}
+console.log(`layers: ${graph.size} files keep the rules`)
+
+function check(file, text) {
+  const rule = RULES.find(({ files }) => files.test(file))
+  if (rule === undefined) {
+    complaints.push(`${file}: no layer rule is for it`)
+    return
+  }
+  const imports = new Set()
+  graph.set(file, imports)
+  for (const match of text.matchAll(IMPORT)) {
+    const [statement, isType, target] = match
+    if (!target.startsWith('.')) {
+      checkModule(file, target, statement)
+      continue
+    }
+    const path = posix.join(dirname(file), target)
+    if (!isType) imports.add(path)
+    const own = !rule.alone && dirname(path) === dirname(file)
+    const allowed = [...rule.may, ...(isType && rule.types ? rule.types : [])]
+    if (!own && !allowed.some((part) => path.startsWith(part))) {
+      complaints.push(`${file}: must not import ${path}`)
+    }
+  }
+}
+
+function checkModule(file, module, statement) {
+  for (const { files, modules, except, why } of FORBIDDEN) {
+    if (files.test(file) && modules.test(module) && !except?.test(statement)) {
+      complaints.push(`${file}: must not import ${module} (${why})`)
+    }
+  }
+}
+
+function findCycles() {
+  const state = new Map()
+  const visit = (file, path) => {
+    if (state.get(file) === 'done') return
+    if (state.get(file) === 'open') {
+      complaints.push(`cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`)
+      return
+    }
+    state.set(file, 'open')
+    for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+    state.set(file, 'done')
+  }
+  for (const file of graph.keys()) visit(file, [])
+}

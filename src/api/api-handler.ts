@@ -1,0 +1,185 @@
+/**
+ * What the handlers of request, stream, pipeline, connect and upgrade share: the abort signal through all
+ * phases of a request, and failing exactly once. Works with any dispatcher that calls the handler methods.
+ */
+import { type AbortSource, abortedReason, isAbortSource, signalHubOf } from '../base/signal.ts'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { InvalidArgumentError, RequestAbortedError } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+
+/** What all five methods understand beside the options of `dispatch`. */
+export interface ApiOptions<TOpaque = null> {
+  /** Handed back with the result; a falsy value comes back as null. */
+  readonly opaque?: TOpaque | undefined
+  /** Aborts the request: an AbortSignal, or an EventEmitter that emits `abort`. */
+  readonly signal?: AbortSource | null | undefined
+  /** `'raw'` gives response headers as a flat list of names and values, as received. */
+  readonly responseHeaders?: 'raw' | null | undefined
+}
+
+/** An informational response. */
+export interface InfoData {
+  statusCode: number
+  headers: HeaderObject | string[]
+}
+
+export type InfoCallback = (info: InfoData) => void
+
+export function checkSignal(signal: unknown): void {
+  if (signal && !isAbortSource(signal)) {
+    throw new InvalidArgumentError('signal must be an EventEmitter or EventTarget')
+  }
+}
+
+export function checkMethod(method: unknown): void {
+  if (method === 'CONNECT') throw new InvalidArgumentError('invalid method')
+}
+
+export function checkOnInfo(onInfo: unknown): void {
+  if (onInfo && typeof onInfo !== 'function') throw new InvalidArgumentError('invalid onInfo callback')
+}
+
+/** Response headers in the form the caller asked for. */
+export function presentHeaders(
+  controller: DispatchController,
+  headers: HeaderObject,
+  form: string | null | undefined,
+): HeaderObject | string[] {
+  if (form !== 'raw') return headers
+  const received = controller.rawHeaders
+  if (Array.isArray(received)) return received.map((part) => part.toString('latin1'))
+  const flat: string[] = []
+  for (const name of Object.keys(headers)) {
+    const value = headers[name]!
+    if (Array.isArray(value)) for (const one of value) flat.push(name, one)
+    else flat.push(name, value)
+  }
+  return flat
+}
+
+/** Adds received fields as own data properties: a peer may name one `__proto__`. */
+export function copyFields(target: HeaderObject, fields: HeaderObject | null | undefined): void {
+  if (fields === null || fields === undefined) return
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]!
+    if (name === '__proto__') {
+      Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true })
+    } else {
+      target[name] = value
+    }
+  }
+}
+
+function failOnAbort(handler: ApiHandler, reason: unknown): void {
+  handler.fail(reason ?? new RequestAbortedError())
+}
+
+export abstract class ApiHandler implements DispatchHandler {
+  /** Of the attempt that runs now; null while the request waits. */
+  protected controller: DispatchController | null = null
+  protected context: unknown = null
+  #abortQueued: ((reason?: unknown) => void) | null = null
+  #signal: AbortSource | null = null
+  #owner: Dispatcher | null = null
+  #unsubscribe: (() => void) | null = null
+  #failing = false
+  #failed = false
+  #error: unknown = null
+
+  /** Called once at most, with what ended the request. */
+  protected abstract onFailure(error: unknown): void
+
+  /** Whether the final head was handed out: from then on the request cannot begin again. */
+  protected abstract hasResponse(): boolean
+
+  protected get failed(): boolean {
+    return this.#failed
+  }
+
+  /** Dispatches, unless the signal is aborted already: then nothing is sent, and the failure comes at once. */
+  start(dispatcher: Dispatcher, opts: DispatchOptions, signal: AbortSource | null | undefined): void {
+    if (signal) {
+      const aborted = abortedReason(signal)
+      if (aborted !== null) {
+        failOnAbort(this, aborted.reason)
+        return
+      }
+      this.#signal = signal
+      this.#owner = dispatcher
+      this.#unsubscribe = signalHubOf(dispatcher).subscribe(signal, (reason) => failOnAbort(this, reason))
+    }
+    try {
+      dispatcher.dispatch(opts, this)
+    } catch (error) {
+      this.#end(error)
+    }
+  }
+
+  /** Gives the request up from this side: aborts it wherever it is. */
+  fail(error: unknown): void {
+    if (this.#failing || this.#failed) return
+    this.#failing = true
+    this.#error = error
+    try {
+      if (this.controller !== null) this.controller.abort(error)
+      else this.#abortQueued?.(error)
+    } finally {
+      // Our dispatchers have called onResponseError by now; another one may do it later, or never.
+      this.#end(error)
+    }
+  }
+
+  /** Takes the listener off the signal. */
+  protected release(): void {
+    this.#unsubscribe?.()
+    this.#unsubscribe = null
+  }
+
+  /** Lets the signal go on working, but no longer keeps this handler alive. */
+  protected loosen(): void {
+    if (this.#unsubscribe === null || this.#signal === null || this.#owner === null) return
+    this.#unsubscribe()
+    this.#unsubscribe = signalHubOf(this.#owner).subscribeWeakly(
+      this.#signal,
+      this as ApiHandler,
+      failOnAbort,
+    )
+  }
+
+  onRequestQueued(abort: (reason?: unknown) => void): void {
+    if (this.#failed) {
+      abort(this.#error)
+      return
+    }
+    // Also when a layer below sends again: the controller of the earlier attempt steers nothing any more.
+    this.controller = null
+    this.#abortQueued = abort
+  }
+
+  onRequestStart(controller: DispatchController, context: unknown): void {
+    if (this.#failed) {
+      controller.abort(this.#error)
+      return
+    }
+    this.controller = controller
+    this.context = context
+    if (this.hasResponse()) {
+      this.fail(new RequestAbortedError('Request aborted: it was started again after its response had begun'))
+    }
+  }
+
+  onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
+    this.#end(error)
+  }
+
+  #end(error: unknown): void {
+    if (this.#failed) return
+    this.#failed = true
+    // A dispatcher may report its own error for an abort; the caller is told the reason that was given.
+    if (!this.#failing) this.#error = error
+    this.release()
+    this.onFailure(this.#error)
+  }
+}

@@ -1,0 +1,362 @@
+/**
+ * The body of a response: a Readable that stays asleep until somebody streams it. Chunks that arrive are
+ * held; `text()` and its like take them as they are, because running a stream costs more than ten times as
+ * much as collecting; the first `_read`, which Node calls only for a real consumer, wakes the stream
+ * (contract: dispatcher.md §7.1). Knows its request only as a {@link BodySource}.
+ */
+import type { Blob } from 'node:buffer'
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { AbortError, InvalidArgumentError, NotSupportedError, RequestAbortedError } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import {
+  BodyCollector,
+  type Collector,
+  type Conversion,
+  toArrayBuffer,
+  toBlob,
+  toBytes,
+  toJson,
+  toText,
+} from './body-collect.ts'
+import { webStreamOf } from './body-web-stream.ts'
+import { ignoreError } from './request-body.ts'
+
+/** Bytes that `dump()` reads to save the connection; beyond, a new connection is cheaper. */
+const DEFAULT_DUMP_LIMIT = 131_072
+
+/** The request, as its body needs it. */
+export interface BodySource {
+  pauseBody(): void
+  resumeBody(): void
+  /** The body was destroyed before all of it had come. */
+  abortBody(error: unknown): void
+  /** The body is consumed or destroyed. */
+  bodyClosed(): void
+}
+
+export interface DumpOptions {
+  /** Bytes to read at most; with more, the body is destroyed. Default: 131072. */
+  readonly limit?: number | undefined
+  readonly signal?: AbortSignal | null | undefined
+}
+
+export class BodyReadable extends Readable {
+  readonly #source: BodySource
+  readonly #headers: HeaderObject
+  readonly #limit: number
+  readonly #isHead: boolean
+  /** Arrived and not handed on; null once the stream runs and something was read from it. */
+  #held: Buffer[] | null = []
+  #heldBytes = 0
+  #complete = false
+  #streaming = false
+  #paused = false
+  #collector: Collector | null = null
+  /** False until the microtask after `text()`, which may still find listeners attached after the call. */
+  #collecting = false
+  /** Bytes `dump()` may still take; null when the body is not dumped asleep. */
+  #dumpRoom: number | null = null
+  #dumped = false
+  #failed = false
+  #error: unknown = null
+  #encoding: BufferEncoding | null = null
+  #web: ReadableStream<Uint8Array> | null = null
+
+  constructor(source: BodySource, headers: HeaderObject, highWaterMark: number, isHead: boolean) {
+    super({ highWaterMark })
+    this.#source = source
+    this.#headers = headers
+    this.#limit = highWaterMark
+    this.#isHead = isHead
+  }
+
+  /** True once data was read or collected. */
+  get bodyUsed(): boolean {
+    return this.#collecting || this.#dumped || Readable.isDisturbed(this)
+  }
+
+  /** The same bytes as a web stream; made when first asked for. Locked when the body is consumed otherwise. */
+  get body(): ReadableStream<Uint8Array> {
+    if (this.#web === null) {
+      this.#web = webStreamOf(this)
+      if (this.#collector !== null || this.#dumped) this.#web.getReader()
+    }
+    return this.#web
+  }
+
+  /** The whole body as text: UTF-8 without its byte order mark, or what `setEncoding` asked for. */
+  text(): Promise<string> {
+    return this.#collect(toText)
+  }
+
+  /** The whole body, parsed. */
+  json(): Promise<unknown> {
+    return this.#collect(toJson)
+  }
+
+  /** The whole body in memory of its own. */
+  bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#collect(toBytes)
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#collect(toArrayBuffer)
+  }
+
+  /** The whole body as a Blob with the response's content type. */
+  blob(): Promise<Blob> {
+    return this.#collect(toBlob)
+  }
+
+  /** Not supported: parsing form data from a peer belongs to `fetch`. */
+  formData(): Promise<never> {
+    return Promise.reject(new NotSupportedError())
+  }
+
+  /** Ignored for a name that is no encoding. */
+  override setEncoding(encoding: BufferEncoding): this {
+    if (!Buffer.isEncoding(encoding)) return this
+    this.#encoding = encoding
+    return super.setEncoding(encoding)
+  }
+
+  /**
+   * Discards the body so that its connection can be used again; resolves when the body is closed. One that
+   * turns out longer than `limit` is destroyed, which closes an HTTP/1.1 connection.
+   *
+   * @example
+   * const { statusCode, body } = await client.request({ path: '/', method: 'GET' })
+   * await body.dump()
+   */
+  dump(opts?: DumpOptions): Promise<null> {
+    const signal = opts?.signal ?? null
+    if (signal !== null && (typeof signal !== 'object' || !('aborted' in signal))) {
+      return Promise.reject(new InvalidArgumentError('signal must be an AbortSignal'))
+    }
+    if (signal?.aborted) return Promise.reject(signal.reason ?? new AbortError())
+    if (this.closed) return Promise.resolve(null)
+    const limit = Number.isFinite(opts?.limit) && opts?.limit ? opts.limit : DEFAULT_DUMP_LIMIT
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.destroy((signal?.reason ?? new AbortError()) as Error)
+      }
+      this.on('error', ignoreError)
+      this.once('close', () => {
+        signal?.removeEventListener('abort', onAbort)
+        if (signal?.aborted) reject(signal.reason ?? new AbortError())
+        else resolve(null)
+      })
+      signal?.addEventListener('abort', onAbort)
+      this.#discard(limit)
+    })
+  }
+
+  /** Destroys a body that was not consumed, without an `error` event, and waits for it to close. */
+  override async [Symbol.asyncDispose](): Promise<void> {
+    if (this.closed) return
+    const closed = new Promise((resolve) => this.once('close', resolve))
+    if (!this.spent && !this.readableEnded) {
+      this.on('error', ignoreError)
+      this.destroy()
+    }
+    await closed
+  }
+
+  /** Whether nothing is left that an abort could take away. */
+  get spent(): boolean {
+    if (!this.#complete || this.#streaming) return false
+    return this.#collecting || this.#heldBytes === 0
+  }
+
+  /** A piece of the body has come. */
+  receive(chunk: Buffer): void {
+    if (this.destroyed || this.#complete || chunk.length === 0) return
+    if (this.#dumpRoom !== null) {
+      this.#dumpRoom -= chunk.length
+      if (this.#dumpRoom < 0) this.destroy(new AbortError())
+      return
+    }
+    if (this.#collecting) {
+      this.#collector?.gathered.add(chunk)
+      if (this.#streaming) this.push(chunk)
+      return
+    }
+    if (!this.#streaming) {
+      this.#held?.push(chunk)
+      this.#heldBytes += chunk.length
+      if (this.#heldBytes >= this.#limit && this.#collector === null) this.#pause()
+      return
+    }
+    // Until the first read a collection may still begin, and it wants all there was.
+    if (this.#collector === null && this.readableDidRead) this.#held = null
+    else this.#held?.push(chunk)
+    if (!this.push(chunk)) this.#pause()
+  }
+
+  /** All of the body has come. */
+  complete(): void {
+    if (this.destroyed || this.#complete) return
+    this.#complete = true
+    if (this.#streaming) this.push(null)
+    if (this.#collecting) this.#finish()
+    else if (this.#dumpRoom !== null) this.#endAsleep()
+  }
+
+  /** The request failed; any reason will do, also one that a stream would not take for an error. */
+  fail(error: unknown): void {
+    if (this.destroyed) return
+    this.#failed = true
+    this.#error = error
+    this.destroy(error as Error)
+  }
+
+  override _read(): void {
+    if (!this.#streaming) this.#wake()
+    this.#resume()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    if (!this.#failed && (error !== null || !this.readableEnded)) {
+      this.#failed = true
+      this.#error = error ?? new RequestAbortedError()
+    }
+    this.#held = null
+    this.#heldBytes = 0
+    if (!this.#failed) {
+      this.#source.bodyClosed()
+      callback(null)
+      return
+    }
+    const reason = this.#error as Error
+    const collector = this.#collector
+    if (collector !== null) {
+      // Whoever collects is told by the promise, and need not listen for errors.
+      this.on('error', ignoreError)
+      collector.fail(reason)
+    }
+    if (!this.#complete) this.#source.abortBody(reason)
+    this.#source.bodyClosed()
+    // Who waits for the promise of the response gets it a microtask later, and must have the time to listen.
+    if (collector === null && !this.#dumped && !this.#hasReaders()) setImmediate(callback, reason)
+    else callback(reason)
+  }
+
+  #collect<T>(convert: Conversion<T>): Promise<T> {
+    if (this.#failed) {
+      this.on('error', ignoreError)
+      return Promise.reject(this.#error)
+    }
+    if (this.#collector !== null || this.#dumped || this.readableDidRead || this.#web?.locked) {
+      return Promise.reject(new TypeError('unusable'))
+    }
+    this.#web?.getReader()
+    return new Promise<T>((resolve, reject) => {
+      this.#collector = new BodyCollector(convert, resolve, reject)
+      queueMicrotask(() => this.#begin())
+    })
+  }
+
+  #begin(): void {
+    const collector = this.#collector
+    if (collector === null || this.#failed) return
+    this.#collecting = true
+    if (!this.#streaming && this.#hasReaders()) this.#wake()
+    const held = this.#held ?? []
+    this.#held = null
+    if (!this.#complete) collector.gathered.expect(this.#contentLength() ?? 0)
+    for (const chunk of held) collector.gathered.add(chunk)
+    if (this.#complete) this.#finish()
+    else this.#resume()
+  }
+
+  #finish(): void {
+    // Listeners see all data before the promise does, as they are of the same stream.
+    if (this.#streaming && this.readableFlowing && !this.readableEnded && !this.destroyed) {
+      this.once('end', () => this.#answer())
+      return
+    }
+    this.#answer()
+  }
+
+  #answer(): void {
+    const contentType = this.#headers['content-type']
+    try {
+      this.#collector?.finish({
+        encoding: this.#encoding,
+        contentType: (Array.isArray(contentType) ? contentType[0] : contentType) ?? '',
+      })
+    } catch (error) {
+      this.fail(error)
+      return
+    }
+    this.#source.bodyClosed()
+    if (!this.#streaming) this.#endAsleep()
+  }
+
+  /** Ends a stream that never ran: it says `end` and `close` like any other. */
+  #endAsleep(): void {
+    this.#heldBytes = 0
+    if (this.destroyed) return
+    this.push(null)
+    this.read()
+  }
+
+  #wake(): void {
+    this.#streaming = true
+    this.#heldBytes = 0
+    for (const chunk of this.#held ?? []) this.push(chunk)
+    if (this.#complete) this.push(null)
+  }
+
+  #discard(limit: number): void {
+    if (this.#collector !== null) return
+    this.#dumped = true
+    const length = this.#contentLength()
+    if (length !== null && length > limit) {
+      this.destroy(new AbortError())
+    } else if (this.#streaming || this.#hasReaders()) {
+      this.#discardRunning(limit)
+    } else {
+      this.#dumpRoom = limit - this.#heldBytes
+      this.#held = null
+      this.#heldBytes = 0
+      if (this.#dumpRoom < 0) this.destroy(new AbortError())
+      else if (this.#complete) this.#endAsleep()
+      else this.#resume()
+    }
+  }
+
+  #discardRunning(limit: number): void {
+    let room = limit
+    this.on('data', (chunk: Buffer | string) => {
+      room -= typeof chunk === 'string' ? Buffer.byteLength(chunk, this.#encoding ?? 'utf8') : chunk.length
+      if (room < 0) this.destroy(new AbortError())
+    })
+    this.resume()
+  }
+
+  #hasReaders(): boolean {
+    return this.#streaming || this.readableFlowing !== null || this.listenerCount('readable') > 0
+  }
+
+  /** What the head announced; null when unknown, and for HEAD, whose announcement is of another body. */
+  #contentLength(): number | null {
+    const value = this.#headers['content-length']
+    if (this.#isHead || typeof value !== 'string') return null
+    const length = Number(value)
+    return Number.isSafeInteger(length) ? length : null
+  }
+
+  #pause(): void {
+    if (this.#paused) return
+    this.#paused = true
+    this.#source.pauseBody()
+  }
+
+  #resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#source.resumeBody()
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * `connect()`: sends CONNECT and hands the socket over (contract: dispatcher.md §10).
+ */
+import type { Duplex } from 'node:stream'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { SocketError, type Timings } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { DispatchController } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
+import { type FailedData, type Settlement, settle } from './settlement.ts'
+import { SocketHandler } from './socket-handler.ts'
+
+export interface ConnectOptions<TOpaque = null>
+  extends Omit<DispatchOptions, 'method' | 'body' | 'upgrade'>,
+    ApiOptions<TOpaque> {}
+
+export type ConnectCallback<TOpaque = null> = (
+  error: Error | null,
+  data: ConnectData<TOpaque> & FailedData<TOpaque>,
+) => void
+
+export class ConnectData<TOpaque = null> {
+  /** Any final status: a refusal resolves too. */
+  statusCode: number
+  /** A flat `string[]` with `responseHeaders: 'raw'`. */
+  headers: HeaderObject
+  /** Belongs to the caller. */
+  socket: Duplex
+  opaque: TOpaque
+  context: unknown
+  readonly #timings: Timings | null
+
+  constructor(
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+    opaque: TOpaque,
+    context: unknown,
+    timings: Timings | null,
+  ) {
+    this.statusCode = statusCode
+    this.headers = headers
+    this.socket = socket
+    this.opaque = opaque
+    this.context = context
+    this.#timings = timings
+  }
+
+  /** When each step happened. Null from other dispatchers. */
+  get timings(): Timings | null {
+    return this.#timings
+  }
+}
+
+class ConnectHandler<TOpaque> extends SocketHandler<ConnectData<TOpaque>> {
+  readonly #opts: ConnectOptions<TOpaque>
+
+  constructor(opts: ConnectOptions<TOpaque>, settlement: Settlement<ConnectData<TOpaque>>) {
+    super(settlement)
+    checkSignal(opts.signal)
+    this.#opts = opts
+  }
+
+  onRequestUpgrade(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    const { opaque, responseHeaders } = this.#opts
+    const data = new ConnectData(
+      statusCode,
+      // Declared as an object; the flat list is documented for `responseHeaders: 'raw'`.
+      presentHeaders(controller, headers, responseHeaders) as HeaderObject,
+      socket,
+      // A falsy value comes back as null, whatever its type says.
+      (opaque || null) as TOpaque,
+      this.context,
+      controller.timings ?? null,
+    )
+    this.handOver(data, socket)
+  }
+
+  protected override refusal(): Error {
+    return new SocketError('bad connect', null)
+  }
+}
+
+export function connect<TOpaque>(
+  dispatcher: Dispatcher,
+  opts: ConnectOptions<TOpaque>,
+  callback: ConnectCallback<TOpaque> | undefined,
+): Promise<ConnectData<TOpaque>> | undefined {
+  return settle<ConnectData<TOpaque>, TOpaque>('UNDICI_CONNECT', opts, callback, (settlement) => {
+    const handler = new ConnectHandler(opts, settlement)
+    handler.start(dispatcher, { ...opts, method: 'CONNECT' }, opts.signal)
+  })
+}

@@ -1,0 +1,281 @@
+/**
+ * `pipeline()`: a Duplex whose written side is the request body and whose read side is what the caller's
+ * handler makes of the response (contract: dispatcher.md §9).
+ */
+import { AsyncResource } from 'node:async_hooks'
+import { Duplex, PassThrough, Readable } from 'node:stream'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { InvalidArgumentError, InvalidReturnValueError, RequestAbortedError } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { DispatchController } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import {
+  ApiHandler,
+  type ApiOptions,
+  checkMethod,
+  checkOnInfo,
+  checkSignal,
+  type InfoCallback,
+  presentHeaders,
+} from './api-handler.ts'
+import { ignoreError } from './request-body.ts'
+import { checkOptions } from './settlement.ts'
+
+export interface PipelineOptions<TOpaque = null> extends Omit<DispatchOptions, 'body'>, ApiOptions<TOpaque> {
+  /** Called for each informational response but 100 and 101. */
+  readonly onInfo?: InfoCallback | null | undefined
+  /** Whether the Duplex yields objects. Default: false. */
+  readonly objectMode?: boolean | undefined
+}
+
+/** The response, as the handler sees it. */
+export interface PipelineHandlerData<TOpaque = null> {
+  statusCode: number
+  /** A flat `string[]` with `responseHeaders: 'raw'`. */
+  headers: HeaderObject
+  opaque: TOpaque
+  body: Readable
+  context: unknown
+}
+
+/** Returns, at once, what the Duplex is to yield. */
+export type PipelineHandlerFunction<TOpaque = null> = (
+  data: PipelineHandlerData<TOpaque>,
+) => NodeJS.ReadableStream
+
+/** The request body: takes one write of the Duplex at a time. */
+class RequestSide extends Readable {
+  #written: ((error?: Error | null) => void) | null = null
+
+  /** Once destroyed (the server answered early, or all has failed) what is written goes nowhere. */
+  send(chunk: Buffer, written: (error?: Error | null) => void): void {
+    if (this.destroyed || this.push(chunk)) written()
+    else this.#written = written
+  }
+
+  override _read(): void {
+    const written = this.#written
+    this.#written = null
+    written?.()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    const written = this.#written
+    this.#written = null
+    written?.(error)
+    callback(error)
+  }
+}
+
+/** The response body that the handler gets. */
+class ResponseSide extends Readable {
+  readonly #resume: () => void
+
+  constructor(resume: () => void) {
+    super()
+    this.#resume = resume
+  }
+
+  override _read(): void {
+    this.#resume()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    callback(error ?? (this.readableEnded ? null : new RequestAbortedError()))
+  }
+}
+
+/** What the handler returned; only `on` is sure to be there. */
+interface Yielded {
+  on(event: 'data', listener: (chunk: unknown) => void): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'end' | 'close', listener: () => void): unknown
+  pause?(): unknown
+  resume?(): unknown
+  destroy?(error?: Error | null): unknown
+  readonly destroyed?: boolean
+}
+
+/** What stands behind the Duplex. */
+interface DuplexEnds {
+  readonly request: RequestSide
+  readMore(): void
+  onDuplexDestroyed(error: Error | null): void
+}
+
+class PipelineDuplex extends Duplex {
+  readonly #ends: DuplexEnds
+
+  constructor(ends: DuplexEnds, objectMode: boolean) {
+    super({ readableObjectMode: objectMode })
+    this.#ends = ends
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+    this.#ends.request.send(chunk, callback)
+  }
+
+  override _final(callback: (error?: Error | null) => void): void {
+    this.#ends.request.push(null)
+    callback()
+  }
+
+  override _read(): void {
+    this.#ends.readMore()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    const reason = error ?? (this.readableEnded ? null : new RequestAbortedError())
+    this.#ends.onDuplexDestroyed(reason)
+    callback(reason)
+  }
+}
+
+class PipelineHandler<TOpaque> extends ApiHandler implements DuplexEnds {
+  readonly request: RequestSide = new RequestSide()
+  readonly duplex: PipelineDuplex
+  readonly #opts: PipelineOptions<TOpaque>
+  readonly #handle: PipelineHandlerFunction<TOpaque>
+  readonly #resource: AsyncResource
+  #response: ResponseSide | null = null
+  #yielded: Yielded | null = null
+  #paused = false
+  #complete = false
+
+  constructor(opts: PipelineOptions<TOpaque>, handle: PipelineHandlerFunction<TOpaque>) {
+    super()
+    checkOptions(opts)
+    if (typeof handle !== 'function') throw new InvalidArgumentError('invalid handler')
+    checkSignal(opts.signal)
+    checkMethod(opts.method)
+    checkOnInfo(opts.onInfo)
+    this.#opts = opts
+    this.#handle = handle
+    this.#resource = new AsyncResource('UNDICI_PIPELINE')
+    // Errors of the request body are those of the Duplex, which reports them.
+    this.request.on('error', ignoreError)
+    this.duplex = new PipelineDuplex(this, opts.objectMode === true)
+  }
+
+  onResponseStart(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+    if (this.failed) return
+    this.controller = controller
+    try {
+      if (statusCode < 200) this.#inform(controller, statusCode, headers)
+      else if (this.#response !== null) {
+        throw new RequestAbortedError('Request aborted: a second final response head came')
+      } else this.#begin(controller, statusCode, headers)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  onResponseData(controller: DispatchController, chunk: Buffer): void {
+    const response = this.#response
+    if (this.failed || response === null || response.destroyed) return
+    this.controller = controller
+    if (!response.push(chunk)) {
+      this.#paused = true
+      controller.pause()
+    }
+  }
+
+  onResponseEnd(_controller: DispatchController, _trailers: HeaderObject): void {
+    if (this.failed) return
+    this.#complete = true
+    if (this.#response?.destroyed === false) this.#response.push(null)
+  }
+
+  readMore(): void {
+    this.#yielded?.resume?.()
+  }
+
+  /** The Duplex is the caller's end of it all: when it goes, everything goes. */
+  onDuplexDestroyed(error: Error | null): void {
+    // Also when it ended well but early: what is left of the response would hold the connection unread.
+    if (!this.#complete) this.fail(error ?? new RequestAbortedError())
+    this.#response?.destroy(error ?? undefined)
+    if (this.#yielded?.destroyed === false) this.#yielded.destroy?.(error)
+    this.request.destroy(error ?? undefined)
+    this.release()
+  }
+
+  protected override hasResponse(): boolean {
+    return this.#response !== null
+  }
+
+  protected override onFailure(error: unknown): void {
+    this.duplex.destroy(error as Error)
+  }
+
+  #begin(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+    const response = new ResponseSide(() => this.#resume())
+    this.#response = response
+    // A failure reaches the Duplex directly; a handler that does not listen must not crash the process.
+    response.on('error', (error) => this.#closeDuplex(error))
+    const yielded: unknown = this.#resource.runInAsyncScope(this.#handle, null, {
+      statusCode,
+      // Declared as an object; the flat list is documented for `responseHeaders: 'raw'`.
+      headers: presentHeaders(controller, headers, this.#opts.responseHeaders) as HeaderObject,
+      // A falsy value comes back as null, whatever its type says.
+      opaque: (this.#opts.opaque || null) as TOpaque,
+      body: response,
+      context: this.context,
+    })
+    if (!isYielded(yielded)) throw new InvalidReturnValueError('expected Readable')
+    this.#yielded = yielded
+    const duplex = this.duplex
+    let ended = false
+    yielded.on('error', (error) => this.#closeDuplex(error))
+    if (duplex.destroyed) {
+      // The handler aborted the signal.
+      yielded.destroy?.()
+      return
+    }
+    yielded.on('data', (chunk) => {
+      if (!duplex.destroyed && !duplex.push(chunk)) yielded.pause?.()
+    })
+    yielded.on('end', () => {
+      ended = true
+      if (!duplex.destroyed) duplex.push(null)
+    })
+    yielded.on('close', () => {
+      if (!ended) this.#closeDuplex(new RequestAbortedError())
+    })
+  }
+
+  #closeDuplex(error: Error): void {
+    this.duplex.destroy(error)
+  }
+
+  #inform(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+    const { onInfo, responseHeaders } = this.#opts
+    if (!onInfo || statusCode === 100 || statusCode === 101) return
+    const info = { statusCode, headers: presentHeaders(controller, headers, responseHeaders) }
+    this.#resource.runInAsyncScope(onInfo, null, info)
+  }
+
+  #resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.controller?.resume()
+  }
+}
+
+function isYielded(value: unknown): value is Yielded {
+  return typeof value === 'object' && value !== null && typeof (value as Partial<Yielded>).on === 'function'
+}
+
+export function pipeline<TOpaque>(
+  dispatcher: Dispatcher,
+  opts: PipelineOptions<TOpaque>,
+  handle: PipelineHandlerFunction<TOpaque>,
+): Duplex {
+  try {
+    const handler = new PipelineHandler(opts, handle)
+    handler.start(dispatcher, { ...opts, body: handler.request }, opts.signal)
+    return handler.duplex
+  } catch (error) {
+    return new PassThrough().destroy(error as Error)
+  }
+}

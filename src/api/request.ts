@@ -1,0 +1,215 @@
+/**
+ * `request()`: answers with the response head and a body that is read later (contract: dispatcher.md §7).
+ */
+import { AsyncResource } from 'node:async_hooks'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { InvalidArgumentError, RequestAbortedError, type Timings } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { DispatchController } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import {
+  ApiHandler,
+  type ApiOptions,
+  checkMethod,
+  checkOnInfo,
+  checkSignal,
+  copyFields,
+  type InfoCallback,
+  presentHeaders,
+} from './api-handler.ts'
+import { BodyReadable, type BodySource } from './body-readable.ts'
+import { destroyRequestBody, ignoreError } from './request-body.ts'
+import { type FailedData, type Settlement, settle } from './settlement.ts'
+
+/** Bytes of an unread body that are held before the connection is paused. */
+const DEFAULT_HIGH_WATER_MARK = 65_536
+
+export interface RequestOptions<TOpaque = null> extends DispatchOptions, ApiOptions<TOpaque> {
+  /** Called for each informational response but 100 and 101. */
+  readonly onInfo?: InfoCallback | null | undefined
+  /** Bytes of body to hold unread before the connection is paused. Default: 65536. */
+  readonly highWaterMark?: number | null | undefined
+}
+
+/** Options that ask for the headers as a flat list. */
+export interface RawRequestOptions<TOpaque = null> extends RequestOptions<TOpaque> {
+  readonly responseHeaders: 'raw'
+}
+
+export type RequestCallback<TOpaque = null, THeaders = HeaderObject> = (
+  error: Error | null,
+  data: ResponseData<TOpaque, THeaders> & FailedData<TOpaque>,
+) => void
+
+export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
+  statusCode: number
+  /** The reason phrase as sent. */
+  statusText: string
+  headers: THeaders
+  /** Filled before the body ends. */
+  trailers: HeaderObject
+  opaque: TOpaque
+  /** To be consumed, dumped or destroyed. */
+  body: BodyReadable
+  context: unknown
+  readonly #timings: Timings | null
+
+  constructor(
+    statusCode: number,
+    statusText: string,
+    headers: THeaders,
+    trailers: HeaderObject,
+    opaque: TOpaque,
+    body: BodyReadable,
+    context: unknown,
+    timings: Timings | null,
+  ) {
+    this.statusCode = statusCode
+    this.statusText = statusText
+    this.headers = headers
+    this.trailers = trailers
+    this.opaque = opaque
+    this.body = body
+    this.context = context
+    this.#timings = timings
+  }
+
+  /** When each step happened; goes on filling until the body has ended. Null from other dispatchers. */
+  get timings(): Timings | null {
+    return this.#timings
+  }
+}
+
+class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource {
+  readonly #opts: RequestOptions<TOpaque>
+  readonly #settlement: Settlement<ResponseData<TOpaque, THeaders>>
+  readonly #infoResource: AsyncResource | null
+  readonly #trailers: HeaderObject = {}
+  #body: BodyReadable | null = null
+
+  constructor(opts: RequestOptions<TOpaque>, settlement: Settlement<ResponseData<TOpaque, THeaders>>) {
+    super()
+    checkHighWaterMark(opts.highWaterMark)
+    checkSignal(opts.signal)
+    checkMethod(opts.method)
+    checkOnInfo(opts.onInfo)
+    this.#opts = opts
+    this.#settlement = settlement
+    this.#infoResource = opts.onInfo ? new AsyncResource('UNDICI_REQUEST') : null
+  }
+
+  onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void {
+    if (this.failed) return
+    this.controller = controller
+    const opts = this.#opts
+    if (statusCode < 200) {
+      this.#inform(controller, statusCode, headers)
+      return
+    }
+    if (this.#body !== null) {
+      this.fail(new RequestAbortedError('Request aborted: a second final response head came'))
+      return
+    }
+    const body = new BodyReadable(
+      this,
+      headers,
+      opts.highWaterMark ?? DEFAULT_HIGH_WATER_MARK,
+      opts.method === 'HEAD',
+    )
+    this.#body = body
+    const data = new ResponseData(
+      statusCode,
+      statusText,
+      // With `responseHeaders: 'raw'` the overloads of `request` declare the flat list.
+      presentHeaders(controller, headers, opts.responseHeaders) as THeaders,
+      this.#trailers,
+      // A falsy value comes back as null, whatever its type says.
+      (opts.opaque || null) as TOpaque,
+      body,
+      this.context,
+      controller.timings ?? null,
+    )
+    try {
+      this.#settlement.resolve(data)
+    } catch (error) {
+      body.on('error', ignoreError)
+      body.destroy(error as Error)
+      queueMicrotask(() => {
+        throw error
+      })
+    }
+  }
+
+  onResponseData(controller: DispatchController, chunk: Buffer): void {
+    if (this.failed) return
+    this.controller = controller
+    this.#body?.receive(chunk)
+  }
+
+  onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
+    if (this.failed) return
+    copyFields(this.#trailers, trailers)
+    this.#body?.complete()
+    // What has arrived and is not read can still be aborted, but must not be held by the signal alone.
+    if (this.#body === null || this.#body.spent) this.release()
+    else this.loosen()
+  }
+
+  pauseBody(): void {
+    this.controller?.pause()
+  }
+
+  resumeBody(): void {
+    this.controller?.resume()
+  }
+
+  abortBody(error: unknown): void {
+    this.fail(error)
+  }
+
+  bodyClosed(): void {
+    this.release()
+  }
+
+  protected override hasResponse(): boolean {
+    return this.#body !== null
+  }
+
+  protected override onFailure(error: unknown): void {
+    destroyRequestBody(this.#opts.body, error)
+    if (this.#body !== null) this.#body.fail(error)
+    else this.#settlement.reject(error)
+  }
+
+  #inform(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+    const { onInfo, responseHeaders } = this.#opts
+    if (!onInfo || statusCode === 100 || statusCode === 101) return
+    try {
+      const info = { statusCode, headers: presentHeaders(controller, headers, responseHeaders) }
+      this.#infoResource?.runInAsyncScope(onInfo, null, info)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+}
+
+function checkHighWaterMark(value: unknown): void {
+  if (value === null || value === undefined) return
+  if (!Number.isFinite(value) || (value as number) < 0)
+    throw new InvalidArgumentError('invalid highWaterMark')
+}
+
+export function request<TOpaque, THeaders>(
+  dispatcher: Dispatcher,
+  opts: RequestOptions<TOpaque>,
+  callback: RequestCallback<TOpaque, THeaders> | undefined,
+): Promise<ResponseData<TOpaque, THeaders>> | undefined {
+  return settle<ResponseData<TOpaque, THeaders>, TOpaque>('UNDICI_REQUEST', opts, callback, (settlement) => {
+    new RequestHandler(opts, settlement).start(dispatcher, opts, opts.signal)
+  })
+}

@@ -1,0 +1,86 @@
+/**
+ * How a method answers its caller: by promise, or by callback in the async context of the call (contract:
+ * dispatcher.md §2). Knows nothing of requests.
+ */
+import { AsyncResource } from 'node:async_hooks'
+import { InvalidArgumentError } from '../errors.ts'
+import { destroyRequestBody } from './request-body.ts'
+
+/** What a callback gets beside an error. */
+export interface FailedData<TOpaque> {
+  opaque: TOpaque | null
+}
+
+export interface Settlement<TData> {
+  resolve(data: TData): void
+  reject(error: unknown): void
+}
+
+type AnyCallback<TData, TOpaque> = (error: Error | null, data: TData & FailedData<TOpaque>) => void
+
+class CallbackSettlement<TData, TOpaque> implements Settlement<TData> {
+  readonly #resource: AsyncResource
+  readonly #callback: (error: unknown, data: TData | FailedData<TOpaque>) => void
+  readonly #opaque: TOpaque | null
+
+  constructor(type: string, callback: AnyCallback<TData, TOpaque>, opaque: TOpaque | null) {
+    this.#resource = new AsyncResource(type)
+    // The declared callback type tells the caller what to expect beside `error === null`.
+    this.#callback = callback as (error: unknown, data: TData | FailedData<TOpaque>) => void
+    this.#opaque = opaque
+  }
+
+  /** Throws what the callback throws. */
+  resolve(data: TData): void {
+    this.#resource.runInAsyncScope(this.#callback, null, null, data)
+  }
+
+  /** Never inside the caller's own call, nor inside the dispatcher's. */
+  reject(error: unknown): void {
+    queueMicrotask(() => {
+      this.#resource.runInAsyncScope(this.#callback, null, error, { opaque: this.#opaque })
+    })
+  }
+}
+
+/**
+ * Runs `start` with a way to answer. The promise form is chosen only when the callback is undefined. What
+ * `start` throws is an argument error: it is answered like any other failure, and the request body goes.
+ */
+export function settle<TData, TOpaque>(
+  type: string,
+  opts: { readonly opaque?: TOpaque | undefined; readonly body?: unknown },
+  callback: AnyCallback<TData, TOpaque> | undefined,
+  start: (settlement: Settlement<TData>) => void,
+): Promise<TData> | undefined {
+  if (callback === undefined) {
+    return new Promise((resolve, reject) => {
+      try {
+        checkOptions(opts)
+        start({ resolve, reject })
+      } catch (error) {
+        destroyRequestBody(opts?.body, error)
+        reject(error)
+      }
+    })
+  }
+  if (typeof callback !== 'function') {
+    checkOptions(opts)
+    const error = new InvalidArgumentError('invalid callback')
+    destroyRequestBody(opts.body, error)
+    throw error
+  }
+  try {
+    checkOptions(opts)
+    start(new CallbackSettlement(type, callback, opts.opaque || null))
+  } catch (error) {
+    destroyRequestBody(opts?.body, error)
+    const report = callback as (error: unknown, data: { opaque: TOpaque | undefined }) => void
+    queueMicrotask(() => report(error, { opaque: opts?.opaque }))
+  }
+  return undefined
+}
+
+export function checkOptions(opts: unknown): void {
+  if (typeof opts !== 'object' || opts === null) throw new InvalidArgumentError('invalid opts')
+}

@@ -1,0 +1,217 @@
+/**
+ * `stream()`: writes the response body to a Writable of the caller's making (contract: dispatcher.md §8).
+ */
+import { AsyncResource } from 'node:async_hooks'
+import { finished } from 'node:stream'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import {
+  InvalidArgumentError,
+  InvalidReturnValueError,
+  RequestAbortedError,
+  type Timings,
+} from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { DispatchController } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import {
+  ApiHandler,
+  type ApiOptions,
+  checkMethod,
+  checkOnInfo,
+  checkSignal,
+  copyFields,
+  type InfoCallback,
+  presentHeaders,
+} from './api-handler.ts'
+import { destroyRequestBody, ignoreError } from './request-body.ts'
+import { type FailedData, type Settlement, settle } from './settlement.ts'
+
+export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptions<TOpaque> {
+  /** Called for each informational response but 100 and 101. */
+  readonly onInfo?: InfoCallback | null | undefined
+}
+
+/** The response head, as the factory sees it. */
+export interface StreamFactoryData<TOpaque = null> {
+  statusCode: number
+  /** A flat `string[]` with `responseHeaders: 'raw'`. */
+  headers: HeaderObject
+  opaque: TOpaque
+  context: unknown
+}
+
+/** Returns, at once, where the body is to go. */
+export type StreamFactory<TOpaque = null> = (data: StreamFactoryData<TOpaque>) => NodeJS.WritableStream
+
+export type StreamCallback<TOpaque = null> = (
+  error: Error | null,
+  data: StreamData<TOpaque> & FailedData<TOpaque>,
+) => void
+
+export class StreamData<TOpaque = null> {
+  opaque: TOpaque
+  trailers: HeaderObject
+  readonly #timings: Timings | null
+
+  constructor(opaque: TOpaque, trailers: HeaderObject, timings: Timings | null) {
+    this.opaque = opaque
+    this.trailers = trailers
+    this.#timings = timings
+  }
+
+  /** When each step happened. Null from other dispatchers. */
+  get timings(): Timings | null {
+    return this.#timings
+  }
+}
+
+/** Any Writable; the optional members are those that only Node's own are sure to have. */
+interface Target extends NodeJS.WritableStream {
+  readonly readable?: boolean
+  readonly writableNeedDrain?: boolean
+  destroy?(error?: unknown): unknown
+}
+
+function isTarget(value: unknown): value is Target {
+  if (typeof value !== 'object' || value === null) return false
+  const target = value as Partial<Target>
+  return (
+    typeof target.write === 'function' && typeof target.end === 'function' && typeof target.on === 'function'
+  )
+}
+
+class StreamHandler<TOpaque> extends ApiHandler {
+  readonly #opts: StreamOptions<TOpaque>
+  readonly #factory: StreamFactory<TOpaque>
+  readonly #settlement: Settlement<StreamData<TOpaque>>
+  readonly #resource: AsyncResource
+  readonly #opaque: TOpaque
+  readonly #trailers: HeaderObject = {}
+  #timings: Timings | null = null
+  #answered = false
+  /** Null before the head, and again when the Writable is done. */
+  #target: Target | null = null
+  #paused = false
+
+  constructor(
+    opts: StreamOptions<TOpaque>,
+    factory: StreamFactory<TOpaque>,
+    settlement: Settlement<StreamData<TOpaque>>,
+  ) {
+    super()
+    if (typeof factory !== 'function') throw new InvalidArgumentError('invalid factory')
+    checkSignal(opts.signal)
+    checkMethod(opts.method)
+    checkOnInfo(opts.onInfo)
+    this.#opts = opts
+    this.#factory = factory
+    this.#settlement = settlement
+    this.#resource = new AsyncResource('UNDICI_STREAM')
+    // A falsy value comes back as null, whatever its type says.
+    this.#opaque = (opts.opaque || null) as TOpaque
+  }
+
+  onResponseStart(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+    if (this.failed) return
+    this.controller = controller
+    try {
+      if (statusCode < 200) this.#inform(controller, statusCode, headers)
+      else if (this.#answered)
+        throw new RequestAbortedError('Request aborted: a second final response head came')
+      else this.#begin(controller, statusCode, headers)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  onResponseData(controller: DispatchController, chunk: Buffer): void {
+    if (this.failed || this.#target === null) return
+    this.controller = controller
+    if (this.#target.write(chunk) === false) this.#pause()
+  }
+
+  onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
+    if (this.failed) return
+    this.release()
+    copyFields(this.#trailers, trailers)
+    this.#target?.end()
+  }
+
+  protected override hasResponse(): boolean {
+    return this.#answered
+  }
+
+  protected override onFailure(error: unknown): void {
+    destroyRequestBody(this.#opts.body, error)
+    const target = this.#target
+    this.#target = null
+    target?.destroy?.(error)
+    this.#settlement.reject(error)
+  }
+
+  #begin(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+    this.#answered = true
+    this.#timings = controller.timings ?? null
+    const target: unknown = this.#resource.runInAsyncScope(this.#factory, null, {
+      statusCode,
+      // Declared as an object; the flat list is documented for `responseHeaders: 'raw'`.
+      headers: presentHeaders(controller, headers, this.#opts.responseHeaders) as HeaderObject,
+      opaque: this.#opaque,
+      context: this.context,
+    })
+    if (!isTarget(target)) throw new InvalidReturnValueError('expected Writable')
+    if (this.failed) {
+      // The factory aborted the signal.
+      target.on('error', ignoreError)
+      target.destroy?.(new RequestAbortedError())
+      return
+    }
+    this.#target = target
+    target.on('drain', () => this.#resume())
+    finished(target, { readable: false }, (error) => this.#onFinished(target, error))
+    if (target.writableNeedDrain === true) this.#pause()
+  }
+
+  #onFinished(target: Target, error: Error | null | undefined): void {
+    if (this.#target === null) return
+    if (error) {
+      this.fail(error)
+      return
+    }
+    this.#target = null
+    this.release()
+    if (!target.readable) target.destroy?.()
+    // What still comes of the response goes nowhere, but it must come for the connection to be free.
+    this.#resume()
+    this.#settlement.resolve(new StreamData(this.#opaque, this.#trailers, this.#timings))
+  }
+
+  #inform(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+    const { onInfo, responseHeaders } = this.#opts
+    if (!onInfo || statusCode === 100 || statusCode === 101) return
+    const info = { statusCode, headers: presentHeaders(controller, headers, responseHeaders) }
+    this.#resource.runInAsyncScope(onInfo, null, info)
+  }
+
+  #pause(): void {
+    this.#paused = true
+    this.controller?.pause()
+  }
+
+  #resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.controller?.resume()
+  }
+}
+
+export function stream<TOpaque>(
+  dispatcher: Dispatcher,
+  opts: StreamOptions<TOpaque>,
+  factory: StreamFactory<TOpaque>,
+  callback: StreamCallback<TOpaque> | undefined,
+): Promise<StreamData<TOpaque>> | undefined {
+  return settle<StreamData<TOpaque>, TOpaque>('UNDICI_STREAM', opts, callback, (settlement) => {
+    new StreamHandler(opts, factory, settlement).start(dispatcher, opts, opts.signal)
+  })
+}

@@ -1,0 +1,113 @@
+/**
+ * `upgrade()`: asks to switch protocols and hands the socket over (contract: dispatcher.md §10).
+ */
+import type { Duplex } from 'node:stream'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { SocketError, type Timings } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { DispatchController } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
+import { ignoreError } from './request-body.ts'
+import { type FailedData, type Settlement, settle } from './settlement.ts'
+import { SocketHandler } from './socket-handler.ts'
+
+/** The protocol asked for when none is named, in the letter case that users of the interface expect. */
+const DEFAULT_PROTOCOL = 'Websocket'
+
+/** HTTP/1.1 switches with 101 (RFC 9110 §15.2.2); extended CONNECT answers 200 (RFC 8441 §5). */
+const SWITCHED: readonly number[] = [101, 200]
+
+export interface UpgradeOptions<TOpaque = null>
+  extends Omit<DispatchOptions, 'method' | 'upgrade'>,
+    ApiOptions<TOpaque> {
+  /** Default: `GET`. */
+  readonly method?: string | undefined
+  /** The protocol to switch to. Default: `Websocket`. */
+  readonly protocol?: string | undefined
+}
+
+export type UpgradeCallback<TOpaque = null> = (
+  error: Error | null,
+  data: UpgradeData<TOpaque> & FailedData<TOpaque>,
+) => void
+
+export class UpgradeData<TOpaque = null> {
+  /** A flat `string[]` with `responseHeaders: 'raw'`. */
+  headers: HeaderObject
+  /** Belongs to the caller. */
+  socket: Duplex
+  opaque: TOpaque
+  context: unknown
+  readonly #timings: Timings | null
+
+  constructor(
+    headers: HeaderObject,
+    socket: Duplex,
+    opaque: TOpaque,
+    context: unknown,
+    timings: Timings | null,
+  ) {
+    this.headers = headers
+    this.socket = socket
+    this.opaque = opaque
+    this.context = context
+    this.#timings = timings
+  }
+
+  /** When each step happened. Null from other dispatchers. */
+  get timings(): Timings | null {
+    return this.#timings
+  }
+}
+
+class UpgradeHandler<TOpaque> extends SocketHandler<UpgradeData<TOpaque>> {
+  readonly #opts: UpgradeOptions<TOpaque>
+
+  constructor(opts: UpgradeOptions<TOpaque>, settlement: Settlement<UpgradeData<TOpaque>>) {
+    super(settlement)
+    checkSignal(opts.signal)
+    this.#opts = opts
+  }
+
+  onRequestUpgrade(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    if (!SWITCHED.includes(statusCode)) {
+      socket.on('error', ignoreError)
+      socket.destroy()
+      this.fail(this.refusal())
+      return
+    }
+    const { opaque, responseHeaders } = this.#opts
+    const data = new UpgradeData(
+      // Declared as an object; the flat list is documented for `responseHeaders: 'raw'`.
+      presentHeaders(controller, headers, responseHeaders) as HeaderObject,
+      socket,
+      // A falsy value comes back as null, whatever its type says.
+      (opaque || null) as TOpaque,
+      this.context,
+      controller.timings ?? null,
+    )
+    this.handOver(data, socket)
+  }
+
+  protected override refusal(): Error {
+    return new SocketError('bad upgrade', null)
+  }
+}
+
+export function upgrade<TOpaque>(
+  dispatcher: Dispatcher,
+  opts: UpgradeOptions<TOpaque>,
+  callback: UpgradeCallback<TOpaque> | undefined,
+): Promise<UpgradeData<TOpaque>> | undefined {
+  return settle<UpgradeData<TOpaque>, TOpaque>('UNDICI_UPGRADE', opts, callback, (settlement) => {
+    const handler = new UpgradeHandler(opts, settlement)
+    const method = opts.method || 'GET'
+    handler.start(dispatcher, { ...opts, method, upgrade: opts.protocol || DEFAULT_PROTOCOL }, opts.signal)
+  })
+}

@@ -1,0 +1,75 @@
+/**
+ * One deadline that is armed again and again. A connection has a few of these for all its requests: arming
+ * with the delay it had before only refreshes the timer it already holds, disarming leaves that timer to run
+ * out unheard, and `dispose` lets go of it.
+ *
+ * When time is up, the verdict waits for one turn of the event loop: after the process was blocked, timers
+ * come before the bytes that arrived meanwhile, and what has arrived must not count as late.
+ *
+ * Timers are taken from the global object at each call, so that a fake clock sees them.
+ */
+type Timer = ReturnType<typeof setTimeout>
+
+/** The runtime turns a longer delay into 1 ms. */
+const LONGEST_DELAY = 2 ** 31 - 1
+
+export class Deadline {
+  readonly #onExpired: () => void
+  #timer: Timer | null = null
+  #delay = 0
+  /** Changes with each arming and disarming; 0 = not armed. */
+  #armed = 0
+  #armings = 0
+
+  constructor(onExpired: () => void) {
+    this.#onExpired = onExpired
+  }
+
+  get armed(): boolean {
+    return this.#armed !== 0
+  }
+
+  /** Starts anew with this many milliseconds; 0 disarms. */
+  arm(delay: number): void {
+    if (delay === 0) {
+      this.#armed = 0
+      return
+    }
+    this.#armed = ++this.#armings
+    if (this.#timer !== null && this.#delay === delay && typeof this.#timer.refresh === 'function') {
+      this.#timer.refresh()
+      return
+    }
+    this.dispose()
+    this.#armed = this.#armings
+    this.#delay = delay
+    this.#timer = globalThis.setTimeout(Deadline.#onTimer, Math.min(delay, LONGEST_DELAY), this)
+    this.#timer.unref?.()
+  }
+
+  /** Starts anew with the delay it has, if it is armed. */
+  refresh(): void {
+    if (this.#armed !== 0) this.arm(this.#delay)
+  }
+
+  disarm(): void {
+    this.#armed = 0
+  }
+
+  dispose(): void {
+    this.#armed = 0
+    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  static #onTimer(deadline: Deadline): void {
+    deadline.#timer = null
+    const armed = deadline.#armed
+    if (armed === 0) return
+    globalThis.setImmediate(() => {
+      if (deadline.#armed !== armed) return
+      deadline.#armed = 0
+      deadline.#onExpired()
+    })
+  }
+}

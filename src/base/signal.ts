@@ -1,0 +1,157 @@
+/**
+ * Subscriptions to abort signals. Many requests may share one long-lived signal; each hub puts one listener
+ * on it however many there are, and takes it off with the last of them (a listener per request leaks, and
+ * warns, at the eleventh).
+ */
+
+/** The part of `AbortSignal` that is needed; any EventTarget will do. */
+export interface AbortEventTarget {
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+  readonly aborted?: boolean
+  readonly reason?: unknown
+}
+
+/** An EventEmitter that says `abort`. */
+export interface AbortEmitter {
+  on(event: 'abort', listener: () => void): unknown
+  removeListener(event: 'abort', listener: () => void): unknown
+  readonly aborted?: boolean
+  readonly reason?: unknown
+}
+
+export type AbortSource = AbortSignal | AbortEventTarget | AbortEmitter
+
+/** Whether a caller's value can be subscribed to. */
+export function isAbortSource(value: unknown): value is AbortSource {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
+  const candidate = value as Partial<AbortEventTarget & AbortEmitter>
+  return typeof candidate.addEventListener === 'function' || typeof candidate.on === 'function'
+}
+
+/** Wrapped, because a signal may be aborted with any reason, `undefined` included. */
+export function abortedReason(signal: AbortSource): { readonly reason: unknown } | null {
+  return signal.aborted === true ? { reason: signal.reason } : null
+}
+
+function isEventTarget(signal: AbortSource): signal is AbortEventTarget {
+  return typeof (signal as AbortEventTarget).addEventListener === 'function'
+}
+
+interface Subscriber {
+  readonly onAbort: (reason: unknown) => void
+}
+
+/** All subscribers of one hub to one signal. */
+class FanOut {
+  readonly subscribers: Set<Subscriber> = new Set()
+  readonly #signal: AbortSource
+  readonly #onEmpty: (signal: AbortSource) => void
+  #listening = true
+
+  constructor(signal: AbortSource, onEmpty: (signal: AbortSource) => void) {
+    this.#signal = signal
+    this.#onEmpty = onEmpty
+    if (isEventTarget(signal)) signal.addEventListener('abort', this.#onAbort)
+    else signal.on('abort', this.#onAbort)
+  }
+
+  remove(subscriber: Subscriber): void {
+    if (this.subscribers.delete(subscriber) && this.subscribers.size === 0) this.#release()
+  }
+
+  #release(): void {
+    // After an abort the hub may already hold a newer fan-out for the same signal.
+    if (!this.#listening) return
+    this.#listening = false
+    if (isEventTarget(this.#signal)) this.#signal.removeEventListener('abort', this.#onAbort)
+    else this.#signal.removeListener('abort', this.#onAbort)
+    this.#onEmpty(this.#signal)
+  }
+
+  readonly #onAbort = (): void => {
+    const reason = this.#signal.reason
+    // A subscriber may dispose others, or subscribe anew: those belong to the next fan-out.
+    this.#release()
+    for (const subscriber of [...this.subscribers]) {
+      if (!this.subscribers.delete(subscriber)) continue
+      try {
+        subscriber.onAbort(reason)
+      } catch (error) {
+        // As an EventTarget does it: the others are told, and the error is not lost.
+        queueMicrotask(() => {
+          throw error
+        })
+      }
+    }
+  }
+}
+
+const abandoned = new FinalizationRegistry<() => void>((dispose) => dispose())
+
+/** A function of its own, so that its closure holds nothing but the weak reference. */
+function weakListener<T extends object>(
+  ref: WeakRef<T>,
+  onAbort: (target: T, reason: unknown) => void,
+): (reason: unknown) => void {
+  return (reason) => {
+    const target = ref.deref()
+    if (target !== undefined) onAbort(target, reason)
+  }
+}
+
+const hubs = new WeakMap<object, SignalHub>()
+
+/**
+ * The hub of a dispatcher. Kept beside the instance and not in a private field of it, because a composed view
+ * of a dispatcher is a Proxy, which has none.
+ */
+export function signalHubOf(owner: object): SignalHub {
+  let hub = hubs.get(owner)
+  if (hub === undefined) {
+    hub = new SignalHub()
+    hubs.set(owner, hub)
+  }
+  return hub
+}
+
+export class SignalHub {
+  readonly #fanOuts: Map<AbortSource, FanOut> = new Map()
+
+  /**
+   * Calls `onAbort` once when the signal aborts, with its `reason`. The caller checks {@link abortedReason}
+   * first: an aborted signal says nothing more. Returns the disposer, which may be called repeatedly.
+   */
+  subscribe(signal: AbortSource, onAbort: (reason: unknown) => void): () => void {
+    let fanOut = this.#fanOuts.get(signal)
+    if (fanOut === undefined) {
+      fanOut = new FanOut(signal, this.#forget)
+      this.#fanOuts.set(signal, fanOut)
+    }
+    const subscriber: Subscriber = { onAbort }
+    fanOut.subscribers.add(subscriber)
+    const joined = fanOut
+    return () => joined.remove(subscriber)
+  }
+
+  /**
+   * The same, but the subscription does not keep `target` alive: it goes when the target is collected. For
+   * what may be dropped without a word, such as a response nobody reads.
+   */
+  subscribeWeakly<T extends object>(
+    signal: AbortSource,
+    target: T,
+    onAbort: (target: T, reason: unknown) => void,
+  ): () => void {
+    const dispose = this.subscribe(signal, weakListener(new WeakRef(target), onAbort))
+    abandoned.register(target, dispose, target)
+    return () => {
+      abandoned.unregister(target)
+      dispose()
+    }
+  }
+
+  readonly #forget = (signal: AbortSource): void => {
+    this.#fanOuts.delete(signal)
+  }
+}

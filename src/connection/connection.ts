@@ -1,0 +1,61 @@
+/**
+ * The waist between the client, which owns what waits, and the protocols, which own what runs.
+ */
+import type { ConnectionFacts, Request } from '../request/request.ts'
+
+export interface Connection extends ConnectionFacts {
+  /** Requests that were taken and have not ended. */
+  readonly running: number
+  /** Another request would have to wait now. */
+  readonly busy: boolean
+  /**
+   * Whether this request can be taken right now. When not, `onCapacity` follows as soon as that may have
+   * changed.
+   */
+  canTake(request: Request): boolean
+  /** Settles the request, or hands it back through `onClosed`. */
+  take(request: Request): void
+  /** Nothing is waiting or running: the idle time begins, and the process may end. */
+  rest(): void
+  /** Ends everything that runs with `reason`; `verbatim` when it is a caller's own value. */
+  destroy(reason: Error, verbatim: boolean): void
+  /** Closes without failing anything: only for a connection on which nothing runs. */
+  retire(reason: Error): void
+}
+
+/** Implemented by the client. */
+export interface ConnectionObserver {
+  /** The connection may be able to take a request that it refused before. */
+  onCapacity(): void
+  onClosed(connection: Connection, reason: Error, left: Leftovers): void
+  onHandlerError(error: unknown): void
+}
+
+/** What a connection leaves behind. */
+export interface Leftovers {
+  /** Requests that can be sent again on another connection, in order. */
+  readonly unanswered: readonly Request[]
+  /** Nothing was running. */
+  readonly idle: boolean
+}
+
+/** What connections read of the client's options. `pipelining` may change at any time. */
+export interface ConnectionSettings {
+  readonly authority: string
+  readonly pipelining: number
+  readonly headersTimeout: number
+  readonly bodyTimeout: number
+  readonly keepAliveTimeout: number
+  readonly keepAliveMaxTimeout: number
+  readonly keepAliveTimeoutThreshold: number
+  readonly maxHeaderSize: number
+  readonly maxResponseSize: number
+  readonly maxRequestsPerClient: number
+  readonly strictContentLength: boolean
+}
+
+/** When the connection came about, on the clock of `performance.now()`. */
+export interface ConnectTimes {
+  readonly connect: number | null
+  readonly secured: number | null
+}

@@ -1,0 +1,99 @@
+/**
+ * Writes one streamed request body over HTTP/1.1. The head waits for the first piece: only then is it known
+ * whether there is a body at all, and how it is framed (contract: dispatcher.md 5.3).
+ */
+import { RequestContentLengthMismatchError } from '../errors.ts'
+import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK } from '../protocol/http1/body-encoder.ts'
+import { CHUNKED_TAIL, contentLengthTail, NO_BODY_TAIL } from '../protocol/http1/request-encoder.ts'
+import { expectsPayload } from '../request/body-length.ts'
+import type { Request } from '../request/request.ts'
+import { BodyPump, type BodyPumpSink, type PumpedSource } from './body-pump.ts'
+
+/** The connection, as far as a body writer needs it. */
+export interface BodyWriterHost {
+  readonly congested: boolean
+  /** The head without its framing line. */
+  writeHead(request: Request, head: string, tail: string): void
+  writeBody(data: string | Uint8Array): void
+  /** The body is out. */
+  onBodyWritten(request: Request): void
+  /** The body is not what its length says: the request cannot be completed. */
+  onBodyBroken(request: Request, error: Error): void
+}
+
+export class Http1BodyWriter implements BodyPumpSink {
+  readonly request: Request
+  readonly #host: BodyWriterHost
+  readonly #head: string
+  readonly #length: number | null
+  readonly #strict: boolean
+  readonly #pump: BodyPump = new BodyPump(this)
+  #written = 0
+
+  constructor(request: Request, host: BodyWriterHost, head: string, length: number | null, strict: boolean) {
+    this.request = request
+    this.#host = host
+    this.#head = head
+    this.#length = length
+    this.#strict = strict
+  }
+
+  start(source: PumpedSource): void {
+    this.request.onBodyRead()
+    this.#pump.start(source)
+  }
+
+  resume(): void {
+    this.#pump.resume()
+  }
+
+  stop(): void {
+    this.#pump.stop()
+  }
+
+  onChunk(chunk: string | Uint8Array): boolean {
+    const host = this.#host
+    const length = this.#length
+    // A string travels as UTF-8; the transport writes strings as latin1.
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    if (length !== null && this.#written + bytes.byteLength > length && !this.#tolerate()) return false
+
+    if (this.#written === 0) {
+      host.writeHead(this.request, this.#head, length === null ? CHUNKED_TAIL : contentLengthTail(length))
+    }
+    this.#written += bytes.byteLength
+    if (length === null) host.writeBody(chunkPrefix(bytes.byteLength))
+    host.writeBody(bytes)
+    if (length === null) host.writeBody(CHUNK_SUFFIX)
+    this.request.onBodySent(chunk)
+    return !host.congested
+  }
+
+  onSourceEnd(): void {
+    const host = this.#host
+    if (this.#length !== null && this.#written !== this.#length && !this.#tolerate()) return
+    if (this.#written === 0) {
+      const tail = expectsPayload(this.request.method) ? contentLengthTail(0) : NO_BODY_TAIL
+      host.writeHead(this.request, this.#head, tail)
+    } else if (this.#length === null) {
+      host.writeBody(LAST_CHUNK)
+    }
+    host.onBodyWritten(this.request)
+  }
+
+  onSourceError(error: Error): void {
+    this.request.abort(error)
+  }
+
+  /** Too many or too few bytes: an error, or only a warning where the caller vouches for his sources. */
+  #tolerate(): boolean {
+    const error = new RequestContentLengthMismatchError()
+    if (!this.#strict) {
+      process.emitWarning(error)
+      return true
+    }
+    this.stop()
+    this.#host.onBodyBroken(this.request, error)
+    return false
+  }
+}

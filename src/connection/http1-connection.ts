@@ -1,0 +1,436 @@
+/**
+ * Requests and responses over one HTTP/1.1 connection: what may be written when, whose response comes next,
+ * how long to wait for it, and what becomes of the requests when the connection ends
+ * (contract: client.md 3 to 5).
+ */
+import { Deadline } from '../base/deadline.ts'
+import { RingQueue } from '../base/ring-queue.ts'
+import { channels } from '../diagnostics.ts'
+import {
+  BodyTimeoutError,
+  HeadersTimeoutError,
+  InformationalError,
+  ResponseExceededMaxSizeError,
+  SocketError,
+  type SocketInfo,
+} from '../errors.ts'
+import type { Transport, TransportSink } from '../net/transport.ts'
+import { HeaderBlock } from '../protocol/header-block.ts'
+import { contentLengthTail, NO_BODY_TAIL } from '../protocol/http1/request-encoder.ts'
+import { type ResponseHead, ResponseParser, type ResponseSink } from '../protocol/http1/response-parser.ts'
+import { idleTime, Reuse } from '../protocol/http1/reuse.ts'
+import type { Request, RequestHost } from '../request/request.ts'
+import type { Connection, ConnectionObserver, ConnectionSettings, ConnectTimes } from './connection.ts'
+import { http1Error } from './failure-to-error.ts'
+import { type BodyWriterHost, Http1BodyWriter } from './http1-body-writer.ts'
+import { type PreparedRequest, prepareRequest } from './http1-request-head.ts'
+
+/**
+ * Whether an idle connection was looked at since something last ran on it. Bytes or a FIN may wait in the
+ * kernel, and only a turn of the event loop brings them up: a response that nobody asked for must be seen
+ * before the next request is written, or it would be taken for its answer.
+ */
+type Inspection = 'done' | 'due' | 'pending'
+
+export class Http1Connection implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost {
+  readonly #transport: Transport
+  readonly #observer: ConnectionObserver
+  readonly #settings: ConnectionSettings
+  readonly #times: ConnectTimes
+  readonly #parser: ResponseParser
+  readonly #reuse = new Reuse()
+  /** Written and not answered, in the order of their responses. */
+  readonly #pipeline = new RingQueue<Request>()
+  readonly #responseDeadline = new Deadline(() => this.#onResponseLate())
+  readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
+  #inspection: Inspection = 'done'
+  #served = 0
+  /** The request whose body is still being written. */
+  #writer: Http1BodyWriter | null = null
+  /** Nothing is written behind it until its head has come. */
+  #blocking: Request | null = null
+  #head: ResponseHead | null = null
+  #received = 0
+  #idleTime: number
+  /** Read from the socket, but the consumer does not want it yet. */
+  #backlog: Buffer | null = null
+  #reason: Error | null = null
+  /** The reason is a caller's own value. */
+  #verbatim = false
+  /** The client is gone: nothing is to be sent again. */
+  #final = false
+
+  constructor(
+    transport: Transport,
+    observer: ConnectionObserver,
+    settings: ConnectionSettings,
+    times: ConnectTimes,
+  ) {
+    this.#transport = transport
+    this.#observer = observer
+    this.#settings = settings
+    this.#times = times
+    this.#idleTime = settings.keepAliveTimeout
+    this.#parser = new ResponseParser(this, { maxHeaderSize: settings.maxHeaderSize })
+    transport.attach(this)
+  }
+
+  get running(): number {
+    return this.#pipeline.size
+  }
+
+  get reused(): boolean {
+    return this.#served > 1
+  }
+
+  get busy(): boolean {
+    return (
+      !this.#reuse.canTake ||
+      this.#writer !== null ||
+      this.#blocking !== null ||
+      this.#inspection === 'pending' ||
+      this.#pipeline.size >= Math.max(this.#settings.pipelining, 1)
+    )
+  }
+
+  get congested(): boolean {
+    return this.#transport.congested
+  }
+
+  socketInfo(): SocketInfo {
+    return this.#transport.info()
+  }
+
+  canTake(request: Request): boolean {
+    if (this.busy) return false
+    if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
+    if (this.#inspection === 'due') {
+      this.#inspection = 'pending'
+      globalThis.setImmediate(() => this.#onInspected())
+    }
+    return this.#inspection === 'done'
+  }
+
+  #onInspected(): void {
+    if (this.#inspection !== 'pending') return
+    this.#inspection = 'done'
+    this.#observer.onCapacity()
+  }
+
+  take(request: Request): void {
+    if (!request.start()) return
+    if (this.#reason !== null) {
+      this.#fail(request)
+      return
+    }
+    const prepared = prepareRequest(request, this.#settings, this.#served)
+    if (prepared instanceof Error) {
+      request.fail(prepared, 'sending', 'no')
+      return
+    }
+    this.#admit(request, prepared)
+
+    if (prepared.pumped !== null) {
+      const strict = this.#settings.strictContentLength
+      this.#writer = new Http1BodyWriter(request, this, prepared.head, prepared.length, strict)
+      this.#writer.start(prepared.pumped)
+      return
+    }
+    this.writeHead(
+      request,
+      prepared.head,
+      prepared.length === null ? NO_BODY_TAIL : contentLengthTail(prepared.length),
+    )
+    if (request.source.kind === 'bytes') {
+      this.#transport.write(request.source.bytes)
+      request.onBodySent(request.source.bytes)
+    }
+    request.onRequestSent()
+  }
+
+  #admit(request: Request, { last }: PreparedRequest): void {
+    this.#served++
+    if (this.#served === 1) {
+      request.timings.connect = this.#times.connect
+      request.timings.secured = this.#times.secured
+    }
+    this.#reuse.wrote(last)
+    this.#inspection = 'due'
+    this.#idleDeadline.disarm()
+    this.#transport.setReferenced(true)
+    this.#pipeline.push(request)
+    this.#parser.expect(request.method, request.upgrade !== null)
+    if (request.blocking) this.#blocking = request
+    if (request.typeOfService !== undefined) this.#transport.setTypeOfService(request.typeOfService)
+    if (this.#pipeline.size === 1) this.#awaitHead(request)
+    request.attach(this, this)
+  }
+
+  writeHead(request: Request, head: string, tail: string): void {
+    if (channels.sendHeaders.hasSubscribers) {
+      channels.sendHeaders.publish({ request, headers: head, socket: this.#transport.socket })
+    }
+    this.#transport.write(head + tail)
+    request.onWritten()
+  }
+
+  writeBody(data: string | Uint8Array): void {
+    this.#transport.write(data)
+    this.#responseDeadline.refresh()
+  }
+
+  onBodyWritten(request: Request): void {
+    this.#writer = null
+    this.#responseDeadline.refresh()
+    request.onRequestSent()
+    this.#observer.onCapacity()
+  }
+
+  onBodyBroken(request: Request, error: Error): void {
+    this.#writer = null
+    request.fail(error, 'sending', 'no')
+    this.#close(error)
+  }
+
+  onDrain(): void {
+    this.#responseDeadline.refresh()
+    this.#writer?.resume()
+  }
+
+  rest(): void {
+    if (this.#reason !== null) return
+    if (this.#inspection === 'done') this.#inspection = 'due'
+    this.#transport.setReferenced(false)
+    this.#idleDeadline.arm(this.#idleTime)
+  }
+
+  destroy(reason: Error, verbatim: boolean): void {
+    this.#final = true
+    this.#verbatim = verbatim
+    this.#close(reason)
+  }
+
+  retire(reason: Error): void {
+    this.#close(reason)
+  }
+
+  onRequestAborted(_request: Request, reason: Error): void {
+    this.#close(reason)
+  }
+
+  onRequestResumed(request: Request): void {
+    if (request !== this.#pipeline.peek() || this.#parser.status !== 'paused') return
+    this.#parser.resume()
+    this.#awaitBody(request)
+    if (this.#parser.executing) return
+    const backlog = this.#backlog
+    this.#backlog = null
+    if (backlog !== null) this.#execute(backlog)
+    if (this.#backlog === null && this.#reason === null) this.#transport.resumeReading()
+  }
+
+  onHandlerError(error: unknown): void {
+    this.#observer.onHandlerError(error)
+  }
+
+  onBytes(bytes: Buffer): void {
+    if (this.#reason !== null) return
+    if (this.#backlog === null) this.#execute(bytes)
+    else this.#backlog = Buffer.concat([this.#backlog, bytes])
+  }
+
+  #execute(bytes: Buffer): void {
+    const parser = this.#parser
+    const consumed = parser.execute(bytes, 0, bytes.length)
+    switch (parser.status) {
+      case 'paused':
+        this.#backlog = bytes.subarray(consumed)
+        this.#transport.pauseReading()
+        return
+      case 'upgraded':
+        this.#handOver(bytes.subarray(consumed))
+        return
+      case 'failed':
+        this.#onParserFailure(bytes.subarray(parser.failureOffset))
+    }
+  }
+
+  #onParserFailure(rest: Buffer | null): void {
+    this.#close(http1Error(this.#parser.failure!, rest, this.socketInfo()))
+  }
+
+  onMessageBegin(): void {
+    this.#pipeline.peek()!.onResponseStarted()
+  }
+
+  onInformational(head: ResponseHead): void {
+    const request = this.#pipeline.peek()!
+    this.#awaitHead(request)
+    if (!request.settled) request.onInformational(head.status, head.fields, head.reason)
+  }
+
+  onHead(head: ResponseHead): void {
+    const request = this.#pipeline.peek()!
+    if (request.settled) return
+    this.#head = head
+    this.#received = 0
+    const unblocked = this.#blocking === request
+    if (unblocked) this.#blocking = null
+    this.#awaitBody(request)
+    request.onHead(head.status, head.fields, head.reason)
+    if (request.paused) this.#parser.pause()
+    if (unblocked && this.#settings.pipelining > 1) this.#observer.onCapacity()
+  }
+
+  onBody(bytes: Buffer, start: number, end: number): void {
+    const request = this.#pipeline.peek()!
+    if (request.settled) return
+    const { maxResponseSize } = this.#settings
+    this.#received += end - start
+    if (maxResponseSize >= 0 && this.#received > maxResponseSize) {
+      const error = new ResponseExceededMaxSizeError()
+      request.fail(error, 'body', 'no')
+      this.#close(error)
+      return
+    }
+    this.#responseDeadline.refresh()
+    request.onData(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end))
+    if (request.paused) this.#parser.pause()
+  }
+
+  onEnd(trailers: HeaderBlock | null): void {
+    const request = this.#pipeline.shift()!
+    const head = this.#head
+    if (request.settled || head === null) return
+    this.#head = null
+    this.#idleTime = idleTime(head.keepAliveHint, this.#settings)
+    // A server that answers before it has the whole request may not read the rest, which would then stand
+    // where it expects the next one.
+    const unfinished = this.#writer?.request === request
+    this.#reuse.answered(head.keepAlive && this.#idleTime > 0 && !unfinished)
+    if (unfinished) this.#stopWriter()
+    const next = this.#pipeline.peek()
+    if (next === null) this.#responseDeadline.disarm()
+    else this.#awaitHead(next)
+
+    request.onEnd(trailers ?? HeaderBlock.EMPTY)
+    if (this.#reuse.state === 'over') this.#close(new InformationalError('reset'))
+    else this.#observer.onCapacity()
+  }
+
+  onUpgrade(head: ResponseHead): void {
+    this.#head = head
+  }
+
+  #handOver(unread: Buffer): void {
+    const request = this.#pipeline.shift()!
+    const head = this.#head!
+    const reason = new InformationalError('upgrade')
+    const socket = this.#transport.detach(unread)
+    this.#end(reason)
+    this.#observer.onClosed(this, reason, { unanswered: [], idle: false })
+    request.onUpgrade(head.status, head.fields, socket)
+    this.#observer.onCapacity()
+  }
+
+  onEof(): void {
+    if (this.#reason !== null) return
+    const parser = this.#parser
+    parser.finish()
+    if (parser.status === 'failed') this.#onParserFailure(null)
+    else if (parser.status !== 'paused') this.#close(new SocketError('other side closed', this.socketInfo()))
+  }
+
+  onClosed(error: Error | null): void {
+    // What the peer has sent so far is all there is; where only the end was missing, that is the end.
+    if (this.#reason === null && isReset(error) && this.#endsWithConnection()) {
+      this.#parser.resume()
+      this.onEof()
+    }
+    const reason = this.#reason ?? error ?? new SocketError('closed', this.socketInfo())
+    this.#end(reason)
+    const idle = this.#pipeline.size === 0
+    const unanswered = this.#settlePipeline(reason)
+    this.#observer.onClosed(this, reason, { unanswered, idle })
+    this.#observer.onCapacity()
+  }
+
+  #endsWithConnection(): boolean {
+    return this.#head !== null && (this.#head.untilClose || !this.#head.keepAlive)
+  }
+
+  /** Fails what cannot be sent again, and returns the rest. */
+  #settlePipeline(reason: Error): Request[] {
+    const unanswered: Request[] = []
+    let blamed = this.#final || !(reason instanceof InformationalError)
+    for (let request = this.#pipeline.shift(); request !== null; request = this.#pipeline.shift()) {
+      if (!request.settled) {
+        if (blamed || !request.idempotent || !request.resendable) this.#fail(request)
+        else unanswered.push(request)
+      }
+      blamed = this.#final
+    }
+    return unanswered
+  }
+
+  #fail(request: Request): void {
+    const reason = this.#reason!
+    if (this.#verbatim) request.failWith(reason)
+    else if (this.#final || !(reason instanceof InformationalError)) request.fail(reason)
+    else request.fail(new SocketError('closed', this.socketInfo(), { cause: reason }))
+  }
+
+  /** The connection takes and delivers nothing from now on; `onClosed` follows. */
+  #close(reason: Error): void {
+    if (this.#reason !== null) return
+    this.#end(reason)
+    this.#transport.destroy(reason)
+  }
+
+  #end(reason: Error): void {
+    this.#reason ??= reason
+    this.#reuse.lost()
+    this.#parser.stop()
+    this.#responseDeadline.dispose()
+    this.#idleDeadline.dispose()
+    this.#inspection = 'done'
+    this.#blocking = null
+    this.#backlog = null
+    this.#stopWriter()
+  }
+
+  #stopWriter(): void {
+    this.#writer?.stop()
+    this.#writer = null
+  }
+
+  #awaitHead(request: Request): void {
+    this.#responseDeadline.arm(request.headersTimeout ?? this.#settings.headersTimeout)
+  }
+
+  #awaitBody(request: Request): void {
+    this.#responseDeadline.arm(request.bodyTimeout ?? this.#settings.bodyTimeout)
+  }
+
+  #onResponseLate(): void {
+    const request = this.#pipeline.peek()!
+    if (request.responding) {
+      // A consumer that wants nothing cannot be kept waiting; `resume` starts the time anew.
+      if (!request.paused) this.#close(new BodyTimeoutError())
+    } else if (this.#writer !== null && !this.#transport.congested && this.#pipeline.size === 1) {
+      // The caller's own source is slow, not the server.
+      this.#awaitHead(request)
+    } else {
+      this.#close(new HeadersTimeoutError())
+    }
+  }
+}
+
+/** A body that takes an unknown time to write, and cannot be sent again if an earlier response is lost. */
+function isUnbounded({ source }: Request): boolean {
+  return source.kind === 'stream' || source.kind === 'iterable' || source.kind === 'form'
+}
+
+function isReset(error: Error | null): boolean {
+  return (error as NodeJS.ErrnoException | null)?.code === 'ECONNRESET'
+}

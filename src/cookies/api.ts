@@ -1,0 +1,101 @@
+// Owns the public cookie functions: what they demand of their arguments, and the Headers object they work on.
+// They keep nothing between calls; there is no jar. How cookies read and write lies in parse.ts and
+// serialize.ts.
+import type { Cookie } from './cookie.ts'
+import { toCookieRecord, toDeletionRecord, toText } from './dictionary.ts'
+import { parseCookieHeader, parseSetCookie } from './parse.ts'
+import { serializeCookie } from './serialize.ts'
+
+/**
+ * The cookies of the `Cookie` header, by name. Values are as received: not trimmed, unquoted or decoded.
+ *
+ * @example
+ * getCookies(new Headers({ cookie: 'a=1; b=2' })) // { a: '1', b: '2' }
+ */
+export function getCookies(headers: Headers): Record<string, string> {
+  // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
+  requireArguments('getCookies', 1, arguments.length)
+  requireHeaders(headers)
+  const text = headers.get('cookie')
+  return text ? parseCookieHeader(text) : {}
+}
+
+/**
+ * The cookies of all `Set-Cookie` headers, in their order. A header that `parseCookie` refuses leaves a
+ * `null` at its place.
+ *
+ * @example
+ * const headers = new Headers([['set-cookie', 'a=1; Secure']])
+ * getSetCookies(headers) // [{ name: 'a', value: '1', secure: true }]
+ */
+export function getSetCookies(headers: Headers): Cookie[] {
+  // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
+  requireArguments('getSetCookies', 1, arguments.length)
+  requireHeaders(headers)
+  // The interface promises plain cookies, as undici's types do; the null entries are in the words above.
+  return headers.getSetCookie().map(parseSetCookie) as Cookie[]
+}
+
+/**
+ * Reads one `Set-Cookie` value. The cookie's value is as received, percent-encoded sequences included. Null
+ * when the text holds a control character other than a tab, or name and value together exceed 4096
+ * characters.
+ *
+ * @example
+ * parseCookie('a=%20; SameSite=lax') // { name: 'a', value: '%20', sameSite: 'Lax' }
+ */
+export function parseCookie(cookie: string): Cookie | null {
+  return parseSetCookie(toText(cookie))
+}
+
+/**
+ * Appends a cookie as a `Set-Cookie` header. A part that cannot be written as it is throws an `Error` and
+ * nothing is appended; neither is a cookie with an empty name, silently. The name prefix `__Secure-` turns
+ * `secure` on; `__Host-` also drops `domain` and sets `path` to `/`.
+ *
+ * @example
+ * setCookie(headers, { name: 'a', value: '1', maxAge: 60, sameSite: 'Lax' }) // a=1; Max-Age=60; SameSite=Lax
+ */
+export function setCookie(headers: Headers, cookie: Cookie): void {
+  // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
+  requireArguments('setCookie', 2, arguments.length)
+  requireHeaders(headers)
+  append(headers, serializeCookie(toCookieRecord(cookie)))
+}
+
+/**
+ * Appends a `Set-Cookie` header that makes its receiver forget the cookie: empty, and expired since the Unix
+ * epoch. `path` and `domain` must be those the cookie was set with. Headers already there stay.
+ *
+ * @example
+ * deleteCookie(headers, 'a', { path: '/p' }) // a=; Path=/p; Expires=Thu, 01 Jan 1970 00:00:00 GMT
+ */
+export function deleteCookie(
+  headers: Headers,
+  name: string,
+  attributes?: { path?: string; domain?: string },
+): void {
+  requireHeaders(headers)
+  // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
+  requireArguments('deleteCookie', 2, arguments.length)
+  append(headers, serializeCookie(toDeletionRecord(name, attributes)))
+}
+
+function append(headers: Headers, setCookieValue: string | null): void {
+  if (setCookieValue !== null) headers.append('set-cookie', setCookieValue)
+}
+
+function requireArguments(name: string, required: number, found: number): void {
+  if (found >= required) return
+  const wanted = required === 1 ? '1 argument' : `${required} arguments`
+  throw new TypeError(`${name}: ${wanted} required, but ${found === 0 ? '' : 'only '}${found} found.`)
+}
+
+/** A method of the real class is the only sure test: a tag or a prototype can be put on any object. */
+function requireHeaders(headers: Headers): void {
+  try {
+    Headers.prototype.has.call(headers, 'cookie')
+  } catch (cause) {
+    throw Object.assign(new TypeError('Illegal invocation', { cause }), { code: 'ERR_INVALID_THIS' })
+  }
+}

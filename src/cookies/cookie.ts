@@ -1,0 +1,48 @@
+// Owns the shape of a cookie and the words its attributes are known by. Reads and writes nothing.
+
+/** One cookie, as `Set-Cookie` describes it. */
+export interface Cookie {
+  name: string
+  value: string
+  /** A number counts milliseconds since the Unix epoch; a cookie that was read has a `Date`. */
+  expires?: Date | number
+  /** Seconds. */
+  maxAge?: number
+  domain?: string
+  path?: string
+  secure?: boolean
+  httpOnly?: boolean
+  sameSite?: 'Strict' | 'Lax' | 'None'
+  /** Attributes without a field of their own, each as `name=value`. */
+  unparsed?: string[]
+}
+
+/** The attributes with a field of their own, in lower case: none of these is ever left in `unparsed`. */
+export const ATTRIBUTE_NAMES: ReadonlySet<string> = new Set([
+  'expires',
+  'max-age',
+  'domain',
+  'path',
+  'secure',
+  'httponly',
+  'samesite',
+])
+
+const TAB = 0x09
+const SPACE = 0x20
+
+/**
+ * Without the spaces and tabs around it (RFC 6265bis §5.6, WSP). `String.prototype.trim` would take U+00A0
+ * too, and so the last byte of a UTF-8 "à" that a header shows as Latin-1.
+ */
+export function trimWhitespace(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isWhitespace(text.charCodeAt(start))) start++
+  while (end > start && isWhitespace(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function isWhitespace(code: number): boolean {
+  return code === SPACE || code === TAB
+}

@@ -1,0 +1,109 @@
+// Owns the conversion of what a caller passes as a cookie (WebIDL dictionary rules). Every member is read
+// once and converted once, and the caller's object stays untouched: what is checked later is what gets
+// written, whatever a getter or a `toString` would answer the second time. Judges no value.
+
+/** A cookie after conversion; null where the caller gave nothing. */
+export interface CookieRecord {
+  name: string
+  value: string
+  expires: Date | null
+  maxAge: number | null
+  domain: string | null
+  path: string | null
+  secure: boolean
+  httpOnly: boolean
+  sameSite: string | null
+  unparsed: string[]
+}
+
+export function toCookieRecord(cookie: unknown): CookieRecord {
+  if (!isObject(cookie)) throw new TypeError('setCookie: cookie must be an object with a name and a value.')
+  const { name, value, expires, maxAge, domain, path, secure, httpOnly, sameSite, unparsed } = cookie
+  return {
+    name: toRequiredText('name', name),
+    value: toRequiredText('value', value),
+    expires: toDate(expires),
+    maxAge: maxAge === undefined || maxAge === null ? null : toInteger(maxAge),
+    domain: toOptionalText(domain),
+    path: toOptionalText(path),
+    secure: Boolean(secure),
+    httpOnly: Boolean(httpOnly),
+    sameSite: toSameSite(sameSite),
+    unparsed: toTexts(unparsed),
+  }
+}
+
+/** The cookie that makes a receiver forget the one of that name. */
+export function toDeletionRecord(name: unknown, attributes: unknown): CookieRecord {
+  if (attributes !== undefined && attributes !== null && !isObject(attributes)) {
+    throw new TypeError('deleteCookie: attributes must be an object.')
+  }
+  return {
+    name: toText(name),
+    value: '',
+    expires: new Date(0),
+    maxAge: null,
+    domain: toOptionalText(attributes?.['domain']),
+    path: toOptionalText(attributes?.['path']),
+    secure: false,
+    httpOnly: false,
+    sameSite: null,
+    unparsed: [],
+  }
+}
+
+/** String conversion; a symbol is a `TypeError` (which `String()` would let pass). */
+export function toText(value: unknown): string {
+  return `${value}`
+}
+
+function isObject(value: unknown): value is Record<PropertyKey, unknown> {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}
+
+function toRequiredText(member: string, value: unknown): string {
+  if (value === undefined) throw new TypeError(`setCookie: cookie.${member} is required.`)
+  return toText(value)
+}
+
+function toOptionalText(value: unknown): string | null {
+  return value === undefined || value === null ? null : toText(value)
+}
+
+/** Zero stands for "no date" only as a number; `new Date(0)` is the epoch, which deletes the cookie. */
+function toDate(value: unknown): Date | null {
+  if (value === undefined || value === null) return null
+  let date: Date
+  if (typeof value === 'number') {
+    const milliseconds = toInteger(value)
+    if (milliseconds === 0) return null
+    date = new Date(milliseconds)
+  } else {
+    // The constructor converts whatever it is given, as the conversion rules ask; its type says less.
+    date = new Date(value as string)
+  }
+  return Number.isNaN(date.getTime()) ? null : date
+}
+
+function toInteger(value: unknown): number {
+  const integer = Math.trunc(Number(value))
+  return Number.isFinite(integer) ? integer : 0
+}
+
+function toSameSite(value: unknown): string | null {
+  if (value === undefined) return null
+  const text = toText(value)
+  if (text !== 'Strict' && text !== 'Lax' && text !== 'None') {
+    throw new TypeError('cookie.sameSite is not an accepted type. Expected one of Strict, Lax, None.')
+  }
+  return text
+}
+
+function toTexts(value: unknown): string[] {
+  if (value === undefined) return []
+  if (!isObject(value) || typeof value[Symbol.iterator] !== 'function') {
+    throw new TypeError('cookie.unparsed is not iterable.')
+  }
+  // Just seen to have an iterator.
+  return Array.from(value as unknown as Iterable<unknown>, toText)
+}

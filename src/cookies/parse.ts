@@ -1,0 +1,133 @@
+// Owns the reading of `Cookie` and `Set-Cookie` values (RFC 6265bis §5.6). Knows no Headers object and judges
+// no cookie: whether it may be stored is the business of whoever stores it. Each value is walked once, piece
+// by piece, and searched only inside the piece at hand, so the cost is linear in its length whatever a peer
+// sends. Nothing is percent-decoded: decoded octets could form a new header when they are written again
+// (CVE-2026-9679).
+import { parseHttpDate } from '../base/http-date.ts'
+import { type Cookie, trimWhitespace } from './cookie.ts'
+
+/** RFC 6265bis §5.6: name and value together; more and the cookie is not a cookie. */
+const MAX_NAME_AND_VALUE_LENGTH = 4096
+/** RFC 6265bis §5.6: an attribute with a longer value counts as absent. */
+const MAX_ATTRIBUTE_VALUE_LENGTH = 1024
+
+const TAB = 0x09
+const SPACE = 0x20
+const DELETE = 0x7f
+const DIGIT_0 = 0x30
+const DIGIT_9 = 0x39
+
+/** The pairs of a `Cookie` value; of two with one name the later stays. */
+export function parseCookieHeader(text: string): Record<string, string> {
+  const pairs = new Map<string, string>()
+  for (let start = 0; start <= text.length; ) {
+    const end = pieceEnd(text, start)
+    const piece = text.slice(start, end)
+    const equals = piece.indexOf('=')
+    if (equals === -1) pairs.set(trimWhitespace(piece), '')
+    else pairs.set(trimWhitespace(piece.slice(0, equals)), piece.slice(equals + 1))
+    start = end + 1
+  }
+  // Defines properties, never assigns them: a cookie called `__proto__` becomes a property like any other.
+  return Object.fromEntries(pairs)
+}
+
+/** One `Set-Cookie` value, or null when it holds a control character or is too long. */
+export function parseSetCookie(text: string): Cookie | null {
+  if (hasControlCharacter(text)) return null
+
+  let end = pieceEnd(text, 0)
+  const pair = text.slice(0, end)
+  const equals = pair.indexOf('=')
+  const name = trimWhitespace(pair.slice(0, Math.max(equals, 0)))
+  const value = trimWhitespace(pair.slice(equals + 1))
+  if (name.length + value.length > MAX_NAME_AND_VALUE_LENGTH) return null
+
+  const cookie: Cookie = { name, value }
+  while (end < text.length) {
+    const start = end + 1
+    end = pieceEnd(text, start)
+    readAttribute(cookie, text.slice(start, end))
+  }
+  return cookie
+}
+
+function readAttribute(cookie: Cookie, item: string): void {
+  const equals = item.indexOf('=')
+  const name = trimWhitespace(equals === -1 ? item : item.slice(0, equals))
+  const value = equals === -1 ? '' : trimWhitespace(item.slice(equals + 1))
+  if (value.length > MAX_ATTRIBUTE_VALUE_LENGTH) return
+
+  switch (name.toLowerCase()) {
+    case 'expires': {
+      const date = parseHttpDate(value)
+      if (date !== null) cookie.expires = date
+      break
+    }
+    case 'max-age':
+      if (isInteger(value)) cookie.maxAge = Number(value)
+      break
+    case 'domain':
+      cookie.domain = lowerCaseAscii(value.startsWith('.') ? value.slice(1) : value)
+      break
+    case 'path':
+      cookie.path = value.startsWith('/') ? value : '/'
+      break
+    case 'secure':
+      cookie.secure = true
+      break
+    case 'httponly':
+      cookie.httpOnly = true
+      break
+    case 'samesite':
+      readSameSite(cookie, value)
+      break
+    default:
+      cookie.unparsed ??= []
+      cookie.unparsed.push(`${name}=${value}`)
+  }
+}
+
+function readSameSite(cookie: Cookie, value: string): void {
+  switch (value.toLowerCase()) {
+    case 'strict':
+      cookie.sameSite = 'Strict'
+      break
+    case 'lax':
+      cookie.sameSite = 'Lax'
+      break
+    case 'none':
+      cookie.sameSite = 'None'
+      break
+  }
+}
+
+function pieceEnd(text: string, start: number): number {
+  const semicolon = text.indexOf(';', start)
+  return semicolon === -1 ? text.length : semicolon
+}
+
+function hasControlCharacter(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if ((code < SPACE && code !== TAB) || code === DELETE) return true
+  }
+  return false
+}
+
+/**
+ * Digits, with at most a minus before them: `Number` alone would take `+1`, `1e3`, `0x10` and the empty text.
+ */
+function isInteger(text: string): boolean {
+  const first = text.startsWith('-') ? 1 : 0
+  for (let i = first; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < DIGIT_0 || code > DIGIT_9) return false
+  }
+  return text.length > first
+}
+
+/** ASCII only: full case mapping turns U+212A, the Kelvin sign, into a `k`, and one domain into another. */
+function lowerCaseAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}

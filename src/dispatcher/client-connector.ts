@@ -1,0 +1,45 @@
+/**
+ * From the options of a client to the function that opens its connections (contract: connect.md 7).
+ */
+import type { Origin } from '../base/origin.ts'
+import { buildConnector, type Connector, type ConnectorOptions } from '../net/connector.ts'
+import type { ClientSettings } from './client-options.ts'
+
+export function connectorFor(settings: ClientSettings): Connector {
+  const { connect, tls, socketPath } = settings
+  if (typeof connect === 'function') {
+    return (options, callback) =>
+      connect(
+        {
+          ...options,
+          ...(socketPath === null ? null : { socketPath }),
+          ...(settings.allowH2Given ? { allowH2: settings.allowH2 } : null),
+        },
+        callback,
+      )
+  }
+  const { autoSelectFamily, autoSelectFamilyAttemptTimeout } = settings
+  return buildConnector({
+    ...tls,
+    maxCachedSessions: settings.maxCachedSessions,
+    allowH2: false,
+    socketPath,
+    timeout: settings.connectTimeout,
+    ...(autoSelectFamily === null
+      ? null
+      : {
+          autoSelectFamily,
+          autoSelectFamilyAttemptTimeout: autoSelectFamilyAttemptTimeout ?? undefined,
+        }),
+    ...connect,
+  })
+}
+
+/** What a connector is told of where to go. */
+export function connectTarget(
+  { host, hostname, protocol, port }: Origin,
+  servername: string | null,
+  localAddress: string | null,
+): Required<Omit<ConnectorOptions, 'httpSocket'>> {
+  return { host, hostname, protocol, port, servername, localAddress }
+}

@@ -1,0 +1,267 @@
+/**
+ * The options of a client: what each may be, what it is when not given, and what is said when it is wrong
+ * (contract: client.md 1.2). `null` is the same as not given. Only own properties count, so that a polluted
+ * Object.prototype cannot configure a client.
+ */
+import { maxHeaderSize as runtimeMaxHeaderSize } from 'node:http'
+import { isIP } from 'node:net'
+import { InvalidArgumentError } from '../errors.ts'
+import type { BuildConnectorOptions, Connector } from '../net/connector.ts'
+import type { WebSocketOptions } from './lifecycle.ts'
+
+/** A caller's way to open connections: calls back with an error, or with null and a connected socket. */
+export type ConnectFunction = Connector
+
+export interface ClientOptions {
+  /** Milliseconds between two pieces of a response body; 0 for no limit. Default: 300 000. */
+  readonly bodyTimeout?: number | null | undefined
+  /** Milliseconds for a complete response head once the request is out; 0 for no limit. Default: 300 000. */
+  readonly headersTimeout?: number | null | undefined
+  /** Milliseconds an idle connection is kept. Default: 4 000. */
+  readonly keepAliveTimeout?: number | null | undefined
+  /** The longest a server's hint may keep an idle connection, in milliseconds. Default: 600 000. */
+  readonly keepAliveMaxTimeout?: number | null | undefined
+  /** Milliseconds subtracted from a server's hint. Default: 2 000. */
+  readonly keepAliveTimeoutThreshold?: number | null | undefined
+  /** Most bytes of a head, in either direction. Default: the runtime's setting, 16384. */
+  readonly maxHeaderSize?: number | null | undefined
+  /** Most bytes of a response body; -1 for no limit. Default: -1. */
+  readonly maxResponseSize?: number | null | undefined
+  /** Requests in flight on an HTTP/1.1 connection; 0 closes the connection after each. Default: 1. */
+  readonly pipelining?: number | null | undefined
+  /** How connections are opened: options for them, or a function that opens them. */
+  readonly connect?: BuildConnectorOptions | ConnectFunction | null | undefined
+  /** Milliseconds to connect; 0 for no limit. `connect.timeout` wins. Default: 10 000. */
+  readonly connectTimeout?: number | null | undefined
+  /** Refuse a request whose content-length is not the length of its body. Default: true. */
+  readonly strictContentLength?: boolean | null | undefined
+  /** Requests after which a connection is replaced; 0 for no limit. Default: 0. */
+  readonly maxRequestsPerClient?: number | null | undefined
+  /** Unix domain socket or Windows named pipe. */
+  readonly socketPath?: string | null | undefined
+  /** Local IP address to connect from. */
+  readonly localAddress?: string | null | undefined
+  /** true races the addresses of a host, false tries only the first. Default: one after another. */
+  readonly autoSelectFamily?: boolean | null | undefined
+  /** Milliseconds before a race starts the next address. Default: 250. */
+  readonly autoSelectFamilyAttemptTimeout?: number | null | undefined
+  /** TLS sessions kept for resumption; 0 for none. Default: 100. */
+  readonly maxCachedSessions?: number | null | undefined
+  /** Offer HTTP/2 in the TLS handshake. Default: true. */
+  readonly allowH2?: boolean | null | undefined
+  /** Speak HTTP/2 on cleartext connections. Default: false. */
+  readonly useH2c?: boolean | null | undefined
+  /** HTTP/2 streams in flight until the server says how many it takes. Default: 100. */
+  readonly maxConcurrentStreams?: number | null | undefined
+  /** HTTP/2 receive window of a stream in bytes. Default: 262144. */
+  readonly initialWindowSize?: number | null | undefined
+  /** HTTP/2 receive window of a connection in bytes. Default: 524288. */
+  readonly connectionWindowSize?: number | null | undefined
+  /** Milliseconds between HTTP/2 PING frames; 0 for none. Default: 60 000. */
+  readonly pingInterval?: number | null | undefined
+  /** Limits for WebSocket connections made through this client. */
+  readonly webSocket?: WebSocketOptions | null | undefined
+  /** Older name for `connect`, which wins. */
+  readonly tls?: BuildConnectorOptions | null | undefined
+}
+
+/** All options, checked and filled in. */
+export interface ClientSettings {
+  readonly bodyTimeout: number
+  readonly headersTimeout: number
+  readonly keepAliveTimeout: number
+  readonly keepAliveMaxTimeout: number
+  readonly keepAliveTimeoutThreshold: number
+  readonly maxHeaderSize: number
+  readonly maxResponseSize: number
+  readonly pipelining: number
+  readonly connectTimeout: number
+  readonly strictContentLength: boolean
+  readonly maxRequestsPerClient: number
+  readonly socketPath: string | null
+  readonly localAddress: string | null
+  readonly autoSelectFamily: boolean | null
+  readonly autoSelectFamilyAttemptTimeout: number | null
+  readonly maxCachedSessions: number
+  readonly allowH2: boolean
+  /** Whether `allowH2` was given: a connect function gets it only then. */
+  readonly allowH2Given: boolean
+  readonly useH2c: boolean
+  readonly maxConcurrentStreams: number
+  readonly initialWindowSize: number
+  readonly connectionWindowSize: number
+  readonly pingInterval: number
+  readonly connect: BuildConnectorOptions | ConnectFunction | null
+  readonly tls: BuildConnectorOptions | null
+}
+
+/** What `maxHeaderSize` is when the runtime's own setting is of no use. */
+const FALLBACK_HEADER_SIZE = 16384
+
+const RETIRED: readonly (readonly [name: string, instead: string])[] = [
+  ['keepAlive', 'pipelining=0'],
+  ['socketTimeout', 'headersTimeout & bodyTimeout'],
+  ['requestTimeout', 'headersTimeout & bodyTimeout'],
+  ['idleTimeout', 'keepAliveTimeout'],
+  ['maxKeepAliveTimeout', 'keepAliveMaxTimeout'],
+]
+
+type Check = (value: unknown) => boolean
+
+const integerFrom =
+  (least: number): Check =>
+  (value) =>
+    Number.isInteger(value) && (value as number) >= least
+const finiteFrom =
+  (least: number): Check =>
+  (value) =>
+    Number.isFinite(value) && (value as number) >= least
+const finiteAbove =
+  (bound: number): Check =>
+  (value) =>
+    Number.isFinite(value) && (value as number) > bound
+const isString: Check = (value) => typeof value === 'string'
+const isBoolean: Check = (value) => typeof value === 'boolean'
+const isAddress: Check = (value) => typeof value === 'string' && isIP(value) !== 0
+
+class OptionReader {
+  readonly #options: Readonly<Record<string, unknown>>
+
+  constructor(options: object) {
+    this.#options = Object.assign(Object.create(null), options) as Record<string, unknown>
+  }
+
+  raw(name: string): unknown {
+    return this.#options[name]
+  }
+
+  read<T>(name: keyof ClientOptions, fallback: T, check: Check, message: string): T {
+    const value = this.#options[name]
+    if (value === undefined || value === null) return fallback
+    if (!check(value)) throw new InvalidArgumentError(message)
+    return value as T
+  }
+}
+
+export function readClientOptions(options: ClientOptions): ClientSettings {
+  const from = new OptionReader(options)
+  for (const [name, instead] of RETIRED) {
+    if (from.raw(name) !== undefined) {
+      throw new InvalidArgumentError(`unsupported ${name}, use ${instead} instead`)
+    }
+  }
+  const read = from.read.bind(from)
+  const maxHeaderSize = read('maxHeaderSize', runtimeHeaderSize(), integerFrom(1), 'invalid maxHeaderSize')
+  const socketPath = read<string | null>('socketPath', null, isString, 'invalid socketPath')
+  const connectTimeout = read('connectTimeout', 10e3, finiteFrom(0), 'invalid connectTimeout')
+  const keepAliveTimeout = read('keepAliveTimeout', 4e3, finiteAbove(0), 'invalid keepAliveTimeout')
+  const keepAliveMaxTimeout = read(
+    'keepAliveMaxTimeout',
+    600e3,
+    finiteAbove(0),
+    'invalid keepAliveMaxTimeout',
+  )
+  const keepAliveTimeoutThreshold = read(
+    'keepAliveTimeoutThreshold',
+    2e3,
+    Number.isFinite,
+    'invalid keepAliveTimeoutThreshold',
+  )
+  const timeout = (name: 'headersTimeout' | 'bodyTimeout') =>
+    read(name, 300e3, integerFrom(0), `${name} must be a positive integer or zero`)
+  const headersTimeout = timeout('headersTimeout')
+  const bodyTimeout = timeout('bodyTimeout')
+  const connect = read<BuildConnectorOptions | ConnectFunction | null>(
+    'connect',
+    null,
+    (value) => typeof value === 'function' || typeof value === 'object',
+    'connect must be a function or an object',
+  )
+  const maxRequestsPerClient = read(
+    'maxRequestsPerClient',
+    0,
+    integerFrom(0),
+    'maxRequestsPerClient must be a positive number',
+  )
+  const localAddress = read<string | null>(
+    'localAddress',
+    null,
+    isAddress,
+    'localAddress must be valid string IP address',
+  )
+  const maxResponseSize = read(
+    'maxResponseSize',
+    -1,
+    integerFrom(-1),
+    'maxResponseSize must be a positive number',
+  )
+  const autoSelectFamilyAttemptTimeout = read<number | null>(
+    'autoSelectFamilyAttemptTimeout',
+    null,
+    integerFrom(-1),
+    'autoSelectFamilyAttemptTimeout must be a positive number',
+  )
+  const allowH2 = read('allowH2', true, isBoolean, 'allowH2 must be a valid boolean value')
+  const http2 = readHttp2Options(allowH2 ? read : (_name, fallback) => fallback)
+  const maxCachedSessions =
+    typeof connect === 'function'
+      ? 0
+      : read('maxCachedSessions', 100, integerFrom(0), 'maxCachedSessions must be a positive integer or zero')
+  const autoSelectFamily = from.raw('autoSelectFamily')
+
+  return {
+    bodyTimeout,
+    headersTimeout,
+    keepAliveTimeout,
+    keepAliveMaxTimeout,
+    keepAliveTimeoutThreshold,
+    maxHeaderSize,
+    maxResponseSize,
+    pipelining: (from.raw('pipelining') ?? 1) as number,
+    connectTimeout,
+    strictContentLength: (from.raw('strictContentLength') ?? true) !== false,
+    maxRequestsPerClient,
+    socketPath,
+    localAddress,
+    autoSelectFamily: typeof autoSelectFamily === 'boolean' ? autoSelectFamily : null,
+    autoSelectFamilyAttemptTimeout,
+    maxCachedSessions,
+    allowH2,
+    allowH2Given: typeof from.raw('allowH2') === 'boolean',
+    ...http2,
+    connect,
+    tls: (from.raw('tls') ?? null) as BuildConnectorOptions | null,
+  }
+}
+
+function readHttp2Options(
+  read: OptionReader['read'],
+): Pick<
+  ClientSettings,
+  'useH2c' | 'maxConcurrentStreams' | 'initialWindowSize' | 'connectionWindowSize' | 'pingInterval'
+> {
+  const positive = (name: 'initialWindowSize' | 'connectionWindowSize', fallback: number) =>
+    read(name, fallback, integerFrom(1), `${name} must be a positive integer, greater than 0`)
+  return {
+    useH2c: read('useH2c', false, isBoolean, 'useH2c must be a valid boolean value'),
+    maxConcurrentStreams: read(
+      'maxConcurrentStreams',
+      100,
+      (value) => typeof value === 'number' && value >= 1,
+      'maxConcurrentStreams must be a positive integer, greater than 0',
+    ),
+    initialWindowSize: positive('initialWindowSize', 262144),
+    connectionWindowSize: positive('connectionWindowSize', 524288),
+    pingInterval: read(
+      'pingInterval',
+      60e3,
+      integerFrom(0),
+      'pingInterval must be a positive integer, greater or equal to 0',
+    ),
+  }
+}
+
+function runtimeHeaderSize(): number {
+  const size = runtimeMaxHeaderSize
+  return Number.isInteger(size) && size > 0 ? size : FALLBACK_HEADER_SIZE
+}

@@ -1,0 +1,351 @@
+/**
+ * What a client does behind its public face: requests wait in a queue, one connection at a time is opened
+ * when there is something to send, and each request is given to it as soon as it can be taken
+ * (contract: client.md 2, 5, 6, 7; connect.md 7). Everything about a protocol is behind `Connection`.
+ */
+import type { EventEmitter } from 'node:events'
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+import type { Origin } from '../base/origin.ts'
+import { serverNameOf } from '../base/server-name.ts'
+import type {
+  Connection,
+  ConnectionObserver,
+  ConnectionSettings,
+  Leftovers,
+} from '../connection/connection.ts'
+import { Http1Connection } from '../connection/http1-connection.ts'
+import { channels } from '../diagnostics.ts'
+import { ClientDestroyedError, InformationalError, SocketError } from '../errors.ts'
+import { abandonConnect, type Connector } from '../net/connector.ts'
+import { StreamTransport } from '../net/stream-transport.ts'
+import type { DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { Request, type RequestHost, type RequestSetting } from '../request/request.ts'
+import { connectorFor, connectTarget } from './client-connector.ts'
+import type { ClientSettings } from './client-options.ts'
+import { RequestQueue } from './request-queue.ts'
+
+type State =
+  | { readonly at: 'idle' }
+  | { readonly at: 'connecting'; readonly attempt: ConnectAttempt }
+  | { readonly at: 'open'; readonly connection: Connection; readonly servername: string }
+
+/** One call of the connector. */
+interface ConnectAttempt {
+  readonly servername: string | null
+  readonly target: ReturnType<typeof connectTarget>
+  socket: Duplex | null
+  /** When the TCP connection under a TLS one was up. */
+  connectedAt: number | null
+  answered: boolean
+}
+
+/**
+ * A connector may report an error that means "try again" (`UND_ERR_SOCKET`, `UND_ERR_INFO`). One that does so
+ * for ever must not keep the client busy for ever.
+ */
+const MAX_CONNECT_RETRIES = 16
+
+const RECOVERABLE = new Set<unknown>(['UND_ERR_SOCKET', 'UND_ERR_INFO'])
+
+const IDLE: State = { at: 'idle' }
+
+export class ClientSession implements ConnectionObserver, RequestHost {
+  readonly #client: EventEmitter
+  readonly #origin: Origin
+  readonly #settings: ClientSettings
+  readonly #live: ConnectionSettings & { pipelining: number }
+  readonly #requestSetting: RequestSetting
+  readonly #connector: Connector
+  readonly #queue = new RequestQueue()
+  #state: State = IDLE
+  #connectRetries = 0
+  /** A pump that is entered from its own doing runs once more instead. */
+  #pumping: 'no' | 'yes' | 'again' = 'no'
+  #accepting = 0
+  #needDrain = false
+  /** Why the client was destroyed. */
+  #ended: Error | null = null
+  #whenEmpty: (() => void) | null = null
+  #whenClosed: (() => void) | null = null
+
+  constructor(client: EventEmitter, origin: Origin, settings: ClientSettings) {
+    this.#client = client
+    this.#origin = origin
+    this.#settings = settings
+    this.#live = { ...settings, authority: origin.authority }
+    this.#requestSetting = { origin: origin.origin, protocol: origin.protocol, pseudo: 'refuse' }
+    this.#connector = connectorFor(settings)
+  }
+
+  get pipelining(): number {
+    return this.#live.pipelining
+  }
+
+  set pipelining(value: number) {
+    this.#live.pipelining = value
+    this.#pump()
+  }
+
+  get connected(): boolean {
+    return this.#state.at === 'open'
+  }
+
+  get pending(): number {
+    return this.#queue.size
+  }
+
+  get running(): number {
+    return this.#state.at === 'open' ? this.#state.connection.running : 0
+  }
+
+  get #busy(): boolean {
+    return this.#queue.size > 0 || (this.#state.at === 'open' && this.#state.connection.busy)
+  }
+
+  accept(options: DispatchOptions, handler: DispatchHandler): boolean {
+    const request = new Request(options, handler, this.#requestSetting, this)
+    this.#queue.push(request)
+    this.#accepting++
+    request.announceQueued()
+    // A stream that is about to end becomes one of known length if it gets the chance.
+    if (request.source.kind === 'stream' || request.source.kind === 'iterable') {
+      queueMicrotask(() => this.#pump())
+    } else {
+      this.#pump()
+    }
+    this.#accepting--
+    if (!this.#busy) return true
+    this.#needDrain = true
+    return false
+  }
+
+  finish(done: () => void): void {
+    this.#whenEmpty = done
+    this.#pump()
+  }
+
+  terminate(reason: Error, verbatim: boolean, done: () => void): void {
+    const state = this.#state
+    this.#ended = reason
+    for (const request of this.#queue.drain()) {
+      if (verbatim) request.failWith(reason)
+      else request.fail(reason)
+    }
+    if (state.at === 'open') {
+      this.#whenClosed = done
+      state.connection.destroy(reason, verbatim)
+      return
+    }
+    if (state.at === 'connecting' && state.attempt.socket !== null) {
+      abandonConnect(state.attempt.socket as TLSSocket, new ClientDestroyedError())
+    }
+    this.#state = IDLE
+    queueMicrotask(done)
+  }
+
+  onCapacity(): void {
+    this.#pump()
+  }
+
+  onRequestAborted(): void {
+    this.#queue.onSettled()
+    this.#pump()
+  }
+
+  /** A waiting request has nothing to resume. */
+  onRequestResumed(): void {}
+
+  onHandlerError(error: unknown): void {
+    this.#emit('error', error)
+  }
+
+  onClosed(connection: Connection, reason: Error, { unanswered, idle }: Leftovers): void {
+    if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
+    if (this.#ended !== null) {
+      for (const request of unanswered) request.fail(this.#ended)
+    } else {
+      for (const request of unanswered) request.requeue(this)
+      this.#queue.putBack(unanswered)
+      if (idle && isForeign(reason)) for (const request of this.#queue.drain()) request.failWith(reason)
+    }
+    this.#emit('disconnect', this.#origin.url, [this.#client], reason)
+    const done = this.#whenClosed
+    this.#whenClosed = null
+    done?.()
+  }
+
+  #pump(): void {
+    if (this.#pumping !== 'no') {
+      this.#pumping = 'again'
+      return
+    }
+    do {
+      this.#pumping = 'yes'
+      this.#step()
+    } while (this.#pumping === ('again' as string))
+    this.#pumping = 'no'
+    this.#afterPump()
+  }
+
+  #step(): void {
+    for (let request = this.#queue.peek(); request !== null; request = this.#queue.peek()) {
+      const state = this.#state
+      if (state.at === 'connecting') return
+      if (state.at === 'idle') {
+        this.#connect(request.servername)
+        return
+      }
+      const { connection } = state
+      if (this.#origin.protocol === 'https:' && this.#serverName(request.servername) !== state.servername) {
+        if (connection.running === 0) connection.retire(new InformationalError('servername changed'))
+        return
+      }
+      if (!connection.canTake(request)) return
+      this.#queue.shift()
+      connection.take(request)
+    }
+  }
+
+  #afterPump(): void {
+    if (this.#needDrain && !this.#busy) {
+      if (this.#accepting > 0) {
+        queueMicrotask(() => this.#afterPump())
+        return
+      }
+      this.#needDrain = false
+      this.#emit('drain', this.#origin.url, [this.#client])
+    }
+    if (this.#queue.size > 0 || this.running > 0) return
+    if (this.#state.at === 'open') this.#state.connection.rest()
+    const done = this.#whenEmpty
+    this.#whenEmpty = null
+    done?.()
+  }
+
+  #serverName(given: string | null): string {
+    return given ?? serverNameOf(this.#origin.host)
+  }
+
+  #connect(servername: string | null): void {
+    const target = connectTarget(this.#origin, servername, this.#settings.localAddress)
+    const attempt: ConnectAttempt = { servername, target, socket: null, connectedAt: null, answered: false }
+    this.#state = { at: 'connecting', attempt }
+    if (channels.beforeConnect.hasSubscribers) {
+      channels.beforeConnect.publish({
+        connectParams: { ...target, version: undefined },
+        connector: this.#connector,
+      })
+    }
+    try {
+      const socket: unknown = this.#connector(target, (error, connected) => {
+        this.#onConnectorAnswer(attempt, error, connected as Duplex)
+      })
+      if (!attempt.answered && isSocketLike(socket)) {
+        attempt.socket = socket
+        socket.once('connect', () => {
+          attempt.connectedAt = performance.now()
+        })
+      }
+    } catch (error) {
+      this.#onConnectorAnswer(attempt, error as Error, null)
+    }
+  }
+
+  #onConnectorAnswer(attempt: ConnectAttempt, error: Error | null | undefined, socket: Duplex | null): void {
+    const { answered } = attempt
+    attempt.answered = true
+    if (answered || this.#ended !== null) {
+      if (!error && socket !== null) discard(socket)
+      return
+    }
+    if (error || socket === null || socket === undefined) {
+      this.#onConnectFailed(attempt, error || new SocketError('the connector delivered no socket'))
+    } else if (socket.destroyed || socket.errored) {
+      this.#onConnectFailed(attempt, socket.errored ?? new SocketError('destroyed'))
+    } else {
+      this.#onConnected(attempt, socket)
+    }
+  }
+
+  #onConnected(attempt: ConnectAttempt, socket: Duplex): void {
+    const now = performance.now()
+    const secured = socket instanceof TLSSocket ? now : null
+    const times = { connect: attempt.connectedAt ?? now, secured }
+    const connection = new Http1Connection(new StreamTransport(socket), this, this.#live, times)
+    this.#connectRetries = 0
+    this.#state = { at: 'open', connection, servername: this.#serverName(attempt.servername) }
+    if (channels.connected.hasSubscribers) {
+      channels.connected.publish({
+        connectParams: { ...attempt.target, version: 'h1' },
+        connector: this.#connector,
+        socket,
+      })
+    }
+    this.#emit('connect', this.#origin.url, [this.#client])
+    this.#pump()
+  }
+
+  #onConnectFailed(attempt: ConnectAttempt, error: Error): void {
+    this.#state = IDLE
+    if (channels.connectError.hasSubscribers) {
+      channels.connectError.publish({
+        connectParams: { ...attempt.target, version: undefined },
+        connector: this.#connector,
+        error,
+      })
+    }
+    const { code } = error as NodeJS.ErrnoException
+    if (RECOVERABLE.has(code) && this.#connectRetries < MAX_CONNECT_RETRIES) {
+      this.#connectRetries++
+    } else {
+      this.#connectRetries = 0
+      this.#failPending(attempt, error)
+    }
+    this.#emit('connectionError', this.#origin.url, [this.#client], error)
+    this.#pump()
+  }
+
+  #failPending(attempt: ConnectAttempt, error: Error): void {
+    // A certificate for another name says nothing about requests that ask for yet another one.
+    const failed =
+      (error as NodeJS.ErrnoException).code === 'ERR_TLS_CERT_ALTNAME_INVALID'
+        ? this.#queue.drainWhile(({ servername }) => servername === attempt.servername)
+        : this.#queue.drain()
+    const verbatim = typeof this.#settings.connect === 'function'
+    for (const request of failed) {
+      if (verbatim) request.failWith(error)
+      else request.fail(error, 'connecting', 'safe')
+    }
+  }
+
+  /** A listener that throws is its owner's trouble: it must not stop what the client is doing. */
+  #emit(event: string, ...args: unknown[]): void {
+    try {
+      this.#client.emit(event, ...args)
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error
+      })
+    }
+  }
+}
+
+/**
+ * Somebody destroyed an idle socket with an error of his own, which is meant for what waits. The system's
+ * errors (they name a `syscall`) only say that the idle connection was lost: nothing was sent on it.
+ */
+function isForeign(reason: Error): boolean {
+  const { code, syscall } = reason as NodeJS.ErrnoException
+  return !RECOVERABLE.has(code) && code !== 'UND_ERR_DESTROYED' && syscall === undefined
+}
+
+function isSocketLike(value: unknown): value is Duplex {
+  return typeof (value as Duplex | null | undefined)?.once === 'function'
+}
+
+function discard(socket: Duplex): void {
+  socket.on('error', () => {})
+  socket.destroy(new ClientDestroyedError())
+}

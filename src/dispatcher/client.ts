@@ -1,0 +1,78 @@
+/**
+ * The public face of a client for one origin. What it does stands in client-session.ts.
+ */
+import { parseOrigin } from '../base/origin.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import type { DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { type ClientOptions, readClientOptions } from './client-options.ts'
+import { ClientSession } from './client-session.ts'
+import { LifecycleDispatcher } from './lifecycle.ts'
+
+/** A snapshot of what a client has to do. */
+export interface ClientStats {
+  /** A connection is up. */
+  readonly connected: boolean
+  /** Accepted and not written yet. */
+  readonly pending: number
+  /** Written and not answered. */
+  readonly running: number
+  readonly size: number
+}
+
+/**
+ * An HTTP client on a single connection, which it opens when there is something to send.
+ *
+ * @example
+ * const client = new Client('http://localhost:3000')
+ * const { statusCode, body } = await client.request({ path: '/', method: 'GET' })
+ * console.log(statusCode, await body.text())
+ * await client.close()
+ */
+export class Client extends LifecycleDispatcher {
+  readonly #session: ClientSession
+  readonly #origin: string
+
+  /**
+   * @param url Protocol, host name and port; nothing else.
+   */
+  constructor(url: string | URL | object, options: ClientOptions = {}) {
+    if (options === null) throw new TypeError('options must not be null')
+    const settings = readClientOptions(options)
+    const origin = parseOrigin(url)
+    if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
+    super(options.webSocket)
+    this.#origin = origin.origin
+    this.#session = new ClientSession(this, origin, settings)
+  }
+
+  /** How many requests may be in flight on an HTTP/1.1 connection. Setting it takes effect at once. */
+  get pipelining(): number {
+    return this.#session.pipelining
+  }
+
+  set pipelining(value: number) {
+    this.#session.pipelining = value
+  }
+
+  get stats(): ClientStats {
+    const { connected, pending, running } = this.#session
+    return { connected, pending, running, size: pending + running }
+  }
+
+  override composedOrigin(): string {
+    return this.#origin
+  }
+
+  protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
+    return this.#session.accept(options, handler)
+  }
+
+  protected override finish(done: () => void): void {
+    this.#session.finish(done)
+  }
+
+  protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
+    this.#session.terminate(reason, verbatim, done)
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * What all dispatchers of the library share: the checks in front of every `dispatch()`, and the way from open
+ * over closed to destroyed (contract: dispatcher.md 3 and 12).
+ */
+import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '../errors.ts'
+import { toDispatchHandler } from '../handler/legacy-handler.ts'
+import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { type CloseCallback, Dispatcher } from './dispatcher.ts'
+
+export interface WebSocketOptions {
+  /** Most fragments of one message; 0 for any number. Default: 131072. */
+  readonly maxFragments?: number
+  /** Most bytes of one message, compressed or not; 0 for any number. Default: 128 MiB. */
+  readonly maxPayloadSize?: number
+}
+
+const WEB_SOCKET_DEFAULTS: Required<WebSocketOptions> = { maxFragments: 131072, maxPayloadSize: 134217728 }
+
+type LifeState =
+  | { readonly at: 'open' }
+  | { readonly at: 'closing'; readonly waiting: CloseCallback[] }
+  | { readonly at: 'destroying'; readonly waiting: CloseCallback[] }
+  | { readonly at: 'destroyed' }
+
+export abstract class LifecycleDispatcher extends Dispatcher {
+  readonly #webSocket: Required<WebSocketOptions>
+  #life: LifeState = { at: 'open' }
+  /** Not a life state: `destroy()` alone does not make a dispatcher closed. */
+  #closed = false
+
+  constructor(webSocket?: WebSocketOptions | null) {
+    super()
+    this.#webSocket = { ...WEB_SOCKET_DEFAULTS, ...webSocket }
+  }
+
+  /** True once `close()` was called. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** True once `destroy()` was called, or a `close()` has come to its end. */
+  get destroyed(): boolean {
+    return this.#life.at === 'destroying' || this.#life.at === 'destroyed'
+  }
+
+  get webSocketOptions(): Required<WebSocketOptions> {
+    return { ...this.#webSocket }
+  }
+
+  /** A valid call on an open dispatcher. May throw: the caller's handler or the caller gets the error. */
+  protected abstract accept(options: DispatchOptions, handler: DispatchHandler): boolean
+  /** Takes nothing new; calls back when all that was accepted has ended. */
+  protected abstract finish(done: () => void): void
+  /** Fails all that was accepted; calls back when the connections are closed. */
+  protected abstract terminate(reason: Error, verbatim: boolean, done: () => void): void
+
+  override dispatch(options: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
+    if (typeof handler !== 'object' || handler === null) {
+      throw new InvalidArgumentError('handler must be an object')
+    }
+    const current = toDispatchHandler(handler)
+    try {
+      if (typeof options !== 'object' || options === null) {
+        throw new InvalidArgumentError('opts must be an object.')
+      }
+      if ((options as { dispatcher?: unknown }).dispatcher) {
+        throw new InvalidArgumentError(
+          'opts.dispatcher is not supported by instance methods. Pass it to the functions of the module instead.',
+        )
+      }
+      if (this.destroyed) throw new ClientDestroyedError()
+      if (this.#closed) throw new ClientClosedError()
+      return this.accept(options, current)
+    } catch (error) {
+      if (typeof current.onResponseError !== 'function') throw error
+      current.onResponseError(null, error as Error)
+      return false
+    }
+  }
+
+  override close(): Promise<null>
+  override close(callback: CloseCallback): void
+  override close(callback?: CloseCallback): Promise<null> | void {
+    if (callback === undefined) return promised((done) => this.close(done))
+    requireFunction(callback)
+    if (this.#life.at === 'closing') {
+      this.#life.waiting.push(callback)
+      return
+    }
+    if (this.#life.at !== 'open') {
+      queueMicrotask(() => callback(new ClientDestroyedError(), null))
+      return
+    }
+    this.#closed = true
+    this.#life = { at: 'closing', waiting: [callback] }
+    this.finish(() => this.destroy(null, () => {}))
+  }
+
+  override destroy(error?: Error | null): Promise<null>
+  override destroy(callback: CloseCallback): void
+  override destroy(error: Error | null | undefined, callback: CloseCallback): void
+  override destroy(error?: Error | null | CloseCallback, callback?: CloseCallback): Promise<null> | void {
+    if (typeof error === 'function') return this.destroy(null, error)
+    if (callback === undefined) return promised((done) => this.destroy(error, done))
+    requireFunction(callback)
+    const life = this.#life
+    if (life.at === 'destroyed') {
+      queueMicrotask(() => callback(null, null))
+      return
+    }
+    if (life.at === 'destroying') {
+      life.waiting.push(callback)
+      return
+    }
+    const waiting = life.at === 'closing' ? [...life.waiting, callback] : [callback]
+    this.#life = { at: 'destroying', waiting }
+    this.terminate(error || new ClientDestroyedError(), Boolean(error), () => {
+      this.#life = { at: 'destroyed' }
+      for (const call of waiting) queueMicrotask(() => call(null, null))
+    })
+  }
+}
+
+function promised(call: (done: CloseCallback) => void): Promise<null> {
+  return new Promise((resolve, reject) => {
+    call((error) => (error === null ? resolve(null) : reject(error)))
+  })
+}
+
+function requireFunction(callback: unknown): void {
+  if (typeof callback !== 'function') throw new InvalidArgumentError('invalid callback')
+}

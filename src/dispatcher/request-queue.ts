@@ -1,0 +1,66 @@
+/**
+ * The requests that wait for a connection, in order. A request that is given up while it waits stays in its
+ * place, dead, until it is passed over or swept out, so giving up costs the same however long the queue is.
+ */
+import { RingQueue } from '../base/ring-queue.ts'
+import type { Request } from '../request/request.ts'
+
+/** Sweep when the dead are this many and more than the living: each sweep is paid for by what it frees. */
+const SWEEP_ABOVE = 64
+
+export class RequestQueue {
+  readonly #ring = new RingQueue<Request>()
+  #dead = 0
+
+  get size(): number {
+    return this.#ring.size - this.#dead
+  }
+
+  push(request: Request): void {
+    this.#ring.push(request)
+  }
+
+  /** Puts requests back in front of all others, in their order. */
+  putBack(requests: readonly Request[]): void {
+    for (let i = requests.length - 1; i >= 0; i--) this.#ring.unshift(requests[i]!)
+  }
+
+  peek(): Request | null {
+    for (let head = this.#ring.peek(); head !== null; head = this.#ring.peek()) {
+      if (!head.settled) return head
+      this.#ring.shift()
+      this.#dead--
+    }
+    return null
+  }
+
+  shift(): Request | null {
+    return this.peek() === null ? null : this.#ring.shift()
+  }
+
+  /** A request in the queue has settled. */
+  onSettled(): void {
+    this.#dead++
+    if (this.#dead > SWEEP_ABOVE && this.#dead > this.#ring.size / 2) {
+      this.#ring.retain((request) => !request.settled)
+      this.#dead = 0
+    }
+  }
+
+  /** Empties the queue. */
+  drain(): Request[] {
+    const requests: Request[] = []
+    for (let request = this.shift(); request !== null; request = this.shift()) requests.push(request)
+    return requests
+  }
+
+  /** Takes requests from the front while the predicate holds. */
+  drainWhile(holds: (request: Request) => boolean): Request[] {
+    const requests: Request[] = []
+    for (let head = this.peek(); head !== null && holds(head); head = this.peek()) {
+      this.#ring.shift()
+      requests.push(head)
+    }
+    return requests
+  }
+}

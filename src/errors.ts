@@ -1,0 +1,480 @@
+/**
+ * Every public error class. `instanceof` works by registry symbol, not by prototype, so that errors of one
+ * copy of the library match the classes of another, and undici's classes match ours (contract: errors.md).
+ */
+
+/** Class → its registry symbol. A user's subclass has no entry and gets the ordinary prototype check. */
+const kinds = new WeakMap<object, symbol>()
+
+function defineKind(errorClass: { prototype: object }, code: string): void {
+  const kind = Symbol.for(`undici.error.${code}`)
+  kinds.set(errorClass, kind)
+  Object.defineProperty(errorClass.prototype, kind, { value: true })
+}
+
+function isInstance(errorClass: object, value: unknown): boolean {
+  const kind = kinds.get(errorClass)
+  if (kind === undefined) return Function.prototype[Symbol.hasInstance].call(errorClass, value)
+  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[kind] === true
+}
+
+/** The socket a {@link SocketError} speaks of, as it was when the error was made. */
+export interface SocketInfo {
+  readonly localAddress?: string | undefined
+  readonly localPort?: number | undefined
+  readonly remoteAddress?: string | undefined
+  readonly remotePort?: number | undefined
+  readonly remoteFamily?: string | undefined
+  readonly timeout?: number | undefined
+  readonly bytesWritten?: number | undefined
+  readonly bytesRead?: number | undefined
+}
+
+/** How far a request had come. */
+export type RequestPhase = 'queued' | 'connecting' | 'sending' | 'headers' | 'body'
+
+/**
+ * Whether the same request may be sent again: `safe`, the server cannot have processed it;
+ * `idempotent-only`, it may have, so only if doing it twice is harmless; `no`, repeating is impossible
+ * (the body is spent) or pointless (the caller aborted it, or the request or its limits are at fault).
+ */
+export type RetrySafety = 'safe' | 'idempotent-only' | 'no'
+
+/**
+ * When each step of a request happened: milliseconds on the clock of `performance.now()`, null for a step
+ * that was not reached. `connect` and `secured` are null on a reused connection.
+ */
+export interface Timings {
+  queued: number
+  connect: number | null
+  secured: number | null
+  sent: number | null
+  firstByte: number | null
+  end: number | null
+}
+
+/** What the errors of a request carry beside their own fields. */
+export interface RequestErrorContext {
+  method: string
+  origin: string
+  /** Without the query, which may hold secrets. */
+  path: string
+  phase: RequestPhase
+  reusedSocket: boolean
+  retrySafety: RetrySafety
+  timings: Timings
+  /** Null when there was no connection. */
+  socket: SocketInfo | null
+}
+
+export class UndiciError extends Error {
+  override name: string = 'UndiciError'
+  code: string = 'UND_ERR'
+
+  // Set by request/error-context.ts on errors that end a request.
+  declare method?: string
+  declare origin?: string
+  declare path?: string
+  declare phase?: RequestPhase
+  declare reusedSocket?: boolean
+  declare retrySafety?: RetrySafety
+  declare timings?: Timings
+  declare socket?: SocketInfo | null | undefined
+
+  static {
+    defineKind(UndiciError, 'UND_ERR')
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isInstance(this, value)
+  }
+}
+
+/** No connection within the connect timeout. */
+export class ConnectTimeoutError extends UndiciError {
+  override name: string = 'ConnectTimeoutError'
+  override code: string = 'UND_ERR_CONNECT_TIMEOUT'
+
+  static {
+    defineKind(ConnectTimeoutError, 'UND_ERR_CONNECT_TIMEOUT')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Connect Timeout Error', options)
+  }
+}
+
+/** No complete response head within `headersTimeout`. */
+export class HeadersTimeoutError extends UndiciError {
+  override name: string = 'HeadersTimeoutError'
+  override code: string = 'UND_ERR_HEADERS_TIMEOUT'
+
+  static {
+    defineKind(HeadersTimeoutError, 'UND_ERR_HEADERS_TIMEOUT')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Headers Timeout Error', options)
+  }
+}
+
+/** A head reached `maxHeaderSize`, on its way out or in. */
+export class HeadersOverflowError extends UndiciError {
+  override name: string = 'HeadersOverflowError'
+  override code: string = 'UND_ERR_HEADERS_OVERFLOW'
+
+  static {
+    defineKind(HeadersOverflowError, 'UND_ERR_HEADERS_OVERFLOW')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Headers Overflow Error', options)
+  }
+}
+
+/** No body data within `bodyTimeout`. */
+export class BodyTimeoutError extends UndiciError {
+  override name: string = 'BodyTimeoutError'
+  override code: string = 'UND_ERR_BODY_TIMEOUT'
+
+  static {
+    defineKind(BodyTimeoutError, 'UND_ERR_BODY_TIMEOUT')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Body Timeout Error', options)
+  }
+}
+
+/** A bad argument, option or header; nothing was sent. */
+export class InvalidArgumentError extends UndiciError {
+  override name: string = 'InvalidArgumentError'
+  override code: string = 'UND_ERR_INVALID_ARG'
+
+  static {
+    defineKind(InvalidArgumentError, 'UND_ERR_INVALID_ARG')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Invalid Argument Error', options)
+  }
+}
+
+/** A stream factory or pipeline handler did not return a stream. */
+export class InvalidReturnValueError extends UndiciError {
+  override name: string = 'InvalidReturnValueError'
+  override code: string = 'UND_ERR_INVALID_RETURN_VALUE'
+
+  static {
+    defineKind(InvalidReturnValueError, 'UND_ERR_INVALID_RETURN_VALUE')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Invalid Return Value Error', options)
+  }
+}
+
+/** An operation was given up, for example `body.dump()` over its limit. */
+export class AbortError extends UndiciError {
+  override name: string = 'AbortError'
+  override code: string = 'UND_ERR_ABORT'
+
+  static {
+    defineKind(AbortError, 'UND_ERR_ABORT')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'The operation was aborted', options)
+  }
+}
+
+/** The request was aborted without a reason of its own. */
+export class RequestAbortedError extends AbortError {
+  override name: string = 'AbortError'
+  override code: string = 'UND_ERR_ABORTED'
+
+  static {
+    defineKind(RequestAbortedError, 'UND_ERR_ABORTED')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Request aborted', options)
+  }
+}
+
+/** An expected end of a connection or stream: reset, idle timeout, upgrade … */
+export class InformationalError extends UndiciError {
+  override name: string = 'InformationalError'
+  override code: string = 'UND_ERR_INFO'
+
+  static {
+    defineKind(InformationalError, 'UND_ERR_INFO')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Request information', options)
+  }
+}
+
+/** The request body is not as long as its content-length header says. */
+export class RequestContentLengthMismatchError extends UndiciError {
+  override name: string = 'RequestContentLengthMismatchError'
+  override code: string = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'
+
+  static {
+    defineKind(RequestContentLengthMismatchError, 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Request body length does not match content-length header', options)
+  }
+}
+
+/** The response body is not as long as its content-length header says. */
+export class ResponseContentLengthMismatchError extends UndiciError {
+  override name: string = 'ResponseContentLengthMismatchError'
+  override code: string = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+
+  static {
+    defineKind(ResponseContentLengthMismatchError, 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Response body length does not match content-length header', options)
+  }
+}
+
+/** Use after `destroy()`, and the default reason of `destroy()`. */
+export class ClientDestroyedError extends UndiciError {
+  override name: string = 'ClientDestroyedError'
+  override code: string = 'UND_ERR_DESTROYED'
+
+  static {
+    defineKind(ClientDestroyedError, 'UND_ERR_DESTROYED')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'The client is destroyed', options)
+  }
+}
+
+/** Dispatch after `close()`. */
+export class ClientClosedError extends UndiciError {
+  override name: string = 'ClientClosedError'
+  override code: string = 'UND_ERR_CLOSED'
+
+  static {
+    defineKind(ClientClosedError, 'UND_ERR_CLOSED')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'The client is closed', options)
+  }
+}
+
+/** Something the library does not do, such as a caller's `expect` header. */
+export class NotSupportedError extends UndiciError {
+  override name: string = 'NotSupportedError'
+  override code: string = 'UND_ERR_NOT_SUPPORTED'
+
+  static {
+    defineKind(NotSupportedError, 'UND_ERR_NOT_SUPPORTED')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Not supported error', options)
+  }
+}
+
+/** The response body is longer than `maxResponseSize`. */
+export class ResponseExceededMaxSizeError extends UndiciError {
+  override name: string = 'ResponseExceededMaxSizeError'
+  override code: string = 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
+
+  static {
+    defineKind(ResponseExceededMaxSizeError, 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Response content exceeded max size', options)
+  }
+}
+
+/** Dispatch on a BalancedPool without upstreams. */
+export class BalancedPoolMissingUpstreamError extends UndiciError {
+  override name: string = 'MissingUpstreamError'
+  override code: string = 'UND_ERR_BPL_MISSING_UPSTREAM'
+
+  static {
+    defineKind(BalancedPoolMissingUpstreamError, 'UND_ERR_BPL_MISSING_UPSTREAM')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'No upstream has been added to the BalancedPool', options)
+  }
+}
+
+/** An Agent holds `maxOrigins` origins already. */
+export class MaxOriginsReachedError extends UndiciError {
+  override name: string = 'MaxOriginsReachedError'
+  override code: string = 'UND_ERR_MAX_ORIGINS_REACHED'
+
+  static {
+    defineKind(MaxOriginsReachedError, 'UND_ERR_MAX_ORIGINS_REACHED')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Maximum allowed origins reached', options)
+  }
+}
+
+/** A WebSocket message inflates beyond its limit. */
+export class MessageSizeExceededError extends UndiciError {
+  override name: string = 'MessageSizeExceededError'
+  override code: string = 'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED'
+
+  static {
+    defineKind(MessageSizeExceededError, 'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Max decompressed message size exceeded', options)
+  }
+}
+
+/** The connection was lost, or what came over it was not an answer to the request. */
+export class SocketError extends UndiciError {
+  override name: string = 'SocketError'
+  override code: string = 'UND_ERR_SOCKET'
+  override socket: SocketInfo | null | undefined
+
+  static {
+    defineKind(SocketError, 'UND_ERR_SOCKET')
+  }
+
+  constructor(message?: string, socket?: SocketInfo | null, options?: ErrorOptions) {
+    super(message || 'Socket error', options)
+    this.socket = socket
+  }
+}
+
+/** The response is not HTTP/1.1. `code` is `HPE_*`, `data` the bytes from the offending place on. */
+export class HTTPParserError extends Error {
+  override name: string = 'HTTPParserError'
+  code: string | undefined
+  data: string | undefined
+
+  declare method?: string
+  declare origin?: string
+  declare path?: string
+  declare phase?: RequestPhase
+  declare reusedSocket?: boolean
+  declare retrySafety?: RetrySafety
+  declare timings?: Timings
+  declare socket?: SocketInfo | null | undefined
+
+  static {
+    defineKind(HTTPParserError, 'UND_ERR_HTTP_PARSER')
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isInstance(this, value)
+  }
+
+  constructor(message?: string, code?: string, data?: string | Uint8Array) {
+    super(message)
+    this.code = code ? `HPE_${code}` : undefined
+    this.data = data === undefined ? undefined : data.toString()
+  }
+}
+
+/** The retry layer gave up. */
+export class RequestRetryError extends UndiciError {
+  override name: string = 'RequestRetryError'
+  override code: string = 'UND_ERR_REQ_RETRY'
+  readonly statusCode: number
+  readonly headers: unknown
+  readonly data: unknown
+
+  static {
+    defineKind(RequestRetryError, 'UND_ERR_REQ_RETRY')
+  }
+
+  constructor(
+    message: string | undefined,
+    statusCode: number,
+    details: { headers?: unknown; data?: unknown } = {},
+  ) {
+    super(message || 'Request retry error')
+    this.statusCode = statusCode
+    this.headers = details.headers
+    this.data = details.data
+  }
+}
+
+/** A response status that an interceptor was asked to treat as an error. */
+export class ResponseError extends UndiciError {
+  override name: string = 'ResponseError'
+  override code: string = 'UND_ERR_RESPONSE'
+  readonly statusCode: number
+  readonly headers: unknown
+  readonly body: unknown
+
+  static {
+    defineKind(ResponseError, 'UND_ERR_RESPONSE')
+  }
+
+  constructor(
+    message: string | undefined,
+    statusCode: number,
+    details: { headers?: unknown; body?: unknown } = {},
+  ) {
+    super(message || 'Response error')
+    this.statusCode = statusCode
+    this.headers = details.headers
+    this.body = details.body
+  }
+}
+
+/** TLS to a proxy failed. */
+export class SecureProxyConnectionError extends UndiciError {
+  override name: string = 'SecureProxyConnectionError'
+  override code: string = 'UND_ERR_PRX_TLS'
+
+  static {
+    defineKind(SecureProxyConnectionError, 'UND_ERR_PRX_TLS')
+  }
+
+  constructor(cause?: unknown, message?: string, options?: ErrorOptions) {
+    super(message || 'Secure Proxy Connection failed', { ...options, cause })
+  }
+}
+
+/** A proxy did not open the tunnel. */
+export class ProxyConnectionError extends UndiciError {
+  override name: string = 'ProxyConnectionError'
+  override code: string = 'UND_ERR_PRX_CONN'
+
+  static {
+    defineKind(ProxyConnectionError, 'UND_ERR_PRX_CONN')
+  }
+
+  constructor(cause?: unknown, message?: string, options?: ErrorOptions) {
+    super(message || 'Proxy Connection failed', { ...options, cause })
+  }
+}
+
+/** A SOCKS5 proxy refused or broke its protocol. */
+export class Socks5ProxyError extends UndiciError {
+  override name: string = 'Socks5ProxyError'
+  override code: string
+
+  static {
+    defineKind(Socks5ProxyError, 'UND_ERR_SOCKS5')
+  }
+
+  constructor(message?: string, code?: string) {
+    super(message || 'SOCKS5 proxy error')
+    this.code = code || 'UND_ERR_SOCKS5'
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Lets a handler of the older generation (`onConnect` …, what `fetch` of Node 20, 22 and 24 brings) stand
+ * where one of the newer (`onRequestStart` …) is expected (contract: handlers.md §7).
+ */
+import type { Duplex } from 'node:stream'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type {
+  DispatchController,
+  DispatchHandler,
+  LegacyDispatchHandler,
+} from '../request/dispatch-handler.ts'
+
+const LEGACY_METHODS = ['onConnect', 'onHeaders', 'onData', 'onComplete', 'onUpgrade', 'onError'] as const
+
+/**
+ * A handler with `onRequestStart` is a new one whatever else it has: `onRequestUpgrade` alone says nothing,
+ * Node 24 has it on an old one. A handler with no method of either kind is not called old, so that its
+ * author reads about the method that is missing.
+ */
+export function isLegacyHandler(handler: unknown): handler is LegacyDispatchHandler {
+  if (typeof handler !== 'object' || handler === null) return false
+  const candidate = handler as DispatchHandler & LegacyDispatchHandler
+  if (typeof candidate.onRequestStart === 'function') return false
+  return LEGACY_METHODS.some((name) => typeof candidate[name] === 'function')
+}
+
+/** The handler itself when it is a new one (or no handler at all: the checks of `dispatch` say so). */
+export function toDispatchHandler(handler: DispatchHandler | LegacyDispatchHandler): DispatchHandler {
+  return isLegacyHandler(handler) ? new LegacyHandler(handler) : (handler as DispatchHandler)
+}
+
+/** Flat name, value list of a head, whether or not the controller kept the received one. */
+function rawFields(received: Buffer[] | null | undefined, fields: HeaderObject | null | undefined): Buffer[] {
+  if (Array.isArray(received)) return received
+  const raw: Buffer[] = []
+  if (fields === null || fields === undefined) return raw
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]!
+    for (const one of Array.isArray(value) ? value : [value]) {
+      raw.push(Buffer.from(name, 'latin1'), Buffer.from(one, 'latin1'))
+    }
+  }
+  return raw
+}
+
+class LegacyHandler implements DispatchHandler {
+  readonly #handler: LegacyDispatchHandler
+  #controller: DispatchController | null = null
+  #paused = false
+  #failed = false
+
+  constructor(handler: LegacyDispatchHandler) {
+    this.#handler = handler
+  }
+
+  onRequestStart(controller: DispatchController, context: unknown): void {
+    this.#controller = controller
+    this.#paused = false
+    this.#handler.onConnect?.(this.#abort, context)
+  }
+
+  onBodySent(chunk: string | Uint8Array): void {
+    this.#handler.onBodySent?.(chunk)
+  }
+
+  onRequestSent(): void {
+    this.#handler.onRequestSent?.()
+  }
+
+  onResponseStarted(): void {
+    this.#handler.onResponseStarted?.()
+  }
+
+  onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void {
+    const raw = rawFields(controller.rawHeaders, headers)
+    const more = this.#handler.onHeaders?.(statusCode, raw, this.#resume, statusText)
+    // Node 24 answers `false` to informational heads and never resumes after them.
+    if (more === false && statusCode >= 200) this.#pause(controller)
+  }
+
+  onResponseData(controller: DispatchController, chunk: Buffer): void {
+    if (this.#handler.onData?.(chunk) === false) this.#pause(controller)
+  }
+
+  onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
+    this.#handler.onComplete?.(rawFields(controller.rawTrailers, trailers))
+  }
+
+  onRequestUpgrade(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    this.#handler.onUpgrade?.(statusCode, rawFields(controller.rawHeaders, headers), socket)
+  }
+
+  onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
+    this.#failed = true
+    if (typeof this.#handler.onError !== 'function') throw error
+    this.#handler.onError(error)
+  }
+
+  #pause(controller: DispatchController): void {
+    this.#paused = true
+    controller.pause()
+  }
+
+  // The built-in body stream resumes on every read, paused or not.
+  readonly #resume = (): void => {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#controller?.resume()
+  }
+
+  // The built-in fetch aborts from inside `onError`.
+  readonly #abort = (reason?: unknown): void => {
+    if (!this.#failed) this.#controller?.abort(reason)
+  }
+}

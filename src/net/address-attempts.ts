@@ -1,0 +1,402 @@
+/**
+ * Owns one connect: the addresses of the host, the sockets trying them, and the single answer to the caller.
+ * It knows nothing of TLS options or HTTP; how a socket is opened is given to it.
+ *
+ * The socket must be returned before the host is resolved, so the first socket is opened at once, with a
+ * `lookup` that keeps the whole answer of the resolver and lets that socket try the first address. Nearly
+ * always this is the socket that ends up connected. Each further address gets a socket of its own:
+ *
+ * - `sequence`: the next address is tried when the one before has failed;
+ * - `race`: also when the one before is slow; that one keeps running, the first to connect wins and the rest
+ *   are closed (RFC 8305 §5);
+ * - `single`: the runtime resolves and takes the first address.
+ *
+ * Only reaching the address counts. A TLS failure after that is final: it is about the host, not the address.
+ * Destroying the returned socket ends the connect while that socket is still trying ; `abandonConnect` always
+ * does, also when later addresses are being tried.
+ */
+
+import type { LookupAddress, LookupOptions } from 'node:dns'
+import dns from 'node:dns'
+import type { LookupFunction, Socket } from 'node:net'
+import { isIP } from 'node:net'
+import { AbortError, ConnectTimeoutError } from '../errors.ts'
+import { release, startConnectTimeout } from './connect-timeout.ts'
+
+export type AddressPolicy = 'single' | 'sequence' | 'race'
+
+export interface AttemptOptions {
+  readonly hostname: string
+  readonly port: string | number
+  readonly policy: AddressPolicy
+  /** The caller's resolver; null for the runtime's. */
+  readonly lookup: LookupFunction | null
+  /** Milliseconds a race waits for an attempt before it starts the next one. */
+  readonly attemptDelay: number
+  /** Milliseconds for the whole connect; 0 for no limit. */
+  readonly timeout: number
+  /** The event after which the socket is of use. */
+  readonly readyEvent: 'connect' | 'secureConnect'
+  /** Opens a socket; a null lookup leaves the resolving to the runtime. May throw. */
+  open(lookup: LookupFunction | null): Socket
+}
+
+export type AttemptCallback = (error: Error | null, socket?: Socket) => void
+
+interface Attempt {
+  readonly socket: Socket
+  address: LookupAddress | null
+  startedAt: number
+  readonly onConnect: () => void
+  readonly onReady: () => void
+  readonly onError: (error: Error) => void
+  readonly onClose: () => void
+}
+
+/** An error of one address, as found in {@link AddressesError.errors}. */
+export interface AddressError extends Error {
+  code?: string
+  address?: string
+  port?: number
+  family?: number
+  /** Milliseconds from the start of this attempt to its failure. */
+  elapsed?: number
+}
+
+/** RFC 8305 §5: the delay between attempts must not be less than 10 ms. */
+const LEAST_ATTEMPT_DELAY = 10
+
+/** The resolver's answer may be chosen by an attacker; no honest host has as many addresses. */
+const MAX_ADDRESSES = 64
+
+/** Returned sockets whose connect has not been decided. */
+const undecided = new WeakMap<Socket, AddressAttempts>()
+
+/** No address of the host could be reached. `code` is that of the first error. */
+export class AddressesError extends AggregateError {
+  declare readonly errors: AddressError[]
+  readonly code: string | undefined
+
+  constructor(hostname: string, errors: readonly AddressError[]) {
+    const list = errors.map(
+      (error) =>
+        `${error.address}:${error.port} ${error.code ?? error.message} after ${Math.round(error.elapsed ?? 0)} ms`,
+    )
+    super(errors, `connect failed for all ${errors.length} addresses of ${hostname}: ${list.join(', ')}`)
+    this.name = 'AggregateError'
+    this.code = errors[0]?.code
+  }
+}
+
+/** Ends the connect that returned this socket, whichever socket is trying now. */
+export function abandonConnect(returned: Socket, reason?: Error): void {
+  undecided.get(returned)?.abandon(reason)
+  returned.destroy(reason)
+}
+
+export class AddressAttempts {
+  readonly #options: AttemptOptions
+  readonly #callback: AttemptCallback
+  readonly #stopTimeout: () => void
+  readonly #running = new Set<Attempt>()
+  readonly #failures: AddressError[] = []
+  /** Addresses given to a socket so far, only kept if the host has several. */
+  readonly #attempted: string[] = []
+  #waiting: LookupAddress[] = []
+  #winner: Attempt | null = null
+  #returned: Socket | null = null
+  #decided = false
+  #nextTimer: ReturnType<typeof setTimeout> | null = null
+
+  private constructor(options: AttemptOptions, callback: AttemptCallback) {
+    this.#options = options
+    this.#callback = callback
+    this.#stopTimeout = startConnectTimeout(options.timeout, this, lostConnect(options, callback))
+  }
+
+  /** Starts a connect and returns its first socket. Throws what `open` throws; there is no callback then. */
+  static start(options: AttemptOptions, callback: AttemptCallback): Socket {
+    const attempts = new AddressAttempts(options, callback)
+    try {
+      return attempts.#openFirst()
+    } catch (error) {
+      attempts.#decided = true
+      attempts.#stopTimeout()
+      throw error
+    }
+  }
+
+  abandon(reason?: Error): void {
+    this.#fail(reason ?? aborted())
+  }
+
+  onConnectTimeout(): void {
+    const failures = this.#failures
+    const cause = failures.length === 0 ? undefined : new AddressesError(this.#options.hostname, failures)
+    this.#fail(this.#timeoutError(cause))
+  }
+
+  #openFirst(): Socket {
+    if (this.#options.policy === 'single') {
+      this.#returned = this.#options.open(null)
+      this.#watch(this.#returned, null)
+    } else {
+      // The runtime may call the lookup, and that may answer, before `open` returns.
+      let first: Attempt | null = null
+      let answer: readonly LookupAddress[] | null = null
+      this.#returned = this.#options.open((hostname, options, callback) => {
+        resolveAll(this.#options.lookup ?? dns.lookup, hostname, options, (error, addresses) => {
+          const ordered = this.#options.policy === 'race' ? interleaveFamilies(addresses) : addresses
+          if (first === null) answer = ordered
+          else this.#onResolved(first, ordered)
+          const chosen = ordered[0]
+          if (error !== null) callback(error, '', 0)
+          else callback(null, chosen?.address ?? '', chosen?.family ?? 0)
+        })
+      })
+      first = this.#watch(this.#returned, null)
+      if (answer !== null) this.#onResolved(first, answer)
+    }
+    undecided.set(this.#returned, this)
+    return this.#returned
+  }
+
+  #onResolved(first: Attempt, addresses: readonly LookupAddress[]): void {
+    if (this.#decided || addresses.length < 2) return
+    first.address = addresses[0]!
+    first.startedAt = globalThis.performance.now()
+    this.#waiting = addresses.slice(1, MAX_ADDRESSES)
+    this.#noteAttempt(first.address)
+    this.#scheduleNext()
+  }
+
+  #watch(socket: Socket, address: LookupAddress | null): Attempt {
+    const attempt: Attempt = {
+      socket,
+      address,
+      startedAt: globalThis.performance.now(),
+      onConnect: () => this.#onReached(attempt),
+      onReady: () => this.#onReady(attempt),
+      onError: (error) => this.#onError(attempt, error),
+      onClose: () => this.#onClose(attempt),
+    }
+    this.#running.add(attempt)
+    socket.on('connect', attempt.onConnect)
+    socket.on(this.#options.readyEvent, attempt.onReady)
+    socket.on('error', attempt.onError)
+    socket.on('close', attempt.onClose)
+    return attempt
+  }
+
+  #openNext(): void {
+    while (this.#waiting.length > 0) {
+      const address = this.#waiting.shift()!
+      this.#noteAttempt(address)
+      const startedAt = globalThis.performance.now()
+      try {
+        this.#watch(this.#options.open(lookupOf(address)), address)
+        return
+      } catch (error) {
+        this.#noteFailure(address, startedAt, error as Error)
+      }
+    }
+  }
+
+  #scheduleNext(): void {
+    if (this.#options.policy !== 'race' || this.#waiting.length === 0) return
+    this.#nextTimer = globalThis.setTimeout(
+      () => {
+        this.#openNext()
+        this.#scheduleNext()
+      },
+      Math.max(LEAST_ATTEMPT_DELAY, this.#options.attemptDelay),
+    )
+    release(this.#nextTimer)
+  }
+
+  #stopNext(): void {
+    if (this.#nextTimer !== null) globalThis.clearTimeout(this.#nextTimer)
+    this.#nextTimer = null
+  }
+
+  #onReached(attempt: Attempt): void {
+    if (this.#winner !== null) return
+    this.#winner = attempt
+    this.#stopNext()
+    this.#waiting = []
+    for (const other of [...this.#running]) {
+      if (other !== attempt) this.#drop(other)
+    }
+  }
+
+  #onReady(attempt: Attempt): void {
+    this.#onReached(attempt)
+    this.#decide()
+    this.#callback(null, attempt.socket)
+  }
+
+  #onError(attempt: Attempt, error: Error): void {
+    this.#release(attempt)
+    if (attempt === this.#winner || attempt.address === null || !isAboutAddress(error)) {
+      this.#fail(this.#asConnectError(error))
+      return
+    }
+    this.#noteFailure(attempt.address, attempt.startedAt, error)
+    this.#stopNext()
+    this.#openNext()
+    if (this.#running.size === 0) {
+      this.#fail(this.#asConnectError(new AddressesError(this.#options.hostname, this.#failures)))
+    } else {
+      this.#scheduleNext()
+    }
+  }
+
+  /** A socket that closes without an error before it is connected was destroyed by whoever holds it. */
+  #onClose(attempt: Attempt): void {
+    this.#release(attempt)
+    this.#fail(aborted())
+  }
+
+  #fail(error: Error): void {
+    if (this.#decided) return
+    const sockets = [...this.#running]
+    this.#decide()
+    for (const attempt of sockets) attempt.socket.destroy(error)
+    this.#callback(error)
+  }
+
+  #decide(): void {
+    this.#decided = true
+    this.#stopTimeout()
+    this.#stopNext()
+    this.#waiting = []
+    if (this.#returned !== null) undecided.delete(this.#returned)
+    for (const attempt of [...this.#running]) this.#release(attempt)
+  }
+
+  #drop(attempt: Attempt): void {
+    this.#release(attempt)
+    attempt.socket.destroy()
+  }
+
+  #release(attempt: Attempt): void {
+    if (!this.#running.delete(attempt)) return
+    const socket = attempt.socket
+    // From here on errors belong to whoever got the socket; before they listen none may end the process.
+    socket.on('error', ignoreError)
+    socket.off('connect', attempt.onConnect)
+    socket.off(this.#options.readyEvent, attempt.onReady)
+    socket.off('error', attempt.onError)
+    socket.off('close', attempt.onClose)
+  }
+
+  #noteAttempt(address: LookupAddress): void {
+    this.#attempted.push(`${address.address}:${this.#options.port}`)
+  }
+
+  #noteFailure(address: LookupAddress, startedAt: number, error: AddressError): void {
+    const elapsed = globalThis.performance.now() - startedAt
+    // Unlike an assignment this leaves a frozen error as it is, without throwing.
+    for (const [name, value] of [
+      ['address', address.address],
+      ['port', Number(this.#options.port)],
+      ['family', address.family],
+      ['elapsed', elapsed],
+    ] as const) {
+      Reflect.defineProperty(error, name, { value, configurable: true, enumerable: true, writable: true })
+    }
+    this.#failures.push(error)
+  }
+
+  #asConnectError(error: Error): Error {
+    return isTimedOutAggregate(error) ? this.#timeoutError(error) : error
+  }
+
+  #timeoutError(cause: Error | undefined): ConnectTimeoutError {
+    const attempted = this.#attempted.length > 0 ? this.#attempted : attemptedByRuntime(this.#returned)
+    return timeoutError(this.#options, attempted, cause)
+  }
+}
+
+function timeoutError(
+  { hostname, port, timeout }: AttemptOptions,
+  attempted: readonly string[],
+  cause?: Error,
+): ConnectTimeoutError {
+  const where =
+    attempted.length === 0
+      ? `attempted address: ${hostname}:${port}`
+      : `attempted addresses: ${attempted.join(', ')}`
+  const message = `Connect Timeout Error (${where}, timeout: ${timeout}ms)`
+  return new ConnectTimeoutError(message, cause === undefined ? undefined : { cause })
+}
+
+/** The answer for a connect whose sockets were all collected, for example after a lookup without an answer. */
+function lostConnect(options: AttemptOptions, callback: AttemptCallback): () => void {
+  return () => callback(timeoutError(options, []))
+}
+
+/** Asks for all addresses; takes the answer of resolvers that only know how to give one. */
+function resolveAll(
+  lookup: LookupFunction,
+  hostname: string,
+  options: LookupOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
+): void {
+  lookup(hostname, { ...options, all: true }, (error, answer) => {
+    if (error) callback(error, [])
+    else callback(null, (Array.isArray(answer) ? answer : [answer]).map(asAddress))
+  })
+}
+
+/** What is no address keeps its place with family 0: the runtime refuses it with an error of its own. */
+function asAddress(entry: LookupAddress | string): LookupAddress {
+  const address = typeof entry === 'string' ? entry : String(entry?.address)
+  return { address, family: isIP(address) }
+}
+
+/**
+ * Whether another address may fare better: system errors (`ECONNREFUSED` …) and an answer of the resolver
+ * that is no address. Any other error was handed in from outside with `destroy(error)` or a signal.
+ */
+function isAboutAddress(error: AddressError): boolean {
+  return /^E[A-Z0-9]+$/.test(error.code ?? '') || error.code === 'ERR_INVALID_IP_ADDRESS'
+}
+
+/** A `lookup` that always answers with this address, in the shape asked for. */
+export function lookupOf(address: LookupAddress): LookupFunction {
+  return (_hostname, options, callback) => {
+    if (options.all) callback(null, [address])
+    else callback(null, address.address, address.family)
+  }
+}
+
+/** Alternates the families, beginning with that of the first address (RFC 8305 §4). */
+export function interleaveFamilies(addresses: readonly LookupAddress[]): LookupAddress[] {
+  const family = addresses[0]?.family
+  const same = addresses.filter((address) => address.family === family)
+  const other = addresses.filter((address) => address.family !== family)
+  const ordered: LookupAddress[] = []
+  for (let i = 0; i < same.length || i < other.length; i++) {
+    if (i < same.length) ordered.push(same[i]!)
+    if (i < other.length) ordered.push(other[i]!)
+  }
+  return ordered
+}
+
+function isTimedOutAggregate(error: AddressError & { errors?: unknown }): boolean {
+  if (!Array.isArray(error.errors)) return false
+  return error.code === 'ETIMEDOUT' || error.errors.some((member) => member?.code === 'ETIMEDOUT')
+}
+
+/** The runtime's own list, present when it tried several addresses by itself. */
+function attemptedByRuntime(socket: Socket | null): readonly string[] {
+  const list = socket?.autoSelectFamilyAttemptedAddresses
+  return Array.isArray(list) ? list : []
+}
+
+function aborted(): AbortError {
+  return new AbortError('The connect was aborted: its socket was destroyed before it was connected')
+}
+
+function ignoreError(): void {}

@@ -1,0 +1,57 @@
+/**
+ * Owns the clock of one connect. When time is up it lets the event loop poll once more before it judges:
+ * after a blocked loop timers run first, and a result that already waits in the loop must win. Timers come
+ * from the global object at call time, so that fake clocks see them, and keep nothing alive.
+ */
+
+type Timer = ReturnType<typeof setTimeout>
+
+/** What is told when a connect took too long. */
+export interface TimeoutTarget {
+  onConnectTimeout(): void
+}
+
+/**
+ * Starts the clock; returns how to stop it. The target is held weakly, so that a connect whose socket nobody
+ * can see any more is not kept in memory by its timeout; `onLost` stands in for a target that is gone.
+ */
+export function startConnectTimeout(
+  milliseconds: number,
+  target: TimeoutTarget,
+  onLost: () => void,
+): () => void {
+  if (!milliseconds) return noTimeout
+  const clock = { target: new WeakRef(target), onLost, stopped: false }
+  const timer = globalThis.setTimeout(waitOneTurn, milliseconds, clock)
+  release(timer)
+  return () => {
+    clock.stopped = true
+    globalThis.clearTimeout(timer)
+  }
+}
+
+interface Clock {
+  readonly target: WeakRef<TimeoutTarget>
+  readonly onLost: () => void
+  stopped: boolean
+}
+
+function waitOneTurn(clock: Clock): void {
+  // On Windows a finished connect is reported one turn later than elsewhere.
+  if (process.platform === 'win32') globalThis.setImmediate(() => globalThis.setImmediate(judge, clock))
+  else globalThis.setImmediate(judge, clock)
+}
+
+function judge(clock: Clock): void {
+  if (clock.stopped) return
+  const target = clock.target.deref()
+  if (target === undefined) clock.onLost()
+  else target.onConnectTimeout()
+}
+
+/** Lets the process end before the timer does. Fake clocks may hand out timers without `unref`. */
+export function release(timer: Timer): void {
+  if (typeof timer === 'object' && typeof timer.unref === 'function') timer.unref()
+}
+
+function noTimeout(): void {}

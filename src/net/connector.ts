@@ -1,0 +1,335 @@
+/**
+ * Owns `buildConnector`: which options a TCP, TLS or IPC socket is opened with, and what is set on it. How
+ * many addresses are tried, and the single answer to the caller, is the work of address-attempts.ts. It must
+ * not know HTTP; the protocol spoken is only offered (ALPN, RFC 7301) and read by others.
+ *
+ * `net.connect` and `tls.connect` are called through their module objects, and only own properties of the
+ * options are read: stubs are seen, a polluted `Object.prototype` is not.
+ */
+
+import type { LookupFunction, OnReadOpts, Socket } from 'node:net'
+import net from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import tls from 'node:tls'
+import { InvalidArgumentError } from '../errors.ts'
+import type { AddressPolicy, AttemptCallback } from './address-attempts.ts'
+import { AddressAttempts, lookupOf } from './address-attempts.ts'
+import { asciiHost, serverNameOf, withoutBrackets } from './server-name.ts'
+import { sessionKey, TlsSessionCache } from './tls-session-cache.ts'
+
+export { abandonConnect } from './address-attempts.ts'
+
+/** Options of {@link buildConnector}. What is not named here goes to `net.connect` / `tls.connect` as it is. */
+export interface BuildConnectorOptions
+  extends Omit<
+    tls.ConnectionOptions,
+    'host' | 'port' | 'path' | 'socket' | 'timeout' | 'session' | 'servername' | 'ALPNProtocols'
+  > {
+  /** Offer HTTP/2 in the TLS handshake. Default: true. */
+  allowH2?: boolean | null | undefined
+  /** Offer HTTP/2 before HTTP/1.1. Default: false. */
+  preferH2?: boolean | null | undefined
+  /** Speak HTTP/2 over plain sockets. Default: false. */
+  useH2c?: boolean | null | undefined
+  /** How many TLS sessions are kept for resumption, 0 for none. Default: 100. */
+  maxCachedSessions?: number | null | undefined
+  /** Unix domain socket or Windows named pipe to connect to instead of host and port. */
+  socketPath?: string | null | undefined
+  /** Milliseconds within which the connection must be up, 0 for no limit. Default: 10 000. */
+  timeout?: number | null | undefined
+  /** A TLS session to resume always, instead of cached ones. */
+  session?: Buffer | null | undefined
+  /** TLS server name when the call gives none. Default: the host. */
+  servername?: string | null | undefined
+  /** TCP keep-alive. Default: true. */
+  keepAlive?: boolean | null | undefined
+  /** Milliseconds of silence before the first TCP keep-alive probe. Default: 60 000. */
+  keepAliveInitialDelay?: number | null | undefined
+  /**
+   * true: race the addresses of a host (RFC 8305); false: only the first one. Default: one after another, the
+   * next when the one before has failed.
+   */
+  autoSelectFamily?: boolean | undefined
+  /** Milliseconds a race waits for one address before it starts the next, too. Default: 250. */
+  autoSelectFamilyAttemptTimeout?: number | undefined
+  highWaterMark?: number | undefined
+  localAddress?: string | undefined
+  localPort?: number | undefined
+  family?: number | undefined
+  hints?: number | undefined
+  onread?: OnReadOpts | undefined
+  signal?: AbortSignal | undefined
+  typeOfService?: number | undefined
+}
+
+/** Where one connection goes. */
+export interface ConnectorOptions {
+  /** Host name or IP literal. */
+  hostname: string
+  /** Host with port, as in a URL; the TLS server name comes from it if none is given. */
+  host?: string | null | undefined
+  /** `https:` for TLS, anything else for a plain socket. */
+  protocol: string
+  /** Empty for the default port. */
+  port?: string | number | null | undefined
+  servername?: string | null | undefined
+  localAddress?: string | null | undefined
+  /** https only: an open connection, for example through a proxy, to put TLS on. */
+  httpSocket?: Duplex | null | undefined
+}
+
+/**
+ * Called once: with an error alone, or with null and the connected socket. Typed with a null beside the error,
+ * as callbacks written for undici are.
+ */
+export type ConnectorCallback = (
+  ...args: [error: null, socket: Socket | TLSSocket] | [error: Error, socket: null]
+) => void
+
+/**
+ * Opens a connection. The socket is returned at once, still connecting; use the one given to the callback: it
+ * is another one if the first address of the host could not be reached.
+ */
+export type Connector = (options: ConnectorOptions, callback: ConnectorCallback) => Socket | TLSSocket
+
+const DEFAULT_TIMEOUT = 10e3
+const DEFAULT_KEEP_ALIVE_DELAY = 60e3
+const DEFAULT_CACHED_SESSIONS = 100
+/** RFC 8305 §5 recommends this delay between attempts. */
+const DEFAULT_ATTEMPT_DELAY = 250
+/** Plain sockets read in larger pieces than TLS, whose records end at 16 KiB (RFC 8446 §5.1). */
+const PLAIN_HIGH_WATER_MARK = 65_536
+const TLS_HIGH_WATER_MARK = 16_384
+
+/** Options handed to the runtime. Without a prototype, so that only what is set here can be read. */
+type SocketOptions = Record<string, unknown>
+
+interface Settings {
+  readonly alpn: readonly string[]
+  readonly useH2c: boolean
+  readonly socketPath: string | undefined
+  readonly timeout: number
+  readonly session: Buffer | null
+  readonly servername: string | null
+  readonly keepAlive: boolean
+  readonly keepAliveDelay: number
+  readonly lookup: LookupFunction | null
+  readonly autoSelectFamily: unknown
+  readonly attemptDelay: number
+  readonly localAddress: unknown
+  readonly sessions: TlsSessionCache
+  readonly passedOn: SocketOptions
+}
+
+/** One call of a connector, checked. */
+interface Target {
+  readonly secure: boolean
+  readonly hostname: string
+  readonly port: string | number
+  readonly servername: string | null
+  readonly localAddress: unknown
+  readonly httpSocket: Duplex | null
+}
+
+/**
+ * Makes a function that opens connections, with these options for all of them. TLS sessions are cached per
+ * connector.
+ *
+ * @example
+ * const connector = buildConnector({ rejectUnauthorized: false, timeout: 2000 })
+ * connector({ hostname: 'localhost', protocol: 'https:', port: '8443' }, (error, socket) => { … })
+ */
+export function buildConnector(options?: BuildConnectorOptions | null): Connector {
+  const settings = readSettings(options ?? {})
+  return (call, callback) => connect(settings, call, callback)
+}
+
+function readSettings(options: BuildConnectorOptions): Settings {
+  const {
+    allowH2,
+    preferH2,
+    useH2c,
+    maxCachedSessions,
+    socketPath,
+    timeout,
+    session,
+    servername,
+    keepAlive,
+    keepAliveInitialDelay,
+    lookup,
+    autoSelectFamily,
+    autoSelectFamilyAttemptTimeout,
+    localAddress,
+    ...passedOn
+  }: BuildConnectorOptions = Object.assign(Object.create(null), options)
+  const limit = maxCachedSessions ?? DEFAULT_CACHED_SESSIONS
+  if (!Number.isInteger(limit) || limit < 0) {
+    throw new InvalidArgumentError('maxCachedSessions must be a positive integer or zero')
+  }
+  return {
+    alpn: alpnOffer(allowH2 ?? true, preferH2 ?? false),
+    useH2c: useH2c ?? false,
+    socketPath: socketPath ?? undefined,
+    timeout: timeout ?? DEFAULT_TIMEOUT,
+    session: session ?? null,
+    servername: servername || null,
+    keepAlive: Boolean(keepAlive ?? true),
+    keepAliveDelay: keepAliveInitialDelay ?? DEFAULT_KEEP_ALIVE_DELAY,
+    lookup: lookup ?? null,
+    autoSelectFamily,
+    attemptDelay: autoSelectFamilyAttemptTimeout ?? DEFAULT_ATTEMPT_DELAY,
+    localAddress: localAddress ?? undefined,
+    sessions: new TlsSessionCache(limit),
+    passedOn,
+  }
+}
+
+function alpnOffer(allowH2: boolean, preferH2: boolean): readonly string[] {
+  if (!allowH2) return ['http/1.1']
+  return preferH2 ? ['h2', 'http/1.1'] : ['http/1.1', 'h2']
+}
+
+function connect(settings: Settings, call: ConnectorOptions, callback: ConnectorCallback): Socket {
+  const target = readTarget(settings, call)
+  if (target instanceof Error) return refuse(target, callback)
+  const { hostname, port, secure } = target
+  try {
+    return AddressAttempts.start(
+      {
+        hostname,
+        port,
+        policy: addressPolicy(settings, target),
+        lookup: settings.lookup,
+        attemptDelay: settings.attemptDelay,
+        timeout: settings.timeout,
+        readyEvent: secure ? 'secureConnect' : 'connect',
+        open: (lookup) => openSocket(settings, target, lookup),
+      },
+      // The second argument is left out beside an error: see ConnectorCallback.
+      callback as AttemptCallback,
+    )
+  } catch (error) {
+    return refuse(error as Error, callback)
+  }
+}
+
+function readTarget(settings: Settings, call: ConnectorOptions): Target | InvalidArgumentError {
+  const own: ConnectorOptions = Object.assign(Object.create(null), call)
+  const secure = own.protocol === 'https:'
+  if (own.httpSocket && !secure) throw new InvalidArgumentError('httpSocket is only for https')
+  const given = own.hostname || 'localhost'
+  const hostname = asciiHost(withoutBrackets(given))
+  const wantedName = own.servername || settings.servername
+  const servername = asciiHost(wantedName || (secure ? serverNameOf(own.host || given) : ''))
+  if (hostname === null) return new InvalidArgumentError('invalid hostname')
+  if (servername === null) return new InvalidArgumentError('invalid servername')
+  return {
+    secure,
+    hostname,
+    port: own.port || (secure ? 443 : 80),
+    servername: servername || null,
+    localAddress: own.localAddress ?? settings.localAddress,
+    httpSocket: own.httpSocket ?? null,
+  }
+}
+
+/** Answers a connect that cannot start; like any other answer it comes after the call has returned. */
+function refuse(error: Error, callback: ConnectorCallback): Socket {
+  process.nextTick(callback, error)
+  return new net.Socket().destroy()
+}
+
+function addressPolicy(settings: Settings, target: Target): AddressPolicy {
+  const oneAddress =
+    settings.autoSelectFamily === false ||
+    settings.socketPath !== undefined ||
+    target.httpSocket !== null ||
+    net.isIP(target.hostname) !== 0
+  if (oneAddress) return 'single'
+  return settings.autoSelectFamily === true ? 'race' : 'sequence'
+}
+
+function openSocket(settings: Settings, target: Target, lookup: LookupFunction | null): Socket {
+  const socket = target.secure
+    ? openSecureSocket(settings, target, lookup)
+    : openPlainSocket(settings, target, lookup)
+  socket.setNoDelay(true)
+  if (settings.keepAlive) socket.setKeepAlive(true, settings.keepAliveDelay)
+  return socket
+}
+
+function socketOptions(settings: Settings, target: Target, lookup: LookupFunction | null): SocketOptions {
+  const options: SocketOptions = Object.assign(Object.create(null), settings.passedOn)
+  options['highWaterMark'] ??= target.secure ? TLS_HIGH_WATER_MARK : PLAIN_HIGH_WATER_MARK
+  options['host'] = target.hostname
+  options['port'] = target.port
+  options['path'] = settings.socketPath
+  options['localAddress'] = target.localAddress
+  options['lookup'] = lookup ?? settings.lookup ?? undefined
+  // One socket tries one address: the runtime's own fallback ends attempts that are only slow.
+  options['autoSelectFamily'] = false
+  return options
+}
+
+function openPlainSocket(settings: Settings, target: Target, lookup: LookupFunction | null): Socket {
+  const options = socketOptions(settings, target, lookup)
+  const { hostname, servername } = target
+  const family = net.isIP(hostname)
+  if (family !== 0 && servername !== null && servername !== hostname) {
+    options['host'] = servername
+    options['lookup'] = lookupOf({ address: hostname, family })
+  }
+  // The runtime checks the options itself; a type for "anything passed through" does not exist.
+  const socket = net.connect(options as unknown as net.NetConnectOpts)
+  // Callers and the client read there which protocol to speak, as on a TLS socket.
+  if (settings.useH2c) Object.assign(socket, { alpnProtocol: 'h2' })
+  return socket
+}
+
+function openSecureSocket(settings: Settings, target: Target, lookup: LookupFunction | null): TLSSocket {
+  const { hostname, port, servername, httpSocket } = target
+  const key = sessionKey(servername, hostname, port)
+  const options = socketOptions(settings, target, lookup)
+  options['socket'] = httpSocket ?? undefined
+  options['servername'] = servername
+  options['ALPNProtocols'] = settings.alpn
+  options['session'] = settings.session ?? settings.sessions.get(key)
+  const socket = tls.connect(options as unknown as tls.ConnectionOptions)
+  keepSessions(socket, settings.sessions, key)
+  return socket
+}
+
+/**
+ * Stores the sessions of this socket once its server has proved who it is. One that comes before that (TLS
+ * 1.2) waits: to resume the session of an impostor would skip the very check it failed.
+ */
+function keepSessions(socket: TLSSocket, sessions: TlsSessionCache, key: string): void {
+  let reached = !socket.connecting
+  let verified = false
+  let early: Buffer | null = null
+  const onError = (): void => {
+    // The session may be at fault, unless not even the address was reached.
+    if (reached) sessions.delete(key)
+  }
+  socket.on('session', (session: Buffer) => {
+    if (!verified) early = session
+    else if (hasServerName(socket)) sessions.set(key, session)
+  })
+  socket.once('error', onError)
+  socket.once('connect', () => {
+    reached = true
+  })
+  socket.once('secureConnect', () => {
+    verified = true
+    socket.off('error', onError)
+    if (early !== null && hasServerName(socket)) sessions.set(key, early)
+    early = null
+  })
+}
+
+/** With `rejectUnauthorized: false` a wrong name goes through; a resumed session would no longer show it. */
+function hasServerName(socket: TLSSocket): boolean {
+  const problem: unknown = socket.authorizationError
+  return problem !== 'ERR_TLS_CERT_ALTNAME_INVALID'
+}

@@ -1,0 +1,119 @@
+/**
+ * Transport over any connected Duplex: sockets of our own connector, and whatever a custom `connect` function
+ * delivers.
+ */
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { SocketInfo } from '../errors.ts'
+import type { Transport, TransportSink } from './transport.ts'
+import { WriteBatch } from './write-batch.ts'
+
+export class StreamTransport implements Transport {
+  readonly socket: Duplex
+  readonly #batch: WriteBatch
+  readonly #addresses: SocketInfo
+  #sink: TransportSink | null = null
+  #error: Error | null = null
+  #referenced = true
+  #typeOfService: number | null = null
+
+  readonly #onData = (bytes: Buffer): void => this.#sink?.onBytes(bytes)
+  readonly #onDrain = (): void => this.#sink?.onDrain()
+  readonly #onEnd = (): void => this.#sink?.onEof()
+  readonly #onError = (error: Error): void => {
+    this.#error ??= error
+  }
+  readonly #onClose = (): void => this.#finish()
+
+  constructor(socket: Duplex) {
+    this.socket = socket
+    this.#batch = new WriteBatch(socket)
+    // A closed socket has forgotten its own address, and that is when errors want to tell it.
+    const { localAddress, localPort, remoteAddress, remotePort, remoteFamily } = socket as Partial<Socket>
+    this.#addresses = { localAddress, localPort, remoteAddress, remotePort, remoteFamily }
+  }
+
+  get congested(): boolean {
+    return this.socket.writableNeedDrain || this.#batch.waiting > this.socket.writableHighWaterMark
+  }
+
+  attach(sink: TransportSink): void {
+    this.#sink = sink
+    this.socket
+      .on('data', this.#onData)
+      .on('drain', this.#onDrain)
+      .on('end', this.#onEnd)
+      .on('error', this.#onError)
+      .on('close', this.#onClose)
+  }
+
+  write(data: string | Uint8Array): void {
+    this.#batch.add(data)
+  }
+
+  pauseReading(): void {
+    this.socket.pause()
+  }
+
+  resumeReading(): void {
+    this.socket.resume()
+  }
+
+  setReferenced(on: boolean): void {
+    if (this.#referenced === on) return
+    this.#referenced = on
+    const socket = this.socket as Partial<Socket>
+    if (on) socket.ref?.()
+    else socket.unref?.()
+  }
+
+  setTypeOfService(value: number): void {
+    const socket = this.socket as { setTypeOfService?: (value: number) => void }
+    if (this.#typeOfService === value || typeof socket.setTypeOfService !== 'function') return
+    try {
+      socket.setTypeOfService(value)
+      this.#typeOfService = value
+    } catch {
+      // Best effort: a system that refuses the mark still carries the request.
+    }
+  }
+
+  info(): SocketInfo {
+    const { timeout, bytesWritten, bytesRead } = this.socket as Partial<Socket>
+    return { ...this.#addresses, timeout, bytesWritten, bytesRead }
+  }
+
+  detach(unread: Uint8Array): Duplex {
+    const { socket } = this
+    this.#batch.flush()
+    this.setReferenced(true)
+    this.#sink = null
+    socket.pause()
+    socket
+      .off('data', this.#onData)
+      .off('drain', this.#onDrain)
+      .off('end', this.#onEnd)
+      .off('error', this.#onError)
+      .off('close', this.#onClose)
+    if (unread.byteLength > 0) socket.unshift(unread)
+    // An explicit pause would make the new owner's `on('data')` wait for ever. Listening for `readable` and
+    // leaving again puts the stream back to where a new one is: it flows when somebody wants the data.
+    const ignore = (): void => {}
+    socket.on('readable', ignore)
+    socket.off('readable', ignore)
+    return socket
+  }
+
+  destroy(error: Error | null): void {
+    this.#error ??= error
+    this.socket.destroy(error ?? undefined)
+    // Sockets tell when they are closed. Another Duplex may never do so, and somebody waits for it.
+    if (!(this.socket instanceof Socket)) globalThis.setImmediate(this.#onClose)
+  }
+
+  #finish(): void {
+    const sink = this.#sink
+    this.#sink = null
+    sink?.onClosed(this.#error)
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Owns the TLS sessions a connector may resume. One cache belongs to one connector, hence to one set of TLS
+ * options; the key holds everything else a session depends on. A resumed handshake skips the check of the
+ * server's identity, so a session must never meet another host or port (CVE-2026-48934).
+ */
+
+/** Sessions are held weakly: under memory pressure a full handshake is the better price. */
+export class TlsSessionCache {
+  readonly #limit: number
+  /** Oldest first: a Map iterates in the order of insertion. */
+  readonly #sessions = new Map<string, WeakRef<Buffer>>()
+
+  /** @param limit how many sessions to keep; 0 keeps none */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  get(key: string): Buffer | null {
+    return this.#sessions.get(key)?.deref() ?? null
+  }
+
+  set(key: string, session: Buffer): void {
+    if (this.#limit === 0) return
+    if (!this.#sessions.delete(key) && this.#sessions.size >= this.#limit) {
+      if (this.#dropCollected()) return
+      const oldest = this.#sessions.keys().next()
+      if (!oldest.done) this.#sessions.delete(oldest.value)
+    }
+    this.#sessions.set(key, new WeakRef(session))
+  }
+
+  /** Forgets a session that a server would not resume. */
+  delete(key: string): void {
+    this.#sessions.delete(key)
+  }
+
+  #dropCollected(): boolean {
+    for (const [key, session] of this.#sessions) {
+      if (session.deref() === undefined) return this.#sessions.delete(key)
+    }
+    return false
+  }
+}
+
+/** `servername` and `hostname` both count: one name may be presented to several hosts. */
+export function sessionKey(servername: string | null, hostname: string, port: string | number): string {
+  return `${servername ?? ''}|${hostname}|${port}`
+}

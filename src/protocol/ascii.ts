@@ -1,0 +1,59 @@
+/**
+ * The character classes of RFC 9110 §5.6 and RFC 9112, for bytes (tables) and for strings (expressions).
+ * Every string that goes to the wire and every byte of a head that comes from it is judged by these.
+ */
+
+const TOKEN_CHARACTERS = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+function byteTable(includes: (byte: number) => boolean): Uint8Array {
+  const table = new Uint8Array(256)
+  for (let byte = 0; byte < 256; byte++) table[byte] = includes(byte) ? 1 : 0
+  return table
+}
+
+/** 1 for a byte that may stand in a token (RFC 9110 §5.6.2). */
+export const TOKEN_BYTE: Uint8Array = byteTable((byte) =>
+  TOKEN_CHARACTERS.includes(String.fromCharCode(byte)),
+)
+
+/** 1 for a byte that may stand in a field value: HTAB, SP, VCHAR, obs-text (RFC 9110 §5.5). */
+export const FIELD_VALUE_BYTE: Uint8Array = byteTable(
+  (byte) => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f),
+)
+
+/** The value of a hexadecimal digit, 255 for any other byte. */
+export const HEX_VALUE: Uint8Array = byteTable(() => true).fill(255)
+for (let digit = 0; digit < 16; digit++) {
+  HEX_VALUE[digit.toString(16).charCodeAt(0)] = digit
+  HEX_VALUE[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const NOT_FIELD_VALUE = /[^\t\x20-\x7e\x80-\xff]/
+const NOT_TARGET = /[^\x21-\xff]/
+
+/** A method, a field name, a connection option … */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text)
+}
+
+/** Only characters that latin1 can carry and that cannot end or fold a header line. */
+export function isFieldValue(text: string): boolean {
+  return !NOT_FIELD_VALUE.test(text)
+}
+
+/** No space and no control character: nothing that could end the request line. */
+export function isRequestTarget(text: string): boolean {
+  return !NOT_TARGET.test(text)
+}
+
+/** Whether `bytes[start, end)` spells `lower` (given in lower case) in any letter case. */
+export function equalsIgnoringCase(bytes: Uint8Array, start: number, end: number, lower: string): boolean {
+  if (end - start !== lower.length) return false
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i]!
+    const folded = byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
+    if (folded !== lower.charCodeAt(i - start)) return false
+  }
+  return true
+}

@@ -1,0 +1,69 @@
+/**
+ * Fields received from a peer, in wire order. The three public views (object, flat strings, flat Buffers)
+ * are made when somebody asks for one: most callers look at one of them, many at none.
+ */
+import { lowerCaseName } from './header-names.ts'
+
+/** Header fields as a plain object: lower-case names, one string, or an array when a name came repeatedly. */
+export type HeaderObject = Record<string, string | string[]>
+
+export class HeaderBlock {
+  static readonly EMPTY: HeaderBlock = new HeaderBlock([])
+
+  /** name, value, name, value … as received (case of names kept), each a latin1 string. */
+  readonly flat: readonly string[]
+
+  constructor(flat: readonly string[]) {
+    this.flat = flat
+  }
+
+  /** Number of fields. */
+  get size(): number {
+    return this.flat.length >>> 1
+  }
+
+  /** The first value of a field, or null. `name` is lower case. */
+  get(name: string): string | null {
+    const flat = this.flat
+    for (let i = 0; i < flat.length; i += 2) {
+      const candidate = flat[i]!
+      if (candidate.length === name.length && lowerCaseName(candidate) === name) return flat[i + 1]!
+    }
+    return null
+  }
+
+  /** A fresh object each time: the caller may keep and change it. */
+  toObject(): HeaderObject {
+    const object: HeaderObject = {}
+    this.copyInto(object)
+    return object
+  }
+
+  copyInto(object: HeaderObject): void {
+    const flat = this.flat
+    for (let i = 0; i < flat.length; i += 2) {
+      addField(object, lowerCaseName(flat[i]!), flat[i + 1]!)
+    }
+  }
+
+  toBuffers(): Buffer[] {
+    return this.flat.map((part) => Buffer.from(part, 'latin1'))
+  }
+}
+
+/**
+ * Adds a field as an own data property. A peer may name a field `__proto__`, for which plain assignment
+ * would change the prototype, or `constructor`, for which a plain read would find an inherited value.
+ */
+export function addField(object: HeaderObject, name: string, value: string): void {
+  const present = object[name]
+  if (present === undefined) {
+    object[name] = value
+  } else if (!Object.hasOwn(object, name)) {
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
+  } else if (typeof present === 'string') {
+    object[name] = [present, value]
+  } else {
+    present.push(value)
+  }
+}

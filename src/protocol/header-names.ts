@@ -1,0 +1,54 @@
+/**
+ * Field names and their lower-case spelling, remembered, because servers send the same few dozen names for
+ * ever: a name found here costs neither a new string nor a new hash, and makes a fast property key.
+ *
+ * The memory is one table with a fixed place for every name; a newcomer replaces whoever sits there. A peer
+ * that invents names can therefore neither make it grow nor keep the honest names out of it.
+ */
+
+/** Places in the table: several times the names in common use, so that few share a place. A power of two. */
+const PLACES = 1024
+
+/** Longer names are not remembered: no common one is longer, and it bounds the table at about 128 KiB. */
+const MAX_REMEMBERED_LENGTH = 64
+
+const names: string[] = new Array<string>(PLACES).fill('')
+const lowerNames: string[] = new Array<string>(PLACES).fill('')
+
+/** Length, first, middle and last character tell the common names apart; it need not be a good hash. */
+function placeOf(length: number, first: number, middle: number, last: number): number {
+  return (length * 67 + first * 131 + middle * 31 + last * 7) & (PLACES - 1)
+}
+
+function remember(place: number, name: string): void {
+  names[place] = name
+  lowerNames[place] = name.toLowerCase()
+}
+
+/** The lower-case spelling of a field name. */
+export function lowerCaseName(name: string): string {
+  const length = name.length
+  if (length === 0 || length > MAX_REMEMBERED_LENGTH) return name.toLowerCase()
+  const place = placeOf(length, name.charCodeAt(0), name.charCodeAt(length >> 1), name.charCodeAt(length - 1))
+  if (names[place] !== name) {
+    // A copy: the given string may be a slice that keeps a whole head or URL alive.
+    remember(place, Buffer.from(name).toString())
+  }
+  return lowerNames[place]!
+}
+
+/** The name in `bytes[start, end)`, as one shared string where possible. The bytes are those of a token. */
+export function nameFromBytes(bytes: Buffer, start: number, end: number): string {
+  const length = end - start
+  if (length > MAX_REMEMBERED_LENGTH) return bytes.toString('latin1', start, end)
+  const place = placeOf(length, bytes[start]!, bytes[start + (length >> 1)]!, bytes[end - 1]!)
+  const known = names[place]!
+  if (known.length === length) {
+    let i = 0
+    while (i < length && known.charCodeAt(i) === bytes[start + i]) i++
+    if (i === length) return known
+  }
+  const name = bytes.toString('latin1', start, end)
+  remember(place, name)
+  return name
+}

@@ -1,0 +1,115 @@
+/**
+ * The dynamic table (RFC 7541 §2.3.2, §4), the same for both directions: a ring that counts entries from the
+ * newest. It knows nothing of representations or of the wire.
+ */
+
+/** What an entry counts beyond its octets (RFC 7541 §4.1). */
+export const ENTRY_OVERHEAD = 32
+
+/** What both sides start from in HTTP/2 (RFC 9113 §6.5.2). */
+export const DEFAULT_TABLE_SIZE = 4096
+
+/** Slots to begin with: what a connection with ordinary headers fills. Grows by doubling up to size / 32. */
+const INITIAL_SLOTS = 32
+
+/** Told about an entry that leaves; `sequence` counts insertions from 0. */
+export type EvictionListener = (name: string, value: string, sequence: number) => void
+
+export class DynamicTable {
+  #names: string[] = new Array<string>(INITIAL_SLOTS).fill('')
+  #values: string[] = new Array<string>(INITIAL_SLOTS).fill('')
+  #mask: number = INITIAL_SLOTS - 1
+  #count = 0
+  #inserted = 0
+  #size = 0
+  #maxSize: number
+  readonly #onEvict: EvictionListener | null
+
+  constructor(maxSize: number, onEvict: EvictionListener | null) {
+    this.#maxSize = maxSize
+    this.#onEvict = onEvict
+  }
+
+  /** Entries held now. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Entries ever inserted: the sequence number of the next one. */
+  get inserted(): number {
+    return this.#inserted
+  }
+
+  /** Sum of the sizes of the entries (RFC 7541 §4.1). */
+  get size(): number {
+    return this.#size
+  }
+
+  get maxSize(): number {
+    return this.#maxSize
+  }
+
+  /** `age` 0 is the newest entry; the caller has checked it against `count`. */
+  nameAt(age: number): string {
+    return this.#names[(this.#inserted - 1 - age) & this.#mask]!
+  }
+
+  valueAt(age: number): string {
+    return this.#values[(this.#inserted - 1 - age) & this.#mask]!
+  }
+
+  /** RFC 7541 §4.3 */
+  resize(maxSize: number): void {
+    this.#maxSize = maxSize
+    this.#evictDownTo(maxSize)
+  }
+
+  /**
+   * RFC 7541 §4.4: an entry larger than the whole table empties it and is not kept, which is no error.
+   * Returns whether the entry is in the table now.
+   */
+  insert(name: string, value: string): boolean {
+    const size = name.length + value.length + ENTRY_OVERHEAD
+    if (size > this.#maxSize) {
+      this.#evictDownTo(0)
+      return false
+    }
+    this.#evictDownTo(this.#maxSize - size)
+    if (this.#count > this.#mask) this.#grow()
+    const slot = this.#inserted & this.#mask
+    this.#names[slot] = name
+    this.#values[slot] = value
+    this.#inserted++
+    this.#count++
+    this.#size += size
+    return true
+  }
+
+  #evictDownTo(size: number): void {
+    while (this.#size > size) {
+      const sequence = this.#inserted - this.#count
+      const slot = sequence & this.#mask
+      const name = this.#names[slot]!
+      const value = this.#values[slot]!
+      // The slot lets go of the strings: a table that was shrunk must not keep what it no longer counts.
+      this.#names[slot] = ''
+      this.#values[slot] = ''
+      this.#count--
+      this.#size -= name.length + value.length + ENTRY_OVERHEAD
+      if (this.#onEvict !== null) this.#onEvict(name, value, sequence)
+    }
+  }
+
+  #grow(): void {
+    const slots = (this.#mask + 1) * 2
+    const names = new Array<string>(slots).fill('')
+    const values = new Array<string>(slots).fill('')
+    for (let sequence = this.#inserted - this.#count; sequence < this.#inserted; sequence++) {
+      names[sequence & (slots - 1)] = this.#names[sequence & this.#mask]!
+      values[sequence & (slots - 1)] = this.#values[sequence & this.#mask]!
+    }
+    this.#names = names
+    this.#values = values
+    this.#mask = slots - 1
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * The chunked coding up to its last chunk (RFC 9112 §7.1), resumable at any byte. It finds the data and says
+ * how much of it comes; handing it out, and reading the trailers, is the response parser's work. Extensions
+ * are checked against their grammar and dropped: what they mean is agreed elsewhere or nowhere.
+ */
+import { HEX_VALUE, TOKEN_BYTE } from '../ascii.ts'
+import type { ProtocolFailure } from '../failure.ts'
+import {
+  HPE_CHUNK_EXTENSIONS_OVERFLOW,
+  HPE_CR_EXPECTED,
+  HPE_INVALID_CHUNK_SIZE,
+  HPE_STRICT,
+  peerFailure,
+} from './failures.ts'
+import { MAX_CHUNK_EXTENSION_BYTES, MAX_CHUNK_SIZE_DIGITS } from './limits.ts'
+
+const HTAB = 0x09
+const LF = 0x0a
+const CR = 0x0d
+const SP = 0x20
+const QUOTE = 0x22
+const SEMICOLON = 0x3b
+const EQUALS = 0x3d
+const BACKSLASH = 0x5c
+const DELETE = 0x7f
+
+// Places in the grammar. The last three end a call of `advance`.
+const SIZE = 0
+const SIZE_LF = 1
+const EXTENSION_NAME = 2
+const EXTENSION_VALUE = 3
+const EXTENSION_QUOTED = 4
+const EXTENSION_ESCAPED = 5
+const EXTENSION_CLOSED = 6
+const DATA_CR = 7
+const DATA_LF = 8
+const DATA = 9
+const LAST = 10
+const FAILED = 11
+
+export class ChunkedDecoder {
+  failure: ProtocolFailure | null = null
+  /** Bytes of the current chunk's data that have not been taken; meaningful while `inData`. */
+  remaining = 0
+  #place = SIZE
+  #digits = 0
+  #extensionBytes = 0
+  /** Whether the current extension name or value has a character yet. */
+  #begun = false
+
+  begin(): void {
+    this.#place = SIZE
+    this.remaining = 0
+    this.#digits = 0
+  }
+
+  /** Data of a chunk comes next. */
+  get inData(): boolean {
+    return this.#place === DATA
+  }
+
+  /** The last chunk's line has been read: trailers follow. */
+  get last(): boolean {
+    return this.#place === LAST
+  }
+
+  /** The caller has taken `count` bytes of data. */
+  take(count: number): void {
+    this.remaining -= count
+    if (this.remaining === 0) this.#place = DATA_CR
+  }
+
+  /**
+   * Reads framing and stops where data begins (`inData`), behind the last chunk's line (`last`), at an
+   * offending byte (`failure`), or at `end`.
+   */
+  advance(bytes: Buffer, start: number, end: number): number {
+    let at = start
+    while (at < end && this.#place < DATA) {
+      if (!this.#step(bytes[at]!)) return at
+      at++
+    }
+    return at
+  }
+
+  #step(byte: number): boolean {
+    switch (this.#place) {
+      case SIZE:
+        return this.#size(byte)
+      case SIZE_LF:
+        if (byte !== LF) return this.#fail(HPE_STRICT, 'Expected LF after chunk size')
+        this.#digits = 0
+        this.#place = this.remaining === 0 ? LAST : DATA
+        return true
+      case DATA_CR:
+        if (byte === CR) return this.#move(DATA_LF)
+        if (byte === LF) return this.#fail(HPE_CR_EXPECTED, 'Missing expected CR after chunk data')
+        return this.#fail(HPE_STRICT, 'Expected CRLF after chunk data')
+      case DATA_LF:
+        if (byte !== LF) return this.#fail(HPE_STRICT, 'Expected LF after chunk data')
+        return this.#move(SIZE)
+      default:
+        return this.#extension(byte)
+    }
+  }
+
+  #size(byte: number): boolean {
+    const value = HEX_VALUE[byte]!
+    if (value !== 255) {
+      const size = this.remaining * 16 + value
+      this.#digits++
+      if (size > Number.MAX_SAFE_INTEGER || this.#digits > MAX_CHUNK_SIZE_DIGITS) {
+        return this.#fail(HPE_INVALID_CHUNK_SIZE, 'Chunk size overflow')
+      }
+      this.remaining = size
+      return true
+    }
+    if (this.#digits === 0) return this.#fail(HPE_INVALID_CHUNK_SIZE, 'Invalid character in chunk size')
+    if (byte === CR) return this.#move(SIZE_LF)
+    if (byte === LF) return this.#fail(HPE_CR_EXPECTED, 'Missing expected CR after chunk size')
+    if (byte === SEMICOLON) {
+      this.#extensionBytes = 0
+      this.#begun = false
+      return this.#move(EXTENSION_NAME)
+    }
+    return this.#fail(HPE_INVALID_CHUNK_SIZE, 'Invalid character in chunk size')
+  }
+
+  /** chunk-ext-name [ "=" ( token / quoted-string ) ], without the whitespace no sender may generate. */
+  #extension(byte: number): boolean {
+    this.#extensionBytes++
+    if (this.#extensionBytes > MAX_CHUNK_EXTENSION_BYTES) {
+      return this.#fail(
+        HPE_CHUNK_EXTENSIONS_OVERFLOW,
+        `chunk extensions are longer than ${MAX_CHUNK_EXTENSION_BYTES} bytes`,
+      )
+    }
+    switch (this.#place) {
+      case EXTENSION_NAME:
+      case EXTENSION_VALUE:
+        if (TOKEN_BYTE[byte] === 1) {
+          this.#begun = true
+          return true
+        }
+        if (this.#begun) {
+          if (byte === EQUALS && this.#place === EXTENSION_NAME) {
+            this.#begun = false
+            return this.#move(EXTENSION_VALUE)
+          }
+          return this.#extensionEnd(byte)
+        }
+        if (byte === QUOTE && this.#place === EXTENSION_VALUE) return this.#move(EXTENSION_QUOTED)
+        return this.#failExtension(byte)
+      case EXTENSION_QUOTED:
+        if (byte === QUOTE) return this.#move(EXTENSION_CLOSED)
+        if (byte === BACKSLASH) return this.#move(EXTENSION_ESCAPED)
+        return isQuotable(byte) || this.#failExtension(byte)
+      case EXTENSION_ESCAPED:
+        return isQuotable(byte) ? this.#move(EXTENSION_QUOTED) : this.#failExtension(byte)
+      default:
+        return this.#extensionEnd(byte)
+    }
+  }
+
+  #extensionEnd(byte: number): boolean {
+    if (byte === CR) return this.#move(SIZE_LF)
+    if (byte === SEMICOLON) {
+      this.#begun = false
+      return this.#move(EXTENSION_NAME)
+    }
+    return this.#failExtension(byte)
+  }
+
+  #failExtension(byte: number): boolean {
+    if (byte === LF) return this.#fail(HPE_CR_EXPECTED, 'Missing expected CR after chunk extensions')
+    return this.#fail(HPE_STRICT, 'Invalid character in chunk extensions')
+  }
+
+  #move(place: number): boolean {
+    this.#place = place
+    return true
+  }
+
+  #fail(code: string, message: string): boolean {
+    this.#place = FAILED
+    this.failure = peerFailure(code, message)
+    return false
+  }
+}
+
+function isQuotable(byte: number): boolean {
+  return byte === HTAB || (byte >= SP && byte !== DELETE)
+}

@@ -1,0 +1,251 @@
+/**
+ * Where a response ends and what happens to its connection: the meaning of the five fields that govern that
+ * (RFC 9112 §6, §9; RFC 9110 §7.8), and RFC 9112 §6.3 as one pure function. It knows nothing of parsing
+ * lines or of sinks. Where RFC 9112 lets a recipient repair a doubtful length, this one refuses: a length that
+ * two parties can read differently is how responses are smuggled.
+ */
+import { equalsIgnoringCase } from '../ascii.ts'
+import { lowerCaseName } from '../header-names.ts'
+import {
+  HPE_INVALID_CONTENT_LENGTH,
+  HPE_INVALID_TRANSFER_ENCODING,
+  HPE_UNEXPECTED_CONTENT_LENGTH,
+} from './failures.ts'
+
+const SP = 0x20
+const HTAB = 0x09
+const COMMA = 0x2c
+const ZERO = 0x30
+const NINE = 0x39
+
+const TIMEOUT_PARAMETER = 'timeout='
+
+/** What the request at the head of the line means for its response. */
+export const PLAIN_REQUEST = 0
+export const HEAD_REQUEST = 1
+export const CONNECT_REQUEST = 2
+export const UPGRADE_REQUEST = 3
+export type RequestKind =
+  | typeof PLAIN_REQUEST
+  | typeof HEAD_REQUEST
+  | typeof CONNECT_REQUEST
+  | typeof UPGRADE_REQUEST
+
+export function requestKind(method: string, wantsUpgrade: boolean): RequestKind {
+  if (method === 'CONNECT') return CONNECT_REQUEST
+  if (wantsUpgrade) return UPGRADE_REQUEST
+  return method === 'HEAD' ? HEAD_REQUEST : PLAIN_REQUEST
+}
+
+/** What follows a response head. */
+export const NO_BODY = 0
+export const COUNTED_BODY = 1
+export const CHUNKED_BODY = 2
+export const BODY_UNTIL_CLOSE = 3
+/** HTTP is over on this connection: a 101 that was asked for, or the answer to CONNECT. */
+export const TUNNEL = 4
+/** The head of an interim response: the final one is still to come. */
+export const INTERIM = 5
+export const UNWANTED_CONTINUE = 6
+export const UNWANTED_UPGRADE = 7
+export const INTERIM_WITH_BODY = 8
+export type Framing =
+  | typeof NO_BODY
+  | typeof COUNTED_BODY
+  | typeof CHUNKED_BODY
+  | typeof BODY_UNTIL_CLOSE
+  | typeof TUNNEL
+  | typeof INTERIM
+  | typeof UNWANTED_CONTINUE
+  | typeof UNWANTED_UPGRADE
+  | typeof INTERIM_WITH_BODY
+
+/** The last transfer coding named so far. */
+const NO_CODING = 0
+const CHUNKED_CODING = 1
+const OTHER_CODING = 2
+
+/** The fields of one head that decide framing and reuse, filled while the head is parsed. */
+export class FramingFields {
+  /** -1: not given. */
+  contentLength = -1
+  connectionClose = false
+  connectionKeepAlive = false
+  connectionUpgrade = false
+  upgrade = false
+  /** Seconds of the `keep-alive: timeout=` hint, or -1. */
+  keepAliveHint = -1
+  #coding = NO_CODING
+  #chunkedSeen = false
+
+  reset(): void {
+    this.contentLength = -1
+    this.connectionClose = false
+    this.connectionKeepAlive = false
+    this.connectionUpgrade = false
+    this.upgrade = false
+    this.keepAliveHint = -1
+    this.#coding = NO_CODING
+    this.#chunkedSeen = false
+  }
+
+  get hasTransferEncoding(): boolean {
+    return this.#coding !== NO_CODING
+  }
+
+  /** Whether `chunked` is the last coding (RFC 9112 §6.1). */
+  get chunked(): boolean {
+    return this.#coding === CHUNKED_CODING
+  }
+
+  /** Takes note of a field. Returns the failure code of one that breaks the framing. */
+  add(name: string, bytes: Buffer, start: number, end: number): string | null {
+    // Few names have these lengths, so most fields are done with here.
+    switch (name.length) {
+      case 7:
+      case 10:
+      case 14:
+      case 17:
+        return this.#addNamed(lowerCaseName(name), bytes, start, end)
+      default:
+        return null
+    }
+  }
+
+  #addNamed(name: string, bytes: Buffer, start: number, end: number): string | null {
+    switch (name) {
+      case 'upgrade':
+        this.upgrade = true
+        return null
+      case 'connection':
+        this.#addConnection(bytes, start, end)
+        return null
+      case 'keep-alive':
+        this.#addKeepAlive(bytes, start, end)
+        return null
+      case 'content-length':
+        return this.#addContentLength(bytes, start, end)
+      case 'transfer-encoding':
+        return this.#addTransferEncoding(bytes, start, end)
+      default:
+        return null
+    }
+  }
+
+  #addConnection(bytes: Buffer, start: number, end: number): void {
+    for (let from = start; from <= end; ) {
+      const to = elementEnd(bytes, from, end)
+      const first = skipSpace(bytes, from, to)
+      const last = trimSpace(bytes, first, to)
+      if (equalsIgnoringCase(bytes, first, last, 'close')) this.connectionClose = true
+      else if (equalsIgnoringCase(bytes, first, last, 'keep-alive')) this.connectionKeepAlive = true
+      else if (equalsIgnoringCase(bytes, first, last, 'upgrade')) this.connectionUpgrade = true
+      from = to + 1
+    }
+  }
+
+  /** The first `timeout=<digits>` counts, whatever surrounds it: servers write `timeout=5s` and worse. */
+  #addKeepAlive(bytes: Buffer, start: number, end: number): void {
+    if (this.keepAliveHint !== -1) return
+    const width = TIMEOUT_PARAMETER.length
+    for (let at = start; at + width < end; at++) {
+      if (!isDigit(bytes[at + width]!) || !equalsIgnoringCase(bytes, at, at + width, TIMEOUT_PARAMETER))
+        continue
+      let seconds = 0
+      for (let i = at + width; i < end && isDigit(bytes[i]!); i++) {
+        seconds = Math.min(seconds * 10 + bytes[i]! - ZERO, Number.MAX_SAFE_INTEGER)
+      }
+      this.keepAliveHint = seconds
+      return
+    }
+  }
+
+  #addContentLength(bytes: Buffer, start: number, end: number): string | null {
+    if (this.#coding !== NO_CODING) return HPE_INVALID_CONTENT_LENGTH
+    if (this.contentLength !== -1) return HPE_UNEXPECTED_CONTENT_LENGTH
+    if (start === end) return HPE_INVALID_CONTENT_LENGTH
+    let length = 0
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i]!
+      if (!isDigit(byte)) return HPE_INVALID_CONTENT_LENGTH
+      length = length * 10 + byte - ZERO
+      if (length > Number.MAX_SAFE_INTEGER) return HPE_INVALID_CONTENT_LENGTH
+    }
+    this.contentLength = length
+    return null
+  }
+
+  #addTransferEncoding(bytes: Buffer, start: number, end: number): string | null {
+    if (this.contentLength !== -1) return HPE_INVALID_TRANSFER_ENCODING
+    // An empty value still announces a coding nobody can name: the body then ends with the connection.
+    if (this.#coding === NO_CODING) this.#coding = OTHER_CODING
+    for (let from = start; from <= end; ) {
+      const to = elementEnd(bytes, from, end)
+      const first = skipSpace(bytes, from, to)
+      const last = trimSpace(bytes, first, to)
+      if (equalsIgnoringCase(bytes, first, last, 'chunked')) {
+        // RFC 9112 §6.1: chunked is applied once at most; a second one hides bytes from somebody.
+        if (this.#chunkedSeen) return HPE_INVALID_TRANSFER_ENCODING
+        this.#chunkedSeen = true
+        this.#coding = CHUNKED_CODING
+      } else if (first !== last) {
+        this.#coding = OTHER_CODING
+      }
+      from = to + 1
+    }
+    return null
+  }
+}
+
+/** RFC 9112 §6.3, with the answers a client gives to interim and upgrade responses it did not ask for. */
+export function responseFraming(request: RequestKind, status: number, fields: FramingFields): Framing {
+  if (status < 200) return interimFraming(request, status, fields)
+  if (request === CONNECT_REQUEST) return TUNNEL
+  if (request === HEAD_REQUEST || status === 204 || status === 304) return NO_BODY
+  if (fields.chunked) return CHUNKED_BODY
+  if (fields.hasTransferEncoding) return BODY_UNTIL_CLOSE
+  if (fields.contentLength === -1) return BODY_UNTIL_CLOSE
+  return fields.contentLength === 0 ? NO_BODY : COUNTED_BODY
+}
+
+function interimFraming(request: RequestKind, status: number, fields: FramingFields): Framing {
+  if (status === 100) return UNWANTED_CONTINUE
+  if (status === 101) {
+    return request === UPGRADE_REQUEST && fields.upgrade && fields.connectionUpgrade
+      ? TUNNEL
+      : UNWANTED_UPGRADE
+  }
+  return fields.contentLength > 0 || fields.hasTransferEncoding ? INTERIM_WITH_BODY : INTERIM
+}
+
+/**
+ * Whether the peer lets the connection live on after this response (RFC 9112 §9.3). `version` is 11 for
+ * HTTP/1.1. Transfer-Encoding from before HTTP/1.1 is faulty framing: read it, then close (RFC 9112 §6.1).
+ */
+export function keepsAlive(version: number, framing: Framing, fields: FramingFields): boolean {
+  if (framing === BODY_UNTIL_CLOSE || fields.connectionClose) return false
+  if (version >= 11) return true
+  return version === 10 && fields.connectionKeepAlive && !fields.hasTransferEncoding
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= NINE
+}
+
+function elementEnd(bytes: Buffer, from: number, end: number): number {
+  let at = from
+  while (at < end && bytes[at] !== COMMA) at++
+  return at
+}
+
+function skipSpace(bytes: Buffer, from: number, end: number): number {
+  let at = from
+  while (at < end && (bytes[at] === SP || bytes[at] === HTAB)) at++
+  return at
+}
+
+function trimSpace(bytes: Buffer, from: number, end: number): number {
+  let at = end
+  while (at > from && (bytes[at - 1] === SP || bytes[at - 1] === HTAB)) at--
+  return at
+}

@@ -1,0 +1,134 @@
+/**
+ * May this connection carry another request (RFC 9112 §9.3)? A table of states and inputs, and the rule for
+ * how long an idle connection is worth keeping. It knows neither sockets nor clocks.
+ */
+import { InternalError } from '../../base/invariant.ts'
+
+/**
+ * - `idle`: nothing runs
+ * - `busy`: requests run, more may follow
+ * - `last`: requests run, none may follow; over when they have been answered
+ * - `over`: carries nothing any more and is to be closed
+ */
+export type ReuseState = 'idle' | 'busy' | 'last' | 'over'
+
+/**
+ * - `request`: a request was written
+ * - `last-request`: one was written after which the connection is not reused (reset, upgrade, count reached)
+ * - `retire`: take nothing new (the client closes, the wish to reset comes later than the request)
+ * - `answered`: a response ended and others are still owed
+ * - `all-answered`: a response ended and none is owed
+ * - `denied`: a response ended that does not let the connection live on; whatever else runs is lost
+ * - `lost`: the connection closed
+ */
+export type ReuseInput =
+  | 'request'
+  | 'last-request'
+  | 'retire'
+  | 'answered'
+  | 'all-answered'
+  | 'denied'
+  | 'lost'
+
+/** null: cannot happen; our own mistake if it does. */
+export const REUSE_TABLE: Readonly<Record<ReuseState, Readonly<Record<ReuseInput, ReuseState | null>>>> = {
+  idle: {
+    request: 'busy',
+    'last-request': 'last',
+    retire: 'over',
+    answered: null,
+    'all-answered': null,
+    denied: null,
+    lost: 'over',
+  },
+  busy: {
+    request: 'busy',
+    'last-request': 'last',
+    retire: 'last',
+    answered: 'busy',
+    'all-answered': 'idle',
+    denied: 'over',
+    lost: 'over',
+  },
+  last: {
+    request: null,
+    'last-request': null,
+    retire: 'last',
+    answered: 'last',
+    'all-answered': 'over',
+    denied: 'over',
+    lost: 'over',
+  },
+  over: {
+    request: null,
+    'last-request': null,
+    retire: 'over',
+    answered: null,
+    'all-answered': null,
+    denied: null,
+    lost: 'over',
+  },
+}
+
+export class Reuse {
+  #state: ReuseState = 'idle'
+  #running = 0
+
+  get state(): ReuseState {
+    return this.#state
+  }
+
+  /** Requests written and not answered. */
+  get running(): number {
+    return this.#running
+  }
+
+  get canTake(): boolean {
+    return this.#state === 'idle' || this.#state === 'busy'
+  }
+
+  /** A request was written; `last`: the connection is not to be reused after it. */
+  wrote(last: boolean): void {
+    this.#step(last ? 'last-request' : 'request')
+    this.#running++
+  }
+
+  /** The oldest response ended; `keep`: it lets the connection live on, for long enough. */
+  answered(keep: boolean): void {
+    if (keep) this.#step(this.#running > 1 ? 'answered' : 'all-answered')
+    else this.#step('denied')
+    this.#running = keep ? this.#running - 1 : 0
+  }
+
+  /** Takes nothing new; what runs may finish. */
+  retire(): void {
+    this.#step('retire')
+  }
+
+  lost(): void {
+    this.#step('lost')
+    this.#running = 0
+  }
+
+  #step(input: ReuseInput): void {
+    const next = REUSE_TABLE[this.#state][input]
+    if (next === null) throw new InternalError(`connection reuse: ${input} in state ${this.#state}`)
+    this.#state = next
+  }
+}
+
+export interface IdleTimes {
+  /** Used when the peer gave no hint. */
+  readonly keepAliveTimeout: number
+  /** Never trust a hint beyond this. */
+  readonly keepAliveMaxTimeout: number
+  /** Subtracted from a hint: the peer's clock started earlier, and it may close while our request travels. */
+  readonly keepAliveTimeoutThreshold: number
+}
+
+/** Milliseconds for which the idle connection may be kept; 0: not at all. */
+export function idleTime(hintSeconds: number | null, times: IdleTimes): number {
+  if (hintSeconds === null) return times.keepAliveTimeout
+  const trusted = hintSeconds * 1000 - times.keepAliveTimeoutThreshold
+  return Math.max(0, Math.min(trusted, times.keepAliveMaxTimeout))
+}

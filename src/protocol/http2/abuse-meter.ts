@@ -1,0 +1,93 @@
+/**
+ * Counts what a peer can send for ever without getting anywhere, per span of time. Owns the counters and
+ * their ceilings; what a spent budget leads to is decided by whoever counts. See `limits.ts` for the whys.
+ */
+import {
+  BUDGET_WINDOW_MS,
+  MAX_EMPTY_FRAMES,
+  MAX_IDLE_WINDOW_UPDATES,
+  MAX_IGNORED_FRAMES,
+  MAX_LATE_FRAMES,
+  MAX_PEER_RESETS,
+  MAX_PINGS,
+  MAX_PROVOKED_RESETS,
+  MAX_SETTINGS,
+  UPDATES_EARNED_BY_DATA,
+} from './limits.ts'
+
+export const PINGS = 0
+export const SETTINGS_FRAMES = 1
+export const EMPTY_FRAMES = 2
+export const IGNORED_FRAMES = 3
+export const PEER_RESETS = 4
+export const PROVOKED_RESETS = 5
+export const LATE_FRAMES = 6
+export const IDLE_WINDOW_UPDATES = 7
+
+export type Budget = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7
+
+/** Ceilings per {@link BUDGET_WINDOW_MS}, where they shall differ from the defaults. */
+export interface AbuseLimits {
+  readonly pings?: number
+  readonly settings?: number
+  readonly emptyFrames?: number
+  readonly ignoredFrames?: number
+  readonly peerResets?: number
+  readonly provokedResets?: number
+  readonly lateFrames?: number
+  readonly idleWindowUpdates?: number
+}
+
+const NAMES: Record<Budget, string> = {
+  [PINGS]: 'PING frames',
+  [SETTINGS_FRAMES]: 'SETTINGS frames',
+  [EMPTY_FRAMES]: 'empty frames',
+  [IGNORED_FRAMES]: 'ignored frames',
+  [PEER_RESETS]: 'streams reset by the peer',
+  [PROVOKED_RESETS]: 'stream errors caused by the peer',
+  [LATE_FRAMES]: 'frames on closed streams',
+  [IDLE_WINDOW_UPDATES]: 'WINDOW_UPDATE frames without progress',
+}
+
+export class AbuseMeter {
+  readonly #ceilings: Int32Array
+  readonly #counts = new Int32Array(8)
+  #since = 0
+
+  constructor(limits: AbuseLimits) {
+    this.#ceilings = Int32Array.of(
+      limits.pings ?? MAX_PINGS,
+      limits.settings ?? MAX_SETTINGS,
+      limits.emptyFrames ?? MAX_EMPTY_FRAMES,
+      limits.ignoredFrames ?? MAX_IGNORED_FRAMES,
+      limits.peerResets ?? MAX_PEER_RESETS,
+      limits.provokedResets ?? MAX_PROVOKED_RESETS,
+      limits.lateFrames ?? MAX_LATE_FRAMES,
+      limits.idleWindowUpdates ?? MAX_IDLE_WINDOW_UPDATES,
+    )
+  }
+
+  /** Tells the time; once per read is enough. */
+  tick(now: number): void {
+    if (now - this.#since < BUDGET_WINDOW_MS) return
+    this.#since = now
+    this.#counts.fill(0)
+  }
+
+  /** Counts one; false when the ceiling is passed. */
+  spend(budget: Budget): boolean {
+    return ++this.#counts[budget]! <= this.#ceilings[budget]!
+  }
+
+  /** A DATA frame of ours went out that was worth sending: it explains the updates that answer it. */
+  earnWindowUpdates(): void {
+    this.#counts[IDLE_WINDOW_UPDATES] = Math.max(
+      0,
+      this.#counts[IDLE_WINDOW_UPDATES]! - UPDATES_EARNED_BY_DATA,
+    )
+  }
+
+  describe(budget: Budget): string {
+    return `more than ${this.#ceilings[budget]!} ${NAMES[budget]} within ${BUDGET_WINDOW_MS / 1000} s`
+  }
+}

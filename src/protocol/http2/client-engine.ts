@@ -1,0 +1,246 @@
+/**
+ * The HTTP/2 client protocol without I/O: bytes in, callbacks out, output fetched by the owner (RFC 9113).
+ * This is the outside of it: what the owner may do. What the peer does is in `inbound.ts`; how streams and
+ * the connection end, in `session.ts`. Never throws for what a peer sends; throws InternalError when the
+ * owner breaks the rules.
+ */
+import { invariant } from '../../base/invariant.ts'
+import type { ProtocolFailure } from '../failure.ts'
+import type { AbuseLimits } from './abuse-meter.ts'
+import {
+  MAX_WINDOW,
+  MIN_MAX_FRAME_SIZE,
+  SETTINGS_ENABLE_PUSH,
+  SETTINGS_INITIAL_WINDOW_SIZE,
+  SETTINGS_MAX_HEADER_LIST_SIZE,
+} from './constants.ts'
+import type { EngineSink } from './engine-sink.ts'
+import { FrameReader } from './frame-reader.ts'
+import { Inbound } from './inbound.ts'
+import { MAX_SENT_FRAME, SEND_HIGH_WATER } from './limits.ts'
+import { headerListSize } from './response-reader.ts'
+import { Session } from './session.ts'
+import type { RemoteSettings } from './settings.ts'
+import { Stream } from './stream.ts'
+import { CLOSED_RESET_BY_US, HALF_CLOSED_LOCAL, OPEN } from './stream-state.ts'
+import type { GrowthOptions } from './window-growth.ts'
+
+export interface EngineOptions {
+  /** Receive window of a stream at its start. */
+  readonly initialWindowSize: number
+  /** Receive window of the connection at its start. */
+  readonly connectionWindowSize: number
+  /** Streams at a time as long as the server has set no limit. */
+  readonly maxConcurrentStreams: number
+  /** Bytes of names and values of one head or trailers; reaching it is too much already. */
+  readonly maxHeaderSize: number
+  /** Ceilings for what a peer can send without getting anywhere. */
+  readonly abuse?: AbuseLimits
+  /** How far receive windows may grow. */
+  readonly growth?: GrowthOptions
+}
+
+const NO_DEBUG = new Uint8Array(0)
+
+export class ClientEngine<T> {
+  readonly #session: Session<T>
+  readonly #reader: FrameReader
+  readonly #initialWindowSize: number
+  readonly #maxConcurrentStreams: number
+  #receivedBytes = 0
+
+  /** Queues the connection preface: SETTINGS, and WINDOW_UPDATE for a larger connection window (§3.4). */
+  constructor(sink: EngineSink<T>, options: EngineOptions) {
+    this.#initialWindowSize = Math.min(options.initialWindowSize, MAX_WINDOW)
+    this.#maxConcurrentStreams = options.maxConcurrentStreams
+    const session = new Session<T>(sink, {
+      initialWindowSize: this.#initialWindowSize,
+      connectionWindowSize: Math.min(options.connectionWindowSize, MAX_WINDOW),
+      abuse: options.abuse ?? {},
+      growth: options.growth ?? {},
+    })
+    const reader = new FrameReader(new Inbound<T>(session, options.maxHeaderSize), MIN_MAX_FRAME_SIZE)
+    session.halt = () => reader.stop()
+    session.writer.preface()
+    session.writer.settings([
+      [SETTINGS_ENABLE_PUSH, 0],
+      [SETTINGS_INITIAL_WINDOW_SIZE, this.#initialWindowSize],
+      [SETTINGS_MAX_HEADER_LIST_SIZE, headerListSize(options.maxHeaderSize)],
+    ])
+    session.local.onSent()
+    const increment = session.receiveWindow.announce()
+    if (increment > 0) session.writer.windowUpdate(0, increment)
+    this.#session = session
+    this.#reader = reader
+  }
+
+  /** buf[start, end) from the transport, at time `now` in milliseconds of any steady clock. */
+  receive(buf: Buffer, start: number, end: number, now: number): void {
+    this.#receivedBytes += end - start
+    this.#session.now = now
+    this.#session.meter.tick(now)
+    this.#reader.receive(buf, start, end)
+  }
+
+  /**
+   * Opens a stream; there must be one free. `fields` is flat, pseudo fields first (`buildRequestFields`).
+   * Names in `sensitive` are kept out of compression tables.
+   */
+  open(
+    fields: readonly string[],
+    endStream: boolean,
+    slot: T,
+    sensitive: ReadonlySet<string> | null = null,
+  ): Stream<T> {
+    const session = this.#session
+    invariant(this.freeStreams > 0, 'no stream is free')
+    invariant(fields[0] === ':method', 'request fields do not begin with :method')
+    const stream = new Stream<T>(
+      session.streams.nextId,
+      slot,
+      fields[1]!,
+      endStream,
+      session.remote.initialWindowSize,
+      this.#initialWindowSize,
+    )
+    const maxFrame = Math.min(session.remote.maxFrameSize, MAX_SENT_FRAME)
+    session.writer.headers(stream.id, endStream, session.encoder, fields, sensitive, maxFrame)
+    stream.state = endStream ? HALF_CLOSED_LOCAL : OPEN
+    session.streams.add(stream)
+    return stream
+  }
+
+  /**
+   * Queues body bytes, which must not be changed before they are out. False asks the caller to wait for
+   * `onWritable`, or says that the stream is closed and the bytes were dropped.
+   */
+  send(stream: Stream<T>, chunk: Uint8Array, end: boolean): boolean {
+    if (stream.isClosed) return false
+    invariant(!stream.hasAllToSend, 'send after the end of the body')
+    stream.queue.push(chunk)
+    stream.hasAllToSend = end
+    this.#session.scheduler.consider(stream)
+    if (end || stream.queue.bytes <= SEND_HIGH_WATER) return true
+    stream.isHeldBack = true
+    return false
+  }
+
+  /** Ends the body with trailers: flat, lower-case names, no pseudo fields. */
+  sendTrailers(stream: Stream<T>, fields: readonly string[]): void {
+    if (stream.isClosed) return
+    invariant(!stream.hasAllToSend, 'trailers after the end of the body')
+    stream.trailers = fields
+    stream.hasAllToSend = true
+    this.#session.scheduler.consider(stream)
+  }
+
+  /** The consumer has taken that many bytes of what `onData` delivered. */
+  release(stream: Stream<T>, bytes: number): void {
+    // After the peer's END_STREAM nothing more can come, so there is nothing to allow.
+    if (!stream.mayReceive) return
+    const increment = stream.receiveWindow.release(bytes)
+    if (increment > 0) this.#session.writer.windowUpdate(stream.id, increment)
+  }
+
+  /** Gives a stream up: RST_STREAM if it is not closed yet, and no callback for it any more but `onClosed`. */
+  reset(stream: Stream<T>, code: number): void {
+    const session = this.#session
+    stream.isSettled = true
+    if (stream.isClosed) return
+    stream.state = CLOSED_RESET_BY_US
+    session.writer.rstStream(stream.id, code)
+    session.retire(stream)
+    session.sink.onClosed(stream)
+  }
+
+  /**
+   * Sends GOAWAY and opens no more streams. With NO_ERROR those that are open may finish; with any other
+   * code they are reset at once.
+   */
+  shutdown(code: number, debug: Uint8Array = NO_DEBUG): void {
+    this.#session.shutdown(code, debug)
+  }
+
+  /** The transport is gone: every open stream is reset with this failure. Nothing can be done afterwards. */
+  terminate(failure: ProtocolFailure): void {
+    this.#session.end(failure)
+  }
+
+  /** Eight bytes that come back through `onPong`. */
+  ping(opaque: Uint8Array): void {
+    invariant(opaque.length === 8, 'PING takes eight bytes')
+    if (!this.#session.isClosed) this.#session.writer.ping(false, opaque, 0)
+  }
+
+  /** A measured round trip in milliseconds; windows grow only once there is one. */
+  addRoundTrip(milliseconds: number): void {
+    this.#session.growth.addRoundTrip(milliseconds)
+  }
+
+  /**
+   * The next bytes for the transport, or null when there is nothing to send now. Not to be called while the
+   * transport is congested: the windows of time and memory in here rely on it.
+   */
+  takeOutput(): Uint8Array[] | null {
+    const session = this.#session
+    const scheduler = session.scheduler
+    scheduler.run()
+    const output = session.writer.take()
+    session.takenUpTo = session.streams.nextId - 2
+    if (scheduler.closed.length > 0) {
+      const closed = scheduler.closed
+      scheduler.closed = []
+      for (const stream of closed) session.retire(stream)
+      for (const stream of closed) session.sink.onClosed(stream)
+    }
+    if (scheduler.writable.length > 0) {
+      const writable = scheduler.writable
+      scheduler.writable = []
+      for (const stream of writable) {
+        if (!stream.isClosed) session.sink.onWritable(stream)
+      }
+    }
+    return output
+  }
+
+  /** Whether `takeOutput` would give something. */
+  get wantsOutput(): boolean {
+    return !this.#session.writer.isEmpty || this.#session.scheduler.hasReady
+  }
+
+  /** Streams that may be opened right now. */
+  get freeStreams(): number {
+    const session = this.#session
+    if (!session.canOpen) return 0
+    const limit = session.remote.maxConcurrentStreams ?? this.#maxConcurrentStreams
+    return Math.max(0, limit - session.streams.size)
+  }
+
+  get openStreams(): number {
+    return this.#session.streams.size
+  }
+
+  /** False for good once a GOAWAY came or went, the connection failed, or the ids are used up. */
+  get canOpen(): boolean {
+    return this.#session.canOpen
+  }
+
+  /** Nothing is read any more, and nothing written but what `takeOutput` still gives. */
+  get isClosed(): boolean {
+    return this.#session.isClosed
+  }
+
+  get remoteSettings(): RemoteSettings {
+    return this.#session.remote
+  }
+
+  /** Whether the server has acknowledged our SETTINGS (§6.5.3); how long to wait is the owner's business. */
+  get areSettingsAcknowledged(): boolean {
+    return this.#session.local.unacknowledged === 0
+  }
+
+  /** Bytes received so far: for noticing silence. */
+  get receivedBytes(): number {
+    return this.#receivedBytes
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * One flow-control window in either direction (RFC 9113 §5.2, §6.9): the arithmetic and when to announce.
+ * Whether a window should grow, and how far, is decided in `window-growth.ts`.
+ */
+import { invariant } from '../../base/invariant.ts'
+import { MAX_WINDOW } from './constants.ts'
+
+/** What we may still send. Below zero after the peer has lowered SETTINGS_INITIAL_WINDOW_SIZE (§6.9.2). */
+export class SendWindow {
+  #available: number
+
+  constructor(initial: number) {
+    this.#available = initial
+  }
+
+  get available(): number {
+    return this.#available
+  }
+
+  take(bytes: number): void {
+    invariant(bytes <= this.#available, 'sent more than the window allows')
+    this.#available -= bytes
+  }
+
+  /** False when the window would pass 2^31-1, which is the peer's error (§6.9.1). */
+  add(delta: number): boolean {
+    const sum = this.#available + delta
+    if (sum > MAX_WINDOW) return false
+    this.#available = sum
+    return true
+  }
+}
+
+/**
+ * What the peer may still send. At all times: available + held (delivered, not yet released) + owed
+ * (released, not yet announced) = size.
+ */
+export class ReceiveWindow {
+  #size: number
+  #available: number
+  #owed: number
+  #measuredFrom = -1
+  #measuredBytes = 0
+
+  /** `announced` is what the peer takes the window to be at first; it may differ from the size wanted. */
+  constructor(size: number, announced: number) {
+    this.#size = size
+    this.#available = announced
+    this.#owed = size - announced
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  get available(): number {
+    return this.#available
+  }
+
+  get held(): number {
+    return this.#size - this.#available - this.#owed
+  }
+
+  /** False when the peer has sent more than it may. */
+  receive(bytes: number): boolean {
+    if (bytes > this.#available) return false
+    this.#available -= bytes
+    return true
+  }
+
+  /** Returns the increment to announce now, or 0: small credits are saved up to half the window. */
+  release(bytes: number): number {
+    invariant(bytes <= this.held, 'released more than was received')
+    this.#owed += bytes
+    return this.#owed * 2 >= this.#size ? this.announce() : 0
+  }
+
+  /** Everything owed, however little. A window that shall be smaller than announced owes nothing yet. */
+  announce(): number {
+    if (this.#owed <= 0) return 0
+    const increment = this.#owed
+    this.#available += increment
+    this.#owed = 0
+    return increment
+  }
+
+  /** Enlarges the window; returns the increment to announce. */
+  grow(size: number): number {
+    this.#owed += size - this.#size
+    this.#size = size
+    return this.announce()
+  }
+
+  /**
+   * Counts arrivals over spans of one round trip. True at the end of a span in which the peer sent at the
+   * pace that this window allows, while the consumer kept up: then the window is what holds the peer back.
+   */
+  limitsPeer(now: number, bytes: number, roundTrip: number): boolean {
+    if (this.#measuredFrom < 0) {
+      this.#measuredFrom = now
+      this.#measuredBytes = bytes
+      return false
+    }
+    const elapsed = now - this.#measuredFrom
+    if (elapsed < roundTrip) {
+      this.#measuredBytes += bytes
+      return false
+    }
+    const perRoundTrip = (this.#measuredBytes * roundTrip) / elapsed
+    this.#measuredFrom = now
+    this.#measuredBytes = bytes
+    return perRoundTrip * 2 >= this.#size && this.held * 2 <= this.#size
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * Frames → output memory (RFC 9113 §6). Owns the bytes that wait for the transport. Frames are written one
+ * after the other into a slab; a slab is given away piece by piece and replaced when it is full, never
+ * rewritten, because the transport may still hold what it was given. Large body pieces are only referenced.
+ */
+import { HpackEncoder } from '../hpack/encoder.ts'
+import {
+  CONTINUATION,
+  DATA,
+  FLAG_ACK,
+  FLAG_END_HEADERS,
+  FLAG_END_STREAM,
+  FRAME_HEADER_BYTES,
+  GOAWAY,
+  HEADERS,
+  PING,
+  PREFACE,
+  RST_STREAM,
+  SETTINGS,
+  SETTINGS_ENTRY_BYTES,
+  WINDOW_UPDATE,
+} from './constants.ts'
+import { COPY_LIMIT, OUTPUT_SLAB_BYTES } from './limits.ts'
+
+export class FrameWriter {
+  #slab: Buffer = Buffer.allocUnsafeSlow(OUTPUT_SLAB_BYTES)
+  /** Start of what has not been given away, and end of what has been written. */
+  #mark = 0
+  #at = 0
+  #parts: Uint8Array[] = []
+  #controlBytes = 0
+
+  /** Bytes of control frames waiting: what a peer can make us queue. */
+  get controlBytes(): number {
+    return this.#controlBytes
+  }
+
+  get isEmpty(): boolean {
+    return this.#at === this.#mark && this.#parts.length === 0
+  }
+
+  preface(): void {
+    this.#reserve(PREFACE.length)
+    this.#at += this.#slab.write(PREFACE, this.#at, 'latin1')
+  }
+
+  /** Pairs of identifier and value. */
+  settings(entries: readonly (readonly [number, number])[]): void {
+    this.#control(entries.length * SETTINGS_ENTRY_BYTES, SETTINGS, 0, 0)
+    for (const [id, value] of entries) {
+      this.#at = this.#slab.writeUInt16BE(id, this.#at)
+      this.#at = this.#slab.writeUInt32BE(value, this.#at)
+    }
+  }
+
+  settingsAck(): void {
+    this.#control(0, SETTINGS, FLAG_ACK, 0)
+  }
+
+  ping(ack: boolean, opaque: Uint8Array, start: number): void {
+    this.#control(8, PING, ack ? FLAG_ACK : 0, 0)
+    for (let i = 0; i < 8; i++) this.#slab[this.#at++] = opaque[start + i]!
+  }
+
+  rstStream(streamId: number, code: number): void {
+    this.#control(4, RST_STREAM, 0, streamId)
+    this.#at = this.#slab.writeUInt32BE(code, this.#at)
+  }
+
+  windowUpdate(streamId: number, increment: number): void {
+    this.#control(4, WINDOW_UPDATE, 0, streamId)
+    this.#at = this.#slab.writeUInt32BE(increment, this.#at)
+  }
+
+  goaway(lastStreamId: number, code: number, debug: Uint8Array): void {
+    this.#control(8 + debug.length, GOAWAY, 0, 0)
+    this.#at = this.#slab.writeUInt32BE(lastStreamId, this.#at)
+    this.#at = this.#slab.writeUInt32BE(code, this.#at)
+    this.#copy(debug, 0, debug.length)
+  }
+
+  /**
+   * Encodes and frames a whole header block: HEADERS and as many CONTINUATION as it takes, with nothing in
+   * between. Encoding and writing are one step because the peer decodes in the order of the wire.
+   */
+  headers(
+    streamId: number,
+    endStream: boolean,
+    encoder: HpackEncoder,
+    fields: readonly string[],
+    sensitive: ReadonlySet<string> | null,
+    maxFrame: number,
+  ): void {
+    this.#reserve(FRAME_HEADER_BYTES + HpackEncoder.maxEncodedSize(fields))
+    const endFlag = endStream ? FLAG_END_STREAM : 0
+    const start = this.#at + FRAME_HEADER_BYTES
+    const end = encoder.encode(fields, sensitive, this.#slab, start)
+    if (end - start <= maxFrame) {
+      this.#header(end - start, HEADERS, endFlag | FLAG_END_HEADERS, streamId)
+      this.#at = end
+      return
+    }
+    const block = Buffer.from(this.#slab.subarray(start, end))
+    let type = HEADERS
+    let flags = endFlag
+    for (let from = 0; from < block.length; from += maxFrame) {
+      const to = Math.min(block.length, from + maxFrame)
+      if (to === block.length) flags |= FLAG_END_HEADERS
+      this.#reserve(FRAME_HEADER_BYTES + to - from)
+      this.#header(to - from, type, flags, streamId)
+      this.#copy(block, from, to)
+      type = CONTINUATION
+      flags = 0
+    }
+  }
+
+  /** The header of a DATA frame; exactly `length` bytes must follow through `body`. */
+  dataHeader(streamId: number, length: number, endStream: boolean): void {
+    this.#reserve(FRAME_HEADER_BYTES)
+    this.#header(length, DATA, endStream ? FLAG_END_STREAM : 0, streamId)
+  }
+
+  body(chunk: Uint8Array, start: number, end: number): void {
+    if (end - start <= COPY_LIMIT) {
+      this.#reserve(end - start)
+      this.#copy(chunk, start, end)
+      return
+    }
+    this.#cut()
+    this.#parts.push(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end))
+  }
+
+  /** Everything written so far, in order; null when there is nothing. */
+  take(): Uint8Array[] | null {
+    this.#cut()
+    this.#controlBytes = 0
+    if (this.#parts.length === 0) return null
+    const parts = this.#parts
+    this.#parts = []
+    return parts
+  }
+
+  #control(length: number, type: number, flags: number, streamId: number): void {
+    this.#controlBytes += FRAME_HEADER_BYTES + length
+    this.#reserve(FRAME_HEADER_BYTES + length)
+    this.#header(length, type, flags, streamId)
+  }
+
+  #header(length: number, type: number, flags: number, streamId: number): void {
+    const slab = this.#slab
+    const at = this.#at
+    slab[at] = length >>> 16
+    slab[at + 1] = length >>> 8
+    slab[at + 2] = length
+    slab[at + 3] = type
+    slab[at + 4] = flags
+    slab[at + 5] = streamId >>> 24
+    slab[at + 6] = streamId >>> 16
+    slab[at + 7] = streamId >>> 8
+    slab[at + 8] = streamId
+    this.#at = at + FRAME_HEADER_BYTES
+  }
+
+  #copy(source: Uint8Array, start: number, end: number): void {
+    const whole = start === 0 && end === source.length
+    this.#slab.set(whole ? source : source.subarray(start, end), this.#at)
+    this.#at += end - start
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#slab.length - this.#at >= bytes) return
+    this.#cut()
+    this.#slab = Buffer.allocUnsafeSlow(Math.max(OUTPUT_SLAB_BYTES, bytes))
+    this.#mark = 0
+    this.#at = 0
+  }
+
+  /** Puts what is written but not given away into the list of parts. */
+  #cut(): void {
+    if (this.#at === this.#mark) return
+    this.#parts.push(this.#slab.subarray(this.#mark, this.#at))
+    this.#mark = this.#at
+  }
+}

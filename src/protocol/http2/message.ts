@@ -1,0 +1,167 @@
+/**
+ * HTTP messages as HTTP/2 carries them (RFC 9113 §8, RFC 8441): which fields a response may have, and the
+ * field list of a request. Pure functions over flat name/value lists; knows no streams.
+ */
+import { isFieldValue } from '../ascii.ts'
+import type { ProtocolFailure } from '../failure.ts'
+import type { FieldValue } from '../header-list.ts'
+import { lowerCaseName } from '../header-names.ts'
+import { PROTOCOL_ERROR } from './constants.ts'
+
+/** RFC 9113 §8.2.1: a token without upper case. A colon is no token character, so pseudo fields fail too. */
+const LOWER_CASE_TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
+const STATUS = /^[1-9][0-9][0-9]$/
+const DIGITS = /^[0-9]+$/
+
+/** RFC 9113 §8.2.2. */
+const CONNECTION_SPECIFIC: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const NAME_IS_NO_TOKEN = 'field name that is not a lower-case token'
+const NAME_IS_CONNECTION_SPECIFIC = 'connection-specific field'
+
+/** Servers send the same few dozen names for ever; past this many, names are judged without the cache. */
+const MAX_JUDGED_NAMES = 1024
+
+/** Names that are fine. */
+const judgedNames = new Set<string>()
+
+function nameFault(name: string): string | null {
+  if (judgedNames.has(name)) return null
+  if (!LOWER_CASE_TOKEN.test(name)) return NAME_IS_NO_TOKEN
+  if (CONNECTION_SPECIFIC.has(name)) return NAME_IS_CONNECTION_SPECIFIC
+  if (judgedNames.size < MAX_JUDGED_NAMES) judgedNames.add(name)
+  return null
+}
+
+function isPadded(value: string): boolean {
+  if (value.length === 0) return false
+  const first = value.charCodeAt(0)
+  const last = value.charCodeAt(value.length - 1)
+  return first === 0x20 || first === 0x09 || last === 0x20 || last === 0x09
+}
+
+/** What makes the fields from index `from` on malformed (RFC 9113 §8.2), or null. */
+export function fieldFault(fields: readonly string[], from: number): string | null {
+  for (let i = from; i < fields.length; i += 2) {
+    const fault = nameFault(fields[i]!)
+    if (fault !== null) return fault
+    const value = fields[i + 1]!
+    if (!isFieldValue(value)) return 'field value with a control character'
+    if (isPadded(value)) return 'field value with leading or trailing whitespace'
+  }
+  return null
+}
+
+/** Bytes of names and values from index `from` on: what `maxHeaderSize` counts. */
+export function fieldBytes(fields: readonly string[], from: number): number {
+  let bytes = 0
+  for (let i = from; i < fields.length; i++) bytes += fields[i]!.length
+  return bytes
+}
+
+/**
+ * The status of a response head, or 0: `:status` must come first, have three digits, and not be 101, which
+ * has no meaning here (RFC 9113 §8.3.2, §8.6). That it comes once only is seen to by `fieldFault`.
+ */
+export function responseStatus(fields: readonly string[]): number {
+  if (fields[0] !== ':status') return 0
+  const text = fields[1]!
+  return STATUS.test(text) && text !== '101' ? Number(text) : 0
+}
+
+export const NO_LENGTH = -1
+export const BAD_LENGTH = -2
+
+/** The content-length of a head; it may be repeated, but not with another value. */
+export function contentLength(fields: readonly string[]): number {
+  let found: string | null = null
+  for (let i = 2; i < fields.length; i += 2) {
+    if (fields[i] !== 'content-length') continue
+    const value = fields[i + 1]!
+    if (found !== null && found !== value) return BAD_LENGTH
+    found = value
+  }
+  if (found === null) return NO_LENGTH
+  const length = Number(found)
+  return DIGITS.test(found) && Number.isSafeInteger(length) ? length : BAD_LENGTH
+}
+
+/** Responses that have no content whatever their fields say (RFC 9110 §6.4.1). */
+export function hasNoContent(method: string, status: number): boolean {
+  return method === 'HEAD' || status === 204 || status === 304
+}
+
+export interface RequestHead {
+  readonly method: string
+  readonly scheme: string
+  /** Host and port of the origin; for CONNECT without `protocol`, of the target. */
+  readonly authority: string
+  readonly path: string
+  /** For extended CONNECT (RFC 8441 §4), else null. */
+  readonly protocol: string | null
+  /** name, value, name, value …, already checked for illegal characters. */
+  readonly headers: readonly FieldValue[]
+}
+
+/** Names that the pseudo fields stand for, or that concern the connection, which is not the caller's. */
+const DROPPED: ReadonlySet<string> = new Set([
+  ':authority',
+  ':method',
+  ':path',
+  ':protocol',
+  ':scheme',
+  'connection',
+  'host',
+])
+
+const FORBIDDEN: ReadonlySet<string> = new Set([...CONNECTION_SPECIFIC, 'http2-settings'])
+
+/**
+ * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1), or what the caller did wrong. A
+ * `host` field becomes `:authority`, except for CONNECT, whose authority is the target.
+ */
+export function buildRequestFields(head: RequestHead): string[] | ProtocolFailure {
+  const isTunnel = head.method === 'CONNECT' && head.protocol === null
+  const fields = [':method', head.method]
+  if (!isTunnel) {
+    fields.push(':scheme', head.scheme, ':authority', head.authority, ':path', head.path)
+    if (head.protocol !== null) fields.push(':protocol', head.protocol)
+  } else {
+    fields.push(':authority', head.authority)
+  }
+  const headers = head.headers
+  for (let i = 0; i < headers.length; i += 2) {
+    // The list alternates names and values; names are never arrays.
+    const name = lowerCaseName(headers[i] as string)
+    const value = headers[i + 1]!
+    if (DROPPED.has(name)) {
+      // An empty host would make a request without an authority, which https does not have.
+      if (name === 'host' && !isTunnel && typeof value === 'string' && value !== '') fields[5] = value
+      continue
+    }
+    if (FORBIDDEN.has(name) || (name === 'te' && !isTrailersOnly(value))) return forbidden(name)
+    if (typeof value === 'string') fields.push(name, value)
+    else for (const item of value) fields.push(name, item)
+  }
+  return fields
+}
+
+/** RFC 9113 §8.2.2: the one value that TE may have. */
+function isTrailersOnly(value: FieldValue): boolean {
+  return typeof value === 'string' && value.toLowerCase() === 'trailers'
+}
+
+function forbidden(name: string): ProtocolFailure {
+  return {
+    scope: 'stream',
+    blame: 'caller',
+    code: PROTOCOL_ERROR,
+    message: `HTTP/2 does not allow the header "${name}"${name === 'te' ? ' with another value than "trailers"' : ''}`,
+  }
+}

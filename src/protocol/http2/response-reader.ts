@@ -1,0 +1,215 @@
+/**
+ * Header blocks and the end of streams → responses (RFC 9113 §8.1). Owns the HPACK decoder, which must see
+ * every block whatever becomes of its stream (§4.3). Everything malformed costs its stream only.
+ */
+import { HeaderBlock } from '../header-block.ts'
+import { HPACK_COMPRESSION_ERROR, HPACK_LIST_TOO_LARGE, HpackDecoder } from '../hpack/decoder.ts'
+import {
+  CANCEL,
+  COMPRESSION_ERROR,
+  DEFAULT_HEADER_TABLE_SIZE,
+  ENHANCE_YOUR_CALM,
+  PROTOCOL_ERROR,
+} from './constants.ts'
+import { MAX_HEADER_FIELDS, MAX_INTERIM_RESPONSES } from './limits.ts'
+import {
+  BAD_LENGTH,
+  contentLength,
+  fieldBytes,
+  fieldFault,
+  hasNoContent,
+  NO_LENGTH,
+  responseStatus,
+} from './message.ts'
+import {
+  AWAITING_HEAD,
+  advanceResponse,
+  CONTENT,
+  END,
+  FINAL_HEAD,
+  INTERIM_HEAD,
+  MALFORMED,
+  type ResponseInput,
+  STRAY_HEADERS,
+  TRAILERS,
+  TUNNEL_HEAD,
+} from './response-phase.ts'
+import type { Session } from './session.ts'
+import type { Stream } from './stream.ts'
+import { advance, RECV_END, RECV_HEADERS, type StreamState } from './stream-state.ts'
+
+/** Failure code of a response whose head or trailers exceed `maxHeaderSize` or the number of fields. */
+export const HEADERS_TOO_LARGE = 'H2_HEADERS_TOO_LARGE'
+
+/**
+ * SETTINGS_MAX_HEADER_LIST_SIZE that belongs to a `maxHeaderSize`: the setting counts 32 bytes for each field
+ * (RFC 9113 §6.5.2), the option does not.
+ */
+export function headerListSize(maxHeaderSize: number): number {
+  return maxHeaderSize + 32 * MAX_HEADER_FIELDS
+}
+
+export class ResponseReader<T> {
+  readonly #session: Session<T>
+  readonly #decoder: HpackDecoder
+  readonly #maxHeaderSize: number
+
+  constructor(session: Session<T>, maxHeaderSize: number) {
+    this.#session = session
+    this.#maxHeaderSize = maxHeaderSize
+    this.#decoder = new HpackDecoder({
+      maxTableSize: DEFAULT_HEADER_TABLE_SIZE,
+      maxListSize: headerListSize(maxHeaderSize),
+      maxFields: MAX_HEADER_FIELDS,
+    })
+  }
+
+  /** A complete header block. */
+  onBlock(streamId: number, endStream: boolean, buf: Buffer, start: number, end: number): void {
+    const fields: string[] = []
+    const result = this.#decoder.decode(buf, start, end, fields)
+    if (result === HPACK_COMPRESSION_ERROR) {
+      this.#session.fail(COMPRESSION_ERROR, `header block: ${this.#decoder.message}`)
+      return
+    }
+    const stream = this.#session.admit(streamId, RECV_HEADERS)
+    if (stream === null) return
+    if (result === HPACK_LIST_TOO_LARGE) {
+      this.#tooLarge(stream, this.#decoder.message)
+      return
+    }
+    if (stream.phase === AWAITING_HEAD) this.#onHead(stream, fields, endStream)
+    else this.#onTrailers(stream, fields, endStream)
+  }
+
+  /** The content of a DATA frame is about to come; false when it must not, and the stream has failed. */
+  admitContent(stream: Stream<T>, length: number): boolean {
+    if (advanceResponse(stream.phase, CONTENT) === MALFORMED) {
+      this.#malformed(stream, 'DATA before the head')
+      return false
+    }
+    stream.receivedLength += length
+    if (stream.expectedLength !== NO_LENGTH && stream.receivedLength > stream.expectedLength) {
+      this.#malformed(stream, `more content than the ${stream.expectedLength} bytes announced`)
+      return false
+    }
+    return true
+  }
+
+  /** END_STREAM on a DATA frame. */
+  onEnd(stream: Stream<T>): void {
+    if (!this.#isComplete(stream)) return
+    const isClosed = this.#end(stream, END)
+    this.#notifyEnd(stream, null, isClosed)
+  }
+
+  #onHead(stream: Stream<T>, fields: string[], endStream: boolean): void {
+    const session = this.#session
+    const status = responseStatus(fields)
+    if (status === 0) {
+      this.#malformed(stream, 'head without a valid :status first')
+      return
+    }
+    const fault = fieldFault(fields, 2)
+    if (fault !== null) {
+      this.#malformed(stream, fault)
+      return
+    }
+    if (this.#isTooLarge(stream, fields, 2)) return
+    const head = new HeaderBlock(fields.slice(2))
+    if (status < 200) {
+      if (endStream) {
+        this.#malformed(stream, 'interim head that ends the stream')
+        return
+      }
+      if (++stream.interimHeads > MAX_INTERIM_RESPONSES) {
+        const message = `more than ${MAX_INTERIM_RESPONSES} interim responses`
+        session.failStream(stream, ENHANCE_YOUR_CALM, message, ENHANCE_YOUR_CALM)
+        return
+      }
+      this.#advance(stream, INTERIM_HEAD)
+      session.sink.onInformational(stream, status, head)
+      return
+    }
+    const isTunnel = stream.method === 'CONNECT' && status < 300
+    // RFC 9110 §9.3.6: a tunnel has no content-length, whatever the head says.
+    const length = isTunnel ? NO_LENGTH : contentLength(fields)
+    if (length === BAD_LENGTH) {
+      this.#malformed(stream, 'invalid content-length')
+      return
+    }
+    this.#advance(stream, isTunnel ? TUNNEL_HEAD : FINAL_HEAD)
+    stream.expectedLength = hasNoContent(stream.method, status) ? 0 : length
+    if (!endStream) {
+      session.sink.onHead(stream, status, head, false)
+      return
+    }
+    if (!this.#isComplete(stream)) return
+    const isClosed = this.#end(stream, END)
+    session.sink.onHead(stream, status, head, true)
+    this.#notifyEnd(stream, null, isClosed)
+  }
+
+  #onTrailers(stream: Stream<T>, fields: string[], endStream: boolean): void {
+    const input = endStream ? TRAILERS : STRAY_HEADERS
+    if (advanceResponse(stream.phase, input) === MALFORMED) {
+      this.#malformed(
+        stream,
+        endStream ? 'HEADERS within a tunnel' : 'second head, or trailers without an end',
+      )
+      return
+    }
+    const fault = fieldFault(fields, 0)
+    if (fault !== null) {
+      this.#malformed(stream, `trailers: ${fault}`)
+      return
+    }
+    if (this.#isTooLarge(stream, fields, 0) || !this.#isComplete(stream)) return
+    const isClosed = this.#end(stream, TRAILERS)
+    this.#notifyEnd(stream, new HeaderBlock(fields), isClosed)
+  }
+
+  #isTooLarge(stream: Stream<T>, fields: readonly string[], from: number): boolean {
+    if (fieldBytes(fields, from) < this.#maxHeaderSize) return false
+    this.#tooLarge(stream, `header fields of ${this.#maxHeaderSize} bytes or more`)
+    return true
+  }
+
+  /** §8.1.1: content-length and the DATA received must agree. */
+  #isComplete(stream: Stream<T>): boolean {
+    if (stream.expectedLength === NO_LENGTH || stream.receivedLength === stream.expectedLength) return true
+    this.#malformed(stream, `${stream.receivedLength} of ${stream.expectedLength} bytes of content announced`)
+    return false
+  }
+
+  /** The peer's side is done. True when ours is too, so that the stream is closed. */
+  #end(stream: Stream<T>, input: ResponseInput): boolean {
+    this.#advance(stream, input)
+    // A live stream that admits frames has a next state for its end.
+    stream.state = advance(stream.state, RECV_END) as StreamState
+    if (!stream.isClosed) return false
+    this.#session.retire(stream)
+    return true
+  }
+
+  #notifyEnd(stream: Stream<T>, trailers: HeaderBlock | null, isClosed: boolean): void {
+    if (!stream.isSettled) {
+      stream.isSettled = true
+      this.#session.sink.onEnd(stream, trailers)
+    }
+    if (isClosed) this.#session.sink.onClosed(stream)
+  }
+
+  #advance(stream: Stream<T>, input: ResponseInput): void {
+    const next = advanceResponse(stream.phase, input)
+    if (next !== MALFORMED) stream.phase = next
+  }
+
+  #malformed(stream: Stream<T>, message: string): void {
+    this.#session.failStream(stream, PROTOCOL_ERROR, message, PROTOCOL_ERROR)
+  }
+
+  #tooLarge(stream: Stream<T>, message: string): void {
+    this.#session.failStream(stream, CANCEL, message, HEADERS_TOO_LARGE)
+  }
+}

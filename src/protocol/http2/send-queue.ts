@@ -1,0 +1,56 @@
+/**
+ * Body bytes of one stream that wait for its windows. Chunks are kept by reference and cut at frame
+ * boundaries, so a chunk must not be changed before it is out. Knows nothing about windows.
+ */
+import type { FrameWriter } from './frame-writer.ts'
+
+/** Emptied slots at the front after which the list is shortened: keeps `take` at O(1) on average. */
+const COMPACT_AFTER = 64
+
+export class SendQueue {
+  #chunks: Uint8Array[] = []
+  #head = 0
+  #offset = 0
+  #bytes = 0
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return
+    this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+  }
+
+  /** Moves exactly `count` bytes, no more than there are, into the writer. */
+  moveTo(writer: FrameWriter, count: number): void {
+    let left = count
+    this.#bytes -= count
+    while (left > 0) {
+      const chunk = this.#chunks[this.#head]!
+      const taken = Math.min(left, chunk.length - this.#offset)
+      writer.body(chunk, this.#offset, this.#offset + taken)
+      left -= taken
+      this.#offset += taken
+      if (this.#offset === chunk.length) {
+        this.#head++
+        this.#offset = 0
+      }
+    }
+    if (this.#head === this.#chunks.length) {
+      this.#chunks.length = 0
+      this.#head = 0
+    } else if (this.#head >= COMPACT_AFTER) {
+      this.#chunks.splice(0, this.#head)
+      this.#head = 0
+    }
+  }
+
+  clear(): void {
+    this.#chunks = []
+    this.#head = 0
+    this.#offset = 0
+    this.#bytes = 0
+  }
+}

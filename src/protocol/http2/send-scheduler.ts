@@ -1,0 +1,120 @@
+/**
+ * Whose turn it is to send (RFC 9113 §5.2): streams take turns frame by frame, as far as their windows and
+ * the connection's allow. Owns the connection's send window and the two lists of waiting streams. Control
+ * frames are in the writer already when this runs, so they go first. Calls nobody back: what became of the
+ * streams is collected in `writable` and `closed`.
+ */
+import type { HpackEncoder } from '../hpack/encoder.ts'
+import type { AbuseMeter } from './abuse-meter.ts'
+import { DEFAULT_WINDOW } from './constants.ts'
+import { SendWindow } from './flow-window.ts'
+import type { FrameWriter } from './frame-writer.ts'
+import { MAX_DATA_PER_TAKE, MAX_SENT_FRAME, SEND_HIGH_WATER, USEFUL_DATA_BYTES } from './limits.ts'
+import type { RemoteSettings } from './settings.ts'
+import type { Stream } from './stream.ts'
+import { StreamList } from './stream-list.ts'
+import { advance, SEND_END, type StreamState } from './stream-state.ts'
+
+export class SendScheduler<T> {
+  readonly #writer: FrameWriter
+  readonly #encoder: HpackEncoder
+  readonly #remote: RemoteSettings
+  readonly #meter: AbuseMeter
+  readonly window: SendWindow = new SendWindow(DEFAULT_WINDOW)
+  readonly #ready = new StreamList<T>()
+  /** Streams that could send if the connection's window were open. */
+  readonly #waiting = new StreamList<T>()
+  /** Streams that were held back and may be given more. */
+  writable: Stream<T>[] = []
+  /** Streams whose END_STREAM was the last thing they waited for. */
+  closed: Stream<T>[] = []
+
+  constructor(writer: FrameWriter, encoder: HpackEncoder, remote: RemoteSettings, meter: AbuseMeter) {
+    this.#writer = writer
+    this.#encoder = encoder
+    this.#remote = remote
+    this.#meter = meter
+  }
+
+  get hasReady(): boolean {
+    return !this.#ready.isEmpty
+  }
+
+  /** Something about the stream has changed: more to send, or a wider window. */
+  consider(stream: Stream<T>): void {
+    if (stream.scheduledIn !== null || !canSend(stream)) return
+    this.#ready.push(stream)
+  }
+
+  /** The stream is gone. */
+  forget(stream: Stream<T>): void {
+    stream.scheduledIn?.remove(stream)
+  }
+
+  /** The connection's window has widened. */
+  onConnectionWindow(): void {
+    for (let stream = this.#waiting.shift(); stream !== null; stream = this.#waiting.shift()) {
+      this.#ready.push(stream)
+    }
+  }
+
+  /** Frames what can be sent now, up to MAX_DATA_PER_TAKE, into the writer. */
+  run(): void {
+    let left = MAX_DATA_PER_TAKE
+    while (left > 0) {
+      const stream = this.#ready.shift()
+      if (stream === null) return
+      // Its window may have been lowered since it got into the list.
+      if (!canSend(stream)) continue
+      if (stream.queue.bytes === 0) {
+        this.#sendEnd(stream)
+      } else if (this.window.available <= 0) {
+        this.#waiting.push(stream)
+      } else {
+        left -= this.#sendData(stream)
+        this.consider(stream)
+      }
+    }
+  }
+
+  #sendData(stream: Stream<T>): number {
+    const queued = stream.queue.bytes
+    const maxFrame = Math.min(this.#remote.maxFrameSize, MAX_SENT_FRAME)
+    const length = Math.min(queued, maxFrame, stream.sendWindow.available, this.window.available)
+    const isLast = length === queued && stream.hasAllToSend && stream.trailers === null
+    stream.sendWindow.take(length)
+    this.window.take(length)
+    this.#writer.dataHeader(stream.id, length, isLast)
+    stream.queue.moveTo(this.#writer, length)
+    if (length === queued || length >= USEFUL_DATA_BYTES) this.#meter.earnWindowUpdates()
+    if (isLast) {
+      this.#onEndSent(stream)
+    } else if (stream.isHeldBack && stream.queue.bytes * 2 <= SEND_HIGH_WATER) {
+      stream.isHeldBack = false
+      this.writable.push(stream)
+    }
+    return length
+  }
+
+  /** END_STREAM on trailers or on an empty DATA frame: neither needs a window (§6.9.1). */
+  #sendEnd(stream: Stream<T>): void {
+    if (stream.trailers === null) {
+      this.#writer.dataHeader(stream.id, 0, true)
+    } else {
+      const maxFrame = Math.min(this.#remote.maxFrameSize, MAX_SENT_FRAME)
+      this.#writer.headers(stream.id, true, this.#encoder, stream.trailers, null, maxFrame)
+    }
+    this.#onEndSent(stream)
+  }
+
+  #onEndSent(stream: Stream<T>): void {
+    // canSend has excluded the states for which the table has no next state.
+    stream.state = advance(stream.state, SEND_END) as StreamState
+    if (stream.isClosed) this.closed.push(stream)
+  }
+}
+
+function canSend<T>(stream: Stream<T>): boolean {
+  if (!stream.maySend) return false
+  return stream.queue.bytes > 0 ? stream.sendWindow.available > 0 : stream.hasAllToSend
+}

@@ -1,0 +1,215 @@
+/**
+ * What all parts of the engine share, and how streams and the connection come to their end (RFC 9113 §5.4,
+ * §6.8). Everything that closes a stream goes through this file: state first, then the frame, then the set,
+ * callbacks last.
+ */
+import type { ProtocolFailure } from '../failure.ts'
+import { HpackEncoder } from '../hpack/encoder.ts'
+import { type AbuseLimits, AbuseMeter, type Budget, LATE_FRAMES, PROVOKED_RESETS } from './abuse-meter.ts'
+import {
+  DEFAULT_WINDOW,
+  ENHANCE_YOUR_CALM,
+  errorCodeName,
+  MAX_STREAM_ID,
+  NO_ERROR,
+  PROTOCOL_ERROR,
+  STREAM_CLOSED,
+} from './constants.ts'
+import type { EngineSink } from './engine-sink.ts'
+import { ReceiveWindow } from './flow-window.ts'
+import { FrameWriter } from './frame-writer.ts'
+import { MAX_CONTROL_BYTES_QUEUED } from './limits.ts'
+import { SendScheduler } from './send-scheduler.ts'
+import { LocalSettings, PeerSettings } from './settings.ts'
+import type { Stream } from './stream.ts'
+import { StreamSet } from './stream-set.ts'
+import {
+  advance,
+  CLOSED_RESET_BY_US,
+  CONNECTION_FAULT_CLOSED,
+  IGNORED,
+  isState,
+  STREAM_FAULT_CLOSED,
+  type StreamInput,
+} from './stream-state.ts'
+import { type GrowthOptions, WindowGrowth } from './window-growth.ts'
+
+export interface SessionOptions {
+  readonly initialWindowSize: number
+  readonly connectionWindowSize: number
+  readonly abuse: AbuseLimits
+  readonly growth: GrowthOptions
+}
+
+export class Session<T> {
+  readonly sink: EngineSink<T>
+  readonly meter: AbuseMeter
+  readonly writer: FrameWriter = new FrameWriter()
+  readonly encoder: HpackEncoder = new HpackEncoder()
+  readonly remote: PeerSettings = new PeerSettings()
+  readonly local: LocalSettings = new LocalSettings()
+  readonly streams: StreamSet<T> = new StreamSet<T>()
+  readonly scheduler: SendScheduler<T>
+  readonly growth: WindowGrowth
+  readonly receiveWindow: ReceiveWindow
+  /** The time of the present read, as the owner told it. */
+  now = 0
+  /** The highest stream id whose HEADERS have been handed to the transport. */
+  takenUpTo = 0
+  /** Stops the frame reader, also in the middle of a frame. */
+  halt: () => void = noop
+  #isClosed = false
+  /** A GOAWAY came or went: no new streams, those that run may finish. */
+  #isDraining = false
+  #lastStreamId = MAX_STREAM_ID
+
+  constructor(sink: EngineSink<T>, options: SessionOptions) {
+    this.sink = sink
+    this.meter = new AbuseMeter(options.abuse)
+    this.scheduler = new SendScheduler<T>(this.writer, this.encoder, this.remote, this.meter)
+    this.growth = new WindowGrowth(options.initialWindowSize, options.growth)
+    this.receiveWindow = new ReceiveWindow(options.connectionWindowSize, DEFAULT_WINDOW)
+  }
+
+  /** Nothing is read or written any more, except what is queued. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  get canOpen(): boolean {
+    return !this.#isClosed && !this.#isDraining && this.streams.hasIdsLeft
+  }
+
+  /**
+   * Moves a stream by what the peer sent. Null when the frame is not for a live stream or not allowed: then
+   * all that follows from it has been done.
+   */
+  admit(streamId: number, input: StreamInput): Stream<T> | null {
+    const stream = this.streams.get(streamId)
+    const outcome = advance(stream === undefined ? this.streams.stateOfAbsent(streamId) : stream.state, input)
+    if (stream !== undefined && isState(outcome)) {
+      stream.state = outcome
+      return stream
+    }
+    if (outcome === IGNORED) this.spend(LATE_FRAMES)
+    else if (outcome === STREAM_FAULT_CLOSED)
+      this.failById(streamId, STREAM_CLOSED, 'frame on a closed stream')
+    else if (outcome === CONNECTION_FAULT_CLOSED) this.fail(STREAM_CLOSED, 'frame on a stream that has ended')
+    else this.fail(PROTOCOL_ERROR, `frame on stream ${streamId}, which is not open`)
+    return null
+  }
+
+  /** Counts against a budget; false when that has ended the connection. */
+  spend(budget: Budget): boolean {
+    if (this.meter.spend(budget)) return true
+    this.fail(ENHANCE_YOUR_CALM, this.meter.describe(budget))
+    return false
+  }
+
+  /** To be called after answering a control frame: a peer that does not read must not fill our memory. */
+  checkControlQueue(): void {
+    if (this.writer.controlBytes > MAX_CONTROL_BYTES_QUEUED) {
+      this.fail(ENHANCE_YOUR_CALM, `more than ${MAX_CONTROL_BYTES_QUEUED} bytes of control frames to answer`)
+    }
+  }
+
+  /** A stream error (§5.4.2) on a stream that may be closed already, but not idle. */
+  failById(streamId: number, wireCode: number, message: string): void {
+    const stream = this.streams.get(streamId)
+    if (stream !== undefined) {
+      this.failStream(stream, wireCode, message, wireCode)
+      return
+    }
+    if (!this.spend(PROVOKED_RESETS)) return
+    this.writer.rstStream(streamId, wireCode)
+    this.streams.remember(streamId, CLOSED_RESET_BY_US)
+    this.checkControlQueue()
+  }
+
+  /** A stream error that we found: `code` is what the owner sees, which may be more precise. */
+  failStream(stream: Stream<T>, wireCode: number, message: string, code: number | string): void {
+    if (!this.spend(PROVOKED_RESETS)) return
+    stream.state = CLOSED_RESET_BY_US
+    this.writer.rstStream(stream.id, wireCode)
+    this.retire(stream)
+    this.settle(stream, { scope: 'stream', blame: 'peer', code, message }, false)
+    this.checkControlQueue()
+  }
+
+  /** A connection error (§5.4.1). */
+  fail(wireCode: number, message: string, code: number | string = wireCode): void {
+    if (this.#isClosed) return
+    this.writer.goaway(0, wireCode, Buffer.from(message, 'latin1'))
+    const failure: ProtocolFailure = { scope: 'connection', blame: 'peer', code, message }
+    this.end(failure)
+    this.sink.onFailure(failure)
+  }
+
+  /** Ends everything at once and reports every stream. */
+  end(failure: ProtocolFailure): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.halt()
+    const streams = this.streams.all()
+    this.#abandon(streams)
+    for (const stream of streams) this.settle(stream, failure, stream.id > this.takenUpTo)
+  }
+
+  /** The peer's GOAWAY (§6.8); the first of two may promise more than the second keeps, never less. */
+  onGoaway(lastStreamId: number, code: number, debug: Uint8Array): void {
+    if (lastStreamId > this.#lastStreamId) {
+      this.fail(PROTOCOL_ERROR, 'GOAWAY with a rising last stream id')
+      return
+    }
+    this.#isDraining = true
+    this.#lastStreamId = lastStreamId
+    const refused = this.streams.all().filter((stream) => stream.id > lastStreamId)
+    this.#abandon(refused)
+    this.sink.onGoaway(lastStreamId, code, debug)
+    const message = `GOAWAY with ${errorCodeName(code)}`
+    for (const stream of refused) {
+      this.settle(stream, { scope: 'connection', blame: 'peer', code, message }, true)
+    }
+  }
+
+  /** Our own GOAWAY: with NO_ERROR the open streams may finish, otherwise they end here. */
+  shutdown(code: number, debug: Uint8Array): void {
+    if (this.#isClosed) return
+    this.#isDraining = true
+    this.writer.goaway(0, code, debug)
+    if (code === NO_ERROR) return
+    this.end({
+      scope: 'connection',
+      blame: 'caller',
+      code,
+      message: `connection shut down: ${errorCodeName(code)}`,
+    })
+  }
+
+  /** Takes a stream, closed by its state, out of everything. */
+  retire(stream: Stream<T>): void {
+    this.streams.remove(stream)
+    this.scheduler.forget(stream)
+    stream.queue.clear()
+    this.growth.onStreamClosed(stream.receiveWindow)
+  }
+
+  /** Tells the owner about a stream that was retired without being completed. */
+  settle(stream: Stream<T>, failure: ProtocolFailure, unprocessed: boolean): void {
+    if (!stream.isSettled) {
+      stream.isSettled = true
+      this.sink.onReset(stream, failure, unprocessed)
+    }
+    this.sink.onClosed(stream)
+  }
+
+  /** Closes streams without a word; all of them before the first is reported, so that callbacks see it. */
+  #abandon(streams: readonly Stream<T>[]): void {
+    for (const stream of streams) {
+      stream.state = CLOSED_RESET_BY_US
+      this.retire(stream)
+    }
+  }
+}
+
+function noop(): void {}

@@ -1,0 +1,72 @@
+/**
+ * The live streams of a connection, their number, the next id, and a bounded memory of why closed ones are
+ * closed. The count is the size of the map and nothing else, so it cannot go wrong.
+ */
+import { MAX_STREAM_ID } from './constants.ts'
+import { CLOSED_MEMORY } from './limits.ts'
+import type { Stream } from './stream.ts'
+import { CLOSED_RESET_BY_US, IDLE, type StreamState } from './stream-state.ts'
+
+export class StreamSet<T> {
+  readonly #live = new Map<number, Stream<T>>()
+  #nextId = 1
+  /** Direct-mapped by id: a newer stream simply takes the place of one 1024 streams older. */
+  readonly #closedIds = new Uint32Array(CLOSED_MEMORY)
+  readonly #closedStates = new Uint8Array(CLOSED_MEMORY)
+
+  get size(): number {
+    return this.#live.size
+  }
+
+  get hasIdsLeft(): boolean {
+    return this.#nextId <= MAX_STREAM_ID
+  }
+
+  /** The id that the next stream will have. */
+  get nextId(): number {
+    return this.#nextId
+  }
+
+  add(stream: Stream<T>): void {
+    this.#live.set(stream.id, stream)
+    this.#nextId = stream.id + 2
+  }
+
+  get(id: number): Stream<T> | undefined {
+    return this.#live.get(id)
+  }
+
+  /** The stream is closed; its state is remembered for a while. */
+  remove(stream: Stream<T>): void {
+    this.#live.delete(stream.id)
+    this.remember(stream.id, stream.state)
+  }
+
+  remember(id: number, state: StreamState): void {
+    const slot = (id >>> 1) % CLOSED_MEMORY
+    this.#closedIds[slot] = id
+    this.#closedStates[slot] = state
+  }
+
+  /**
+   * The state of a stream that is not live. Ids that only a server could open are idle for ever, since
+   * pushes are refused. One too old to be remembered counts as reset by us: its frames are ignored.
+   */
+  stateOfAbsent(id: number): StreamState {
+    if (id % 2 === 0 || id >= this.#nextId) return IDLE
+    const slot = (id >>> 1) % CLOSED_MEMORY
+    if (this.#closedIds[slot] !== id) return CLOSED_RESET_BY_US
+    // Only `remember` writes this array, and only states.
+    return this.#closedStates[slot] as StreamState
+  }
+
+  /** A copy, because what is done with the streams may open and close others. */
+  all(): Stream<T>[] {
+    return [...this.#live.values()]
+  }
+
+  /** Without copying; `visit` must not touch the set. */
+  forEach(visit: (stream: Stream<T>) => void): void {
+    for (const stream of this.#live.values()) visit(stream)
+  }
+}

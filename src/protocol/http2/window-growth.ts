@@ -1,0 +1,64 @@
+/**
+ * How receive windows grow with the bandwidth-delay product. Owns the round-trip estimate and the memory
+ * that growth may cost in total. A window is doubled when one round trip's arrivals fill half of it and the
+ * consumer keeps up, so it settles at two to four times the product; a consumer that stops reading keeps
+ * what its stream has, and nothing of the connection's.
+ */
+
+import type { ReceiveWindow } from './flow-window.ts'
+import { MAX_CONNECTION_WINDOW, MAX_STREAM_WINDOW, MAX_TOTAL_GROWTH } from './limits.ts'
+
+export interface GrowthOptions {
+  /** Greatest window of one stream (default 16 MiB). */
+  readonly maxStreamWindow?: number
+  /** Greatest window of the connection (default 32 MiB). */
+  readonly maxConnectionWindow?: number
+  /** What the streams of a connection may have grown by, taken together (default 64 MiB). */
+  readonly maxTotalGrowth?: number
+}
+
+export class WindowGrowth {
+  readonly #initialStreamWindow: number
+  readonly #maxStreamWindow: number
+  readonly #maxConnectionWindow: number
+  readonly #maxTotalGrowth: number
+  #grown = 0
+  /** The least seen: queues on the way only ever add. 0 until a sample came. */
+  #roundTrip = 0
+
+  constructor(initialStreamWindow: number, options: GrowthOptions) {
+    this.#initialStreamWindow = initialStreamWindow
+    this.#maxStreamWindow = options.maxStreamWindow ?? MAX_STREAM_WINDOW
+    this.#maxConnectionWindow = options.maxConnectionWindow ?? MAX_CONNECTION_WINDOW
+    this.#maxTotalGrowth = options.maxTotalGrowth ?? MAX_TOTAL_GROWTH
+  }
+
+  addRoundTrip(milliseconds: number): void {
+    if (milliseconds > 0 && (this.#roundTrip === 0 || milliseconds < this.#roundTrip)) {
+      this.#roundTrip = milliseconds
+    }
+  }
+
+  /** Returns the increment to announce for a stream, 0 if its window stays as it is. */
+  onStreamData(window: ReceiveWindow, now: number, bytes: number): number {
+    if (this.#roundTrip === 0 || !window.limitsPeer(now, bytes, this.#roundTrip)) return 0
+    const size = window.size
+    const room = Math.min(this.#maxStreamWindow - size, this.#maxTotalGrowth - this.#grown)
+    const growth = Math.min(size, room)
+    if (growth <= 0) return 0
+    this.#grown += growth
+    return window.grow(size + growth)
+  }
+
+  /** The same for the connection. */
+  onConnectionData(window: ReceiveWindow, now: number, bytes: number): number {
+    if (this.#roundTrip === 0 || !window.limitsPeer(now, bytes, this.#roundTrip)) return 0
+    const growth = Math.min(window.size, this.#maxConnectionWindow - window.size)
+    return growth <= 0 ? 0 : window.grow(window.size + growth)
+  }
+
+  /** The stream is gone; what it had grown by is free for others. */
+  onStreamClosed(window: ReceiveWindow): void {
+    this.#grown -= window.size - this.#initialStreamWindow
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * What a caller gave as `body`, classified once. Everything behind this switches on `kind` and never looks at
+ * the caller's value again (contract: dispatcher.md 5.1).
+ */
+import type { Readable } from 'node:stream'
+import { isUint8Array } from 'node:util/types'
+
+export type BodySource =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'stream'; readonly stream: BodyStream }
+  | { readonly kind: 'iterable'; readonly source: Iterable<unknown> | AsyncIterable<unknown> }
+  | { readonly kind: 'blob'; readonly blob: Blob }
+  | { readonly kind: 'form'; readonly form: FormDataLike }
+
+/** A Node stream, or an older emitter that can at least `pipe` and `on`. */
+export type BodyStream = Pick<Readable, 'on' | 'pipe'> & Partial<Readable>
+
+export interface FormDataLike extends Iterable<[string, unknown]> {
+  get(name: string): unknown
+}
+
+const NONE: BodySource = { kind: 'none' }
+
+/** Returns null for a value that cannot be a body. */
+export function classifyBody(body: unknown): BodySource | null {
+  if (body === null || body === undefined) return NONE
+  if (typeof body === 'string') return bytesSource(Buffer.from(body))
+  if (typeof body !== 'object') return null
+  if (isStream(body)) return { kind: 'stream', stream: body }
+  if (isUint8Array(body)) return bytesSource(body)
+  if (ArrayBuffer.isView(body)) {
+    return bytesSource(new Uint8Array(body.buffer, body.byteOffset, body.byteLength))
+  }
+  if (body instanceof ArrayBuffer) return bytesSource(new Uint8Array(body))
+  if (isFormDataLike(body)) return { kind: 'form', form: body }
+  if (body instanceof Blob) return { kind: 'blob', blob: body }
+  if (isIterable(body)) return { kind: 'iterable', source: body }
+  return null
+}
+
+export function isStream(value: unknown): value is BodyStream {
+  const candidate = value as Partial<BodyStream> | null
+  return (
+    typeof candidate === 'object' &&
+    candidate !== null &&
+    typeof candidate.pipe === 'function' &&
+    typeof candidate.on === 'function'
+  )
+}
+
+function bytesSource(bytes: Uint8Array): BodySource {
+  return bytes.byteLength === 0 ? NONE : { kind: 'bytes', bytes }
+}
+
+const FORM_DATA_METHODS = ['append', 'delete', 'get', 'getAll', 'has', 'set'] as const
+
+function isFormDataLike(value: object): value is FormDataLike {
+  const candidate = value as Record<PropertyKey, unknown>
+  return (
+    candidate[Symbol.toStringTag] === 'FormData' &&
+    FORM_DATA_METHODS.every((method) => typeof candidate[method] === 'function')
+  )
+}
+
+function isIterable(value: object): value is Iterable<unknown> | AsyncIterable<unknown> {
+  const candidate = value as Record<PropertyKey, unknown>
+  return (
+    typeof candidate[Symbol.asyncIterator] === 'function' || typeof candidate[Symbol.iterator] === 'function'
+  )
+}
+
+/** Whether the same bytes can be sent a second time. */
+export function isReplayable(source: BodySource): boolean {
+  return source.kind !== 'stream' && source.kind !== 'iterable'
+}
+
+/**
+ * The length in bytes as far as it can be known before reading; null otherwise. A stream that has already
+ * ended holds all it will ever give; `read(0)` lets one that produces synchronously get there first.
+ */
+export function knownLength(source: BodySource): number | null {
+  switch (source.kind) {
+    case 'none':
+      return 0
+    case 'bytes':
+      return source.bytes.byteLength
+    case 'blob':
+      return source.blob.size
+    case 'stream':
+      return endedLength(source.stream)
+    default:
+      return null
+  }
+}
+
+interface ReadableState {
+  readonly objectMode?: boolean
+  readonly ended?: boolean
+  readonly length?: number
+  readonly autoDestroy?: boolean
+}
+
+function endedLength(stream: BodyStream): number | null {
+  const state = readableState(stream)
+  if (state === undefined || stream.destroyed === true) return null
+  if (typeof stream.read === 'function') stream.read(0)
+  return state.objectMode !== true && state.ended === true && typeof state.length === 'number'
+    ? state.length
+    : null
+}
+
+/** Older streams do not destroy themselves when they end. */
+export function destroysItself(stream: BodyStream): boolean {
+  return readableState(stream)?.autoDestroy === true
+}
+
+function readableState(stream: BodyStream): ReadableState | undefined {
+  return (stream as { _readableState?: ReadableState })._readableState
+}
+
+/** Gives a stream back to the system; later errors of it are nobody's business any more. */
+export function destroyStream(stream: BodyStream, error: Error | null): void {
+  if (typeof stream.destroy !== 'function' || stream.destroyed === true) return
+  stream.on('error', ignore)
+  const message = stream as IncomingMessageLike
+  const socket = message.socket
+  const isMessage = typeof message.httpVersion === 'string' && socket !== undefined
+  // A server's incoming request takes its socket along when it is destroyed early, and with it the chance to
+  // answer. It looks for the socket only during this call.
+  if (isMessage) message.socket = null
+  stream.destroy(error ?? undefined)
+  if (isMessage) message.socket = socket
+}
+
+type IncomingMessageLike = BodyStream & { httpVersion?: unknown; socket?: unknown }
+
+function ignore(): void {}

@@ -1,0 +1,74 @@
+/**
+ * The handler protocols: what `dispatch()` calls while a request runs (contract: handlers.md).
+ */
+import type { Duplex } from 'node:stream'
+import type { Timings } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+
+/** Given to every handler method that may want to steer its request. */
+export interface DispatchController {
+  /** Fails the request with `reason`, or with a `RequestAbortedError`. The first call wins. */
+  abort(reason?: unknown): void
+  /** Stops delivery when the running callback returns. */
+  pause(): void
+  /** Goes on with delivery; does nothing when not paused. */
+  resume(): void
+  readonly aborted: boolean
+  readonly paused: boolean
+  /** What `abort` was called with; null before. */
+  readonly reason: unknown
+  /** Flat name, value list of the latest response head, as received; null before. */
+  rawHeaders?: Buffer[] | null
+  /** Flat name, value list of the trailers; null before the end. */
+  rawTrailers?: Buffer[] | null
+  /** Filled in while the request runs. Absent from controllers of other dispatchers. */
+  readonly timings?: Timings
+}
+
+/** A handler of undici 7 and later. */
+export interface DispatchHandler {
+  /**
+   * Called once inside `dispatch()` when the request was accepted, with a way to give it up while it still
+   * waits. An addition of ventuno; other dispatchers do not call it.
+   */
+  onRequestQueued?(abort: (reason?: unknown) => void): void
+  /** Right before the request is written; again, with a new controller, when it is sent again. */
+  onRequestStart?(controller: DispatchController, context: unknown): void
+  /** After a piece of the body was handed over, as the caller gave it. */
+  onBodySent?(chunk: string | Uint8Array): void
+  /** After head and body were handed over. */
+  onRequestSent?(): void
+  /** At the first byte of a response message. */
+  onResponseStarted?(): void
+  /** For each informational head and for the final one. */
+  onResponseStart?(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void
+  onResponseData?(controller: DispatchController, chunk: Buffer): void
+  onResponseEnd?(controller: DispatchController, trailers: HeaderObject): void
+  /** Instead of the response methods, when the connection now belongs to the caller. */
+  onRequestUpgrade?(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void
+  /** The final call. The controller is missing when the request never started. */
+  onResponseError?(controller: DispatchController | null | undefined, error: Error): void
+}
+
+/** A handler of undici 6 and earlier, which is what `fetch` of Node 20, 22 and 24 brings. */
+export interface LegacyDispatchHandler {
+  onConnect?(abort: (reason?: unknown) => void, context: unknown): void
+  onBodySent?(chunk: string | Uint8Array): void
+  onRequestSent?(): void
+  onResponseStarted?(): void
+  onHeaders?(statusCode: number, rawHeaders: Buffer[], resume: () => void, statusText: string): unknown
+  onData?(chunk: Buffer): unknown
+  onComplete?(rawTrailers: Buffer[]): void
+  onUpgrade?(statusCode: number, rawHeaders: Buffer[], socket: Duplex): unknown
+  onError?(error: Error): void
+}

@@ -1,0 +1,82 @@
+/**
+ * What a caller may ask of one request (contract: dispatcher.md §4–§6). Types only: the checks live where
+ * the request is built.
+ */
+import type { Readable } from 'node:stream'
+
+/** One header value; `undefined` skips the header, `null` sends it empty. */
+export type HeaderValueInput =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | undefined
+  | readonly (string | number | bigint | boolean | null)[]
+
+/**
+ * Header fields in any accepted shape: an object, a flat list (name, value, name, value …), or an iterable of
+ * pairs such as `Headers` or `Map`.
+ */
+export type HeadersInput =
+  | Readonly<Record<string, HeaderValueInput>>
+  | readonly HeaderValueInput[]
+  | Iterable<readonly [string, HeaderValueInput]>
+  | { readonly [Symbol.iterator]: () => Iterator<readonly [string, HeaderValueInput]> }
+
+/** Any FormData implementation, known by its methods and its `Symbol.toStringTag`. */
+export interface FormDataLike {
+  append(name: string, value: unknown, fileName?: string): void
+  delete(name: string): void
+  get(name: string): unknown
+  getAll(name: string): unknown[]
+  has(name: string): boolean
+  set(name: string, value: unknown, fileName?: string): void
+  readonly [Symbol.toStringTag]: string
+}
+
+/** A request body in any accepted kind. */
+export type BodyInput =
+  | string
+  | Uint8Array
+  | ArrayBufferView
+  | ArrayBuffer
+  | Readable
+  | NodeJS.ReadableStream
+  | Blob
+  | FormDataLike
+  | Iterable<string | Uint8Array>
+  | AsyncIterable<string | Uint8Array>
+
+export interface DispatchOptions {
+  /** Where to send it. Only dispatchers that serve several origins look at it. */
+  readonly origin?: string | URL | null | undefined
+  /** Sent as it is; starts with a slash, or is an absolute http(s) URL. */
+  readonly path: string
+  /** Case-sensitive, sent as it is. */
+  readonly method: string
+  readonly headers?: HeadersInput | null | undefined
+  readonly body?: BodyInput | null | undefined
+  /** Appended to a path that has neither `?` nor `#`. */
+  readonly query?: Readonly<Record<string, unknown>> | null | undefined
+  /** The protocol to switch to. Use `upgrade()` rather than setting this. */
+  readonly upgrade?: string | null | undefined
+  /** May it be sent while another request runs, and again after a loss? Default: GET, HEAD and QUERY may. */
+  readonly idempotent?: boolean | null | undefined
+  /** Does it hold back what is queued behind it until its head has come? Default: all but HEAD. */
+  readonly blocking?: boolean | null | undefined
+  /** `true` closes the connection after the response; `false` keeps it where it would be closed. */
+  readonly reset?: boolean | null | undefined
+  /** HTTP/2: hold the body back until the server says 100. Default: false. */
+  readonly expectContinue?: boolean | null | undefined
+  /** Milliseconds for the complete response head; 0 is for ever. Default: the client's. */
+  readonly headersTimeout?: number | null | undefined
+  /** Milliseconds between two pieces of the response body; 0 is for ever. Default: the client's. */
+  readonly bodyTimeout?: number | null | undefined
+  /** TLS server name for this request. Default: from the `host` header, else the origin. */
+  readonly servername?: string | null | undefined
+  /** IP type of service of the connection, 0–255, where the runtime can set it. */
+  readonly typeOfService?: number | null | undefined
+  /** Only `0` is accepted: following redirects is the work of an interceptor. */
+  readonly maxRedirections?: number | null | undefined
+}

@@ -1,0 +1,125 @@
+/**
+ * The caller's `headers` in all their shapes → the checked list of a request (contract: dispatcher.md 6).
+ * Some names never reach the list: they steer the request instead.
+ */
+import { InvalidArgumentError, NotSupportedError } from '../errors.ts'
+import { isFieldValue, isToken } from '../protocol/ascii.ts'
+import { type FieldValue, HeaderList } from '../protocol/header-list.ts'
+import { lowerCaseName } from '../protocol/header-names.ts'
+
+/** What becomes of a caller's `:path`, `:method`, `:scheme`, `:authority`: HTTP/2 sets its own. */
+export type PseudoPolicy = 'discard' | 'refuse'
+
+const PSEUDO_FIELDS = new Set([':path', ':method', ':scheme', ':authority'])
+
+export class RequestFields {
+  readonly list: HeaderList = new HeaderList()
+  readonly #pseudo: PseudoPolicy
+  host: string | null = null
+  contentLength: number | null = null
+  contentType: string | null = null
+  /** The caller wants the connection closed afterwards. */
+  close = false
+
+  constructor(pseudo: PseudoPolicy) {
+    this.#pseudo = pseudo
+  }
+
+  addAll(headers: unknown): void {
+    if (headers === null || headers === undefined) return
+    if (typeof headers !== 'object') throw new InvalidArgumentError('headers must be an object or an array')
+    if (Array.isArray(headers)) {
+      if (headers.length % 2 !== 0) throw new InvalidArgumentError('headers array must be even')
+      for (let i = 0; i < headers.length; i += 2) this.add(headers[i], headers[i + 1])
+    } else if (isPairIterable(headers)) {
+      for (const pair of headers) {
+        if (!Array.isArray(pair) || pair.length !== 2) {
+          throw new InvalidArgumentError('headers must be in key-value pair format')
+        }
+        this.add(pair[0], pair[1])
+      }
+    } else {
+      for (const name of Object.keys(headers)) this.add(name, (headers as Record<string, unknown>)[name])
+    }
+  }
+
+  add(name: unknown, value: unknown): void {
+    if (value === undefined) return
+    if (typeof name !== 'string') throw new InvalidArgumentError('invalid header key')
+    const lower = lowerCaseName(name)
+    if (lower.charCodeAt(0) === 0x3a && this.#pseudo === 'discard' && PSEUDO_FIELDS.has(lower)) return
+    if (!isToken(name)) throw new InvalidArgumentError('invalid header key')
+
+    const text = coerce(name, value)
+    switch (lower) {
+      case 'host':
+        this.#setHost(text)
+        return
+      case 'content-length':
+        this.#setContentLength(text)
+        return
+      case 'connection':
+        this.#setConnection(text)
+        return
+      case 'transfer-encoding':
+      case 'keep-alive':
+      case 'upgrade':
+        throw new InvalidArgumentError(`invalid ${lower} header`)
+      case 'expect':
+        throw new NotSupportedError('expect header not supported')
+    }
+    if (!this.list.append(name, text)) throw new InvalidArgumentError(`invalid ${name} header`)
+    if (lower === 'content-type' && this.contentType === null) {
+      this.contentType = typeof text === 'string' ? text : (text[0] ?? '')
+    }
+  }
+
+  #setHost(value: FieldValue): void {
+    if (this.host !== null) throw new InvalidArgumentError('duplicate host header')
+    if (typeof value !== 'string' || !isFieldValue(value)) {
+      throw new InvalidArgumentError('invalid host header')
+    }
+    this.host = value
+  }
+
+  #setContentLength(value: FieldValue): void {
+    if (this.contentLength !== null) throw new InvalidArgumentError('duplicate content-length header')
+    const length = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : Number.NaN
+    if (!Number.isSafeInteger(length)) throw new InvalidArgumentError('invalid content-length header')
+    this.contentLength = length
+  }
+
+  #setConnection(value: FieldValue): void {
+    if (typeof value !== 'string') throw new InvalidArgumentError('invalid connection header')
+    for (const item of value.split(',')) {
+      const option = item.trim()
+      if (!isToken(option)) throw new InvalidArgumentError('invalid connection header')
+      if (option.toLowerCase() === 'close') this.close = true
+    }
+  }
+}
+
+/**
+ * A pair iterator counts only when the object or its class has one: one that somebody put on
+ * Object.prototype would turn every plain object into something else.
+ */
+function isPairIterable(headers: object): headers is Iterable<unknown> {
+  const iterator = (headers as Record<PropertyKey, unknown>)[Symbol.iterator]
+  const inherited = (Object.prototype as Record<PropertyKey, unknown>)[Symbol.iterator]
+  return typeof iterator === 'function' && iterator !== inherited
+}
+
+/** Coerced once: what is checked is the very string that is sent. */
+function coerce(name: string, value: unknown): FieldValue {
+  if (typeof value === 'string') return value
+  if (value === null) return ''
+  if (Array.isArray(value)) return value.map((item) => coerceItem(name, item))
+  return coerceItem(name, value)
+}
+
+function coerceItem(name: string, value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === null) return ''
+  if (typeof value === 'object') throw new InvalidArgumentError(`invalid ${name} header`)
+  return `${value as number}`
+}

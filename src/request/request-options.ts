@@ -1,0 +1,79 @@
+/**
+ * The checks of one `dispatch()` call's options, in the contract's order (dispatcher.md 4). Nothing has been
+ * queued or opened when one of them fails.
+ */
+import { stringify } from 'node:querystring'
+import { InvalidArgumentError } from '../errors.ts'
+import { isFieldValue, isRequestTarget, isToken } from '../protocol/ascii.ts'
+import type { DispatchOptions } from './dispatch-options.ts'
+
+const IDEMPOTENT_METHODS = new Set(['GET', 'HEAD', 'QUERY'])
+
+export function checkPath(path: unknown, method: unknown): string {
+  if (typeof path !== 'string') throw new InvalidArgumentError('path must be a string')
+  const absolute = path.startsWith('/') || path.startsWith('http://') || path.startsWith('https://')
+  if (!absolute && method !== 'CONNECT') {
+    throw new InvalidArgumentError('path must be an absolute URL or start with a slash')
+  }
+  if (path === '' || !isRequestTarget(path)) throw new InvalidArgumentError('invalid request path')
+  return path
+}
+
+export function checkMethod(method: unknown): string {
+  if (typeof method !== 'string') throw new InvalidArgumentError('method must be a string')
+  if (!isToken(method)) throw new InvalidArgumentError('invalid request method')
+  return method
+}
+
+export function checkUpgrade(upgrade: unknown): string | null {
+  if (!upgrade) return null
+  if (typeof upgrade !== 'string') throw new InvalidArgumentError('upgrade must be a string')
+  if (!isFieldValue(upgrade)) throw new InvalidArgumentError('invalid upgrade header')
+  return upgrade
+}
+
+export function checkTimeout(name: 'headersTimeout' | 'bodyTimeout', value: unknown): number | null {
+  if (value === null || value === undefined) return null
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
+    throw new InvalidArgumentError(`invalid ${name}`)
+  }
+  return value
+}
+
+export function checkFlag(name: 'reset' | 'expectContinue', value: unknown): boolean | null {
+  if (value === null || value === undefined) return null
+  if (typeof value !== 'boolean') throw new InvalidArgumentError(`invalid ${name}`)
+  return value
+}
+
+/** Options of earlier generations that would be ignored silently otherwise. */
+export function refuseRetired(options: DispatchOptions): void {
+  const { throwOnError, maxRedirections } = options as { throwOnError?: unknown; maxRedirections?: unknown }
+  if (throwOnError !== null && throwOnError !== undefined) {
+    throw new InvalidArgumentError('invalid throwOnError')
+  }
+  if (maxRedirections !== null && maxRedirections !== undefined && maxRedirections !== 0) {
+    throw new InvalidArgumentError('maxRedirections is not supported, use the redirect interceptor')
+  }
+}
+
+export function checkTypeOfService(value: unknown): number | undefined {
+  if (value === null || value === undefined) return undefined
+  if (!Number.isInteger(value) || (value as number) < 0 || (value as number) > 255) {
+    throw new InvalidArgumentError('typeOfService must be an integer between 0 and 255')
+  }
+  return value as number
+}
+
+export function withQuery(path: string, query: unknown): string {
+  if (!query) return path
+  if (path.includes('?') || path.includes('#')) {
+    throw new Error('Query params cannot be passed when url already contains "?" or "#".')
+  }
+  const text = stringify(query as Record<string, string>)
+  return text === '' ? path : `${path}?${text}`
+}
+
+export function isIdempotent(method: string, given: unknown): boolean {
+  return given === null || given === undefined ? IDEMPOTENT_METHODS.has(method) : Boolean(given)
+}

@@ -1,0 +1,441 @@
+/**
+ * One accepted `dispatch()` call: the validated request, the handler behind it, and the promise that the
+ * handler gets exactly one final call. Connections report what happens on the wire; what the handler does or
+ * throws meanwhile is contained here.
+ *
+ * The same object is what subscribers of the diagnostics channels get, so its public fields are those that
+ * instrumentations of undici read (contract: diagnostics-and-debug.md 1.1).
+ */
+import type { Duplex } from 'node:stream'
+import { invariant } from '../base/invariant.ts'
+import { serverNameOf } from '../base/server-name.ts'
+import { channels } from '../diagnostics.ts'
+import {
+  InformationalError,
+  InvalidArgumentError,
+  RequestAbortedError,
+  type RequestPhase,
+  type RetrySafety,
+  type SocketInfo,
+  type Timings,
+} from '../errors.ts'
+import type { HeaderBlock } from '../protocol/header-block.ts'
+import { type FieldValue, HeaderList } from '../protocol/header-list.ts'
+import { type BodySource, classifyBody, destroyStream, isReplayable, isStream } from './body-source.ts'
+import type { DispatchHandler } from './dispatch-handler.ts'
+import type { DispatchOptions } from './dispatch-options.ts'
+import { describeError } from './error-context.ts'
+import { RequestController } from './request-controller.ts'
+import { type PseudoPolicy, RequestFields } from './request-fields.ts'
+import {
+  checkFlag,
+  checkMethod,
+  checkPath,
+  checkTimeout,
+  checkTypeOfService,
+  checkUpgrade,
+  isIdempotent,
+  refuseRetired,
+  withQuery,
+} from './request-options.ts'
+
+/** Whoever holds the request now: the client while it waits, a connection while it runs. */
+export interface RequestHost {
+  /** The request has failed on this side; `reason` is what a connection it runs on is to be closed with. */
+  onRequestAborted(request: Request, reason: Error): void
+  /** The handler takes data again. */
+  onRequestResumed(request: Request): void
+  /** The handler's `onResponseError` threw: nobody is left to tell but the client's `error` event. */
+  onHandlerError(error: unknown): void
+}
+
+/** What a request knows of the connection it runs on. */
+export interface ConnectionFacts {
+  readonly reused: boolean
+  socketInfo(): SocketInfo
+}
+
+/** What is the same for all requests of a client. */
+export interface RequestSetting {
+  readonly origin: string
+  readonly protocol: string
+  readonly pseudo: PseudoPolicy
+}
+
+/** Where a request stands. `sending` lasts until a response head; both directions may overlap. */
+type State = 'queued' | 'running' | 'responding' | 'completed' | 'failed'
+
+export class Request {
+  readonly origin: string
+  readonly protocol: string
+  readonly method: string
+  readonly path: string
+  readonly upgrade: string | null
+  readonly headersTimeout: number | null
+  readonly bodyTimeout: number | null
+  readonly reset: boolean | null
+  readonly expectContinue: boolean
+  readonly typeOfService: number | undefined
+  readonly idempotent: boolean
+  readonly blocking: boolean
+  readonly servername: string | null
+  readonly host: string | null
+  readonly contentLength: number | null
+  readonly contentType: string | null
+  /** Live: what stands here when the request is written goes to the wire. */
+  readonly headers: FieldValue[]
+  /** Bytes for a string, otherwise what the caller gave; null for none. */
+  readonly body: unknown
+  aborted = false
+
+  /** The body, classified. */
+  readonly source: BodySource
+  readonly timings: Timings = {
+    queued: performance.now(),
+    connect: null,
+    secured: null,
+    sent: null,
+    firstByte: null,
+    end: null,
+  }
+
+  readonly #fields: HeaderList
+  readonly #handler: DispatchHandler
+  #host: RequestHost
+  #state: State = 'queued'
+  #controller: RequestController | null = null
+  #connection: ConnectionFacts | null = null
+  /** Something of the request was given to the connection, so the server may have seen it. */
+  #written = false
+  /** A source that cannot be read twice was read from. */
+  #spent = false
+  /** Subscribers of diagnostics channels hold this object and may change `headers`. */
+  #exposed = false
+
+  constructor(
+    options: DispatchOptions,
+    handler: DispatchHandler,
+    setting: RequestSetting,
+    host: RequestHost,
+  ) {
+    try {
+      const path = checkPath(options.path, options.method)
+      this.origin = setting.origin
+      this.protocol = setting.protocol
+      this.method = checkMethod(options.method)
+      this.upgrade = checkUpgrade(options.upgrade)
+      this.headersTimeout = checkTimeout('headersTimeout', options.headersTimeout)
+      this.bodyTimeout = checkTimeout('bodyTimeout', options.bodyTimeout)
+      const reset = checkFlag('reset', options.reset)
+      this.expectContinue = checkFlag('expectContinue', options.expectContinue) ?? false
+      refuseRetired(options)
+      this.typeOfService = checkTypeOfService(options.typeOfService)
+      const source = classifyBody(options.body)
+      if (source === null) {
+        throw new InvalidArgumentError(
+          'body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable',
+        )
+      }
+      this.source = source
+      this.body = source.kind === 'none' ? null : source.kind === 'bytes' ? source.bytes : options.body
+      this.path = withQuery(path, options.query)
+      this.idempotent = isIdempotent(this.method, options.idempotent)
+      this.blocking = (options.blocking ?? this.method !== 'HEAD') as boolean
+
+      const fields = new RequestFields(setting.pseudo)
+      fields.addAll(options.headers)
+      this.#fields = fields.list
+      this.headers = fields.list.flat
+      this.host = fields.host
+      this.contentLength = fields.contentLength
+      this.contentType = fields.contentType
+      this.reset = fields.close ? true : reset
+      this.servername =
+        options.servername || (fields.host === null ? null : serverNameOf(fields.host)) || null
+      checkHandler(handler, this.takesOver)
+      this.#handler = handler
+      this.#host = host
+    } catch (error) {
+      if (isStream(options.body)) destroyStream(options.body, error as Error)
+      throw error
+    }
+
+    if (this.source.kind === 'stream') {
+      this.source.stream.on('error', (error: Error) => this.abort(error))
+    }
+    if (channels.requestCreate.hasSubscribers) {
+      this.#exposed = true
+      channels.requestCreate.publish({ request: this })
+    }
+  }
+
+  /** CONNECT and upgrades end HTTP on their connection. */
+  get takesOver(): boolean {
+    return this.upgrade !== null || this.method === 'CONNECT'
+  }
+
+  get completed(): boolean {
+    return this.#state === 'completed'
+  }
+
+  get settled(): boolean {
+    return this.#state === 'completed' || this.#state === 'failed'
+  }
+
+  /** The final response head was delivered. */
+  get responding(): boolean {
+    return this.#state === 'responding'
+  }
+
+  get paused(): boolean {
+    return this.#controller?.paused === true
+  }
+
+  /** Whether another connection may carry it after this one was lost: nothing delivered, nothing spent. */
+  get resendable(): boolean {
+    return this.#state === 'running' && !this.#spent
+  }
+
+  /** For instrumentations: checked like the headers of `dispatch()`. */
+  addHeader(name: string, value: unknown): this {
+    const fields = new RequestFields('refuse')
+    fields.add(name, value)
+    this.headers.push(...fields.list.flat)
+    return this
+  }
+
+  /** The fields to send, or null when a subscriber left something illegal in `headers`. */
+  wireFields(): HeaderList | null {
+    return this.#exposed ? HeaderList.recheck(this.headers) : this.#fields
+  }
+
+  announceQueued(): void {
+    try {
+      this.#handler.onRequestQueued?.((reason) => this.abort(reason))
+    } catch (error) {
+      this.abort(error)
+    }
+  }
+
+  /** Asks the handler whether it still wants to; false when the request has settled instead. */
+  start(): boolean {
+    invariant(this.#state === 'queued', 'a request starts from the queue')
+    this.#state = 'running'
+    this.#controller = new RequestController(this)
+    try {
+      this.#handler.onRequestStart!(this.#controller, null)
+    } catch (error) {
+      this.#end(error as Error)
+    }
+    return !this.settled
+  }
+
+  attach(host: RequestHost, connection: ConnectionFacts): void {
+    this.#host = host
+    this.#connection = connection
+  }
+
+  /** Back to the queue after its connection was lost. */
+  requeue(host: RequestHost): void {
+    invariant(this.resendable, 'a request goes back to the queue only when it can be sent again')
+    this.#host = host
+    this.#state = 'queued'
+    this.#controller = null
+    this.#connection = null
+    this.#written = false
+  }
+
+  onWritten(): void {
+    this.#written = true
+  }
+
+  onBodyRead(): void {
+    if (!isReplayable(this.source)) this.#spent = true
+  }
+
+  onBodySent(chunk: string | Uint8Array): void {
+    if (channels.requestBodyChunkSent.hasSubscribers) {
+      channels.requestBodyChunkSent.publish({ request: this, chunk })
+    }
+    if (this.settled) return
+    try {
+      this.#handler.onBodySent?.(chunk)
+    } catch (error) {
+      this.abort(error)
+    }
+  }
+
+  onRequestSent(): void {
+    this.timings.sent = performance.now()
+    if (channels.requestBodySent.hasSubscribers) channels.requestBodySent.publish({ request: this })
+    if (this.settled) return
+    try {
+      this.#handler.onRequestSent?.()
+    } catch (error) {
+      this.abort(error)
+    }
+  }
+
+  onResponseStarted(): void {
+    if (this.timings.firstByte === null) this.timings.firstByte = performance.now()
+    try {
+      this.#handler.onResponseStarted?.()
+    } catch (error) {
+      this.#end(error as Error)
+      this.#host.onRequestAborted(this, error as Error)
+    }
+  }
+
+  onInformational(statusCode: number, fields: HeaderBlock, statusText: string): void {
+    this.#deliverHead(statusCode, fields, statusText)
+  }
+
+  onHead(statusCode: number, fields: HeaderBlock, statusText: string): void {
+    this.#state = 'responding'
+    this.#deliverHead(statusCode, fields, statusText)
+  }
+
+  #deliverHead(statusCode: number, fields: HeaderBlock, statusText: string): void {
+    const controller = this.#controller!
+    controller.acceptHead(fields)
+    if (channels.requestHeaders.hasSubscribers) {
+      channels.requestHeaders.publish({
+        request: this,
+        response: { statusCode, headers: controller.rawHeaders, statusText },
+      })
+    }
+    try {
+      this.#handler.onResponseStart?.(controller, statusCode, fields.toObject(), statusText)
+    } catch (error) {
+      this.abort(error)
+    }
+  }
+
+  onData(chunk: Buffer): void {
+    if (channels.requestBodyChunkReceived.hasSubscribers) {
+      channels.requestBodyChunkReceived.publish({ request: this, chunk })
+    }
+    try {
+      this.#handler.onResponseData?.(this.#controller!, chunk)
+    } catch (error) {
+      this.abort(error)
+    }
+  }
+
+  onEnd(trailers: HeaderBlock): void {
+    const controller = this.#controller!
+    this.#state = 'completed'
+    this.timings.end = performance.now()
+    controller.acceptTrailers(trailers)
+    // The response is complete, so whatever the body source still holds is not wanted any more.
+    if (this.source.kind === 'stream') destroyStream(this.source.stream, null)
+    if (channels.requestTrailers.hasSubscribers) {
+      channels.requestTrailers.publish({ request: this, trailers: controller.rawTrailers })
+    }
+    try {
+      this.#handler.onResponseEnd?.(controller, trailers.toObject())
+    } catch (error) {
+      this.#notifyError(error as Error)
+    }
+  }
+
+  onUpgrade(statusCode: number, fields: HeaderBlock, socket: Duplex): void {
+    const controller = this.#controller!
+    this.#state = 'completed'
+    this.timings.end = performance.now()
+    controller.acceptHead(fields)
+    try {
+      this.#handler.onRequestUpgrade!(controller, statusCode, fields.toObject(), socket)
+    } catch (error) {
+      socket.destroy(error as Error)
+    }
+  }
+
+  /** The caller gives up, or the handler threw. A caller's reason is passed on as it is. */
+  abort(reason?: unknown): void {
+    if (this.settled) return
+    this.aborted = true
+    // Between leaving the queue and reaching a connection nobody else has to know.
+    const held = this.#state === 'queued' || this.#connection !== null
+    const host = this.#host
+    if (reason) this.#end(reason as Error)
+    else this.fail(new RequestAbortedError())
+    if (held) host.onRequestAborted(this, new InformationalError('aborted'))
+  }
+
+  /** Fails with an error of the library or the runtime, which gets the request's context. */
+  fail(error: Error, phase: RequestPhase = this.#phase(), retry: RetrySafety = this.#retrySafety()): void {
+    if (this.settled) return
+    this.timings.end = performance.now()
+    const { method, origin, timings } = this
+    const [path] = this.path.split(/[?#]/, 1) as [string]
+    const socket = this.#connection?.socketInfo() ?? null
+    const reusedSocket = this.#connection?.reused ?? false
+    this.#end(
+      describeError(error, {
+        method,
+        origin,
+        path,
+        phase,
+        reusedSocket,
+        retrySafety: retry,
+        timings,
+        socket,
+      }),
+    )
+  }
+
+  /** Fails with a value of the caller, which is passed on as it is. */
+  failWith(error: Error): void {
+    if (!this.settled) this.#end(error)
+  }
+
+  onResume(): void {
+    if (!this.settled) this.#host.onRequestResumed(this)
+  }
+
+  #end(error: Error): void {
+    if (this.settled) return
+    this.#state = 'failed'
+    this.timings.end = performance.now()
+    if (this.source.kind === 'stream') destroyStream(this.source.stream, error)
+    this.#notifyError(error)
+  }
+
+  #notifyError(error: Error): void {
+    if (channels.requestError.hasSubscribers) channels.requestError.publish({ request: this, error })
+    try {
+      this.#handler.onResponseError!(this.#controller ?? undefined, error)
+    } catch (thrown) {
+      this.#host.onHandlerError(thrown)
+    }
+  }
+
+  #phase(): RequestPhase {
+    if (this.#state === 'queued') return 'queued'
+    if (this.#state === 'responding') return 'body'
+    return this.timings.sent === null ? 'sending' : 'headers'
+  }
+
+  #retrySafety(): RetrySafety {
+    if (this.#spent) return 'no'
+    return this.#written ? 'idempotent-only' : 'safe'
+  }
+}
+
+function checkHandler(handler: DispatchHandler, takesOver: boolean): void {
+  const required = takesOver
+    ? (['onRequestUpgrade'] as const)
+    : (['onResponseStart', 'onResponseData', 'onResponseEnd'] as const)
+  for (const name of ['onRequestStart', 'onResponseError'] as const) {
+    if (typeof handler[name] !== 'function') throw new InvalidArgumentError(`invalid ${name} method`)
+  }
+  for (const name of ['onBodySent', 'onRequestSent'] as const) {
+    if (handler[name] !== undefined && typeof handler[name] !== 'function') {
+      throw new InvalidArgumentError(`invalid ${name} method`)
+    }
+  }
+  for (const name of required) {
+    if (typeof handler[name] !== 'function') throw new InvalidArgumentError(`invalid ${name} method`)
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * The response corpus of llhttp, strict rules: the same messages and the same error codes, however the bytes
+ * are cut. Where we decide otherwise, the case stands in `DIFFERENCES` with its reason.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type Conversation, everySplit, singleBytes, transcript, whole } from '../protocol/http1/transcript.ts'
+
+interface Message {
+  readonly status: number
+  readonly reason: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly trailers?: readonly (readonly [string, string])[]
+  readonly body: string
+  readonly headersComplete: boolean
+  readonly complete: boolean
+}
+
+interface Vector {
+  readonly id: string
+  readonly title: string
+  readonly input: string
+  readonly expect: 'ok' | 'error' | 'upgrade'
+  readonly error?: { readonly name: string }
+  readonly skipBody?: boolean
+  readonly messages: readonly Message[]
+}
+
+/** Title → what we report instead, and why. */
+const DIFFERENCES: Readonly<Record<string, { readonly failure: string; readonly reason: string }>> = {
+  'RTSP response': {
+    failure: 'HPE_INVALID_CONSTANT',
+    reason: 'an HTTP client has no use for RTSP',
+  },
+  'HTTP 100 first, then 400': {
+    failure: 'BAD_INTERIM',
+    reason: 'we never send `expect: 100-continue` over HTTP/1.1, so nobody asked for a 100',
+  },
+  'CR before response and tab after HTTP version': {
+    failure: 'HPE_STRICT',
+    reason: 'RFC 9112 §2.2: a bare CR is not an empty line; the first of the two faults is reported',
+  },
+}
+
+const folder = process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
+const file = join(folder, 'llhttp-responses.json')
+const vectors: Vector[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).vectors : []
+
+function requestsOf(vector: Vector): string[] {
+  const request = vector.expect === 'upgrade' ? 'GET upgrade' : vector.skipBody === true ? 'HEAD' : 'GET'
+  return vector.messages.map(() => request)
+}
+
+/** The corpus keeps whitespace behind values, which is no part of them (RFC 9112 §5.1). */
+function fieldLines(kind: string, fields: Message['headers']): string[] {
+  return fields.map(([name, value]) => `${kind} ${name}: ${JSON.stringify(value.replace(/[\t ]+$/, ''))}`)
+}
+
+function expected(vector: Vector): string[] {
+  const lines: string[] = []
+  for (const message of vector.messages) {
+    lines.push('begin')
+    if (!message.headersComplete) continue
+    const kind = vector.expect === 'upgrade' ? 'upgrade' : 'head'
+    lines.push(`${kind} ${message.status} ${JSON.stringify(message.reason)}`)
+    lines.push(...fieldLines('field', message.headers))
+    if (message.body !== '') lines.push(`body ${JSON.stringify(message.body)}`)
+    if (message.complete && kind === 'head') lines.push('end')
+    lines.push(...fieldLines('trailer', message.trailers ?? []))
+  }
+  if (vector.error !== undefined && vector.expect === 'error') lines.push(`failure ${vector.error.name}`)
+  return lines
+}
+
+/** Only what the corpus knows too: not our reading of length and reuse, not the bytes behind an upgrade. */
+function comparable(lines: readonly string[]): string[] {
+  return lines
+    .filter((line) => !line.startsWith('rest '))
+    .map((line) => line.replace(/^((?:head|upgrade) \d+ ".*?").*$/, '$1'))
+}
+
+describe('llhttp responses', { skip: vectors.length === 0 && `no vectors at ${folder}` }, () => {
+  for (const vector of vectors) {
+    it(`${vector.id} ${vector.title}`, () => {
+      const bytes = Buffer.from(vector.input, 'latin1')
+      const conversation: Conversation = { requests: requestsOf(vector) }
+      const seen = transcript(whole(bytes), conversation)
+      assert.deepEqual(transcript(singleBytes(bytes), conversation), seen, 'single bytes')
+      for (const pieces of everySplit(bytes)) {
+        assert.deepEqual(transcript(pieces, conversation), seen, `split at ${pieces[0]!.length}`)
+      }
+      const difference = DIFFERENCES[vector.title]
+      if (difference === undefined) assert.deepEqual(comparable(seen), expected(vector))
+      else assert.equal(seen.at(-1), `failure ${difference.failure}`, difference.reason)
+    })
+  }
+
+  it('lists only differences that exist', () => {
+    for (const title of Object.keys(DIFFERENCES)) {
+      const vector = vectors.find((candidate) => candidate.title === title)
+      assert.ok(vector !== undefined, title)
+      const seen = transcript(whole(Buffer.from(vector.input, 'latin1')), { requests: requestsOf(vector) })
+      assert.notDeepEqual(comparable(seen), expected(vector), title)
+    }
+  })
+})

@@ -1,0 +1,111 @@
+/**
+ * Feeds bytes to a ResponseParser and writes down what came out, one line for each event. Adjacent pieces of
+ * body are joined, so that the same bytes give the same transcript however they were cut.
+ */
+import type { HeaderBlock } from '../../../src/protocol/header-block.ts'
+import {
+  type ResponseHead,
+  ResponseParser,
+  type ResponseSink,
+} from '../../../src/protocol/http1/response-parser.ts'
+
+export interface Conversation {
+  /** `GET`, `HEAD`, `CONNECT`, `GET upgrade` …, in the order written. */
+  readonly requests: readonly string[]
+  /** The peer closes after its last byte. */
+  readonly close?: boolean
+  readonly maxHeaderSize?: number
+}
+
+export class Recorder implements ResponseSink {
+  readonly lines: string[] = []
+  #body = ''
+
+  onMessageBegin(): void {
+    this.#note('begin')
+  }
+
+  onInformational(head: ResponseHead): void {
+    this.#noteHead('informational', head)
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#noteHead('head', head)
+  }
+
+  onBody(bytes: Buffer, start: number, end: number): void {
+    if (start >= end) throw new Error('empty piece of body')
+    this.#body += bytes.toString('latin1', start, end)
+  }
+
+  onEnd(trailers: HeaderBlock | null): void {
+    this.#note('end')
+    if (trailers !== null) this.#noteFields('trailer', trailers)
+  }
+
+  onUpgrade(head: ResponseHead): void {
+    this.#noteHead('upgrade', head)
+  }
+
+  flush(): string[] {
+    if (this.#body !== '') {
+      this.lines.push(`body ${JSON.stringify(this.#body)}`)
+      this.#body = ''
+    }
+    return this.lines
+  }
+
+  #note(line: string): void {
+    this.flush().push(line)
+  }
+
+  #noteHead(kind: string, head: ResponseHead): void {
+    let line = `${kind} ${head.status} ${JSON.stringify(head.reason)}`
+    if (head.contentLength !== null) line += ` length=${head.contentLength}`
+    if (head.untilClose) line += ' until-close'
+    line += head.keepAlive ? ' keep-alive' : ' close'
+    if (head.keepAliveHint !== null) line += ` hint=${head.keepAliveHint}`
+    this.#note(line)
+    this.#noteFields('field', head.fields)
+  }
+
+  #noteFields(kind: string, fields: HeaderBlock): void {
+    for (let i = 0; i < fields.flat.length; i += 2) {
+      this.#note(`${kind} ${fields.flat[i]}: ${JSON.stringify(fields.flat[i + 1])}`)
+    }
+  }
+}
+
+/** The transcript of a conversation whose bytes arrive in these pieces. */
+export function transcript(pieces: readonly Buffer[], conversation: Conversation): string[] {
+  const recorder = new Recorder()
+  const parser = new ResponseParser(recorder, { maxHeaderSize: conversation.maxHeaderSize ?? 16_384 })
+  for (const request of conversation.requests) {
+    const [method = '', upgrade] = request.split(' ')
+    parser.expect(method, upgrade === 'upgrade')
+  }
+  let rest = ''
+  for (const piece of pieces) {
+    // A moving offset shows whoever mistakes an offset in the buffer for one in the stream.
+    const shifted = Buffer.concat([Buffer.from('###'), piece, Buffer.from('###')])
+    const stop = parser.execute(shifted, 3, 3 + piece.length)
+    rest += shifted.toString('latin1', stop, 3 + piece.length)
+  }
+  if (conversation.close === true) parser.finish()
+  const lines = recorder.flush()
+  if (parser.failure !== null) lines.push(`failure ${parser.failure.code}`)
+  else if (rest !== '') lines.push(`rest ${JSON.stringify(rest)}`)
+  return lines
+}
+
+export function whole(bytes: Buffer): Buffer[] {
+  return [bytes]
+}
+
+export function singleBytes(bytes: Buffer): Buffer[] {
+  return Array.from(bytes, (_, i) => bytes.subarray(i, i + 1))
+}
+
+export function* everySplit(bytes: Buffer): Generator<Buffer[]> {
+  for (let at = 1; at < bytes.length; at++) yield [bytes.subarray(0, at), bytes.subarray(at)]
+}
