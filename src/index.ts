@@ -2,6 +2,7 @@
 import { deleteCookie, getCookies, getSetCookies, parseCookie, setCookie } from './cookies/api.ts'
 import { Client } from './dispatcher/client.ts'
 import { Dispatcher } from './dispatcher/dispatcher.ts'
+import { H2CClient } from './dispatcher/h2c-client.ts'
 import * as errors from './errors.ts'
 import { DecoratorHandler } from './handler/decorator-handler.ts'
 import { buildConnector } from './net/connector.ts'
@@ -16,6 +17,7 @@ export type { Cookie } from './cookies/cookie.ts'
 export type { ClientStats } from './dispatcher/client.ts'
 export type { ClientOptions } from './dispatcher/client-options.ts'
 export type { Dispatch, Interceptor } from './dispatcher/compose.ts'
+export type { H2CClientOptions, H2CConnectOptions } from './dispatcher/h2c-client.ts'
 export type { WebSocketOptions } from './dispatcher/lifecycle.ts'
 export type { RequestErrorContext, RequestPhase, RetrySafety, SocketInfo, Timings } from './errors.ts'
 export type { BuildConnectorOptions, Connector, ConnectorOptions } from './net/connector.ts'
@@ -35,12 +37,14 @@ export {
   errors,
   getCookies,
   getSetCookies,
+  H2CClient,
   parseCookie,
   setCookie,
 }
 
 const ventuno: {
   readonly Client: typeof Client
+  readonly H2CClient: typeof H2CClient
   readonly Dispatcher: typeof Dispatcher
   readonly DecoratorHandler: typeof DecoratorHandler
   readonly buildConnector: typeof buildConnector
@@ -52,6 +56,7 @@ const ventuno: {
   readonly setCookie: typeof setCookie
 } = {
   Client,
+  H2CClient,
   Dispatcher,
   DecoratorHandler,
   buildConnector,

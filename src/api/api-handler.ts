@@ -76,6 +76,10 @@ function failOnAbort(handler: ApiHandler, reason: unknown): void {
   handler.fail(reason ?? new RequestAbortedError())
 }
 
+function loosenHandler(handler: ApiHandler): void {
+  handler.holdWeakly()
+}
+
 export abstract class ApiHandler implements DispatchHandler {
   /** Of the attempt that runs now; null while the request waits. */
   protected controller: DispatchController | null = null
@@ -137,15 +141,20 @@ export abstract class ApiHandler implements DispatchHandler {
     this.#unsubscribe = null
   }
 
-  /** Lets the signal go on working, but no longer keeps this handler alive. */
+  /**
+   * Lets the signal go on working, but before long it no longer keeps this handler alive. Not at once: most
+   * bodies are read in the same turn of the loop, and a weak subscription costs more than the rest of it.
+   */
   protected loosen(): void {
+    if (this.#unsubscribe !== null) setImmediate(loosenHandler, this)
+  }
+
+  /** The deferred part of {@link loosen}. */
+  holdWeakly(): void {
     if (this.#unsubscribe === null || this.#signal === null || this.#owner === null) return
-    this.#unsubscribe()
-    this.#unsubscribe = signalHubOf(this.#owner).subscribeWeakly(
-      this.#signal,
-      this as ApiHandler,
-      failOnAbort,
-    )
+    const unsubscribe = this.#unsubscribe
+    this.#unsubscribe = signalHubOf(this.#owner).subscribeWeakly(this.#signal, this as ApiHandler, failOnAbort)
+    unsubscribe()
   }
 
   onRequestQueued(abort: (reason?: unknown) => void): void {

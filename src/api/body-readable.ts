@@ -156,7 +156,8 @@ export class BodyReadable extends Readable {
   override async [Symbol.asyncDispose](): Promise<void> {
     if (this.closed) return
     const closed = new Promise((resolve) => this.once('close', resolve))
-    if (!this.spent && !this.readableEnded) {
+    const ending = this.readableEnded || (this.#collecting && this.#complete && !this.#streaming)
+    if (!ending) {
       this.on('error', ignoreError)
       this.destroy()
     }

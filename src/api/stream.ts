@@ -89,6 +89,7 @@ class StreamHandler<TOpaque> extends ApiHandler {
   readonly #trailers: HeaderObject = {}
   #timings: Timings | null = null
   #answered = false
+  #settled = false
   /** Null before the head, and again when the Writable is done. */
   #target: Target | null = null
   #paused = false
@@ -146,7 +147,7 @@ class StreamHandler<TOpaque> extends ApiHandler {
     const target = this.#target
     this.#target = null
     target?.destroy?.(error)
-    this.#settlement.reject(error)
+    if (!this.#settled) this.#settlement.reject(error)
   }
 
   #begin(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
@@ -183,7 +184,15 @@ class StreamHandler<TOpaque> extends ApiHandler {
     if (!target.readable) target.destroy?.()
     // What still comes of the response goes nowhere, but it must come for the connection to be free.
     this.#resume()
-    this.#settlement.resolve(new StreamData(this.#opaque, this.#trailers, this.#timings))
+    this.#settled = true
+    try {
+      this.#settlement.resolve(new StreamData(this.#opaque, this.#trailers, this.#timings))
+    } catch (thrown) {
+      // By a callback. A Writable may finish inside `end()`: the dispatcher must not take this for its own.
+      queueMicrotask(() => {
+        throw thrown
+      })
+    }
   }
 
   #inform(controller: DispatchController, statusCode: number, headers: HeaderObject): void {

@@ -10,19 +10,24 @@
  */
 type Timer = ReturnType<typeof setTimeout>
 
+/** Only its timers are refreshed: those of a fake clock may have a `refresh` that does nothing (node:test's). */
+const runtimeSetTimeout = globalThis.setTimeout
+
 /** The runtime turns a longer delay into 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1
 
 export class Deadline {
-  readonly #onExpired: () => void
+  /** What happens when time is up. */
+  onExpired: () => void
   #timer: Timer | null = null
+  #refreshable = false
   #delay = 0
   /** Changes with each arming and disarming; 0 = not armed. */
   #armed = 0
   #armings = 0
 
   constructor(onExpired: () => void) {
-    this.#onExpired = onExpired
+    this.onExpired = onExpired
   }
 
   get armed(): boolean {
@@ -36,13 +41,14 @@ export class Deadline {
       return
     }
     this.#armed = ++this.#armings
-    if (this.#timer !== null && this.#delay === delay && typeof this.#timer.refresh === 'function') {
+    if (this.#timer !== null && this.#delay === delay && this.#refreshable) {
       this.#timer.refresh()
       return
     }
     this.dispose()
     this.#armed = this.#armings
     this.#delay = delay
+    this.#refreshable = globalThis.setTimeout === runtimeSetTimeout
     this.#timer = globalThis.setTimeout(Deadline.#onTimer, Math.min(delay, LONGEST_DELAY), this)
     this.#timer.unref?.()
   }
@@ -69,7 +75,7 @@ export class Deadline {
     globalThis.setImmediate(() => {
       if (deadline.#armed !== armed) return
       deadline.#armed = 0
-      deadline.#onExpired()
+      deadline.onExpired()
     })
   }
 }

@@ -28,6 +28,12 @@ export interface ConnectionObserver {
   /** The connection may be able to take a request that it refused before. */
   onCapacity(): void
   onClosed(connection: Connection, reason: Error, left: Leftovers): void
+  /** The connection takes nothing more, and ends by itself when what runs on it has ended. */
+  onRetired(connection: Connection, reason: Error, unanswered: readonly Request[]): void
+  /** A retired connection is gone. */
+  onDrained(connection: Connection, unanswered: readonly Request[]): void
+  /** Requests that the peer has refused without looking at them; the connection lives on. */
+  onRefused(unanswered: readonly Request[]): void
   onHandlerError(error: unknown): void
 }
 

@@ -4,6 +4,7 @@
 import {
   HeadersOverflowError,
   HTTPParserError,
+  InformationalError,
   ResponseContentLengthMismatchError,
   SocketError,
   type SocketInfo,
@@ -19,6 +20,8 @@ import {
   TOO_MANY_INTERIM,
   UNSOLICITED,
 } from '../protocol/http1/failures.ts'
+import { CANCEL, errorCodeName, NO_ERROR } from '../protocol/http2/constants.ts'
+import { HEADERS_TOO_LARGE } from '../protocol/http2/response-reader.ts'
 
 /** `rest`: the bytes from the offending place on, for `HTTPParserError.data`. */
 export function http1Error(failure: ProtocolFailure, rest: Buffer | null, socket: SocketInfo): Error {
@@ -43,4 +46,36 @@ export function http1Error(failure: ProtocolFailure, rest: Buffer | null, socket
         rest?.toString('latin1'),
       )
   }
+}
+
+/** A stream that ended badly while its connection lives on. */
+export function http2StreamError(failure: ProtocolFailure): Error {
+  const { code, message } = failure
+  if (code === HEADERS_TOO_LARGE) return new HeadersOverflowError(`Headers Overflow Error: ${message}`)
+  if (typeof code !== 'number') return new InformationalError(`HTTP/2: ${message}`, { cause: failure })
+  if (failure.blame === 'peer' && (code === NO_ERROR || code === CANCEL)) {
+    return new InformationalError('HTTP/2: stream closed before the response was complete', {
+      cause: failure,
+    })
+  }
+  return Object.assign(
+    new Error(`Stream closed with error code NGHTTP2_${errorCodeName(code)}`, { cause: failure }),
+    { code: 'ERR_HTTP2_STREAM_ERROR', http2ErrorCode: code },
+  )
+}
+
+/** A connection that the peer or we gave up because of what the peer sent. */
+export function http2ConnectionError(failure: ProtocolFailure, socket: SocketInfo): Error {
+  return typeof failure.code === 'number'
+    ? new SocketError(`HTTP/2: ${failure.message}`, socket, { cause: failure })
+    : new InformationalError(`HTTP/2: ${failure.message}`, { cause: failure })
+}
+
+export function goawayError(code: number, debug: Uint8Array, socket: SocketInfo): Error {
+  const message = `HTTP/2: "GOAWAY" frame received with code ${code}`
+  if (code === NO_ERROR) return new InformationalError(message)
+  const text = Buffer.from(debug)
+    .toString('latin1')
+    .replace(/[^\x20-\x7e]/g, '?')
+  return new SocketError(text === '' ? message : `${message}: ${text}`, socket)
 }

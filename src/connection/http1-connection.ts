@@ -130,17 +130,14 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
     }
     this.#admit(request, prepared)
 
-    if (prepared.pumped !== null) {
+    const { length, pumped } = prepared.body
+    if (pumped !== null) {
       const strict = this.#settings.strictContentLength
-      this.#writer = new Http1BodyWriter(request, this, prepared.head, prepared.length, strict)
-      this.#writer.start(prepared.pumped)
+      this.#writer = new Http1BodyWriter(request, this, prepared.head, length, strict)
+      this.#writer.start(pumped)
       return
     }
-    this.writeHead(
-      request,
-      prepared.head,
-      prepared.length === null ? NO_BODY_TAIL : contentLengthTail(prepared.length),
-    )
+    this.writeHead(request, prepared.head, length === null ? NO_BODY_TAIL : contentLengthTail(length))
     if (request.source.kind === 'bytes') {
       this.#transport.write(request.source.bytes)
       request.onBodySent(request.source.bytes)
@@ -341,7 +338,7 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
     else if (parser.status !== 'paused') this.#close(new SocketError('other side closed', this.socketInfo()))
   }
 
-  onClosed(error: Error | null): void {
+  onTransportClosed(error: Error | null): void {
     // What the peer has sent so far is all there is; where only the end was missing, that is the end.
     if (this.#reason === null && isReset(error) && this.#endsWithConnection()) {
       this.#parser.resume()

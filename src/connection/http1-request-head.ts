@@ -2,23 +2,17 @@
  * Everything about an HTTP/1.1 request that is decided before its first byte: the head, the framing of the
  * body, and whether the connection lives on afterwards (contract: dispatcher.md 5.2, 5.3; client.md 3.1).
  */
-import { HeadersOverflowError, InvalidArgumentError, RequestContentLengthMismatchError } from '../errors.ts'
-import { isFieldValue } from '../protocol/ascii.ts'
+import { HeadersOverflowError, InvalidArgumentError } from '../errors.ts'
 import { encodeRequestHead } from '../protocol/http1/request-encoder.ts'
-import { expectsPayload, lengthMismatch, lengthToSend } from '../request/body-length.ts'
-import { knownLength } from '../request/body-source.ts'
-import { encodeForm } from '../request/form-body.ts'
+import { expectsPayload } from '../request/body-length.ts'
 import type { Request } from '../request/request.ts'
-import type { PumpedSource } from './body-pump.ts'
 import type { ConnectionSettings } from './connection.ts'
+import { type OutgoingBody, prepareBody } from './outgoing-body.ts'
 
 export interface PreparedRequest {
   /** Without the framing line. */
   readonly head: string
-  /** Null: no length is announced. */
-  readonly length: number | null
-  /** Null when there is no body or it is plain bytes. */
-  readonly pumped: PumpedSource | null
+  readonly body: OutgoingBody
   /** No request follows on this connection. */
   readonly last: boolean
 }
@@ -30,34 +24,11 @@ export function prepareRequest(
   served: number,
 ): PreparedRequest | Error {
   const fields = request.wireFields()
-  if (fields === null) {
-    return new InvalidArgumentError('invalid header left in request.headers by a diagnostics subscriber')
-  }
-  const { method, upgrade, source } = request
-  let known = knownLength(source)
-  let contentType: string | null = null
-  let pumped: PumpedSource | null = null
-  if (source.kind === 'form') {
-    const body = encodeForm(source.form)
-    known = body.length
-    contentType = body.contentType
-    pumped = { kind: 'encoded-form', body }
-  } else if (source.kind === 'blob') {
-    contentType = source.blob.type || null
-    pumped = source
-  } else if (source.kind === 'stream' || source.kind === 'iterable') {
-    pumped = source
-  }
-  if (request.contentType !== null) contentType = null
-  if (contentType !== null && !isFieldValue(contentType)) {
-    return new InvalidArgumentError('invalid content-type header')
-  }
-  if (lengthMismatch(method, known, request.contentLength)) {
-    const error = new RequestContentLengthMismatchError()
-    if (settings.strictContentLength) return error
-    process.emitWarning(error)
-  }
+  if (fields === null) return illegalFields()
+  const body = prepareBody(request, settings.strictContentLength)
+  if (body instanceof Error) return body
 
+  const { method, upgrade } = request
   const closes = closesConnection(request, settings, served)
   const head = encodeRequestHead({
     method,
@@ -66,19 +37,20 @@ export function prepareRequest(
     connection: upgrade !== null ? 'upgrade' : closes ? 'close' : 'keep-alive',
     upgrade,
     fields,
-    contentType,
+    contentType: body.contentType,
   })
-  if (head.length > settings.maxHeaderSize) {
-    return new HeadersOverflowError(
-      `Headers Overflow Error: the request head has ${head.length} bytes, maxHeaderSize is ${settings.maxHeaderSize}`,
-    )
-  }
-  return {
-    head,
-    length: lengthToSend(method, known, request.contentLength),
-    pumped,
-    last: closes || upgrade !== null || leavesDoubt(request),
-  }
+  if (head.length > settings.maxHeaderSize) return headTooLarge(head.length, settings.maxHeaderSize)
+  return { head, body, last: closes || upgrade !== null || leavesDoubt(request) }
+}
+
+export function illegalFields(): Error {
+  return new InvalidArgumentError('invalid header left in request.headers by a diagnostics subscriber')
+}
+
+export function headTooLarge(size: number, limit: number): Error {
+  return new HeadersOverflowError(
+    `Headers Overflow Error: the request head has ${size} bytes, maxHeaderSize is ${limit}`,
+  )
 }
 
 /** The request says `connection: close`. */

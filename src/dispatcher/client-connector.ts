@@ -22,7 +22,8 @@ export function connectorFor(settings: ClientSettings): Connector {
   return buildConnector({
     ...tls,
     maxCachedSessions: settings.maxCachedSessions,
-    allowH2: false,
+    allowH2: settings.allowH2,
+    useH2c: settings.useH2c,
     socketPath,
     timeout: settings.connectTimeout,
     ...(autoSelectFamily === null

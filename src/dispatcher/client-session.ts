@@ -8,15 +8,11 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import type { Origin } from '../base/origin.ts'
 import { serverNameOf } from '../base/server-name.ts'
-import type {
-  Connection,
-  ConnectionObserver,
-  ConnectionSettings,
-  Leftovers,
-} from '../connection/connection.ts'
+import type { Connection, Leftovers } from '../connection/connection.ts'
 import { Http1Connection } from '../connection/http1-connection.ts'
+import { Http2Connection, type Http2Observer, type Http2Settings } from '../connection/http2-connection.ts'
 import { channels } from '../diagnostics.ts'
-import { ClientDestroyedError, InformationalError, SocketError } from '../errors.ts'
+import { ClientDestroyedError, HeadersTimeoutError, InformationalError, SocketError } from '../errors.ts'
 import { abandonConnect, type Connector } from '../net/connector.ts'
 import { StreamTransport } from '../net/stream-transport.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
@@ -51,15 +47,17 @@ const RECOVERABLE = new Set<unknown>(['UND_ERR_SOCKET', 'UND_ERR_INFO'])
 
 const IDLE: State = { at: 'idle' }
 
-export class ClientSession implements ConnectionObserver, RequestHost {
+export class ClientSession implements Http2Observer, RequestHost {
   readonly #client: EventEmitter
   readonly #origin: Origin
   readonly #settings: ClientSettings
-  readonly #live: ConnectionSettings & { pipelining: number }
+  readonly #live: Http2Settings & { pipelining: number; maxConcurrentStreams: number }
   readonly #requestSetting: RequestSetting
   readonly #connector: Connector
   readonly #queue = new RequestQueue()
   #state: State = IDLE
+  /** Connections that take nothing more and finish what runs on them. */
+  readonly #draining = new Set<Connection>()
   #connectRetries = 0
   /** A pump that is entered from its own doing runs once more instead. */
   #pumping: 'no' | 'yes' | 'again' = 'no'
@@ -75,7 +73,12 @@ export class ClientSession implements ConnectionObserver, RequestHost {
     this.#origin = origin
     this.#settings = settings
     this.#live = { ...settings, authority: origin.authority }
-    this.#requestSetting = { origin: origin.origin, protocol: origin.protocol, pseudo: 'refuse' }
+    const mayBeHttp2 = settings.allowH2 && (origin.protocol === 'https:' || settings.useH2c)
+    this.#requestSetting = {
+      origin: origin.origin,
+      protocol: origin.protocol,
+      pseudo: mayBeHttp2 ? 'discard' : 'refuse',
+    }
     this.#connector = connectorFor(settings)
   }
 
@@ -97,7 +100,9 @@ export class ClientSession implements ConnectionObserver, RequestHost {
   }
 
   get running(): number {
-    return this.#state.at === 'open' ? this.#state.connection.running : 0
+    let running = this.#state.at === 'open' ? this.#state.connection.running : 0
+    for (const connection of this.#draining) running += connection.running
+    return running
   }
 
   get #busy(): boolean {
@@ -133,16 +138,19 @@ export class ClientSession implements ConnectionObserver, RequestHost {
       if (verbatim) request.failWith(reason)
       else request.fail(reason)
     }
-    if (state.at === 'open') {
-      this.#whenClosed = done
-      state.connection.destroy(reason, verbatim)
+    if (state.at === 'connecting') {
+      if (state.attempt.socket !== null) {
+        abandonConnect(state.attempt.socket as TLSSocket, new ClientDestroyedError())
+      }
+      this.#state = IDLE
+    }
+    const connections = [...this.#draining, ...(state.at === 'open' ? [state.connection] : [])]
+    if (connections.length === 0) {
+      queueMicrotask(done)
       return
     }
-    if (state.at === 'connecting' && state.attempt.socket !== null) {
-      abandonConnect(state.attempt.socket as TLSSocket, new ClientDestroyedError())
-    }
-    this.#state = IDLE
-    queueMicrotask(done)
+    this.#whenClosed = done
+    for (const connection of connections) connection.destroy(reason, verbatim)
   }
 
   onCapacity(): void {
@@ -163,14 +171,47 @@ export class ClientSession implements ConnectionObserver, RequestHost {
 
   onClosed(connection: Connection, reason: Error, { unanswered, idle }: Leftovers): void {
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
+    this.#takeBack(unanswered)
+    if (idle && this.#ended === null) this.#failWaiting(reason)
+    this.#emit('disconnect', this.#origin.url, [this.#client], reason)
+    this.#checkClosed()
+  }
+
+  onRetired(connection: Connection, reason: Error, unanswered: readonly Request[]): void {
+    if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
+    this.#draining.add(connection)
+    this.#takeBack(unanswered)
+    this.#emit('disconnect', this.#origin.url, [this.#client], reason)
+    this.#pump()
+  }
+
+  onDrained(connection: Connection, unanswered: readonly Request[]): void {
+    this.#draining.delete(connection)
+    this.#takeBack(unanswered)
+    this.#checkClosed()
+  }
+
+  onRefused(unanswered: readonly Request[]): void {
+    this.#takeBack(unanswered)
+    this.#pump()
+  }
+
+  onPing(milliseconds: number): void {
+    this.#emit('ping', milliseconds)
+  }
+
+  /** In front of what waits, in their order. */
+  #takeBack(unanswered: readonly Request[]): void {
     if (this.#ended !== null) {
       for (const request of unanswered) request.fail(this.#ended)
-    } else {
-      for (const request of unanswered) request.requeue(this)
-      this.#queue.putBack(unanswered)
-      if (idle && isForeign(reason)) for (const request of this.#queue.drain()) request.failWith(reason)
+      return
     }
-    this.#emit('disconnect', this.#origin.url, [this.#client], reason)
+    for (const request of unanswered) request.requeue(this)
+    this.#queue.putBack(unanswered)
+  }
+
+  #checkClosed(): void {
+    if (this.#state.at === 'open' || this.#draining.size > 0) return
     const done = this.#whenClosed
     this.#whenClosed = null
     done?.()
@@ -273,18 +314,28 @@ export class ClientSession implements ConnectionObserver, RequestHost {
     const now = performance.now()
     const secured = socket instanceof TLSSocket ? now : null
     const times = { connect: attempt.connectedAt ?? now, secured }
-    const connection = new Http1Connection(new StreamTransport(socket), this, this.#live, times)
+    const transport = new StreamTransport(socket)
+    const version = this.#speaksHttp2(socket) ? 'h2' : 'h1'
+    const connection =
+      version === 'h2'
+        ? new Http2Connection(transport, this, this.#live, times)
+        : new Http1Connection(transport, this, this.#live, times)
     this.#connectRetries = 0
     this.#state = { at: 'open', connection, servername: this.#serverName(attempt.servername) }
     if (channels.connected.hasSubscribers) {
       channels.connected.publish({
-        connectParams: { ...attempt.target, version: 'h1' },
+        connectParams: { ...attempt.target, version },
         connector: this.#connector,
         socket,
       })
     }
     this.#emit('connect', this.#origin.url, [this.#client])
     this.#pump()
+  }
+
+  #speaksHttp2(socket: Duplex): boolean {
+    const { alpnProtocol } = socket as { alpnProtocol?: unknown }
+    return alpnProtocol === 'h2' || (this.#settings.useH2c && this.#origin.protocol === 'http:')
   }
 
   #onConnectFailed(attempt: ConnectAttempt, error: Error): void {
@@ -317,6 +368,18 @@ export class ClientSession implements ConnectionObserver, RequestHost {
     for (const request of failed) {
       if (verbatim) request.failWith(error)
       else request.fail(error, 'connecting', 'safe')
+    }
+  }
+
+  /**
+   * An idle connection ended with an error that is meant for what waits: somebody destroyed its socket with
+   * an error of his own, or the server never allowed a stream.
+   */
+  #failWaiting(reason: Error): void {
+    if (reason instanceof HeadersTimeoutError) {
+      for (const request of this.#queue.drain()) request.fail(reason)
+    } else if (isForeign(reason)) {
+      for (const request of this.#queue.drain()) request.failWith(reason)
     }
   }
 

@@ -41,7 +41,7 @@ export class Client extends LifecycleDispatcher {
     const settings = readClientOptions(options)
     const origin = parseOrigin(url)
     if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
-    super(options.webSocket)
+    super(Object.hasOwn(options, 'webSocket') ? options.webSocket : null)
     this.#origin = origin.origin
     this.#session = new ClientSession(this, origin, settings)
   }

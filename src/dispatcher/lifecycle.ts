@@ -94,7 +94,8 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     }
     this.#closed = true
     this.#life = { at: 'closing', waiting: [callback] }
-    this.finish(() => this.destroy(null, () => {}))
+    // A microtask later: until the caller's turn is over, the dispatcher is closed and not yet destroyed.
+    this.finish(() => queueMicrotask(() => this.destroy(null, () => {})))
   }
 
   override destroy(error?: Error | null): Promise<null>

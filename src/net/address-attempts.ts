@@ -69,6 +69,9 @@ const LEAST_ATTEMPT_DELAY = 10
 /** The resolver's answer may be chosen by an attacker; no honest host has as many addresses. */
 const MAX_ADDRESSES = 64
 
+/** Stands for an empty answer; the runtime refuses it with an error of its own. */
+const NO_ADDRESS: LookupAddress = { address: '', family: 0 }
+
 /** Returned sockets whose connect has not been decided. */
 const undecided = new WeakMap<Socket, AddressAttempts>()
 
@@ -149,9 +152,8 @@ export class AddressAttempts {
           const ordered = this.#options.policy === 'race' ? interleaveFamilies(addresses) : addresses
           if (first === null) answer = ordered
           else this.#onResolved(first, ordered)
-          const chosen = ordered[0]
           if (error !== null) callback(error, '', 0)
-          else callback(null, chosen?.address ?? '', chosen?.family ?? 0)
+          else lookupOf(ordered[0] ?? NO_ADDRESS)(hostname, options, callback)
         })
       })
       first = this.#watch(this.#returned, null)

@@ -51,6 +51,10 @@ export class StreamTransport implements Transport {
     this.#batch.add(data)
   }
 
+  flush(): void {
+    this.#batch.flush()
+  }
+
   pauseReading(): void {
     this.socket.pause()
   }
@@ -89,12 +93,8 @@ export class StreamTransport implements Transport {
     this.setReferenced(true)
     this.#sink = null
     socket.pause()
-    socket
-      .off('data', this.#onData)
-      .off('drain', this.#onDrain)
-      .off('end', this.#onEnd)
-      .off('error', this.#onError)
-      .off('close', this.#onClose)
+    this.#unlisten()
+    socket.off('error', this.#onError)
     if (unread.byteLength > 0) socket.unshift(unread)
     // An explicit pause would make the new owner's `on('data')` wait for ever. Listening for `readable` and
     // leaving again puts the stream back to where a new one is: it flows when somebody wants the data.
@@ -111,9 +111,19 @@ export class StreamTransport implements Transport {
     if (!(this.socket instanceof Socket)) globalThis.setImmediate(this.#onClose)
   }
 
+  /** All but `error`: a closed socket may still raise one, which nobody else catches. */
+  #unlisten(): void {
+    this.socket
+      .off('data', this.#onData)
+      .off('drain', this.#onDrain)
+      .off('end', this.#onEnd)
+      .off('close', this.#onClose)
+  }
+
   #finish(): void {
     const sink = this.#sink
     this.#sink = null
-    sink?.onClosed(this.#error)
+    this.#unlisten()
+    sink?.onTransportClosed(this.#error)
   }
 }

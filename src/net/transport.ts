@@ -12,7 +12,7 @@ export interface TransportSink {
   /** The peer will send nothing more. */
   onEof(): void
   /** The last call. `error` is what the socket failed with, null for an orderly close. */
-  onClosed(error: Error | null): void
+  onTransportClosed(error: Error | null): void
 }
 
 export interface Transport {
@@ -23,6 +23,8 @@ export interface Transport {
   attach(sink: TransportSink): void
   /** Joins what else is written in this tick. Strings are latin1. */
   write(data: string | Uint8Array): void
+  /** Gives what has been written to the socket now. */
+  flush(): void
   pauseReading(): void
   resumeReading(): void
   /** An unreferenced transport does not keep the process alive. */

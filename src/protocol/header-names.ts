@@ -9,11 +9,13 @@
 /** Places in the table: several times the names in common use, so that few share a place. A power of two. */
 const PLACES = 1024
 
-/** Longer names are not remembered: no common one is longer, and it bounds the table at about 128 KiB. */
+/** Longer names are not remembered: no common one is longer, and it bounds the table at about 256 KiB. */
 const MAX_REMEMBERED_LENGTH = 64
 
 const names: string[] = new Array<string>(PLACES).fill('')
 const lowerNames: string[] = new Array<string>(PLACES).fill('')
+/** The bytes of `names`, MAX_REMEMBERED_LENGTH for each: quicker to compare with than characters of strings. */
+const spellings = new Uint8Array(PLACES * MAX_REMEMBERED_LENGTH)
 
 /** Length, first, middle and last character tell the common names apart; it need not be a good hash. */
 function placeOf(length: number, first: number, middle: number, last: number): number {
@@ -23,6 +25,8 @@ function placeOf(length: number, first: number, middle: number, last: number): n
 function remember(place: number, name: string): void {
   names[place] = name
   lowerNames[place] = name.toLowerCase()
+  const at = place * MAX_REMEMBERED_LENGTH
+  for (let i = 0; i < name.length; i++) spellings[at + i] = name.charCodeAt(i)
 }
 
 /** The lower-case spelling of a field name. */
@@ -30,10 +34,12 @@ export function lowerCaseName(name: string): string {
   const length = name.length
   if (length === 0 || length > MAX_REMEMBERED_LENGTH) return name.toLowerCase()
   const place = placeOf(length, name.charCodeAt(0), name.charCodeAt(length >> 1), name.charCodeAt(length - 1))
-  if (names[place] !== name) {
-    // A copy: the given string may be a slice that keeps a whole head or URL alive.
-    remember(place, Buffer.from(name).toString())
-  }
+  if (names[place] === name) return lowerNames[place]!
+  // A copy, because the given string may be a slice that keeps a whole head alive. It also shows a caller's
+  // name beyond latin1, which must not be remembered: its low bytes would pass for those of another name.
+  const copy = Buffer.from(name, 'latin1').toString('latin1')
+  if (copy !== name) return name.toLowerCase()
+  remember(place, copy)
   return lowerNames[place]!
 }
 
@@ -44,8 +50,9 @@ export function nameFromBytes(bytes: Buffer, start: number, end: number): string
   const place = placeOf(length, bytes[start]!, bytes[start + (length >> 1)]!, bytes[end - 1]!)
   const known = names[place]!
   if (known.length === length) {
+    const at = place * MAX_REMEMBERED_LENGTH
     let i = 0
-    while (i < length && known.charCodeAt(i) === bytes[start + i]) i++
+    while (i < length && spellings[at + i] === bytes[start + i]) i++
     if (i === length) return known
   }
   const name = bytes.toString('latin1', start, end)

@@ -109,6 +109,7 @@ export class Request {
   #written = false
   /** A source that cannot be read twice was read from. */
   #spent = false
+  readonly #refusals = { stream: 0, connection: 0 }
   /** Subscribers of diagnostics channels hold this object and may change `headers`. */
   #exposed = false
 
@@ -194,6 +195,14 @@ export class Request {
   /** Whether another connection may carry it after this one was lost: nothing delivered, nothing spent. */
   get resendable(): boolean {
     return this.#state === 'running' && !this.#spent
+  }
+
+  /**
+   * The peer sent it back unseen, one stream or a whole connection. Once each is everyday life; a peer that
+   * does so again means it.
+   */
+  mayBeRefused(scope: 'stream' | 'connection'): boolean {
+    return this.#refusals[scope]++ === 0
   }
 
   /** For instrumentations: checked like the headers of `dispatch()`. */

@@ -1,8 +1,9 @@
 /** The header lists of the public HPACK stories as six encoders wrote them, and our own encoder on the same. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { HPACK_OK, HpackDecoder } from '../../src/protocol/hpack/decoder.ts'
 import { HpackEncoder } from '../../src/protocol/hpack/encoder.ts'
 
@@ -19,7 +20,9 @@ interface Stories {
   >
 }
 
-const file = join(process.env['VENTUNO_VECTORS'] ?? resolve('../shared/vectors'), 'hpack.json')
+const folder =
+  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
+const file = join(folder, 'hpack.json')
 const skip = existsSync(file) ? false : 'the HPACK stories are not here; VENTUNO_VECTORS names their folder'
 const vectors: Stories =
   skip === false ? JSON.parse(readFileSync(file, 'utf8')) : { fields: [], stories: {}, encoders: {} }

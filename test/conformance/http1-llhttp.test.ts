@@ -7,7 +7,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Conversation, everySplit, singleBytes, transcript, whole } from '../protocol/http1/transcript.ts'
+import {
+  type Conversation,
+  everySplit,
+  singleBytes,
+  transcript,
+  whole,
+} from '../protocol/http1/transcript.ts'
 
 interface Message {
   readonly status: number
@@ -45,7 +51,8 @@ const DIFFERENCES: Readonly<Record<string, { readonly failure: string; readonly 
   },
 }
 
-const folder = process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
+const folder =
+  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
 const file = join(folder, 'llhttp-responses.json')
 const vectors: Vector[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).vectors : []
 

@@ -7,7 +7,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Conversation, everySplit, singleBytes, transcript, whole } from '../protocol/http1/transcript.ts'
+import {
+  type Conversation,
+  everySplit,
+  singleBytes,
+  transcript,
+  whole,
+} from '../protocol/http1/transcript.ts'
 
 type Verdict = 'ok' | 'error' | 'error-at-eof'
 
@@ -20,7 +26,8 @@ interface Vector {
   readonly reason?: string
 }
 
-const LF_ONLY = 'LF line ends: the contract demands CRLF, a bare LF is HPE_CR_EXPECTED (RFC 9112 §2.2 allows both)'
+const LF_ONLY =
+  'LF line ends: the contract demands CRLF, a bare LF is HPE_CR_EXPECTED (RFC 9112 §2.2 allows both)'
 const BAD_LENGTH =
   'RFC 9112 §6.3 rule 5: an invalid Content-Length is an unrecoverable error; browsers read on until EOF'
 const REPEATED_LENGTH = 'RFC 9112 §6.3 rule 5 permits merging equal lengths; we refuse any repetition'
@@ -49,10 +56,13 @@ const DIFFERENCES: Readonly<Record<string, string>> = {
   'content-length/Content-Length: ': BAD_LENGTH,
 }
 
-const folder = process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
+const folder =
+  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
 const file = join(folder, 'wpt-h1.json')
 const vectors: Vector[] = existsSync(file)
-  ? Object.values<Vector[]>(JSON.parse(readFileSync(file, 'utf8'))).filter(Array.isArray).flat()
+  ? Object.values<Vector[]>(JSON.parse(readFileSync(file, 'utf8')))
+      .filter(Array.isArray)
+      .flat()
   : []
 
 const conversation: Conversation = { requests: ['GET'], close: true }
@@ -68,7 +78,9 @@ function bodyLength(lines: readonly string[]): number {
   return body === undefined ? 0 : (JSON.parse(body.slice(5)) as string).length
 }
 
-describe('web-platform-tests HTTP/1 parsing', { skip: vectors.length === 0 && `no vectors at ${folder}` }, () => {
+describe('web-platform-tests HTTP/1 parsing', {
+  skip: vectors.length === 0 && `no vectors at ${folder}`,
+}, () => {
   for (const vector of vectors) {
     it(JSON.stringify(vector.id), () => {
       const bytes = Buffer.from(vector.input, 'latin1')

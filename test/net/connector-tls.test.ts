@@ -400,3 +400,49 @@ test('repeated bad certificates leave nothing behind (CVE-2025-47279)', async (t
   assert.equal(timers.length, 5)
   assert.ok(timers.every((timer) => cleared.has(timer)))
 })
+
+/** TLS sockets that do nothing until the test says so, and the options they were opened with. */
+function scriptedConnect(t: TestContext): Array<{ socket: Socket; session: unknown }> {
+  const opened: Array<{ socket: Socket; session: unknown }> = []
+  t.mock.method(tls, 'connect', (options: tls.ConnectionOptions) => {
+    const socket = new net.Socket()
+    opened.push({ socket, session: options.session })
+    return socket
+  })
+  return opened
+}
+
+test('a session that comes before the server is verified is not used until it is', (t) => {
+  const opened = scriptedConnect(t)
+  const connector = build({ timeout: 0 })
+  const open = (): Socket => {
+    connector(https(1, '127.0.0.1'), () => {})
+    return opened.at(-1)!.socket
+  }
+  const session = Buffer.from('session')
+  const impostor = open()
+  impostor.emit('session', session)
+  const unverified = open()
+  unverified.emit('session', session)
+  open()
+  assert.equal(opened.at(-1)!.session, null)
+  impostor.emit('error', new Error('wrong name'))
+  open()
+  assert.equal(opened.at(-1)!.session, null)
+  unverified.emit('secureConnect')
+  open()
+  assert.equal(opened.at(-1)!.session, session)
+})
+
+test('an error after the handshake does not cost the session', (t) => {
+  const opened = scriptedConnect(t)
+  const connector = build({ timeout: 0 })
+  const session = Buffer.from('session')
+  connector(https(1, '127.0.0.1'), () => {})
+  opened[0]!.socket.emit('connect')
+  opened[0]!.socket.emit('secureConnect')
+  opened[0]!.socket.emit('session', session)
+  opened[0]!.socket.emit('error', new Error('reset'))
+  connector(https(1, '127.0.0.1'), () => {})
+  assert.equal(opened[1]!.session, session)
+})

@@ -7,7 +7,7 @@ import { DEFAULT_TABLE_SIZE, DynamicTable, ENTRY_OVERHEAD } from './dynamic-tabl
 import { huffmanEncode, huffmanLength } from './huffman.ts'
 import { AT_ONCE, type IndexingPolicy, NEVER, PLAIN, policyOf } from './indexing-policy.ts'
 import { MAX_INTEGER_BYTES, writeInteger } from './integer.ts'
-import { STATIC_ENTRIES, STATIC_NAMES, STATIC_VALUES } from './static-table.ts'
+import { STATIC_ENTRIES, STATIC_INDEX, STATIC_NAMES, STATIC_VALUES } from './static-table.ts'
 
 export interface HpackEncoderOptions {
   /**
@@ -67,10 +67,10 @@ const NO_OCTETS: Uint8Array = Uint8Array.of(0)
 
 /** What is known about a field name. */
 class NameState {
-  readonly name: string
-  readonly policy: IndexingPolicy
   /** Its first static index, or 0. */
   readonly staticIndex: number
+  readonly policy: IndexingPolicy
+  readonly name: string
   /** value → id of the entry with that value: a static index, or `FIRST_DYNAMIC` plus the sequence number. */
   readonly entries: Map<string, number> = new Map()
   /** The id of the youngest dynamic entry, perhaps gone; 0 when there was none. */
@@ -85,10 +85,17 @@ class NameState {
   repeatedOctets: Uint8Array = NO_OCTETS
   lastFingerprint = 0
 
-  constructor(name: string, staticIndex: number) {
-    this.name = name
+  constructor(name: string) {
+    this.staticIndex = STATIC_INDEX.get(name) ?? 0
     this.policy = policyOf(name)
-    this.staticIndex = staticIndex
+    if (this.staticIndex === 0) {
+      this.name = ownCopy(name)
+      return
+    }
+    this.name = STATIC_NAMES[this.staticIndex]!
+    for (let index = this.staticIndex; STATIC_NAMES[index] === name; index++) {
+      this.entries.set(STATIC_VALUES[index]!, index)
+    }
   }
 }
 
@@ -116,11 +123,10 @@ export class HpackEncoder {
 
   constructor(options?: HpackEncoderOptions) {
     this.#ceiling = options?.maxTableSize ?? DEFAULT_TABLE_SIZE
-    this.#maxNames = MAX_SPARE_NAMES + STATIC_ENTRIES + Math.floor(this.#ceiling / ENTRY_OVERHEAD)
+    this.#maxNames = MAX_SPARE_NAMES + Math.floor(this.#ceiling / ENTRY_OVERHEAD)
     this.#table = new DynamicTable(DEFAULT_TABLE_SIZE, (name, value, sequence) => {
       this.#forget(name, value, sequence)
     })
-    for (let index = 1; index <= STATIC_ENTRIES; index++) this.#addStatic(index)
     if (this.#ceiling < DEFAULT_TABLE_SIZE) this.#smallestUpdate = this.#ceiling
   }
 
@@ -313,28 +319,17 @@ export class HpackEncoder {
     return writeString(state.name, out, offset + 1)
   }
 
-  #addStatic(index: number): void {
-    const name = STATIC_NAMES[index]!
-    let state = this.#names.get(name)
-    if (state === undefined) {
-      state = new NameState(name, index)
-      this.#names.set(name, state)
-    }
-    const value = STATIC_VALUES[index]!
-    state.entries.set(value, index)
-  }
-
   #addName(name: string): NameState {
     if (this.#names.size >= this.#maxNames) this.#forgetNames()
-    const state = new NameState(ownCopy(name), 0)
+    const state = new NameState(name)
     this.#names.set(state.name, state)
     return state
   }
 
-  /** Drops every name that neither table has, which makes room for `MAX_SPARE_NAMES` at least. */
+  /** Drops every name that the table does not have, which makes room for `MAX_SPARE_NAMES` at least. */
   #forgetNames(): void {
     for (const state of this.#names.values()) {
-      if (state.staticIndex === 0 && state.live === 0) this.#names.delete(state.name)
+      if (state.live === 0) this.#names.delete(state.name)
     }
   }
 }

@@ -15,6 +15,13 @@ const SECOND_SHIFT = 24
 const FAILED = 3 << COUNT_SHIFT
 
 interface Automaton {
+  /** Two children per inner node: an inner node, or a leaf as the complement of its symbol. */
+  readonly children: Int16Array
+  /**
+   * Indexed by state and octet; 0 where that pair has not occurred yet. No entry is 0: to be at the root
+   * again, a symbol must have been completed. Real text needs few of the 65,536 entries, and to make all of
+   * them for the first response would stop the program for milliseconds.
+   */
   readonly transitions: Uint32Array
   /** 1 for the states in which a string may end: fewer than eight bits of padding, all ones. */
   readonly accepting: Uint8Array
@@ -22,14 +29,13 @@ interface Automaton {
 
 let automaton: Automaton | null = null
 
-/** Made for the first Huffman string that arrives: programs that never see one do not pay for 256 KiB. */
+/** Made for the first Huffman string that arrives. */
 function getAutomaton(): Automaton {
   automaton ??= buildAutomaton()
   return automaton
 }
 
 function buildAutomaton(): Automaton {
-  // Children of an inner node: an inner node, or a leaf as the complement of its symbol.
   const children = new Int16Array(STATES * 2)
   let nodes = 1
   for (let symbol = 0; symbol <= HUFFMAN_EOS; symbol++) {
@@ -44,22 +50,15 @@ function buildAutomaton(): Automaton {
     children[node * 2 + (code & 1)] = ~symbol
   }
 
-  const transitions = new Uint32Array(STATES * 256)
-  for (let state = 0; state < STATES; state++) {
-    for (let octet = 0; octet < 256; octet++) {
-      transitions[state * 256 + octet] = transition(children, state, octet)
-    }
-  }
-
   const accepting = new Uint8Array(STATES)
   for (let node = 0, padding = 0; padding < 8; padding++) {
     accepting[node] = 1
     node = children[node * 2 + 1]!
   }
-  return { transitions, accepting }
+  return { children, transitions: new Uint32Array(STATES * 256), accepting }
 }
 
-function transition(children: Int16Array, state: number, octet: number): number {
+function makeTransition({ children, transitions }: Automaton, state: number, octet: number): number {
   let node = state
   let count = 0
   let symbols = 0
@@ -67,15 +66,17 @@ function transition(children: Int16Array, state: number, octet: number): number 
     const child = children[node * 2 + ((octet >>> bit) & 1)]!
     if (child >= 0) {
       node = child
+    } else if (child === ~HUFFMAN_EOS) {
+      return FAILED
     } else {
-      const symbol = ~child
-      if (symbol === HUFFMAN_EOS) return FAILED
-      symbols |= symbol << (count === 0 ? FIRST_SHIFT : SECOND_SHIFT)
+      symbols |= ~child << (count === 0 ? FIRST_SHIFT : SECOND_SHIFT)
       count++
       node = 0
     }
   }
-  return (symbols | (count << COUNT_SHIFT) | node) >>> 0
+  const entry = (symbols | (count << COUNT_SHIFT) | node) >>> 0
+  transitions[(state << 8) | octet] = entry
+  return entry
 }
 
 /** Octets that a Huffman string of `length` octets can decode to, at most: the shortest code has five bits. */
@@ -88,11 +89,14 @@ export function maxDecodedLength(length: number): number {
  * decoded, or -1 when EOS or a wrong padding is met.
  */
 export function huffmanDecode(buf: Uint8Array, start: number, end: number, out: Uint8Array): number {
-  const { transitions, accepting } = getAutomaton()
+  const machine = getAutomaton()
+  const transitions = machine.transitions
   let state = 0
   let length = 0
   for (let i = start; i < end; i++) {
-    const entry = transitions[(state << 8) | buf[i]!]!
+    const octet = buf[i]!
+    let entry = transitions[(state << 8) | octet]!
+    if (entry === 0) entry = makeTransition(machine, state, octet)
     // Both places are written at each step and the count says which of them hold; that is cheaper than to
     // branch on it.
     out[length] = entry >>> FIRST_SHIFT
@@ -102,7 +106,7 @@ export function huffmanDecode(buf: Uint8Array, start: number, end: number, out: 
     length += count
     state = entry & 0xff
   }
-  return accepting[state] === 1 ? length : -1
+  return machine.accepting[state] === 1 ? length : -1
 }
 
 /**

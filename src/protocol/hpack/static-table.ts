@@ -74,3 +74,10 @@ export const STATIC_ENTRIES = 61
 export const STATIC_NAMES: readonly string[] = ['', ...ROWS.map((row) => row[0])]
 
 export const STATIC_VALUES: readonly string[] = ['', ...ROWS.map((row) => row[1])]
+
+/** The first index of each name; further entries of the same name follow it directly. */
+export const STATIC_INDEX: ReadonlyMap<string, number> = new Map(
+  STATIC_NAMES.map((name, index) => [name, index] as const)
+    .slice(1)
+    .reverse(),
+)

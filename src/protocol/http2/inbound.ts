@@ -23,7 +23,6 @@ import { FrameOrder } from './frame-order.ts'
 import type { FrameHandler } from './frame-reader.ts'
 import { HeaderAssembler } from './header-assembler.ts'
 import { MAX_DEBUG_DATA } from './limits.ts'
-import { AWAITING_HEAD } from './response-phase.ts'
 import { headerListSize, ResponseReader } from './response-reader.ts'
 import type { Session } from './session.ts'
 import type { SettingsEffects } from './settings.ts'
@@ -126,9 +125,7 @@ export class Inbound<T> implements FrameHandler, SettingsEffects {
     if (stream === null) return
     session.retire(stream)
     const message = `stream reset by the server with ${errorCodeName(code)}`
-    // Once a head has come, somebody has acted on the request whatever the code says (RFC 9113 §8.7).
-    const unprocessed = code === REFUSED_STREAM && stream.phase === AWAITING_HEAD && stream.interimHeads === 0
-    session.settle(stream, { scope: 'stream', blame: 'peer', code, message }, unprocessed)
+    session.settle(stream, { scope: 'stream', blame: 'peer', code, message }, code === REFUSED_STREAM)
     session.spend(PEER_RESETS)
   }
 

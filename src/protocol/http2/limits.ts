@@ -27,8 +27,8 @@ export const MAX_IGNORED_FRAMES = 10_000
 export const MAX_PEER_RESETS = 100_000
 /** RST_STREAM that we send because of what the peer sent (CVE-2025-8671, "MadeYouReset"). */
 export const MAX_PROVOKED_RESETS = 5_000
-/** Frames on streams that are closed already: some are in flight after each cancel, an endless row is not. */
-export const MAX_LATE_FRAMES = 100_000
+/** Frames other than DATA on closed streams: some are in flight after each cancel, an endless row is not. */
+export const MAX_LATE_FRAMES = 50_000
 /**
  * WINDOW_UPDATE beyond what our DATA explains (CVE-2019-9511, "data dribble", CVE-2019-9517). Servers answer
  * each DATA frame with up to two updates; those are paid for by `UPDATES_EARNED_BY_DATA`.

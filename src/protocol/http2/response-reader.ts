@@ -30,6 +30,7 @@ import {
   INTERIM_HEAD,
   MALFORMED,
   type ResponseInput,
+  type ResponsePhase,
   STRAY_HEADERS,
   TRAILERS,
   TUNNEL_HEAD,
@@ -139,7 +140,7 @@ export class ResponseReader<T> {
       return
     }
     this.#advance(stream, isTunnel ? TUNNEL_HEAD : FINAL_HEAD)
-    stream.expectedLength = hasNoContent(stream.method, status) ? 0 : length
+    stream.expectedLength = !isTunnel && hasNoContent(stream.method, status) ? 0 : length
     if (!endStream) {
       session.sink.onHead(stream, status, head, false)
       return
@@ -201,8 +202,8 @@ export class ResponseReader<T> {
   }
 
   #advance(stream: Stream<T>, input: ResponseInput): void {
-    const next = advanceResponse(stream.phase, input)
-    if (next !== MALFORMED) stream.phase = next
+    // Every caller has made sure that the table has a next phase.
+    stream.phase = advanceResponse(stream.phase, input) as ResponsePhase
   }
 
   #malformed(stream: Stream<T>, message: string): void {

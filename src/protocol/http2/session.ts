@@ -19,6 +19,7 @@ import type { EngineSink } from './engine-sink.ts'
 import { ReceiveWindow } from './flow-window.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { MAX_CONTROL_BYTES_QUEUED } from './limits.ts'
+import { AWAITING_HEAD } from './response-phase.ts'
 import { SendScheduler } from './send-scheduler.ts'
 import { LocalSettings, PeerSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
@@ -29,6 +30,7 @@ import {
   CONNECTION_FAULT_CLOSED,
   IGNORED,
   isState,
+  RECV_DATA,
   STREAM_FAULT_CLOSED,
   type StreamInput,
 } from './stream-state.ts'
@@ -91,8 +93,10 @@ export class Session<T> {
       stream.state = outcome
       return stream
     }
-    if (outcome === IGNORED) this.spend(LATE_FRAMES)
-    else if (outcome === STREAM_FAULT_CLOSED)
+    // Late DATA costs the peer as much as us, and one cancelled download may leave thousands under way.
+    if (outcome === IGNORED) {
+      if (input !== RECV_DATA) this.spend(LATE_FRAMES)
+    } else if (outcome === STREAM_FAULT_CLOSED)
       this.failById(streamId, STREAM_CLOSED, 'frame on a closed stream')
     else if (outcome === CONNECTION_FAULT_CLOSED) this.fail(STREAM_CLOSED, 'frame on a stream that has ended')
     else this.fail(PROTOCOL_ERROR, `frame on stream ${streamId}, which is not open`)
@@ -194,11 +198,15 @@ export class Session<T> {
     this.growth.onStreamClosed(stream.receiveWindow)
   }
 
-  /** Tells the owner about a stream that was retired without being completed. */
+  /**
+   * Tells the owner about a stream that was retired without being completed. Once anything of a response has
+   * come, somebody has acted on the request, whatever else says that it was not processed.
+   */
   settle(stream: Stream<T>, failure: ProtocolFailure, unprocessed: boolean): void {
     if (!stream.isSettled) {
       stream.isSettled = true
-      this.sink.onReset(stream, failure, unprocessed)
+      const isUnanswered = stream.phase === AWAITING_HEAD && stream.interimHeads === 0
+      this.sink.onReset(stream, failure, unprocessed && isUnanswered)
     }
     this.sink.onClosed(stream)
   }

@@ -154,6 +154,11 @@ test('every octet goes through', () => {
   pair.send(['x-all', all, 'x-high', '\u00fc\u00ff'])
 })
 
+test('an empty name is a literal, not the placeholder of the static table', () => {
+  const pair = new Pair()
+  for (let i = 0; i < 3; i++) pair.send(['', '', '', 'v'])
+})
+
 test('evicted entries are forgotten', () => {
   const pair = new Pair(128)
   for (let round = 0; round < 3; round++) {

@@ -51,7 +51,11 @@ for (const file of readdirSync(folder)) {
     for (const example of readCases(file)) {
       it(example.title, () => {
         assert.equal(transcript(whole(example.bytes), example).join('\n'), example.events)
-        assert.equal(transcript(singleBytes(example.bytes), example).join('\n'), example.events, 'single bytes')
+        assert.equal(
+          transcript(singleBytes(example.bytes), example).join('\n'),
+          example.events,
+          'single bytes',
+        )
         for (const pieces of everySplit(example.bytes)) {
           const at = `split at ${pieces[0]!.length}`
           assert.equal(transcript(pieces, example).join('\n'), example.events, at)

@@ -17,34 +17,44 @@ export interface Conversation {
   readonly maxHeaderSize?: number
 }
 
+export type Callback = 'begin' | 'informational' | 'head' | 'body' | 'end' | 'upgrade'
+
 export class Recorder implements ResponseSink {
   readonly lines: string[] = []
+  /** Runs inside each callback, behind the recording. */
+  react: (callback: Callback) => void = () => {}
   #body = ''
 
   onMessageBegin(): void {
     this.#note('begin')
+    this.react('begin')
   }
 
   onInformational(head: ResponseHead): void {
     this.#noteHead('informational', head)
+    this.react('informational')
   }
 
   onHead(head: ResponseHead): void {
     this.#noteHead('head', head)
+    this.react('head')
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
     if (start >= end) throw new Error('empty piece of body')
     this.#body += bytes.toString('latin1', start, end)
+    this.react('body')
   }
 
   onEnd(trailers: HeaderBlock | null): void {
     this.#note('end')
     if (trailers !== null) this.#noteFields('trailer', trailers)
+    this.react('end')
   }
 
   onUpgrade(head: ResponseHead): void {
     this.#noteHead('upgrade', head)
+    this.react('upgrade')
   }
 
   flush(): string[] {

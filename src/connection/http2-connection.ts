@@ -1,0 +1,371 @@
+/**
+ * Requests and responses over one HTTP/2 connection: exchanges on the engine's streams, its output on the
+ * transport, and what becomes of the requests when streams are refused or the connection ends
+ * (contract: client.md 8).
+ */
+import { Deadline } from '../base/deadline.ts'
+import { channels } from '../diagnostics.ts'
+import { HeadersTimeoutError, InformationalError, SocketError, type SocketInfo } from '../errors.ts'
+import type { Transport, TransportSink } from '../net/transport.ts'
+import type { ProtocolFailure } from '../protocol/failure.ts'
+import type { HeaderBlock } from '../protocol/header-block.ts'
+import { ClientEngine } from '../protocol/http2/client-engine.ts'
+import { NO_ERROR } from '../protocol/http2/constants.ts'
+import type { EngineSink } from '../protocol/http2/engine-sink.ts'
+import type { Stream } from '../protocol/http2/stream.ts'
+import type { Request } from '../request/request.ts'
+import type { Connection, ConnectionObserver, ConnectionSettings, ConnectTimes } from './connection.ts'
+import { goawayError, http2ConnectionError, http2StreamError } from './failure-to-error.ts'
+import { type ExchangeHost, Http2Exchange } from './http2-exchange.ts'
+import { Http2Liveness, type LivenessHost } from './http2-liveness.ts'
+import { prepareHttp2Request, printFields } from './http2-request-head.ts'
+
+export interface Http2Settings extends ConnectionSettings {
+  readonly maxConcurrentStreams: number
+  readonly initialWindowSize: number
+  readonly connectionWindowSize: number
+  readonly pingInterval: number
+}
+
+/** Hears of PING round trips. */
+export interface Http2Observer extends ConnectionObserver {
+  onPing(milliseconds: number): void
+}
+
+export class Http2Connection
+  implements Connection, TransportSink, EngineSink<Http2Exchange>, ExchangeHost, LivenessHost
+{
+  readonly settings: Http2Settings
+  readonly #transport: Transport
+  readonly #observer: Http2Observer
+  readonly #times: ConnectTimes
+  readonly #engine: ClientEngine<Http2Exchange>
+  readonly #liveness: Http2Liveness
+  readonly #exchanges = new Set<Http2Exchange>()
+  /** Deadlines of exchanges that have ended, with their timers still running: the next one refreshes it. */
+  readonly #deadlines: Deadline[] = []
+  readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
+  readonly #streamDeadline = new Deadline(() => this.#onNoStream())
+  readonly #startedAt = performance.now()
+  readonly #flush = (): void => this.#flushNow()
+  #flushing: 'no' | 'scheduled' | 'receiving' = 'no'
+  #roundTripKnown = false
+  #served = 0
+  /** Refused by the peer before it did anything; to be sent again. */
+  #unprocessed: Request[] = []
+  /** Room may have been made for a request that waits. */
+  #roomMade = false
+  /** Why the peer takes no more streams. */
+  #goaway: Error | null = null
+  #retired = false
+  #reason: Error | null = null
+  /** The reason is a caller's own value. */
+  #verbatim = false
+  #endedIdle = false
+
+  constructor(transport: Transport, observer: Http2Observer, settings: Http2Settings, times: ConnectTimes) {
+    this.settings = settings
+    this.#transport = transport
+    this.#observer = observer
+    this.#times = times
+    this.#engine = new ClientEngine<Http2Exchange>(this, {
+      initialWindowSize: settings.initialWindowSize,
+      connectionWindowSize: settings.connectionWindowSize,
+      maxConcurrentStreams: Math.floor(settings.maxConcurrentStreams),
+      maxHeaderSize: settings.maxHeaderSize,
+    })
+    this.#liveness = new Http2Liveness(this, settings.pingInterval)
+    transport.attach(this)
+    this.#schedule()
+  }
+
+  get running(): number {
+    return this.#exchanges.size
+  }
+
+  get reused(): boolean {
+    return this.#served > 1
+  }
+
+  get busy(): boolean {
+    return this.#engine.freeStreams === 0
+  }
+
+  socketInfo(): SocketInfo {
+    return this.#transport.info()
+  }
+
+  canTake(request: Request): boolean {
+    if (request.takesOver && !this.#engine.remoteSettings.isReceived) return false
+    if (this.#engine.freeStreams > 0) return true
+    // A server that allows no stream at all must not keep a request for ever.
+    if (this.#engine.openStreams === 0 && this.#engine.canOpen && !this.#streamDeadline.armed) {
+      this.#streamDeadline.arm(request.headersTimeout ?? this.settings.headersTimeout)
+    }
+    return false
+  }
+
+  take(request: Request): void {
+    if (!request.start()) return
+    if (this.#reason !== null) {
+      if (this.#verbatim) request.failWith(this.#reason)
+      else request.fail(this.#reason)
+      return
+    }
+    const engine = this.#engine
+    const prepared = prepareHttp2Request(request, this.settings, engine.remoteSettings)
+    if (prepared instanceof Error) {
+      request.fail(prepared, 'sending', 'no')
+      return
+    }
+    const { fields, body } = prepared
+    this.#served++
+    if (this.#served === 1) {
+      request.timings.connect = this.#times.connect
+      request.timings.secured = this.#times.secured
+    }
+    this.#idleDeadline.disarm()
+    this.#streamDeadline.disarm()
+    this.#transport.setReferenced(true)
+    if (channels.sendHeaders.hasSubscribers && !request.takesOver) {
+      channels.sendHeaders.publish({ request, headers: printFields(fields), socket: this.#transport.socket })
+    }
+    const exchange = new Http2Exchange(request, this, body, this.#deadlines.pop() ?? new Deadline(() => {}))
+    const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
+    exchange.stream = engine.open(fields, endStream, exchange)
+    this.#exchanges.add(exchange)
+    request.attach(exchange, this)
+    this.#liveness.onRequest()
+    this.#schedule()
+    exchange.begin()
+  }
+
+  rest(): void {
+    if (this.#reason !== null) return
+    this.#transport.setReferenced(false)
+    this.#idleDeadline.arm(this.settings.keepAliveTimeout)
+  }
+
+  destroy(reason: Error, verbatim: boolean): void {
+    this.#verbatim = verbatim
+    this.#close(reason)
+  }
+
+  retire(reason: Error): void {
+    this.#close(reason)
+  }
+
+  send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean {
+    this.#schedule()
+    return this.#engine.send(exchange.stream, bytes, end)
+  }
+
+  release(exchange: Http2Exchange, bytes: number): void {
+    this.#engine.release(exchange.stream, bytes)
+    this.#schedule()
+  }
+
+  reset(exchange: Http2Exchange, code: number): void {
+    this.#engine.reset(exchange.stream, code)
+    this.#schedule()
+  }
+
+  onSettled(exchange: Http2Exchange): void {
+    if (!this.#exchanges.delete(exchange)) return
+    if (this.#reason === null) this.#deadlines.push(exchange.takeDeadline())
+    else exchange.takeDeadline().dispose()
+    this.#roomMade = true
+    this.#schedule()
+  }
+
+  onOverdue(): void {
+    this.#liveness.probe()
+  }
+
+  onHandlerError(error: unknown): void {
+    this.#observer.onHandlerError(error)
+  }
+
+  sendPing(opaque: Uint8Array): void {
+    this.#engine.ping(opaque)
+    this.#schedule()
+  }
+
+  onPingAnswered(milliseconds: number): void {
+    this.#engine.addRoundTrip(milliseconds)
+    this.#observer.onPing(milliseconds)
+  }
+
+  onDead(): void {
+    this.#close(new InformationalError('HTTP/2: "PING" errored - type timeout, nothing was received'))
+  }
+
+  onBytes(bytes: Buffer): void {
+    if (this.#reason !== null) return
+    const now = performance.now()
+    this.#liveness.onReceived()
+    this.#flushing = 'receiving'
+    this.#engine.receive(bytes, 0, bytes.length, now)
+    if (!this.#roundTripKnown && this.#engine.areSettingsAcknowledged) {
+      // The acknowledgement of our SETTINGS is the first round trip that can be measured.
+      this.#roundTripKnown = true
+      this.#engine.addRoundTrip(now - this.#startedAt)
+    }
+    this.#flushNow()
+  }
+
+  onDrain(): void {
+    this.#flushNow()
+  }
+
+  onEof(): void {
+    this.#close(new SocketError('other side closed', this.socketInfo()))
+  }
+
+  onTransportClosed(error: Error | null): void {
+    const reason = this.#reason ?? error ?? new SocketError('closed', this.socketInfo())
+    this.#end(reason)
+    const unanswered = this.#takeUnprocessed()
+    if (this.#retired) this.#observer.onDrained(this, unanswered)
+    else this.#observer.onClosed(this, reason, { unanswered, idle: this.#endedIdle })
+    this.#observer.onCapacity()
+  }
+
+  onInformational(stream: Stream<Http2Exchange>, status: number, head: HeaderBlock): void {
+    stream.slot.onInformational(status, head)
+  }
+
+  onHead(stream: Stream<Http2Exchange>, status: number, head: HeaderBlock): void {
+    stream.slot.onHead(status, head)
+  }
+
+  onData(stream: Stream<Http2Exchange>, buf: Buffer, start: number, end: number): void {
+    stream.slot.onData(start === 0 && end === buf.length ? buf : buf.subarray(start, end))
+  }
+
+  onEnd(stream: Stream<Http2Exchange>, trailers: HeaderBlock | null): void {
+    stream.slot.onEnd(trailers)
+  }
+
+  onReset(stream: Stream<Http2Exchange>, failure: ProtocolFailure, unprocessed: boolean): void {
+    const exchange = stream.slot
+    const { request } = exchange
+    if (unprocessed && !this.#verbatim && request.resendable && request.mayBeRefused(failure.scope)) {
+      this.#unprocessed.push(request)
+      this.onSettled(exchange)
+      return
+    }
+    exchange.onLost(this.#errorOf(failure), this.#verbatim, unprocessed)
+  }
+
+  #errorOf(failure: ProtocolFailure): Error {
+    if (failure.scope === 'stream') return http2StreamError(failure)
+    if (this.#reason !== null) return this.#reason
+    if (this.#goaway !== null) return this.#goaway
+    return this.#protocolError(failure)
+  }
+
+  #protocolError(failure: ProtocolFailure): Error {
+    return this.#engine.remoteSettings.isReceived
+      ? http2ConnectionError(failure, this.socketInfo())
+      : new SocketError('other side closed: what it sent is not HTTP/2', this.socketInfo(), {
+          cause: failure,
+        })
+  }
+
+  onWritable(stream: Stream<Http2Exchange>): void {
+    stream.slot.onWritable()
+  }
+
+  /** The exchange has heard of it, or gave the stream up itself. */
+  onClosed(): void {
+    this.#roomMade = true
+  }
+
+  onSettings(): void {
+    this.#streamDeadline.disarm()
+    this.#roomMade = true
+  }
+
+  onGoaway(_lastStreamId: number, code: number, debug: Uint8Array): void {
+    this.#goaway ??= goawayError(code, debug, this.socketInfo())
+  }
+
+  onPong(opaque: Uint8Array): void {
+    this.#liveness.onPong(opaque)
+  }
+
+  onFailure(failure: ProtocolFailure): void {
+    this.#close(this.#protocolError(failure))
+  }
+
+  #onNoStream(): void {
+    const { headersTimeout } = this.settings
+    this.#close(
+      new HeadersTimeoutError(`HTTP/2: server did not accept a new stream within ${headersTimeout}`),
+    )
+  }
+
+  #schedule(): void {
+    if (this.#flushing !== 'no') return
+    this.#flushing = 'scheduled'
+    process.nextTick(this.#flush)
+  }
+
+  /** Writes what is due, then tells the client what has changed meanwhile. */
+  #flushNow(): void {
+    this.#flushing = 'receiving'
+    this.#write()
+    this.#flushing = 'no'
+    if (this.#reason !== null) return
+    const unanswered = this.#takeUnprocessed()
+    if (this.#goaway !== null && !this.#retired) {
+      this.#retired = true
+      this.#observer.onRetired(this, this.#goaway, unanswered)
+    } else if (unanswered.length > 0) {
+      this.#observer.onRefused(unanswered)
+    }
+    if (this.#retired && this.#exchanges.size === 0) {
+      this.#close(this.#goaway!)
+    } else if (this.#roomMade) {
+      this.#roomMade = false
+      this.#observer.onCapacity()
+    }
+  }
+
+  #write(): void {
+    const transport = this.#transport
+    while (!transport.congested) {
+      const output = this.#engine.takeOutput()
+      if (output === null) break
+      for (const part of output) transport.write(part)
+      transport.flush()
+    }
+  }
+
+  #takeUnprocessed(): Request[] {
+    const requests = this.#unprocessed
+    this.#unprocessed = []
+    return requests
+  }
+
+  /** Nothing is taken or delivered from now on; `onClosed` follows. */
+  #close(reason: Error): void {
+    if (this.#reason !== null) return
+    this.#engine.shutdown(NO_ERROR)
+    this.#write()
+    this.#end(reason)
+    this.#transport.destroy(reason)
+  }
+
+  #end(reason: Error): void {
+    if (this.#reason !== null) return
+    this.#reason = reason
+    this.#endedIdle = this.#exchanges.size === 0
+    this.#liveness.stop()
+    this.#idleDeadline.dispose()
+    this.#streamDeadline.dispose()
+    for (const deadline of this.#deadlines) deadline.dispose()
+    this.#engine.terminate({ scope: 'connection', blame: 'peer', code: NO_ERROR, message: reason.message })
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * One request and its response on an HTTP/2 stream: the body on its way out, the data on its way in and what
+ * of it a paused consumer does not want yet, the time limits, and the end of all that
+ * (contract: client.md 4, 8.3 to 8.5).
+ */
+import type { Deadline } from '../base/deadline.ts'
+import {
+  BodyTimeoutError,
+  HeadersTimeoutError,
+  InformationalError,
+  RequestContentLengthMismatchError,
+  ResponseExceededMaxSizeError,
+} from '../errors.ts'
+import { HeaderBlock } from '../protocol/header-block.ts'
+import { CANCEL } from '../protocol/http2/constants.ts'
+import type { Stream } from '../protocol/http2/stream.ts'
+import type { Request, RequestHost } from '../request/request.ts'
+import { BodyPump, type BodyPumpSink } from './body-pump.ts'
+import type { ConnectionSettings } from './connection.ts'
+import { Http2Tunnel, type TunnelHost } from './http2-tunnel.ts'
+import type { OutgoingBody } from './outgoing-body.ts'
+
+/** The connection, as far as one exchange needs it. */
+export interface ExchangeHost {
+  readonly settings: ConnectionSettings
+  send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean
+  release(exchange: Http2Exchange, bytes: number): void
+  reset(exchange: Http2Exchange, code: number): void
+  /** The request has settled, and nothing more comes from this exchange. */
+  onSettled(exchange: Http2Exchange): void
+  /** The response is overdue: is there anybody at the other end? */
+  onOverdue(): void
+  onHandlerError(error: unknown): void
+}
+
+type Sending = 'held' | 'pumping' | 'blocked' | 'sent'
+
+const NOTHING = new Uint8Array(0)
+
+export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
+  readonly request: Request
+  /** Set when the stream is opened, which is right after construction. */
+  stream!: Stream<Http2Exchange>
+  readonly #host: ExchangeHost
+  readonly #body: OutgoingBody
+  readonly #deadline: Deadline
+  #sending: Sending = 'pumping'
+  #pump: BodyPump | null = null
+  #sent = 0
+  #received = 0
+  #tunnel: Http2Tunnel | null = null
+  /** Arrived, and not wanted yet. */
+  #backlog: Buffer[] = []
+  /** Delivered to a handler that paused on it; given back to the peer's window when it goes on. */
+  #unreleased = 0
+  /** A handler may resume inside a delivery, which must not start another one within it. */
+  #delivering = false
+  /** The end of the response, held back behind the backlog. */
+  #trailers: HeaderBlock | null = null
+
+  constructor(request: Request, host: ExchangeHost, body: OutgoingBody, deadline: Deadline) {
+    this.request = request
+    this.#host = host
+    this.#body = body
+    this.#deadline = deadline
+    deadline.onExpired = () => this.#onLate()
+  }
+
+  /** Gives the deadline back for another exchange. */
+  takeDeadline(): Deadline {
+    this.#deadline.disarm()
+    return this.#deadline
+  }
+
+  /** The head is written. */
+  begin(): void {
+    const { request } = this
+    request.onWritten()
+    this.#deadline.arm(this.#headersTimeout)
+    if (request.takesOver) {
+      this.#sending = 'sent'
+      request.onRequestSent()
+    } else if (request.expectContinue && this.#hasBody) {
+      this.#sending = 'held'
+    } else {
+      this.#sendBody()
+    }
+  }
+
+  get #hasBody(): boolean {
+    return this.#body.pumped !== null || this.request.source.kind === 'bytes'
+  }
+
+  get #headersTimeout(): number {
+    return this.request.headersTimeout ?? this.#host.settings.headersTimeout
+  }
+
+  get #bodyTimeout(): number {
+    return this.request.bodyTimeout ?? this.#host.settings.bodyTimeout
+  }
+
+  #sendBody(): void {
+    const { request } = this
+    const { pumped } = this.#body
+    if (pumped !== null) {
+      this.#sending = 'pumping'
+      this.#pump = new BodyPump(this)
+      request.onBodyRead()
+      this.#pump.start(pumped)
+      return
+    }
+    this.#sending = 'sent'
+    if (request.source.kind === 'bytes') {
+      this.#host.send(this, request.source.bytes, true)
+      request.onBodySent(request.source.bytes)
+    }
+    request.onRequestSent()
+  }
+
+  onChunk(chunk: string | Uint8Array): boolean {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    const { length } = this.#body
+    this.#sent += bytes.byteLength
+    if (length !== null && this.#sent > length && !this.#tolerate()) return false
+    const room = this.#host.send(this, bytes, false)
+    if (!room) this.#sending = 'blocked'
+    this.#deadline.refresh()
+    this.request.onBodySent(chunk)
+    return room
+  }
+
+  onSourceEnd(): void {
+    const { length } = this.#body
+    if (length !== null && this.#sent !== length && !this.#tolerate()) return
+    this.#sending = 'sent'
+    this.#host.send(this, NOTHING, true)
+    this.#deadline.refresh()
+    this.request.onRequestSent()
+  }
+
+  onSourceError(error: Error): void {
+    this.request.abort(error)
+  }
+
+  #tolerate(): boolean {
+    const error = new RequestContentLengthMismatchError()
+    if (!this.#host.settings.strictContentLength) {
+      process.emitWarning(error)
+      return true
+    }
+    this.request.fail(error, 'sending', 'no')
+    this.#giveUp()
+    return false
+  }
+
+  /** The stream takes more of the body. */
+  onWritable(): void {
+    this.#deadline.refresh()
+    this.#tunnel?.unblock()
+    if (this.#sending !== 'blocked') return
+    this.#sending = 'pumping'
+    this.#pump?.resume()
+  }
+
+  onInformational(status: number, fields: HeaderBlock): void {
+    this.#deadline.arm(this.#headersTimeout)
+    if (status === 100) {
+      if (this.#sending === 'held') this.#sendBody()
+      return
+    }
+    this.request.onResponseStarted()
+    if (!this.request.settled) this.request.onInformational(status, fields, '')
+  }
+
+  onHead(status: number, fields: HeaderBlock): void {
+    const { request } = this
+    request.onResponseStarted()
+    if (request.settled) return
+    if (request.takesOver && (request.upgrade === null || (status >= 200 && status < 300))) {
+      this.#deadline.disarm()
+      this.#tunnel = new Http2Tunnel(this)
+      request.onUpgrade(status, fields, this.#tunnel)
+      return
+    }
+    this.#deadline.arm(this.#bodyTimeout)
+    request.onHead(status, fields, '')
+  }
+
+  onData(bytes: Buffer): void {
+    if (this.#tunnel !== null) {
+      this.#tunnel.deliver(bytes)
+      return
+    }
+    const { maxResponseSize } = this.#host.settings
+    this.#received += bytes.length
+    if (maxResponseSize >= 0 && this.#received > maxResponseSize) {
+      this.request.fail(new ResponseExceededMaxSizeError(), 'body', 'no')
+      this.#giveUp()
+      return
+    }
+    this.#deadline.refresh()
+    if (this.request.paused || this.#backlog.length > 0) this.#backlog.push(bytes)
+    else this.#deliver(bytes)
+  }
+
+  #deliver(bytes: Buffer): void {
+    const { request } = this
+    this.#delivering = true
+    request.onData(bytes)
+    this.#delivering = false
+    if (request.settled) return
+    if (request.paused) this.#unreleased += bytes.length
+    else this.#host.release(this, bytes.length)
+  }
+
+  onRequestResumed(): void {
+    this.#deadline.arm(this.#bodyTimeout)
+    if (this.#delivering) return
+    if (this.#unreleased > 0) this.#host.release(this, this.#unreleased)
+    this.#unreleased = 0
+    while (!this.request.paused && !this.request.settled) {
+      const bytes = this.#backlog.shift()
+      if (bytes === undefined) break
+      this.#deliver(bytes)
+    }
+    if (this.#trailers !== null) this.onEnd(this.#trailers)
+  }
+
+  onEnd(trailers: HeaderBlock | null): void {
+    const { request } = this
+    if (this.#tunnel !== null) {
+      this.#tunnel.finish()
+      return
+    }
+    if (request.settled) return
+    if (request.paused || this.#backlog.length > 0) {
+      this.#trailers = trailers ?? HeaderBlock.EMPTY
+      this.#deadline.disarm()
+      return
+    }
+    const unfinished = this.#sending !== 'sent'
+    request.onEnd(trailers ?? HeaderBlock.EMPTY)
+    if (unfinished) this.#giveUp()
+    else this.#host.onSettled(this)
+  }
+
+  /** The stream is gone and the response not complete. */
+  onLost(error: Error, verbatim: boolean, unprocessed: boolean): void {
+    this.#pump?.stop()
+    if (this.#tunnel !== null) this.#tunnel.destroy(error)
+    else if (verbatim) this.request.failWith(error)
+    else if (unprocessed) this.request.fail(error, undefined, 'safe')
+    else this.request.fail(error)
+    this.#host.onSettled(this)
+  }
+
+  onRequestAborted(): void {
+    this.#giveUp()
+  }
+
+  onHandlerError(error: unknown): void {
+    this.#host.onHandlerError(error)
+  }
+
+  sendTunnel(bytes: Uint8Array, end: boolean): boolean {
+    return this.#host.send(this, bytes, end)
+  }
+
+  releaseTunnel(bytes: number): void {
+    this.#host.release(this, bytes)
+  }
+
+  closeTunnel(): void {
+    this.#giveUp()
+  }
+
+  /** The request is settled; so is the stream, from our side. */
+  #giveUp(): void {
+    this.#pump?.stop()
+    this.#backlog = []
+    this.#trailers = null
+    this.#host.reset(this, CANCEL)
+    this.#host.onSettled(this)
+  }
+
+  #onLate(): void {
+    const { request } = this
+    if (request.responding) {
+      if (request.paused) return
+      request.fail(new BodyTimeoutError(`HTTP/2: "stream timeout after ${this.#bodyTimeout}"`))
+    } else if (this.#sending === 'pumping') {
+      // The caller's own source is slow, not the server.
+      this.#deadline.arm(this.#headersTimeout)
+      return
+    } else {
+      const late = `timeout after ${this.#headersTimeout}"`
+      request.fail(
+        request.takesOver
+          ? new InformationalError(`HTTP/2: "stream ${late}`)
+          : new HeadersTimeoutError(`HTTP/2: "headers ${late}`),
+      )
+      this.#host.onOverdue()
+    }
+    this.#giveUp()
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The socket that CONNECT and extended CONNECT give to their caller over HTTP/2: the two directions of one
+ * stream as a Duplex.
+ */
+import { Duplex } from 'node:stream'
+
+/** The stream below. */
+export interface TunnelHost {
+  /** False: `done` is called when there is room again; the bytes are taken in any case. */
+  sendTunnel(bytes: Uint8Array, end: boolean): boolean
+  /** The reader took these bytes. */
+  releaseTunnel(bytes: number): void
+  /** The caller is done with it; the stream is reset unless both sides have ended. */
+  closeTunnel(): void
+}
+
+type Callback = (error?: Error | null) => void
+
+const NOTHING = new Uint8Array(0)
+
+export class Http2Tunnel extends Duplex {
+  readonly #host: TunnelHost
+  #blocked: Callback | null = null
+  /** Bytes pushed that the reader has not asked beyond yet. */
+  #unreleased = 0
+
+  constructor(host: TunnelHost) {
+    super({ allowHalfOpen: true })
+    this.#host = host
+  }
+
+  /** Bytes from the peer. */
+  deliver(bytes: Buffer): void {
+    if (this.destroyed || this.readableEnded) {
+      this.#host.releaseTunnel(bytes.length)
+    } else if (this.push(bytes)) {
+      this.#host.releaseTunnel(bytes.length)
+    } else {
+      this.#unreleased += bytes.length
+    }
+  }
+
+  /** The peer has ended its side. */
+  finish(): void {
+    if (!this.destroyed) this.push(null)
+  }
+
+  /** The stream takes more. */
+  unblock(): void {
+    const done = this.#blocked
+    this.#blocked = null
+    done?.()
+  }
+
+  override _read(): void {
+    const bytes = this.#unreleased
+    this.#unreleased = 0
+    if (bytes > 0) this.#host.releaseTunnel(bytes)
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Callback): void {
+    if (this.#host.sendTunnel(chunk, false)) done()
+    else this.#blocked = done
+  }
+
+  override _final(done: Callback): void {
+    this.#host.sendTunnel(NOTHING, true)
+    done()
+  }
+
+  override _destroy(error: Error | null, done: Callback): void {
+    this.#blocked = null
+    this.#host.closeTunnel()
+    done(error)
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * What is decided about a request body before the head is written, the same over both protocols: how long it
+ * is said to be, what type it brings along, and where its bytes come from (contract: dispatcher.md 5).
+ */
+import { InvalidArgumentError, RequestContentLengthMismatchError } from '../errors.ts'
+import { isFieldValue } from '../protocol/ascii.ts'
+import { lengthMismatch, lengthToSend } from '../request/body-length.ts'
+import { knownLength } from '../request/body-source.ts'
+import { encodeForm } from '../request/form-body.ts'
+import type { Request } from '../request/request.ts'
+import type { PumpedSource } from './body-pump.ts'
+
+export interface OutgoingBody {
+  /** The length to announce; null when none is. */
+  readonly length: number | null
+  /** The type that the body knows of itself, when the caller named none. */
+  readonly contentType: string | null
+  /** Null when there is no body, none that holds anything, or it is plain bytes. */
+  readonly pumped: PumpedSource | null
+}
+
+/** Returns the error instead when the request must not be sent. */
+export function prepareBody(request: Request, strictContentLength: boolean): OutgoingBody | Error {
+  const { method, source } = request
+  let known = knownLength(source)
+  let contentType: string | null = null
+  let pumped: PumpedSource | null = null
+  if (source.kind === 'form') {
+    const body = encodeForm(source.form)
+    known = body.length
+    contentType = body.contentType
+    pumped = { kind: 'encoded-form', body }
+  } else if (source.kind === 'blob') {
+    contentType = source.blob.type || null
+    pumped = source
+  } else if (source.kind === 'stream' || source.kind === 'iterable') {
+    pumped = source
+  }
+  if (request.contentType !== null) contentType = null
+  if (contentType !== null && !isFieldValue(contentType)) {
+    return new InvalidArgumentError('invalid content-type header')
+  }
+  if (lengthMismatch(method, known, request.contentLength)) {
+    const error = new RequestContentLengthMismatchError()
+    if (strictContentLength) return error
+    process.emitWarning(error)
+  }
+  const length = lengthToSend(method, known, request.contentLength)
+  return { length, contentType, pumped: known === 0 ? null : pumped }
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import { describe, it } from 'node:test'
+import type { Dispatch, Interceptor } from '../../src/dispatcher/compose.ts'
+import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
+import type { DispatchHandler, LegacyDispatchHandler } from '../../src/request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
+import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
+
+const GET = { path: '/', method: 'GET' } as const
+
+describe('Dispatcher', () => {
+  it('can be made, and asks for dispatch, close and destroy', () => {
+    const dispatcher = new Dispatcher()
+    assert.ok(dispatcher instanceof EventEmitter)
+    const abstract = { name: 'Error', message: 'not implemented' }
+    assert.throws(() => dispatcher.dispatch(GET, {}), abstract)
+    assert.throws(() => dispatcher.close(), abstract)
+    assert.throws(() => dispatcher.destroy(), abstract)
+    class Partly extends Dispatcher {}
+    assert.throws(() => new Partly().dispatch(GET, {}), abstract)
+  })
+
+  it('rejects requests when dispatch is not implemented', async () => {
+    await assert.rejects(new Dispatcher().request(GET), { message: 'not implemented' })
+  })
+
+  it('has real methods and shows no state', () => {
+    const names = 'dispatch close destroy compose request stream pipeline upgrade connect'.split(' ')
+    for (const name of names) {
+      const descriptor = Object.getOwnPropertyDescriptor(Dispatcher.prototype, name)
+      assert.equal(typeof descriptor?.value, 'function', name)
+      assert.equal(descriptor?.enumerable, false, name)
+    }
+    assert.deepEqual(Object.keys(new Dispatcher()), Object.keys(new EventEmitter()))
+  })
+})
+
+/** Stands for our own classes: state in private fields, which a Proxy does not have. */
+class OwnOrigin extends ScriptedDispatcher {
+  #closed = 0
+  #pipelining = 1
+
+  override composedOrigin(): string {
+    return `http://own.test${this.#closed === 0 ? '' : '/closed'}`
+  }
+
+  get pipelining(): number {
+    return this.#pipelining
+  }
+
+  set pipelining(value: number) {
+    this.#pipelining = value
+  }
+
+  get closeCalls(): number {
+    return this.#closed
+  }
+
+  override close(): Promise<null> {
+    this.#closed++
+    return Promise.resolve(null)
+  }
+
+  override destroy(): Promise<null> {
+    this.#closed += 10
+    return Promise.resolve(null)
+  }
+
+  /** A method of a user's own, built on the public ones. */
+  async greet(): Promise<number> {
+    return (await this.request(GET)).statusCode
+  }
+}
+
+function tag(log: string[], name: string): Interceptor {
+  return (dispatch) => (opts, handler) => {
+    log.push(name)
+    return dispatch(opts, handler)
+  }
+}
+
+describe('compose()', () => {
+  it('the last interceptor sees a request first; null ones are skipped; both call forms', async () => {
+    for (const asList of [true, false]) {
+      const log: string[] = []
+      const base = new ScriptedDispatcher((exchange) => exchange.start().head().end())
+      const list = [tag(log, 'a'), null, tag(log, 'b'), undefined]
+      const composed = asList ? base.compose(list) : base.compose(...list)
+      assert.equal((await composed.request(GET)).statusCode, 200)
+      assert.deepEqual(log, ['b', 'a'])
+      await base.request(GET)
+      assert.deepEqual(log, ['b', 'a'])
+    }
+  })
+
+  it('refuses what is no interceptor', () => {
+    const base = new ScriptedDispatcher()
+    for (const [value, type] of [
+      ['x', 'string'],
+      [{}, 'object'],
+      [5, 'number'],
+    ]) {
+      assert.throws(() => base.compose(value as never), {
+        name: 'TypeError',
+        message: `invalid interceptor, expected function received ${type}`,
+      })
+    }
+    for (const result of [undefined, null, {}, () => true, (_one: unknown) => true]) {
+      assert.throws(() => base.compose(() => result as Dispatch), {
+        name: 'TypeError',
+        message: 'invalid interceptor',
+      })
+    }
+  })
+
+  it('all but dispatch is that of the original, private state included', async () => {
+    const base = new OwnOrigin()
+    const composed = base.compose(tag([], 'a'))
+    assert.ok(composed instanceof OwnOrigin)
+    composed.pipelining = 7
+    assert.equal(base.pipelining, 7)
+    assert.equal(composed.pipelining, 7)
+    await composed.close()
+    assert.equal(base.closeCalls, 1)
+    await composed.destroy()
+    assert.equal(base.closeCalls, 11)
+    const heard: unknown[] = []
+    assert.equal(
+      composed.on('drain', (value) => heard.push(value)),
+      composed,
+    )
+    base.emit('drain', 1)
+    composed.emit('drain', 2)
+    assert.deepEqual(heard, [1, 2])
+  })
+
+  it('a method that is built on request goes through the interceptors', async () => {
+    const log: string[] = []
+    const base = new OwnOrigin((exchange) => exchange.start().head(299).end())
+    assert.equal(await base.compose(tag(log, 'a')).greet(), 299)
+    assert.deepEqual(log, ['a'])
+  })
+
+  it('can be composed again', async () => {
+    const log: string[] = []
+    const base = new OwnOrigin((exchange) => exchange.start().head().end())
+    const composed = base.compose(tag(log, 'a')).compose(tag(log, 'b'))
+    await composed.request(GET)
+    assert.deepEqual(log, ['b', 'a'])
+    await composed.close()
+    assert.equal(base.closeCalls, 1)
+    assert.equal(base.exchanges[0]?.opts.origin, 'http://own.test')
+  })
+
+  it('fills in the origin on a copy, and keeps one that is there', () => {
+    const base = new OwnOrigin()
+    const composed = base.compose(tag([], 'a'))
+    const opts: DispatchOptions = { ...GET }
+    composed.dispatch(opts, { onRequestStart() {} })
+    assert.equal(base.last.opts.origin, 'http://own.test')
+    assert.equal('origin' in opts, false)
+    const explicit: DispatchOptions = { ...GET, origin: 'http://other.test' }
+    composed.dispatch(explicit, { onRequestStart() {} })
+    assert.equal(base.last.opts, explicit)
+    const plain = new ScriptedDispatcher()
+    plain.compose(tag([], 'a')).dispatch(opts, { onRequestStart() {} })
+    assert.equal(plain.last.opts, opts)
+    composed.dispatch(null as never, {})
+    assert.equal(base.last.opts, null)
+  })
+
+  it('interceptors see handlers of the newer generation only', () => {
+    const base = new ScriptedDispatcher()
+    const seen: DispatchHandler[] = []
+    const composed = base.compose((dispatch) => (opts, handler) => {
+      seen.push(handler)
+      return dispatch(opts, handler)
+    })
+    const legacy: LegacyDispatchHandler = { onConnect: () => {}, onError: () => {} }
+    composed.dispatch(GET, legacy)
+    assert.equal(typeof seen[0]?.onRequestStart, 'function')
+    const modern: DispatchHandler = { onRequestStart() {} }
+    composed.dispatch(GET, modern)
+    assert.equal(seen[1], modern)
+  })
+
+  it('signals work on a composed view', async () => {
+    const base = new ScriptedDispatcher()
+    const composed = base.compose(tag([], 'a'))
+    const signal = new EventEmitter()
+    const pending = [composed.request({ ...GET, signal }), composed.request({ ...GET, signal })]
+    assert.equal(signal.listenerCount('abort'), 1)
+    signal.emit('abort')
+    for (const one of pending) await assert.rejects(one, { code: 'UND_ERR_ABORTED' })
+    assert.equal(signal.listenerCount('abort'), 0)
+  })
+})

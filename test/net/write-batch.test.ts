@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { describe, test } from 'node:test'
+import { WriteBatch } from '../../src/net/write-batch.ts'
+
+/** Each write is one entry; corked writes that arrive together are one `writev`. */
+function target(): { stream: Writable; writes: string[] } {
+  const writes: string[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      writes.push(chunk.toString('latin1'))
+      done()
+    },
+    writev(chunks, done) {
+      writes.push(chunks.map(({ chunk }) => (chunk as Buffer).toString('latin1')).join('|'))
+      done()
+    },
+  })
+  return { stream, writes }
+}
+
+const tick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
+
+describe('WriteBatch', () => {
+  test('what is added in one tick is one write', async () => {
+    const { stream, writes } = target()
+    const batch = new WriteBatch(stream)
+    batch.add('GET / HTTP/1.1\r\n')
+    batch.add('\r\n')
+    assert.deepEqual(writes, [])
+    assert.equal(batch.waiting, 18)
+    await tick()
+    assert.deepEqual(writes, ['GET / HTTP/1.1\r\n\r\n'])
+    assert.equal(batch.waiting, 0)
+  })
+
+  test('the next tick is another write', async () => {
+    const { stream, writes } = target()
+    const batch = new WriteBatch(stream)
+    batch.add('a')
+    await tick()
+    batch.add('b')
+    await tick()
+    assert.deepEqual(writes, ['a', 'b'])
+  })
+
+  test('a small body is joined with its head, in order', async () => {
+    const { stream, writes } = target()
+    const batch = new WriteBatch(stream)
+    batch.add('head ')
+    batch.add(Buffer.from('body '))
+    batch.add('tail')
+    await tick()
+    assert.deepEqual(writes, ['head body tail'])
+  })
+
+  test('a larger body is not copied: the parts leave together', async () => {
+    const { stream, writes } = target()
+    const batch = new WriteBatch(stream)
+    batch.add('head')
+    batch.add(Buffer.alloc(5000, 'x'))
+    batch.add('tail')
+    await tick()
+    assert.deepEqual(writes, [`head|${'x'.repeat(5000)}|tail`])
+  })
+
+  test('past 64 KiB it does not wait for the end of the tick', () => {
+    const { stream, writes } = target()
+    const batch = new WriteBatch(stream)
+    batch.add('head')
+    batch.add(Buffer.alloc(64 * 1024, 'x'))
+    assert.equal(writes.length, 1)
+    assert.equal(batch.waiting, 0)
+  })
+
+  test('strings are latin1', async () => {
+    const { stream, writes } = target()
+    const batch = new WriteBatch(stream)
+    batch.add('\xe9')
+    await tick()
+    batch.add('\xe9')
+    batch.add(Buffer.from([0xff]))
+    await tick()
+    assert.deepEqual(writes, ['\xe9', '\xe9\xff'])
+  })
+
+  test('flush writes at once, and has nothing to do at the end of the tick', async () => {
+    const { stream, writes } = target()
+    const batch = new WriteBatch(stream)
+    batch.flush()
+    assert.deepEqual(writes, [])
+    batch.add('a')
+    batch.flush()
+    assert.deepEqual(writes, ['a'])
+    await tick()
+    assert.deepEqual(writes, ['a'])
+  })
+
+  test('a destroyed target gets nothing and raises nothing', async () => {
+    const { stream, writes } = target()
+    const batch = new WriteBatch(stream)
+    batch.add('a')
+    batch.add(Buffer.from('b'))
+    stream.destroy()
+    await tick()
+    assert.deepEqual(writes, [])
+    assert.equal(batch.waiting, 0)
+  })
+})

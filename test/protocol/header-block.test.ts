@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { addField, HeaderBlock, type HeaderObject } from '../../src/protocol/header-block.ts'
+
+describe('HeaderBlock', () => {
+  const block = new HeaderBlock([
+    'Set-Cookie',
+    'a',
+    'X-A',
+    '1',
+    'set-cookie',
+    'b',
+    'SET-COOKIE',
+    'c',
+    'x-e',
+    '',
+  ])
+
+  it('makes an object with lower-case names and arrays for repeated ones', () => {
+    assert.deepEqual(block.toObject(), { 'set-cookie': ['a', 'b', 'c'], 'x-a': '1', 'x-e': '' })
+  })
+
+  it('makes a fresh object each time', () => {
+    const first = block.toObject()
+    first['x-a'] = 'changed'
+    const cookies = first['set-cookie']
+    assert.ok(Array.isArray(cookies))
+    cookies.push('d')
+    assert.deepEqual(block.toObject()['x-a'], '1')
+    assert.deepEqual(block.toObject()['set-cookie'], ['a', 'b', 'c'])
+  })
+
+  it('finds the first value of a name in any case', () => {
+    assert.equal(block.get('set-cookie'), 'a')
+    assert.equal(block.get('x-e'), '')
+    assert.equal(block.get('x-b'), null)
+    assert.equal(block.get('absent-altogether'), null)
+  })
+
+  it('counts fields', () => {
+    assert.equal(block.size, 5)
+    assert.equal(HeaderBlock.EMPTY.size, 0)
+    assert.deepEqual(HeaderBlock.EMPTY.toObject(), {})
+  })
+
+  it('gives the raw names and values as latin1 bytes', () => {
+    const raw = new HeaderBlock(['X-\xe9', '\xff']).toBuffers()
+    assert.deepEqual(raw, [Buffer.from([0x58, 0x2d, 0xe9]), Buffer.from([0xff])])
+  })
+
+  it('keeps names that exist on every object as plain fields', () => {
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
+    for (const name of names) {
+      const lower = name.toLowerCase()
+      for (const count of [1, 2, 3]) {
+        const values = Array.from({ length: count }, (_, i) => `v${i}`)
+        const object = new HeaderBlock(values.flatMap((value) => [name, value])).toObject()
+        assert.equal(Object.getPrototypeOf(object), Object.prototype)
+        assert.deepEqual(Object.keys(object), [lower])
+        assert.deepEqual(Object.getOwnPropertyDescriptor(object, lower), {
+          value: count === 1 ? 'v0' : values,
+          writable: true,
+          enumerable: true,
+          configurable: true,
+        })
+      }
+    }
+  })
+
+  it('adds to an object that has fields already', () => {
+    const object: HeaderObject = { a: '1' }
+    block.copyInto(object)
+    addField(object, 'a', '2')
+    assert.deepEqual(object['a'], ['1', '2'])
+    assert.equal(object['x-a'], '1')
+  })
+})

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { InternalError } from '../../../src/base/invariant.ts'
+import {
+  type IdleTimes,
+  idleTime,
+  REUSE_TABLE,
+  Reuse,
+  type ReuseInput,
+  type ReuseState,
+} from '../../../src/protocol/http1/reuse.ts'
+
+const INPUTS: Record<ReuseInput, (reuse: Reuse) => void> = {
+  request: (reuse) => reuse.wrote(false),
+  'last-request': (reuse) => reuse.wrote(true),
+  retire: (reuse) => reuse.retire(),
+  answered: (reuse) => reuse.answered(true),
+  'all-answered': (reuse) => reuse.answered(true),
+  denied: (reuse) => reuse.answered(false),
+  lost: (reuse) => reuse.lost(),
+}
+
+/** A connection in the wanted state, with enough or few enough requests running for the input. */
+function reach(state: ReuseState, input: ReuseInput): Reuse {
+  const reuse = new Reuse()
+  const running = input === 'answered' ? 2 : 1
+  if (state === 'over') reuse.lost()
+  if (state === 'busy' || state === 'last') {
+    for (let i = 0; i < running; i++) reuse.wrote(false)
+    if (state === 'last') reuse.retire()
+  }
+  assert.equal(reuse.state, state)
+  return reuse
+}
+
+describe('the reuse table', () => {
+  for (const state of Object.keys(REUSE_TABLE) as ReuseState[]) {
+    for (const input of Object.keys(INPUTS) as ReuseInput[]) {
+      const next = REUSE_TABLE[state][input]
+      it(`${state} + ${input} → ${next ?? 'misuse'}`, () => {
+        const reuse = reach(state, input)
+        if (next === null) {
+          assert.throws(() => INPUTS[input](reuse), InternalError)
+          assert.equal(reuse.state, state)
+        } else {
+          INPUTS[input](reuse)
+          assert.equal(reuse.state, next)
+          assert.equal(reuse.canTake, next === 'idle' || next === 'busy')
+          assert.equal(reuse.running > 0, next === 'busy' || next === 'last')
+        }
+      })
+    }
+  }
+})
+
+describe('Reuse', () => {
+  it('counts what runs', () => {
+    const reuse = new Reuse()
+    assert.equal(reuse.canTake, true)
+    reuse.wrote(false)
+    reuse.wrote(true)
+    assert.equal(reuse.running, 2)
+    assert.equal(reuse.canTake, false)
+    reuse.answered(true)
+    assert.equal(reuse.running, 1)
+    assert.equal(reuse.state, 'last')
+    reuse.answered(true)
+    assert.equal(reuse.running, 0)
+    assert.equal(reuse.state, 'over')
+  })
+
+  it('is over for all when one response denies it', () => {
+    const reuse = new Reuse()
+    reuse.wrote(false)
+    reuse.wrote(false)
+    reuse.answered(false)
+    assert.equal(reuse.state, 'over')
+    assert.equal(reuse.running, 0)
+  })
+})
+
+describe('idleTime', () => {
+  const times: IdleTimes = {
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 600_000,
+    keepAliveTimeoutThreshold: 2_000,
+  }
+  it('is the default without a hint', () => assert.equal(idleTime(null, times), 4_000))
+  it('is the hint less the threshold', () => assert.equal(idleTime(5, times), 3_000))
+  it('is at most the maximum', () => assert.equal(idleTime(Number.MAX_SAFE_INTEGER, times), 600_000))
+  it('is nothing for a hint of the threshold or less', () => {
+    for (const hint of [0, 1, 2]) assert.equal(idleTime(hint, times), 0)
+  })
+  it('may exceed the hint with a negative threshold', () => {
+    assert.equal(idleTime(1, { ...times, keepAliveTimeoutThreshold: -500 }), 1_500)
+  })
+})

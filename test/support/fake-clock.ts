@@ -1,0 +1,110 @@
+/**
+ * A clock that only moves when a test says so. It stands in for the global `setTimeout`, which is where the
+ * library takes its timers from. Unlike the one of node:test it refreshes timers and tells which are active.
+ */
+import type { TestContext } from 'node:test'
+
+export class FakeTimer {
+  readonly delay: number
+  readonly #clock: FakeClock
+  readonly #run: () => void
+  due = 0
+  referenced = true
+
+  constructor(clock: FakeClock, delay: number, run: () => void) {
+    this.#clock = clock
+    this.delay = delay
+    this.#run = run
+    this.refresh()
+  }
+
+  ref(): this {
+    this.referenced = true
+    return this
+  }
+
+  unref(): this {
+    this.referenced = false
+    return this
+  }
+
+  hasRef(): boolean {
+    return this.referenced
+  }
+
+  refresh(): this {
+    this.due = this.#clock.now + this.delay
+    this.#clock.active.add(this)
+    return this
+  }
+
+  fire(): void {
+    this.#clock.active.delete(this)
+    this.#run()
+  }
+}
+
+export class FakeClock {
+  now = 0
+  readonly active = new Set<FakeTimer>()
+
+  /** Replaces the global timers until the test ends. */
+  static install(t: Pick<TestContext, 'after'>): FakeClock {
+    const clock = new FakeClock()
+    t.after(clock.enable())
+    return clock
+  }
+
+  /** Returns what puts the real timers back. */
+  enable(): () => void {
+    const { setTimeout: realSet, clearTimeout: realClear } = globalThis
+    const set = (run: (...args: unknown[]) => void, delay = 0, ...args: unknown[]): FakeTimer =>
+      new FakeTimer(this, delay, () => run(...args))
+    const clear = (timer: unknown): void => {
+      if (timer instanceof FakeTimer) this.active.delete(timer)
+      else realClear(timer as NodeJS.Timeout)
+    }
+    globalThis.setTimeout = set as unknown as typeof setTimeout
+    globalThis.clearTimeout = clear as typeof clearTimeout
+    return () => {
+      globalThis.setTimeout = realSet
+      globalThis.clearTimeout = realClear
+    }
+  }
+
+  /** Moves on, running each timer at its time; then lets the event loop turn, as verdicts wait for that. */
+  async advance(milliseconds: number): Promise<void> {
+    this.jump(milliseconds)
+    await turns(2)
+  }
+
+  /** Moves on without turning the event loop. */
+  jump(milliseconds: number): void {
+    const end = this.now + milliseconds
+    for (let next = this.#next(end); next !== null; next = this.#next(end)) {
+      this.now = next.due
+      next.fire()
+    }
+    this.now = end
+  }
+
+  #next(end: number): FakeTimer | null {
+    let next: FakeTimer | null = null
+    for (const timer of this.active) if (timer.due <= end && timer.due < (next?.due ?? Infinity)) next = timer
+    return next
+  }
+}
+
+/** Lets the event loop go round. */
+export async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Lets the event loop go round until something is so. */
+export async function eventually(holds: () => boolean, what = holds.toString()): Promise<void> {
+  for (let i = 0; i < 10_000; i++) {
+    if (holds()) return
+    await turns(1)
+  }
+  throw new Error(`never became true: ${what}`)
+}

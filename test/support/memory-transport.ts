@@ -1,0 +1,61 @@
+/** A Transport without a stream under it: tests see each call of a connection, and drive its sink. */
+import { Duplex } from 'node:stream'
+import type { SocketInfo } from '../../src/errors.ts'
+import type { Transport, TransportSink } from '../../src/net/transport.ts'
+
+export class MemoryTransport implements Transport {
+  readonly socket: Duplex = new Duplex({ read() {} })
+  congested = false
+  written = ''
+  reading = true
+  referenced = true
+  typesOfService: number[] = []
+  destroyedWith: Error | null | undefined
+  detachedWith: string | null = null
+  sink: TransportSink | null = null
+
+  attach(sink: TransportSink): void {
+    this.sink = sink
+  }
+
+  write(data: string | Uint8Array): void {
+    this.written += typeof data === 'string' ? data : Buffer.from(data).toString('latin1')
+  }
+
+  flush(): void {}
+
+  pauseReading(): void {
+    this.reading = false
+  }
+
+  resumeReading(): void {
+    this.reading = true
+  }
+
+  setReferenced(on: boolean): void {
+    this.referenced = on
+  }
+
+  setTypeOfService(value: number): void {
+    this.typesOfService.push(value)
+  }
+
+  info(): SocketInfo {
+    return { remoteAddress: '192.0.2.1', remotePort: 80, bytesWritten: this.written.length, bytesRead: 0 }
+  }
+
+  detach(unread: Uint8Array): Duplex {
+    this.detachedWith = Buffer.from(unread).toString('latin1')
+    this.sink = null
+    return this.socket
+  }
+
+  destroy(error: Error | null): void {
+    this.destroyedWith ??= error
+  }
+
+  say(...parts: string[]): this {
+    this.sink?.onBytes(Buffer.from(parts.join(''), 'latin1'))
+    return this
+  }
+}
