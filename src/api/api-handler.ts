@@ -153,7 +153,11 @@ export abstract class ApiHandler implements DispatchHandler {
   holdWeakly(): void {
     if (this.#unsubscribe === null || this.#signal === null || this.#owner === null) return
     const unsubscribe = this.#unsubscribe
-    this.#unsubscribe = signalHubOf(this.#owner).subscribeWeakly(this.#signal, this as ApiHandler, failOnAbort)
+    this.#unsubscribe = signalHubOf(this.#owner).subscribeWeakly(
+      this.#signal,
+      this as ApiHandler,
+      failOnAbort,
+    )
     unsubscribe()
   }
 

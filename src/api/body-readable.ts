@@ -44,7 +44,6 @@ export interface DumpOptions {
 export class BodyReadable extends Readable {
   readonly #source: BodySource
   readonly #headers: HeaderObject
-  readonly #limit: number
   readonly #isHead: boolean
   /** Arrived and not handed on; null once the stream runs and something was read from it. */
   #held: Buffer[] | null = []
@@ -67,7 +66,6 @@ export class BodyReadable extends Readable {
     super({ highWaterMark })
     this.#source = source
     this.#headers = headers
-    this.#limit = highWaterMark
     this.#isHead = isHead
   }
 
@@ -141,7 +139,7 @@ export class BodyReadable extends Readable {
       const onAbort = (): void => {
         this.destroy((signal?.reason ?? new AbortError()) as Error)
       }
-      this.on('error', ignoreError)
+      this.#muteErrors()
       this.once('close', () => {
         signal?.removeEventListener('abort', onAbort)
         if (signal?.aborted) reject(signal.reason ?? new AbortError())
@@ -158,7 +156,7 @@ export class BodyReadable extends Readable {
     const closed = new Promise((resolve) => this.once('close', resolve))
     const ending = this.readableEnded || (this.#collecting && this.#complete && !this.#streaming)
     if (!ending) {
-      this.on('error', ignoreError)
+      this.#muteErrors()
       this.destroy()
     }
     await closed
@@ -186,7 +184,7 @@ export class BodyReadable extends Readable {
     if (!this.#streaming) {
       this.#held?.push(chunk)
       this.#heldBytes += chunk.length
-      if (this.#heldBytes >= this.#limit && this.#collector === null) this.#pause()
+      if (this.#heldBytes >= this.readableHighWaterMark && this.#collector === null) this.#pause()
       return
     }
     // Until the first read a collection may still begin, and it wants all there was.
@@ -233,7 +231,7 @@ export class BodyReadable extends Readable {
     const collector = this.#collector
     if (collector !== null) {
       // Whoever collects is told by the promise, and need not listen for errors.
-      this.on('error', ignoreError)
+      this.#muteErrors()
       collector.fail(reason)
     }
     if (!this.#complete) this.#source.abortBody(reason)
@@ -245,7 +243,7 @@ export class BodyReadable extends Readable {
 
   #collect<T>(convert: Conversion<T>): Promise<T> {
     if (this.#failed) {
-      this.on('error', ignoreError)
+      this.#muteErrors()
       return Promise.reject(this.#error)
     }
     if (this.#collector !== null || this.#dumped || this.readableDidRead || this.#web?.locked) {
@@ -335,6 +333,11 @@ export class BodyReadable extends Readable {
       if (room < 0) this.destroy(new AbortError())
     })
     this.resume()
+  }
+
+  /** For an error that somebody is told of in another way. */
+  #muteErrors(): void {
+    if (this.listenerCount('error', ignoreError) === 0) this.on('error', ignoreError)
   }
 
   #hasReaders(): boolean {

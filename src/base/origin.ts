@@ -3,6 +3,7 @@
  * from it. It knows no error class (base imports nothing): a refused input comes back as a message.
  * WHATWG URL is the only parser, so that nobody downstream sees another host than was checked here.
  */
+import { withoutBrackets } from './server-name.ts'
 
 /** An origin, with every spelling of its host that the layers above need. */
 export interface Origin {
@@ -114,8 +115,4 @@ function hasHttpScheme(text: string): boolean {
 
 function wrongProtocol(): OriginProblem {
   return { problem: 'Invalid URL protocol: the URL must start with `http:` or `https:`.' }
-}
-
-function withoutBrackets(hostname: string): string {
-  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }

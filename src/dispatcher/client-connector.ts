@@ -2,10 +2,10 @@
  * From the options of a client to the function that opens its connections (contract: connect.md 7).
  */
 import type { Origin } from '../base/origin.ts'
-import { buildConnector, type Connector, type ConnectorOptions } from '../net/connector.ts'
-import type { ClientSettings } from './client-options.ts'
+import { buildConnector, type ConnectorOptions } from '../net/connector.ts'
+import type { ClientSettings, ConnectFunction } from './client-options.ts'
 
-export function connectorFor(settings: ClientSettings): Connector {
+export function connectorFor(settings: ClientSettings): ConnectFunction {
   const { connect, tls, socketPath } = settings
   if (typeof connect === 'function') {
     return (options, callback) =>

@@ -5,12 +5,19 @@
  */
 import { maxHeaderSize as runtimeMaxHeaderSize } from 'node:http'
 import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { InvalidArgumentError } from '../errors.ts'
-import type { BuildConnectorOptions, Connector } from '../net/connector.ts'
+import type { BuildConnectorOptions, ConnectorOptions } from '../net/connector.ts'
 import type { WebSocketOptions } from './lifecycle.ts'
 
-/** A caller's way to open connections: calls back with an error, or with null and a connected socket. */
-export type ConnectFunction = Connector
+/**
+ * A caller's way to open connections: calls back with an error, or with null and a connected socket. What it
+ * returns does not matter.
+ */
+export type ConnectFunction = (
+  options: ConnectorOptions & { socketPath?: string; allowH2?: boolean },
+  callback: (error: Error | null | undefined, socket?: Duplex | null) => void,
+) => unknown
 
 export interface ClientOptions {
   /** Milliseconds between two pieces of a response body; 0 for no limit. Default: 300 000. */

@@ -13,13 +13,13 @@ import { Http1Connection } from '../connection/http1-connection.ts'
 import { Http2Connection, type Http2Observer, type Http2Settings } from '../connection/http2-connection.ts'
 import { channels } from '../diagnostics.ts'
 import { ClientDestroyedError, HeadersTimeoutError, InformationalError, SocketError } from '../errors.ts'
-import { abandonConnect, type Connector } from '../net/connector.ts'
+import { abandonConnect } from '../net/connector.ts'
 import { StreamTransport } from '../net/stream-transport.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { Request, type RequestHost, type RequestSetting } from '../request/request.ts'
 import { connectorFor, connectTarget } from './client-connector.ts'
-import type { ClientSettings } from './client-options.ts'
+import type { ClientSettings, ConnectFunction } from './client-options.ts'
 import { RequestQueue } from './request-queue.ts'
 
 type State =
@@ -32,6 +32,8 @@ interface ConnectAttempt {
   readonly servername: string | null
   readonly target: ReturnType<typeof connectTarget>
   socket: Duplex | null
+  /** What the connector called back with, if it did. */
+  delivered: Duplex | null
   /** When the TCP connection under a TLS one was up. */
   connectedAt: number | null
   answered: boolean
@@ -53,7 +55,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   readonly #settings: ClientSettings
   readonly #live: Http2Settings & { pipelining: number; maxConcurrentStreams: number }
   readonly #requestSetting: RequestSetting
-  readonly #connector: Connector
+  readonly #connector: ConnectFunction
   readonly #queue = new RequestQueue()
   #state: State = IDLE
   /** Connections that take nothing more and finish what runs on them. */
@@ -111,6 +113,8 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   accept(options: DispatchOptions, handler: DispatchHandler): boolean {
     const request = new Request(options, handler, this.#requestSetting, this)
+    // A diagnostics subscriber, or a getter of the options, may have destroyed the client meanwhile.
+    if (this.#ended !== null) throw new ClientDestroyedError()
     this.#queue.push(request)
     this.#accepting++
     request.announceQueued()
@@ -157,8 +161,8 @@ export class ClientSession implements Http2Observer, RequestHost {
     this.#pump()
   }
 
-  onRequestAborted(): void {
-    this.#queue.onSettled()
+  onRequestAborted(request: Request): void {
+    this.#queue.onSettled(request)
     this.#pump()
   }
 
@@ -250,7 +254,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   #afterPump(): void {
-    if (this.#needDrain && !this.#busy) {
+    if (this.#needDrain && !this.#busy && this.#ended === null) {
       if (this.#accepting > 0) {
         queueMicrotask(() => this.#afterPump())
         return
@@ -271,7 +275,14 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   #connect(servername: string | null): void {
     const target = connectTarget(this.#origin, servername, this.#settings.localAddress)
-    const attempt: ConnectAttempt = { servername, target, socket: null, connectedAt: null, answered: false }
+    const attempt: ConnectAttempt = {
+      servername,
+      target,
+      socket: null,
+      delivered: null,
+      connectedAt: null,
+      answered: false,
+    }
     this.#state = { at: 'connecting', attempt }
     if (channels.beforeConnect.hasSubscribers) {
       channels.beforeConnect.publish({
@@ -281,7 +292,7 @@ export class ClientSession implements Http2Observer, RequestHost {
     }
     try {
       const socket: unknown = this.#connector(target, (error, connected) => {
-        this.#onConnectorAnswer(attempt, error, connected as Duplex)
+        this.#onConnectorAnswer(attempt, error, connected)
       })
       if (!attempt.answered && isSocketLike(socket)) {
         attempt.socket = socket
@@ -294,18 +305,23 @@ export class ClientSession implements Http2Observer, RequestHost {
     }
   }
 
-  #onConnectorAnswer(attempt: ConnectAttempt, error: Error | null | undefined, socket: Duplex | null): void {
+  #onConnectorAnswer(
+    attempt: ConnectAttempt,
+    error: Error | null | undefined,
+    socket: Duplex | null | undefined,
+  ): void {
     const { answered } = attempt
     attempt.answered = true
     if (answered || this.#ended !== null) {
-      if (!error && socket !== null) discard(socket)
+      if (!error && isSocketLike(socket) && socket !== attempt.delivered) discard(socket)
       return
     }
-    if (error || socket === null || socket === undefined) {
+    if (error || !isSocketLike(socket)) {
       this.#onConnectFailed(attempt, error || new SocketError('the connector delivered no socket'))
     } else if (socket.destroyed || socket.errored) {
       this.#onConnectFailed(attempt, socket.errored ?? new SocketError('destroyed'))
     } else {
+      attempt.delivered = socket
       this.#onConnected(attempt, socket)
     }
   }

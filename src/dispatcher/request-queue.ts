@@ -10,6 +10,8 @@ const SWEEP_ABOVE = 64
 
 export class RequestQueue {
   readonly #ring = new RingQueue<Request>()
+  /** Taken out all together, to be failed: whoever gives one of them up meanwhile does not shorten the queue. */
+  readonly #drained = new WeakSet<Request>()
   #dead = 0
 
   get size(): number {
@@ -39,7 +41,8 @@ export class RequestQueue {
   }
 
   /** A request in the queue has settled. */
-  onSettled(): void {
+  onSettled(request: Request): void {
+    if (this.#drained.has(request)) return
     this.#dead++
     if (this.#dead > SWEEP_ABOVE && this.#dead > this.#ring.size / 2) {
       this.#ring.retain((request) => !request.settled)
@@ -49,9 +52,7 @@ export class RequestQueue {
 
   /** Empties the queue. */
   drain(): Request[] {
-    const requests: Request[] = []
-    for (let request = this.shift(); request !== null; request = this.shift()) requests.push(request)
-    return requests
+    return this.drainWhile(() => true)
   }
 
   /** Takes requests from the front while the predicate holds. */
@@ -59,6 +60,7 @@ export class RequestQueue {
     const requests: Request[] = []
     for (let head = this.peek(); head !== null && holds(head); head = this.peek()) {
       this.#ring.shift()
+      this.#drained.add(head)
       requests.push(head)
     }
     return requests

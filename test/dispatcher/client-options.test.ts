@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import { Client, type ClientOptions, errors } from '../../src/index.ts'
-import { startPair } from '../support/scripted-client.ts'
+import { send, startPair } from '../support/scripted-client.ts'
 
 const ORIGIN = 'http://localhost:1'
 
@@ -41,12 +41,7 @@ const ROWS: readonly Row[] = [
     [false, true, 0, 1, '', 'x', Symbol('x')],
     [{}, () => {}],
   ],
-  [
-    'maxRequestsPerClient',
-    'maxRequestsPerClient must be a positive number',
-    [...notFinite, -1, 0.5],
-    [0, 1],
-  ],
+  ['maxRequestsPerClient', 'maxRequestsPerClient must be a positive number', [...notFinite, -1, 0.5], [0, 1]],
   [
     'localAddress',
     'localAddress must be valid string IP address',
@@ -196,16 +191,7 @@ describe('options of a client', () => {
     assert.equal(fresh.pipelining, 1)
     assert.deepEqual(fresh.webSocketOptions, client.webSocketOptions)
     const connected = once(fresh, 'connect')
-    fresh.dispatch(
-      { path: '/', method: 'GET' },
-      {
-        onRequestStart() {},
-        onResponseStart() {},
-        onResponseData() {},
-        onResponseEnd() {},
-        onResponseError() {},
-      },
-    )
+    send(fresh)
     await connected
     for (const name of polluted) delete prototype[name]
     await fresh.destroy()

@@ -226,21 +226,23 @@ overEachWire('request bodies', (wire) => {
   })
 
   test('an error of the source is the error of the request, and the server sees no complete request', async (t) => {
-    const aborted = deferred()
+    const arrived = deferred()
+    const aborted = deferred<boolean>()
     const client = (
       await startOrigin(t, wire, (request) => {
-        request.on('error', () => {}).on('close', () => aborted.resolve())
-        request.resume()
+        request.on('error', () => {}).on('close', () => aborted.resolve(request.complete))
+        request.once('data', () => arrived.resolve())
       })
     ).client()
     const own = new Error('mine')
     const broken = async function* () {
       yield 'x'
+      await arrived.promise
       throw own
     }
     const error = await failure(client.request({ ...POST, body: broken() }))
     assert.equal(error, own)
-    await aborted.promise
+    assert.equal(await aborted.promise, false)
   })
 
   test('a stream that fails while its request waits fails it', async (t) => {
@@ -271,7 +273,7 @@ overEachWire('request bodies', (wire) => {
     const withError = new Readable({ read() {} })
     withError.on('error', () => {})
     withError.destroy(own)
-    await once(withError, 'close')
+    await new Promise<void>((resolve) => withError.on('close', resolve))
     assert.equal(await failure(client.request({ ...POST, body: withError })), own)
     const without = new Readable({ read() {} }).destroy()
     const error = await failure(client.request({ ...POST, body: without }))

@@ -133,10 +133,14 @@ export function parseFrames(bytes: Buffer): Frame[] {
 }
 
 export class FramePeer {
-  readonly sink = new Recorder()
+  readonly sink: Recorder = new Recorder()
   readonly engine: ClientEngine<string>
-  readonly encoder = new HpackEncoder()
-  readonly decoder = new HpackDecoder({ maxTableSize: 4096, maxListSize: 1 << 20, maxFields: 10_000 })
+  readonly encoder: HpackEncoder = new HpackEncoder()
+  readonly decoder: HpackDecoder = new HpackDecoder({
+    maxTableSize: 4096,
+    maxListSize: 1 << 20,
+    maxFields: 10_000,
+  })
   /** The time that the engine is told. */
   now = 0
   #received: Frame[] = []

@@ -3,25 +3,46 @@
  * runtime; the request listener sees the same objects whatever the protocol.
  */
 import http from 'node:http'
+import http2 from 'node:http2'
 import https from 'node:https'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { describe, type TestContext } from 'node:test'
-import { Client, type ClientOptions } from '../../src/index.ts'
+import { Client, type ClientOptions, H2CClient } from '../../src/index.ts'
 import { authority, localhost } from './certificates.ts'
 
 export type Listener = (request: http.IncomingMessage, response: http.ServerResponse) => void
 
 export interface Wire {
-  readonly name: 'h1' | 'h1+tls'
+  readonly name: 'h1' | 'h1+tls' | 'h2+tls' | 'h2c'
   readonly secure: boolean
-  /** Several exchanges share a connection at the same time. */
+  /** HTTP/2: several exchanges share a connection at the same time. */
   readonly multiplexes: boolean
 }
 
 export const WIRES: readonly Wire[] = [
   { name: 'h1', secure: false, multiplexes: false },
   { name: 'h1+tls', secure: true, multiplexes: false },
+  ...(process.env['VENTUNO_WIRES'] === 'all'
+    ? ([
+        { name: 'h2+tls', secure: true, multiplexes: true },
+        { name: 'h2c', secure: false, multiplexes: true },
+      ] as const)
+    : []),
 ]
+
+/** The runtime's HTTP/2 servers call the same listener with objects that look the same. */
+function createServer(wire: Wire, listener: Listener): Server {
+  if (!wire.multiplexes) {
+    return wire.secure ? https.createServer(localhost, listener) : http.createServer(listener)
+  }
+  const compatible = listener as unknown as (
+    request: http2.Http2ServerRequest,
+    response: http2.Http2ServerResponse,
+  ) => void
+  return wire.secure
+    ? http2.createSecureServer(localhost, compatible)
+    : (http2.createServer(compatible) as unknown as Server)
+}
 
 /** Describes the same tests once for each wire; `skip` gives the reason why a wire is left out. */
 export function overEachWire(
@@ -47,7 +68,7 @@ export interface TestOrigin {
 
 /** Starts an origin on a free port; it is gone when the test ends. */
 export async function startOrigin(t: TestContext, wire: Wire, listener: Listener): Promise<TestOrigin> {
-  const server: Server = wire.secure ? https.createServer(localhost, listener) : http.createServer(listener)
+  const server = createServer(wire, listener)
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => {
     sockets.push(socket)
@@ -73,7 +94,8 @@ export async function startOrigin(t: TestContext, wire: Wire, listener: Listener
     client(options = {}) {
       const connect =
         typeof options.connect === 'function' ? options.connect : { ca: authority, ...options.connect }
-      const client = new Client(url, { ...options, connect })
+      const client =
+        wire.name === 'h2c' ? new H2CClient(url, options) : new Client(url, { ...options, connect })
       clients.push(client)
       return client
     },

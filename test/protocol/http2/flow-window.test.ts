@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { InternalError } from '../../../src/base/invariant.ts'
+import { ReceiveWindow, SendWindow } from '../../../src/protocol/http2/flow-window.ts'
+import { WindowGrowth } from '../../../src/protocol/http2/window-growth.ts'
+
+describe('SendWindow', () => {
+  test('counts down and up, below zero, never above 2^31-1', () => {
+    const window = new SendWindow(10)
+    window.take(10)
+    assert.throws(() => window.take(1), InternalError)
+    assert.equal(window.add(-5), true)
+    assert.equal(window.available, -5)
+    assert.equal(window.add(0x7fffffff + 5), true)
+    assert.equal(window.available, 0x7fffffff)
+    assert.equal(window.add(1), false)
+    assert.equal(window.available, 0x7fffffff)
+  })
+})
+
+describe('ReceiveWindow', () => {
+  test('saves small credits up to a quarter of the window', () => {
+    const window = new ReceiveWindow(100, 100)
+    assert.equal(window.receive(60), true)
+    assert.equal(window.held, 60)
+    assert.equal(window.release(24), 0)
+    assert.equal(window.release(1), 25)
+    assert.equal(window.available, 65)
+    assert.equal(window.held, 35)
+    assert.equal(window.receive(66), false)
+    assert.throws(() => window.release(36), InternalError)
+  })
+
+  test('announces a size that differs from the default', () => {
+    assert.equal(new ReceiveWindow(100, 40).announce(), 60)
+    const smaller = new ReceiveWindow(40, 100)
+    assert.equal(smaller.announce(), 0)
+    smaller.receive(100)
+    assert.equal(smaller.release(60), 0)
+    assert.equal(smaller.release(40), 40)
+  })
+
+  test('grows', () => {
+    const window = new ReceiveWindow(100, 100)
+    window.receive(30)
+    window.release(20)
+    assert.equal(window.grow(150), 70)
+    assert.equal(window.size, 150)
+    assert.equal(window.available, 140)
+    assert.equal(window.held, 10)
+  })
+})
+
+describe('WindowGrowth', () => {
+  test('takes the least round trip, and only real ones', () => {
+    const growth = new WindowGrowth(100, {})
+    const window = new ReceiveWindow(100, 100)
+    growth.addRoundTrip(0)
+    growth.addRoundTrip(-5)
+    growth.addRoundTrip(1000)
+    growth.addRoundTrip(10)
+    growth.addRoundTrip(500)
+    const arrive = (now: number): number => {
+      window.receive(60)
+      const increment = growth.onStreamData(window, now, 60)
+      window.release(60)
+      return increment
+    }
+    assert.equal(arrive(0), 0)
+    assert.equal(arrive(9), 0)
+    assert.equal(arrive(10), 100)
+    assert.equal(window.size, 200)
+    assert.equal(arrive(1000), 0, 'a pause says nothing about the path')
+  })
+
+  test('a window at its cap stays', () => {
+    const growth = new WindowGrowth(100, { maxStreamWindow: 100, maxConnectionWindow: 100 })
+    growth.addRoundTrip(1)
+    for (const method of ['onStreamData', 'onConnectionData'] as const) {
+      const window = new ReceiveWindow(100, 100)
+      for (let now = 1; now < 5; now++) {
+        window.receive(60)
+        assert.equal(growth[method](window, now, 60), 0)
+        window.release(60)
+      }
+      assert.equal(window.size, 100)
+    }
+  })
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { buildRequestFields, fieldFault, type RequestHead } from '../../../src/protocol/http2/message.ts'
+
+const BASE: RequestHead = {
+  method: 'GET',
+  scheme: 'https',
+  authority: 'a.test:8443',
+  path: '/p?q=1',
+  protocol: null,
+  headers: [],
+}
+
+const PSEUDO = [':method', 'GET', ':scheme', 'https', ':authority', 'a.test:8443', ':path', '/p?q=1']
+
+function build(changes: Partial<RequestHead>): unknown {
+  return buildRequestFields({ ...BASE, ...changes })
+}
+
+describe('the fields of a request', () => {
+  test('begin with the pseudo fields', () => {
+    assert.deepEqual(build({}), PSEUDO)
+  })
+
+  test('have lower-case names, one field for each value', () => {
+    assert.deepEqual(build({ headers: ['X-Id', '7', 'Cookie', ['a=1', 'b=2'], 'empty', []] }), [
+      ...PSEUDO,
+      'x-id',
+      '7',
+      'cookie',
+      'a=1',
+      'cookie',
+      'b=2',
+    ])
+  })
+
+  test('CONNECT has a method and an authority only, and keeps its target whatever host says', () => {
+    const headers = ['host', 'other', 'x', 'y']
+    assert.deepEqual(build({ method: 'CONNECT', authority: 'b.test:443', headers }), [
+      ':method',
+      'CONNECT',
+      ':authority',
+      'b.test:443',
+      'x',
+      'y',
+    ])
+  })
+
+  test('extended CONNECT has all of them and :protocol', () => {
+    assert.deepEqual(build({ method: 'CONNECT', protocol: 'websocket' }), [
+      ':method',
+      'CONNECT',
+      ...PSEUDO.slice(2),
+      ':protocol',
+      'websocket',
+    ])
+  })
+
+  test("a caller's pseudo fields and connection do not win", () => {
+    const headers = [
+      ':path',
+      '/evil',
+      ':Method',
+      'x',
+      ':authority',
+      'x',
+      ':scheme',
+      'x',
+      'Connection',
+      'close, x',
+    ]
+    assert.deepEqual(build({ headers }), PSEUDO)
+  })
+
+  test('host becomes the authority, unless it is empty', () => {
+    assert.deepEqual(build({ headers: ['Host', 'b.test'] }), PSEUDO.with(5, 'b.test'))
+    assert.deepEqual(build({ headers: ['host', ''] }), PSEUDO)
+    assert.deepEqual(build({ headers: ['host', ['x', 'y']] }), PSEUDO)
+  })
+
+  test('te may say trailers and nothing else', () => {
+    assert.deepEqual(build({ headers: ['TE', 'Trailers'] }), [...PSEUDO, 'te', 'Trailers'])
+    for (const value of ['gzip', 'trailers, gzip', '', ['trailers']]) {
+      assert.deepEqual(build({ headers: ['te', value] }), {
+        scope: 'stream',
+        blame: 'caller',
+        code: 1,
+        message: 'HTTP/2 does not allow the header "te" with another value than "trailers"',
+      })
+    }
+  })
+
+  test('connection-specific fields fail the request', () => {
+    for (const name of ['Keep-Alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'http2-settings']) {
+      assert.deepEqual(build({ headers: ['a', 'b', name, 'x'] }), {
+        scope: 'stream',
+        blame: 'caller',
+        code: 1,
+        message: `HTTP/2 does not allow the header "${name.toLowerCase()}"`,
+      })
+    }
+  })
+})
+
+test('more distinct field names than are remembered are judged all the same', () => {
+  for (let i = 0; i < 1100; i++) assert.equal(fieldFault([`x-name-${i}`, 'v'], 0), null)
+  assert.equal(fieldFault(['x-name-1099', 'v'], 0), null)
+  assert.notEqual(fieldFault(['X-name-1099', 'v'], 0), null)
+})
