@@ -291,7 +291,7 @@ export class ClientSession implements Http2Observer, RequestHost {
       })
     }
     try {
-      const socket: unknown = this.#connector(target, (error, connected) => {
+      const socket = this.#connector(target, (error, connected) => {
         this.#onConnectorAnswer(attempt, error, connected)
       })
       if (!attempt.answered && isSocketLike(socket)) {

@@ -1,0 +1,61 @@
+/**
+ * The frame vectors of http2jp. Each frame stands alone, so what depends on other frames (a CONTINUATION
+ * needs HEADERS) is judged by the frame reader only; the refusal of pushes is the engine's.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { PUSH_PROMISE } from '../../src/protocol/http2/constants.ts'
+import { FrameReader } from '../../src/protocol/http2/frame-reader.ts'
+import { FramePeer } from '../support/frame-peer.ts'
+import { FrameLog } from '../support/h2-frame-log.ts'
+
+interface Vector {
+  readonly id: string
+  readonly error: readonly number[] | null
+  readonly wire: string
+  readonly description: string
+}
+
+const folder =
+  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
+const file = `${folder}/h2-frames.json`
+const isThere = existsSync(file)
+const vectors: readonly Vector[] = isThere ? JSON.parse(readFileSync(file, 'utf8')).vectors : []
+
+/** Fed whole, then byte by byte. */
+function faultsOf(wire: Buffer): { whole: FrameLog; bytewise: FrameLog } {
+  const whole = new FrameLog()
+  new FrameReader(whole, 16_384).receive(wire, 0, wire.length)
+  const bytewise = new FrameLog()
+  const reader = new FrameReader(bytewise, 16_384)
+  for (let i = 0; i < wire.length; i++) reader.receive(wire, i, i + 1)
+  return { whole, bytewise }
+}
+
+describe('frame vectors', { skip: isThere ? false : `no vectors at ${file}` }, () => {
+  test('there are some', () => assert.ok(vectors.length > 0))
+
+  for (const vector of vectors) {
+    const wire = Buffer.from(vector.wire, 'hex')
+    test(`${vector.id}: ${vector.description}`, () => {
+      if (wire[3] === PUSH_PROMISE) {
+        const peer = FramePeer.ready()
+        for (let i = 0; i < 10; i++) peer.open()
+        peer.sendBytes(wire)
+        peer.wantFailure(1)
+        return
+      }
+      const { whole, bytewise } = faultsOf(wire)
+      assert.deepEqual(bytewise.lines, whole.lines)
+      if (vector.error === null) {
+        assert.deepEqual(whole.faults, [])
+        assert.equal(whole.lines.length, 1)
+      } else {
+        assert.equal(whole.faults.length, 1)
+        assert.ok(vector.error.includes(whole.faults[0]!), `fault ${whole.faults[0]}`)
+      }
+    })
+  }
+})

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import type { InfoData } from '../../src/api/api-handler.ts'
+import type { RequestOptions } from '../../src/index.ts'
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { contentOf, failure } from './exchange.ts'
+import { RecordingHandler } from './recording-handler.ts'
+
+const GET = { path: '/', method: 'GET' }
+const LINK = '</a.css>; rel=preload; as=style'
+
+overEachWire('informational responses', (wire) => {
+  const start = (t: Parameters<typeof startOrigin>[0]) =>
+    startOrigin(t, wire, (_request, response) => {
+      response.writeEarlyHints({ link: LINK }, () => {
+        response.writeEarlyHints({ link: LINK, 'x-second': 'yes' }, () => response.end('final'))
+      })
+    })
+
+  test('reach onInfo of request, and the final response follows', async (t) => {
+    const client = (await start(t)).client()
+    const infos: InfoData[] = []
+    const { statusCode, body } = await client.request({ ...GET, onInfo: (info) => infos.push(info) })
+    assert.equal(statusCode, 200)
+    assert.equal(await body.text(), 'final')
+    assert.deepEqual(
+      infos.map((info) => info.statusCode),
+      [103, 103],
+    )
+    const [first, second] = infos as [InfoData, InfoData]
+    assert.equal((first.headers as Record<string, unknown>)['link'], LINK)
+    assert.equal((second.headers as Record<string, unknown>)['x-second'], 'yes')
+  })
+
+  test('are raw when the headers are', async (t) => {
+    const client = (await start(t)).client()
+    const infos: InfoData[] = []
+    const options: RequestOptions = { ...GET, responseHeaders: 'raw', onInfo: (info) => infos.push(info) }
+    const { body } = await client.request(options)
+    await body.dump()
+    const flat = infos[1]?.headers as string[]
+    assert.equal(Array.isArray(flat), true)
+    assert.deepEqual(
+      flat.map((part) => part.toLowerCase()),
+      ['link', LINK.toLowerCase(), 'x-second', 'yes'],
+    )
+  })
+
+  test('reach onInfo of stream and pipeline', async (t) => {
+    const client = (await start(t)).client()
+    let streamed = 0
+    await client.stream({ ...GET, onInfo: () => streamed++ }, () => new PassThrough().resume())
+    assert.equal(streamed, 2)
+    let piped = 0
+    const duplex = client.pipeline({ ...GET, onInfo: () => piped++ }, ({ body }) => body)
+    duplex.end()
+    assert.equal(String(await contentOf(duplex)), 'final')
+    assert.equal(piped, 2)
+  })
+
+  test('need no onInfo', async (t) => {
+    const client = (await start(t)).client()
+    assert.equal(await (await client.request(GET)).body.text(), 'final')
+  })
+
+  test('what onInfo throws is the error of the request', async (t) => {
+    const client = (await start(t)).client()
+    const own = new Error('do not tell me')
+    const onInfo = () => {
+      throw own
+    }
+    assert.equal(await failure(client.request({ ...GET, onInfo })), own)
+    assert.equal(await failure(client.stream({ ...GET, onInfo }, () => new PassThrough())), own)
+    assert.equal(await (await client.request(GET)).body.text(), 'final')
+  })
+
+  test('a handler sees each of them', async (t) => {
+    const client = (await start(t)).client()
+    const raw: string[][] = []
+    const handler = new RecordingHandler({
+      onResponseStart(controller) {
+        raw.push((controller.rawHeaders ?? []).map(String))
+      },
+    })
+    client.dispatch(GET, handler)
+    await handler.done
+    assert.deepEqual(
+      handler.heads.map((head) => head.statusCode),
+      [103, 103, 200],
+    )
+    // Replaced by each head.
+    assert.equal(raw[0]?.includes('yes'), false)
+    assert.equal(raw[1]?.includes('yes'), true)
+    assert.equal(raw[2]?.includes('yes'), false)
+  })
+})

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { EventEmitter, getEventListeners, once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { PassThrough, Writable } from 'node:stream'
+import { test } from 'node:test'
+import { type Client, errors } from '../../src/index.ts'
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { deferred, echo, failure, readEcho } from './exchange.ts'
+
+const GET = { path: '/', method: 'GET' }
+
+function sink(): Writable {
+  return new Writable({
+    write(_chunk, _encoding, callback) {
+      callback()
+    },
+  })
+}
+
+type Call = (client: Client, signal: AbortSignal | EventEmitter) => Promise<unknown>
+
+/** Each method of the API, ending with the error it reports. */
+const METHODS: [name: string, call: Call][] = [
+  ['request', (client, signal) => client.request({ ...GET, signal })],
+  ['stream', (client, signal) => client.stream({ ...GET, signal }, sink)],
+  [
+    'pipeline',
+    (client, signal) =>
+      new Promise((_resolve, reject) => {
+        client
+          .pipeline({ ...GET, signal }, ({ body }) => body)
+          .on('error', reject)
+          .resume()
+          .end()
+      }),
+  ],
+]
+
+/** Only HTTP/1.1 closes its connection for an abort. */
+function disconnection(client: Client): Promise<Error> {
+  return new Promise((resolve) =>
+    client.once('disconnect', (_origin, _targets, error: Error) => resolve(error)),
+  )
+}
+
+overEachWire('abort signals', (wire) => {
+  for (const [name, call] of METHODS) {
+    test(`${name}: aborted beforehand, nothing is sent`, async (t) => {
+      const origin = await startOrigin(t, wire, echo)
+      const client = origin.client()
+      const reason = new Error('never mind')
+      const { signal } = new AbortController()
+      assert.equal(await failure(call(client, AbortSignal.abort(reason))), reason)
+      assert.equal(getEventListeners(signal, 'abort').length, 0)
+      assert.equal(client.stats.size, 0)
+      const emitter = Object.assign(new EventEmitter(), { aborted: true })
+      const error = await failure(call(client, emitter))
+      assert.ok(error instanceof errors.RequestAbortedError, String(error))
+    })
+
+    test(`${name}: aborted while it waits for the head`, async (t) => {
+      const arrived = deferred()
+      const client = (await startOrigin(t, wire, () => arrived.resolve())).client()
+      const controller = new AbortController()
+      const reason = { not: 'even an error' }
+      const disconnected = disconnection(client)
+      const failed = failure(call(client, controller.signal))
+      await arrived.promise
+      assert.equal(getEventListeners(controller.signal, 'abort').length, 1)
+      controller.abort(reason)
+      assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+      assert.equal(await failed, reason)
+      if (!wire.multiplexes) {
+        const error = await disconnected
+        assert.ok(error instanceof errors.InformationalError, String(error))
+        assert.equal(error.message, 'aborted')
+      }
+    })
+
+    test(`${name}: aborted while it is queued, it is never sent`, async (t) => {
+      const first = deferred<ServerResponse>()
+      const urls: string[] = []
+      const client = (
+        await startOrigin(t, wire, (request, response) => {
+          urls.push(String(request.url))
+          if (request.url === '/first') first.resolve(response)
+          else response.end()
+        })
+      ).client({ maxConcurrentStreams: 1 })
+      const running = client.request({ path: '/first', method: 'POST' })
+      const response = await first.promise
+      const controller = new AbortController()
+      const failed = failure(call(client, controller.signal))
+      const last = client.request({ path: '/last', method: 'GET' })
+      controller.abort()
+      response.end()
+      const error = await failed
+      assert.equal(error, controller.signal.reason)
+      assert.equal(error.name, 'AbortError')
+      assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+      await (await running).body.dump()
+      await (await last).body.dump()
+      assert.deepEqual(urls, ['/first', '/last'])
+    })
+  }
+
+  test('aborted during the body: the body fails with the reason', async (t) => {
+    const gone = deferred()
+    const client = (
+      await startOrigin(t, wire, (_request, response) => {
+        response.on('close', () => gone.resolve())
+        response.write('x')
+      })
+    ).client()
+    const controller = new AbortController()
+    const { body } = await client.request({ ...GET, signal: controller.signal })
+    const text = failure(body.text())
+    const reason = new Error('enough')
+    controller.abort(reason)
+    assert.equal(await text, reason)
+    await gone.promise
+
+    const streamed = new AbortController()
+    const next = await client.request({ ...GET, signal: streamed.signal })
+    next.body.resume()
+    await once(next.body, 'data')
+    streamed.abort(reason)
+    const [error] = await once(next.body, 'error')
+    assert.equal(error, reason)
+    assert.equal(getEventListeners(streamed.signal, 'abort').length, 0)
+  })
+
+  test('aborted during the body of stream(): the writable is destroyed with the reason', async (t) => {
+    const client = (
+      await startOrigin(t, wire, (_request, response) => {
+        response.write('x')
+      })
+    ).client()
+    const controller = new AbortController()
+    const target = new PassThrough()
+    const done = failure(client.stream({ ...GET, signal: controller.signal }, () => target))
+    await once(target, 'data')
+    const reason = new Error('enough')
+    controller.abort(reason)
+    assert.equal(await done, reason)
+    assert.equal(target.errored, reason)
+  })
+
+  test('aborted after the end: nothing happens', async (t) => {
+    const client = (await startOrigin(t, wire, echo)).client()
+    const controller = new AbortController()
+    const response = await client.request({ ...GET, signal: controller.signal })
+    const received = readEcho(response)
+    await received
+    controller.abort()
+    assert.equal(response.body.errored, null)
+    assert.equal((await readEcho(await client.request(GET))).method, 'GET')
+  })
+
+  test('AbortSignal.timeout fails with its TimeoutError', async (t) => {
+    const client = (await startOrigin(t, wire, () => {})).client()
+    const error = await failure(client.request({ ...GET, signal: AbortSignal.timeout(1) }))
+    assert.equal(error.name, 'TimeoutError')
+  })
+
+  test('an EventEmitter that says abort has one listener during, none after', async (t) => {
+    const arrived = deferred()
+    const client = (
+      await startOrigin(t, wire, (request, response) => {
+        if (request.url === '/wait') arrived.resolve()
+        else response.end('x')
+      })
+    ).client()
+    const signal = new EventEmitter()
+    const response = await client.request({ ...GET, signal })
+    await response.body.text()
+    assert.equal(signal.listenerCount('abort'), 0)
+
+    const failed = failure(client.request({ path: '/wait', method: 'GET', signal }))
+    assert.equal(signal.listenerCount('abort'), 1)
+    await arrived.promise
+    signal.emit('abort')
+    const error = await failed
+    assert.ok(error instanceof errors.RequestAbortedError, String(error))
+    assert.equal(signal.listenerCount('abort'), 0)
+  })
+
+  test('the listener goes with the end of each kind of call', async (t) => {
+    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const { signal } = new AbortController()
+    const left = () => getEventListeners(signal, 'abort').length
+    await (await client.request({ ...GET, signal })).body.text()
+    assert.equal(left(), 0)
+    await (await client.request({ ...GET, signal })).body.dump()
+    assert.equal(left(), 0)
+    const { body } = await client.request({ ...GET, signal })
+    body.resume()
+    await once(body, 'close')
+    assert.equal(left(), 0)
+    await client.stream({ ...GET, signal }, sink)
+    assert.equal(left(), 0)
+    const duplex = client.pipeline({ ...GET, signal }, ({ body }) => body)
+    duplex.end()
+    duplex.resume()
+    await once(duplex, 'close')
+    assert.equal(left(), 0)
+    await failure(client.request({ ...GET, path: 'wrong', signal }))
+    assert.equal(left(), 0)
+  })
+
+  test('1,000 requests share one listener per client', async (t) => {
+    const origin = await startOrigin(t, wire, (_request, response) => response.end('x'))
+    const clients = [origin.client(), origin.client()]
+    const { signal } = new AbortController()
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => warnings.push(warning)
+    process.on('warning', onWarning)
+    t.after(() => process.off('warning', onWarning))
+    const texts = clients.flatMap((client) =>
+      Array.from({ length: 1000 }, async () => (await client.request({ ...GET, signal })).body.text()),
+    )
+    assert.equal(getEventListeners(signal, 'abort').length, 2)
+    assert.equal((await Promise.all(texts)).join(''), 'x'.repeat(2000))
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+    assert.deepEqual(warnings, [])
+  })
+
+  test('one abort ends all that share the signal, and nothing else', async (t) => {
+    const arrived = deferred()
+    const client = (
+      await startOrigin(t, wire, (request, response) => {
+        if (request.url === '/own') response.end('own')
+        else arrived.resolve()
+      })
+    ).client({ maxConcurrentStreams: 200 })
+    const controller = new AbortController()
+    const { signal } = controller
+    const shared = Array.from({ length: 100 }, () => failure(client.request({ ...GET, signal })))
+    const own = client.request({ path: '/own', method: 'GET' })
+    await arrived.promise
+    controller.abort()
+    for (const error of await Promise.all(shared)) assert.equal(error, signal.reason)
+    assert.equal(await (await own).body.text(), 'own')
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+  })
+})

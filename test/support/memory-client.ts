@@ -1,0 +1,46 @@
+/** A client whose connections are in-memory sockets: nothing happens but what the test does. */
+import type { TestContext } from 'node:test'
+import { Client, type ClientOptions } from '../../src/index.ts'
+import { turns } from './fake-clock.ts'
+import { MemorySocket } from './memory-socket.ts'
+
+export interface MemoryPair {
+  readonly client: Client
+  /** In the order in which the client asked for them. */
+  readonly sockets: readonly MemorySocket[]
+  /** Lets everything happen that can, and returns what the client has written on its newest connection. */
+  settle(): Promise<string>
+  /** The newest connection says this, and everything happens that can. */
+  say(...parts: string[]): Promise<void>
+}
+
+export function memoryPair(t: Pick<TestContext, 'after'>, options: ClientOptions = {}): MemoryPair {
+  const sockets: MemorySocket[] = []
+  const client = new Client('http://localhost:1', {
+    ...options,
+    connect: (_, callback) => {
+      const socket = new MemorySocket()
+      sockets.push(socket)
+      queueMicrotask(() => callback(null, socket))
+    },
+  })
+  t.after(() => client.destroy())
+  const settle = async (): Promise<string> => {
+    await turns(4)
+    return sockets.at(-1)?.written ?? ''
+  }
+  return {
+    client,
+    sockets,
+    settle,
+    say: async (...parts) => {
+      sockets.at(-1)!.say(...parts)
+      await settle()
+    },
+  }
+}
+
+/** The request lines in what a client wrote. */
+export function requestLines(written: string): string[] {
+  return [...written.matchAll(/^([A-Z]+ \S+) HTTP\/1\.1\r$/gm)].map((match) => match[1]!)
+}
