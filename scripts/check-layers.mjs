@@ -10,7 +10,7 @@ const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol
 const RULES = [
   { files: /^index\.ts$/, may: [''] },
   { files: /^errors\.ts$/, may: [] },
-  { files: /^diagnostics\.ts$/, may: [] },
+  { files: /^(diagnostics|debug)\.ts$/, may: [] },
   { files: /^base\//, may: [] },
   { files: /^protocol\/(ascii|failure)\.ts$/, may: [], alone: true },
   { files: /^protocol\/header-[a-z]+\.ts$/, may: [...PROTOCOL_LEAVES, ...FIELDS], alone: true },
@@ -40,6 +40,7 @@ const RULES = [
       'base/',
       'errors.ts',
       'diagnostics.ts',
+      'debug.ts',
       ...FIELDS,
     ],
   },

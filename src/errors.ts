@@ -86,6 +86,7 @@ export class UndiciError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
     return isInstance(this, value)
   }
 }
@@ -378,6 +379,7 @@ export class HTTPParserError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
     return isInstance(this, value)
   }
 

@@ -41,7 +41,9 @@ export class Http2Connection
   readonly #times: ConnectTimes
   readonly #engine: ClientEngine<Http2Exchange>
   readonly #liveness: Http2Liveness
-  readonly #exchanges = new Set<Http2Exchange>()
+  #running = 0
+  /** Their streams have ended, but not for their consumers, which are pausing. */
+  readonly #heldBack = new Set<Http2Exchange>()
   /** Deadlines of exchanges that have ended, with their timers still running: the next one refreshes it. */
   readonly #deadlines: Deadline[] = []
   readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
@@ -80,7 +82,7 @@ export class Http2Connection
   }
 
   get running(): number {
-    return this.#exchanges.size
+    return this.#running
   }
 
   get reused(): boolean {
@@ -106,12 +108,7 @@ export class Http2Connection
   }
 
   take(request: Request): void {
-    if (!request.start()) return
-    if (this.#reason !== null) {
-      if (this.#verbatim) request.failWith(this.#reason)
-      else request.fail(this.#reason)
-      return
-    }
+    if (!request.start() || this.#isOver(request)) return
     const engine = this.#engine
     const prepared = prepareHttp2Request(request, this.settings, engine.remoteSettings)
     if (prepared instanceof Error) {
@@ -119,6 +116,10 @@ export class Http2Connection
       return
     }
     const { fields, body } = prepared
+    if (channels.sendHeaders.hasSubscribers && !request.takesOver) {
+      channels.sendHeaders.publish({ request, headers: printFields(fields), socket: this.#transport.socket })
+      if (this.#isOver(request)) return
+    }
     this.#served++
     if (this.#served === 1) {
       request.timings.connect = this.#times.connect
@@ -127,17 +128,23 @@ export class Http2Connection
     this.#idleDeadline.disarm()
     this.#streamDeadline.disarm()
     this.#transport.setReferenced(true)
-    if (channels.sendHeaders.hasSubscribers && !request.takesOver) {
-      channels.sendHeaders.publish({ request, headers: printFields(fields), socket: this.#transport.socket })
-    }
     const exchange = new Http2Exchange(request, this, body, this.#deadlines.pop() ?? new Deadline(() => {}))
     const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
     exchange.stream = engine.open(fields, endStream, exchange)
-    this.#exchanges.add(exchange)
+    this.#running++
     request.attach(exchange, this)
     this.#liveness.onRequest()
     this.#schedule()
     exchange.begin()
+  }
+
+  /** The handler or a diagnostics subscriber may have ended the request or the connection just now. */
+  #isOver(request: Request): boolean {
+    if (this.#reason !== null) {
+      if (this.#verbatim) request.failWith(this.#reason)
+      else request.fail(this.#reason)
+    }
+    return request.settled
   }
 
   rest(): void {
@@ -149,6 +156,7 @@ export class Http2Connection
   destroy(reason: Error, verbatim: boolean): void {
     this.#verbatim = verbatim
     this.#close(reason)
+    for (const exchange of [...this.#heldBack]) exchange.onLost(reason, verbatim, false)
   }
 
   retire(reason: Error): void {
@@ -171,11 +179,18 @@ export class Http2Connection
   }
 
   onSettled(exchange: Http2Exchange): void {
-    if (!this.#exchanges.delete(exchange)) return
+    if (exchange.ended) return
+    exchange.ended = true
+    this.#running--
+    if (this.#heldBack.size > 0) this.#heldBack.delete(exchange)
     if (this.#reason === null) this.#deadlines.push(exchange.takeDeadline())
     else exchange.takeDeadline().dispose()
     this.#roomMade = true
     this.#schedule()
+  }
+
+  onHeldBack(exchange: Http2Exchange): void {
+    this.#heldBack.add(exchange)
   }
 
   onOverdue(): void {
@@ -277,9 +292,9 @@ export class Http2Connection
     stream.slot.onWritable()
   }
 
-  /** The exchange has heard of it, or gave the stream up itself. */
-  onClosed(): void {
+  onClosed(stream: Stream<Http2Exchange>): void {
     this.#roomMade = true
+    stream.slot.onStreamClosed(this.#reason)
   }
 
   onSettings(): void {
@@ -325,7 +340,7 @@ export class Http2Connection
     } else if (unanswered.length > 0) {
       this.#observer.onRefused(unanswered)
     }
-    if (this.#retired && this.#exchanges.size === 0) {
+    if (this.#retired && this.#running === 0) {
       this.#close(this.#goaway!)
     } else if (this.#roomMade) {
       this.#roomMade = false
@@ -361,7 +376,7 @@ export class Http2Connection
   #end(reason: Error): void {
     if (this.#reason !== null) return
     this.#reason = reason
-    this.#endedIdle = this.#exchanges.size === 0
+    this.#endedIdle = this.#running === 0
     this.#liveness.stop()
     this.#idleDeadline.dispose()
     this.#streamDeadline.dispose()

@@ -28,6 +28,8 @@ export interface ExchangeHost {
   reset(exchange: Http2Exchange, code: number): void
   /** The request has settled, and nothing more comes from this exchange. */
   onSettled(exchange: Http2Exchange): void
+  /** The stream has ended, and the consumer is pausing before the end of the response. */
+  onHeldBack(exchange: Http2Exchange): void
   /** The response is overdue: is there anybody at the other end? */
   onOverdue(): void
   onHandlerError(error: unknown): void
@@ -41,6 +43,8 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   readonly request: Request
   /** Set when the stream is opened, which is right after construction. */
   stream!: Stream<Http2Exchange>
+  /** Kept by the connection, which counts those that have not ended. */
+  ended = false
   readonly #host: ExchangeHost
   readonly #body: OutgoingBody
   readonly #deadline: Deadline
@@ -236,6 +240,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
     if (request.paused || this.#backlog.length > 0) {
       this.#trailers = trailers ?? HeaderBlock.EMPTY
       this.#deadline.disarm()
+      this.#host.onHeldBack(this)
       return
     }
     const unfinished = this.#sending !== 'sent'
@@ -252,6 +257,11 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
     else if (unprocessed) this.request.fail(error, undefined, 'safe')
     else this.request.fail(error)
     this.#host.onSettled(this)
+  }
+
+  /** The stream is gone. Whoever still sends through a tunnel has heard the peer's end, but not this. */
+  onStreamClosed(reason: Error | null): void {
+    this.#tunnel?.onStreamClosed(reason)
   }
 
   onRequestAborted(): void {

@@ -3,6 +3,7 @@
  * stream as a Duplex.
  */
 import { Duplex } from 'node:stream'
+import { InformationalError } from '../errors.ts'
 
 /** The stream below. */
 export interface TunnelHost {
@@ -23,6 +24,8 @@ export class Http2Tunnel extends Duplex {
   #blocked: Callback | null = null
   /** Bytes pushed that the reader has not asked beyond yet. */
   #unreleased = 0
+  /** Our side has ended. */
+  #finished = false
 
   constructor(host: TunnelHost) {
     super({ allowHalfOpen: true })
@@ -52,6 +55,11 @@ export class Http2Tunnel extends Duplex {
     done?.()
   }
 
+  /** Nothing can be sent any more; an error unless nothing was to be sent. */
+  onStreamClosed(reason: Error | null): void {
+    if (!this.#finished) this.destroy(reason ?? new InformationalError('HTTP/2: stream closed by the server'))
+  }
+
   override _read(): void {
     const bytes = this.#unreleased
     this.#unreleased = 0
@@ -64,6 +72,7 @@ export class Http2Tunnel extends Duplex {
   }
 
   override _final(done: Callback): void {
+    this.#finished = true
     this.#host.sendTunnel(NOTHING, true)
     done()
   }

@@ -114,7 +114,17 @@ export class ClientSession implements Http2Observer, RequestHost {
   accept(options: DispatchOptions, handler: DispatchHandler): boolean {
     const request = new Request(options, handler, this.#requestSetting, this)
     // A diagnostics subscriber, or a getter of the options, may have destroyed the client meanwhile.
-    if (this.#ended !== null) throw new ClientDestroyedError()
+    if (this.#ended !== null) {
+      request.fail(new ClientDestroyedError())
+      return false
+    }
+    if (!request.settled) this.#enqueue(request)
+    if (!this.#busy) return true
+    this.#needDrain = true
+    return false
+  }
+
+  #enqueue(request: Request): void {
     this.#queue.push(request)
     this.#accepting++
     request.announceQueued()
@@ -125,9 +135,6 @@ export class ClientSession implements Http2Observer, RequestHost {
       this.#pump()
     }
     this.#accepting--
-    if (!this.#busy) return true
-    this.#needDrain = true
-    return false
   }
 
   finish(done: () => void): void {
@@ -286,9 +293,10 @@ export class ClientSession implements Http2Observer, RequestHost {
     this.#state = { at: 'connecting', attempt }
     if (channels.beforeConnect.hasSubscribers) {
       channels.beforeConnect.publish({
-        connectParams: { ...target, version: undefined },
+        connectParams: { ...target, version: this.#knownVersion },
         connector: this.#connector,
       })
+      if (this.#ended !== null) return
     }
     try {
       const socket = this.#connector(target, (error, connected) => {
@@ -349,16 +357,21 @@ export class ClientSession implements Http2Observer, RequestHost {
     this.#pump()
   }
 
+  /** What is spoken before anything was negotiated, where that is certain. */
+  get #knownVersion(): 'h2' | undefined {
+    return this.#settings.useH2c && this.#origin.protocol === 'http:' ? 'h2' : undefined
+  }
+
   #speaksHttp2(socket: Duplex): boolean {
     const { alpnProtocol } = socket as { alpnProtocol?: unknown }
-    return alpnProtocol === 'h2' || (this.#settings.useH2c && this.#origin.protocol === 'http:')
+    return alpnProtocol === 'h2' || this.#knownVersion === 'h2'
   }
 
   #onConnectFailed(attempt: ConnectAttempt, error: Error): void {
     this.#state = IDLE
     if (channels.connectError.hasSubscribers) {
       channels.connectError.publish({
-        connectParams: { ...attempt.target, version: undefined },
+        connectParams: { ...attempt.target, version: this.#knownVersion },
         connector: this.#connector,
         error,
       })
@@ -383,7 +396,7 @@ export class ClientSession implements Http2Observer, RequestHost {
     const verbatim = typeof this.#settings.connect === 'function'
     for (const request of failed) {
       if (verbatim) request.failWith(error)
-      else request.fail(error, 'connecting', 'safe')
+      else request.fail(error, 'connecting')
     }
   }
 

@@ -2,6 +2,7 @@
  * What all dispatchers of the library share: the checks in front of every `dispatch()`, and the way from open
  * over closed to destroyed (contract: dispatcher.md 3 and 12).
  */
+import { startDebugOutput } from '../debug.ts'
 import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '../errors.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
@@ -31,6 +32,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
 
   constructor(webSocket?: WebSocketOptions | null) {
     super()
+    startDebugOutput()
     this.#webSocket = { ...WEB_SOCKET_DEFAULTS, ...webSocket }
   }
 

@@ -62,8 +62,8 @@ export interface RequestSetting {
   readonly pseudo: PseudoPolicy
 }
 
-/** Where a request stands. `sending` lasts until a response head; both directions may overlap. */
-type State = 'queued' | 'running' | 'responding' | 'completed' | 'failed'
+/** Where a request stands. `running` lasts until a response head; both directions may overlap. */
+type State = 'created' | 'queued' | 'running' | 'responding' | 'completed' | 'failed'
 
 export class Request {
   readonly origin: string
@@ -102,10 +102,12 @@ export class Request {
   readonly #fields: HeaderList
   readonly #handler: DispatchHandler
   #host: RequestHost
-  #state: State = 'queued'
+  #state: State = 'created'
   #controller: RequestController | null = null
   #connection: ConnectionFacts | null = null
-  /** Something of the request was given to the connection, so the server may have seen it. */
+  /** The connection had carried another request when this one came: later ones change what it says itself. */
+  #reused = false
+  /** Something of the request was given to a connection, be it a lost one: a server may have seen it. */
   #written = false
   /** A source that cannot be read twice was read from. */
   #spent = false
@@ -219,6 +221,7 @@ export class Request {
   }
 
   announceQueued(): void {
+    this.#state = 'queued'
     try {
       this.#handler.onRequestQueued?.((reason) => this.abort(reason))
     } catch (error) {
@@ -242,6 +245,7 @@ export class Request {
   attach(host: RequestHost, connection: ConnectionFacts): void {
     this.#host = host
     this.#connection = connection
+    this.#reused = connection.reused
   }
 
   /** Back to the queue after its connection was lost. */
@@ -251,7 +255,9 @@ export class Request {
     this.#state = 'queued'
     this.#controller = null
     this.#connection = null
-    this.#written = false
+    this.#reused = false
+    // Subscribers of any channel may have had it meanwhile.
+    this.#exposed = true
   }
 
   onWritten(): void {
@@ -263,6 +269,7 @@ export class Request {
   }
 
   onBodySent(chunk: string | Uint8Array): void {
+    if (this.settled) return
     if (channels.requestBodyChunkSent.hasSubscribers) {
       channels.requestBodyChunkSent.publish({ request: this, chunk })
     }
@@ -275,6 +282,7 @@ export class Request {
   }
 
   onRequestSent(): void {
+    if (this.settled) return
     this.timings.sent = performance.now()
     if (channels.requestBodySent.hasSubscribers) channels.requestBodySent.publish({ request: this })
     if (this.settled) return
@@ -312,6 +320,7 @@ export class Request {
         request: this,
         response: { statusCode, headers: controller.rawHeaders, statusText },
       })
+      if (this.settled) return
     }
     try {
       this.#handler.onResponseStart?.(controller, statusCode, fields.toObject(), statusText)
@@ -323,6 +332,7 @@ export class Request {
   onData(chunk: Buffer): void {
     if (channels.requestBodyChunkReceived.hasSubscribers) {
       channels.requestBodyChunkReceived.publish({ request: this, chunk })
+      if (this.settled) return
     }
     try {
       this.#handler.onResponseData?.(this.#controller!, chunk)
@@ -364,11 +374,11 @@ export class Request {
   abort(reason?: unknown): void {
     if (this.settled) return
     this.aborted = true
-    // Between leaving the queue and reaching a connection nobody else has to know.
+    // Before the queue, and between the queue and a connection, nobody else has to know.
     const held = this.#state === 'queued' || this.#connection !== null
     const host = this.#host
     if (reason) this.#end(reason as Error)
-    else this.fail(new RequestAbortedError())
+    else this.fail(new RequestAbortedError(), this.#phase(), 'no')
     if (held) host.onRequestAborted(this, new InformationalError('aborted'))
   }
 
@@ -377,9 +387,9 @@ export class Request {
     if (this.settled) return
     this.timings.end = performance.now()
     const { method, origin, timings } = this
-    const [path] = this.path.split(/[?#]/, 1) as [string]
+    const path = shownPath(this.path)
     const socket = this.#connection?.socketInfo() ?? null
-    const reusedSocket = this.#connection?.reused ?? false
+    const reusedSocket = this.#reused
     this.#end(
       describeError(error, {
         method,
@@ -421,7 +431,7 @@ export class Request {
   }
 
   #phase(): RequestPhase {
-    if (this.#state === 'queued') return 'queued'
+    if (this.#state === 'created' || this.#state === 'queued') return 'queued'
     if (this.#state === 'responding') return 'body'
     return this.timings.sent === null ? 'sending' : 'headers'
   }
@@ -430,6 +440,12 @@ export class Request {
     if (this.#spent) return 'no'
     return this.#written ? 'idempotent-only' : 'safe'
   }
+}
+
+/** What an error tells of a path: neither the query nor a user's name and password. */
+function shownPath(path: string): string {
+  const [place] = path.split(/[?#]/, 1) as [string]
+  return place.replace(/\/\/[^/]*@/, '//').replace(/^[^/]*@/, '')
 }
 
 function checkHandler(handler: DispatchHandler, takesOver: boolean): void {

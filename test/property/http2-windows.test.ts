@@ -42,7 +42,6 @@ test('bytes sent never exceed either window, and all of them come out in order',
       const seen = streams.map(() => 0)
       const ended = streams.map(() => false)
       const gone = streams.map(() => false)
-      let letter = 0
       const next = streams.map(() => 0)
 
       const look = (): void => {
@@ -102,11 +101,9 @@ test('bytes sent never exceed either window, and all of them come out in order',
         } else if (kind === 'pull') {
           look()
         }
-        letter++
       }
       look()
       assert.equal(peer.engine.isClosed, false)
-      assert.ok(letter <= 60)
     }),
     { numRuns: 150 },
   )

@@ -48,10 +48,9 @@ export class ChunkedDecoder {
   /** Whether the current extension name or value has a character yet. */
   #begun = false
 
+  /** Starts a body. All else is as the last chunk of the body before left it: empty. */
   begin(): void {
     this.#place = SIZE
-    this.remaining = 0
-    this.#digits = 0
   }
 
   /** Data of a chunk comes next. */

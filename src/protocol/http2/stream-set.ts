@@ -1,14 +1,15 @@
 /**
  * The live streams of a connection, their number, the next id, and a bounded memory of why closed ones are
- * closed. The count is the size of the map and nothing else, so it cannot go wrong.
+ * closed. The count is the size of the table and nothing else, so it cannot go wrong.
  */
 import { MAX_STREAM_ID } from './constants.ts'
 import { CLOSED_MEMORY } from './limits.ts'
 import type { Stream } from './stream.ts'
 import { CLOSED_RESET_BY_US, IDLE, type StreamState } from './stream-state.ts'
+import { StreamTable } from './stream-table.ts'
 
 export class StreamSet<T> {
-  readonly #live = new Map<number, Stream<T>>()
+  readonly #live = new StreamTable<T>()
   #nextId = 1
   /** Direct-mapped by id: a newer stream simply takes the place of one 1024 streams older. */
   readonly #closedIds = new Uint32Array(CLOSED_MEMORY)
@@ -28,7 +29,7 @@ export class StreamSet<T> {
   }
 
   add(stream: Stream<T>): void {
-    this.#live.set(stream.id, stream)
+    this.#live.add(stream)
     this.#nextId = stream.id + 2
   }
 
@@ -38,7 +39,7 @@ export class StreamSet<T> {
 
   /** The stream is closed; its state is remembered for a while. */
   remove(stream: Stream<T>): void {
-    this.#live.delete(stream.id)
+    this.#live.remove(stream)
     this.remember(stream.id, stream.state)
   }
 
@@ -60,13 +61,13 @@ export class StreamSet<T> {
     return this.#closedStates[slot] as StreamState
   }
 
-  /** A copy, because what is done with the streams may open and close others. */
+  /** A copy, in the order they were opened. */
   all(): Stream<T>[] {
-    return [...this.#live.values()]
+    return this.#live.all()
   }
 
   /** Without copying; `visit` must not touch the set. */
   forEach(visit: (stream: Stream<T>) => void): void {
-    for (const stream of this.#live.values()) visit(stream)
+    this.#live.forEach(visit)
   }
 }

@@ -1,0 +1,130 @@
+/**
+ * Debug output: `RUNTIME_DEBUG=core,fetch,websocket` writes what happens to connections and requests to
+ * standard error (contract: diagnostics-and-debug.md 2). It hears of everything through the diagnostics
+ * channels; with the variable unset it subscribes to nothing.
+ */
+import { channel } from 'node:diagnostics_channel'
+
+type Flag = 'core' | 'fetch' | 'websocket'
+
+const FLAGS: readonly Flag[] = ['core', 'fetch', 'websocket']
+
+/** Read once, when the library is loaded. */
+const ENABLED: ReadonlySet<Flag> = readFlags(process.env['RUNTIME_DEBUG'])
+
+function readFlags(value: string | undefined): ReadonlySet<Flag> {
+  const words = (value ?? '').toLowerCase().split(',')
+  return new Set(FLAGS.filter((flag) => words.some((word) => word.trim() === flag)))
+}
+
+interface ConnectMessage {
+  readonly connectParams: { readonly host: string; readonly protocol: string; readonly version?: string }
+  readonly error?: unknown
+}
+
+interface RequestMessage {
+  readonly request: { readonly method: string; readonly origin: string; readonly path: string }
+  readonly response?: { readonly statusCode: number }
+  readonly error?: unknown
+}
+
+interface WebSocketMessage {
+  readonly address?: { readonly address: string } | null
+  readonly websocket: { readonly url: string }
+  readonly code?: number
+  readonly reason?: string
+}
+
+/**
+ * Starts the output if it is wanted. Called with every client; the first call in the process counts, also
+ * when the library was loaded more than once: the subscription to this channel tells.
+ */
+export function startDebugOutput(): void {
+  if (ENABLED.size === 0) return
+  const started = channel('ventuno:debug')
+  if (started.hasSubscribers) return
+  started.subscribe(() => {})
+
+  if (ENABLED.has('fetch')) logTraffic('FETCH')
+  else if (ENABLED.has('core')) logTraffic('CORE')
+  else logConnections('WEBSOCKET')
+  if (ENABLED.has('websocket')) logWebSockets('WEBSOCKET')
+}
+
+function logConnections(label: string): void {
+  on<ConnectMessage>('undici:client:beforeConnect', ({ connectParams }) => {
+    write(label, `connecting to ${endOf(connectParams)}`)
+  })
+  on<ConnectMessage>('undici:client:connected', ({ connectParams }) => {
+    write(label, `connected to ${endOf(connectParams)}`)
+  })
+  on<ConnectMessage>('undici:client:connectError', ({ connectParams, error }) => {
+    write(label, `connection to ${endOf(connectParams)} errored - ${messageOf(error)}`)
+  })
+  on<RequestMessage>('undici:client:sendHeaders', ({ request }) => {
+    write(label, `sending request to ${nameOf(request)}`)
+  })
+}
+
+function logTraffic(label: string): void {
+  logConnections(label)
+  on<RequestMessage>('undici:request:headers', ({ request, response }) => {
+    write(label, `received response to ${nameOf(request)} - HTTP ${response!.statusCode}`)
+  })
+  on<RequestMessage>('undici:request:trailers', ({ request }) => {
+    write(label, `trailers received from ${nameOf(request)}`)
+  })
+  on<RequestMessage>('undici:request:error', ({ request, error }) => {
+    write(label, `request to ${nameOf(request)} errored - ${messageOf(error)}`)
+  })
+}
+
+function logWebSockets(label: string): void {
+  on<WebSocketMessage>('undici:websocket:open', ({ address }) => {
+    write(label, address ? `connection opened ${address.address}` : 'connection opened')
+  })
+  on<WebSocketMessage>('undici:websocket:close', ({ websocket, code, reason }) => {
+    write(label, `closed connection to ${websocket.url} - ${code} ${reason}`)
+  })
+  on<unknown>('undici:websocket:socket_error', (error) => {
+    write(label, `connection errored - ${messageOf(error)}`)
+  })
+  on('undici:websocket:ping', () => write(label, 'ping received'))
+  on('undici:websocket:pong', () => write(label, 'pong received'))
+}
+
+function on<T>(name: string, listener: (message: T) => void): void {
+  channel(name).subscribe((message) => listener(message as T))
+}
+
+/** Before the handshake HTTP/1.1 is what is spoken unless told otherwise. */
+function endOf({ host, protocol, version }: ConnectMessage['connectParams']): string {
+  return `${host} using ${protocol}${version ?? 'h1'}`
+}
+
+/** The path of a CONNECT is an authority, which has no `//` for `write()` to know userinfo by. */
+function nameOf({ method, origin, path }: RequestMessage['request']): string {
+  return `${method} ${origin}${path.replace(/^[^/?#]*@/, '')}`
+}
+
+/** A request may be aborted with anything, and looking at it must not throw. */
+function messageOf(error: unknown): string {
+  try {
+    const { message } = Object(error) as { message?: unknown }
+    return typeof message === 'string' && message !== '' ? message : String(error)
+  } catch {
+    return 'unknown error'
+  }
+}
+
+/** Where a URL may have a user's name and password: in a path, an error's message, a WebSocket's address. */
+const USERINFO = /\/\/[^\s/?#]*@/g
+
+/** Messages have words of the peer in them: a line must not look like two, nor talk to a terminal. */
+const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu
+
+/** One write for one line, so that no other comes in between. */
+function write(label: string, message: string): void {
+  const line = message.replace(USERINFO, '//').replace(CONTROLS, ' ')
+  process.stderr.write(`${label} ${process.pid}: ${line}\n`)
+}

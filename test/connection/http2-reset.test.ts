@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { describe, test } from 'node:test'
+import {
+  CANCEL,
+  DATA,
+  errorCodeName,
+  HTTP_1_1_REQUIRED,
+  NO_ERROR,
+  REFUSED_STREAM,
+  SETTINGS_MAX_CONCURRENT_STREAMS,
+} from '../../src/protocol/http2/constants.ts'
+import { eventually } from '../support/fake-clock.ts'
+import { startH2Pair } from '../support/h2-server.ts'
+import { send } from '../support/scripted-client.ts'
+
+type Failed = Error & { code: string; retrySafety: string; phase: string; http2ErrorCode?: number }
+
+const CODES = Array.from({ length: HTTP_1_1_REQUIRED + 1 }, (_, code) => code)
+
+describe('RST_STREAM from the server', () => {
+  for (const code of CODES.filter((code) => code !== REFUSED_STREAM)) {
+    for (const position of ['before the head', 'within the body'] as const) {
+      test(`${errorCodeName(code)} ${position} fails the request, once, and nothing else`, async (t) => {
+        const { server, client, events } = await startH2Pair(t)
+        const other = send(client, { path: '/other' })
+        const peer = await server.accept()
+        const otherId = (await peer.request()).id
+        const handler = send(client)
+        const { id } = await peer.request()
+        if (position === 'within the body') peer.head(id, 200).data(id, 'some')
+        peer.reset(id, code)
+        await handler.settled
+        await peer.settled()
+        assert.equal(handler.errors.length, 1)
+        const error = handler.error as Failed
+        if (code === NO_ERROR || code === CANCEL) {
+          assert.equal(error.code, 'UND_ERR_INFO')
+          assert.match(error.message, /^HTTP\/2: stream closed before the response was complete/)
+        } else {
+          assert.equal(error.code, 'ERR_HTTP2_STREAM_ERROR')
+          assert.equal(error.http2ErrorCode, code)
+        }
+        assert.equal(error.retrySafety, 'idempotent-only')
+        assert.equal(error.phase, position === 'before the head' ? 'headers' : 'body')
+        peer.respond(otherId)
+        await other.settled
+        assert.equal(other.body, 'ok')
+        assert.ok(!events.some((event) => event.startsWith('disconnect')))
+        assert.equal(client.stats.size, 0)
+      })
+    }
+  }
+
+  test('REFUSED_STREAM within the body is an error like any other: it was processed', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const handler = send(client)
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.head(id, 200).data(id, 'some').reset(id, REFUSED_STREAM)
+    await handler.settled
+    const error = handler.error as Failed
+    assert.equal(error.http2ErrorCode, REFUSED_STREAM)
+    assert.equal(error.retrySafety, 'idempotent-only')
+    assert.equal(peer.requests.length, 1)
+  })
+
+  test('of any code after END_STREAM changes nothing', async (t) => {
+    const { server, client, events } = await startH2Pair(t)
+    const first = send(client)
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.together(() => peer.head(id, 200).data(id, 'ok', true).reset(id, CANCEL))
+    await first.settled
+    for (const code of CODES) {
+      const handler = send(client)
+      const next = await peer.request()
+      peer.respond(next.id).reset(next.id, code)
+      await handler.settled
+      await peer.settled()
+      assert.deepEqual([handler.body, handler.errors], ['ok', []], errorCodeName(code))
+    }
+    assert.equal(server.count, 1)
+    assert.ok(!events.some((event) => event.startsWith('disconnect')))
+  })
+})
+
+describe('REFUSED_STREAM before the head', () => {
+  for (const [name, options] of [
+    ['GET', {}],
+    ['POST with bytes', { method: 'POST', body: 'bytes' }],
+    ['POST with a Blob', { method: 'POST', body: new Blob(['bytes']) }],
+  ] as const) {
+    test(`${name} is sent again on the same connection, unseen`, async (t) => {
+      const { server, client, events } = await startH2Pair(t)
+      const handler = send(client, options)
+      const peer = await server.accept()
+      const first = await peer.request()
+      if (!first.endStream) await peer.body(first.id)
+      peer.reset(first.id, REFUSED_STREAM)
+      const second = await peer.request()
+      assert.equal(second.id, first.id + 2)
+      if (!second.endStream) assert.equal((await peer.body(second.id)).toString(), 'bytes')
+      peer.respond(second.id)
+      await handler.settled
+      assert.deepEqual([handler.body, handler.errors], ['ok', []])
+      assert.equal(server.count, 1)
+      assert.ok(!events.some((event) => event.startsWith('disconnect')))
+    })
+  }
+
+  test('a second time is an error that says it is safe to repeat', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const handler = send(client, { method: 'POST', body: 'bytes' })
+    const peer = await server.accept()
+    peer.reset((await peer.request()).id, REFUSED_STREAM)
+    peer.reset((await peer.request()).id, REFUSED_STREAM)
+    await handler.settled
+    const error = handler.error as Failed
+    assert.equal(error.code, 'ERR_HTTP2_STREAM_ERROR')
+    assert.equal(error.http2ErrorCode, REFUSED_STREAM)
+    assert.equal(error.retrySafety, 'safe')
+    assert.equal(peer.requests.length, 2)
+  })
+
+  test('a stream body that was read from is not sent again', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const body = new Readable({ read() {} })
+    body.push('part')
+    const handler = send(client, { method: 'POST', body })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    await peer.frame(DATA, id)
+    peer.reset(id, REFUSED_STREAM)
+    await handler.settled
+    const error = handler.error as Failed
+    assert.equal(error.http2ErrorCode, REFUSED_STREAM)
+    assert.equal(error.retrySafety, 'no')
+    assert.equal(body.destroyed, true)
+    await peer.settled()
+    assert.equal(peer.requests.length, 1)
+  })
+
+  test('a request that got an interim response was processed', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const handler = send(client)
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.head(id, 103).reset(id, REFUSED_STREAM)
+    await handler.settled
+    assert.equal((handler.error as Failed).http2ErrorCode, REFUSED_STREAM)
+    assert.equal((handler.error as Failed).retrySafety, 'idempotent-only')
+    assert.equal(peer.requests.length, 1)
+  })
+
+  test('streams opened before SETTINGS that were too many are sent again, unseen', async (t) => {
+    const { server, client } = await startH2Pair(t, {}, { settings: null })
+    const handlers = Array.from({ length: 20 }, (_, i) =>
+      send(client, { path: `/${i}`, method: 'POST', body: `${i}` }),
+    )
+    const peer = await server.accept()
+    const early = await peer.take(20)
+    peer.together(() => {
+      peer.settings([[SETTINGS_MAX_CONCURRENT_STREAMS, 5]])
+      for (const { id } of early.slice(5)) peer.reset(id, REFUSED_STREAM)
+    })
+    let open = 5
+    for (const { id } of early.slice(0, 5)) {
+      peer.respond(id)
+      open--
+    }
+    for (let i = 0; i < 15; i++) {
+      const { id } = await peer.request()
+      open++
+      assert.ok(open <= 5, `${open} streams at a time`)
+      peer.respond(id)
+      open--
+    }
+    await Promise.all(handlers.map((handler) => handler.settled))
+    assert.ok(handlers.every((handler) => handler.body === 'ok' && handler.errors.length === 0))
+    assert.equal(server.count, 1)
+  })
+})
+
+describe('giving a request up over HTTP/2', () => {
+  test('before the head: RST_STREAM CANCEL, the reason itself, the connection kept', async (t) => {
+    const { server, client, events } = await startH2Pair(t)
+    const handler = send(client)
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    const reason = new Error('changed my mind')
+    handler.controller!.abort(reason)
+    assert.equal(handler.error, reason)
+    assert.equal(await peer.resetOf(id), CANCEL)
+    const next = send(client)
+    peer.respond((await peer.request()).id)
+    await next.settled
+    assert.equal(next.body, 'ok')
+    assert.equal(server.count, 1)
+    assert.ok(!events.some((event) => event.startsWith('disconnect')))
+  })
+
+  test('through a signal, within the body', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const aborter = new AbortController()
+    const response = client.request({ path: '/', method: 'GET', signal: aborter.signal })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.head(id, 200).data(id, 'some')
+    const { body } = await response
+    const text = body.text()
+    aborter.abort()
+    await assert.rejects(text, { name: 'AbortError' })
+    assert.equal(await peer.resetOf(id), CANCEL)
+  })
+
+  test('while it is refused: it is not sent again', async (t) => {
+    const { server, client } = await startH2Pair(t, { maxConcurrentStreams: 1 })
+    const handler = send(client)
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    const blocking = send(client, { path: '/2' })
+    peer.reset(id, REFUSED_STREAM)
+    await eventually(() => handler.calls.filter((call) => call === 'onRequestStart').length === 2)
+    handler.controller!.abort()
+    await handler.settled
+    assert.equal(handler.errors.length, 1)
+    const { id: again } = await peer.request()
+    assert.equal(await peer.resetOf(again), CANCEL)
+    const second = await peer.request()
+    assert.equal(second.headers[':path'], '/2')
+    peer.respond(second.id)
+    await blocking.settled
+  })
+})

@@ -1,0 +1,20 @@
+/** Every channel that something of ours is published on or listens to. */
+export const CHANNELS: readonly string[] = [
+  'undici:request:create',
+  'undici:request:bodyChunkSent',
+  'undici:request:bodySent',
+  'undici:request:headers',
+  'undici:request:bodyChunkReceived',
+  'undici:request:trailers',
+  'undici:request:error',
+  'undici:client:beforeConnect',
+  'undici:client:connected',
+  'undici:client:connectError',
+  'undici:client:sendHeaders',
+  'undici:websocket:open',
+  'undici:websocket:close',
+  'undici:websocket:socket_error',
+  'undici:websocket:ping',
+  'undici:websocket:pong',
+  'ventuno:debug',
+]

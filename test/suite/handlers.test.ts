@@ -1,0 +1,497 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { test } from 'node:test'
+import { type Client, type DispatchController, type DispatchHandler, errors } from '../../src/index.ts'
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { deferred, echo, readEcho } from './exchange.ts'
+import { RecordingHandler } from './recording-handler.ts'
+
+const GET = { path: '/', method: 'GET' }
+const POST = { path: '/', method: 'POST' }
+
+/** Collects the reasons of disconnects. */
+function reasons(client: Client): Error[] {
+  const list: Error[] = []
+  client.on('disconnect', (_origin, _targets, error: Error) => list.push(error))
+  return list
+}
+
+overEachWire('the order of handler calls', (wire) => {
+  test('with a body in both directions', async (t) => {
+    const client = (await startOrigin(t, wire, echo)).client()
+    const handler = new RecordingHandler()
+    client.dispatch({ ...POST, body: ['a', 'b'] }, handler)
+    await handler.done
+    assert.deepEqual(handler.calls, [
+      'onRequestStart',
+      'onBodySent',
+      'onBodySent',
+      'onRequestSent',
+      'onResponseStarted',
+      'onResponseStart 200',
+      'onResponseData',
+      'onResponseEnd',
+    ])
+    assert.deepEqual(handler.trailers, {})
+  })
+
+  test('without a response body', async (t) => {
+    const client = (
+      await startOrigin(t, wire, (request, response) => {
+        if (request.method === 'GET') response.statusCode = Number(request.url?.slice(1))
+        response.end()
+      })
+    ).client()
+    for (const options of [
+      { path: '/', method: 'HEAD' },
+      { path: '/204', method: 'GET' },
+      { path: '/304', method: 'GET' },
+    ]) {
+      const handler = new RecordingHandler()
+      client.dispatch(options, handler)
+      await handler.done
+      assert.deepEqual(handler.calls, [
+        'onRequestStart',
+        'onRequestSent',
+        'onResponseStarted',
+        `onResponseStart ${options.path.slice(1) || 200}`,
+        'onResponseEnd',
+      ])
+    }
+  })
+
+  test('with informational heads, each of which begins a message', async (t) => {
+    const client = (
+      await startOrigin(t, wire, (_request, response) => {
+        response.writeEarlyHints({ link: '</a>' }, () => response.end('x'))
+      })
+    ).client()
+    const handler = new RecordingHandler()
+    client.dispatch(GET, handler)
+    await handler.done
+    assert.deepEqual(handler.calls, [
+      'onRequestStart',
+      'onRequestSent',
+      'onResponseStarted',
+      'onResponseStart 103',
+      'onResponseStarted',
+      'onResponseStart 200',
+      'onResponseData',
+      'onResponseEnd',
+    ])
+  })
+
+  test('a response that comes before the request was sent', async (t) => {
+    const client = (
+      await startOrigin(t, wire, (request, response) => {
+        response.flushHeaders()
+        request.resume().on('end', () => response.end())
+      })
+    ).client()
+    const headCame = deferred()
+    const body = async function* () {
+      yield 'a'
+      await headCame.promise
+      yield 'b'
+    }
+    const handler = new RecordingHandler({ onResponseStart: () => headCame.resolve() })
+    client.dispatch({ ...POST, body: body() }, handler)
+    await handler.done
+    assert.deepEqual(handler.calls, [
+      'onRequestStart',
+      'onBodySent',
+      'onResponseStarted',
+      'onResponseStart 200',
+      'onBodySent',
+      'onRequestSent',
+      'onResponseEnd',
+    ])
+  })
+
+  test('a failure while it runs: the error, then nothing more', async (t) => {
+    const origin = await startOrigin(t, wire, (_request, response) => {
+      response.writeHead(200, { 'content-length': '10' })
+      response.write('half')
+    })
+    const handler = new RecordingHandler({
+      onResponseData: () => {
+        for (const socket of origin.sockets) socket.destroy()
+      },
+    })
+    origin.client().dispatch(POST, handler)
+    await handler.done
+    assert.deepEqual(handler.calls, [
+      'onRequestStart',
+      'onRequestSent',
+      'onResponseStarted',
+      'onResponseStart 200',
+      'onResponseData',
+      'onResponseError',
+    ])
+    assert.equal(handler.errorController, handler.controller)
+  })
+
+  test('a failure before it starts: only the error, with no controller', async (t) => {
+    const arrived = deferred()
+    const client = (await startOrigin(t, wire, () => arrived.resolve())).client({ maxConcurrentStreams: 1 })
+    const running = new RecordingHandler()
+    client.dispatch(POST, running)
+    await arrived.promise
+    const waiting = new RecordingHandler()
+    client.dispatch(POST, waiting)
+    const own = new Error('over')
+    const destroyed = client.destroy(own)
+    // What waits is told inside destroy().
+    assert.deepEqual(waiting.calls, ['onResponseError'])
+    assert.equal(waiting.error, own)
+    assert.equal(waiting.errorController, undefined)
+    await destroyed
+    assert.equal(running.error, own)
+    assert.equal(running.calls.at(-1), 'onResponseError')
+  })
+
+  test('only the required methods are needed', async (t) => {
+    const client = (await startOrigin(t, wire, echo)).client()
+    await new Promise<void>((resolve, reject) => {
+      client.dispatch(
+        { ...POST, body: 'x' },
+        {
+          onRequestStart() {},
+          onResponseStart() {},
+          onResponseData() {},
+          onResponseEnd: () => resolve(),
+          onResponseError: (_controller, error) => reject(error),
+        },
+      )
+    })
+  })
+})
+
+overEachWire('the controller', (wire) => {
+  test('tells nothing before, and what was received after', async (t) => {
+    const client = (
+      await startOrigin(t, wire, (_request, response) => {
+        response.sendDate = false
+        response.writeHead(200, { 'X-One': '1', trailer: 'X-Sum' })
+        response.write('x')
+        response.addTrailers({ 'X-Sum': '2' })
+        response.end()
+      })
+    ).client()
+    let before: unknown[] = []
+    const handler = new RecordingHandler({
+      onRequestStart(controller) {
+        const { aborted, paused, reason, rawHeaders, rawTrailers } = controller
+        before = [aborted, paused, reason, rawHeaders, rawTrailers]
+      },
+    })
+    client.dispatch(GET, handler)
+    await handler.done
+    assert.deepEqual(before, [false, false, null, null, null])
+    const { rawHeaders, rawTrailers } = handler.controller
+    assert.equal(
+      rawHeaders?.every((part) => Buffer.isBuffer(part)),
+      true,
+    )
+    const name = (text: string) => (wire.multiplexes ? text.toLowerCase() : text)
+    assert.deepEqual(rawHeaders?.slice(0, 2).map(String), [name('X-One'), '1'])
+    assert.deepEqual(rawTrailers?.map(String), [name('X-Sum'), '2'])
+    assert.deepEqual({ ...handler.trailers }, { 'x-sum': '2' })
+  })
+
+  test('rawTrailers are empty when there are none', async (t) => {
+    const client = (await startOrigin(t, wire, echo)).client()
+    const handler = new RecordingHandler()
+    client.dispatch(GET, handler)
+    await handler.done
+    assert.deepEqual(handler.controller.rawTrailers, [])
+  })
+
+  const MOMENTS: (keyof DispatchHandler)[] = [
+    'onRequestStart',
+    'onResponseStart',
+    'onResponseData',
+    'onRequestSent',
+    'onBodySent',
+    'onResponseStarted',
+  ]
+  for (const moment of MOMENTS) {
+    test(`abort in ${moment}: the first call wins and reports at once`, async (t) => {
+      const client = (await startOrigin(t, wire, echo)).client()
+      const own = new Error('first')
+      let insideAbort: string | undefined
+      const hook = () => {
+        const { controller } = handler
+        if (controller.aborted) return
+        controller.abort(own)
+        insideAbort = handler.calls.at(-1)
+        controller.abort(new Error('second'))
+      }
+      const handler: RecordingHandler = new RecordingHandler({ [moment]: hook })
+      client.dispatch({ ...POST, body: ['x', 'y'] }, handler)
+      await handler.done
+      assert.equal(insideAbort, 'onResponseError')
+      assert.equal(handler.error, own)
+      assert.equal(handler.controller.aborted, true)
+      assert.equal(handler.controller.reason, own)
+      const calls = handler.calls.length
+      assert.equal((await readEcho(await client.request(GET))).method, 'GET')
+      assert.equal(handler.calls.length, calls)
+    })
+  }
+
+  test('abort without a reason', async (t) => {
+    const client = (await startOrigin(t, wire, echo)).client()
+    const handler = new RecordingHandler({ onResponseStart: (controller) => controller.abort() })
+    client.dispatch(GET, handler)
+    await handler.done
+    assert.ok(handler.error instanceof errors.RequestAbortedError, String(handler.error))
+    assert.equal(handler.controller.reason, undefined)
+  })
+
+  test('abort after the end does nothing', async (t) => {
+    const client = (await startOrigin(t, wire, echo)).client()
+    const handler = new RecordingHandler()
+    client.dispatch(GET, handler)
+    await handler.done
+    handler.controller.abort(new Error('late'))
+    assert.equal(handler.controller.aborted, false)
+    assert.equal(handler.controller.reason, null)
+    assert.equal(handler.error, null)
+  })
+
+  test('other failures are not aborts', async (t) => {
+    const origin = await startOrigin(t, wire, () => {
+      for (const socket of origin.sockets) socket.destroy()
+    })
+    const handler = new RecordingHandler()
+    origin.client().dispatch(POST, handler)
+    await handler.done
+    assert.equal(handler.controller.aborted, false)
+    assert.equal(handler.controller.reason, null)
+  })
+
+  test('an abort closes an HTTP/1.1 connection and leaves an HTTP/2 one', async (t) => {
+    const origin = await startOrigin(t, wire, echo)
+    const client = origin.client()
+    const seen = reasons(client)
+    const handler = new RecordingHandler({ onResponseStart: (controller) => controller.abort() })
+    client.dispatch(GET, handler)
+    await handler.done
+    await readEcho(await client.request(GET))
+    assert.deepEqual(
+      seen.map((error) => error.message),
+      wire.multiplexes ? [] : ['aborted'],
+    )
+    assert.equal(origin.sockets.length, wire.multiplexes ? 1 : 2)
+  })
+})
+
+overEachWire('pause and resume', (wire) => {
+  test('nothing is delivered while paused, nothing is lost', async (t) => {
+    const finish = deferred()
+    const client = (
+      await startOrigin(t, wire, async (_request, response) => {
+        response.write('one ')
+        await finish.promise
+        response.end('two')
+      })
+    ).client()
+    const pausedAtHead = deferred<DispatchController>()
+    const handler = new RecordingHandler({
+      onResponseStart(controller) {
+        controller.pause()
+        assert.equal(controller.paused, true)
+        pausedAtHead.resolve(controller)
+      },
+      onResponseData(controller) {
+        controller.pause()
+        setImmediate(() => controller.resume())
+      },
+    })
+    client.dispatch(GET, handler)
+    const controller = await pausedAtHead.promise
+    finish.resolve()
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(handler.chunks.length, 0)
+    controller.resume()
+    assert.equal(controller.paused, handler.chunks.length > 0)
+    await handler.done
+    assert.equal(handler.body, 'one two')
+    assert.equal(handler.calls.at(-1), 'onResponseEnd')
+  })
+
+  test('paused in onRequestStart, the response stops behind its head', async (t) => {
+    const client = (await startOrigin(t, wire, (_request, response) => response.end('body'))).client()
+    const head = deferred()
+    const handler = new RecordingHandler({
+      onRequestStart: (controller) => controller.pause(),
+      onResponseStart: () => head.resolve(),
+    })
+    client.dispatch(GET, handler)
+    await head.promise
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(handler.calls.at(-1), 'onResponseStart 200')
+    handler.controller.resume()
+    await handler.done
+    assert.equal(handler.body, 'body')
+  })
+
+  test('resume when not paused does nothing', async (t) => {
+    const client = (await startOrigin(t, wire, echo)).client()
+    const handler = new RecordingHandler({
+      onRequestStart: (controller) => controller.resume(),
+      onResponseStart: (controller) => controller.resume(),
+      onResponseData: (controller) => controller.resume(),
+    })
+    client.dispatch(GET, handler)
+    await handler.done
+    assert.equal(handler.error, null)
+  })
+
+  test('resumed inside the callback that paused', async (t) => {
+    const client = (await startOrigin(t, wire, (_request, response) => response.end('body'))).client()
+    const flip = (controller: DispatchController) => {
+      controller.pause()
+      controller.resume()
+    }
+    const handler = new RecordingHandler({ onResponseStart: flip, onResponseData: flip })
+    client.dispatch(GET, handler)
+    await handler.done
+    assert.equal(handler.body, 'body')
+  })
+
+  test('a pause holds the server back', async (t) => {
+    const total = 24 * 1024 * 1024
+    let sent = 0
+    let received = 0
+    let ahead = 0
+    const client = (
+      await startOrigin(t, wire, (_request, response) => {
+        const chunk = Buffer.alloc(64 * 1024)
+        const write = (): void => {
+          while (sent < total) {
+            sent += chunk.length
+            ahead = Math.max(ahead, sent - received)
+            if (!response.write(chunk)) {
+              response.once('drain', write)
+              return
+            }
+          }
+          response.end()
+        }
+        write()
+      })
+    ).client()
+    const handler = new RecordingHandler({
+      onResponseData(controller, chunk) {
+        received += chunk.length
+        handler.chunks.length = 0
+        controller.pause()
+        setImmediate(() => controller.resume())
+      },
+    })
+    client.dispatch(GET, handler)
+    await handler.done
+    assert.equal(received, total)
+    assert.equal(ahead < total / 2, true, `${ahead} bytes were ahead of the handler`)
+  })
+
+  test('a peer that closes while paused: what has arrived is still delivered', async (t) => {
+    const closed = deferred()
+    const origin = await startOrigin(t, wire, (_request, response: ServerResponse) => {
+      response.shouldKeepAlive = false
+      response.end('all of it', () => closed.resolve())
+    })
+    const head = deferred()
+    const handler = new RecordingHandler({
+      onResponseStart(controller) {
+        controller.pause()
+        head.resolve()
+      },
+    })
+    origin.client().dispatch(GET, handler)
+    await Promise.all([closed.promise, head.promise])
+    handler.controller.resume()
+    await handler.done
+    assert.equal(handler.error, null)
+    assert.equal(handler.body, 'all of it')
+  })
+})
+
+/** Where a handler throws, and the reason the connection is then closed with (null: it is kept). */
+const THROWS: [method: keyof DispatchHandler, reason: 'aborted' | 'own' | null][] = [
+  ['onRequestStart', null],
+  ['onBodySent', 'aborted'],
+  ['onRequestSent', 'aborted'],
+  ['onResponseStarted', 'own'],
+  ['onResponseStart', 'aborted'],
+  ['onResponseData', 'aborted'],
+  ['onResponseEnd', null],
+]
+
+overEachWire('a handler that throws', (wire) => {
+  for (const [method, reason] of THROWS) {
+    test(`in ${method}`, async (t) => {
+      const origin = await startOrigin(t, wire, echo)
+      const client = origin.client()
+      // So that there is a connection to be kept.
+      await readEcho(await client.request(GET))
+      const seen = reasons(client)
+      const own = new Error(`thrown in ${method}`)
+      const handler = new RecordingHandler({
+        [method]: () => {
+          throw own
+        },
+      })
+      client.dispatch({ ...POST, body: 'x' }, handler)
+      const next = client.request({ path: '/next', method: 'GET' })
+      await handler.done
+      assert.equal(handler.error, own)
+      assert.equal(handler.errorController, handler.controller)
+      assert.equal(handler.calls.filter((call) => call === 'onResponseError').length, 1)
+      assert.equal(handler.calls.at(-1), 'onResponseError')
+      // Others are never failed by it.
+      assert.equal((await readEcho(await next)).url, '/next')
+      const expected = reason === null || wire.multiplexes ? [] : [reason === 'own' ? own.message : reason]
+      assert.deepEqual(
+        seen.map((error) => error.message),
+        expected,
+      )
+      assert.equal(origin.sockets.length, 1 + expected.length)
+    })
+  }
+
+  test('in onResponseStart for an informational head', async (t) => {
+    const client = (
+      await startOrigin(t, wire, (_request, response) => {
+        response.writeEarlyHints({ link: '</a>' }, () => response.end())
+      })
+    ).client()
+    const own = new Error('at 103')
+    const handler = new RecordingHandler({
+      onResponseStart() {
+        throw own
+      },
+    })
+    client.dispatch(GET, handler)
+    await handler.done
+    assert.equal(handler.error, own)
+    assert.equal(handler.calls.includes('onResponseStart 200'), false)
+  })
+
+  test('in onResponseError: the client emits it', async (t) => {
+    const client = (await startOrigin(t, wire, echo)).client()
+    const own = new Error('nobody listens to me')
+    const emitted = new Promise((resolve) => client.on('error', resolve))
+    const handler = new RecordingHandler({
+      onResponseStart: (controller) => controller.abort(),
+      onResponseError() {
+        throw own
+      },
+    })
+    client.dispatch(GET, handler)
+    assert.equal(await emitted, own)
+    assert.equal((await readEcho(await client.request(GET))).method, 'GET')
+  })
+})

@@ -1,0 +1,139 @@
+/** idempotent, blocking, reset and pipelining over HTTP/1.1. HTTP/2 knows none of them. */
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import type { BodyInput, DispatchOptions } from '../../src/index.ts'
+import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { deferred } from './exchange.ts'
+
+interface Outcome {
+  /** Arrivals and the answer to the first, in order. */
+  readonly log: string[]
+  readonly connections: number
+}
+
+/** Two requests at once. The first is answered when the second has arrived, or had its chance to. */
+async function twoAtOnce(
+  t: TestContext,
+  wire: Wire,
+  first: Partial<DispatchOptions>,
+  second: Partial<DispatchOptions>,
+  pipelining = 10,
+): Promise<Outcome> {
+  const log: string[] = []
+  const origin = await startOrigin(t, wire, (request, response) => {
+    request.resume()
+    log.push(String(request.url))
+    if (request.url === '/a') {
+      // What was written together arrives together: after this turn nothing is on its way any more.
+      setImmediate(() => {
+        log.push('answer')
+        response.end()
+      })
+    } else {
+      response.end()
+    }
+  })
+  const client = origin.client({ pipelining })
+  const base = { method: 'GET', blocking: false }
+  const answers = await Promise.all([
+    client.request({ ...base, path: '/a', ...first }),
+    client.request({ ...base, path: '/b', ...second }),
+  ])
+  for (const { body } of answers) await body.dump()
+  return { log, connections: origin.sockets.length }
+}
+
+const BESIDE = ['/a', '/b', 'answer']
+const AFTER = ['/a', 'answer', '/b']
+
+async function* generated(): AsyncGenerator<string> {
+  yield 'x'
+}
+
+function form(): BodyInput {
+  const data = new FormData()
+  data.append('a', 'b')
+  return data
+}
+
+type Row = [
+  name: string,
+  first: Partial<DispatchOptions>,
+  second: () => Partial<DispatchOptions>,
+  log: string[],
+  connections: number,
+]
+
+const nothing = () => ({})
+
+const ROWS: Row[] = [
+  ['idempotent requests that do not block go together', {}, nothing, BESIDE, 1],
+  ['a request blocks what follows by default', { blocking: true }, nothing, AFTER, 1],
+  ['HEAD does not block by default', { method: 'HEAD', blocking: null, reset: false }, nothing, BESIDE, 1],
+  ['idempotent: false waits for its turn', {}, () => ({ idempotent: false }), AFTER, 1],
+  ['POST is not idempotent by default', {}, () => ({ method: 'POST' }), AFTER, 1],
+  ['POST is when the caller says so', {}, () => ({ method: 'POST', idempotent: true, body: 'x' }), BESIDE, 1],
+  ['an iterable body waits', {}, () => ({ method: 'PUT', idempotent: true, body: generated() }), AFTER, 1],
+  ['a form waits', {}, () => ({ method: 'PUT', idempotent: true, body: form() }), AFTER, 1],
+  ['nothing follows a request with reset', { reset: true }, nothing, AFTER, 2],
+  ['nothing follows HEAD', { method: 'HEAD' }, nothing, AFTER, 2],
+  ['nothing follows a body where none is expected', { body: 'x' }, nothing, AFTER, 2],
+]
+
+overEachWire('scheduling', (wire) => {
+  if (wire.multiplexes) return
+
+  for (const [name, first, second, log, connections] of ROWS) {
+    test(name, async (t) => {
+      assert.deepEqual(await twoAtOnce(t, wire, first, second()), { log, connections })
+    })
+  }
+
+  test('pipelining is 1 by default, and 0 takes a connection for each request', async (t) => {
+    assert.deepEqual(await twoAtOnce(t, wire, {}, {}, 1), { log: AFTER, connections: 1 })
+    assert.deepEqual(await twoAtOnce(t, wire, {}, {}, 0), { log: AFTER, connections: 2 })
+  })
+
+  test('a blocking request holds back only until its head has come', async (t) => {
+    const first = deferred<ServerResponse>()
+    const origin = await startOrigin(t, wire, async (request, response) => {
+      if (request.url === '/a') {
+        response.write('a')
+        first.resolve(response)
+        return
+      }
+      // Pipelined behind an answer that is not over: it can only be here because the head was.
+      response.end('b')
+      ;(await first.promise).end('a')
+    })
+    const client = origin.client({ pipelining: 2 })
+    const [a, b] = await Promise.all(
+      ['/a', '/b'].map(async (path) => (await client.request({ path, method: 'GET' })).body.text()),
+    )
+    assert.deepEqual([a, b], ['aa', 'b'])
+    assert.equal(origin.sockets.length, 1)
+  })
+
+  test('pipelining can be raised while requests wait', async (t) => {
+    const both = deferred()
+    const held: ServerResponse[] = []
+    const origin = await startOrigin(t, wire, (_request, response) => {
+      held.push(response)
+      if (held.length === 1) first.resolve()
+      if (held.length === 3) both.resolve()
+    })
+    const first = deferred()
+    const client = origin.client()
+    assert.equal(client.pipelining, 1)
+    const options = { path: '/', method: 'GET', blocking: false }
+    const answers = [1, 2, 3].map(() => client.request(options))
+    await first.promise
+    assert.deepEqual(client.stats, { connected: true, pending: 2, running: 1, size: 3 })
+    client.pipelining = 3
+    await both.promise
+    assert.deepEqual(client.stats, { connected: true, pending: 0, running: 3, size: 3 })
+    for (const response of held) response.end()
+    for (const answer of answers) await (await answer).body.dump()
+  })
+})

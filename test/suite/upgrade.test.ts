@@ -1,0 +1,232 @@
+/** `upgrade()` and `connect()` against the runtime's server. Over HTTP/2 both are something else. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { test } from 'node:test'
+import { type Client, errors } from '../../src/index.ts'
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { deferred, echo, failure, readEcho } from './exchange.ts'
+import { RecordingHandler } from './recording-handler.ts'
+
+const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: chat\r\nX-A: 1\r\n\r\n'
+
+function disconnection(client: Client): Promise<Error> {
+  return new Promise((resolve) =>
+    client.once('disconnect', (_origin, _targets, error: Error) => resolve(error)),
+  )
+}
+
+overEachWire('upgrade()', (wire) => {
+  if (wire.multiplexes) return
+
+  const start = async (t: Parameters<typeof startOrigin>[0]) => {
+    const origin = await startOrigin(t, wire, echo)
+    origin.server.on('upgrade', (request, socket: Duplex) => {
+      socket.on('error', () => {})
+      socket.write(`${SWITCH}hello from ${request.url}`)
+      socket.on('data', (data) => socket.write(`you said ${data}`))
+    })
+    return origin
+  }
+
+  test('gives the socket with what has arrived on it', async (t) => {
+    const client = (await start(t)).client()
+    const disconnected = disconnection(client)
+    const data = await client.upgrade({ path: '/chat', protocol: 'chat', opaque: 'mine' })
+    assert.deepEqual(Object.keys(data), ['headers', 'socket', 'opaque', 'context'])
+    assert.equal(data.headers['upgrade'], 'chat')
+    assert.equal(data.opaque, 'mine')
+    const { socket } = data
+    assert.equal(String((await once(socket, 'data'))[0]), 'hello from /chat')
+    socket.write('hi')
+    assert.equal(String((await once(socket, 'data'))[0]), 'you said hi')
+    const reason = await disconnected
+    assert.ok(reason instanceof errors.InformationalError, String(reason))
+    assert.equal(reason.message, 'upgrade')
+    for (const event of ['drain', 'end', 'close', 'error']) {
+      const ours = socket.listeners(event).filter((listener) => /sink|batch/.test(String(listener)))
+      assert.deepEqual(ours, [], event)
+    }
+    socket.destroy()
+  })
+
+  test('callback and raw headers', async (t) => {
+    const client = (await start(t)).client()
+    const { headers, socket } = await new Promise<{ headers: object; socket: Duplex }>((resolve, reject) => {
+      client.upgrade({ path: '/', responseHeaders: 'raw' }, (error, data) =>
+        error ? reject(error) : resolve(data),
+      )
+    })
+    assert.deepEqual(headers, ['connection', 'upgrade', 'upgrade', 'chat', 'X-A', '1'])
+    socket.destroy()
+  })
+
+  test('the client reconnects for what waits behind it', async (t) => {
+    const origin = await start(t)
+    const client = origin.client()
+    const upgraded = client.upgrade({ path: '/' })
+    const next = client.request({ path: '/next', method: 'GET' })
+    const { socket } = await upgraded
+    assert.equal((await readEcho(await next)).url, '/next')
+    assert.equal(origin.sockets.length, 2)
+    socket.destroy()
+  })
+
+  test('waits until nothing else runs, and nothing goes beside it', async (t) => {
+    const first = deferred<ServerResponse>()
+    const order: string[] = []
+    const origin = await startOrigin(t, wire, (request, response) => {
+      order.push(String(request.url))
+      if (request.url === '/first') first.resolve(response)
+      else response.end()
+    })
+    origin.server.on('upgrade', (request, socket: Duplex) => {
+      order.push(String(request.url))
+      socket.on('error', () => {})
+      socket.write(SWITCH)
+    })
+    const client = origin.client({ pipelining: 10 })
+    const running = client.request({ path: '/first', method: 'GET', blocking: false })
+    const upgraded = client.upgrade({ path: '/upgrade' })
+    const after = client.request({ path: '/after', method: 'GET', blocking: false })
+    const response = await first.promise
+    assert.deepEqual(client.stats, { connected: true, pending: 2, running: 1, size: 3 })
+    response.end()
+    await (await running).body.dump()
+    ;(await upgraded).socket.destroy()
+    await (await after).body.dump()
+    assert.deepEqual(order, ['/first', '/upgrade', '/after'])
+  })
+
+  test('an ordinary answer is a bad upgrade', async (t) => {
+    const client = (await startOrigin(t, wire, echo)).client()
+    const error = await failure(client.upgrade({ path: '/' }))
+    assert.ok(error instanceof errors.SocketError, String(error))
+    assert.match(error.message, /^bad upgrade/)
+    assert.equal((await readEcho(await client.request({ path: '/x', method: 'GET' }))).url, '/x')
+  })
+
+  test('101 for a request that did not ask is a bad upgrade', async (t) => {
+    const origin = await startOrigin(t, wire, (_request, response) => {
+      response.socket?.write(SWITCH)
+    })
+    const error = await failure(origin.client().request({ path: '/', method: 'POST' }))
+    assert.ok(error instanceof errors.SocketError, String(error))
+    assert.match(error.message, /^bad upgrade/)
+  })
+
+  test('aborted while it waits', async (t) => {
+    const arrived = deferred()
+    const origin = await startOrigin(t, wire, echo)
+    origin.server.on('upgrade', (_request, socket: Duplex) => {
+      socket.on('error', () => {})
+      arrived.resolve()
+    })
+    const controller = new AbortController()
+    const failed = failure(origin.client().upgrade({ path: '/', signal: controller.signal }))
+    await arrived.promise
+    controller.abort()
+    assert.equal(await failed, controller.signal.reason)
+  })
+
+  test('a callback that throws destroys the socket with the error', async (t) => {
+    const client = (await start(t)).client()
+    const own = new Error('mine')
+    const failed = new Promise<Error>((resolve) => {
+      client.upgrade({ path: '/' }, (_error, data) => {
+        data.socket.on('error', resolve)
+        throw own
+      })
+    })
+    assert.equal(await failed, own)
+  })
+
+  test('a handler that throws in onRequestUpgrade: the socket goes, no further call', async (t) => {
+    const client = (await start(t)).client()
+    const own = new Error('mine')
+    const socketFailed = deferred<Error>()
+    const handler = new RecordingHandler({
+      onRequestUpgrade(_controller, _status, _headers, socket) {
+        socket.on('error', socketFailed.resolve)
+        throw own
+      },
+    })
+    client.dispatch({ path: '/', method: 'GET', upgrade: 'chat' }, handler)
+    assert.equal(await socketFailed.promise, own)
+    assert.deepEqual(handler.calls, [
+      'onRequestStart',
+      'onRequestSent',
+      'onResponseStarted',
+      'onRequestUpgrade 101',
+    ])
+    assert.equal((await readEcho(await client.request({ path: '/x', method: 'GET' }))).url, '/x')
+  })
+})
+
+overEachWire('connect()', (wire) => {
+  if (wire.multiplexes) return
+
+  const start = async (t: Parameters<typeof startOrigin>[0], status = '200 Connected') => {
+    const origin = await startOrigin(t, wire, echo)
+    origin.server.on('connect', (request, socket: Duplex) => {
+      socket.on('error', () => {})
+      socket.write(`HTTP/1.1 ${status}\r\nX-A: 1\r\n\r\nthis is ${request.url}`)
+      socket.pipe(socket)
+    })
+    return origin
+  }
+
+  test('gives the tunnel', async (t) => {
+    const client = (await start(t)).client()
+    const disconnected = disconnection(client)
+    const data = await client.connect({ path: 'far.test:443', opaque: 'mine' })
+    assert.deepEqual(Object.keys(data), ['statusCode', 'headers', 'socket', 'opaque', 'context'])
+    assert.equal(data.statusCode, 200)
+    assert.equal(data.headers['x-a'], '1')
+    assert.equal(data.opaque, 'mine')
+    assert.equal(String((await once(data.socket, 'data'))[0]), 'this is far.test:443')
+    data.socket.write('echo')
+    assert.equal(String((await once(data.socket, 'data'))[0]), 'echo')
+    assert.equal((await disconnected).message, 'upgrade')
+    data.socket.destroy()
+  })
+
+  test('any final status resolves', async (t) => {
+    const client = (await start(t, '407 Proxy Authentication Required')).client()
+    const { statusCode, socket } = await client.connect({ path: 'far.test:443' })
+    assert.equal(statusCode, 407)
+    socket.destroy()
+  })
+
+  test('callback', async (t) => {
+    const client = (await start(t)).client()
+    const statusCode = await new Promise((resolve, reject) => {
+      client.connect({ path: 'far.test:443' }, (error, data) => {
+        if (error) return reject(error)
+        data.socket.destroy()
+        resolve(data.statusCode)
+      })
+    })
+    assert.equal(statusCode, 200)
+  })
+
+  test('connects early: what follows goes on a new connection', async (t) => {
+    const origin = await start(t)
+    const client = origin.client()
+    const { socket } = await client.connect({ path: 'far.test:443' })
+    socket.destroy()
+    assert.equal((await readEcho(await client.request({ path: '/x', method: 'GET' }))).url, '/x')
+    assert.equal(origin.sockets.length, 2)
+  })
+
+  test('a failure before the answer', async (t) => {
+    const origin = await startOrigin(t, wire, echo)
+    origin.server.on('connect', (_request, socket: Duplex) => {
+      socket.on('error', () => {})
+      for (const accepted of origin.sockets) accepted.destroy()
+    })
+    const error = await failure(origin.client().connect({ path: 'far.test:443' }))
+    assert.match(error.message, /^(other side closed|read ECONNRESET)/)
+  })
+})
