@@ -249,6 +249,10 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
         return
       case 'failed':
         this.#onParserFailure(bytes.subarray(parser.failureOffset))
+        return
+      case 'ended':
+        // The end had come while the consumer was pausing.
+        this.#close(new SocketError('other side closed', this.socketInfo()))
     }
   }
 
@@ -339,11 +343,9 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
   }
 
   onTransportClosed(error: Error | null): void {
-    // What the peer has sent so far is all there is; where only the end was missing, that is the end.
-    if (this.#reason === null && isReset(error) && this.#endsWithConnection()) {
-      this.#parser.resume()
-      this.onEof()
-    }
+    // What the peer has sent so far is all there is; where only the end was missing, that is the end. What a
+    // pausing consumer has not taken is lost with the socket, and must not be passed over in silence.
+    if (isReset(error) && this.#parser.status !== 'paused' && this.#endsWithConnection()) this.onEof()
     const reason = this.#reason ?? error ?? new SocketError('closed', this.socketInfo())
     this.#end(reason)
     const idle = this.#pipeline.size === 0

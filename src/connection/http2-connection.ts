@@ -48,6 +48,7 @@ export class Http2Connection
   readonly #deadlines: Deadline[] = []
   readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
   readonly #streamDeadline = new Deadline(() => this.#onNoStream())
+  #streamTimeout = 0
   readonly #startedAt = performance.now()
   readonly #flush = (): void => this.#flushNow()
   #flushing: 'no' | 'scheduled' | 'receiving' = 'no'
@@ -57,8 +58,10 @@ export class Http2Connection
   #unprocessed: Request[] = []
   /** Room may have been made for a request that waits. */
   #roomMade = false
-  /** Why the peer takes no more streams. */
+  /** Why there can be no more streams. */
   #goaway: Error | null = null
+  /** The last stream that the peer looks at. */
+  #lastStreamId = Number.POSITIVE_INFINITY
   #retired = false
   #reason: Error | null = null
   /** The reason is a caller's own value. */
@@ -98,11 +101,13 @@ export class Http2Connection
   }
 
   canTake(request: Request): boolean {
-    if (request.takesOver && !this.#engine.remoteSettings.isReceived) return false
-    if (this.#engine.freeStreams > 0) return true
+    const engine = this.#engine
+    const early = request.takesOver && !engine.remoteSettings.isReceived
+    if (!early && engine.freeStreams > 0) return true
     // A server that allows no stream at all must not keep a request for ever.
-    if (this.#engine.openStreams === 0 && this.#engine.canOpen && !this.#streamDeadline.armed) {
-      this.#streamDeadline.arm(request.headersTimeout ?? this.settings.headersTimeout)
+    if (engine.openStreams === 0 && engine.canOpen && !this.#streamDeadline.armed) {
+      this.#streamTimeout = request.headersTimeout ?? this.settings.headersTimeout
+      this.#streamDeadline.arm(this.#streamTimeout)
     }
     return false
   }
@@ -131,6 +136,7 @@ export class Http2Connection
     const exchange = new Http2Exchange(request, this, body, this.#deadlines.pop() ?? new Deadline(() => {}))
     const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
     exchange.stream = engine.open(fields, endStream, exchange)
+    if (!engine.canOpen) this.#goaway ??= new InformationalError('HTTP/2: all stream ids have been used')
     this.#running++
     request.attach(exchange, this)
     this.#liveness.onRequest()
@@ -149,6 +155,7 @@ export class Http2Connection
 
   rest(): void {
     if (this.#reason !== null) return
+    this.#streamDeadline.disarm()
     this.#transport.setReferenced(false)
     this.#idleDeadline.arm(this.settings.keepAliveTimeout)
   }
@@ -270,13 +277,13 @@ export class Http2Connection
       this.onSettled(exchange)
       return
     }
-    exchange.onLost(this.#errorOf(failure), this.#verbatim, unprocessed)
+    exchange.onLost(this.#errorOf(stream, failure), this.#verbatim, unprocessed)
   }
 
-  #errorOf(failure: ProtocolFailure): Error {
+  #errorOf(stream: Stream<Http2Exchange>, failure: ProtocolFailure): Error {
     if (failure.scope === 'stream') return http2StreamError(failure)
     if (this.#reason !== null) return this.#reason
-    if (this.#goaway !== null) return this.#goaway
+    if (this.#goaway !== null && stream.id > this.#lastStreamId) return this.#goaway
     return this.#protocolError(failure)
   }
 
@@ -298,11 +305,11 @@ export class Http2Connection
   }
 
   onSettings(): void {
-    this.#streamDeadline.disarm()
     this.#roomMade = true
   }
 
-  onGoaway(_lastStreamId: number, code: number, debug: Uint8Array): void {
+  onGoaway(lastStreamId: number, code: number, debug: Uint8Array): void {
+    this.#lastStreamId = lastStreamId
     this.#goaway ??= goawayError(code, debug, this.socketInfo())
   }
 
@@ -315,9 +322,8 @@ export class Http2Connection
   }
 
   #onNoStream(): void {
-    const { headersTimeout } = this.settings
     this.#close(
-      new HeadersTimeoutError(`HTTP/2: server did not accept a new stream within ${headersTimeout}`),
+      new HeadersTimeoutError(`HTTP/2: server did not accept a new stream within ${this.#streamTimeout}`),
     )
   }
 

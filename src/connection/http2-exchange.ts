@@ -254,7 +254,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
     this.#pump?.stop()
     if (this.#tunnel !== null) this.#tunnel.destroy(error)
     else if (verbatim) this.request.failWith(error)
-    else if (unprocessed) this.request.fail(error, undefined, 'safe')
+    else if (unprocessed && this.request.resendable) this.request.fail(error, undefined, 'safe')
     else this.request.fail(error)
     this.#host.onSettled(this)
   }

@@ -17,9 +17,12 @@ const lowerNames: string[] = new Array<string>(PLACES).fill('')
 /** The bytes of `names`, MAX_REMEMBERED_LENGTH for each: quicker to compare with than characters of strings. */
 const spellings = new Uint8Array(PLACES * MAX_REMEMBERED_LENGTH)
 
-/** Length, first, middle and last character tell the common names apart; it need not be a good hash. */
-function placeOf(length: number, first: number, middle: number, last: number): number {
-  return (length * 67 + first * 131 + middle * 31 + last * 7) & (PLACES - 1)
+/**
+ * Length and four characters. With these factors no two of 126 spellings in common use share a place; for
+ * other names it need not be a good hash, a shared place only costs time.
+ */
+function placeOf(length: number, first: number, middle: number, late: number, last: number): number {
+  return (length * 91 + first * 37 + middle * 339 + late * 215 + last * 317) & (PLACES - 1)
 }
 
 function remember(place: number, name: string): void {
@@ -33,7 +36,13 @@ function remember(place: number, name: string): void {
 export function lowerCaseName(name: string): string {
   const length = name.length
   if (length === 0 || length > MAX_REMEMBERED_LENGTH) return name.toLowerCase()
-  const place = placeOf(length, name.charCodeAt(0), name.charCodeAt(length >> 1), name.charCodeAt(length - 1))
+  const place = placeOf(
+    length,
+    name.charCodeAt(0),
+    name.charCodeAt(length >> 1),
+    name.charCodeAt((length * 3) >> 2),
+    name.charCodeAt(length - 1),
+  )
   if (names[place] === name) return lowerNames[place]!
   // A copy, because the given string may be a slice that keeps a whole head alive. It also shows a caller's
   // name beyond latin1, which must not be remembered: its low bytes would pass for those of another name.
@@ -47,7 +56,13 @@ export function lowerCaseName(name: string): string {
 export function nameFromBytes(bytes: Buffer, start: number, end: number): string {
   const length = end - start
   if (length > MAX_REMEMBERED_LENGTH) return bytes.toString('latin1', start, end)
-  const place = placeOf(length, bytes[start]!, bytes[start + (length >> 1)]!, bytes[end - 1]!)
+  const place = placeOf(
+    length,
+    bytes[start]!,
+    bytes[start + (length >> 1)]!,
+    bytes[start + ((length * 3) >> 2)]!,
+    bytes[end - 1]!,
+  )
   const known = names[place]!
   if (known.length === length) {
     const at = place * MAX_REMEMBERED_LENGTH

@@ -204,6 +204,7 @@ export class Request {
    * does so again means it.
    */
   mayBeRefused(scope: 'stream' | 'connection'): boolean {
+    this.#written = false
     return this.#refusals[scope]++ === 0
   }
 

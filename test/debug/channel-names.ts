@@ -1,5 +1,5 @@
-/** Every channel that something of ours is published on or listens to. */
-export const CHANNELS: readonly string[] = [
+/** The channels on which requests and connections are published. */
+export const TRAFFIC_CHANNELS: readonly string[] = [
   'undici:request:create',
   'undici:request:bodyChunkSent',
   'undici:request:bodySent',
@@ -11,6 +11,11 @@ export const CHANNELS: readonly string[] = [
   'undici:client:connected',
   'undici:client:connectError',
   'undici:client:sendHeaders',
+]
+
+/** Every channel that the package publishes on or listens to. */
+export const CHANNELS: readonly string[] = [
+  ...TRAFFIC_CHANNELS,
   'undici:websocket:open',
   'undici:websocket:close',
   'undici:websocket:socket_error',

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import {
   Client,
   DecoratorHandler,
-  type DispatchOptions,
   Dispatcher,
+  type DispatchOptions,
   type Interceptor,
 } from '../../src/index.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'

@@ -8,20 +8,21 @@ import { deferred, echo, failure } from './exchange.ts'
 
 /** The option is not in the types of the platform. */
 function through(dispatcher: Client, init: RequestInit = {}): RequestInit {
-  return { ...init, dispatcher } as RequestInit
+  return { ...init, dispatcher } as unknown as RequestInit
 }
 
 overEachWire('globalThis.fetch', (wire) => {
   test('GET', async (t) => {
     const origin = await startOrigin(t, wire, echo)
     const client = origin.client()
-    const response = await fetch(
-      `${origin.url}/path?query`,
-      through(client, { headers: { 'x-a': '1' } }),
-    )
+    const response = await fetch(`${origin.url}/path?query`, through(client, { headers: { 'x-a': '1' } }))
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('content-type'), 'application/json')
-    const received = (await response.json()) as { method: string; url: string; headers: Record<string, string> }
+    const received = (await response.json()) as {
+      method: string
+      url: string
+      headers: Record<string, string>
+    }
     assert.equal(received.method, 'GET')
     assert.equal(received.url, '/path?query')
     assert.equal(received.headers['x-a'], '1')

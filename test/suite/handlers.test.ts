@@ -63,7 +63,8 @@ overEachWire('the order of handler calls', (wire) => {
   test('with informational heads, each of which begins a message', async (t) => {
     const client = (
       await startOrigin(t, wire, (_request, response) => {
-        response.writeEarlyHints({ link: '</a>' }, () => response.end('x'))
+        response.writeEarlyHints({ link: '</a>' })
+        response.end('x')
       })
     ).client()
     const handler = new RecordingHandler()
@@ -465,7 +466,8 @@ overEachWire('a handler that throws', (wire) => {
   test('in onResponseStart for an informational head', async (t) => {
     const client = (
       await startOrigin(t, wire, (_request, response) => {
-        response.writeEarlyHints({ link: '</a>' }, () => response.end())
+        response.writeEarlyHints({ link: '</a>' })
+        response.end()
       })
     ).client()
     const own = new Error('at 103')

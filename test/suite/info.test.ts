@@ -13,9 +13,9 @@ const LINK = '</a.css>; rel=preload; as=style'
 overEachWire('informational responses', (wire) => {
   const start = (t: Parameters<typeof startOrigin>[0]) =>
     startOrigin(t, wire, (_request, response) => {
-      response.writeEarlyHints({ link: LINK }, () => {
-        response.writeEarlyHints({ link: LINK, 'x-second': 'yes' }, () => response.end('final'))
-      })
+      response.writeEarlyHints({ link: LINK })
+      response.writeEarlyHints({ link: LINK, 'x-second': 'yes' })
+      response.end('final')
     })
 
   test('reach onInfo of request, and the final response follows', async (t) => {
@@ -41,10 +41,9 @@ overEachWire('informational responses', (wire) => {
     await body.dump()
     const flat = infos[1]?.headers as string[]
     assert.equal(Array.isArray(flat), true)
-    assert.deepEqual(
-      flat.map((part) => part.toLowerCase()),
-      ['link', LINK.toLowerCase(), 'x-second', 'yes'],
-    )
+    const names = flat.filter((_part, index) => index % 2 === 0)
+    assert.deepEqual(names.map((name) => name.toLowerCase()).sort(), ['link', 'x-second'])
+    assert.equal(flat[flat.indexOf('x-second') + 1], 'yes')
   })
 
   test('reach onInfo of stream and pipeline', async (t) => {

@@ -154,7 +154,8 @@ overEachWire('handlers of the older generation', (wire) => {
   test('false for an informational head does not pause', async (t) => {
     const client = (
       await startOrigin(t, wire, (_request, response) => {
-        response.writeEarlyHints({ link: '</a>' }, () => response.end('x'))
+        response.writeEarlyHints({ link: '</a>' })
+        response.end('x')
       })
     ).client()
     const handler = new LegacyRecorder({ onHeaders: (statusCode) => statusCode >= 200 })

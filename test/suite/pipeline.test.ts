@@ -104,8 +104,9 @@ overEachWire('pipeline()', (wire) => {
       ),
     )
     duplex.end()
-    const [value] = await once(duplex, 'data')
-    assert.deepEqual(value, [1, 2])
+    const values: unknown[] = []
+    for await (const value of duplex) values.push(value)
+    assert.deepEqual(values, [[1, 2]])
   })
 
   test('a handler that returns no stream', async (t) => {

@@ -84,6 +84,7 @@ const EMPTY: [name: string, make: () => BodyInput | null | undefined][] = [
 
 async function* nothing(): AsyncGenerator<string> {
   await null
+  yield* []
 }
 
 function endedStream(): Readable {
@@ -101,10 +102,7 @@ overEachWire('request bodies', (wire) => {
       const expected = name === 'Uint16Array' ? 'gr\u00c3\u00bc' : UTF8
       assert.equal(received.body, expected)
       assert.equal(received.headers['content-length'], known ? String(expected.length) : undefined)
-      assert.equal(
-        received.headers['transfer-encoding'],
-        known || wire.multiplexes ? undefined : 'chunked',
-      )
+      assert.equal(received.headers['transfer-encoding'], known || wire.multiplexes ? undefined : 'chunked')
     })
   }
 
@@ -478,7 +476,9 @@ overEachWire('declared length against real length', (wire) => {
     const client = (await startOrigin(t, wire, echo)).client()
     const lengthOf = async (method: string, declared: string, body: string | null) => {
       const headers = { 'content-length': declared }
-      return (await readEcho(await client.request({ path: '/', method, headers, body }))).headers['content-length']
+      return (await readEcho(await client.request({ path: '/', method, headers, body }))).headers[
+        'content-length'
+      ]
     }
     assert.equal(await lengthOf('PUT', '10', null), '0')
     assert.equal(await lengthOf('GET', '5', null), undefined)

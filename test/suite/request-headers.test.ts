@@ -198,7 +198,9 @@ overEachWire('request headers', (wire) => {
       const disconnected = new Promise<Error>((resolve) =>
         client.once('disconnect', (_origin, _targets, error: Error) => resolve(error)),
       )
-      const { headers } = await readEcho(await client.request({ ...GET, headers: { Connection: 'x, Close' } }))
+      const { headers } = await readEcho(
+        await client.request({ ...GET, headers: { Connection: 'x, Close' } }),
+      )
       assert.equal(headers['connection'], 'close')
       await disconnected
       await readEcho(await client.request(GET))

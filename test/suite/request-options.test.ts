@@ -218,8 +218,10 @@ describe('options of the convenience methods', () => {
         () => client.connect(opts as never, callback as never),
         () => client.upgrade(opts as never, callback as never),
       ]
-      for (const call of calls(good)) assert.throws(call, { message: 'invalid callback', code: 'UND_ERR_INVALID_ARG' })
-      for (const call of calls(null)) assert.throws(call, { message: 'invalid opts', code: 'UND_ERR_INVALID_ARG' })
+      for (const call of calls(good))
+        assert.throws(call, { message: 'invalid callback', code: 'UND_ERR_INVALID_ARG' })
+      for (const call of calls(null))
+        assert.throws(call, { message: 'invalid opts', code: 'UND_ERR_INVALID_ARG' })
     }
   })
 
@@ -265,7 +267,10 @@ describe('options of the convenience methods', () => {
       assert.equal((await failure(client.request({ ...good, ...options } as never))).message, message)
     }
     const all = { highWaterMark: -1, signal: 1, method: 'CONNECT', onInfo: 1 }
-    assert.equal((await failure(client.request({ ...good, ...all } as never))).message, 'invalid highWaterMark')
+    assert.equal(
+      (await failure(client.request({ ...good, ...all } as never))).message,
+      'invalid highWaterMark',
+    )
     assert.equal(
       (await failure(client.request({ ...good, upgrade: 'x' }))).message,
       'invalid onRequestUpgrade method',

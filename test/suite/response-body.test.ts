@@ -280,7 +280,9 @@ overEachWire('the response body', (wire) => {
   })
 
   test('highWaterMark bounds what is held unread', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'.repeat(50_000)))).client()
+    const client = (
+      await startOrigin(t, wire, (_request, response) => response.end('x'.repeat(50_000)))
+    ).client()
     for (const highWaterMark of [0, 1, 1024]) {
       const { body } = await client.request({ ...GET, highWaterMark })
       assert.equal(body.readableHighWaterMark, highWaterMark)

@@ -216,11 +216,13 @@ overEachWire('abort signals', (wire) => {
     const onWarning = (warning: Error) => warnings.push(warning)
     process.on('warning', onWarning)
     t.after(() => process.off('warning', onWarning))
-    const texts = clients.flatMap((client) =>
-      Array.from({ length: 1000 }, async () => (await client.request({ ...GET, signal })).body.text()),
+    const texts = clients.flatMap((client, index) =>
+      Array.from({ length: index === 0 ? 1000 : 10 }, async () =>
+        (await client.request({ ...GET, signal })).body.text(),
+      ),
     )
     assert.equal(getEventListeners(signal, 'abort').length, 2)
-    assert.equal((await Promise.all(texts)).join(''), 'x'.repeat(2000))
+    assert.equal((await Promise.all(texts)).join(''), 'x'.repeat(1010))
     assert.equal(getEventListeners(signal, 'abort').length, 0)
     assert.deepEqual(warnings, [])
   })

@@ -58,6 +58,9 @@ export class H2Peer {
   #untakenRequests: PeerRequest[] = []
   /** All but HEADERS, CONTINUATION and acknowledgements. */
   readonly #frames: Frame[] = []
+  #settingsSent = false
+  /** The client's, and not acknowledged. */
+  #settingsReceived = false
   #ended = false
   #waiting: (() => void)[] = []
 
@@ -138,7 +141,16 @@ export class H2Peer {
   }
 
   settings(entries: SettingsEntries): this {
-    return this.send(SETTINGS, 0, 0, settingsPayload(entries))
+    this.send(SETTINGS, 0, 0, settingsPayload(entries))
+    this.#settingsSent = true
+    if (this.#settingsReceived) this.#acknowledge()
+    return this
+  }
+
+  /** The first frame of a server is its own SETTINGS, so this may have to wait. */
+  #acknowledge(): void {
+    this.#settingsReceived = !this.#settingsSent
+    if (this.#settingsSent) this.send(SETTINGS, FLAG_ACK, 0)
   }
 
   headers(streamId: number, fields: readonly string[], endStream = false): this {
@@ -238,7 +250,7 @@ export class H2Peer {
     }
     if (type === SETTINGS) {
       if ((flags & FLAG_ACK) !== 0) return
-      this.send(SETTINGS, FLAG_ACK, 0)
+      this.#acknowledge()
     }
     if (type === PING && (flags & FLAG_ACK) === 0 && this.answersPings) this.pong(frame.payload)
     this.#frames.push(frame)

@@ -42,5 +42,5 @@ export function memoryPair(t: Pick<TestContext, 'after'>, options: ClientOptions
 
 /** The request lines in what a client wrote. */
 export function requestLines(written: string): string[] {
-  return [...written.matchAll(/^([A-Z]+ \S+) HTTP\/1\.1\r$/gm)].map((match) => match[1]!)
+  return [...written.matchAll(/([A-Z]+ \S+) HTTP\/1\.1\r\n/g)].map((match) => match[1]!)
 }

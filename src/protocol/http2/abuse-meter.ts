@@ -40,7 +40,7 @@ export interface AbuseLimits {
 
 const NAMES: Record<Budget, string> = {
   [PINGS]: 'PING frames',
-  [SETTINGS_FRAMES]: 'SETTINGS frames',
+  [SETTINGS_FRAMES]: 'SETTINGS and GOAWAY frames',
   [EMPTY_FRAMES]: 'empty frames',
   [IGNORED_FRAMES]: 'ignored frames',
   [PEER_RESETS]: 'streams reset by the peer',

@@ -163,6 +163,7 @@ export class Inbound<T> implements FrameHandler, SettingsEffects {
   }
 
   onGoaway(lastStreamId: number, code: number, buf: Buffer, start: number, end: number): void {
+    if (!this.#session.spend(SETTINGS_FRAMES)) return
     const debug = Uint8Array.prototype.slice.call(buf, start, Math.min(end, start + MAX_DEBUG_DATA))
     this.#session.onGoaway(lastStreamId, code, debug)
   }

@@ -12,7 +12,7 @@ export const BUDGET_WINDOW_MS = 10_000
  * a local link means some thousand per second.
  */
 export const MAX_PINGS = 50_000
-/** SETTINGS (CVE-2019-9515). Servers change settings rarely; each costs a walk over all streams. */
+/** SETTINGS (CVE-2019-9515) and GOAWAY. Servers send them rarely; each costs a walk over all streams. */
 export const MAX_SETTINGS = 1_000
 /** Entries in one SETTINGS frame (CVE-2020-11080). RFC 9113 and its extensions define fewer than ten. */
 export const MAX_SETTINGS_ENTRIES = 64

@@ -340,3 +340,12 @@ test('consumed content is given back to the stream in batches, not after its end
   peer.engine.release(stream, 950)
   assert.equal(peer.frames().filter((frame) => frame.type === WINDOW_UPDATE).length, 0)
 })
+
+test('nothing is given back to a stream that the server has ended, even while we send', () => {
+  const peer = FramePeer.ready({ initialWindowSize: 1000 })
+  const stream = peer.request(POST, false)
+  peer.sendHead(1, 200)
+  peer.sendData(1, 'x'.repeat(900), true)
+  peer.engine.release(stream, 900)
+  peer.wantNothing()
+})

@@ -42,6 +42,12 @@ describe('a budget per ten seconds', () => {
     assert.match(peer.wantFailure(ENHANCE_YOUR_CALM), /SETTINGS/)
   })
 
+  test('GOAWAY', () => {
+    const peer = FramePeer.ready({ abuse: { settings: 50 } })
+    flood(peer, () => peer.sendGoaway(0, NO_ERROR), 1000)
+    assert.match(peer.wantFailure(ENHANCE_YOUR_CALM), /GOAWAY/)
+  })
+
   test('empty DATA (CVE-2019-9518)', () => {
     const peer = FramePeer.ready({ abuse: { emptyFrames: 50 } })
     peer.request()

@@ -164,6 +164,7 @@ describe('sending', () => {
     for (const stream of streams) peer.engine.send(stream, Buffer.from(`${stream.id}`), true)
     peer.wantNothing()
     peer.engine.reset(streams[1]!, CANCEL)
+    assert.equal(streams[1]!.scheduledIn, null, 'a peer that opens no window must not make us keep it')
     peer.wantReset(3, CANCEL)
     peer.sendWindowUpdate(0, 100)
     peer.sendWindowUpdate(1, 100)

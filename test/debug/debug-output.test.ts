@@ -1,0 +1,157 @@
+/** Which lines RUNTIME_DEBUG brings for which traffic, seen from outside the process. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { TRAFFIC_CHANNELS } from './channel-names.ts'
+import { runScript } from './run-traffic.ts'
+
+/** The letters say whose line it is: c connection, r request, w WebSocket. */
+type Expected = readonly (readonly ['c' | 'r' | 'w', string])[]
+
+interface Place {
+  readonly host?: string
+  readonly before?: string
+  readonly after?: string
+}
+
+function simple(url: string, place: Place = {}): Expected {
+  const { host = url.split('/')[2]!, before = 'http:h1' } = place
+  const { after = before } = place
+  return [
+    ['c', `connecting to ${host} using ${before}`],
+    ['c', `connected to ${host} using ${after}`],
+    ['c', `sending request to GET ${url}`],
+    ['r', `received response to GET ${url} - HTTP 200`],
+    ['r', `trailers received from GET ${url}`],
+  ]
+}
+
+function hungUp(url: string, host: string, version = 'http:h1'): Expected {
+  return [
+    ['c', `connecting to ${host} using ${version}`],
+    ['c', `connected to ${host} using ${version}`],
+    ['c', `sending request to GET ${url}`],
+    [
+      'r',
+      `request to GET ${url} errored - other side closed (GET ${url} while waiting for the response head on a new connection, N bytes sent and N received)`,
+    ],
+  ]
+}
+
+function refused(version: string): Expected {
+  const why = 'connect ECONNREFUSED 127.0.0.1:<closed>'
+  return [
+    ['c', `connecting to 127.0.0.1:<closed> using ${version}`],
+    ['c', `connection to 127.0.0.1:<closed> using ${version} errored - ${why}`],
+    ['r', `request to GET http://127.0.0.1:<closed>/ errored - ${why}`],
+  ]
+}
+
+function abandoned(why: string): Expected {
+  return [
+    ['c', 'connecting to localhost:<silent> using http:h1'],
+    ['c', 'connected to localhost:<silent> using http:h1'],
+    ['r', `request to GET http://localhost:<silent>/ errored - ${why}`],
+  ]
+}
+
+const SCENES: Record<string, Expected> = {
+  h1: simple('http://localhost:<h1>/a?b=c'),
+  'h1+tls': simple('https://localhost:<h1+tls>/', { before: 'https:h1' }),
+  h2: simple('https://localhost:<h2>/', { before: 'https:h1', after: 'https:h2' }),
+  h2c: simple('http://localhost:<h2c>/', { before: 'http:h2' }),
+  'failed connect': [
+    ...refused('http:h1'),
+    ...refused('http:h2'),
+    ['c', 'connecting to [::1] using https:h1'],
+    // One line, whatever an error says.
+    ['c', 'connection to [::1] using https:h1 errored - no way CORE 1: connected to  [2Jelsewhere'],
+    ['r', 'request to GET https://[::1]/ errored - no way CORE 1: connected to  [2Jelsewhere'],
+  ],
+  'failed request': [
+    ...hungUp('http://localhost:<failing>/', 'localhost:<failing>'),
+    ...hungUp('http://localhost:<failing h2>/', 'localhost:<failing h2>', 'http:h2'),
+  ],
+  'odd reasons': [...abandoned('unknown error'), ...abandoned('gave up'), ...abandoned('Error')],
+  takeovers: [
+    ['c', 'connecting to localhost:<taken> using http:h1'],
+    ['c', 'connected to localhost:<taken> using http:h1'],
+    ['c', 'sending request to CONNECT http://localhost:<taken>db.test:5432'],
+    ['c', 'connecting to localhost:<taken> using http:h1'],
+    ['c', 'connected to localhost:<taken> using http:h1'],
+    ['c', 'sending request to GET http://localhost:<taken>/chat'],
+  ],
+  credentials: [
+    ...simple('http://localhost:<private>/'),
+    ...simple('http://localhost:<private>http://wonder.test/land?at=4', { host: 'localhost:<private>' }),
+    ...simple('http://localhost:<private>//wonder.test/@scope/x', { host: 'localhost:<private>' }),
+    ...hungUp('http://localhost:<private failing>http://wonder.test/', 'localhost:<private failing>'),
+  ],
+  websocket: [
+    ['w', 'connection opened 127.0.0.1'],
+    ['w', 'connection opened'],
+    ['w', 'ping received'],
+    ['w', 'pong received'],
+    ['w', 'connection errored - read ECONNRESET'],
+    ['w', 'closed connection to wss://chat.test/room - 1000 bye bye'],
+  ],
+}
+
+/** The labels of connection, request and WebSocket lines; null where none is written. */
+const COMBINATIONS: readonly (readonly [string, string, string | null, string | null])[] = [
+  ['core', 'CORE', 'CORE', null],
+  ['fetch', 'FETCH', 'FETCH', null],
+  ['websocket', 'WEBSOCKET', null, 'WEBSOCKET'],
+  ['core,fetch', 'FETCH', 'FETCH', null],
+  ['websocket,core', 'CORE', 'CORE', 'WEBSOCKET'],
+  ['fetch,websocket', 'FETCH', 'FETCH', 'WEBSOCKET'],
+  ['core,fetch,websocket', 'FETCH', 'FETCH', 'WEBSOCKET'],
+  [' WebSocket ,http2,, CORE', 'CORE', 'CORE', 'WEBSOCKET'],
+]
+
+describe('debug output', { concurrency: 2 }, () => {
+  for (const [flags, connection, request, websocket] of COMBINATIONS) {
+    it(`writes the lines of RUNTIME_DEBUG=${JSON.stringify(flags)}`, async () => {
+      const labels = { c: connection, r: request, w: websocket }
+      const expected = Object.entries(SCENES).flatMap(([name, lines]) => [
+        `# ${name}`,
+        ...lines
+          .filter(([kind]) => labels[kind] !== null)
+          .map(([kind, message]) => `${labels[kind]} PID: ${message}`),
+      ])
+      const { lines } = await runScript('./traffic.ts', flags, Object.keys(SCENES))
+      assert.deepEqual(lines, expected)
+      assert.doesNotMatch(lines.join('\n'), /secret|sec@ret|c2VjcmV0|alice|bob|scott|tiger/)
+    })
+  }
+
+  for (const flags of [undefined, '', 'cores,undici,core fetch']) {
+    it(`listens to nothing with RUNTIME_DEBUG=${JSON.stringify(flags)}`, async () => {
+      const { lines, report } = await runScript('./traffic.ts', flags, ['h1', 'websocket'])
+      assert.deepEqual(lines, ['# h1', '# websocket'])
+      assert.deepEqual(report.heard, [])
+    })
+  }
+
+  it('writes every line once when the package is loaded twice', async () => {
+    const { lines, report } = await runScript('./two-copies.ts', 'core', [])
+    assert.deepEqual(report.answers, ['first', 'second'])
+    const expected = ['first', 'second'].flatMap((path) =>
+      simple(`http://localhost:<server>/${path}`).map(([, message]) => `CORE PID: ${message}`),
+    )
+    assert.deepEqual(lines, expected)
+  })
+
+  it('keeps listeners that throw from harming a request', async () => {
+    const { report } = await runScript('./throwing-listeners.ts', undefined, [])
+    assert.deepEqual(report.answers, [
+      'h1 200 hello',
+      'h1 ECONNREFUSED',
+      'h2 200 hello',
+      'h2 ECONNREFUSED',
+      'h2c 200 hello',
+      'h2c ECONNREFUSED',
+    ])
+    // The runtime hands the errors to the process, which is where their owner looks for them.
+    assert.deepEqual(report.caught.sort(), [...TRAFFIC_CHANNELS].sort())
+  })
+})

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import { PassThrough, Readable } from 'node:stream'
+import { describe, test } from 'node:test'
+import { runInNewContext } from 'node:vm'
+import {
+  type BodyStream,
+  classifyBody,
+  destroyStream,
+  destroysItself,
+  isReplayable,
+  isStream,
+  knownLength,
+} from '../../src/request/body-source.ts'
+
+function kindOf(body: unknown): string | undefined {
+  return classifyBody(body)?.kind
+}
+
+describe('kinds of bodies', () => {
+  test('each is told apart', () => {
+    assert.equal(kindOf(null), 'none')
+    assert.equal(kindOf(undefined), 'none')
+    for (const empty of ['', Buffer.alloc(0), new ArrayBuffer(0), new Float64Array(0)]) {
+      assert.equal(kindOf(empty), 'none')
+    }
+    assert.equal(kindOf('x'), 'bytes')
+    assert.equal(kindOf(new Uint8Array(1)), 'bytes')
+    assert.equal(kindOf(new Float64Array(1)), 'bytes')
+    assert.equal(kindOf(new ArrayBuffer(1)), 'bytes')
+    assert.equal(kindOf(new Readable()), 'stream')
+    assert.equal(kindOf(Object.assign(new EventEmitter(), { pipe() {} })), 'stream')
+    assert.equal(kindOf(new FormData()), 'form')
+    assert.equal(kindOf(new Blob([])), 'blob')
+    assert.equal(kindOf(new File([], 'x')), 'blob')
+    assert.equal(kindOf([]), 'iterable')
+    assert.equal(kindOf(new URLSearchParams()), 'iterable')
+    assert.equal(kindOf(new ReadableStream()), 'iterable')
+    assert.equal(kindOf((async function* () {})()), 'iterable')
+    assert.equal(kindOf({ [Symbol.asyncIterator]() {} }), 'iterable')
+  })
+
+  test('what cannot be a body', () => {
+    for (const wrong of [0, 1n, true, Symbol('x'), () => {}, {}, /x/, new Date(), new EventEmitter()]) {
+      assert.equal(classifyBody(wrong), null)
+    }
+    // Looks like a Blob, is none.
+    assert.equal(classifyBody({ size: 1, type: '', stream() {}, [Symbol.toStringTag]: 'Blob' }), null)
+    assert.equal(classifyBody({ [Symbol.toStringTag]: 'FormData' }), null)
+  })
+
+  test('views give the viewed bytes, without a copy', () => {
+    const memory = new Uint8Array([1, 2, 3, 4])
+    const source = classifyBody(new DataView(memory.buffer, 1, 2))
+    assert.equal(source?.kind, 'bytes')
+    assert.deepEqual(source?.kind === 'bytes' && [...source.bytes], [2, 3])
+    memory[1] = 9
+    assert.deepEqual(source?.kind === 'bytes' && [...source.bytes], [9, 3])
+  })
+
+  test('bytes of another realm are bytes', () => {
+    assert.equal(kindOf(runInNewContext('new Uint8Array([1])')), 'bytes')
+  })
+
+  test('isStream', () => {
+    assert.equal(isStream(null), false)
+    assert.equal(isStream('x'), false)
+    assert.equal(isStream({ pipe() {} }), false)
+    assert.equal(isStream({ pipe() {}, on() {} }), true)
+  })
+
+  test('streams and iterables cannot be sent twice', () => {
+    assert.equal(isReplayable(classifyBody('x')!), true)
+    assert.equal(isReplayable(classifyBody(null)!), true)
+    assert.equal(isReplayable(classifyBody(new Blob([]))!), true)
+    assert.equal(isReplayable(classifyBody(new FormData())!), true)
+    assert.equal(isReplayable(classifyBody([])!), false)
+    assert.equal(isReplayable(classifyBody(new Readable())!), false)
+  })
+})
+
+describe('known lengths', () => {
+  const lengthOf = (body: unknown) => knownLength(classifyBody(body)!)
+
+  test('of what is at hand', () => {
+    assert.equal(lengthOf(null), 0)
+    assert.equal(lengthOf('grün'), 5)
+    assert.equal(lengthOf(new Blob(['abc'])), 3)
+    assert.equal(lengthOf(['abc']), null)
+    assert.equal(lengthOf(new FormData()), null)
+  })
+
+  test('of a stream that has ended, or ends when it is first read', () => {
+    assert.equal(lengthOf(new PassThrough().end('abc')), 3)
+    const eager = new Readable({
+      read() {
+        this.push('ab')
+        this.push(null)
+      },
+    })
+    assert.equal(lengthOf(eager), 2)
+  })
+
+  test('of no other stream', () => {
+    assert.equal(lengthOf(new Readable({ read() {} })), null)
+    assert.equal(lengthOf(Readable.from(['abc'])), null)
+    const written = new PassThrough()
+    written.write('abc')
+    assert.equal(lengthOf(written), null)
+    assert.equal(lengthOf(new PassThrough().end('abc').destroy()), null)
+    assert.equal(lengthOf({ pipe() {}, on() {} }), null)
+    assert.equal(lengthOf({ pipe() {}, on() {}, _readableState: { ended: true, length: 4 } }), 4)
+  })
+})
+
+describe('letting a stream go', () => {
+  test('with an error that nobody else has to hear', async () => {
+    const stream = new Readable({ read() {} })
+    const error = new Error('gone')
+    destroyStream(stream, error)
+    assert.equal(stream.errored, error)
+    await new Promise<void>((resolve) => stream.on('close', resolve))
+    destroyStream(stream, new Error('again'))
+    assert.equal(stream.errored, error)
+  })
+
+  test('without an error', () => {
+    const stream = new Readable({ read() {} })
+    destroyStream(stream, null)
+    assert.equal(stream.destroyed, true)
+    assert.equal(stream.errored, null)
+  })
+
+  test('what cannot be destroyed stays', () => {
+    destroyStream({ pipe() {}, on() {} } as unknown as BodyStream, null)
+  })
+
+  test('which streams destroy themselves at their end', () => {
+    assert.equal(destroysItself(new Readable()), true)
+    assert.equal(destroysItself(new Readable({ autoDestroy: false })), false)
+    assert.equal(destroysItself({ pipe() {}, on() {} } as unknown as BodyStream), false)
+  })
+})

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  checkFlag,
+  checkMethod,
+  checkPath,
+  checkTimeout,
+  checkTypeOfService,
+  checkUpgrade,
+  isIdempotent,
+  refuseRetired,
+  withQuery,
+} from '../../src/request/request-options.ts'
+
+describe('request options', () => {
+  test('path: anything printable of Latin-1, absolute unless for CONNECT', () => {
+    for (const path of ['/', '/a?b#c', '//x', 'http://a/', 'https://a', '/\u00ff"<>\\^`{|}']) {
+      assert.equal(checkPath(path, 'GET'), path)
+    }
+    assert.equal(checkPath('a.test:443', 'CONNECT'), 'a.test:443')
+    assert.equal(checkPath('*', 'CONNECT'), '*')
+    for (const path of ['*', 'a', 'HTTP://a/', 'ws://a/']) {
+      assert.throws(() => checkPath(path, 'OPTIONS'), { message: /^path must be an absolute URL/ })
+    }
+    for (let code = 0; code <= 0x20; code++) {
+      const path = `/${String.fromCharCode(code)}`
+      assert.throws(() => checkPath(path, 'GET'), { message: 'invalid request path' })
+    }
+    assert.throws(() => checkPath('/\u0100', 'GET'), { message: 'invalid request path' })
+    assert.throws(() => checkPath('', 'CONNECT'), { message: 'invalid request path' })
+  })
+
+  test('method: a token, as given', () => {
+    for (const method of ['GET', 'get', 'x', 'M-SEARCH', "!#$%&'*+-.^_`|~09"]) {
+      assert.equal(checkMethod(method), method)
+    }
+    for (const method of ['', ' ', 'a b', 'a(', 'a/', 'é', 'a\n']) {
+      assert.throws(() => checkMethod(method), { message: 'invalid request method' })
+    }
+  })
+
+  test('upgrade: any falsy value is none', () => {
+    for (const none of [undefined, null, '', false, 0]) assert.equal(checkUpgrade(none), null)
+    assert.equal(checkUpgrade('websocket'), 'websocket')
+  })
+
+  test('times: any number of milliseconds, fractions and 0 too', () => {
+    for (const time of [0, 0.5, 1, 300e3]) assert.equal(checkTimeout('bodyTimeout', time), time)
+    assert.equal(checkTimeout('bodyTimeout', null), null)
+    assert.equal(checkTimeout('headersTimeout', undefined), null)
+  })
+
+  test('flags', () => {
+    assert.equal(checkFlag('reset', true), true)
+    assert.equal(checkFlag('reset', false), false)
+    assert.equal(checkFlag('reset', undefined), null)
+  })
+
+  test('options of earlier generations', () => {
+    const base = { path: '/', method: 'GET' }
+    refuseRetired(base)
+    refuseRetired({ ...base, maxRedirections: 0 })
+    refuseRetired({ ...base, maxRedirections: null, throwOnError: null } as never)
+    assert.throws(() => refuseRetired({ ...base, maxRedirections: 2 }))
+    assert.throws(() => refuseRetired({ ...base, throwOnError: false } as never))
+  })
+
+  test('type of service', () => {
+    for (const value of [0, 255]) assert.equal(checkTypeOfService(value), value)
+    assert.equal(checkTypeOfService(null), undefined)
+  })
+
+  test('query', () => {
+    assert.equal(withQuery('/', null), '/')
+    assert.equal(withQuery('/?a', undefined), '/?a')
+    assert.equal(withQuery('/', { a: 1 }), '/?a=1')
+    assert.equal(withQuery('/', {}), '/')
+  })
+
+  test('idempotent: what the caller says, else GET, HEAD and QUERY in exact case', () => {
+    for (const method of ['GET', 'HEAD', 'QUERY']) assert.equal(isIdempotent(method, undefined), true)
+    for (const method of ['get', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      assert.equal(isIdempotent(method, null), false)
+      assert.equal(isIdempotent(method, true), true)
+    }
+    assert.equal(isIdempotent('GET', false), false)
+    assert.equal(isIdempotent('GET', 0), false)
+  })
+})
