@@ -40,8 +40,9 @@ interface ConnectAttempt {
 }
 
 /**
- * A connector may report an error that means "try again" (`UND_ERR_SOCKET`, `UND_ERR_INFO`). One that does so
- * for ever must not keep the client busy for ever.
+ * A connector may report an error that means "try again" (`UND_ERR_SOCKET`, `UND_ERR_INFO`), and a server may
+ * close each connection before anything could be sent on it. If they do so for ever, they must not keep the
+ * client busy for ever.
  */
 const MAX_CONNECT_RETRIES = 16
 
@@ -183,7 +184,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   onClosed(connection: Connection, reason: Error, { unanswered, idle }: Leftovers): void {
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
     this.#takeBack(unanswered)
-    if (idle && this.#ended === null) this.#failWaiting(reason)
+    if (idle && this.#ended === null) this.#onLostIdle(reason)
     this.#emit('disconnect', this.#origin.url, [this.#client], reason)
     this.#checkClosed()
   }
@@ -256,6 +257,7 @@ export class ClientSession implements Http2Observer, RequestHost {
       }
       if (!connection.canTake(request)) return
       this.#queue.shift()
+      this.#connectRetries = 0
       connection.take(request)
     }
   }
@@ -344,7 +346,6 @@ export class ClientSession implements Http2Observer, RequestHost {
       version === 'h2'
         ? new Http2Connection(transport, this, this.#live, times)
         : new Http1Connection(transport, this, this.#live, times)
-    this.#connectRetries = 0
     this.#state = { at: 'open', connection, servername: this.#serverName(attempt.servername) }
     if (channels.connected.hasSubscribers) {
       channels.connected.publish({
@@ -401,11 +402,14 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   /**
-   * An idle connection ended with an error that is meant for what waits: somebody destroyed its socket with
-   * an error of his own, or the server never allowed a stream.
+   * An idle connection ended. What waits goes to the next one, unless the reason is meant for it: somebody
+   * destroyed the socket with an error of his own, the server never allowed a stream, or the connections
+   * before went the same way.
    */
-  #failWaiting(reason: Error): void {
-    if (reason instanceof HeadersTimeoutError) {
+  #onLostIdle(reason: Error): void {
+    const fruitless = this.#queue.size > 0 && ++this.#connectRetries > MAX_CONNECT_RETRIES
+    if (fruitless || reason instanceof HeadersTimeoutError) {
+      this.#connectRetries = 0
       for (const request of this.#queue.drain()) request.fail(reason)
     } else if (isForeign(reason)) {
       for (const request of this.#queue.drain()) request.failWith(reason)

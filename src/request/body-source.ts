@@ -102,6 +102,7 @@ interface ReadableState {
 }
 
 function endedLength(stream: BodyStream): number | null {
+  if (stream.readableEnded === true) return 0
   const state = readableState(stream)
   if (state === undefined || stream.destroyed === true) return null
   if (typeof stream.read === 'function') stream.read(0)

@@ -1,6 +1,7 @@
 /** Requests over HTTP/1.1, byte for byte (RFC 9112; contract: dispatcher.md 5.3, 6, 10). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import net from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { Client, type ClientOptions, type DispatchOptions, errors } from '../../src/index.ts'
@@ -411,5 +412,35 @@ describe('requests that take the connection over', () => {
     const [early] = await once(socket, 'data')
     assert.equal(String(early), 'hello')
     socket.destroy()
+  })
+})
+
+describe('typeOfService', () => {
+  test('is set where the socket can, when it differs from what was set; a refusal is ignored', async (t) => {
+    const server = await startScriptedServer(t)
+    const values: number[] = []
+    const client = new Client(server.url, {
+      connect(_options, callback) {
+        const socket = net.connect(server.port, '127.0.0.1', () => callback(null, socket))
+        Object.assign(socket, {
+          setTypeOfService(value: number) {
+            values.push(value)
+            if (value === 4) throw new Error('not permitted')
+          },
+        })
+      },
+    })
+    t.after(() => client.destroy())
+    const accepted = server.accept()
+    for (const typeOfService of [8, 8, undefined, 4, 16]) {
+      const handler = new RecordingHandler()
+      client.dispatch(get({ typeOfService }), handler)
+      const connection = await accepted
+      await connection.head()
+      connection.send('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      await handler.done
+      assert.equal(handler.error, null)
+    }
+    assert.deepEqual(values, [8, 4, 16])
   })
 })

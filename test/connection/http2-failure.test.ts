@@ -128,6 +128,7 @@ describe('a connection that is lost', () => {
     const handler = send(client)
     const peer = await server.accept()
     await peer.request()
+    await peer.settled()
     ;(peer.socket as import('node:net').Socket).resetAndDestroy()
     await handler.settled
     assert.equal((handler.error as Failed).code, 'ECONNRESET')

@@ -254,6 +254,26 @@ for (const wire of WIRES) {
       assert.equal(log.of('request:trailers').length, 0)
     })
 
+    it("tells no user's name and password in errors", async (t) => {
+      const origin = await startOrigin(t, wire, (request, response) => {
+        if (wire.multiplexes) (response as unknown as Http2ServerResponse).stream.session!.destroy()
+        else request.socket.destroy()
+      })
+      origin.server.on('connect', () => {
+        for (const socket of origin.sockets) socket.destroy()
+      })
+      for (const [method, path, shown] of [
+        ['GET', 'http://alice:secret@wonder.test/land?secret', 'http://wonder.test/land'],
+        ['CONNECT', 'alice:secret@wonder.test:443', 'wonder.test:443'],
+      ] as const) {
+        const handler = new RecordingHandler()
+        origin.client().dispatch({ method, path }, handler)
+        const error = (await handler.settled).error as Error & { path?: string }
+        assert.doesNotMatch(error.message, /alice|secret/)
+        assert.equal(error.path, shown)
+      }
+    })
+
     it('publishes an abort as one', async (t) => {
       const origin = await startOrigin(t, wire, () => {})
       const log = new ChannelLog(t)

@@ -1,7 +1,7 @@
 /** Subscribers run inside the client. Whatever they do to the request or the client, both stay consistent. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { errors } from '../../src/index.ts'
+import { buildConnector, errors } from '../../src/index.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { type Listener, startOrigin, type Wire } from '../support/wire.ts'
 import { ChannelLog, hear } from './channel-log.ts'
@@ -19,6 +19,9 @@ const REQUEST_CHANNELS = [
   'undici:request:headers',
   'undici:request:bodyChunkReceived',
 ]
+
+/** Nothing of the request has been sent yet. */
+const BEFORE_FIRST_BYTE = ['undici:request:create', 'undici:client:sendHeaders']
 
 const CONNECT_CHANNELS = ['undici:client:beforeConnect', 'undici:client:connected']
 
@@ -42,7 +45,11 @@ for (const wire of WIRES) {
         const kind = typeof body === 'string' ? 'a whole body' : 'a body in pieces'
 
         it(`may abort a request with ${kind} on ${channel}`, async (t) => {
-          const origin = await startOrigin(t, wire, answer)
+          const paths: string[] = []
+          const origin = await startOrigin(t, wire, (request, response) => {
+            paths.push(request.url!)
+            answer(request, response)
+          })
           const client = origin.client()
           const log = new ChannelLog(t)
           const reason = new Error('not this one')
@@ -56,6 +63,7 @@ for (const wire of WIRES) {
 
           const next = await client.request({ path: '/next', method: 'GET' })
           assert.equal(await next.body.text(), 'ok')
+          if (BEFORE_FIRST_BYTE.includes(channel)) assert.deepEqual(paths, ['/next'])
           // Closing waits for everything that counts as running or waiting.
           await client.close()
           const doomed = log.of('request:trailers').filter(({ request }) => request.path === '/doomed')
@@ -86,7 +94,14 @@ for (const wire of WIRES) {
     for (const channel of CONNECT_CHANNELS) {
       it(`may destroy the client on ${channel}`, async (t) => {
         const origin = await startOrigin(t, wire, answer)
-        const client = origin.client()
+        let attempts = 0
+        const connector = buildConnector({})
+        const client = origin.client({
+          connect: (options, callback) => {
+            attempts++
+            connector(options, callback)
+          },
+        })
         const log = new ChannelLog(t)
         let destroyed: Promise<unknown> | null = null
         hear(t, channel, () => {
@@ -97,7 +112,7 @@ for (const wire of WIRES) {
         await handler.settled
         await destroyed
         assertSettledOnce(handler, log)
-        if (channel === CONNECT_CHANNELS[0]) assert.equal(log.of('client:connected').length, 0)
+        assert.equal(attempts, channel === 'undici:client:beforeConnect' ? 0 : 1)
       })
     }
 

@@ -101,6 +101,13 @@ describe('known lengths', () => {
     assert.equal(lengthOf(eager), 2)
   })
 
+  test('of a stream that was read to its end, although it is destroyed by then', async () => {
+    const stream = new PassThrough().end('abc').resume()
+    await new Promise<void>((resolve) => stream.on('close', resolve))
+    assert.equal(stream.destroyed, true)
+    assert.equal(lengthOf(stream), 0)
+  })
+
   test('of no other stream', () => {
     assert.equal(lengthOf(new Readable({ read() {} })), null)
     assert.equal(lengthOf(Readable.from(['abc'])), null)

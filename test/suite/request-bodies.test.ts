@@ -7,7 +7,7 @@ import { ReadableStream } from 'node:stream/web'
 import { test } from 'node:test'
 import { type BodyInput, Client, errors } from '../../src/index.ts'
 import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
-import { contentOf, deferred, echo, failure, readEcho } from './exchange.ts'
+import { deferred, echo, failure, readEcho } from './exchange.ts'
 import { RecordingHandler } from './recording-handler.ts'
 
 const POST = { path: '/', method: 'POST' }
@@ -67,19 +67,19 @@ function viewOf(text: string, offset: number, length: number): DataView {
   return new DataView(new Uint8Array(Buffer.from(text)).buffer, offset, length)
 }
 
-const EMPTY: [name: string, make: () => BodyInput | null | undefined][] = [
-  ['null', () => null],
-  ['undefined', () => undefined],
-  ['empty string', () => ''],
-  ['empty Buffer', () => Buffer.alloc(0)],
-  ['empty ArrayBuffer', () => new ArrayBuffer(0)],
-  ['empty view', () => new Uint32Array(0)],
-  ['empty Blob', () => new Blob([])],
-  ['empty array', () => []],
-  ['array of nothing', () => ['', new Uint8Array(0)]],
-  ['empty stream', () => Readable.from([])],
-  ['stream that yields nothing after a while', () => Readable.from(nothing())],
-  ['ended stream', endedStream],
+const EMPTY: [name: string, make: () => BodyInput | null | undefined, known: boolean][] = [
+  ['null', () => null, true],
+  ['undefined', () => undefined, true],
+  ['empty string', () => '', true],
+  ['empty Buffer', () => Buffer.alloc(0), true],
+  ['empty ArrayBuffer', () => new ArrayBuffer(0), true],
+  ['empty view', () => new Uint32Array(0), true],
+  ['empty Blob', () => new Blob([]), true],
+  ['empty array', () => [], false],
+  ['array of nothing', () => ['', new Uint8Array(0)], false],
+  ['empty stream', () => Readable.from([]), false],
+  ['stream that yields nothing after a while', () => Readable.from(nothing()), false],
+  ['ended stream', endedStream, true],
 ]
 
 async function* nothing(): AsyncGenerator<string> {
@@ -117,13 +117,15 @@ overEachWire('request bodies', (wire) => {
     }
   })
 
-  for (const [name, make] of EMPTY) {
+  for (const [name, make, known] of EMPTY) {
     test(`${name} is no body: only methods that expect one say so`, async (t) => {
       const client = (await startOrigin(t, wire, echo)).client()
+      // HTTP/2 has no reason to hold the head back until it is known that nothing follows.
+      const announced = known || !wire.multiplexes ? '0' : undefined
       for (const method of ['POST', 'PUT', 'PATCH', 'PROPFIND', 'PROPPATCH']) {
         const { headers, body } = await readEcho(await client.request({ path: '/', method, body: make() }))
         assert.equal(body, '')
-        assert.equal(headers['content-length'], '0', method)
+        assert.equal(headers['content-length'], announced, method)
         assert.equal(headers['transfer-encoding'], undefined)
       }
       for (const method of ['GET', 'DELETE', 'OPTIONS', 'PURGE']) {
@@ -225,10 +227,10 @@ overEachWire('request bodies', (wire) => {
 
   test('an error of the source is the error of the request, and the server sees no complete request', async (t) => {
     const arrived = deferred()
-    const aborted = deferred<boolean>()
+    const aborted = deferred()
     const client = (
       await startOrigin(t, wire, (request) => {
-        request.on('error', () => {}).on('close', () => aborted.resolve(request.complete))
+        request.on('error', () => {}).on('aborted', () => aborted.resolve())
         request.once('data', () => arrived.resolve())
       })
     ).client()
@@ -240,7 +242,7 @@ overEachWire('request bodies', (wire) => {
     }
     const error = await failure(client.request({ ...POST, body: broken() }))
     assert.equal(error, own)
-    assert.equal(await aborted.promise, false)
+    await aborted.promise
   })
 
   test('a stream that fails while its request waits fails it', async (t) => {
@@ -524,9 +526,11 @@ overEachWire('what a handler hears of the body', (wire) => {
     assert.equal((await readEcho(await client.request({ ...POST, body }))).body, UTF8)
   })
 
-  test('what a body holds is sent, not a copy taken at the call', async (t) => {
+  test('bytes are not copied: what they are when they are sent is sent', async (t) => {
     const client = (await startOrigin(t, wire, echo)).client()
-    const content = await contentOf(slowPieces())
-    assert.equal((await readEcho(await client.request({ ...POST, body: content }))).body, UTF8)
+    const body = Buffer.from('before')
+    const response = client.request({ ...POST, body })
+    body.write('after!')
+    assert.equal((await readEcho(await response)).body, 'after!')
   })
 })

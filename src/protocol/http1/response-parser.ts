@@ -154,31 +154,6 @@ export class ResponseParser {
     return this.#expected.length - this.#firstExpected
   }
 
-  /** Some byte of a response has been read and its end has not been reported. */
-  get midMessage(): boolean {
-    return this.#phase >= HEAD && this.#phase <= COMPLETE
-  }
-
-  /** The body in progress ends with the connection. */
-  get untilClose(): boolean {
-    return this.#phase === UNTIL_CLOSE
-  }
-
-  /** Whether the response in progress, or the last one, lets the connection live on. */
-  get keepAlive(): boolean {
-    return this.#keepAlive
-  }
-
-  /** Bytes of body of the response in progress, or of the last one. */
-  get bodyBytes(): number {
-    return this.#bodyBytes
-  }
-
-  /** The response in progress, or the last one, named a length that its body has not (yet) got. */
-  get contentLengthDisagrees(): boolean {
-    return this.#contentLength !== -1 && this.#contentLength !== this.#bodyBytes
-  }
-
   /** `execute` is on the stack: after `resume()` it goes on by itself and must not be called again. */
   get executing(): boolean {
     return this.#executing
@@ -307,7 +282,6 @@ export class ResponseParser {
     const parser = this.#head
     const at = parser.consume(bytes, start, end)
     if (parser.failure !== null) {
-      this.#contentLength = parser.framing.contentLength
       this.#adopt(parser.failure, at)
     } else if (parser.done) {
       this.#finishHead(at)

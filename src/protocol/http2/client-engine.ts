@@ -47,7 +47,6 @@ export class ClientEngine<T> {
   readonly #reader: FrameReader
   readonly #initialWindowSize: number
   readonly #maxConcurrentStreams: number
-  #receivedBytes = 0
 
   /** Queues the connection preface: SETTINGS, and WINDOW_UPDATE for a larger connection window (§3.4). */
   constructor(sink: EngineSink<T>, options: EngineOptions) {
@@ -76,7 +75,6 @@ export class ClientEngine<T> {
 
   /** buf[start, end) from the transport, at time `now` in milliseconds of any steady clock. */
   receive(buf: Buffer, start: number, end: number, now: number): void {
-    this.#receivedBytes += end - start
     this.#session.now = now
     this.#session.meter.tick(now)
     this.#reader.receive(buf, start, end)
@@ -237,10 +235,5 @@ export class ClientEngine<T> {
   /** Whether the server has acknowledged our SETTINGS (§6.5.3); how long to wait is the owner's business. */
   get areSettingsAcknowledged(): boolean {
     return this.#session.local.unacknowledged === 0
-  }
-
-  /** Bytes received so far: for noticing silence. */
-  get receivedBytes(): number {
-    return this.#receivedBytes
   }
 }

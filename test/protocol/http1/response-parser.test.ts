@@ -70,7 +70,6 @@ describe('ResponseParser: pausing', () => {
     assert.equal(feed(parser, EMPTY), EMPTY)
     assert.deepEqual(sink.flush(), [])
     assert.equal(parser.status, 'paused')
-    assert.equal(parser.midMessage, false)
   })
 
   it('goes on within the same call when resumed inside the callback', () => {
@@ -92,11 +91,9 @@ describe('ResponseParser: pausing', () => {
     sink.reactions.body = () => parser.pause()
     assert.equal(feed(parser, `${FIVE}hello`), '')
     assert.equal(sink.flush().at(-1), 'body "hello"')
-    assert.equal(parser.midMessage, true)
     parser.resume()
     feed(parser, '')
     assert.equal(sink.flush().at(-1), 'end')
-    assert.equal(parser.midMessage, false)
   })
 
   it('holds back an end of the stream until the rest has been fed', () => {
@@ -254,47 +251,6 @@ describe('ResponseParser: what a connection can ask', () => {
     assert.equal(parser.expecting, 0)
     assert.equal(parser.failure, null)
     assert.equal(sink.flush().filter((line) => line === 'body "hello"').length, 2000)
-  })
-
-  it('tells where in a message it is', () => {
-    const { parser } = setUp()
-    parser.expect('GET', false)
-    parser.expect('GET', false)
-    assert.equal(parser.midMessage, false)
-    feed(parser, '\r\n')
-    assert.equal(parser.midMessage, false)
-    feed(parser, 'H')
-    assert.equal(parser.midMessage, true)
-    feed(parser, `${FIVE.slice(1)}hel`)
-    assert.equal(parser.bodyBytes, 3)
-    assert.equal(parser.untilClose, false)
-    assert.equal(parser.keepAlive, true)
-    assert.equal(parser.contentLengthDisagrees, true)
-    feed(parser, 'lo')
-    assert.equal(parser.midMessage, false)
-    assert.equal(parser.contentLengthDisagrees, false)
-    feed(parser, `${OK}\r\nabc`)
-    assert.equal(parser.bodyBytes, 3)
-    assert.equal(parser.untilClose, true)
-    assert.equal(parser.keepAlive, false)
-    assert.equal(parser.contentLengthDisagrees, false)
-  })
-
-  it('tells that a failure came after a content-length the body does not have', () => {
-    const { parser } = setUp()
-    parser.expect('GET', false)
-    feed(parser, `${OK}content-length: 5\r\nbad name: x\r\n`)
-    assert.equal(parser.failure?.code, 'HPE_INVALID_HEADER_TOKEN')
-    assert.equal(parser.contentLengthDisagrees, true)
-  })
-
-  it('says so when no content-length was seen before the failure', () => {
-    const { parser } = setUp()
-    parser.expect('GET', false)
-    feed(parser, FIVE.concat('hello'))
-    parser.expect('GET', false)
-    feed(parser, `${OK}bad name: x\r\ncontent-length: 5\r\n`)
-    assert.equal(parser.contentLengthDisagrees, false)
   })
 
   it('points at the offending byte of the last buffer', () => {

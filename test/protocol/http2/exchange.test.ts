@@ -296,13 +296,6 @@ test('control frames go before DATA that was queued earlier', () => {
   peer.wantData(1)
 })
 
-test('received bytes are counted', () => {
-  const peer = new FramePeer()
-  assert.equal(peer.engine.receivedBytes, 0)
-  peer.sendSettings()
-  assert.equal(peer.engine.receivedBytes, 9)
-})
-
 test('wantsOutput and takeOutput agree', () => {
   const peer = FramePeer.ready()
   assert.equal(peer.engine.wantsOutput, false)
