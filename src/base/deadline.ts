@@ -17,8 +17,7 @@ const runtimeSetTimeout = globalThis.setTimeout
 const LONGEST_DELAY = 2 ** 31 - 1
 
 export class Deadline {
-  /** What happens when time is up. */
-  onExpired: () => void
+  readonly #onExpired: () => void
   #timer: Timer | null = null
   #refreshable = false
   #delay = 0
@@ -27,7 +26,7 @@ export class Deadline {
   #armings = 0
 
   constructor(onExpired: () => void) {
-    this.onExpired = onExpired
+    this.#onExpired = onExpired
   }
 
   get armed(): boolean {
@@ -75,7 +74,7 @@ export class Deadline {
     globalThis.setImmediate(() => {
       if (deadline.#armed !== armed) return
       deadline.#armed = 0
-      deadline.onExpired()
+      deadline.#onExpired()
     })
   }
 }

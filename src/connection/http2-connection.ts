@@ -16,7 +16,7 @@ import type { Stream } from '../protocol/http2/stream.ts'
 import type { Request } from '../request/request.ts'
 import type { Connection, ConnectionObserver, ConnectionSettings, ConnectTimes } from './connection.ts'
 import { goawayError, http2ConnectionError, http2StreamError } from './failure-to-error.ts'
-import { type ExchangeHost, Http2Exchange } from './http2-exchange.ts'
+import { type ExchangeHost, ExchangeTimer, Http2Exchange } from './http2-exchange.ts'
 import { Http2Liveness, type LivenessHost } from './http2-liveness.ts'
 import { prepareHttp2Request, printFields } from './http2-request-head.ts'
 
@@ -44,8 +44,8 @@ export class Http2Connection
   #running = 0
   /** Their streams have ended, but not for their consumers, which are pausing. */
   readonly #heldBack = new Set<Http2Exchange>()
-  /** Deadlines of exchanges that have ended, with their timers still running: the next one refreshes it. */
-  readonly #deadlines: Deadline[] = []
+  /** Timers of exchanges that have ended, still running: the next exchange refreshes one. */
+  readonly #timers: ExchangeTimer[] = []
   readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
   readonly #streamDeadline = new Deadline(() => this.#onNoStream())
   #streamTimeout = 0
@@ -63,6 +63,8 @@ export class Http2Connection
   /** The last stream that the peer looks at. */
   #lastStreamId = Number.POSITIVE_INFINITY
   #retired = false
+  /** The transport is closed. */
+  #gone = false
   #reason: Error | null = null
   /** The reason is a caller's own value. */
   #verbatim = false
@@ -133,7 +135,7 @@ export class Http2Connection
     this.#idleDeadline.disarm()
     this.#streamDeadline.disarm()
     this.#transport.setReferenced(true)
-    const exchange = new Http2Exchange(request, this, body, this.#deadlines.pop() ?? new Deadline(() => {}))
+    const exchange = new Http2Exchange(request, this, body, this.#timers.pop() ?? new ExchangeTimer())
     const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
     exchange.stream = engine.open(fields, endStream, exchange)
     if (!engine.canOpen) this.#goaway ??= new InformationalError('HTTP/2: all stream ids have been used')
@@ -189,11 +191,17 @@ export class Http2Connection
     if (exchange.ended) return
     exchange.ended = true
     this.#running--
-    if (this.#heldBack.size > 0) this.#heldBack.delete(exchange)
-    if (this.#reason === null) this.#deadlines.push(exchange.takeDeadline())
-    else exchange.takeDeadline().dispose()
+    const wasHeldBack = this.#heldBack.size > 0 && this.#heldBack.delete(exchange)
+    if (this.#reason === null) this.#timers.push(exchange.takeTimer())
+    else exchange.takeTimer().deadline.dispose()
     this.#roomMade = true
     this.#schedule()
+    if (wasHeldBack && this.#gone && this.#heldBack.size === 0) this.#leave([])
+  }
+
+  #leave(unanswered: readonly Request[]): void {
+    this.#observer.onDrained(this, unanswered)
+    this.#observer.onCapacity()
   }
 
   onHeldBack(exchange: Http2Exchange): void {
@@ -247,10 +255,20 @@ export class Http2Connection
   onTransportClosed(error: Error | null): void {
     const reason = this.#reason ?? error ?? new SocketError('closed', this.socketInfo())
     this.#end(reason)
+    this.#gone = true
     const unanswered = this.#takeUnprocessed()
-    if (this.#retired) this.#observer.onDrained(this, unanswered)
-    else this.#observer.onClosed(this, reason, { unanswered, idle: this.#endedIdle })
-    this.#observer.onCapacity()
+    if (!this.#retired && this.#heldBack.size === 0) {
+      this.#observer.onClosed(this, reason, { unanswered, idle: this.#endedIdle })
+      this.#observer.onCapacity()
+    } else if (!this.#retired) {
+      // Responses that are complete here are still wanted by consumers that are pausing.
+      this.#retired = true
+      this.#observer.onRetired(this, reason, unanswered)
+    } else if (this.#heldBack.size === 0) {
+      this.#leave(unanswered)
+    } else {
+      this.#observer.onRefused(unanswered)
+    }
   }
 
   onInformational(stream: Stream<Http2Exchange>, status: number, head: HeaderBlock): void {
@@ -274,7 +292,7 @@ export class Http2Connection
     const { request } = exchange
     if (unprocessed && !this.#verbatim && request.resendable && request.mayBeRefused(failure.scope)) {
       this.#unprocessed.push(request)
-      this.onSettled(exchange)
+      exchange.onRefused()
       return
     }
     exchange.onLost(this.#errorOf(stream, failure), this.#verbatim, unprocessed)
@@ -366,8 +384,10 @@ export class Http2Connection
 
   #takeUnprocessed(): Request[] {
     const requests = this.#unprocessed
+    if (requests.length === 0) return requests
     this.#unprocessed = []
-    return requests
+    // Their callers may have given them up meanwhile.
+    return requests.filter((request) => !request.settled)
   }
 
   /** Nothing is taken or delivered from now on; `onClosed` follows. */
@@ -386,7 +406,7 @@ export class Http2Connection
     this.#liveness.stop()
     this.#idleDeadline.dispose()
     this.#streamDeadline.dispose()
-    for (const deadline of this.#deadlines) deadline.dispose()
+    for (const { deadline } of this.#timers) deadline.dispose()
     this.#engine.terminate({ scope: 'connection', blame: 'peer', code: NO_ERROR, message: reason.message })
   }
 }

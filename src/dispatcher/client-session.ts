@@ -329,6 +329,8 @@ export class ClientSession implements Http2Observer, RequestHost {
     if (error || !isSocketLike(socket)) {
       this.#onConnectFailed(attempt, error || new SocketError('the connector delivered no socket'))
     } else if (socket.destroyed || socket.errored) {
+      // The requests are told; the event, which may still come, must not end the process.
+      socket.on('error', () => {})
       this.#onConnectFailed(attempt, socket.errored ?? new SocketError('destroyed'))
     } else {
       attempt.delivered = socket

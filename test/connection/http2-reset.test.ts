@@ -12,6 +12,7 @@ import {
 } from '../../src/protocol/http2/constants.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { startH2Pair } from '../support/h2-server.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
 import { send } from '../support/scripted-client.ts'
 
 type Failed = Error & { code: string; retrySafety: string; phase: string; http2ErrorCode?: number }
@@ -108,6 +109,30 @@ describe('REFUSED_STREAM before the head', () => {
       assert.ok(!events.some((event) => event.startsWith('disconnect')))
     })
   }
+
+  test('a body that was on its way stops, and starts anew', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const sent: number[] = []
+    const body = new Blob([Buffer.alloc(300_000, 'x')])
+    const handler = new RecordingHandler()
+    handler.onBodySent = (...args: unknown[]) => {
+      sent.push((args[0] as Uint8Array).byteLength)
+    }
+    client.dispatch({ path: '/', method: 'POST', body }, handler)
+    const peer = await server.accept()
+    const first = await peer.request()
+    await peer.frame(DATA, first.id)
+    await eventually(() => sent.length > 0)
+    peer.reset(first.id, REFUSED_STREAM)
+    const second = await peer.request()
+    sent.length = 0
+    peer.windowUpdate(0, 1_000_000).windowUpdate(second.id, 1_000_000)
+    assert.equal((await peer.body(second.id)).length, 300_000)
+    peer.respond(second.id)
+    await handler.settled
+    assert.equal(handler.body, 'ok')
+    assert.ok(sent.reduce((sum, bytes) => sum + bytes, 0) <= 300_000)
+  })
 
   test('a second time is an error that says it is safe to repeat', async (t) => {
     const { server, client } = await startH2Pair(t)
@@ -212,6 +237,23 @@ describe('giving a request up over HTTP/2', () => {
     aborter.abort()
     await assert.rejects(text, { name: 'AbortError' })
     assert.equal(await peer.resetOf(id), CANCEL)
+  })
+
+  test('between its refusal and its next start', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const refused = send(client, { path: '/refused' })
+    const other = send(client, {}, (method) => {
+      if (method === 'onResponseStart') refused.controller!.abort()
+    })
+    const peer = await server.accept()
+    const [first, second] = await peer.take(2)
+    peer.together(() => peer.reset(first!.id, REFUSED_STREAM).respond(second!.id))
+    await other.settled
+    await peer.settled()
+    assert.equal((refused.error as Failed).code, 'UND_ERR_ABORTED')
+    assert.equal(refused.errors.length, 1)
+    assert.equal(peer.requests.length, 2)
+    assert.equal(client.stats.size, 0)
   })
 
   test('while it is refused: it is not sent again', async (t) => {

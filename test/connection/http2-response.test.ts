@@ -317,9 +317,29 @@ describe('a consumer that does not read', () => {
     const lost = new Promise((resolve) => client.once('disconnect', resolve))
     peer.socket.destroy()
     await lost
+    assert.equal(client.stats.running, 1)
+    const closing = client.close()
     handler.controller!.resume()
     await handler.settled
     assert.deepEqual([handler.body, handler.error], ['all of it', undefined])
+    await closing
+  })
+
+  test('and an error when the client is destroyed after that', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const handler = send(client, {}, (method, { controller }) => {
+      if (method === 'onResponseStart') controller!.pause()
+    })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.head(id, 200).data(id, 'all of it', true)
+    await peer.settled()
+    const lost = new Promise((resolve) => client.once('disconnect', resolve))
+    peer.socket.destroy()
+    await lost
+    const reason = new Error('going home')
+    await client.destroy(reason)
+    assert.deepEqual(handler.errors, [reason])
   })
 
   test('gets an error instead when the client is destroyed', async (t) => {

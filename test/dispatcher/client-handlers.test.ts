@@ -241,7 +241,7 @@ describe('the controller', () => {
     )
     assert.deepEqual(seen, [null, ['Link', 'a'], ['Transfer-Encoding', 'chunked', 'X', '1', 'x', '2']])
     assert.deepEqual(handler.headers?.['x'], ['1', '2'])
-    assert.deepEqual(handler.controller!.rawTrailers?.map(String), ['T', 'z'])
+    assert.deepEqual((handler.controller!.rawTrailers as Buffer[] | null)?.map(String), ['T', 'z'])
     assert.equal(handler.trailers?.['t'], 'z')
     assert.equal(handler.context, null)
   })

@@ -73,7 +73,7 @@ describe('a socket that is handed over', () => {
     const { client, socket, connection } = await upgrade(t)
     socket.write('ping')
     await connection.until('ping')
-    for (const event of ['data', 'drain', 'error', 'readable']) assert.equal(socket.listenerCount(event), 0)
+    for (const event of ['data', 'drain', 'readable', 'close']) assert.equal(socket.listenerCount(event), 0)
     await client.close()
     assert.equal(socket.destroyed, false)
     socket.write('pong')
@@ -100,6 +100,10 @@ describe('an upgrade', () => {
       'onRequestUpgrade',
     ])
     assert.equal(handler.socket, sockets[0])
+    assert.deepEqual(
+      sockets[0]!.eventNames().filter((name) => sockets[0]!.listenerCount(name) > 0),
+      [],
+    )
     assert.deepEqual([handler.status, handler.headers?.['upgrade']], [101, 'echo'])
     assert.deepEqual(log, ['connect', 'disconnect: upgrade', 'upgraded, connected false', 'connect'])
     await say(OK)

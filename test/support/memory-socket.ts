@@ -6,6 +6,7 @@ export class MemorySocket extends Duplex {
   written = ''
   /** Set to hold writes back: they are taken by `release()`. */
   held = false
+  #finished = false
   #waiting: (() => void) | null = null
 
   constructor(options: DuplexOptions = {}) {
@@ -32,13 +33,14 @@ export class MemorySocket extends Duplex {
 
   /** The peer says these bytes. */
   say(...parts: string[]): this {
-    if (!this.destroyed && !this.readableEnded) this.push(Buffer.from(parts.join(''), 'latin1'))
+    if (!this.destroyed && !this.#finished) this.push(Buffer.from(parts.join(''), 'latin1'))
     return this
   }
 
   /** The peer closes its side. */
   finish(): this {
-    if (!this.destroyed) this.push(null)
+    if (!this.destroyed && !this.#finished) this.push(null)
+    this.#finished = true
     return this
   }
 

@@ -1,0 +1,194 @@
+/** The connection on a transport double: what cannot be seen, or not be brought about, through a client. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Connection, ConnectionObserver, Leftovers } from '../../src/connection/connection.ts'
+import { Http1Connection } from '../../src/connection/http1-connection.ts'
+import { readClientOptions } from '../../src/dispatcher/client-options.ts'
+import type { ClientOptions, DispatchOptions } from '../../src/index.ts'
+import { Request } from '../../src/request/request.ts'
+import { turns } from '../support/fake-clock.ts'
+import { connectionReset } from '../support/memory-socket.ts'
+import { MemoryTransport } from '../support/memory-transport.ts'
+import { type Interference, RecordingHandler } from '../support/recording-handler.ts'
+import { OK, response } from '../support/scripted-client.ts'
+
+class Observer implements ConnectionObserver {
+  capacity = 0
+  closed: { reason: Error; left: Leftovers }[] = []
+
+  onCapacity(): void {
+    this.capacity++
+  }
+
+  onClosed(_connection: Connection, reason: Error, left: Leftovers): void {
+    this.closed.push({ reason, left })
+  }
+
+  onHandlerError(error: unknown): void {
+    throw error
+  }
+}
+
+function start(options: ClientOptions = {}): {
+  transport: MemoryTransport
+  observer: Observer
+  connection: Http1Connection
+  take(options?: Partial<DispatchOptions>, interfere?: Interference): RecordingHandler
+} {
+  const transport = new MemoryTransport()
+  const observer = new Observer()
+  const settings = { ...readClientOptions(options), authority: 'a.test' }
+  const connection = new Http1Connection(transport, observer, settings, { connect: 1, secured: null })
+  const host = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
+  const setting = { origin: 'http://a.test', protocol: 'http:', pseudo: 'refuse' } as const
+  const take = (given: Partial<DispatchOptions> = {}, interfere?: Interference): RecordingHandler => {
+    const handler = new RecordingHandler(interfere)
+    const request = new Request({ path: '/', method: 'GET', ...given }, handler, setting, host)
+    assert.equal(connection.canTake(request), true)
+    connection.take(request)
+    return handler
+  }
+  return { transport, observer, connection, take }
+}
+
+describe('Http1Connection', () => {
+  test('the end comes while the consumer pauses: delivered on resume, then the connection closes', () => {
+    const { transport, observer, take } = start()
+    const handler = take({}, (method, { controller }) => {
+      if (method === 'onResponseStart') controller!.pause()
+    })
+    transport.say(OK)
+    assert.equal(transport.reading, false)
+    transport.sink!.onEof()
+    assert.deepEqual([handler.body, transport.destroyedWith], ['', undefined])
+    handler.controller!.resume()
+    assert.deepEqual([handler.body, handler.calls.at(-1)], ['ok', 'onResponseEnd'])
+    assert.equal(transport.destroyedWith?.message, 'other side closed')
+    transport.sink!.onTransportClosed(null)
+    assert.equal(observer.closed.length, 1)
+    assert.deepEqual(observer.closed[0]!.left, { unanswered: [], idle: true })
+  })
+
+  test('bytes that arrive while the consumer pauses wait their turn', () => {
+    const { transport, take } = start()
+    const handler = take({}, (method, { controller }) => {
+      if (method === 'onResponseData') controller!.pause()
+    })
+    transport.say('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nab')
+    transport.say('cd')
+    transport.say('ef')
+    assert.equal(handler.body, 'ab')
+    handler.controller!.resume()
+    assert.equal(handler.body, 'abcdef')
+    assert.equal(transport.reading, false)
+    handler.controller!.resume()
+    assert.equal(handler.calls.at(-1), 'onResponseEnd')
+    assert.equal(transport.reading, true)
+  })
+
+  test('resume inside the callback that paused goes on by itself', () => {
+    const { transport, take } = start()
+    const handler = take({}, (method, { controller }) => {
+      if (method !== 'onResponseStart') return
+      controller!.pause()
+      controller!.resume()
+    })
+    transport.say(OK)
+    assert.equal(handler.body, 'ok')
+    assert.equal(transport.reading, true)
+  })
+
+  test('is referenced while something runs, and not when it rests', async () => {
+    const { transport, connection, take } = start()
+    connection.rest()
+    assert.equal(transport.referenced, false)
+    await turns(1)
+    connection.canTake(request())
+    await turns(2)
+    take()
+    assert.equal(transport.referenced, true)
+    transport.say(OK)
+    connection.rest()
+    assert.equal(transport.referenced, false)
+    connection.destroy(new Error('over'), false)
+    connection.rest()
+  })
+
+  test('a request on a connection that is closing fails', () => {
+    const { connection, transport } = start()
+    connection.retire(new Error('going'))
+    assert.equal(connection.canTake(request()), false)
+    const handler = new RecordingHandler()
+    connection.take(request(handler))
+    assert.deepEqual(handler.calls, ['onRequestStart', 'onResponseError'])
+    assert.equal(transport.written, '')
+  })
+
+  test('bytes, ends and resets after the close are not heard', () => {
+    const { transport, observer, connection, take } = start()
+    const handler = take()
+    connection.destroy(new Error('over'), true)
+    transport.say(OK)
+    transport.sink!.onEof()
+    assert.deepEqual(handler.statuses, [])
+    transport.sink!.onTransportClosed(connectionReset())
+    assert.equal(handler.error?.message, 'over')
+    assert.equal(observer.closed.length, 1)
+    assert.equal(observer.closed[0]!.reason.message, 'over')
+  })
+
+  test('typeOfService is passed on', () => {
+    const { transport, take } = start()
+    take({ typeOfService: 16 })
+    assert.deepEqual(transport.typesOfService, [16])
+  })
+
+  test('only the first request on it tells when it was opened', () => {
+    const { transport, take } = start({ pipelining: 2 })
+    const first = take({ blocking: false })
+    const second = take({ blocking: false })
+    transport.say(response('1'), response('2'))
+    assert.deepEqual([first.controller!.timings?.connect, second.controller!.timings?.connect], [1, null])
+  })
+
+  test('a transport that closes without a word', () => {
+    const { transport, observer, take } = start()
+    const handler = take()
+    transport.sink!.onTransportClosed(null)
+    assert.match(handler.error?.message ?? '', /^closed/)
+    assert.equal(observer.closed[0]!.reason.message, 'closed')
+    assert.equal(observer.closed[0]!.left.idle, false)
+  })
+
+  test('a server that answers before it has the whole body: the rest is not sent, the connection not reused', async () => {
+    const { transport, take } = start()
+    let returned = false
+    const handler = take({
+      method: 'POST',
+      body: (async function* () {
+        try {
+          for (;;) {
+            yield 'x'.repeat(10)
+            await turns(1)
+          }
+        } finally {
+          returned = true
+        }
+      })(),
+    })
+    await turns(3)
+    transport.say(response('too much'))
+    assert.equal(handler.body, 'too much')
+    assert.equal(transport.destroyedWith?.message, 'reset')
+    const { length } = transport.written
+    await turns(3)
+    assert.equal(transport.written.length, length)
+    assert.equal(returned, true)
+  })
+})
+
+function request(handler = new RecordingHandler()): Request {
+  const host = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
+  const setting = { origin: 'http://a.test', protocol: 'http:', pseudo: 'refuse' } as const
+  return new Request({ path: '/', method: 'GET' }, handler, setting, host)
+}
