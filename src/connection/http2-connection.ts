@@ -51,7 +51,8 @@ export class Http2Connection
   #streamTimeout = 0
   readonly #startedAt = performance.now()
   readonly #flush = (): void => this.#flushNow()
-  #flushing: 'no' | 'scheduled' | 'receiving' = 'no'
+  /** While it runs, what is sent needs no flush of its own. */
+  #flushing: 'no' | 'scheduled' | 'running' = 'no'
   #roundTripKnown = false
   #served = 0
   /** Refused by the peer before it did anything; to be sent again. */
@@ -234,7 +235,7 @@ export class Http2Connection
     if (this.#reason !== null) return
     const now = performance.now()
     this.#liveness.onReceived()
-    this.#flushing = 'receiving'
+    this.#flushing = 'running'
     this.#engine.receive(bytes, 0, bytes.length, now)
     if (!this.#roundTripKnown && this.#engine.areSettingsAcknowledged) {
       // The acknowledgement of our SETTINGS is the first round trip that can be measured.
@@ -353,7 +354,7 @@ export class Http2Connection
 
   /** Writes what is due, then tells the client what has changed meanwhile. */
   #flushNow(): void {
-    this.#flushing = 'receiving'
+    this.#flushing = 'running'
     this.#write()
     this.#flushing = 'no'
     if (this.#reason !== null) return

@@ -17,9 +17,15 @@ export class StreamTransport implements Transport {
   #referenced = true
   #typeOfService: number | null = null
 
-  readonly #onData = (bytes: Buffer): void => this.#sink?.onBytes(bytes)
-  readonly #onDrain = (): void => this.#sink?.onDrain()
-  readonly #onEnd = (): void => this.#sink?.onEof()
+  readonly #onData = (bytes: Buffer): void => {
+    try {
+      this.#sink?.onBytes(bytes)
+    } catch (error) {
+      this.#onBroken(error as Error)
+    }
+  }
+  readonly #onDrain = (): void => this.#tell('onDrain')
+  readonly #onEnd = (): void => this.#tell('onEof')
   readonly #onError = (error: Error): void => {
     this.#error ??= error
   }
@@ -118,6 +124,22 @@ export class StreamTransport implements Transport {
       .off('drain', this.#onDrain)
       .off('end', this.#onEnd)
       .off('close', this.#onClose)
+  }
+
+  #tell(event: 'onDrain' | 'onEof'): void {
+    try {
+      this.#sink?.[event]()
+    } catch (error) {
+      this.#onBroken(error as Error)
+    }
+  }
+
+  /**
+   * A mistake of ours, since nothing else throws through here. It costs this connection and what runs on it,
+   * not the process.
+   */
+  #onBroken(error: Error): void {
+    this.destroy(error)
   }
 
   #finish(): void {

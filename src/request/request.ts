@@ -111,7 +111,8 @@ export class Request {
   #written = false
   /** A source that cannot be read twice was read from. */
   #spent = false
-  readonly #refusals = { stream: 0, connection: 0 }
+  #streamRefused = false
+  #connectionRefused = false
   /** Subscribers of diagnostics channels hold this object and may change `headers`. */
   #exposed = false
 
@@ -205,7 +206,10 @@ export class Request {
    */
   mayBeRefused(scope: 'stream' | 'connection'): boolean {
     this.#written = false
-    return this.#refusals[scope]++ === 0
+    const first = scope === 'stream' ? !this.#streamRefused : !this.#connectionRefused
+    if (scope === 'stream') this.#streamRefused = true
+    else this.#connectionRefused = true
+    return first
   }
 
   /** For instrumentations: checked like the headers of `dispatch()`. */
@@ -257,6 +261,11 @@ export class Request {
     this.#controller = null
     this.#connection = null
     this.#reused = false
+    const { timings } = this
+    timings.connect = null
+    timings.secured = null
+    timings.sent = null
+    timings.firstByte = null
     // Subscribers of any channel may have had it meanwhile.
     this.#exposed = true
   }

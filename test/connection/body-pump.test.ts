@@ -53,7 +53,11 @@ describe('BodyPump', () => {
       sink.pump.start(make('a', 'b', 'c'))
       for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
         await turns(3)
-        assert.deepEqual(sink.log, expected)
+        // A stream may end without anybody reading further.
+        assert.deepEqual(
+          sink.log.filter((entry) => entry !== 'END'),
+          expected,
+        )
         sink.pump.resume()
       }
       await turns(3)

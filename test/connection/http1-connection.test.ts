@@ -24,6 +24,12 @@ class Observer implements ConnectionObserver {
     this.closed.push({ reason, left })
   }
 
+  onRetired(): void {}
+
+  onDrained(): void {}
+
+  onRefused(): void {}
+
   onHandlerError(error: unknown): void {
     throw error
   }
@@ -39,11 +45,9 @@ function start(options: ClientOptions = {}): {
   const observer = new Observer()
   const settings = { ...readClientOptions(options), authority: 'a.test' }
   const connection = new Http1Connection(transport, observer, settings, { connect: 1, secured: null })
-  const host = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
-  const setting = { origin: 'http://a.test', protocol: 'http:', pseudo: 'refuse' } as const
   const take = (given: Partial<DispatchOptions> = {}, interfere?: Interference): RecordingHandler => {
     const handler = new RecordingHandler(interfere)
-    const request = new Request({ path: '/', method: 'GET', ...given }, handler, setting, host)
+    const request = queued(handler, given)
     assert.equal(connection.canTake(request), true)
     connection.take(request)
     return handler
@@ -103,7 +107,7 @@ describe('Http1Connection', () => {
     connection.rest()
     assert.equal(transport.referenced, false)
     await turns(1)
-    connection.canTake(request())
+    connection.canTake(queued())
     await turns(2)
     take()
     assert.equal(transport.referenced, true)
@@ -117,9 +121,9 @@ describe('Http1Connection', () => {
   test('a request on a connection that is closing fails', () => {
     const { connection, transport } = start()
     connection.retire(new Error('going'))
-    assert.equal(connection.canTake(request()), false)
+    assert.equal(connection.canTake(queued()), false)
     const handler = new RecordingHandler()
-    connection.take(request(handler))
+    connection.take(queued(handler))
     assert.deepEqual(handler.calls, ['onRequestStart', 'onResponseError'])
     assert.equal(transport.written, '')
   })
@@ -187,8 +191,10 @@ describe('Http1Connection', () => {
   })
 })
 
-function request(handler = new RecordingHandler()): Request {
+function queued(handler = new RecordingHandler(), options: Partial<DispatchOptions> = {}): Request {
   const host = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
   const setting = { origin: 'http://a.test', protocol: 'http:', pseudo: 'refuse' } as const
-  return new Request({ path: '/', method: 'GET' }, handler, setting, host)
+  const request = new Request({ path: '/', method: 'GET', ...options }, handler, setting, host)
+  request.announceQueued()
+  return request
 }

@@ -16,7 +16,10 @@ function queueOf(count: number): { queue: RequestQueue; requests: Request[] } {
     { length: count },
     (_, index) => new Request({ path: `/${index}`, method: 'GET' }, new RecordingHandler(), setting, host),
   )
-  for (const request of requests) queue.push(request)
+  for (const request of requests) {
+    queue.push(request)
+    request.announceQueued()
+  }
   return { queue, requests }
 }
 

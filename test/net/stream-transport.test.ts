@@ -121,6 +121,23 @@ describe('StreamTransport', () => {
     assert.deepEqual(sink.calls, ['drain'])
   })
 
+  for (const [method, provoke] of [
+    ['onBytes', (socket: MemorySocket) => socket.say('x')],
+    ['onEof', (socket: MemorySocket) => socket.finish().resume()],
+    ['onDrain', (socket: MemorySocket) => socket.emit('drain')],
+  ] as const) {
+    test(`a mistake in ${method} costs the connection, not the process`, async () => {
+      const { socket, sink } = overMemory()
+      sink[method] = () => {
+        throw new Error(`mistake in ${method}`)
+      }
+      provoke(socket)
+      await turns(4)
+      assert.equal(socket.destroyed, true)
+      assert.deepEqual(sink.calls, [`closed mistake in ${method}`])
+    })
+  }
+
   test('sets the type of service once per value, where the socket can', () => {
     const { socket, transport } = overMemory()
     transport.setTypeOfService(1)

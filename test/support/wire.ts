@@ -22,12 +22,8 @@ export interface Wire {
 export const WIRES: readonly Wire[] = [
   { name: 'h1', secure: false, multiplexes: false },
   { name: 'h1+tls', secure: true, multiplexes: false },
-  ...(process.env['VENTUNO_WIRES'] === 'all'
-    ? ([
-        { name: 'h2+tls', secure: true, multiplexes: true },
-        { name: 'h2c', secure: false, multiplexes: true },
-      ] as const)
-    : []),
+  { name: 'h2+tls', secure: true, multiplexes: true },
+  { name: 'h2c', secure: false, multiplexes: true },
 ]
 
 /** The runtime's HTTP/2 servers call the same listener with objects that look the same. */

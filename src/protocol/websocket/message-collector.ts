@@ -1,0 +1,111 @@
+/**
+ * The payload of one message on its way to a string or a buffer. Pieces are copied into one block of memory:
+ * a peer that sends a message in single bytes makes us keep those bytes, not a buffer for each.
+ */
+import {
+  INFLATED_TOO_BIG,
+  INVALID_UTF8,
+  OUT_OF_MEMORY,
+  PAYLOAD_TOO_BIG,
+  type WebSocketFailure,
+} from './failures.ts'
+import { TRUSTED_LENGTH } from './limits.ts'
+import { Utf8Validator } from './utf8.ts'
+
+/** Exactly as large as the message; its memory is nobody else's. */
+export type MessageBytes = Buffer<ArrayBuffer>
+
+/** The first block for a message whose length is not known. */
+const FIRST_BLOCK = 4096
+
+const NOTHING: MessageBytes = Buffer.alloc(0)
+
+export class MessageCollector {
+  readonly #maxSize: number
+  readonly #utf8 = new Utf8Validator()
+  #text = false
+  #inflated = false
+  #block: MessageBytes = NOTHING
+  #length = 0
+
+  /** 0 for any size. */
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize
+  }
+
+  start(text: boolean, inflated: boolean): void {
+    this.#text = text
+    this.#inflated = inflated
+    this.#block = NOTHING
+    this.#length = 0
+    this.#utf8.reset()
+  }
+
+  /** Copies a piece. `rest`: bytes that are known to follow it, or 0. */
+  add(bytes: Buffer, start: number, end: number, rest: number): WebSocketFailure | null {
+    const length = this.#length + end - start
+    if (this.#maxSize > 0 && length > this.#maxSize) {
+      return this.#inflated ? INFLATED_TOO_BIG : PAYLOAD_TOO_BIG
+    }
+    if (this.#text && !this.#utf8.accepts(bytes, start, end)) return INVALID_UTF8
+    if (length > this.#block.length && !this.#grow(length, rest)) return OUT_OF_MEMORY
+    bytes.copy(this.#block, this.#length, start, end)
+    this.#length = length
+    return null
+  }
+
+  /** The message, of which these bytes are the end. */
+  finish(bytes: Buffer, start: number, end: number): string | MessageBytes | WebSocketFailure {
+    // A message in one piece, the usual case, becomes a string without being copied first.
+    if (this.#length === 0 && this.#text) {
+      if (!this.#utf8.accepts(bytes, start, end) || !this.#utf8.complete) return INVALID_UTF8
+      return textOf(bytes, start, end)
+    }
+    const failure = this.add(bytes, start, end, 0)
+    if (failure !== null) return failure
+    const block = this.#block
+    const length = this.#length
+    this.#block = NOTHING
+    this.#length = 0
+    if (this.#text) return this.#utf8.complete ? textOf(block, 0, length) : INVALID_UTF8
+    if (length === block.length) return block
+    return copyOf(block, length) ?? OUT_OF_MEMORY
+  }
+
+  #grow(needed: number, rest: number): boolean {
+    const announced = needed + rest
+    const wanted =
+      announced <= TRUSTED_LENGTH || rest === 0 ? announced : Math.min(announced, needed + TRUSTED_LENGTH)
+    // Doubling keeps the copying of a message in many small pieces linear.
+    const least = Math.min(this.#block.length * 2, Math.max(announced, FIRST_BLOCK))
+    const block = allocate(Math.max(wanted, least))
+    if (block === null) return false
+    this.#block.copy(block, 0, 0, this.#length)
+    this.#block = block
+    return true
+  }
+}
+
+/** With no limit set, a message may be longer than a string can be. */
+function textOf(bytes: Buffer, start: number, end: number): string | WebSocketFailure {
+  try {
+    return bytes.toString('utf8', start, end)
+  } catch {
+    return OUT_OF_MEMORY
+  }
+}
+
+function copyOf(block: MessageBytes, length: number): MessageBytes | null {
+  const copy = allocate(length)
+  if (copy !== null) block.copy(copy, 0, 0, length)
+  return copy
+}
+
+/** Not from the shared pool: the memory is handed to the application. */
+function allocate(length: number): MessageBytes | null {
+  try {
+    return Buffer.allocUnsafeSlow(length)
+  } catch {
+    return null
+  }
+}
