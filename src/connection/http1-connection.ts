@@ -343,9 +343,9 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
   }
 
   onTransportClosed(error: Error | null): void {
-    // What the peer has sent so far is all there is; where only the end was missing, that is the end. What a
-    // pausing consumer has not taken is lost with the socket, and must not be passed over in silence.
-    if (isReset(error) && this.#parser.status !== 'paused' && this.#endsWithConnection()) this.onEof()
+    // What the peer has sent so far is all there is; where only the end was missing, that is the end. Not
+    // so while the consumer pauses (the parser stays as it is then): what it has not taken is lost.
+    if (isReset(error) && this.#endsWithConnection()) this.onEof()
     const reason = this.#reason ?? error ?? new SocketError('closed', this.socketInfo())
     this.#end(reason)
     const idle = this.#pipeline.size === 0

@@ -61,6 +61,8 @@ export class Http2Connection
   #roomMade = false
   /** Why there can be no more streams. */
   #goaway: Error | null = null
+  /** Requests count as not sent whose HEADERS are still waiting for the transport: there they must stay. */
+  #unsent = false
   /** The last stream that the peer looks at. */
   #lastStreamId = Number.POSITIVE_INFINITY
   #retired = false
@@ -291,6 +293,7 @@ export class Http2Connection
   onReset(stream: Stream<Http2Exchange>, failure: ProtocolFailure, unprocessed: boolean): void {
     const exchange = stream.slot
     const { request } = exchange
+    if (unprocessed && failure.scope === 'connection' && stream.id <= this.#lastStreamId) this.#unsent = true
     if (unprocessed && !this.#verbatim && request.resendable && request.mayBeRefused(failure.scope)) {
       this.#unprocessed.push(request)
       exchange.onRefused()
@@ -354,6 +357,7 @@ export class Http2Connection
 
   /** Writes what is due, then tells the client what has changed meanwhile. */
   #flushNow(): void {
+    if (this.#reason !== null) return
     this.#flushing = 'running'
     this.#write()
     this.#flushing = 'no'
@@ -395,7 +399,7 @@ export class Http2Connection
   #close(reason: Error): void {
     if (this.#reason !== null) return
     this.#engine.shutdown(NO_ERROR)
-    this.#write()
+    if (!this.#unsent) this.#write()
     this.#end(reason)
     this.#transport.destroy(reason)
   }

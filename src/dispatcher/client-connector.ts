@@ -5,9 +5,25 @@ import type { Origin } from '../base/origin.ts'
 import { buildConnector, type ConnectorOptions } from '../net/connector.ts'
 import type { ClientSettings, ConnectFunction } from './client-options.ts'
 
+/** Connectors that {@link shareConnector} made: what they report is not a caller's own. */
+const shared = new WeakSet<object>()
+
+/** A connector for many clients, which thereby share their TLS sessions: given to each as `connect`. */
+export function shareConnector(settings: ClientSettings): ConnectFunction {
+  const connector = connectorFor(settings)
+  if (typeof settings.connect !== 'function') shared.add(connector)
+  return connector
+}
+
+/** Whether connections are opened by a function of the caller, whose errors are passed on as they are. */
+export function isForeignConnector({ connect }: ClientSettings): boolean {
+  return typeof connect === 'function' && !shared.has(connect)
+}
+
 export function connectorFor(settings: ClientSettings): ConnectFunction {
   const { connect, tls, socketPath } = settings
   if (typeof connect === 'function') {
+    if (shared.has(connect)) return connect
     return (options, callback) =>
       connect(
         {

@@ -18,9 +18,10 @@ import { StreamTransport } from '../net/stream-transport.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { Request, type RequestHost, type RequestSetting } from '../request/request.ts'
-import { connectorFor, connectTarget } from './client-connector.ts'
+import { connectorFor, connectTarget, isForeignConnector } from './client-connector.ts'
 import type { ClientSettings, ConnectFunction } from './client-options.ts'
 import { RequestQueue } from './request-queue.ts'
+import { announceVacancy } from './vacancy.ts'
 
 type State =
   | { readonly at: 'idle' }
@@ -50,7 +51,24 @@ const RECOVERABLE = new Set<unknown>(['UND_ERR_SOCKET', 'UND_ERR_INFO'])
 
 const IDLE: State = { at: 'idle' }
 
+/** Whoever gave requests to a client, and may take them back when no connection comes about. */
+export interface RequestGiver {
+  /** Returns those that are to fail. */
+  takeBack(requests: readonly Request[]): readonly Request[]
+}
+
+/** What is the same for all requests of the clients with these settings. */
+export function requestSettingOf(origin: Origin, settings: ClientSettings): RequestSetting {
+  const mayBeHttp2 = settings.allowH2 && (origin.protocol === 'https:' || settings.useH2c)
+  return {
+    origin: origin.origin,
+    protocol: origin.protocol,
+    pseudo: mayBeHttp2 ? 'discard' : 'refuse',
+  }
+}
+
 export class ClientSession implements Http2Observer, RequestHost {
+  giver: RequestGiver | null = null
   readonly #client: EventEmitter
   readonly #origin: Origin
   readonly #settings: ClientSettings
@@ -76,12 +94,7 @@ export class ClientSession implements Http2Observer, RequestHost {
     this.#origin = origin
     this.#settings = settings
     this.#live = { ...settings, authority: origin.authority }
-    const mayBeHttp2 = settings.allowH2 && (origin.protocol === 'https:' || settings.useH2c)
-    this.#requestSetting = {
-      origin: origin.origin,
-      protocol: origin.protocol,
-      pseudo: mayBeHttp2 ? 'discard' : 'refuse',
-    }
+    this.#requestSetting = requestSettingOf(origin, settings)
     this.#connector = connectorFor(settings)
   }
 
@@ -96,6 +109,15 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   get connected(): boolean {
     return this.#state.at === 'open'
+  }
+
+  get connecting(): boolean {
+    return this.#state.at === 'connecting'
+  }
+
+  /** The connection carries many requests at a time. */
+  get multiplexes(): boolean {
+    return this.#state.at === 'open' && this.#state.connection instanceof Http2Connection
   }
 
   get pending(): number {
@@ -119,23 +141,38 @@ export class ClientSession implements Http2Observer, RequestHost {
       request.fail(new ClientDestroyedError())
       return false
     }
-    if (!request.settled) this.#enqueue(request)
+    if (request.settled) return this.#hasRoom()
+    this.#queue.push(request)
+    this.#accepting++
+    request.announceQueued()
+    this.#pumpFor(request)
+    this.#accepting--
+    return this.#hasRoom()
+  }
+
+  /** Takes a request that has waited elsewhere. Returns what `dispatch` would. */
+  adopt(request: Request): boolean {
+    request.moveTo(this)
+    this.#queue.push(request)
+    this.#accepting++
+    this.#pumpFor(request)
+    this.#accepting--
+    return this.#hasRoom()
+  }
+
+  #hasRoom(): boolean {
     if (!this.#busy) return true
     this.#needDrain = true
     return false
   }
 
-  #enqueue(request: Request): void {
-    this.#queue.push(request)
-    this.#accepting++
-    request.announceQueued()
+  #pumpFor(request: Request): void {
     // A stream that is about to end becomes one of known length if it gets the chance.
     if (request.source.kind === 'stream' || request.source.kind === 'iterable') {
       queueMicrotask(() => this.#pump())
     } else {
       this.#pump()
     }
-    this.#accepting--
   }
 
   finish(done: () => void): void {
@@ -273,6 +310,7 @@ export class ClientSession implements Http2Observer, RequestHost {
     }
     if (this.#queue.size > 0 || this.running > 0) return
     if (this.#state.at === 'open') this.#state.connection.rest()
+    else if (this.#state.at === 'idle') announceVacancy(this.#client)
     const done = this.#whenEmpty
     this.#whenEmpty = null
     done?.()
@@ -396,8 +434,8 @@ export class ClientSession implements Http2Observer, RequestHost {
       (error as NodeJS.ErrnoException).code === 'ERR_TLS_CERT_ALTNAME_INVALID'
         ? this.#queue.drainWhile(({ servername }) => servername === attempt.servername)
         : this.#queue.drain()
-    const verbatim = typeof this.#settings.connect === 'function'
-    for (const request of failed) {
+    const verbatim = isForeignConnector(this.#settings)
+    for (const request of this.giver?.takeBack(failed) ?? failed) {
       if (verbatim) request.failWith(error)
       else request.fail(error, 'connecting')
     }

@@ -9,6 +9,12 @@ import { type ClientOptions, readClientOptions } from './client-options.ts'
 import { ClientSession } from './client-session.ts'
 import { LifecycleDispatcher } from './lifecycle.ts'
 
+/**
+ * For the dispatchers that are made of clients: what is behind one, or null for anything else, such as a
+ * composed view of a client. No member of the public class, so that nobody else comes to rely on it.
+ */
+export let sessionIn: (dispatcher: object) => ClientSession | null
+
 /** A snapshot of what a client has to do. */
 export interface ClientStats {
   /** A connection is up. */
@@ -32,6 +38,10 @@ export interface ClientStats {
 export class Client extends LifecycleDispatcher {
   readonly #session: ClientSession
   readonly #origin: string
+
+  static {
+    sessionIn = (dispatcher) => (#session in dispatcher ? dispatcher.#session : null)
+  }
 
   /**
    * @param url Protocol, host name and port; nothing else.

@@ -15,7 +15,14 @@ export type Interceptor = (dispatch: Dispatch) => Dispatch
 export type InterceptorInput = Interceptor | null | undefined
 
 /** Private state lives on the original only, so these run there. All else runs on the composed view. */
-const ACTS_ON_ORIGINAL: ReadonlySet<PropertyKey> = new Set(['close', 'destroy', 'composedOrigin'])
+const ACTS_ON_ORIGINAL: ReadonlySet<PropertyKey> = new Set([
+  'close',
+  'destroy',
+  'composedOrigin',
+  'addUpstream',
+  'removeUpstream',
+  'getUpstream',
+])
 
 export function compose<T extends Dispatcher>(original: T, interceptors: readonly InterceptorInput[]): T {
   let dispatch: Dispatch = (opts, handler) => original.dispatch(opts, handler)

@@ -5,29 +5,35 @@
 import { RingQueue } from '../base/ring-queue.ts'
 import type { Request } from '../request/request.ts'
 
+/** What may wait in a queue. */
+export interface Waiting {
+  /** It has ended, and needs nothing more. */
+  readonly settled: boolean
+}
+
 /** Sweep when the dead are this many and more than the living: each sweep is paid for by what it frees. */
 const SWEEP_ABOVE = 64
 
-export class RequestQueue {
-  readonly #ring = new RingQueue<Request>()
+export class RequestQueue<T extends Waiting & object = Request> {
+  readonly #ring = new RingQueue<T>()
   /** Taken out all together, to be failed: whoever gives one of them up meanwhile does not shorten the queue. */
-  readonly #drained = new WeakSet<Request>()
+  readonly #drained = new WeakSet<T>()
   #dead = 0
 
   get size(): number {
     return this.#ring.size - this.#dead
   }
 
-  push(request: Request): void {
+  push(request: T): void {
     this.#ring.push(request)
   }
 
   /** Puts requests back in front of all others, in their order. */
-  putBack(requests: readonly Request[]): void {
+  putBack(requests: readonly T[]): void {
     for (let i = requests.length - 1; i >= 0; i--) this.#ring.unshift(requests[i]!)
   }
 
-  peek(): Request | null {
+  peek(): T | null {
     for (let head = this.#ring.peek(); head !== null; head = this.#ring.peek()) {
       if (!head.settled) return head
       this.#ring.shift()
@@ -36,12 +42,12 @@ export class RequestQueue {
     return null
   }
 
-  shift(): Request | null {
+  shift(): T | null {
     return this.peek() === null ? null : this.#ring.shift()
   }
 
   /** A request in the queue has settled. */
-  onSettled(request: Request): void {
+  onSettled(request: T): void {
     if (this.#drained.has(request)) return
     this.#dead++
     if (this.#dead > SWEEP_ABOVE && this.#dead > this.#ring.size / 2) {
@@ -51,13 +57,13 @@ export class RequestQueue {
   }
 
   /** Empties the queue. */
-  drain(): Request[] {
+  drain(): T[] {
     return this.drainWhile(() => true)
   }
 
   /** Takes requests from the front while the predicate holds. */
-  drainWhile(holds: (request: Request) => boolean): Request[] {
-    const requests: Request[] = []
+  drainWhile(holds: (request: T) => boolean): T[] {
+    const requests: T[] = []
     for (let head = this.peek(); head !== null && holds(head); head = this.peek()) {
       this.#ring.shift()
       this.#drained.add(head)

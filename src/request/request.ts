@@ -253,6 +253,11 @@ export class Request {
     this.#reused = connection.reused
   }
 
+  /** Another queue holds it from now on. */
+  moveTo(host: RequestHost): void {
+    this.#host = host
+  }
+
   /** Back to the queue after its connection was lost. */
   requeue(host: RequestHost): void {
     invariant(this.resendable, 'a request goes back to the queue only when it can be sent again')

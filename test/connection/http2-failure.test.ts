@@ -11,7 +11,7 @@ import {
 } from '../../src/protocol/http2/constants.ts'
 import { eventually, turns } from '../support/fake-clock.ts'
 import { startH2Pair } from '../support/h2-server.ts'
-import type { HandlerMethod } from '../support/recording-handler.ts'
+import type { HandlerMethod, RecordingHandler } from '../support/recording-handler.ts'
 import { disconnected, send } from '../support/scripted-client.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 
@@ -171,6 +171,27 @@ describe('a connection that is lost', () => {
     assert.equal(next.body, 'ok')
   })
 
+  test('before a request has left: it goes to the next one, and only there', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    let late: RecordingHandler | null = null
+    const handler = send(client, {}, (method) => {
+      if (method === 'onResponseData') late = send(client, { method: 'POST', path: '/late', body: 'once' })
+    })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.together(() => peer.head(id, 200).data(id, 'some').send(DATA, FLAG_END_STREAM, 0))
+    await handler.settled
+    const next = await server.accept()
+    const request = await next.request()
+    assert.equal(request.headers[':path'], '/late')
+    assert.equal((await next.body(request.id)).toString(), 'once')
+    next.respond(request.id)
+    await late!.settled
+    await peer.closed()
+    assert.equal(late!.body, 'ok')
+    assert.equal(peer.requests.length, 1)
+  })
+
   test('because of a header block that cannot be decoded', async (t) => {
     const { server, client } = await startH2Pair(t)
     const handlers = [send(client), send(client)]
@@ -293,6 +314,21 @@ describe('close() and destroy() over HTTP/2', () => {
     assert.ok(events.includes('disconnect: going home'))
     await peer.closed()
     assert.equal(client.destroyed, true)
+  })
+
+  test('destroy() from inside onRequestStart', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const first = send(client)
+    const peer = await server.accept()
+    await peer.request()
+    const reason = new Error('going home')
+    const handler = send(client, {}, (method) => {
+      if (method === 'onRequestStart') void client.destroy(reason)
+    })
+    await Promise.all([first.settled, handler.settled])
+    assert.deepEqual([first.errors, handler.errors], [[reason], [reason]])
+    await peer.closed()
+    assert.equal(peer.requests.length, 1)
   })
 
   test('destroy() from inside a callback of a response', async (t) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import type { DispatchOptions } from '../../src/index.ts'
@@ -228,6 +229,25 @@ describe('the body of a request over HTTP/2', () => {
       }
     }
     assert.equal(server.count, 1)
+  })
+
+  test('without strictContentLength a wrong length is only a warning', async (t) => {
+    const { server, client } = await startH2Pair(t, { strictContentLength: false })
+    const warned = once(process, 'warning')
+    async function* pieces(): AsyncGenerator<string> {
+      yield 'one '
+      await turns(1)
+      yield 'two'
+    }
+    const handler = send(client, { ...post, body: pieces(), headers: { 'content-length': '3' } })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    assert.equal((await peer.body(id)).toString(), 'one two')
+    peer.respond(id)
+    await handler.settled
+    assert.equal(handler.body, 'ok')
+    const [warning] = (await warned) as [Error & { code: string }]
+    assert.equal(warning.code, 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH')
   })
 
   test('bytes that differ from the declared length never leave', async (t) => {

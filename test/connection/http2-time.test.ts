@@ -85,6 +85,16 @@ describe('PING', () => {
     assert.equal(next.body, 'ok')
   })
 
+  test('an answer that was not asked for says nothing', async (t) => {
+    const { client, peer } = await connected(t)
+    let pings = 0
+    client.on('ping', () => pings++)
+    peer.pong(Buffer.alloc(8, 7))
+    await peer.settled()
+    assert.equal(pings, 0)
+    assert.equal(client.stats.connected, true)
+  })
+
   test('anything that arrives counts as an answer', async (t) => {
     const { clock, client, peer } = await connected(t, { pingInterval: 5_000 })
     peer.answersPings = false

@@ -147,21 +147,24 @@ describe('headersTimeout', () => {
     assert.equal(handler.body, 'ok')
   })
 
-  test('it begins when the body is out', async (t) => {
-    const { clock, client, settle } = start(t, { headersTimeout: 100 })
-    const body = new Readable({ read() {} })
-    body.push('a')
-    const handler = send(client, { method: 'POST', body })
-    await settle()
-    await clock.advance(1050)
-    body.push(null)
-    await settle()
-    await clock.advance(99)
-    assert.deepEqual(handler.errors, [])
-    await clock.advance(1)
-    await settle()
-    assert.equal(handler.error?.name, 'HeadersTimeoutError')
-  })
+  for (const headers of [{}, { 'content-length': '1' }]) {
+    test(`it begins when the body is out (${Object.keys(headers)[0] ?? 'chunked'})`, async (t) => {
+      const { clock, client, settle } = start(t, { headersTimeout: 100 })
+      const body = new Readable({ read() {} })
+      body.push('a')
+      const handler = send(client, { method: 'POST', body, headers })
+      await settle()
+      await clock.advance(1000)
+      await clock.advance(50)
+      body.push(null)
+      await settle()
+      await clock.advance(99)
+      assert.deepEqual(handler.errors, [])
+      await clock.advance(1)
+      await settle()
+      assert.equal(handler.error?.name, 'HeadersTimeoutError')
+    })
+  }
 
   test('a server that does not read is at fault', async (t) => {
     const { clock, client, sockets, settle } = start(t, { headersTimeout: 100 })

@@ -213,7 +213,7 @@ describe('nginx', program === null ? { skip: 'nginx is not installed' } : {}, ()
   }
 
   for (const wire of wires) {
-    test(`${wire}: restarts under load fail nothing that was safe to send again`, async () => {
+    test(`${wire}: restarts under load fail nothing that was safe to send again`, async (t) => {
       const client = clients[wire]()
       const errors: Error[] = []
       client.on('disconnect', (_origin: URL, _targets: unknown, error: Error) => errors.push(error))
@@ -237,7 +237,7 @@ describe('nginx', program === null ? { skip: 'nginx is not installed' } : {}, ()
         tally.failures.length < tally.succeeded / 10,
         `${tally.failures.length} of ${tally.succeeded + tally.failures.length} failed: ${tally.failures[0]?.stack}`,
       )
-      console.log(
+      t.diagnostic(
         `${wire}: ${reloads} restarts, ${errors.length} connections replaced, ` +
           `${tally.succeeded} requests succeeded, ${tally.failures.length} failed`,
       )

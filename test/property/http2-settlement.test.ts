@@ -1,6 +1,7 @@
 /**
- * A request settles exactly once, whatever the order in which frames, losses, aborts, time, close() and
- * destroy() come. The client and its server are connected in memory, and time is a fake.
+ * A request settles exactly once, and is not sent again unless its server has refused it, whatever the order in
+ * which frames, losses, aborts, time, close() and destroy() come. The client and its server are connected in
+ * memory, and time is a fake.
  */
 import assert from 'node:assert/strict'
 import { Duplex, Readable } from 'node:stream'
@@ -8,6 +9,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Client } from '../../src/index.ts'
 import {
+  CANCEL,
+  REFUSED_STREAM,
   SETTINGS_INITIAL_WINDOW_SIZE,
   SETTINGS_MAX_CONCURRENT_STREAMS,
 } from '../../src/protocol/http2/constants.ts'
@@ -102,85 +105,38 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const END_OF_HANDLER = new Set<HandlerMethod>(['onResponseEnd', 'onResponseError'])
 
-class World {
-  readonly peers: H2Peer[] = []
-  readonly handlers: RecordingHandler[] = []
-  readonly bodies: (Readable | null)[] = []
-  readonly client: Client
-  readonly #clock: FakeClock
-  /** Streams that the newest server has ended. */
+/** A server and what it has done so far. */
+class Server {
+  readonly peer: H2Peer
   readonly #ended = new Set<number>()
+  readonly #begun = new Set<number>()
+  readonly #refused = new Set<number>()
+  #lastTaken = Number.POSITIVE_INFINITY
 
-  constructor(clock: FakeClock) {
-    this.#clock = clock
-    this.client = new Client('https://peer.test', {
-      maxConcurrentStreams: 3,
-      headersTimeout: 20_000,
-      bodyTimeout: 20_000,
-      connect: (_options, callback) => {
-        const ours = new End()
-        const theirs = new End()
-        ours.other = theirs
-        theirs.other = ours
-        theirs.on('error', () => {})
-        this.#ended.clear()
-        this.peers.push(new H2Peer(theirs, []))
-        queueMicrotask(() => callback(null, ours))
-        return undefined
-      },
-    })
-    this.client.on('error', () => {})
+  constructor(socket: Duplex) {
+    this.peer = new H2Peer(socket, [])
   }
 
-  get #peer(): H2Peer | undefined {
-    return this.peers.at(-1)
+  get isOpen(): boolean {
+    return !this.peer.socket.destroyed && !this.peer.socket.writableEnded
   }
 
-  /** A stream of the newest connection that its server has not ended; one that it has, where there is none. */
+  /** Whether the client may take it for certain that nobody has looked at the request. */
+  hasRefused(id: number): boolean {
+    return id > this.#lastTaken || this.#refused.has(id)
+  }
+
+  /** One that has not ended, if there is one. */
   #stream(index: number): number | null {
-    const requests = this.#peer?.requests ?? []
+    const { requests } = this.peer
     const live = requests.filter(({ id }) => !this.#ended.has(id))
     const candidates = live.length === 0 ? requests : live
     return candidates.length === 0 ? null : candidates[index % candidates.length]!.id
   }
 
-  async run(action: Action): Promise<void> {
-    switch (action.kind) {
-      case 'dispatch':
-        this.#dispatch(action)
-        return
-      case 'turn':
-        await turns(2)
-        return
-      case 'time':
-        await this.#clock.advance(action.milliseconds)
-        return
-      case 'close':
-        this.client.close().catch(() => {})
-        return
-      case 'destroy':
-        this.client.destroy(new Error('destroyed')).catch(() => {})
-        return
-      case 'abort':
-      case 'pause':
-      case 'resume': {
-        const handler = this.handlers[action.at]
-        handler?.controller?.[action.kind]()
-        return
-      }
-      case 'body': {
-        const body = this.bodies[action.at]
-        if (body?.destroyed === false && !body.readableEnded) body.push(action.at % 2 === 0 ? null : 'more')
-        return
-      }
-      default:
-        this.#serve(action)
-    }
-  }
-
-  #serve(action: Action): void {
-    const peer = this.#peer
-    if (peer === undefined || peer.socket.destroyed || peer.socket.writableEnded) return
+  act(action: Action): void {
+    const { peer } = this
+    if (!this.isOpen) return
     switch (action.kind) {
       case 'limit':
         peer.settings([[SETTINGS_MAX_CONCURRENT_STREAMS, action.streams]])
@@ -198,15 +154,22 @@ class World {
         peer.socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')
         return
       case 'goaway': {
-        const id = this.#stream(action.at)
-        peer.goaway(id ?? 0, action.code)
+        const last = this.#stream(action.at) ?? 0
+        this.#lastTaken = Math.min(last, this.#lastTaken)
+        peer.goaway(last, action.code)
         return
       }
     }
     if (!('at' in action)) return
     const id = this.#stream(action.at)
-    if (id === null) return
+    if (id !== null) this.#actOn(id, action)
+  }
+
+  #actOn(id: number, action: Action): void {
+    const { peer } = this
+    const isBegun = this.#begun.has(id)
     if (['end', 'trailers', 'respond', 'reset'].includes(action.kind)) this.#ended.add(id)
+    if (['interim', 'head', 'respond'].includes(action.kind)) this.#begun.add(id)
     switch (action.kind) {
       case 'respond':
         peer.respond(id)
@@ -230,8 +193,88 @@ class World {
         peer.windowUpdate(id, 1_000).windowUpdate(0, 1_000)
         return
       case 'reset':
+        if (!isBegun && action.code === REFUSED_STREAM) this.#refused.add(id)
         peer.reset(id, action.code)
     }
+  }
+
+  /** From now on it does all that is asked of it. */
+  behave(): void {
+    if (!this.isOpen) return
+    const { peer } = this
+    peer.settings([
+      [SETTINGS_MAX_CONCURRENT_STREAMS, 10],
+      [SETTINGS_INITIAL_WINDOW_SIZE, 65_535],
+    ])
+    for (const { id } of peer.requests) {
+      if (this.#ended.has(id)) continue
+      this.#ended.add(id)
+      // A head may have been sent, or not; either way the request ends.
+      if (this.#begun.has(id)) peer.reset(id, CANCEL)
+      else peer.respond(id)
+    }
+  }
+}
+
+class World {
+  readonly servers: Server[] = []
+  readonly handlers: RecordingHandler[] = []
+  readonly #bodies: (Readable | null)[] = []
+  readonly client: Client
+  readonly #clock: FakeClock
+
+  constructor(clock: FakeClock) {
+    this.#clock = clock
+    this.client = new Client('https://peer.test', {
+      maxConcurrentStreams: 3,
+      headersTimeout: 20_000,
+      bodyTimeout: 20_000,
+      connect: (_options, callback) => {
+        const ours = new End()
+        const theirs = new End()
+        ours.other = theirs
+        theirs.other = ours
+        theirs.on('error', () => {})
+        this.servers.push(new Server(theirs))
+        queueMicrotask(() => callback(null, ours))
+        return undefined
+      },
+    })
+    this.client.on('error', () => {})
+  }
+
+  async run(action: Action): Promise<void> {
+    switch (action.kind) {
+      case 'dispatch':
+        this.#dispatch(action)
+        return
+      case 'turn':
+        await turns(2)
+        return
+      case 'time':
+        await this.#clock.advance(action.milliseconds)
+        return
+      case 'close':
+        this.client.close().catch(() => {})
+        return
+      case 'destroy':
+        this.client.destroy(new Error('destroyed')).catch(() => {})
+        return
+      case 'abort':
+      case 'pause':
+      case 'resume':
+        this.handlers[action.at]?.controller?.[action.kind]()
+        return
+      case 'body':
+        this.#feed(this.#bodies[action.at], action.at % 2 === 0 ? null : 'more')
+        return
+      default:
+        this.servers.at(-1)?.act(action)
+    }
+  }
+
+  #feed(body: Readable | null | undefined, piece: string | null): void {
+    if (body && !body.destroyed && body.readable) body.push(piece)
   }
 
   #dispatch({ method, body: bodyKind, throwIn }: Extract<Action, { kind: 'dispatch' }>): void {
@@ -242,41 +285,80 @@ class World {
     stream?.on('error', () => {})
     stream?.push('first')
     const body = stream ?? (bodyKind === 'bytes' ? Buffer.alloc(1_000) : null)
+    const path = `/${this.handlers.length}`
     this.handlers.push(handler)
-    this.bodies.push(stream)
-    this.client.dispatch(
-      { path: '/', method, body, expectContinue: body !== null && method === 'GET' },
-      handler,
-    )
+    this.#bodies.push(stream)
+    this.client.dispatch({ path, method, body, expectContinue: body !== null && method === 'GET' }, handler)
   }
 
-  async finish(): Promise<void> {
+  /** Everybody does what is expected of them, until all is done. */
+  async calmDown(): Promise<void> {
+    const closed = this.client.close().then(
+      () => true,
+      () => true,
+    )
+    const patience = 40
+    for (let round = 0; round < patience; round++) {
+      for (const body of this.#bodies) this.#feed(body, null)
+      for (const { controller } of this.handlers) controller?.resume()
+      for (const server of this.servers) server.behave()
+      await turns(4)
+      if (await Promise.race([closed, turns(1).then(() => false)])) return
+    }
+    assert.fail(`close() has not come to its end: ${JSON.stringify(this.client.stats)}`)
+  }
+
+  async end(): Promise<void> {
     await this.client.destroy().catch(() => {})
-    for (const { socket } of this.peers) socket.destroy()
+    for (const { peer } of this.servers) peer.socket.destroy()
     await turns(4)
+  }
+
+  check(): void {
+    for (const { calls } of this.handlers) {
+      const ends = calls.filter((call) => END_OF_HANDLER.has(call))
+      assert.equal(ends.length, 1, `calls: ${calls.join(', ')}`)
+      assert.ok(END_OF_HANDLER.has(calls.at(-1)!), `something after the end: ${calls.join(', ')}`)
+    }
+    assert.equal(this.client.stats.size, 0)
+    const looked = new Set<string>()
+    for (const server of this.servers) {
+      for (const { id, headers } of server.peer.requests) {
+        const path = headers[':path']!
+        if (server.hasRefused(id)) continue
+        assert.ok(!looked.has(path), `${headers[':method']} ${path} was sent again`)
+        looked.add(path)
+      }
+    }
   }
 }
 
-test('each request settles exactly once', async () => {
-  await fc.assert(
+/** Runs the property in a world of its own time. */
+function inAnyOrder(run: (world: World) => Promise<void>, numRuns: number): Promise<void> {
+  return fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 20, maxLength: 80 }), async (actions) => {
       const clock = new FakeClock()
       const restore = clock.enable()
       try {
         const world = new World(clock)
         for (const step of actions) await world.run(step)
-        await turns(4)
-        await world.finish()
-        for (const { calls } of world.handlers) {
-          const ends = calls.filter((call) => END_OF_HANDLER.has(call))
-          assert.equal(ends.length, 1, `calls: ${calls.join(', ')}`)
-          assert.ok(END_OF_HANDLER.has(calls.at(-1)!), `something after the end: ${calls.join(', ')}`)
-        }
-        assert.equal(world.client.stats.size, 0)
+        await run(world)
+        await world.end()
+        world.check()
       } finally {
         restore()
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns },
   )
+}
+
+test('each request settles exactly once, and is sent again only when it was refused', async () => {
+  await inAnyOrder(async () => {
+    await turns(4)
+  }, 600)
+})
+
+test('when all behave again, all that was asked for comes to its end', async () => {
+  await inAnyOrder((world) => world.calmDown(), 600)
 })

@@ -43,9 +43,9 @@ export interface FrameSink {
   onMessageStart(text: boolean, compressed: boolean): void
   /**
    * A piece of the message, borrowed: copy it or use it now. `rest`: bytes of this frame that are still to
-   * come; `last`: the message ends here. Empty only at the end.
+   * come; `fin`: it is the last frame. Empty at most where the message ends, with `fin` and no `rest`.
    */
-  onPayload(bytes: Buffer, start: number, end: number, rest: number, last: boolean): void
+  onPayload(bytes: Buffer, start: number, end: number, rest: number, fin: boolean): void
   /** The payload is the sink's to keep. */
   onPing(payload: Buffer): void
   onPong(payload: Buffer): void
@@ -112,7 +112,8 @@ export class FrameParser {
     while (this.#status === 'reading') {
       if (!this.#inPayload) {
         at = this.#readHead(bytes, at, end)
-        if (!this.#inPayload) return at
+        // A sink that is told of a message may want to wait, or nothing more.
+        if (!this.#inPayload || this.status !== 'reading') return at
       } else if (at === end && this.#rest > 0) {
         return at
       }
@@ -205,7 +206,6 @@ export class FrameParser {
   }
 
   #readData(bytes: Buffer, start: number, end: number): void {
-    // The sink may have paused or stopped at the start of the message; the payload waits then.
     const rest = this.#rest
     const last = rest === 0 && this.#fin
     if (rest === 0) this.#inPayload = false
@@ -213,7 +213,7 @@ export class FrameParser {
       this.#fragments = 0
       this.#announced = 0
     }
-    if (end > start || last) this.#sink.onPayload(bytes, start, end, rest, last)
+    if (end > start || last) this.#sink.onPayload(bytes, start, end, rest, this.#fin)
   }
 
   #readControl(bytes: Buffer, start: number, end: number): void {

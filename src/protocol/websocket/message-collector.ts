@@ -2,13 +2,7 @@
  * The payload of one message on its way to a string or a buffer. Pieces are copied into one block of memory:
  * a peer that sends a message in single bytes makes us keep those bytes, not a buffer for each.
  */
-import {
-  INFLATED_TOO_BIG,
-  INVALID_UTF8,
-  OUT_OF_MEMORY,
-  PAYLOAD_TOO_BIG,
-  type WebSocketFailure,
-} from './failures.ts'
+import { INFLATED_TOO_BIG, INVALID_UTF8, OUT_OF_MEMORY, type WebSocketFailure } from './failures.ts'
 import { TRUSTED_LENGTH } from './limits.ts'
 import { Utf8Validator } from './utf8.ts'
 
@@ -24,31 +18,27 @@ export class MessageCollector {
   readonly #maxSize: number
   readonly #utf8 = new Utf8Validator()
   #text = false
-  #inflated = false
   #block: MessageBytes = NOTHING
   #length = 0
 
-  /** 0 for any size. */
+  /** 0 for any size. Only what inflates can exceed it: the parser looks at announced lengths. */
   constructor(maxSize: number) {
     this.#maxSize = maxSize
   }
 
-  start(text: boolean, inflated: boolean): void {
+  start(text: boolean): void {
     this.#text = text
-    this.#inflated = inflated
     this.#block = NOTHING
     this.#length = 0
     this.#utf8.reset()
   }
 
-  /** Copies a piece. `rest`: bytes that are known to follow it, or 0. */
-  add(bytes: Buffer, start: number, end: number, rest: number): WebSocketFailure | null {
+  /** Copies a piece. `rest`: bytes that are known to follow; `fin`: and none but those. */
+  add(bytes: Buffer, start: number, end: number, rest: number, fin: boolean): WebSocketFailure | null {
     const length = this.#length + end - start
-    if (this.#maxSize > 0 && length > this.#maxSize) {
-      return this.#inflated ? INFLATED_TOO_BIG : PAYLOAD_TOO_BIG
-    }
+    if (this.#maxSize > 0 && length > this.#maxSize) return INFLATED_TOO_BIG
     if (this.#text && !this.#utf8.accepts(bytes, start, end)) return INVALID_UTF8
-    if (length > this.#block.length && !this.#grow(length, rest)) return OUT_OF_MEMORY
+    if (length > this.#block.length && !this.#grow(length, rest, fin)) return OUT_OF_MEMORY
     bytes.copy(this.#block, this.#length, start, end)
     this.#length = length
     return null
@@ -61,24 +51,29 @@ export class MessageCollector {
       if (!this.#utf8.accepts(bytes, start, end) || !this.#utf8.complete) return INVALID_UTF8
       return textOf(bytes, start, end)
     }
-    const failure = this.add(bytes, start, end, 0)
+    const failure = this.add(bytes, start, end, 0, true)
     if (failure !== null) return failure
     const block = this.#block
     const length = this.#length
     this.#block = NOTHING
     this.#length = 0
     if (this.#text) return this.#utf8.complete ? textOf(block, 0, length) : INVALID_UTF8
-    if (length === block.length) return block
-    return copyOf(block, length) ?? OUT_OF_MEMORY
+    if (length > 0 && length === block.length) return block
+    const exact = allocate(length)
+    if (exact === null) return OUT_OF_MEMORY
+    block.copy(exact, 0, 0, length)
+    return exact
   }
 
-  #grow(needed: number, rest: number): boolean {
+  /** Doubling keeps the copying of a message in many small pieces linear. */
+  #grow(needed: number, rest: number, fin: boolean): boolean {
+    const doubled = Math.max(this.#block.length * 2, FIRST_BLOCK)
     const announced = needed + rest
-    const wanted =
-      announced <= TRUSTED_LENGTH || rest === 0 ? announced : Math.min(announced, needed + TRUSTED_LENGTH)
-    // Doubling keeps the copying of a message in many small pieces linear.
-    const least = Math.min(this.#block.length * 2, Math.max(announced, FIRST_BLOCK))
-    const block = allocate(Math.max(wanted, least))
+    const trusted = needed + TRUSTED_LENGTH
+    const size = fin
+      ? Math.min(announced, Math.max(trusted, doubled))
+      : Math.max(doubled, Math.min(announced, trusted))
+    const block = allocate(size)
     if (block === null) return false
     this.#block.copy(block, 0, 0, this.#length)
     this.#block = block
@@ -93,12 +88,6 @@ function textOf(bytes: Buffer, start: number, end: number): string | WebSocketFa
   } catch {
     return OUT_OF_MEMORY
   }
-}
-
-function copyOf(block: MessageBytes, length: number): MessageBytes | null {
-  const copy = allocate(length)
-  if (copy !== null) block.copy(copy, 0, 0, length)
-  return copy
 }
 
 /** Not from the shared pool: the memory is handed to the application. */

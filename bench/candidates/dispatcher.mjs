@@ -1,0 +1,106 @@
+// ventuno and undici: the same code with another import, through each of their APIs.
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { TextWritable, textOf } from './text.mjs'
+
+/** A candidate cannot run because the library does not export something: reported, not an error. */
+export class MissingExport extends Error {}
+
+export async function loadLibrary(target) {
+  return import(
+    target.library === null
+      ? pathToFileURL(createRequire(import.meta.url).resolve('undici')).href
+      : pathToFileURL(`${target.library}/index.js`).href
+  )
+}
+
+export function exported(library, name) {
+  if (library[name] === undefined) throw new MissingExport(`${name} is not exported`)
+  return library[name]
+}
+
+export async function open(target) {
+  const library = await loadLibrary(target)
+  const dispatcher = makeDispatcher(library, target)
+  const fetchText =
+    target.api === 'fetch' ? fetcher(exported(library, 'fetch'), dispatcher, target) : null
+  return { ...APIS[target.api](dispatcher, target, fetchText), close: () => dispatcher.destroy() }
+}
+
+export function makeDispatcher(library, { origin, wire, ca, connections, pipelining, lanes, keepAlive }) {
+  const patience = keepAlive === undefined ? {} : { keepAliveTimeout: keepAlive, keepAliveMaxTimeout: keepAlive }
+  if (wire === 'h2c') {
+    const H2CClient = exported(library, 'H2CClient')
+    return new H2CClient(origin, { ...patience, maxConcurrentStreams: Math.max(100, lanes) })
+  }
+  const options = { ...patience, pipelining, allowH2: wire === 'h2', connect: { ca } }
+  if (wire === 'h2') options.maxConcurrentStreams = Math.max(100, lanes)
+  if (connections > 1) return new (exported(library, 'Pool'))(origin, { ...options, connections })
+  return new (exported(library, 'Client'))(origin, options)
+}
+
+const APIS = {
+  request: (dispatcher, { method, headers, body }) => ({
+    async send(path) {
+      const { statusCode, body: answer } = await dispatcher.request({ path, method, headers, body })
+      if (statusCode !== 200) throw new Error(`status ${statusCode}`)
+      return answer.text()
+    },
+  }),
+
+  dispatch: (dispatcher, { method, headers, body }) => ({
+    start(path, done) {
+      dispatcher.dispatch({ path, method, headers, body }, new TextHandler(done))
+    },
+  }),
+
+  stream: (dispatcher, { method, headers, body }) => ({
+    async send(path) {
+      const sink = new TextWritable()
+      await dispatcher.stream({ path, method, headers, body }, ({ statusCode }) => {
+        if (statusCode !== 200) throw new Error(`status ${statusCode}`)
+        return sink
+      })
+      return textOf(sink.chunks)
+    },
+  }),
+
+  fetch: (_dispatcher, _target, fetchText) => ({ send: fetchText }),
+}
+
+function fetcher(fetch, dispatcher, { origin, method, headers, body }) {
+  return async (path) => {
+    const response = await fetch(origin + path, { method, headers, body, dispatcher })
+    if (response.status !== 200) throw new Error(`status ${response.status}`)
+    return response.text()
+  }
+}
+
+class TextHandler {
+  #done
+  #status = 0
+  #chunks = []
+
+  constructor(done) {
+    this.#done = done
+  }
+
+  onRequestStart() {}
+
+  onResponseStart(_controller, status) {
+    this.#status = status
+  }
+
+  onResponseData(_controller, chunk) {
+    this.#chunks.push(chunk)
+  }
+
+  onResponseEnd() {
+    if (this.#status !== 200) return this.#done(new Error(`status ${this.#status}`))
+    this.#done(null, textOf(this.#chunks))
+  }
+
+  onResponseError(_controller, error) {
+    this.#done(error)
+  }
+}

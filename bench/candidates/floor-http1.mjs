@@ -1,0 +1,95 @@
+// The floor for HTTP/1.1: a bare socket, a request that was made once, and a parser that believes everything.
+// Nothing here is safe to use. It says what JavaScript on a socket can do when it does as little as possible.
+import { once } from 'node:events'
+import net from 'node:net'
+import tls from 'node:tls'
+import { textOf } from './text.mjs'
+
+export async function open(target) {
+  const sockets = await Promise.all(Array.from({ length: target.connections }, () => dial(target)))
+  const lines = sockets.map((socket) => new Line(socket, target))
+  let next = 0
+  return {
+    start(path, done) {
+      lines[next].start(path, done)
+      next = next + 1 === lines.length ? 0 : next + 1
+    },
+    close() {
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+async function dial({ origin, wire, ca }) {
+  const { hostname, port } = new URL(origin)
+  const encrypted = wire === 'h1-tls'
+  const socket = encrypted ? tls.connect({ host: hostname, port, ca }) : net.connect(port, hostname)
+  socket.setNoDelay(true)
+  await once(socket, encrypted ? 'secureConnect' : 'connect')
+  return socket
+}
+
+class Line {
+  #socket
+  #prefix
+  #suffix
+  #waiting = []
+  #first = 0
+  #rest = null
+  /** Bytes of the running body that are still to come, and those that came. */
+  #left = 0
+  #chunks = []
+
+  constructor(socket, { origin, method, headers, body = '' }) {
+    this.#socket = socket
+    this.#prefix = `${method} `
+    const fields = { host: new URL(origin).host, ...headers }
+    if (method === 'POST') fields['content-length'] = String(body.length)
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+    this.#suffix = ` HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+    socket.on('data', (bytes) => this.#read(bytes))
+  }
+
+  start(path, done) {
+    this.#waiting.push(done)
+    this.#socket.write(this.#prefix + path + this.#suffix, 'latin1')
+  }
+
+  #read(bytes) {
+    let chunk = bytes
+    if (this.#rest !== null) {
+      chunk = Buffer.concat([this.#rest, bytes])
+      this.#rest = null
+    }
+    let at = 0
+    while (at < chunk.length) {
+      if (this.#left === 0) {
+        const end = chunk.indexOf('\r\n\r\n', at, 'latin1')
+        if (end === -1) {
+          this.#rest = chunk.subarray(at)
+          return
+        }
+        const head = chunk.latin1Slice(at, end)
+        if (!head.startsWith('HTTP/1.1 200')) throw new Error(head)
+        this.#left = Number.parseInt(head.slice(head.indexOf('Content-Length: ') + 16), 10)
+        at = end + 4
+      }
+      const end = Math.min(chunk.length, at + this.#left)
+      this.#chunks.push(chunk.subarray(at, end))
+      this.#left -= end - at
+      at = end
+      if (this.#left === 0) this.#finish()
+    }
+  }
+
+  #finish() {
+    const text = textOf(this.#chunks)
+    this.#chunks = []
+    const done = this.#waiting[this.#first++]
+    if (this.#first === this.#waiting.length) {
+      this.#waiting = []
+      this.#first = 0
+    }
+    done(null, text)
+  }
+}

@@ -1,0 +1,25 @@
+// node:http and node:https with a keep-alive Agent.
+import http from 'node:http'
+import https from 'node:https'
+import { textOf } from './text.mjs'
+
+export async function open({ origin, wire, ca, connections, method, headers, body }) {
+  const module = wire === 'h1-tls' ? https : http
+  const agent = new module.Agent({ keepAlive: true, maxSockets: connections, ca })
+  const { hostname, port } = new URL(origin)
+  return {
+    start(path, done) {
+      const request = module.request({ hostname, port, path, method, headers, agent, ca }, (response) => {
+        const chunks = []
+        response.on('data', (chunk) => chunks.push(chunk))
+        response.on('end', () => {
+          if (response.statusCode !== 200) return done(new Error(`status ${response.statusCode}`))
+          done(null, textOf(chunks))
+        })
+      })
+      request.on('error', done)
+      request.end(body)
+    },
+    close: () => agent.destroy(),
+  }
+}

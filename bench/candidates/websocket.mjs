@@ -1,0 +1,58 @@
+// WebSocket clients that send a message and wait for its echo.
+import { exported, loadLibrary } from './dispatcher.mjs'
+
+export async function openStandard(target) {
+  const WebSocket = exported(await loadLibrary(target), 'WebSocket')
+  const socket = new WebSocket(target.origin)
+  socket.binaryType = 'arraybuffer'
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve)
+    socket.addEventListener('error', (event) => reject(event.error ?? new Error('no WebSocket')))
+  })
+  const waiting = new Waiting()
+  socket.addEventListener('message', (event) => waiting.settle(event.data))
+  return session(socket, waiting, target)
+}
+
+export async function openWs(target) {
+  const { default: WebSocket } = await import('ws')
+  const socket = new WebSocket(target.origin, { perMessageDeflate: false })
+  await new Promise((resolve, reject) => {
+    socket.on('open', resolve)
+    socket.on('error', reject)
+  })
+  const waiting = new Waiting()
+  // ws gives Buffers for text too; the others make the string themselves, so it is made here.
+  socket.on('message', (data, binary) => waiting.settle(binary ? data : data.toString()))
+  return session(socket, waiting, target)
+}
+
+function session(socket, waiting, { body }) {
+  const message = body.binary ? new Uint8Array(body.bytes) : 'x'.repeat(body.bytes)
+  return {
+    start(_path, done) {
+      waiting.add(done)
+      socket.send(message)
+    },
+    close: () => socket.close(),
+  }
+}
+
+/** Echoes come in the order of the messages. */
+class Waiting {
+  #list = []
+  #first = 0
+
+  add(done) {
+    this.#list.push(done)
+  }
+
+  settle(data) {
+    const done = this.#list[this.#first++]
+    if (this.#first === this.#list.length) {
+      this.#list = []
+      this.#first = 0
+    }
+    done(null, data)
+  }
+}

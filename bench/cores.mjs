@@ -1,0 +1,18 @@
+// Which core runs what: the server on the last one, what is measured on the one before it.
+import { availableParallelism } from 'node:os'
+import { programPath } from './prepare.mjs'
+
+const cores = availableParallelism()
+const taskset = programPath('taskset')
+
+export const PINNED = cores > 1 && taskset !== null
+const SERVER_CORE = cores - 1
+const CLIENT_CORE = cores - 2
+
+export function onServerCore(command) {
+  return PINNED ? [taskset, '-c', String(SERVER_CORE), ...command] : command
+}
+
+export function onClientCore(command) {
+  return PINNED ? [taskset, '-c', String(CLIENT_CORE), ...command] : command
+}

@@ -1,0 +1,124 @@
+// The server that everything is measured against: one nginx worker in a process of its own, on a core of its own.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onServerCore } from './cores.mjs'
+import { CERTS, programPath } from './prepare.mjs'
+
+/** The answers of the server: path → length of the body in bytes. */
+export const BODIES = {
+  '/small': 13,
+  '/post': 13,
+  '/64k': 64 * 1024,
+  '/1m': 1024 * 1024,
+  '/8m': 8 * 1024 * 1024,
+}
+const FILES = ['/64k', '/1m', '/8m']
+
+const WIRES = ['h1', 'h1-tls', 'h2c', 'h2']
+
+/** Resolves to the port of each wire and a function that stops the server. */
+export async function startNginx() {
+  const folder = mkdtempSync(join(tmpdir(), 'ventuno-bench-'))
+  const files = join(folder, 'files')
+  mkdirSync(files)
+  for (const name of FILES) writeFileSync(join(files, name), line(BODIES[name]))
+  const ports = Object.fromEntries(await Promise.all(WIRES.map(async (wire) => [wire, await freePort()])))
+  const file = join(folder, 'nginx.conf')
+  writeFileSync(file, configuration(folder, files, ports))
+  const [command, ...args] = onServerCore([programPath('nginx'), '-e', 'stderr', '-p', folder, '-c', file])
+  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const stop = () => {
+    child.kill('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await Promise.race([reachable(ports.h1), failed(child)])
+  } catch (error) {
+    stop()
+    throw error
+  }
+  return { ports, stop }
+}
+
+/** Text that is neither all the same nor slow to make. */
+function line(length) {
+  return 'The quick brown fox jumps over the lazy dog. 0123456789 and so on.\n'.repeat(length / 64).slice(0, length)
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function failed(child) {
+  const [code] = await once(child, 'exit')
+  throw new Error(`nginx ended with ${code}`)
+}
+
+async function reachable(port) {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const socket = connect(port, '127.0.0.1')
+    try {
+      await once(socket, 'connect')
+      return
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    } finally {
+      socket.destroy()
+    }
+  }
+  throw new Error('nginx does not answer')
+}
+
+function configuration(folder, files, ports) {
+  const tls = `
+    ssl_certificate ${join(CERTS, 'localhost.pem')};
+    ssl_certificate_key ${join(CERTS, 'localhost-key.pem')};
+    ssl_protocols TLSv1.3;`
+  const locations = `
+    location = /small { return 200 "Hello, world!"; }
+    location = /post { return 200 "Hello, world!"; }
+    location = /protocol { return 200 "$server_protocol"; }
+    location / { root ${files}; }`
+  const server = (listen, extra = '') => `
+  server {
+    listen 127.0.0.1:${listen};${extra}${locations}
+  }`
+  // A worker of root's nginx may not read root's temporary files; without root the line has no effect.
+  return `${process.getuid() === 0 ? 'user root;' : ''}
+daemon off;
+worker_processes 1;
+pid ${join(folder, 'nginx.pid')};
+events { worker_connections 8192; }
+http {
+  access_log off;
+  default_type text/plain;
+  sendfile on;
+  tcp_nopush on;
+  tcp_nodelay on;
+  open_file_cache max=16 inactive=1h;
+  open_file_cache_valid 1h;
+  keepalive_requests 1000000000;
+  keepalive_timeout 1h;
+  client_body_buffer_size 64k;
+  client_body_temp_path ${join(folder, 'body')};
+  proxy_temp_path ${join(folder, 'proxy')};
+  fastcgi_temp_path ${join(folder, 'fastcgi')};
+  uwsgi_temp_path ${join(folder, 'uwsgi')};
+  scgi_temp_path ${join(folder, 'scgi')};
+  http2_max_concurrent_streams 128;
+${server(ports.h1)}
+${server(`${ports['h1-tls']} ssl`, tls)}
+${server(`${ports.h2c} http2`)}
+${server(`${ports.h2} ssl http2`, tls)}
+}
+`
+}

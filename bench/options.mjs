@@ -1,0 +1,65 @@
+// The command line of the benchmark.
+import { parseArgs } from 'node:util'
+
+export const USAGE = `npm run bench -- [options]
+
+  --quick             the main scenarios and peers, short and twice: under a minute, a smoke test and no more
+  --only a,b          scenarios by name or by the start of it ("h2c" is all of h2c-…); see --list
+  --candidates a,b    only these candidates
+  --rounds N          rounds of each scenario (default 5)
+  --seconds S         measured seconds of each run (default 2)
+  --warmup S          seconds before them (default 0.7)
+  --json FILE         write the figures
+  --svg FILE          write the bar chart
+  --library DIR       measure this build instead of dist, and build nothing
+  --baseline DIR      measure this older build too, as candidate "baseline"
+  --no-install        install nothing; candidates that lack something are left out
+  --micro             the micro benchmarks instead
+  --list              names of scenarios, candidates and what runs where
+`
+
+const QUICK = { rounds: 2, seconds: 0.5, warmup: 0.25 }
+const DEFAULTS = { rounds: 5, seconds: 2, warmup: 0.7 }
+
+export function readOptions(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      candidates: { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      warmup: { type: 'string' },
+      json: { type: 'string' },
+      svg: { type: 'string' },
+      library: { type: 'string' },
+      baseline: { type: 'string' },
+      'no-install': { type: 'boolean', default: false },
+      micro: { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const base = values.quick ? QUICK : DEFAULTS
+  return {
+    ...values,
+    install: !values['no-install'],
+    only: names(values.only),
+    candidates: names(values.candidates),
+    rounds: number(values, 'rounds', base.rounds),
+    seconds: number(values, 'seconds', base.seconds),
+    warmup: number(values, 'warmup', base.warmup),
+  }
+}
+
+function names(list) {
+  return list === undefined ? null : list.split(',').filter((name) => name !== '')
+}
+
+function number(values, name, fallback) {
+  if (values[name] === undefined) return fallback
+  const value = Number(values[name])
+  if (!(value > 0)) throw new Error(`--${name} takes a number above 0`)
+  return value
+}

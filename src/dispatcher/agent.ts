@@ -1,0 +1,197 @@
+/**
+ * Requests to any origin: one dispatcher for each, made when it is first asked for and forgotten when it has
+ * neither connections nor work, so that talking to many origins leaves nothing behind
+ * (contract: fetch.md 4).
+ */
+import { parseOrigin } from '../base/origin.ts'
+import { InvalidArgumentError, MaxOriginsReachedError } from '../errors.ts'
+import { isLegacyHandler } from '../handler/legacy-handler.ts'
+import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { Client, type ClientStats } from './client.ts'
+import { shareConnector } from './client-connector.ts'
+import { type ConnectFunction, readClientOptions } from './client-options.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { LifecycleDispatcher } from './lifecycle.ts'
+import { Pool } from './pool.ts'
+import { type PoolOptions, readPoolOptions } from './pool-options.ts'
+import { isIdle, type PoolStats, statsOf } from './stats.ts'
+import { whenVacant } from './vacancy.ts'
+
+/** Makes the dispatcher for an origin, which is as the request gave it; gets the agent's own options. */
+export type AgentFactory = (origin: string | URL, options: Omit<AgentOptions, 'factory'>) => Dispatcher
+
+export interface AgentOptions extends Omit<PoolOptions, 'factory'> {
+  /** Makes the dispatcher for an origin. Default: a `Pool`, or a `Client` when `connections` is 1. */
+  readonly factory?: AgentFactory | null | undefined
+  /** Most origins at a time; one more fails. Default: Infinity. */
+  readonly maxOrigins?: number | null | undefined
+}
+
+export interface AgentDispatchOptions extends DispatchOptions {
+  /** false: this request goes over HTTP/1.1, whatever others to its origin do. */
+  readonly allowH2?: boolean | null | undefined
+}
+
+/** The dispatchers of one origin: HTTP/2 is allowed in the first, and not in the second. */
+interface OriginEntry {
+  any: Dispatcher | null
+  http1: Dispatcher | null
+}
+
+type Kind = keyof OriginEntry
+
+const REEMITTED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
+
+/**
+ * @example
+ * const agent = new Agent({ connections: 8 })
+ * const { body } = await agent.request({ origin: 'https://example.com', path: '/', method: 'GET' })
+ */
+export class Agent extends LifecycleDispatcher {
+  readonly #make: (origin: string | URL, kind: Kind) => Dispatcher
+  /** A factory of the caller may serve what is no HTTP origin. */
+  readonly #anyOrigin: boolean
+  readonly #maxOrigins: number
+  /** By normalised origin. */
+  readonly #entries = new Map<string, OriginEntry>()
+
+  constructor(options: AgentOptions = {}) {
+    if (options === null) throw new TypeError('options must not be null')
+    const { factory, maxOrigins, ...poolOptions }: AgentOptions = Object.assign(Object.create(null), options)
+    if (factory !== null && factory !== undefined && typeof factory !== 'function') {
+      throw new InvalidArgumentError('factory must be a function.')
+    }
+    const { connect } = poolOptions
+    if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
+      throw new InvalidArgumentError('connect must be a function or an object')
+    }
+    if (maxOrigins !== null && maxOrigins !== undefined && !(typeof maxOrigins === 'number' && maxOrigins > 0)) {
+      throw new InvalidArgumentError('maxOrigins must be a number greater than 0')
+    }
+    super(poolOptions.webSocket)
+    this.#anyOrigin = Boolean(factory)
+    this.#maxOrigins = maxOrigins ?? Number.POSITIVE_INFINITY
+    this.#make = factory
+      ? (origin, kind) => factory(origin, kind === 'any' ? { ...poolOptions } : { ...poolOptions, allowH2: false })
+      : defaultFactory(poolOptions)
+  }
+
+  /** By origin; with `#h1` behind it where a request has asked for HTTP/1.1 only. */
+  get stats(): Record<string, ClientStats | PoolStats> {
+    const stats: [string, ClientStats | PoolStats][] = []
+    for (const [origin, { any, http1 }] of this.#entries) {
+      const own = any && statsOf(any)
+      if (own) stats.push([origin, own])
+      const older = http1 && statsOf(http1)
+      if (older) stats.push([`${origin}#h1`, older])
+    }
+    return Object.fromEntries(stats)
+  }
+
+  override dispatch(options: AgentDispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
+    // The WebSocket of Node 20, 22 and 24 knows only the handshake of HTTP/1.1.
+    const older = options?.upgrade === 'websocket' && isLegacyHandler(handler)
+    return super.dispatch(older ? ({ ...options, allowH2: false } as AgentDispatchOptions) : options, handler)
+  }
+
+  protected override accept(options: AgentDispatchOptions, handler: DispatchHandler): boolean {
+    const { origin } = options
+    if (!origin || (typeof origin !== 'string' && !(origin instanceof URL))) {
+      throw new InvalidArgumentError('opts.origin must be a non-empty string or URL.')
+    }
+    const kind = options.allowH2 === false ? 'http1' : 'any'
+    const key = this.#keyOf(origin)
+    const known = this.#entries.get(key)?.[kind]
+    if (known) return known.dispatch(options, handler)
+
+    const dispatcher = this.#add(key, kind, origin)
+    try {
+      return dispatcher.dispatch(options, handler)
+    } finally {
+      // What is wrong with a request shows only there.
+      if (isIdle(dispatcher)) this.#forget(key, kind, dispatcher)
+    }
+  }
+
+  protected override finish(done: () => void): void {
+    this.#forEach(done, (dispatcher, one) => dispatcher.close(one))
+  }
+
+  protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
+    this.#forEach(done, (dispatcher, one) => dispatcher.destroy(verbatim ? reason : null, one))
+    this.#entries.clear()
+  }
+
+  #forEach(done: () => void, act: (dispatcher: Dispatcher, one: () => void) => void): void {
+    const all = [...this.#entries.values()].flatMap(({ any, http1 }) => [any, http1])
+    const dispatchers = all.filter((dispatcher) => dispatcher !== null)
+    let rest = dispatchers.length
+    if (rest === 0) queueMicrotask(done)
+    for (const dispatcher of dispatchers) {
+      act(dispatcher, () => {
+        if (--rest === 0) done()
+      })
+    }
+  }
+
+  /** One spelling of an origin is as good as another, but must not get a dispatcher of its own. */
+  #keyOf(origin: string | URL): string {
+    if (typeof origin === 'string' && this.#entries.has(origin)) return origin
+    if (this.#anyOrigin && !/^https?:/i.test(String(origin))) return String(origin)
+    const parsed = parseOrigin(origin)
+    if ('problem' in parsed) throw new InvalidArgumentError(parsed.problem)
+    return parsed.origin
+  }
+
+  #add(key: string, kind: Kind, origin: string | URL): Dispatcher {
+    let entry = this.#entries.get(key)
+    if (entry === undefined && this.#entries.size >= this.#maxOrigins) throw new MaxOriginsReachedError()
+    const dispatcher = this.#make(origin, kind)
+    for (const event of REEMITTED) {
+      dispatcher.on(event, (url: URL, targets: readonly unknown[] = [], ...rest: unknown[]) => {
+        this.emit(event, url, [this, ...targets], ...rest)
+      })
+    }
+    dispatcher.on('error', (error: unknown) => this.emit('error', error))
+    dispatcher.on('ping', (milliseconds: number) => this.emit('ping', milliseconds))
+    const forget = (): void => this.#forget(key, kind, dispatcher)
+    const forgetWhenIdle = (): void => {
+      if (isIdle(dispatcher)) forget()
+    }
+    // After the event: whoever emits it has not finished yet.
+    dispatcher.on('disconnect', () => queueMicrotask(forgetWhenIdle))
+    dispatcher.on('connectionError', () => queueMicrotask(forgetWhenIdle))
+    whenVacant(dispatcher, forget)
+    // The factory may have asked for the same origin meanwhile.
+    entry = this.#entries.get(key) ?? { any: null, http1: null }
+    entry[kind] = dispatcher
+    this.#entries.set(key, entry)
+    return dispatcher
+  }
+
+  #forget(key: string, kind: Kind, dispatcher: Dispatcher): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined || entry[kind] !== dispatcher || this.closed || this.destroyed) return
+    entry[kind] = null
+    if (entry.any === null && entry.http1 === null) this.#entries.delete(key)
+    dispatcher.close(() => {})
+  }
+}
+
+/**
+ * All dispatchers share a connector, and with it the TLS sessions: those of an origin outlive its dispatcher.
+ * Each protocol offer has its own, because a session belongs to one.
+ */
+function defaultFactory(options: PoolOptions): (origin: string | URL, kind: Kind) => Dispatcher {
+  const { connections, clientOptions } = readPoolOptions(options)
+  const settings = readClientOptions(clientOptions)
+  const connectors: Record<Kind, ConnectFunction | null> = { any: shareConnector(settings), http1: null }
+  return (origin, kind) => {
+    const offer = kind === 'any' ? null : { allowH2: false }
+    const connect = (connectors[kind] ??= shareConnector(readClientOptions({ ...clientOptions, ...offer })))
+    return connections === 1
+      ? new Client(origin, { ...clientOptions, ...offer, connect })
+      : new Pool(origin, { ...options, ...offer, connect })
+  }
+}

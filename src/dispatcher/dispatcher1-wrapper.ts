@@ -1,0 +1,57 @@
+/**
+ * A dispatcher for those who bring handlers of the older generation (`onConnect` …), such as `fetch` of Node 20,
+ * 22 and 24 (contract: handlers.md 7.3). Ours take them as they are; those of others may not.
+ */
+import { InvalidArgumentError } from '../errors.ts'
+import { toDispatchHandler } from '../handler/legacy-handler.ts'
+import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { type CloseCallback, Dispatcher } from './dispatcher.ts'
+
+/** Anything that requests can be given to. */
+export interface DispatcherLike {
+  dispatch(options: DispatchOptions, handler: DispatchHandler): boolean
+}
+
+export class Dispatcher1Wrapper extends Dispatcher {
+  readonly #dispatcher: DispatcherLike
+
+  constructor(dispatcher: DispatcherLike) {
+    if (typeof (dispatcher as Partial<DispatcherLike> | null | undefined)?.dispatch !== 'function') {
+      throw new InvalidArgumentError('Argument dispatcher must implement dispatch')
+    }
+    super()
+    this.#dispatcher = dispatcher
+  }
+
+  /** A handler of the newer generation for one of the older; one of the newer comes back as it is. */
+  static wrapHandler(handler: DispatchHandler | LegacyDispatchHandler): DispatchHandler {
+    if (typeof handler !== 'object' || handler === null) {
+      throw new InvalidArgumentError('handler must be an object')
+    }
+    return toDispatchHandler(handler)
+  }
+
+  override dispatch(options: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
+    const wrapped = Dispatcher1Wrapper.wrapHandler(handler)
+    // The WebSocket that brings such a handler knows only the handshake of HTTP/1.1.
+    const older = wrapped !== handler && options.upgrade === 'websocket'
+    return this.#dispatcher.dispatch(
+      older ? ({ ...options, allowH2: false } as DispatchOptions) : options,
+      wrapped,
+    )
+  }
+
+  override close(): Promise<null>
+  override close(callback: CloseCallback): void
+  override close(...args: [] | [CloseCallback]): Promise<null> | void {
+    return (this.#dispatcher as Dispatcher).close(...(args as [CloseCallback]))
+  }
+
+  override destroy(error?: Error | null): Promise<null>
+  override destroy(callback: CloseCallback): void
+  override destroy(error: Error | null | undefined, callback: CloseCallback): void
+  override destroy(...args: unknown[]): Promise<null> | void {
+    return (this.#dispatcher as Dispatcher).destroy(...(args as [null, CloseCallback]))
+  }
+}

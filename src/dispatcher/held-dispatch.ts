@@ -1,0 +1,83 @@
+/**
+ * A `dispatch()` call that waits in a pool whose members are not clients of ours, or not of one origin: it is
+ * given on as it came. Such a member checks it only then, so what can go wrong before is looked after here.
+ */
+import { InvalidArgumentError, RequestAbortedError } from '../errors.ts'
+import { destroyStream, isStream } from '../request/body-source.ts'
+import type { DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Work } from './crew.ts'
+import type { Dispatcher } from './dispatcher.ts'
+
+/** Hears what becomes of it while it waits. */
+export interface HeldDispatchHost {
+  onAborted(held: HeldDispatch): void
+  onHandlerError(error: unknown): void
+}
+
+export class HeldDispatch implements Work {
+  readonly #options: DispatchOptions
+  readonly #handler: DispatchHandler
+  readonly #host: HeldDispatchHost
+  #state: 'waiting' | 'given' | 'failed' = 'waiting'
+
+  constructor(options: DispatchOptions, handler: DispatchHandler, host: HeldDispatchHost) {
+    if (typeof handler.onResponseError !== 'function') {
+      throw new InvalidArgumentError('invalid onResponseError method')
+    }
+    this.#options = options
+    this.#handler = handler
+    this.#host = host
+  }
+
+  get settled(): boolean {
+    return this.#state === 'failed'
+  }
+
+  announceQueued(): void {
+    const { body } = this.#options
+    if (isStream(body)) body.on('error', (error: Error) => this.#abort(error))
+    try {
+      this.#handler.onRequestQueued?.((reason) => this.#abort(reason))
+    } catch (error) {
+      this.#abort(error)
+    }
+  }
+
+  /** From now on it belongs to that dispatcher. Returns what its `dispatch` does. */
+  giveTo(dispatcher: Dispatcher): boolean {
+    this.#state = 'given'
+    try {
+      return dispatcher.dispatch(this.#options, this.#handler)
+    } catch (error) {
+      this.#notify(error as Error)
+      return true
+    }
+  }
+
+  fail(error: Error): void {
+    this.failWith(error)
+  }
+
+  failWith(error: Error): void {
+    if (this.#state !== 'waiting') return
+    this.#state = 'failed'
+    const { body } = this.#options
+    if (isStream(body)) destroyStream(body, error)
+    this.#notify(error)
+  }
+
+  #abort(reason: unknown): void {
+    if (this.#state !== 'waiting') return
+    this.failWith((reason as Error) || new RequestAbortedError())
+    this.#host.onAborted(this)
+  }
+
+  #notify(error: Error): void {
+    try {
+      this.#handler.onResponseError!(null, error)
+    } catch (thrown) {
+      this.#host.onHandlerError(thrown)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * Several connections to one origin. What it does stands in crew.ts.
+ */
+import { PoolBase } from './pool-base.ts'
+import type { PoolOptions } from './pool-options.ts'
+
+/**
+ * Clients for one origin: a request goes to the oldest one that is free, to a new one while there are fewer
+ * than `connections`, and waits otherwise. Over HTTP/2 requests share connections, and another one is opened
+ * only when they would have to wait for a stream.
+ *
+ * @example
+ * const pool = new Pool('https://example.com', { connections: 10 })
+ * const { body } = await pool.request({ path: '/', method: 'GET' })
+ * await pool.close()
+ */
+export class Pool extends PoolBase {
+  /** @param url Protocol, host name and port; nothing else. */
+  constructor(url: string | URL | object, options: PoolOptions = {}) {
+    super(url, options, 'first')
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * Several connections to one origin, used in turn. What it does stands in crew.ts.
+ */
+import { PoolBase } from './pool-base.ts'
+import type { PoolOptions } from './pool-options.ts'
+
+/**
+ * A pool that spreads requests evenly: of the clients that are free, the one that was used longest ago gets
+ * the next. Another one is added only when none is free. For servers behind a balancer that assigns
+ * connections rather than requests.
+ *
+ * @example
+ * const pool = new RoundRobinPool('http://service.internal', { connections: 4 })
+ */
+export class RoundRobinPool extends PoolBase {
+  /** @param url Protocol, host name and port; nothing else. */
+  constructor(url: string | URL | object, options: PoolOptions = {}) {
+    super(url, options, 'next')
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * An open WebSocket on a socket: reading, answering, the closing handshake and the many ways in which a
+ * connection ends without one (RFC 6455 §5–§7). It knows no events and no public class.
+ */
+import type { Duplex } from 'node:stream'
+import { Deadline } from '../base/deadline.ts'
+import { MessageSizeExceededError, SocketError } from '../errors.ts'
+import { ABNORMAL, INTERNAL, NO_STATUS } from '../protocol/websocket/close-code.ts'
+import type { DeflateParameters } from '../protocol/websocket/extension.ts'
+import { INFLATED_TOO_BIG, type WebSocketFailure } from '../protocol/websocket/failures.ts'
+import type { WebSocketLimits } from '../protocol/websocket/limits.ts'
+import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
+import { type Compression, Receiver, type ReceiverSink } from '../protocol/websocket/receiver.ts'
+import { MessageDeflater } from './message-deflater.ts'
+import { MessageInflater } from './message-inflater.ts'
+import { Sender, type SenderHost } from './sender.ts'
+
+export interface Closure {
+  /** 1005 when the peer named none, 1006 when it sent no close frame. */
+  readonly code: number
+  readonly reason: string
+  readonly wasClean: boolean
+  /** Null after a close frame of the peer. */
+  readonly error: Error | null
+}
+
+export interface ConnectionObserver {
+  onMessage(data: string | MessageBytes): void
+  onPing(payload: Buffer): void
+  onPong(payload: Buffer): void
+  onSocketError(error: Error): void
+  /** The end has begun, by the peer or by a failure: nothing more can be sent. */
+  onClosing(): void
+  /** Once, at the very end. */
+  onClosed(closure: Closure): void
+}
+
+/** How long a peer may take to answer our close frame: it may have messages of its own on the way. */
+const CLOSE_TIMEOUT = 30_000
+
+/** How long the peer may keep the connection after both sides have said that it is over. */
+const END_TIMEOUT = 3_000
+
+/**
+ * After a failure: time for our close frame to arrive. Destroying the socket at once would make the kernel
+ * reset the connection when more bytes come, and the peer might never read why.
+ */
+const FAILED_TIMEOUT = 1_000
+
+/** Our half of the closing handshake. `asked`: behind what is still to be sent. */
+type Closing = 'no' | 'asked' | 'sent'
+
+export class WebSocketConnection implements ReceiverSink, SenderHost {
+  readonly #socket: Duplex
+  readonly #observer: ConnectionObserver
+  readonly #receiver: Receiver
+  readonly #sender: Sender
+  readonly #inflater: MessageInflater | null
+  readonly #deadline = new Deadline(() => this.#socket.destroy())
+  #closing: Closing = 'no'
+  #received: { readonly code: number; readonly reason: string } | null = null
+  #error: Error | null = null
+  /** Read from the socket while a message is being inflated. */
+  #backlog: Buffer[] = []
+  #socketClosed = false
+  #finished = false
+
+  constructor(
+    socket: Duplex,
+    deflate: DeflateParameters | null,
+    limits: WebSocketLimits,
+    observer: ConnectionObserver,
+  ) {
+    this.#socket = socket
+    this.#observer = observer
+    this.#receiver = new Receiver(this, limits, compressionOf(deflate))
+    this.#sender = new Sender(socket, deflate === null ? null : new MessageDeflater(deflate), this)
+    const windowBits = deflate?.serverWindowBits ?? null
+    this.#inflater =
+      windowBits === null
+        ? null
+        : new MessageInflater(windowBits, !deflate!.serverNoContextTakeover, (chunk) =>
+            this.#receiver.inflated(chunk),
+          )
+    socket.on('error', (error: Error) => {
+      this.#error ??= error
+      this.#observer.onSocketError(error)
+    })
+    socket.on('close', () => this.#onSocketClosed())
+  }
+
+  get buffered(): number {
+    return this.#sender.buffered
+  }
+
+  /** Messages may come from now on. */
+  start(): void {
+    this.#socket.on('data', (chunk: Buffer) => this.#onData(chunk))
+    this.#socket.on('end', () => this.#onEnd())
+  }
+
+  sendText(text: string): void {
+    this.#sender.text(text)
+  }
+
+  sendBinary(bytes: Uint8Array): void {
+    this.#sender.binary(bytes)
+  }
+
+  sendBlob(blob: Blob): void {
+    this.#sender.blob(blob)
+  }
+
+  ping(payload: Uint8Array): void {
+    this.#sender.ping(payload)
+  }
+
+  /** Starts the closing handshake. */
+  close(code: number | null, reason: string): void {
+    if (this.#closing !== 'no') return
+    this.#closing = 'asked'
+    this.#sender.close(code, reason, () => {
+      this.#closing = 'sent'
+      if (this.#received === null) this.#deadline.arm(CLOSE_TIMEOUT)
+      else this.#end(END_TIMEOUT)
+    })
+  }
+
+  setReferenced(on: boolean): void {
+    const socket = this.#socket as Duplex & { ref?(): void; unref?(): void }
+    if (on) socket.ref?.()
+    else socket.unref?.()
+  }
+
+  onMessage(data: string | MessageBytes): void {
+    this.#observer.onMessage(data)
+  }
+
+  onCompressed(bytes: Buffer, start: number, end: number, last: boolean): void {
+    this.#receiver.pause()
+    this.#inflater!.write(bytes.subarray(start, end), last, (outcome) => {
+      if (outcome === 'failed') this.#receiver.inflateFailed()
+      else if (outcome === 'done' && last) this.#receiver.inflatedEnd()
+      this.#receiver.resume()
+      this.#readOn()
+    })
+  }
+
+  onPing(payload: Buffer): void {
+    this.#sender.pong(payload)
+    this.#observer.onPing(payload)
+  }
+
+  onPong(payload: Buffer): void {
+    this.#observer.onPong(payload)
+  }
+
+  onClose(code: number, reason: string): void {
+    this.#received = { code, reason }
+    this.#observer.onClosing()
+    if (this.#closing === 'sent') this.#end(END_TIMEOUT)
+    else this.close(code === NO_STATUS ? null : code, '')
+  }
+
+  onFailure(failure: WebSocketFailure): void {
+    const error =
+      failure === INFLATED_TOO_BIG
+        ? new MessageSizeExceededError(failure.message)
+        : new SocketError(failure.message, null, { cause: failure })
+    this.#fail(failure.code, failure.message, error)
+  }
+
+  onSendFailed(error: Error): void {
+    this.#fail(INTERNAL, '', error)
+  }
+
+  #fail(code: number, reason: string, error: Error): void {
+    this.#error ??= error
+    this.#observer.onClosing()
+    this.#receiver.stop()
+    this.#sender.abort(code, reason)
+    this.#end(FAILED_TIMEOUT)
+  }
+
+  /** The peer sends nothing more. Unless it has said so before, it will not listen either. */
+  #onEnd(): void {
+    if (this.#received === null) {
+      this.#observer.onClosing()
+      this.#sender.stop()
+    }
+    this.#end(END_TIMEOUT)
+  }
+
+  /** Nothing more is sent; the peer has this long to do the same. */
+  #end(timeout: number): void {
+    this.#deadline.arm(timeout)
+    this.#socket.end()
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#backlog.length > 0) this.#backlog.push(chunk)
+    else this.#read(chunk)
+  }
+
+  #read(chunk: Buffer): void {
+    const taken = this.#receiver.execute(chunk, 0, chunk.length)
+    if (this.#receiver.status !== 'paused') return
+    this.#socket.pause()
+    if (taken < chunk.length) this.#backlog.unshift(chunk.subarray(taken))
+  }
+
+  /** What was read and waits, then more from the socket. */
+  #readOn(): void {
+    while (this.#receiver.status !== 'paused') {
+      const chunk = this.#backlog.shift()
+      if (chunk === undefined) {
+        this.#socket.resume()
+        if (this.#socketClosed) this.#finish()
+        return
+      }
+      this.#read(chunk)
+    }
+  }
+
+  #onSocketClosed(): void {
+    this.#socketClosed = true
+    // What has arrived before, a close frame perhaps, still counts.
+    if (this.#receiver.status !== 'paused') this.#finish()
+  }
+
+  #finish(): void {
+    if (this.#finished) return
+    this.#finished = true
+    this.#receiver.stop()
+    this.#sender.stop()
+    this.#inflater?.close()
+    this.#deadline.dispose()
+    const { code, reason } = this.#received ?? { code: ABNORMAL, reason: '' }
+    const wasClean = this.#received !== null && this.#closing === 'sent'
+    const error = this.#received === null ? (this.#error ?? new SocketError('other side closed', null)) : null
+    this.#observer.onClosed({ code, reason, wasClean, error })
+  }
+}
+
+function compressionOf(deflate: DeflateParameters | null): Compression {
+  if (deflate === null) return 'none'
+  return deflate.serverWindowBits === null ? 'invalid' : 'deflate'
+}

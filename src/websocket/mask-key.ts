@@ -1,0 +1,17 @@
+/**
+ * Masking keys. They come from the strong source that RFC 6455 §10.3 asks for, since a page that could guess
+ * them could put chosen bytes on the wire; many at a time, since asking for four bytes costs as much as for
+ * thousands.
+ */
+import { randomFillSync } from 'node:crypto'
+
+const KEYS = new Uint32Array(1024)
+let next = KEYS.length
+
+export function nextMaskKey(): number {
+  if (next === KEYS.length) {
+    randomFillSync(KEYS)
+    next = 0
+  }
+  return KEYS[next++]!
+}

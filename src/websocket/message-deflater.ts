@@ -1,0 +1,104 @@
+/**
+ * Our messages, compressed where that is worth it (RFC 7692 §7.2.1). Nothing obliges a sender to compress, so
+ * what is small or does not get smaller goes out as it is.
+ */
+import { constants, createDeflateRaw, type DeflateRaw } from 'node:zlib'
+import type { DeflateParameters } from '../protocol/websocket/extension.ts'
+
+/** Ends every flushed message, and is left out on the wire. */
+const TAIL_LENGTH = 4
+
+/** Compressing takes a trip to another thread, which for less than this takes longer than sending it. */
+const WORTH_SIZE = 1024
+
+/** zlib cannot deflate with a window of 256 bytes; it takes 512 instead, which such a peer cannot inflate. */
+const SMALLEST_WINDOW = 9
+
+/** After a message that did not get smaller, up to this many are sent without trying. */
+const MAX_REST = 64
+
+/** Null when the message did not get smaller and is to be sent as it is. */
+export type Deflated = { readonly parts: readonly Buffer[]; readonly length: number } | null
+
+export class MessageDeflater {
+  readonly #windowBits: number
+  readonly #keepsContext: boolean
+  #stream: DeflateRaw | null = null
+  #parts: Buffer[] = []
+  #length = 0
+  /** Messages that are still to be sent without trying. */
+  #resting = 0
+  #nextRest = 1
+
+  constructor(parameters: DeflateParameters) {
+    this.#windowBits = parameters.clientWindowBits
+    this.#keepsContext = !parameters.clientNoContextTakeover
+  }
+
+  /** Asked once for each message. */
+  wants(size: number): boolean {
+    if (size < WORTH_SIZE || this.#windowBits < SMALLEST_WINDOW) return false
+    if (this.#resting === 0) return true
+    this.#resting--
+    return false
+  }
+
+  /** One message at a time: the next after `done` was called. */
+  deflate(bytes: Uint8Array, done: (error: Error | null, deflated: Deflated) => void): void {
+    this.#stream ??= this.#open()
+    const stream = this.#stream
+    this.#parts = []
+    this.#length = 0
+    const onError = (error: Error): void => {
+      this.close()
+      done(error, null)
+    }
+    stream.once('error', onError)
+    stream.write(bytes, (error) => {
+      if (error || this.#stream !== stream) return
+      stream.off('error', onError)
+      done(null, this.#result(stream, bytes.length))
+    })
+  }
+
+  close(): void {
+    const stream = this.#stream
+    this.#stream = null
+    stream?.on('error', () => {}).destroy()
+  }
+
+  #result(stream: DeflateRaw, size: number): Deflated {
+    const length = this.#length - TAIL_LENGTH
+    const smaller = length < size
+    // What is not sent compressed is not in the peer's window, and must not be in ours.
+    if (!smaller || !this.#keepsContext) stream.reset()
+    if (!smaller) {
+      this.#resting = this.#nextRest
+      this.#nextRest = Math.min(this.#nextRest * 2, MAX_REST)
+      return null
+    }
+    this.#nextRest = 1
+    return { parts: withoutTail(this.#parts), length }
+  }
+
+  #open(): DeflateRaw {
+    const stream = createDeflateRaw({ windowBits: this.#windowBits, flush: constants.Z_SYNC_FLUSH })
+    stream.on('data', (chunk: Buffer) => {
+      this.#parts.push(chunk)
+      this.#length += chunk.length
+    })
+    return stream
+  }
+}
+
+/** The tail may be spread over the last two parts. */
+function withoutTail(parts: readonly Buffer[]): Buffer[] {
+  let excess = TAIL_LENGTH
+  const kept = [...parts]
+  while (excess > 0) {
+    const part = kept.pop()!
+    if (part.length > excess) kept.push(part.subarray(0, part.length - excess))
+    excess -= part.length
+  }
+  return kept
+}

@@ -1,0 +1,108 @@
+/**
+ * The server's compressed messages, inflated piece by piece (RFC 7692 §7.2.2). What comes out is handed on as
+ * it comes, 32 KiB at the most, so that the taker can say stop before a small message has become a large one.
+ */
+import { constants, createInflateRaw, type InflateRaw } from 'node:zlib'
+
+/** Taken off by the sender of each message, and put back here. */
+const TAIL = Buffer.from([0x00, 0x00, 0xff, 0xff])
+
+/** As large as the largest window: more per step would only make the step in which we notice excess larger. */
+const CHUNK_SIZE = 32 * 1024
+
+/**
+ * How often a message may end its deflate stream and begin another (RFC 7692 §7.2.3.4 allows it). Each time
+ * costs a new inflater, for two bytes of the peer's.
+ */
+const MAX_STREAMS = 16
+
+export type InflateOutcome = 'done' | 'stopped' | 'failed'
+
+export class MessageInflater {
+  readonly #windowBits: number
+  readonly #keepsContext: boolean
+  /** Returns false for: no more. */
+  readonly #onOutput: (chunk: Buffer) => boolean
+  #stream: InflateRaw | null = null
+  #streams = 0
+  #closed = false
+
+  constructor(windowBits: number, keepsContext: boolean, onOutput: (chunk: Buffer) => boolean) {
+    this.#windowBits = windowBits
+    this.#keepsContext = keepsContext
+    this.#onOutput = onOutput
+  }
+
+  /**
+   * One piece at a time: the next after `done` was called, which is not before all output was handed on. The
+   * bytes are copied.
+   */
+  write(bytes: Buffer, last: boolean, done: (outcome: InflateOutcome) => void): void {
+    const input = Buffer.concat(last ? [bytes, TAIL] : [bytes])
+    this.#inflate(input, (outcome) => {
+      if (outcome === 'done' && last) this.#endMessage()
+      done(outcome)
+    })
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#drop()
+  }
+
+  #inflate(input: Buffer, done: (outcome: InflateOutcome) => void): void {
+    this.#stream ??= this.#open()
+    const stream = this.#stream
+    const before = stream.bytesWritten
+    const onError = (): void => this.#settle(stream, onError, 'failed', done)
+    stream.on('error', onError)
+    stream.write(input, (error) => {
+      if (error) return
+      const taken = stream.bytesWritten - before
+      if (this.#closed || taken === input.length) {
+        this.#settle(stream, onError, this.#closed ? 'stopped' : 'done', done)
+        return
+      }
+      // The deflate stream has ended before the input has.
+      this.#streams++
+      this.#drop()
+      if (this.#streams > MAX_STREAMS) done('failed')
+      else this.#inflate(input.subarray(taken), done)
+    })
+  }
+
+  #settle(
+    stream: InflateRaw,
+    onError: () => void,
+    outcome: InflateOutcome,
+    done: (outcome: InflateOutcome) => void,
+  ): void {
+    stream.off('error', onError)
+    if (outcome !== 'done') this.close()
+    done(outcome)
+  }
+
+  #open(): InflateRaw {
+    const stream = createInflateRaw({
+      windowBits: this.#windowBits,
+      chunkSize: CHUNK_SIZE,
+      flush: constants.Z_SYNC_FLUSH,
+    })
+    stream.on('data', (chunk: Buffer) => {
+      if (!this.#closed && !this.#onOutput(chunk)) this.close()
+    })
+    return stream
+  }
+
+  #endMessage(): void {
+    this.#streams = 0
+    if (!this.#keepsContext) this.#stream?.reset()
+  }
+
+  #drop(): void {
+    const stream = this.#stream
+    this.#stream = null
+    // It may find out about its end, or an error, after nobody cares.
+    stream?.on('error', () => {}).destroy()
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * From a URL to a socket on which both sides speak WebSocket: the request through the dispatcher, the answer
+ * to it, and the second try that some answers deserve (contract: websocket.md 2). Which HTTP it is, the
+ * dispatcher decides; the status of a granted request tells.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { InformationalError } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import { OFFER } from '../protocol/websocket/extension.ts'
+import {
+  ACCEPT_SUFFIX,
+  type Agreement,
+  CONNECTED,
+  judgeAnswer,
+  SWITCHING_PROTOCOLS,
+} from '../protocol/websocket/handshake.ts'
+import { listItems } from '../protocol/websocket/subprotocol.ts'
+import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { httpOrigin } from './socket-address.ts'
+
+export interface OpeningRequest {
+  readonly url: URL
+  readonly protocols: readonly string[]
+  /** Flat; the caller's own. */
+  readonly headers: readonly string[]
+  readonly dispatcher: Dispatcher
+}
+
+export interface Opened {
+  readonly socket: Duplex
+  readonly agreement: Agreement
+  readonly response: { readonly status: number; readonly statusText: string; readonly headers: HeaderObject }
+}
+
+/** One of them is called, once, and never inside `start()`. */
+export interface OpeningObserver {
+  onOpened(opened: Opened): void
+  onFailed(error: TypeError): void
+}
+
+/** What the dispatcher says where a server speaks HTTP/2 and does not take WebSockets over it. */
+const NO_EXTENDED_CONNECT = 'HTTP/2: Extended CONNECT protocol not supported by server'
+
+const UNAUTHORIZED = 401
+const KEY_BYTES = 16
+
+/** Fields that are the handshake's own to say. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'sec-websocket-key',
+  'sec-websocket-version',
+  'sec-websocket-extensions',
+])
+const PROTOCOL_FIELD = 'sec-websocket-protocol'
+
+export class OpeningHandshake {
+  readonly #request: OpeningRequest
+  readonly #observer: OpeningObserver
+  #attempt: Attempt | null = null
+  #authorized = false
+  #http1Only = false
+  #done = false
+
+  constructor(request: OpeningRequest, observer: OpeningObserver) {
+    this.#request = request
+    this.#observer = observer
+  }
+
+  /** A microtask later, as a dispatcher may answer at once and nobody listens yet. */
+  start(): void {
+    queueMicrotask(() => this.#send())
+  }
+
+  /** The observer hears nothing any more. */
+  abort(): void {
+    this.#done = true
+    this.#attempt?.cancel()
+  }
+
+  #send(): void {
+    if (this.#done) return
+    const { url, dispatcher } = this.#request
+    const key = randomBytes(KEY_BYTES).toString('base64')
+    const headers = this.#fields(key)
+    const protocols = protocolsIn(headers)
+    const accept = createHash('sha1')
+      .update(key + ACCEPT_SUFFIX)
+      .digest('base64')
+    const attempt = new Attempt({
+      onUpgraded: (status, fields, socket) => {
+        const agreement = judgeAnswer({ protocols, accept }, status, fields)
+        if (typeof agreement === 'string') {
+          discard(socket)
+          this.#fail(agreement)
+          return
+        }
+        this.#done = true
+        if (status === CONNECTED) warnOfHttp2()
+        const statusText = status === SWITCHING_PROTOCOLS ? 'Switching Protocols' : ''
+        this.#observer.onOpened({ socket, agreement, response: { status, statusText, headers: fields } })
+      },
+      onRefused: (status) => this.#onRefused(status),
+      onError: (error) => this.#onError(error),
+    })
+    this.#attempt = attempt
+    const options: DispatchOptions & { allowH2?: boolean } = {
+      origin: httpOrigin(url),
+      path: url.pathname + url.search,
+      method: 'GET',
+      headers,
+      body: null,
+      upgrade: 'websocket',
+      maxRedirections: 0,
+      ...(this.#http1Only ? { allowH2: false } : null),
+    }
+    try {
+      dispatcher.dispatch(options, attempt)
+    } catch (error) {
+      this.#onError(error)
+    }
+  }
+
+  #fields(key: string): string[] {
+    const { url, protocols, headers } = this.#request
+    const fields: string[] = []
+    const present = new Set<string>()
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i]!.toLowerCase()
+      if (OWN_FIELDS.has(name) || (name === PROTOCOL_FIELD && protocols.length > 0)) continue
+      present.add(name)
+      fields.push(headers[i]!, headers[i + 1]!)
+    }
+    const add = (name: string, value: string): void => {
+      if (!present.has(name)) fields.push(name, value)
+    }
+    add('sec-websocket-key', key)
+    add('sec-websocket-version', '13')
+    if (protocols.length > 0) add(PROTOCOL_FIELD, protocols.join(', '))
+    add('sec-websocket-extensions', OFFER)
+    if (this.#authorized) add('authorization', basicCredentials(url))
+    add('accept', '*/*')
+    add('accept-language', '*')
+    add('user-agent', 'ventuno')
+    add('pragma', 'no-cache')
+    add('cache-control', 'no-cache')
+    add('accept-encoding', url.protocol === 'wss:' ? 'br, gzip, deflate, zstd' : 'gzip, deflate')
+    return fields
+  }
+
+  #onRefused(status: number): void {
+    const { url, headers } = this.#request
+    const hasCredentials = url.username !== '' || url.password !== ''
+    const hasOwn = headers.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'authorization')
+    if (status === UNAUTHORIZED && hasCredentials && !hasOwn && !this.#authorized) {
+      this.#authorized = true
+      this.#send()
+      return
+    }
+    this.#fail(`Received network error or non-101 status code (${status}).`)
+  }
+
+  #onError(error: unknown): void {
+    if (isWithoutExtendedConnect(error) && !this.#http1Only) {
+      this.#http1Only = true
+      this.#send()
+      return
+    }
+    this.#fail('Received network error or non-101 status code.', error)
+  }
+
+  #fail(message: string, cause?: unknown): void {
+    if (this.#done) return
+    this.#done = true
+    this.#observer.onFailed(cause === undefined ? new TypeError(message) : new TypeError(message, { cause }))
+  }
+}
+
+interface AttemptOutcome {
+  onUpgraded(status: number, headers: HeaderObject, socket: Duplex): void
+  onRefused(status: number): void
+  onError(error: unknown): void
+}
+
+/** One request. It has one outcome, also when the dispatcher reports more. */
+class Attempt implements DispatchHandler {
+  #outcome: AttemptOutcome | null
+  #abort: ((reason?: unknown) => void) | null = null
+
+  constructor(outcome: AttemptOutcome) {
+    this.#outcome = outcome
+  }
+
+  cancel(): void {
+    this.#outcome = null
+    this.#abort?.()
+  }
+
+  onRequestQueued(abort: (reason?: unknown) => void): void {
+    this.#abort = abort
+  }
+
+  onRequestStart(controller: DispatchController): void {
+    this.#abort = (reason) => controller.abort(reason)
+    if (this.#outcome === null) controller.abort()
+  }
+
+  onRequestUpgrade(
+    _controller: DispatchController,
+    status: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    const outcome = this.#take()
+    if (outcome === null) discard(socket)
+    else outcome.onUpgraded(status, headers, socket)
+  }
+
+  onResponseStart(controller: DispatchController, status: number): void {
+    if (status < 200) return
+    const outcome = this.#take()
+    // The body is of no use, and the connection not worth reading it for.
+    controller.abort()
+    outcome?.onRefused(status)
+  }
+
+  onResponseData(): void {}
+
+  onResponseEnd(): void {}
+
+  onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
+    this.#take()?.onError(error)
+  }
+
+  #take(): AttemptOutcome | null {
+    const outcome = this.#outcome
+    this.#outcome = null
+    return outcome
+  }
+}
+
+/** Also those that the caller put into a header of its own. */
+function protocolsIn(fields: readonly string[]): string[] {
+  const protocols: string[] = []
+  for (let i = 0; i < fields.length; i += 2) {
+    if (fields[i]!.toLowerCase() === PROTOCOL_FIELD) protocols.push(...listItems(fields[i + 1]!))
+  }
+  return protocols
+}
+
+function basicCredentials({ username, password }: URL): string {
+  const octets = `${username}:${password}`.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return `Basic ${Buffer.from(octets, 'latin1').toString('base64')}`
+}
+
+function isWithoutExtendedConnect(error: unknown): boolean {
+  return error instanceof InformationalError && error.message === NO_EXTENDED_CONNECT
+}
+
+function discard(socket: Duplex): void {
+  socket.on('error', () => {})
+  socket.destroy()
+}
+
+let warned = false
+
+function warnOfHttp2(): void {
+  if (warned) return
+  warned = true
+  process.emitWarning('WebSocket over HTTP/2 is experimental and may change.', 'ExperimentalWarning')
+}

@@ -1,0 +1,198 @@
+/**
+ * Everything this side sends, in order: a message that must be read from a Blob or compressed first holds
+ * those behind it back. It counts what was given and has not left yet.
+ */
+import type { Duplex } from 'node:stream'
+import { RingQueue } from '../base/ring-queue.ts'
+import { BINARY, PING, PONG, TEXT } from '../protocol/websocket/constants.ts'
+import { encodeCloseFrame, encodeFrame, encodeTextFrame } from '../protocol/websocket/frame-encoder.ts'
+import { nextMaskKey } from './mask-key.ts'
+import type { MessageDeflater } from './message-deflater.ts'
+
+export interface SenderHost {
+  /** A message cannot be sent, so neither can those behind it. */
+  onSendFailed(error: Error): void
+}
+
+type Job =
+  | { readonly kind: 'message'; readonly data: string | Uint8Array | Blob; readonly size: number }
+  | { readonly kind: 'ping' | 'close'; readonly frame: Buffer; readonly written: () => void }
+
+const nothing = (): void => {}
+
+export class Sender {
+  readonly #socket: Duplex
+  readonly #deflater: MessageDeflater | null
+  readonly #host: SenderHost
+  readonly #queue = new RingQueue<Job>()
+  /** A job is waiting for its data; those in the queue wait for it. */
+  #waiting = false
+  #stopped = false
+  #closeSent = false
+  #corked = false
+  #buffered = 0
+  /** The answer to the latest ping, while the socket takes nothing. */
+  #pong: Uint8Array | null = null
+
+  constructor(socket: Duplex, deflater: MessageDeflater | null, host: SenderHost) {
+    this.#socket = socket
+    this.#deflater = deflater
+    this.#host = host
+    socket.on('drain', () => this.#sendHeldPong())
+  }
+
+  /** Bytes of messages that were given and have not been handed to the network. */
+  get buffered(): number {
+    return this.#buffered
+  }
+
+  text(text: string): void {
+    this.#send({ kind: 'message', data: text, size: Buffer.byteLength(text) })
+  }
+
+  /** The bytes are copied before it returns. */
+  binary(bytes: Uint8Array): void {
+    // What does not have to wait is copied when it is encoded or compressed.
+    const data = this.#waiting ? Uint8Array.from(bytes) : bytes
+    this.#send({ kind: 'message', data, size: bytes.byteLength })
+  }
+
+  blob(blob: Blob): void {
+    this.#send({ kind: 'message', data: blob, size: blob.size })
+  }
+
+  ping(payload: Uint8Array): void {
+    const frame = encodeFrame(PING, false, [payload], payload.length, nextMaskKey())
+    this.#enqueue({ kind: 'ping', frame, written: nothing })
+  }
+
+  /**
+   * Does not wait for messages. A peer that pings and does not read must not make us pile up answers: only
+   * the latest is kept then, which RFC 6455 §5.5.3 allows.
+   */
+  pong(payload: Uint8Array): void {
+    if (this.#stopped) return
+    if (this.#socket.writableNeedDrain) this.#pong = payload
+    else this.#write(encodeFrame(PONG, false, [payload], payload.length, nextMaskKey()), 0, nothing)
+  }
+
+  /** Behind everything given before; `written` is called when it has left. */
+  close(code: number | null, reason: string, written: () => void): void {
+    this.#enqueue({ kind: 'close', frame: encodeCloseFrame(code, reason, nextMaskKey()), written })
+  }
+
+  /** Forgets what has not been written, and closes with this unless a close frame has gone before. */
+  abort(code: number, reason: string): void {
+    this.stop()
+    if (!this.#closeSent) this.#write(encodeCloseFrame(code, reason, nextMaskKey()), 0, nothing)
+  }
+
+  /** Forgets what has not been written. */
+  stop(): void {
+    this.#stopped = true
+    this.#pong = null
+    this.#deflater?.close()
+    while (this.#queue.shift() !== null);
+  }
+
+  #send(job: Job & { kind: 'message' }): void {
+    this.#buffered += job.size
+    this.#enqueue(job)
+  }
+
+  #enqueue(job: Job): void {
+    if (this.#stopped) return
+    if (this.#waiting) this.#queue.push(job)
+    else this.#run(job)
+  }
+
+  #run(job: Job): void {
+    if (job.kind !== 'message') {
+      if (job.kind === 'close') this.#closeSent = true
+      this.#write(job.frame, 0, job.written)
+    } else if (job.data instanceof Blob) {
+      this.#readBlob(job.data, job.size)
+    } else {
+      this.#sendData(job.data, job.size)
+    }
+  }
+
+  #readBlob(blob: Blob, size: number): void {
+    this.#waiting = true
+    blob.arrayBuffer().then(
+      (memory) => {
+        if (this.#stopped) return
+        this.#waiting = false
+        this.#sendData(new Uint8Array(memory), size)
+        this.#runQueue()
+      },
+      (error: Error) => {
+        if (!this.#stopped) this.#host.onSendFailed(error)
+      },
+    )
+  }
+
+  #sendData(data: string | Uint8Array, size: number): void {
+    if (this.#deflater?.wants(size)) {
+      this.#compress(this.#deflater, data, size)
+    } else if (typeof data === 'string') {
+      this.#write(encodeTextFrame(TEXT, data, size, nextMaskKey()), size, nothing)
+    } else {
+      this.#write(encodeFrame(BINARY, false, [data], size, nextMaskKey()), size, nothing)
+    }
+  }
+
+  #compress(deflater: MessageDeflater, data: string | Uint8Array, size: number): void {
+    this.#waiting = true
+    const opcode = typeof data === 'string' ? TEXT : BINARY
+    // A copy also of bytes: they are the caller's again when `send()` returns.
+    const bytes = Buffer.from(data as string)
+    deflater.deflate(bytes, (error, deflated) => {
+      if (this.#stopped) return
+      if (error !== null) {
+        this.#host.onSendFailed(error)
+        return
+      }
+      this.#waiting = false
+      const key = nextMaskKey()
+      const frame =
+        deflated === null
+          ? encodeFrame(opcode, false, [bytes], size, key)
+          : encodeFrame(opcode, true, deflated.parts, deflated.length, key)
+      this.#write(frame, size, nothing)
+      this.#runQueue()
+    })
+  }
+
+  #runQueue(): void {
+    while (!this.#waiting) {
+      const job = this.#queue.shift()
+      if (job === null) return
+      this.#run(job)
+    }
+  }
+
+  #sendHeldPong(): void {
+    const payload = this.#pong
+    this.#pong = null
+    if (payload !== null) this.pong(payload)
+  }
+
+  /** All frames of one turn leave together. */
+  #write(frame: Buffer, size: number, written: () => void): void {
+    if (!this.#socket.writable) return
+    if (!this.#corked) {
+      this.#corked = true
+      this.#socket.cork()
+      process.nextTick(() => {
+        this.#corked = false
+        this.#socket.uncork()
+      })
+    }
+    this.#socket.write(frame, (error) => {
+      if (error) return
+      this.#buffered -= size
+      written()
+    })
+  }
+}

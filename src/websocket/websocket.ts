@@ -1,0 +1,417 @@
+/**
+ * The public `WebSocket` (WHATWG WebSockets; contract: websocket.md): states, events and the checks on what a
+ * caller passes. Opening is done by `opening-handshake.ts`, everything on the wire by `connection.ts`.
+ */
+import type { Channel } from 'node:diagnostics_channel'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { ABNORMAL, isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
+import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
+import type { WebSocketLimits } from '../protocol/websocket/limits.ts'
+import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
+import { webSocketChannels } from './channels.ts'
+import { type Closure, WebSocketConnection } from './connection.ts'
+import { defaultDispatcher } from './default-dispatcher.ts'
+import { CloseEvent, ErrorEvent, MessageEvent } from './events.ts'
+import { type Opened, OpeningHandshake } from './opening-handshake.ts'
+import {
+  type HeadersInit,
+  isIterableObject,
+  parseSocketUrl,
+  readHeaders,
+  readProtocols,
+  toText,
+} from './socket-address.ts'
+
+export type BinaryType = 'blob' | 'arraybuffer'
+
+export interface WebSocketInit {
+  /** Subprotocols to ask for, the preferred one first. Default: none. */
+  readonly protocols?: string | Iterable<string> | undefined
+  /** Makes the connection, and its `webSocketOptions` limit what is received. Default: the global one. */
+  readonly dispatcher?: Dispatcher | undefined
+  /** Sent with the handshake. */
+  readonly headers?: HeadersInit | null | undefined
+}
+
+export interface WebSocketEventMap {
+  open: Event
+  message: MessageEvent
+  error: ErrorEvent
+  close: CloseEvent
+}
+
+type EventName = keyof WebSocketEventMap
+type Handler<K extends EventName> = ((this: WebSocket, event: WebSocketEventMap[K]) => unknown) | null
+type Listener = Parameters<EventTarget['addEventListener']>[1]
+type ListenerOptions = Parameters<EventTarget['addEventListener']>[2]
+type TypedListener<K extends EventName> =
+  | ((this: WebSocket, event: WebSocketEventMap[K]) => unknown)
+  | { handleEvent(event: WebSocketEventMap[K]): unknown }
+
+const CONNECTING = 0
+const OPEN = 1
+const CLOSING = 2
+const CLOSED = 3
+
+type ReadyState = typeof CONNECTING | typeof OPEN | typeof CLOSING | typeof CLOSED
+
+/** So that a close frame fits into a control frame, behind its two bytes of code. */
+const MAX_REASON = MAX_CONTROL_PAYLOAD - 2
+
+/** `process.ref` and `process.unref` look for these. */
+const REF: unique symbol = Symbol.for('nodejs.ref')
+const UNREF: unique symbol = Symbol.for('nodejs.unref')
+
+const NO_PAYLOAD = new Uint8Array(0)
+const NO_LIMITS: WebSocketLimits = { maxFragments: 0, maxPayloadSize: 0 }
+
+const MEMBERS = [
+  'url',
+  'readyState',
+  'bufferedAmount',
+  'extensions',
+  'protocol',
+  'binaryType',
+  'onopen',
+  'onmessage',
+  'onerror',
+  'onclose',
+  'send',
+  'close',
+] as const satisfies readonly (keyof WebSocket)[]
+
+let sendPing: (socket: WebSocket, payload: Uint8Array) => void
+
+/**
+ * A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher speaks with the server.
+ *
+ * @example
+ * const socket = new WebSocket('wss://example.com/feed', { dispatcher: client })
+ * socket.addEventListener('message', ({ data }) => console.log(data))
+ */
+export class WebSocket extends EventTarget {
+  declare static readonly CONNECTING: 0
+  declare static readonly OPEN: 1
+  declare static readonly CLOSING: 2
+  declare static readonly CLOSED: 3
+  static {
+    sendPing = (socket, payload) => {
+      if (socket.#state === OPEN) socket.#connection!.ping(payload)
+    }
+    for (const [name, value] of Object.entries({ CONNECTING, OPEN, CLOSING, CLOSED })) {
+      Object.defineProperty(WebSocket, name, { value, enumerable: true })
+      Object.defineProperty(WebSocket.prototype, name, { value, enumerable: true })
+    }
+    // As Web IDL has it; members of a class are not enumerable.
+    for (const name of MEMBERS) Object.defineProperty(WebSocket.prototype, name, { enumerable: true })
+  }
+
+  declare readonly CONNECTING: 0
+  declare readonly OPEN: 1
+  declare readonly CLOSING: 2
+  declare readonly CLOSED: 3
+
+  readonly #url: URL
+  readonly #dispatcher: Dispatcher
+  readonly #opening: OpeningHandshake
+  #state: ReadyState = CONNECTING
+  #connection: WebSocketConnection | null = null
+  #protocol = ''
+  #extensions = ''
+  #binaryType: BinaryType = 'blob'
+  #referenced = true
+  readonly #handlers = new Map<EventName, { readonly handler: unknown; readonly listener: Listener }>()
+
+  /**
+   * @param url `ws:`, `wss:`, `http:` or `https:`, without a fragment.
+   * @param options Subprotocols, or an object with more.
+   * @throws {DOMException} `SyntaxError` for a bad URL or subprotocol.
+   */
+  constructor(url: string | URL, options?: string | Iterable<string> | WebSocketInit) {
+    super()
+    // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
+    if (arguments.length === 0)
+      throw new TypeError('WebSocket constructor: 1 argument required, but only 0 present')
+    const init = readInit(options)
+    this.#url = parseSocketUrl(url)
+    const protocols = readProtocols(init.protocols)
+    const headers = readHeaders(init.headers)
+    this.#dispatcher = init.dispatcher ?? defaultDispatcher()
+    if (typeof this.#dispatcher.dispatch !== 'function')
+      throw new TypeError('dispatcher must implement dispatch')
+    this.#opening = new OpeningHandshake(
+      { url: this.#url, protocols, headers, dispatcher: this.#dispatcher },
+      {
+        onOpened: (opened) => this.#onOpened(opened),
+        onFailed: (error) => this.#onClosed({ code: ABNORMAL, reason: '', wasClean: false, error }),
+      },
+    )
+    this.#opening.start()
+  }
+
+  get url(): string {
+    return this.#url.href
+  }
+
+  get readyState(): ReadyState {
+    return this.#state
+  }
+
+  /** Bytes of messages given to `send()` that have not been handed to the network. */
+  get bufferedAmount(): number {
+    return this.#connection === null ? 0 : this.#connection.buffered
+  }
+
+  /** What the server agreed to, as it wrote it. */
+  get extensions(): string {
+    return this.#extensions
+  }
+
+  /** The subprotocol the server chose. */
+  get protocol(): string {
+    return this.#protocol
+  }
+
+  /** What the data of binary messages is given as. Default: `blob`. */
+  get binaryType(): BinaryType {
+    return this.#binaryType
+  }
+
+  set binaryType(value: BinaryType) {
+    this.#binaryType = value === 'arraybuffer' ? value : 'blob'
+  }
+
+  get onopen(): Handler<'open'> {
+    return this.#handler('open')
+  }
+
+  set onopen(handler: Handler<'open'>) {
+    this.#setHandler('open', handler)
+  }
+
+  get onmessage(): Handler<'message'> {
+    return this.#handler('message')
+  }
+
+  set onmessage(handler: Handler<'message'>) {
+    this.#setHandler('message', handler)
+  }
+
+  get onerror(): Handler<'error'> {
+    return this.#handler('error')
+  }
+
+  set onerror(handler: Handler<'error'>) {
+    this.#setHandler('error', handler)
+  }
+
+  get onclose(): Handler<'close'> {
+    return this.#handler('close')
+  }
+
+  set onclose(handler: Handler<'close'>) {
+    this.#setHandler('close', handler)
+  }
+
+  /**
+   * Sends a message: text for a string, binary for bytes and Blobs, which are copied or read in order. Does
+   * nothing once the connection is closing.
+   *
+   * @throws {DOMException} `InvalidStateError` before it is open.
+   */
+  send(data: string | ArrayBuffer | ArrayBufferView | Blob): void {
+    // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
+    if (arguments.length === 0) throw new TypeError('WebSocket.send: 1 argument required, but only 0 present')
+    const message = isBinary(data) ? data : toText(data)
+    if (this.#state === CONNECTING) throw new DOMException('Sent before connected.', 'InvalidStateError')
+    if (this.#state !== OPEN) return
+    const connection = this.#connection!
+    if (typeof message === 'string') connection.sendText(message)
+    else if (message instanceof Blob) connection.sendBlob(message)
+    else if (message instanceof ArrayBuffer) connection.sendBinary(new Uint8Array(message))
+    else connection.sendBinary(new Uint8Array(message.buffer, message.byteOffset, message.byteLength))
+  }
+
+  /**
+   * Closes the connection, or gives up opening it.
+   *
+   * @param code 1000 or 3000 to 4999.
+   * @param reason At most 123 bytes of UTF-8.
+   */
+  close(code?: number, reason?: string): void {
+    const number = code === undefined ? null : clampToUint16(code)
+    const text = reason === undefined ? null : toText(reason)
+    if (number !== null && !isSendable(number)) throw new DOMException('invalid code', 'InvalidAccessError')
+    if (text !== null && Buffer.byteLength(text) > MAX_REASON) {
+      throw new DOMException(`Reason must not be longer than ${MAX_REASON} bytes`, 'SyntaxError')
+    }
+    if (this.#state === CONNECTING) {
+      this.#opening.abort()
+      const error = new TypeError('WebSocket is closed before the connection is established')
+      this.#onClosed({ code: ABNORMAL, reason: '', wasClean: false, error })
+    } else if (this.#state === OPEN) {
+      this.#state = CLOSING
+      this.#connection!.close(number ?? (text === null ? null : NORMAL), text ?? '')
+    }
+  }
+
+  override addEventListener<K extends EventName>(
+    type: K,
+    listener: TypedListener<K> | null,
+    options?: ListenerOptions,
+  ): void
+  override addEventListener(type: string, listener: Listener, options?: ListenerOptions): void
+  override addEventListener(type: string, listener: unknown, options?: ListenerOptions): void {
+    super.addEventListener(type, listener as Listener, options)
+  }
+
+  override removeEventListener<K extends EventName>(
+    type: K,
+    listener: TypedListener<K> | null,
+    options?: ListenerOptions,
+  ): void
+  override removeEventListener(type: string, listener: Listener, options?: ListenerOptions): void
+  override removeEventListener(type: string, listener: unknown, options?: ListenerOptions): void {
+    super.removeEventListener(type, listener as Listener, options)
+  }
+
+  /** The connection keeps the process running (again). */
+  [REF](): void {
+    this.#setReferenced(true)
+  }
+
+  /** The connection alone does not keep the process running. */
+  [UNREF](): void {
+    this.#setReferenced(false)
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'WebSocket'
+  }
+
+  #setReferenced(on: boolean): void {
+    this.#referenced = on
+    this.#connection?.setReferenced(on)
+  }
+
+  #handler<K extends EventName>(name: K): Handler<K> {
+    return (this.#handlers.get(name)?.handler ?? null) as Handler<K>
+  }
+
+  #setHandler(name: EventName, handler: unknown): void {
+    const present = this.#handlers.get(name)
+    if (present !== undefined) super.removeEventListener(name, present.listener)
+    this.#handlers.delete(name)
+    if (typeof handler !== 'function') return
+    const listener = (event: Event): void => {
+      Reflect.apply(handler, this, [event])
+    }
+    this.#handlers.set(name, { handler, listener })
+    super.addEventListener(name, listener)
+  }
+
+  #onOpened({ socket, agreement, response }: Opened): void {
+    const connection = new WebSocketConnection(socket, agreement.deflate, limitsOf(this.#dispatcher), {
+      onMessage: (data) => this.#onMessage(data),
+      onPing: (payload) => this.#publish(webSocketChannels.ping, payload),
+      onPong: (payload) => this.#publish(webSocketChannels.pong, payload),
+      onSocketError: (error) => {
+        if (webSocketChannels.socketError.hasSubscribers) webSocketChannels.socketError.publish(error)
+      },
+      onClosing: () => {
+        this.#state = CLOSING
+      },
+      onClosed: (closure) => this.#onClosed(closure),
+    })
+    this.#connection = connection
+    this.#protocol = agreement.protocol
+    this.#extensions = agreement.extensions
+    this.#state = OPEN
+    if (!this.#referenced) connection.setReferenced(false)
+    this.dispatchEvent(new Event('open'))
+    if (webSocketChannels.open.hasSubscribers) {
+      webSocketChannels.open.publish({
+        address: addressOf(socket),
+        protocol: this.#protocol,
+        extensions: this.#extensions,
+        websocket: this,
+        handshakeResponse: response,
+      })
+    }
+    connection.start()
+  }
+
+  #onMessage(message: string | MessageBytes): void {
+    if (this.#state !== OPEN) return
+    const data =
+      typeof message === 'string'
+        ? message
+        : this.#binaryType === 'blob'
+          ? new Blob([message])
+          : message.buffer
+    this.dispatchEvent(new MessageEvent('message', { data, origin: this.#url.origin }))
+  }
+
+  #onClosed({ code, reason, wasClean, error }: Closure): void {
+    this.#state = CLOSED
+    if (error !== null) this.dispatchEvent(new ErrorEvent('error', { error, message: error.message }))
+    this.dispatchEvent(new CloseEvent('close', { wasClean, code, reason }))
+    if (webSocketChannels.close.hasSubscribers) {
+      webSocketChannels.close.publish({ websocket: this, code, reason })
+    }
+  }
+
+  #publish(channel: Channel, payload: Buffer): void {
+    if (channel.hasSubscribers) channel.publish({ payload, websocket: this })
+  }
+}
+
+/**
+ * Sends a ping while the socket is open. The answer is seen on the channel `undici:websocket:pong`.
+ *
+ * @param payload At most 125 bytes.
+ */
+export function ping(socket: WebSocket, payload?: Buffer): void {
+  if (payload !== undefined && !Buffer.isBuffer(payload)) {
+    throw new TypeError('Expected buffer payload')
+  }
+  if (payload !== undefined && payload.length > MAX_CONTROL_PAYLOAD) {
+    throw new TypeError(`Payload must not be longer than ${MAX_CONTROL_PAYLOAD} bytes`)
+  }
+  sendPing(socket, payload ?? NO_PAYLOAD)
+}
+
+function readInit(options: unknown): WebSocketInit {
+  if (options === undefined) return { protocols: [] }
+  if (typeof options !== 'object' || options === null) {
+    return { protocols: options === null ? [] : toText(options) }
+  }
+  if (isIterableObject(options)) return { protocols: options as Iterable<string> }
+  const own = options as WebSocketInit
+  // A polluted `Object.prototype` must not choose where the connection goes.
+  const value = <K extends keyof WebSocketInit>(key: K): WebSocketInit[K] =>
+    Object.hasOwn(own, key) ? own[key] : undefined
+  return { protocols: value('protocols') ?? [], dispatcher: value('dispatcher'), headers: value('headers') }
+}
+
+function isBinary(data: unknown): data is ArrayBuffer | ArrayBufferView | Blob {
+  return ArrayBuffer.isView(data) || data instanceof ArrayBuffer || data instanceof Blob
+}
+
+/** `[Clamp] unsigned short` of Web IDL. */
+function clampToUint16(value: unknown): number {
+  const number = Number(value)
+  if (Number.isNaN(number)) return 0
+  return Math.round(Math.min(Math.max(number, 0), 0xffff))
+}
+
+/** Dispatchers of others may know no such option; then nothing is limited. */
+function limitsOf(dispatcher: Dispatcher): WebSocketLimits {
+  const { webSocketOptions } = dispatcher as { webSocketOptions?: Partial<WebSocketLimits> }
+  return { ...NO_LIMITS, ...webSocketOptions }
+}
+
+function addressOf(socket: object): unknown {
+  const { address } = socket as { address?: unknown }
+  return typeof address === 'function' ? Reflect.apply(address, socket, []) : null
+}
