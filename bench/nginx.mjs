@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onServerCore } from './cores.mjs'
@@ -46,7 +46,9 @@ export async function startNginx() {
 
 /** Text that is neither all the same nor slow to make. */
 function line(length) {
-  return 'The quick brown fox jumps over the lazy dog. 0123456789 and so on.\n'.repeat(length / 64).slice(0, length)
+  return 'The quick brown fox jumps over the lazy dog. 0123456789 and so on.\n'
+    .repeat(length / 64)
+    .slice(0, length)
 }
 
 async function freePort() {

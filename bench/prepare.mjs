@@ -45,7 +45,10 @@ export function preparePeers(install) {
     if (!install) throw new Error('the peers are missing and --no-install was given')
     console.error('installing the peers')
     // Peers may name a later Node than the one that runs npm: they run on the Node that is installed here.
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: BENCH, stdio: 'inherit' })
+    execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: BENCH,
+      stdio: 'inherit',
+    })
     if (!complete()) throw new Error('npm ci did not bring what bench/package.json asks for')
   }
   return versions()

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
 import { fileURLToPath } from 'node:url'
-import { startRelay } from './delay-relay.mjs'
 import { onServerCore } from './cores.mjs'
+import { startRelay } from './delay-relay.mjs'
 import { benchNode } from './prepare.mjs'
 
 const ONE_WAY_MS = 50
@@ -49,7 +49,8 @@ async function run(ports) {
       http2.createServer({ settings: { maxConcurrentStreams: SILENT_STREAMS } }, silent),
     ),
   }
-  for (const wire of ['h1', 'h1-tls', 'h2c', 'h2']) more[`far-${wire}`] = await startRelay(ports[wire], ONE_WAY_MS)
+  for (const wire of ['h1', 'h1-tls', 'h2c', 'h2'])
+    more[`far-${wire}`] = await startRelay(ports[wire], ONE_WAY_MS)
   process.send(more)
 }
 

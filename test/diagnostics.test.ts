@@ -324,7 +324,8 @@ describe('the request object of the channels', () => {
     ['a line break in a value', (headers: unknown[]) => headers.push('x', 'a\r\nevil: 1')],
     ['a line break in a name', (headers: unknown[]) => headers.push('x\r\nevil', '1')],
     ['a name without a value', (headers: unknown[]) => headers.push('x')],
-    ['a value that is no string', (headers: unknown[]) => headers.push('x', 1)],
+    ['a value that is an object', (headers: unknown[]) => headers.push('x', {})],
+    ['a framing of his own', (headers: unknown[]) => headers.push('transfer-encoding', 'chunked')],
   ] as const) {
     test(`${title} left in the headers fails that request only`, async (t) => {
       const { client, sockets, settle, say } = memoryPair(t)
@@ -341,6 +342,19 @@ describe('the request object of the channels', () => {
       assert.equal(sockets.length, 1)
     })
   }
+
+  test('what steers a request cannot be changed through its headers', async (t) => {
+    const { client, sockets, settle, say } = memoryPair(t)
+    listen(t, 'undici:request:create', ({ request }) => {
+      request.headers.push('content-length', '5', 'host', 'other.test', 'x-seen', 'yes')
+    })
+    const sent = send(client, { path: '/' })
+    await settle()
+    assert.match(sockets[0]!.written, /x-seen: yes/)
+    assert.doesNotMatch(sockets[0]!.written, /content-length|other\.test/)
+    await say(OK)
+    assert.equal(sent.body, 'ok')
+  })
 
   test('a subscriber that destroys the client inside create leaves no request behind', async (t) => {
     const { client } = memoryPair(t)

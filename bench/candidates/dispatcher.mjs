@@ -22,13 +22,13 @@ export function exported(library, name) {
 export async function open(target) {
   const library = await loadLibrary(target)
   const dispatcher = makeDispatcher(library, target)
-  const fetchText =
-    target.api === 'fetch' ? fetcher(exported(library, 'fetch'), dispatcher, target) : null
+  const fetchText = target.api === 'fetch' ? fetcher(exported(library, 'fetch'), dispatcher, target) : null
   return { ...APIS[target.api](dispatcher, target, fetchText), close: () => dispatcher.destroy() }
 }
 
 export function makeDispatcher(library, { origin, wire, ca, connections, pipelining, lanes, keepAlive }) {
-  const patience = keepAlive === undefined ? {} : { keepAliveTimeout: keepAlive, keepAliveMaxTimeout: keepAlive }
+  const patience =
+    keepAlive === undefined ? {} : { keepAliveTimeout: keepAlive, keepAliveMaxTimeout: keepAlive }
   if (wire === 'h2c') {
     const H2CClient = exported(library, 'H2CClient')
     return new H2CClient(origin, { ...patience, maxConcurrentStreams: Math.max(100, lanes) })

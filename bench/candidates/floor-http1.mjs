@@ -3,16 +3,22 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
+import { Fifo } from './fifo.mjs'
 import { textOf } from './text.mjs'
 
 export async function open(target) {
   const sockets = await Promise.all(Array.from({ length: target.connections }, () => dial(target)))
   const lines = sockets.map((socket) => new Line(socket, target))
-  let next = 0
+  const [only] = lines
   return {
     start(path, done) {
-      lines[next].start(path, done)
-      next = next + 1 === lines.length ? 0 : next + 1
+      if (lines.length === 0) throw new Error('more lanes than connections')
+      if (target.connections === 1) return only.start(path, done)
+      const line = lines.pop()
+      line.start(path, (error, text) => {
+        lines.push(line)
+        done(error, text)
+      })
     },
     close() {
       for (const socket of sockets) socket.destroy()
@@ -33,8 +39,7 @@ class Line {
   #socket
   #prefix
   #suffix
-  #waiting = []
-  #first = 0
+  #waiting = new Fifo()
   #rest = null
   /** Bytes of the running body that are still to come, and those that came. */
   #left = 0
@@ -85,11 +90,6 @@ class Line {
   #finish() {
     const text = textOf(this.#chunks)
     this.#chunks = []
-    const done = this.#waiting[this.#first++]
-    if (this.#first === this.#waiting.length) {
-      this.#waiting = []
-      this.#first = 0
-    }
-    done(null, text)
+    this.#waiting.shift()(null, text)
   }
 }

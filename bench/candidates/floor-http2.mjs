@@ -133,7 +133,12 @@ function requestFrames(path, { origin, wire, method, headers, body }) {
   const parts = []
   // "Literal without indexing, new name", never longer than 126 octets: 0x00, length, name, length, value.
   for (const [name, value] of Object.entries(fields)) {
-    parts.push(Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value))
+    parts.push(
+      Buffer.from([0, name.length]),
+      Buffer.from(name),
+      Buffer.from([value.length]),
+      Buffer.from(value),
+    )
   }
   const end = body === undefined ? END_STREAM : 0
   const head = frame(HEADERS, END_HEADERS | end, 0, Buffer.concat(parts))

@@ -1,5 +1,6 @@
-// WebSocket clients that send a message and wait for its echo.
+// WebSocket clients that send a message and wait for its echo; echoes come in the order of the messages.
 import { exported, loadLibrary } from './dispatcher.mjs'
+import { Fifo } from './fifo.mjs'
 
 export async function openStandard(target) {
   const WebSocket = exported(await loadLibrary(target), 'WebSocket')
@@ -9,8 +10,8 @@ export async function openStandard(target) {
     socket.addEventListener('open', resolve)
     socket.addEventListener('error', (event) => reject(event.error ?? new Error('no WebSocket')))
   })
-  const waiting = new Waiting()
-  socket.addEventListener('message', (event) => waiting.settle(event.data))
+  const waiting = new Fifo()
+  socket.addEventListener('message', (event) => waiting.shift()(null, event.data))
   return session(socket, waiting, target)
 }
 
@@ -21,9 +22,9 @@ export async function openWs(target) {
     socket.on('open', resolve)
     socket.on('error', reject)
   })
-  const waiting = new Waiting()
+  const waiting = new Fifo()
   // ws gives Buffers for text too; the others make the string themselves, so it is made here.
-  socket.on('message', (data, binary) => waiting.settle(binary ? data : data.toString()))
+  socket.on('message', (data, binary) => waiting.shift()(null, binary ? data : data.toString()))
   return session(socket, waiting, target)
 }
 
@@ -31,28 +32,9 @@ function session(socket, waiting, { body }) {
   const message = body.binary ? new Uint8Array(body.bytes) : 'x'.repeat(body.bytes)
   return {
     start(_path, done) {
-      waiting.add(done)
+      waiting.push(done)
       socket.send(message)
     },
     close: () => socket.close(),
-  }
-}
-
-/** Echoes come in the order of the messages. */
-class Waiting {
-  #list = []
-  #first = 0
-
-  add(done) {
-    this.#list.push(done)
-  }
-
-  settle(data) {
-    const done = this.#list[this.#first++]
-    if (this.#first === this.#list.length) {
-      this.#list = []
-      this.#first = 0
-    }
-    done(null, data)
   }
 }

@@ -106,15 +106,23 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
     if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
     if (this.#inspection === 'due') {
       this.#inspection = 'pending'
-      globalThis.setImmediate(() => this.#onInspected())
+      globalThis.setImmediate(Http1Connection.#afterNextPoll, this)
     }
     return this.#inspection === 'done'
   }
 
-  #onInspected(): void {
-    if (this.#inspection !== 'pending') return
-    this.#inspection = 'done'
-    this.#observer.onCapacity()
+  /**
+   * An immediate that is set while the event loop handles what a poll brought runs before the next poll. One
+   * that is set from within an immediate runs after it: by then all that was in the kernel has been read.
+   */
+  static #afterNextPoll(connection: Http1Connection): void {
+    globalThis.setImmediate(Http1Connection.#onInspected, connection)
+  }
+
+  static #onInspected(connection: Http1Connection): void {
+    if (connection.#inspection !== 'pending') return
+    connection.#inspection = 'done'
+    connection.#observer.onCapacity()
   }
 
   take(request: Request): void {

@@ -66,14 +66,19 @@ export class Agent extends LifecycleDispatcher {
     if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
       throw new InvalidArgumentError('connect must be a function or an object')
     }
-    if (maxOrigins !== null && maxOrigins !== undefined && !(typeof maxOrigins === 'number' && maxOrigins > 0)) {
+    if (
+      maxOrigins !== null &&
+      maxOrigins !== undefined &&
+      !(typeof maxOrigins === 'number' && maxOrigins > 0)
+    ) {
       throw new InvalidArgumentError('maxOrigins must be a number greater than 0')
     }
     super(poolOptions.webSocket)
     this.#anyOrigin = Boolean(factory)
     this.#maxOrigins = maxOrigins ?? Number.POSITIVE_INFINITY
     this.#make = factory
-      ? (origin, kind) => factory(origin, kind === 'any' ? { ...poolOptions } : { ...poolOptions, allowH2: false })
+      ? (origin, kind) =>
+          factory(origin, kind === 'any' ? { ...poolOptions } : { ...poolOptions, allowH2: false })
       : defaultFactory(poolOptions)
   }
 
@@ -89,7 +94,10 @@ export class Agent extends LifecycleDispatcher {
     return Object.fromEntries(stats)
   }
 
-  override dispatch(options: AgentDispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
+  override dispatch(
+    options: AgentDispatchOptions,
+    handler: DispatchHandler | LegacyDispatchHandler,
+  ): boolean {
     // The WebSocket of Node 20, 22 and 24 knows only the handshake of HTTP/1.1.
     const older = options?.upgrade === 'websocket' && isLegacyHandler(handler)
     return super.dispatch(older ? ({ ...options, allowH2: false } as AgentDispatchOptions) : options, handler)
@@ -109,8 +117,8 @@ export class Agent extends LifecycleDispatcher {
     try {
       return dispatcher.dispatch(options, handler)
     } finally {
-      // What is wrong with a request shows only there.
-      if (isIdle(dispatcher)) this.#forget(key, kind, dispatcher)
+      // What is wrong with a request shows only there. What a caller's factory made keeps its own counsel.
+      if (!this.#anyOrigin && isIdle(dispatcher)) this.#forget(key, kind, dispatcher)
     }
   }
 
@@ -189,7 +197,8 @@ function defaultFactory(options: PoolOptions): (origin: string | URL, kind: Kind
   const connectors: Record<Kind, ConnectFunction | null> = { any: shareConnector(settings), http1: null }
   return (origin, kind) => {
     const offer = kind === 'any' ? null : { allowH2: false }
-    const connect = (connectors[kind] ??= shareConnector(readClientOptions({ ...clientOptions, ...offer })))
+    const connect = connectors[kind] ?? shareConnector(readClientOptions({ ...clientOptions, ...offer }))
+    connectors[kind] = connect
     return connections === 1
       ? new Client(origin, { ...clientOptions, ...offer, connect })
       : new Pool(origin, { ...options, ...offer, connect })

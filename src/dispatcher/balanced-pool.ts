@@ -108,9 +108,12 @@ export class BalancedPool extends LifecycleDispatcher {
       entry.weight = Math.min(this.#maxWeight, entry.weight + this.#penalty)
     })
     dispatcher.on('connectionError', () => this.#penalise(entry))
-    dispatcher.on('disconnect', (_origin: URL, _targets: unknown, error: NodeJS.ErrnoException | undefined) => {
-      if (error?.code === 'UND_ERR_SOCKET') this.#penalise(entry)
-    })
+    dispatcher.on(
+      'disconnect',
+      (_origin: URL, _targets: unknown, error: NodeJS.ErrnoException | undefined) => {
+        if (error?.code === 'UND_ERR_SOCKET') this.#penalise(entry)
+      },
+    )
     return this
   }
 

@@ -10,8 +10,9 @@ const shared = new WeakSet<object>()
 
 /** A connector for many clients, which thereby share their TLS sessions: given to each as `connect`. */
 export function shareConnector(settings: ClientSettings): ConnectFunction {
+  if (typeof settings.connect === 'function') return settings.connect
   const connector = connectorFor(settings)
-  if (typeof settings.connect !== 'function') shared.add(connector)
+  shared.add(connector)
   return connector
 }
 

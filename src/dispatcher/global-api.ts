@@ -132,7 +132,8 @@ function resolve(
   url: UrlInput,
   opts: unknown,
 ): { readonly dispatcher: Dispatcher; readonly origin: string; readonly path: string } {
-  if (!url || (typeof url !== 'string' && typeof url !== 'object')) throw new InvalidArgumentError('invalid url')
+  if (!url || (typeof url !== 'string' && typeof url !== 'object'))
+    throw new InvalidArgumentError('invalid url')
   if (opts !== null && opts !== undefined && typeof opts !== 'object') {
     throw new InvalidArgumentError('invalid opts')
   }
@@ -158,16 +159,24 @@ function splitUrl(url: UrlInput): { origin: string; path: string } {
     const { protocol, hostname, port } = url
     return { origin: originOf({ protocol, hostname, port }), path: url.pathname + url.search }
   }
-  const { origin, protocol, hostname, port, path, pathname, search } = url
-  // What is no string is for the checks of the origin to refuse.
-  const refused = typeof path === 'string' ? { pathname } : { path, pathname: typeof pathname === 'string' ? null : pathname }
-  return {
-    origin: originOf({ origin, protocol, hostname, port, ...refused, ...(typeof path === 'string' ? { pathname: null } : null) }),
-    path: path || `${pathname || '/'}${search || ''}`,
-  }
+  const part = (name: keyof UrlParts): unknown =>
+    // A polluted `Object.prototype` must not choose the place; getters of URL-like classes are fine.
+    name in Object.prototype && !Object.hasOwn(url, name) ? null : url[name]
+  const text = (name: keyof UrlParts): string =>
+    typeof part(name) === 'string' ? (part(name) as string) : ''
+  const origin = originOf({
+    origin: part('origin'),
+    protocol: part('protocol'),
+    hostname: part('hostname'),
+    port: part('port'),
+    // What is no string is for the checks of the origin to refuse.
+    path: text('path') === '' ? part('path') : null,
+    pathname: text('pathname') === '' ? part('pathname') : null,
+  })
+  return { origin, path: text('path') || `${text('pathname') || '/'}${text('search')}` }
 }
 
-function originOf(url: UrlInput): string {
+function originOf(url: string | object): string {
   const origin = parseOrigin(url)
   if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
   return origin.origin

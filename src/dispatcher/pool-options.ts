@@ -29,7 +29,11 @@ export interface PoolSettings {
 export function readPoolOptions(options: PoolOptions): PoolSettings {
   const own: PoolOptions = Object.assign(Object.create(null), options)
   const { connections, factory, clientTtl, ...clientOptions } = own
-  if (connections !== null && connections !== undefined && !(Number.isFinite(connections) && connections >= 0)) {
+  if (
+    connections !== null &&
+    connections !== undefined &&
+    !(Number.isFinite(connections) && connections >= 0)
+  ) {
     throw new InvalidArgumentError('invalid connections')
   }
   if (factory !== null && factory !== undefined && typeof factory !== 'function') {

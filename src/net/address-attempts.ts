@@ -235,6 +235,7 @@ export class AddressAttempts {
     this.#onReached(attempt)
     this.#decide()
     this.#callback(null, attempt.socket)
+    if (attempt.socket.listenerCount('error') > 1) attempt.socket.off('error', ignoreError)
   }
 
   #onError(attempt: Attempt, error: Error): void {
@@ -284,7 +285,7 @@ export class AddressAttempts {
   #release(attempt: Attempt): void {
     if (!this.#running.delete(attempt)) return
     const socket = attempt.socket
-    // From here on errors belong to whoever got the socket; before they listen none may end the process.
+    // From here on errors belong to whoever gets the socket; before they listen none may end the process.
     socket.on('error', ignoreError)
     socket.off('connect', attempt.onConnect)
     socket.off(this.#options.readyEvent, attempt.onReady)

@@ -20,7 +20,7 @@ import {
   type Timings,
 } from '../errors.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
-import { type FieldValue, HeaderList } from '../protocol/header-list.ts'
+import type { FieldValue, HeaderList } from '../protocol/header-list.ts'
 import { type BodySource, classifyBody, destroyStream, isReplayable, isStream } from './body-source.ts'
 import type { DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
@@ -222,7 +222,14 @@ export class Request {
 
   /** The fields to send, or null when a subscriber left something illegal in `headers`. */
   wireFields(): HeaderList | null {
-    return this.#exposed ? HeaderList.recheck(this.headers) : this.#fields
+    if (!this.#exposed) return this.#fields
+    const fields = new RequestFields('discard')
+    try {
+      fields.addAll(this.headers)
+    } catch {
+      return null
+    }
+    return fields.list
   }
 
   announceQueued(): void {

@@ -58,10 +58,6 @@ type ReadyState = typeof CONNECTING | typeof OPEN | typeof CLOSING | typeof CLOS
 /** So that a close frame fits into a control frame, behind its two bytes of code. */
 const MAX_REASON = MAX_CONTROL_PAYLOAD - 2
 
-/** `process.ref` and `process.unref` look for these. */
-const REF: unique symbol = Symbol.for('nodejs.ref')
-const UNREF: unique symbol = Symbol.for('nodejs.unref')
-
 const NO_PAYLOAD = new Uint8Array(0)
 const NO_LIMITS: WebSocketLimits = { maxFragments: 0, maxPayloadSize: 0 }
 
@@ -101,6 +97,14 @@ export class WebSocket extends EventTarget {
     for (const [name, value] of Object.entries({ CONNECTING, OPEN, CLOSING, CLOSED })) {
       Object.defineProperty(WebSocket, name, { value, enumerable: true })
       Object.defineProperty(WebSocket.prototype, name, { value, enumerable: true })
+    }
+    // What `process.ref` and `process.unref` look for: does the connection keep the process running?
+    for (const [name, on] of [['nodejs.ref', true] as const, ['nodejs.unref', false] as const]) {
+      Object.defineProperty(WebSocket.prototype, Symbol.for(name), {
+        value(this: WebSocket): void {
+          this.#setReferenced(on)
+        },
+      })
     }
     // As Web IDL has it; members of a class are not enumerable.
     for (const name of MEMBERS) Object.defineProperty(WebSocket.prototype, name, { enumerable: true })
@@ -273,16 +277,6 @@ export class WebSocket extends EventTarget {
   override removeEventListener(type: string, listener: Listener, options?: ListenerOptions): void
   override removeEventListener(type: string, listener: unknown, options?: ListenerOptions): void {
     super.removeEventListener(type, listener as Listener, options)
-  }
-
-  /** The connection keeps the process running (again). */
-  [REF](): void {
-    this.#setReferenced(true)
-  }
-
-  /** The connection alone does not keep the process running. */
-  [UNREF](): void {
-    this.#setReferenced(false)
   }
 
   get [Symbol.toStringTag](): string {

@@ -131,7 +131,7 @@ describe('an idle connection is looked at before it is used again', () => {
     assert.equal(second!.body, 'second')
   })
 
-  test('needs no timer, and one turn of the event loop', async (t) => {
+  test('needs no timer, and one poll of the event loop', async (t) => {
     const { client, sockets, settle } = memoryPair(t)
     const first = send(client)
     await settle()
@@ -140,7 +140,7 @@ describe('an idle connection is looked at before it is used again', () => {
     const clock = FakeClock.install(t)
     const second = send(client)
     assert.equal(requestLines(sockets[0]!.written).length, 1)
-    await turns(1)
+    await turns(2)
     assert.equal(requestLines(sockets[0]!.written).length, 2)
     assert.equal(clock.now, 0)
     sockets[0]!.say(OK)
@@ -148,7 +148,7 @@ describe('an idle connection is looked at before it is used again', () => {
     assert.equal(sockets.length, 1)
   })
 
-  test('a request that waited behind another is written within one turn, too', async (t) => {
+  test('a request that waited behind another is written after one poll, too', async (t) => {
     const { client, sockets, settle } = memoryPair(t)
     const first = send(client)
     send(client)

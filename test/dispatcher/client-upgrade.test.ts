@@ -73,7 +73,9 @@ describe('a socket that is handed over', () => {
     const { client, socket, connection } = await upgrade(t)
     socket.write('ping')
     await connection.until('ping')
-    for (const event of ['data', 'drain', 'readable', 'close']) assert.equal(socket.listenerCount(event), 0)
+    for (const event of ['data', 'drain', 'readable', 'close', 'error']) {
+      assert.equal(socket.listenerCount(event), 0, event)
+    }
     await client.close()
     assert.equal(socket.destroyed, false)
     socket.write('pong')

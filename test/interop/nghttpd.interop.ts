@@ -15,19 +15,35 @@ for (const wire of ['h2', 'h2c'] as const) {
     let small: Buffer
     let large: Buffer
     let url: string
+    let folder: string
 
-    const connect = (): Client => (wire === 'h2' ? new Client(url, { connect: TRUST }) : new H2CClient(url))
+    const connect = (to: string): Client =>
+      wire === 'h2' ? new Client(to, { connect: TRUST }) : new H2CClient(to)
 
-    before(async () => {
-      const folder = stage.folder()
-      small = writeContent(join(folder, 'small.txt'), 1_000)
-      large = writeContent(join(folder, 'large.bin'), LARGE)
+    /** Starts one and returns its origin. */
+    const serve = async (more: readonly string[] = []): Promise<string> => {
       const port = await freePort()
-      const options = ['-a', '127.0.0.1', '-d', folder, '--echo-upload', '--trailer', 'x-checksum: none']
+      const options = [
+        '-a',
+        '127.0.0.1',
+        '-d',
+        folder,
+        '--echo-upload',
+        '--trailer',
+        'x-checksum: none',
+        ...more,
+      ]
       const files = wire === 'h2' ? [String(port), KEY_FILE, CERT_FILE] : ['--no-tls', String(port)]
       await stage.start(program!, [...options, ...files], [port])
-      url = `${wire === 'h2' ? 'https' : 'http'}://127.0.0.1:${port}`
-      client = connect()
+      return `${wire === 'h2' ? 'https' : 'http'}://127.0.0.1:${port}`
+    }
+
+    before(async () => {
+      folder = stage.folder()
+      small = writeContent(join(folder, 'small.txt'), 1_000)
+      large = writeContent(join(folder, 'large.bin'), LARGE)
+      url = await serve()
+      client = connect(url)
       stage.onEnd(() => client.destroy())
     })
     after(() => stage.end())
@@ -46,12 +62,20 @@ for (const wire of ['h2', 'h2c'] as const) {
 
     test('100 at a time, 1,000 each, on one connection', async () => {
       let connections = 0
-      const busy = connect()
+      const busy = connect(url)
       busy.on('connect', () => connections++)
       const tally = await storm(busy, '/small.txt', small, 100, 1_000)
       await busy.close()
       assertAllSucceeded(tally, 100_000)
       assert.equal(connections, 1)
+    })
+
+    test('a server that takes three streams at a time: those that came too early are sent again', async () => {
+      const strict = await serve(['-m', '3'])
+      const other = connect(strict)
+      const tally = await storm(other, '/small.txt', small, 60, 20)
+      await other.close()
+      assertAllSucceeded(tally, 1_200)
     })
 
     test('an abort in the middle of 50 MB leaves the connection usable', async () => {

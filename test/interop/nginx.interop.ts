@@ -32,15 +32,19 @@ interface Ports {
   readonly fewH2: number
   readonly fewH2c: number
   readonly fewH1: number
+  /** Few streams at a time. */
+  readonly narrowH2: number
+  readonly narrowH2c: number
 }
 
 function configuration(folder: string, ports: Ports, origin: number): string {
-  const site = (listen: string, requests: number): string => `
+  const site = (listen: string, requests: number, more = ''): string => `
     server {
       listen 127.0.0.1:${listen};
       server_name localhost;
       root ${folder}/htdocs;
       keepalive_requests ${requests};
+      ${more}
       client_max_body_size 0;
       location /echo {
         proxy_pass http://127.0.0.1:${origin};
@@ -79,6 +83,8 @@ function configuration(folder: string, ports: Ports, origin: number): string {
       ${site(`${ports.fewH2} ssl http2`, 20)}
       ${site(`${ports.fewH2c} http2`, 20)}
       ${site(`${ports.fewH1}`, 20)}
+      ${site(`${ports.narrowH2} ssl http2`, many, 'http2_max_concurrent_streams 3;')}
+      ${site(`${ports.narrowH2c} http2`, many, 'http2_max_concurrent_streams 3;')}
     }`
 }
 
@@ -137,6 +143,8 @@ describe('nginx', program === null ? { skip: 'nginx is not installed' } : {}, ()
       fewH2: await freePort(),
       fewH2c: await freePort(),
       fewH1: await freePort(),
+      narrowH2: await freePort(),
+      narrowH2c: await freePort(),
     }
     const file = join(folder, 'nginx.conf')
     writeFileSync(file, configuration(folder, ports, await startEcho(stage)))
@@ -209,6 +217,18 @@ describe('nginx', program === null ? { skip: 'nginx is not installed' } : {}, ()
       assertNothingNeedless(tally)
       assertAllSucceeded(tally, 1_000)
       assert.ok(opened >= 45, `${opened} connections`)
+    })
+  }
+
+  for (const [name, open] of [
+    ['h2', () => new Client(`https://127.0.0.1:${ports.narrowH2}`, { connect: TRUST })],
+    ['h2c', () => new H2CClient(`http://127.0.0.1:${ports.narrowH2c}`)],
+  ] as const) {
+    test(`${name}: a server that takes three streams at a time; those too early are sent again`, async () => {
+      const client = open()
+      const tally = await storm(client, '/small.txt', small, 60, 20)
+      await client.close()
+      assertAllSucceeded(tally, 1_200)
     })
   }
 

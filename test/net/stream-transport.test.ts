@@ -68,6 +68,22 @@ describe('StreamTransport', () => {
     assert.deepEqual(sink.calls, ['closed broken'])
   })
 
+  test('a sink that throws costs the connection, not the process', async () => {
+    for (const event of ['onBytes', 'onDrain', 'onEof'] as const) {
+      const { socket, sink } = overMemory()
+      sink[event] = () => {
+        throw new Error(`mistake in ${event}`)
+      }
+      const closed = once(socket, 'close')
+      if (event === 'onBytes') socket.say('one')
+      else if (event === 'onEof') socket.finish()
+      else socket.emit('drain')
+      await closed.catch(() => {})
+      await turns(1)
+      assert.equal(sink.calls.at(-1), `closed mistake in ${event}`)
+    }
+  })
+
   test('its own destroy comes back once, with the reason', async () => {
     const { transport, sink, socket } = overMemory()
     transport.destroy(new Error('enough'))

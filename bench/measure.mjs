@@ -1,0 +1,129 @@
+// Runs a scenario: round after round, each candidate once in a round, each in a process of its own.
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { CANDIDATES, SUBJECT } from './candidates/index.mjs'
+import { onClientCore } from './cores.mjs'
+import { METRICS } from './metrics.mjs'
+import { BODIES } from './nginx.mjs'
+import { BENCH, benchNode, CERTS } from './prepare.mjs'
+import { advantage, summary } from './statistics.mjs'
+import { runTool } from './tools.mjs'
+
+/** What a run may take beyond its own seconds before it is ended. */
+const GRACE_SECONDS = 90
+const MILLION_SECONDS = 900
+
+/**
+ * `setting`: ports by wire, builds of ventuno by name, programs that are there, `seconds`, `warmup`, `rounds`.
+ */
+export async function runScenario(scenario, setting) {
+  const runs = new Map()
+  for (const name of scenario.candidates) {
+    const absence = reasonForAbsence(name, setting)
+    if (absence === null) runs.set(name, { name, rounds: [], note: null })
+    else if (absence !== '') runs.set(name, { name, rounds: [], note: absence })
+  }
+  for (let round = 0; round < setting.rounds; round++) {
+    // Each round begins with another candidate, so that none always follows the same one.
+    const active = [...runs.values()].filter((run) => run.note === null)
+    for (let i = 0; i < active.length; i++) {
+      const run = active[(i + round) % active.length]
+      setting.progress(`${scenario.name}: round ${round + 1} of ${setting.rounds}, ${run.name}`)
+      const { metrics, skipped, failed } = await runOnce(run.name, scenario, setting)
+      if (metrics !== undefined) run.rounds[round] = metrics
+      else run.note = skipped === undefined ? `failed: ${failed}` : `skipped: ${skipped}`
+    }
+  }
+  setting.progress('')
+  return summarize(scenario, [...runs.values()])
+}
+
+/** null when the candidate can run, '' when nobody expects it to, else what to say. */
+function reasonForAbsence(name, { builds, programs }) {
+  const { build, tool } = CANDIDATES[name]
+  if (build !== undefined && builds[build] === undefined) return ''
+  if (tool !== undefined && !programs.has(tool)) return `skipped: ${tool} is not installed`
+  return null
+}
+
+function runOnce(name, scenario, setting) {
+  const candidate = CANDIDATES[name]
+  const port = setting.ports[scenario.port ?? scenario.wire]
+  if (candidate.tool !== undefined) return runTool(candidate.tool, scenario, port, setting.seconds)
+  const library = candidate.build === undefined ? null : setting.builds[candidate.build]
+  const standard = scenario.wire === 'ws' && name !== 'ws'
+  const job = {
+    scenario,
+    port,
+    library,
+    open: standard ? ['websocket.mjs', 'openStandard'] : candidate.open,
+    specifier: library === null ? candidate.specifier : pathToFileURL(join(library, 'index.js')).href,
+    ca: scenario.wire === 'h1-tls' || scenario.wire === 'h2' ? join(CERTS, 'ca.pem') : null,
+    bytes: scenario.wire === 'ws' ? scenario.body.bytes : BODIES[scenario.path],
+    seconds: setting.seconds,
+    warmup: setting.warmup,
+  }
+  return runWorker(candidate.systemNode ? process.execPath : benchNode(), job)
+}
+
+function runWorker(node, job) {
+  const seconds = job.scenario.kind === 'million' ? MILLION_SECONDS : job.seconds + job.warmup + GRACE_SECONDS
+  const [command, ...args] = onClientCore([
+    node,
+    '--expose-gc',
+    '--no-warnings',
+    join(BENCH, 'worker.mjs'),
+    JSON.stringify(job),
+  ])
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const out = []
+    const err = []
+    child.stdout.on('data', (chunk) => out.push(chunk))
+    child.stderr.on('data', (chunk) =>
+      job.scenario.kind === 'million' ? process.stderr.write(chunk) : err.push(chunk),
+    )
+    const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1000)
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      try {
+        resolve(JSON.parse(Buffer.concat(out).toString()))
+      } catch {
+        const said =
+          Buffer.concat(err)
+            .toString()
+            .match(/^\w*Error.*$/m)?.[0] ?? ''
+        resolve({ failed: signal === null ? `exit ${code} ${said}` : `no answer after ${seconds} s` })
+      }
+    })
+  })
+}
+
+function summarize(scenario, runs) {
+  const metrics = METRICS[scenario.kind]
+  const values = (run, key) => Array.from(run.rounds, (round) => round?.[key])
+  const subject = runs.find((run) => run.name === SUBJECT)
+  const candidates = runs.map((run) => {
+    if (!run.rounds.some(Boolean)) return { name: run.name, note: run.note, metrics: null, advantage: null }
+    const of = (make) => Object.fromEntries(metrics.map((metric) => [metric.key, make(metric)]))
+    return {
+      name: run.name,
+      note: run.note,
+      metrics: of(({ key }) => summary(values(run, key).filter((value) => value !== undefined))),
+      advantage:
+        subject === undefined || subject === run
+          ? null
+          : of(({ key, better }) => advantage(values(subject, key), values(run, key), better)),
+      rounds: run.rounds,
+    }
+  })
+  return {
+    name: scenario.name,
+    title: scenario.title,
+    kind: scenario.kind,
+    goals: scenario.goals ?? {},
+    metrics,
+    candidates,
+  }
+}

@@ -1,0 +1,23 @@
+// Requests per second of a closed loop, and the CPU time of this process for each.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Lanes } from './lanes.mjs'
+import { checkProtocol, openSession } from './session.mjs'
+
+export async function measure(job) {
+  const { scenario, seconds, warmup, bytes } = job
+  const session = await openSession(job)
+  await checkProtocol(session, scenario.wire)
+  const lanes = new Lanes(session, scenario.path, bytes)
+  const run = lanes.run(scenario.lanes)
+  await Promise.race([sleep(warmup * 1000), run])
+  const from = { count: lanes.count, time: performance.now(), cpu: process.cpuUsage() }
+  await Promise.race([sleep(seconds * 1000), run])
+  const elapsed = (performance.now() - from.time) / 1000
+  const { user, system } = process.cpuUsage(from.cpu)
+  const count = lanes.count - from.count
+  lanes.stop()
+  await run
+  await session.close()
+  if (count === 0) throw new Error('not one request in the measured time')
+  return { rps: count / elapsed, cpu: (user + system) / count }
+}

@@ -1,0 +1,37 @@
+// What the measurements give: the first metric of each is the one that ratios are about.
+const metric = (key, title, better, digits = 1) => ({ key, title, better, digits })
+
+export const METRICS = {
+  throughput: [metric('rps', 'requests/s', 'more', 0), metric('cpu', 'CPU µs/request', 'less', 2)],
+  latency: [
+    metric('p99', 'p99 ms', 'less', 2),
+    metric('p50', 'p50 ms', 'less', 2),
+    metric('p90', 'p90 ms', 'less', 2),
+    metric('p999', 'p99.9 ms', 'less', 2),
+  ],
+  download: [metric('ms', 'ms/download', 'less', 0), metric('mbps', 'MB/s', 'more')],
+  import: [
+    metric('ms', 'ms', 'less'),
+    metric('heap', 'heap KB', 'less', 0),
+    metric('rss', 'resident KB', 'less', 0),
+  ],
+  'idle-memory': [
+    metric('heap', 'heap + external bytes', 'less', 0),
+    metric('rss', 'resident bytes', 'less', 0),
+  ],
+  'flight-memory': [
+    metric('heap', 'heap + external bytes', 'less', 0),
+    metric('rss', 'resident bytes', 'less', 0),
+  ],
+  queue: [
+    metric('many', 'µs/request, 100,000 queued', 'less', 2),
+    metric('few', 'µs/request, 1,000 queued', 'less', 2),
+    metric('growth', 'many ÷ few', 'less', 2),
+    metric('cpuGrowth', 'the same of CPU', 'less', 2),
+  ],
+  million: [
+    metric('rps', 'requests/s', 'more', 0),
+    metric('first', 'heap KB after 100,000', 'less', 0),
+    metric('last', 'heap KB after 1,000,000', 'less', 0),
+  ],
+}

@@ -1,0 +1,76 @@
+// Results as text.
+import { isPeer, SUBJECT } from './candidates/index.mjs'
+
+export function scenarioTable({ name, title, metrics, candidates }) {
+  const [first] = metrics
+  const ratios = metrics.some(({ key }) => key === 'cpu') ? [first, metrics[1]] : [first]
+  const header = [
+    'candidate',
+    ...metrics.map((metric) => metric.title),
+    ...ratios.map((metric) => `× ${metric.title}`),
+  ]
+  const rows = candidates.map((candidate) => {
+    if (candidate.metrics === null) return [candidate.name, candidate.note]
+    return [
+      candidate.note === null ? candidate.name : `${candidate.name} (${candidate.note})`,
+      ...metrics.map(({ key, digits }) => spread(candidate.metrics[key], digits)),
+      ...ratios.map(({ key }) => (candidate.advantage?.[key] ? spread(candidate.advantage[key], 2) : '')),
+    ]
+  })
+  return `${name}: ${title}\n${columns([header, ...rows])}\n`
+}
+
+function spread({ median, min, max }, digits) {
+  return `${format(median, digits)} (${format(min, digits)}–${format(max, digits)})`
+}
+
+export function format(value, digits) {
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+}
+
+function columns(rows) {
+  const widths = []
+  for (const row of rows) {
+    // A row with a note instead of figures does not make its column wide.
+    if (row.length !== rows[0].length) widths[0] = Math.max(widths[0] ?? 0, row[0].length)
+    else for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
+  }
+  return rows
+    .map((row) =>
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i] ?? 0))).join('  '),
+    )
+    .map((text) => `  ${text.trimEnd()}`)
+    .join('\n')
+}
+
+/** What the project wants to reach, beside what this run gave. */
+export function goalTable(results) {
+  const rows = [['scenario', 'against', 'ratio', 'at least', 'aim', '']]
+  for (const { name, goals, metrics, candidates } of results) {
+    for (const [against, [least, aim]] of Object.entries(goals)) {
+      const keys = metrics[0].key === 'ms' && metrics[1]?.key === 'heap' ? ['ms', 'heap'] : [metrics[0].key]
+      for (const key of keys) {
+        const ratio = candidates.find((candidate) => candidate.name === against)?.advantage?.[key]
+        if (!ratio) continue
+        const verdict = ratio.median >= aim ? 'aim' : ratio.median >= least ? 'reached' : 'missed'
+        const label = keys.length > 1 ? `${name} (${key})` : name
+        rows.push([label, against, format(ratio.median, 2), format(least, 1), format(aim, 1), verdict])
+      }
+    }
+  }
+  return rows.length === 1 ? '' : `goals\n${columns(rows)}\n`
+}
+
+/** Every peer that was better in the first metric of a scenario. */
+export function slowerThanPeers(results) {
+  const lines = []
+  for (const { name, metrics, candidates } of results) {
+    for (const candidate of candidates) {
+      const ratio = candidate.advantage?.[metrics[0].key]
+      if (ratio && isPeer(candidate.name) && ratio.median < 1) {
+        lines.push(`  ${name}: ${candidate.name} is ahead of ${SUBJECT} (${format(ratio.median, 2)})`)
+      }
+    }
+  }
+  return lines.length === 0 ? '' : `behind a peer\n${lines.join('\n')}\n`
+}

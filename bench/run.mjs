@@ -1,0 +1,88 @@
+// `npm run bench`: prepares, measures, reports. See docs/performance.md.
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { chart } from './chart.mjs'
+import { PINNED } from './cores.mjs'
+import { describeMachine, machineLine } from './machine.mjs'
+import { runScenario } from './measure.mjs'
+import { startNginx } from './nginx.mjs'
+import { readOptions, USAGE } from './options.mjs'
+import { prepareLibrary, preparePeers, preparePrograms } from './prepare.mjs'
+import { goalTable, scenarioTable, slowerThanPeers } from './report.mjs'
+import { chooseScenarios, SCENARIOS } from './scenarios.mjs'
+import { startSideServers } from './side-servers.mjs'
+
+/** A machine that does other work measures that work too. */
+const BUSY_LOAD = 0.5
+
+const options = readOptions(process.argv.slice(2))
+if (options.help) process.stdout.write(USAGE)
+else if (options.list) for (const { name, title } of SCENARIOS) console.log(`${name.padEnd(26)} ${title}`)
+else if (options.micro) await runMicro()
+else await runAll()
+
+async function runMicro() {
+  const { runMicroBenchmarks } = await import('./micro/run.mjs')
+  await runMicroBenchmarks(prepareLibrary(absolute(options.library)), options)
+}
+
+async function runAll() {
+  const scenarios = chooseScenarios(options)
+  if (scenarios.length === 0) throw new Error('no such scenario; --list names them')
+  const library = prepareLibrary(absolute(options.library))
+  const peers = preparePeers(options.install)
+  const programs = preparePrograms(options.install)
+  const machine = describeMachine(peers)
+  console.log(`${machineLine(machine)}\n`)
+  if (!PINNED) console.error('warning: client and server share a core')
+  if (machine.load > BUSY_LOAD)
+    console.error(`warning: the load is ${machine.load}; only a quiet machine gives figures`)
+
+  const stops = []
+  process.on('exit', () => {
+    for (const stop of stops) stop()
+  })
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
+  const nginx = await startNginx()
+  stops.push(nginx.stop)
+  const side = await startSideServers(nginx.ports)
+  stops.push(side.stop)
+
+  const setting = {
+    ports: { ...nginx.ports, ...side.ports },
+    builds: { library, baseline: absolute(options.baseline) },
+    programs,
+    progress,
+    rounds: options.rounds,
+    seconds: options.seconds,
+    warmup: options.warmup,
+  }
+  const results = []
+  for (const scenario of scenarios) {
+    const rounds = scenario.kind === 'million' ? 1 : setting.rounds
+    const result = await runScenario(scenario, { ...setting, rounds })
+    results.push(result)
+    console.log(scenarioTable(result))
+    // After each scenario, so that a run that is broken off leaves what it had.
+    write(results, machine)
+  }
+  for (const text of [goalTable(results), slowerThanPeers(results)]) if (text !== '') console.log(text)
+  process.exit()
+}
+
+function write(results, machine) {
+  const { rounds, seconds, warmup } = options
+  if (options.json !== undefined) {
+    const figures = { date: new Date().toISOString(), machine, rounds, seconds, warmup, scenarios: results }
+    writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`)
+  }
+  if (options.svg !== undefined) writeFileSync(options.svg, chart(results, machineLine(machine)))
+}
+
+function absolute(folder) {
+  return folder === undefined ? undefined : resolve(folder)
+}
+
+function progress(text) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+}

@@ -1,0 +1,267 @@
+// What is measured. A scenario names a measurement (bench/measurements), its parameters and its candidates.
+import { OURS } from './candidates/index.mjs'
+
+const H1_ALL = [...OURS, 'undici', 'node:http', 'got', 'axios', 'floor (h1)', 'wrk']
+const H1_SOME = [...OURS, 'undici', 'node:http', 'floor (h1)', 'wrk']
+const H1_PIPELINED = [...OURS, 'undici', 'floor (h1)', 'wrk']
+const H2C = [...OURS, 'undici', 'node:http2', 'floor (h2)', 'h2load']
+const H2_ALL = [...OURS, 'undici', 'node:http2', 'got', 'floor (h2)', 'h2load']
+const LIBRARIES = [...OURS, 'undici']
+
+const load = (name, title, wire, parameters, candidates) => ({
+  name,
+  title,
+  kind: 'throughput',
+  wire,
+  path: '/small',
+  method: 'GET',
+  api: 'request',
+  connections: 1,
+  pipelining: 1,
+  ...parameters,
+  lanes: parameters.lanes ?? (parameters.connections ?? 1) * (parameters.pipelining ?? 1),
+  candidates,
+})
+
+const POST = { path: '/post', method: 'POST' }
+
+/** `goals`: candidate → [at least, aim] for the ratio of the first metric; `quick`: part of --quick. */
+export const SCENARIOS = [
+  {
+    ...load('h1-get', 'small GET, one connection, one after the other', 'h1', {}, H1_ALL),
+    quick: true,
+    goals: { undici: [1.5, 2] },
+  },
+  load('h1-tls-get', 'the same over TLS', 'h1-tls', {}, H1_ALL),
+  {
+    ...load(
+      'h1-pipeline-10',
+      'small GET, one connection, pipelining 10',
+      'h1',
+      { pipelining: 10 },
+      H1_PIPELINED,
+    ),
+    quick: true,
+    goals: { undici: [4, 6] },
+  },
+  load('h1-tls-pipeline-10', 'the same over TLS', 'h1-tls', { pipelining: 10 }, H1_PIPELINED.slice(0, -1)),
+  {
+    ...load('h1-pool-50', 'small GET, Pool of 50', 'h1', { connections: 50 }, H1_ALL),
+    quick: true,
+    goals: { undici: [2, 3], wrk: [0.6, 1] },
+  },
+  load('h1-tls-pool-50', 'the same over TLS', 'h1-tls', { connections: 50 }, H1_SOME),
+  {
+    ...load('h1-post-1k', '1 KB JSON POST, one connection', 'h1', POST, H1_ALL),
+    goals: { undici: [1.5, 2] },
+  },
+  {
+    ...load('h1-64k', '64 KB body, one connection', 'h1', { path: '/64k' }, H1_ALL),
+    goals: { undici: [1.3, 2] },
+  },
+  load('h1-1m', '1 MB body, one connection', 'h1', { path: '/1m' }, H1_SOME),
+  load('h1-tls-64k', '64 KB body, one connection, TLS', 'h1-tls', { path: '/64k' }, H1_SOME),
+  load('h1-tls-1m', '1 MB body, one connection, TLS', 'h1-tls', { path: '/1m' }, H1_SOME),
+  {
+    ...load('h1-dispatch', 'dispatch(), one connection', 'h1', { api: 'dispatch' }, [
+      ...LIBRARIES,
+      'floor (h1)',
+    ]),
+    goals: { undici: [2, 3] },
+  },
+  load(
+    'h1-dispatch-pipeline-10',
+    'dispatch(), one connection, pipelining 10',
+    'h1',
+    { api: 'dispatch', pipelining: 10 },
+    [...LIBRARIES, 'floor (h1)'],
+  ),
+  load('h1-stream', 'stream(), one connection', 'h1', { api: 'stream' }, LIBRARIES),
+  load('h1-fetch', 'fetch(), one connection', 'h1', { api: 'fetch' }, LIBRARIES),
+  load('h1-fetch-pool-50', 'fetch(), Pool of 50', 'h1', { api: 'fetch', connections: 50 }, LIBRARIES),
+
+  load('h2c-1', 'h2c, 1 at a time', 'h2c', { lanes: 1 }, H2C),
+  load('h2c-10', 'h2c, 10 concurrent', 'h2c', { lanes: 10 }, H2C),
+  {
+    ...load('h2c-100', 'h2c, 100 concurrent', 'h2c', { lanes: 100 }, H2C),
+    quick: true,
+    goals: { undici: [5, 8], h2load: [0.6, 1] },
+  },
+  load('h2-1', 'HTTP/2 over TLS, 1 at a time', 'h2', { lanes: 1 }, H2_ALL),
+  load('h2-10', 'HTTP/2 over TLS, 10 concurrent', 'h2', { lanes: 10 }, H2_ALL),
+  {
+    ...load('h2-100', 'HTTP/2 over TLS, 100 concurrent', 'h2', { lanes: 100 }, H2_ALL),
+    quick: true,
+    goals: { undici: [5, 8], h2load: [0.6, 1] },
+  },
+  {
+    ...load('h2c-post-1k', '1 KB JSON POST, h2c, 100 concurrent', 'h2c', { ...POST, lanes: 100 }, H2C),
+    goals: { undici: [3, 6] },
+  },
+  load(
+    'h2-post-1k',
+    '1 KB JSON POST, HTTP/2 over TLS, 100 concurrent',
+    'h2',
+    { ...POST, lanes: 100 },
+    H2_ALL,
+  ),
+  {
+    ...load('h2c-64k', '64 KB body, h2c, 10 concurrent', 'h2c', { path: '/64k', lanes: 10 }, H2C),
+    goals: { undici: [2, 4] },
+  },
+  load('h2c-1m', '1 MB body, h2c, 10 concurrent', 'h2c', { path: '/1m', lanes: 10 }, H2C),
+  load('h2-64k', '64 KB body, HTTP/2 over TLS, 10 concurrent', 'h2', { path: '/64k', lanes: 10 }, H2_ALL),
+  load('h2-1m', '1 MB body, HTTP/2 over TLS, 10 concurrent', 'h2', { path: '/1m', lanes: 10 }, H2C),
+  {
+    ...load('h2c-dispatch-100', 'dispatch(), h2c, 100 concurrent', 'h2c', { api: 'dispatch', lanes: 100 }, [
+      ...LIBRARIES,
+      'floor (h2)',
+    ]),
+    quick: true,
+    goals: { undici: [6, 9] },
+  },
+  load(
+    'h2-dispatch-100',
+    'dispatch(), HTTP/2 over TLS, 100 concurrent',
+    'h2',
+    { api: 'dispatch', lanes: 100 },
+    [...LIBRARIES, 'floor (h2)'],
+  ),
+  load('h2c-stream-100', 'stream(), h2c, 100 concurrent', 'h2c', { api: 'stream', lanes: 100 }, LIBRARIES),
+  load(
+    'h2-fetch-100',
+    'fetch(), HTTP/2 over TLS, 100 concurrent',
+    'h2',
+    { api: 'fetch', lanes: 100 },
+    LIBRARIES,
+  ),
+
+  websocket(
+    'ws-echo-1',
+    'WebSocket echo, 64 bytes, one at a time',
+    { lanes: 1 },
+    { bytes: 64, binary: false },
+  ),
+  websocket(
+    'ws-echo-100',
+    'WebSocket echo, 64 bytes, 100 under way',
+    { lanes: 100 },
+    { bytes: 64, binary: false },
+  ),
+  websocket(
+    'ws-echo-64k',
+    'WebSocket echo, 64 KB binary, 10 under way',
+    { lanes: 10 },
+    { bytes: 65536, binary: true },
+  ),
+
+  {
+    ...load(
+      'latency-h1-pool-50',
+      'latency at 2,000 requests per second, Pool of 50',
+      'h1',
+      { connections: 50 },
+      H1_SOME.slice(0, -1),
+    ),
+    kind: 'latency',
+    rate: 2000,
+  },
+  {
+    ...load(
+      'latency-h2c',
+      'latency at 2,000 requests per second, one h2c connection',
+      'h2c',
+      { lanes: 100 },
+      H2C.slice(0, -1),
+    ),
+    kind: 'latency',
+    rate: 2000,
+  },
+  ...['h1', 'h2c', 'h2'].map((wire) => ({
+    ...load(`far-${wire}`, `8 MB download over 100 ms, ${wire}`, wire, { path: '/8m' }, far(wire)),
+    kind: 'download',
+    port: `far-${wire}`,
+    downloads: 3,
+  })),
+  {
+    name: 'import',
+    title: 'import in a fresh process',
+    kind: 'import',
+    candidates: [...LIBRARIES, 'got', 'axios'],
+    quick: true,
+    goals: { undici: [3, 5] },
+  },
+  ...['h1', 'h2c'].map((wire) => ({
+    ...load(`idle-${wire}`, `memory of an idle ${wire} connection`, wire, {}, [...LIBRARIES, nodeFor(wire)]),
+    kind: 'idle-memory',
+    count: 500,
+    keepAlive: 600_000,
+  })),
+  ...['h1', 'h2c'].map((wire) => ({
+    ...load(`flight-${wire}`, `memory of a request in flight, ${inFlight(wire)}`, wire, { path: '/wait' }, [
+      ...LIBRARIES,
+      nodeFor(wire),
+    ]),
+    kind: 'flight-memory',
+    port: `silent-${wire}`,
+    count: 1000,
+  })),
+  ...['h1', 'h2c'].flatMap((wire) =>
+    ['request', 'dispatch'].map((api) => ({
+      ...load(
+        `queue-${wire}-${api}`,
+        `1,000 and 100,000 queued, ${wire}, ${api}()`,
+        wire,
+        { api, lanes: 100 },
+        LIBRARIES,
+      ),
+      kind: 'queue',
+      pipelining: 10,
+      goals: {},
+    })),
+  ),
+  {
+    ...load('million-h2c', 'one million requests, one h2c connection', 'h2c', { lanes: 100 }, ['ventuno']),
+    kind: 'million',
+    byName: true,
+  },
+  {
+    ...load('million-h1', 'one million requests, Pool of 50', 'h1', { connections: 50 }, ['ventuno']),
+    kind: 'million',
+    byName: true,
+  },
+]
+
+function websocket(name, title, parameters, body) {
+  return { ...load(name, title, 'ws', { ...parameters, body }, [...LIBRARIES, 'ws']), path: '' }
+}
+
+function nodeFor(wire) {
+  return wire === 'h1' ? 'node:http' : 'node:http2'
+}
+
+function far(wire) {
+  return wire === 'h1'
+    ? [...LIBRARIES, 'node:http', 'floor (h1)']
+    : [...LIBRARIES, 'node:http2', 'floor (h2)']
+}
+
+function inFlight(wire) {
+  return wire === 'h1' ? 'one connection each' : 'one h2c connection'
+}
+
+/** Candidates of --quick: what a change is compared with, and the limits. */
+const QUICK_CANDIDATES = ['ventuno', 'undici', 'wrk', 'h2load']
+
+export function chooseScenarios({ only, candidates, quick }) {
+  const chosen = SCENARIOS.filter(({ name, byName, quick: short }) => {
+    if (only !== null) return only.some((wanted) => name === wanted || name.startsWith(`${wanted}-`))
+    return !byName && (!quick || short === true)
+  })
+  const wanted = candidates ?? (quick ? QUICK_CANDIDATES : null)
+  if (wanted === null) return chosen
+  return chosen.map((scenario) => ({
+    ...scenario,
+    candidates: scenario.candidates.filter((name) => wanted.includes(name)),
+  }))
+}

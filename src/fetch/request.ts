@@ -1,0 +1,69 @@
+/**
+ * The runtime's `Request`, which remembers the dispatcher it was made with: `fetch` cannot ask it for that.
+ */
+import { Dispatcher1Wrapper, type DispatcherLike } from '../dispatcher/dispatcher1-wrapper.ts'
+import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
+import { lazyClass } from './runtime-class.ts'
+
+const dispatchers = new WeakMap<object, DispatcherLike>()
+
+/** Options of `Request`, with the dispatcher that sends it. */
+export interface RequestInitWithDispatcher extends Omit<RequestInit, 'dispatcher'> {
+  readonly dispatcher?: DispatcherLike | null | undefined
+}
+
+export interface RequestConstructor {
+  new (input: string | URL | globalThis.Request, init?: RequestInitWithDispatcher): globalThis.Request
+  readonly prototype: globalThis.Request
+}
+
+/** The dispatcher a request was made with. */
+export function dispatcherIn(request: object): DispatcherLike | null {
+  const kept = dispatchers.get(request)
+  if (kept !== undefined) return kept
+  // One that was made through the global class keeps it under such a name in Node 20 and 22, and out of sight
+  // in later ones.
+  for (const name of Object.getOwnPropertySymbols(request)) {
+    if (name.description !== 'dispatcher') continue
+    return (request as Record<symbol, DispatcherLike | null | undefined>)[name] ?? null
+  }
+  return null
+}
+
+/** Options as the runtime takes them, whose handlers only our own dispatchers are sure to understand. */
+export function runtimeInit(
+  init: RequestInitWithDispatcher | undefined,
+  dispatcher: DispatcherLike | null | undefined,
+): RequestInit | undefined {
+  if (dispatcher === null || dispatcher === undefined) return init as RequestInit | undefined
+  const ours = dispatcher instanceof LifecycleDispatcher || typeof dispatcher.dispatch !== 'function'
+  return {
+    ...init,
+    dispatcher: ours ? dispatcher : new Dispatcher1Wrapper(dispatcher),
+  } as unknown as RequestInit
+}
+
+export const Request: RequestConstructor = lazyClass(() => {
+  const Runtime = globalThis.Request
+  class Request extends Runtime {
+    constructor(input: string | URL | globalThis.Request, init?: RequestInitWithDispatcher) {
+      super(input, runtimeInit(init, init?.dispatcher))
+      const kept = init?.dispatcher ?? (typeof input === 'object' ? dispatcherIn(input) : null)
+      if (kept) dispatchers.set(this, kept)
+    }
+  }
+  const { clone } = Runtime.prototype
+  // Not as a method: the types of the platform have it as a field.
+  Object.defineProperty(Request.prototype, 'clone', {
+    value(this: Request): Request {
+      const copy = Object.setPrototypeOf(clone.call(this), Request.prototype) as Request
+      const kept = dispatchers.get(this)
+      if (kept) dispatchers.set(copy, kept)
+      return copy
+    },
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  })
+  return Request
+}) as RequestConstructor
