@@ -8,7 +8,7 @@ export const USAGE = `npm run bench -- [options]
   --candidates a,b    only these candidates
   --rounds N          rounds of each scenario (default 5)
   --seconds S         measured seconds of each run (default 2)
-  --warmup S          seconds before them (default 0.7)
+  --warmup S          seconds before them, for the compiler (default 1.5)
   --json FILE         write the figures
   --svg FILE          write the bar chart
   --library DIR       measure this build instead of dist, and build nothing
@@ -18,8 +18,8 @@ export const USAGE = `npm run bench -- [options]
   --list              names of scenarios, candidates and what runs where
 `
 
-const QUICK = { rounds: 2, seconds: 0.5, warmup: 0.25 }
-const DEFAULTS = { rounds: 5, seconds: 2, warmup: 0.7 }
+const QUICK = { rounds: 2, seconds: 0.5, warmup: 0.5 }
+const DEFAULTS = { rounds: 5, seconds: 2, warmup: 1.5 }
 
 export function readOptions(args) {
   const { values } = parseArgs({

@@ -337,7 +337,10 @@ export class Crew<W extends Work> {
     if (member.session !== null) this.#protocol = member.session.multiplexes ? 'h2' : 'h1'
     this.#setOpening(member, false)
     this.#emit('connect', origin, [this.#pool, ...targets])
-    this.#pump()
+    // A member with many streams to give first takes what it has, and then says whether it has room: asking
+    // for another connection before that would be one too many.
+    if (this.#protocol === 'h2') queueMicrotask(() => this.#pump())
+    else this.#pump()
   }
 
   #onDisconnect(member: Member, origin: URL, targets: readonly unknown[], error: Error): void {

@@ -39,13 +39,13 @@ export interface ConnectionObserver {
 const CLOSE_TIMEOUT = 30_000
 
 /** How long the peer may keep the connection after both sides have said that it is over. */
-const END_TIMEOUT = 3_000
+const END_TIMEOUT = 1_000
 
 /**
- * After a failure: time for our close frame to arrive. Destroying the socket at once would make the kernel
- * reset the connection when more bytes come, and the peer might never read why.
+ * After a failure: time for the peer to read our close frame. Destroying the socket at once would make the
+ * kernel reset the connection when more bytes come, and some systems throw away what was not read then.
  */
-const FAILED_TIMEOUT = 1_000
+const FAILED_TIMEOUT = 250
 
 /** Our half of the closing handshake. `asked`: behind what is still to be sent. */
 type Closing = 'no' | 'asked' | 'sent'

@@ -24,15 +24,15 @@ export interface ClientFrame {
 
 /** One connection after its handshake. */
 export class RawPeer {
-  readonly request: http.IncomingMessage
   readonly socket: Duplex
+  /** Whether it ends its side when the client does. */
+  closes = true
   #input: Buffer
   readonly #frames: ClientFrame[] = []
   #ended = false
   #waiting: (() => void)[] = []
 
-  constructor(request: http.IncomingMessage, socket: Duplex, head: Buffer) {
-    this.request = request
+  constructor(socket: Duplex, head: Buffer = Buffer.alloc(0)) {
     this.socket = socket
     this.#input = head
     socket.on('data', (bytes: Buffer) => {
@@ -43,6 +43,7 @@ export class RawPeer {
     const end = (): void => {
       this.#ended = true
       this.#wake()
+      if (this.closes) socket.end()
     }
     socket.on('end', end).on('close', end).on('error', end)
   }
@@ -159,7 +160,7 @@ export async function startRawServer(t: TestContext, options: RawServerOptions =
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n`,
     )
-    const peer = new RawPeer(request, socket, head)
+    const peer = new RawPeer(socket, head)
     const next = waiting.shift()
     if (next === undefined) ready.push(peer)
     else next(peer)

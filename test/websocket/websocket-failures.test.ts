@@ -11,6 +11,7 @@ import {
   serverFrame,
   TEXT,
 } from '../protocol/websocket/server-frames.ts'
+import { eventually, FakeClock } from '../support/fake-clock.ts'
 import { closed, type RawServerOptions, record, startRawServer } from './raw-server.ts'
 
 const NOT_FINAL = { fin: false }
@@ -200,12 +201,17 @@ describe('a server that breaks the rules', () => {
   it('is let go when it does not close the connection itself', async (t) => {
     const raw = await startRawServer(t)
     const [socket, peer] = await raw.pair()
-    peer.socket.pause()
-    const close = closed(socket)
+    peer.closes = false
+    const clock = FakeClock.install(t)
+    const events = record(socket)
     peer.send(serverFrame(0x3))
-    await close
-    peer.socket.resume()
-    await peer.ended()
+    assert.equal(await peer.closeFrame(), '1002 Invalid opcode received')
+    peer.send(serverFrame(TEXT, 'still here'))
+    assert.equal(socket.readyState, 2)
+    assert.deepEqual(events, [])
+    await clock.advance(250)
+    await eventually(() => socket.readyState === 3)
+    assert.equal(events.length, 2)
   })
 
   it('after our close frame gets no second one', async (t) => {
@@ -275,7 +281,7 @@ describe('limits', () => {
     })
     const fragments = [serverFrame(BINARY, zeros(1_000_000), { ...compressed, fin: false })]
     for (let i = 0; i < 140_000; i++) fragments.push(serverFrame(CONTINUATION, '', NOT_FINAL))
-    peer.send(...fragments, serverFrame(CONTINUATION, ''))
+    peer.send(Buffer.concat(fragments), serverFrame(CONTINUATION, ''))
     assert.equal(await message, 1_000_000)
   })
 

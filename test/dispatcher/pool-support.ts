@@ -1,0 +1,72 @@
+/** What the tests of dispatchers with several connections share. */
+import { describe, type TestContext } from 'node:test'
+import { Pool } from '../../src/dispatcher/pool.ts'
+import type { PoolOptions } from '../../src/dispatcher/pool-options.ts'
+import type { ConnectorOptions } from '../../src/net/connector.ts'
+import { authority } from '../support/certificates.ts'
+import { turns } from '../support/fake-clock.ts'
+import { MemorySocket } from '../support/memory-socket.ts'
+import type { Wire } from '../support/wire.ts'
+
+export const ALL_WIRES: readonly Wire[] = [
+  { name: 'h1', secure: false, multiplexes: false },
+  { name: 'h1+tls', secure: true, multiplexes: false },
+  { name: 'h2+tls', secure: true, multiplexes: true },
+  { name: 'h2c', secure: false, multiplexes: true },
+]
+
+export function overAllWires(title: string, define: (wire: Wire) => void): void {
+  for (const wire of ALL_WIRES) describe(`${title} over ${wire.name}`, () => define(wire))
+}
+
+/** Options with which a dispatcher reaches the test origins of this wire. */
+export function wireOptions(wire: Wire): PoolOptions {
+  return { ...(wire.secure ? { connect: { ca: authority } } : null), useH2c: wire.name === 'h2c' }
+}
+
+export type Answer = (error: Error | null, socket?: MemorySocket) => void
+
+/** A connector that does nothing until the test says so. */
+export class MemoryConnector {
+  readonly attempts: { readonly target: ConnectorOptions; readonly answer: Answer }[] = []
+  readonly sockets: MemorySocket[] = []
+
+  readonly connect = (
+    target: ConnectorOptions,
+    answer: (error: Error | null, socket?: MemorySocket) => void,
+  ) => {
+    this.attempts.push({ target, answer })
+  }
+
+  /** Answers the attempts that have not been answered, in order, with sockets. */
+  async open(count = this.attempts.length): Promise<void> {
+    for (const { answer } of this.attempts.splice(0, count)) {
+      const socket = new MemorySocket()
+      this.sockets.push(socket)
+      answer(null, socket)
+    }
+    await turns(4)
+  }
+
+  async refuse(error: Error, count = this.attempts.length): Promise<void> {
+    for (const { answer } of this.attempts.splice(0, count)) answer(error)
+    await turns(4)
+  }
+}
+
+/** A pool of HTTP/1.1 connections that exist in memory only. */
+export function memoryPool(
+  t: Pick<TestContext, 'after'>,
+  options: PoolOptions = {},
+  Make: new (url: string, options: PoolOptions) => Pool = Pool,
+): { readonly pool: Pool; readonly connector: MemoryConnector } {
+  const connector = new MemoryConnector()
+  const pool = new Make('http://localhost:1', { ...options, connect: connector.connect })
+  t.after(() => pool.destroy())
+  return { pool, connector }
+}
+
+/** Connection refused, as the system says it. */
+export function refused(): Error {
+  return Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' })
+}
