@@ -15,14 +15,12 @@ const GRACE_SECONDS = 90
 const MILLION_SECONDS = 900
 
 /**
- * `setting`: ports by wire, builds of ventuno by name, programs that are there, `seconds`, `warmup`, `rounds`.
+ * `setting`: ports by wire, builds of ventuno by name, programs that are there, `seconds`, `warmup`, `rounds`, `requests`.
  */
 export async function runScenario(scenario, setting) {
   const runs = new Map()
   for (const name of scenario.candidates) {
-    const absence = reasonForAbsence(name, setting)
-    if (absence === null) runs.set(name, { name, rounds: [], note: null })
-    else if (absence !== '') runs.set(name, { name, rounds: [], note: absence })
+    runs.set(name, { name, rounds: [], note: reasonForAbsence(name, setting) })
   }
   for (let round = 0; round < setting.rounds; round++) {
     // Each round begins with another candidate, so that none always follows the same one.
@@ -39,12 +37,10 @@ export async function runScenario(scenario, setting) {
   return summarize(scenario, [...runs.values()])
 }
 
-/** null when the candidate can run, '' when nobody expects it to, else what to say. */
-function reasonForAbsence(name, { builds, programs }) {
-  const { build, tool } = CANDIDATES[name]
-  if (build !== undefined && builds[build] === undefined) return ''
-  if (tool !== undefined && !programs.has(tool)) return `skipped: ${tool} is not installed`
-  return null
+/** null when the candidate can run. */
+function reasonForAbsence(name, { programs }) {
+  const { tool } = CANDIDATES[name]
+  return tool !== undefined && !programs.has(tool) ? `skipped: ${tool} is not installed` : null
 }
 
 function runOnce(name, scenario, setting) {
@@ -63,6 +59,7 @@ function runOnce(name, scenario, setting) {
     bytes: scenario.wire === 'ws' ? scenario.body.bytes : BODIES[scenario.path],
     seconds: setting.seconds,
     warmup: setting.warmup,
+    requests: setting.requests,
   }
   return runWorker(candidate.systemNode ? process.execPath : benchNode(), job)
 }
@@ -123,6 +120,7 @@ function summarize(scenario, runs) {
     title: scenario.title,
     kind: scenario.kind,
     goals: scenario.goals ?? {},
+    limits: scenario.limits ?? {},
     metrics,
     candidates,
   }

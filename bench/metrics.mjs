@@ -31,7 +31,8 @@ export const METRICS = {
   ],
   million: [
     metric('rps', 'requests/s', 'more', 0),
-    metric('first', 'heap KB after 100,000', 'less', 0),
-    metric('last', 'heap KB after 1,000,000', 'less', 0),
+    metric('first', 'heap KB after a tenth', 'less', 0),
+    metric('last', 'heap KB at the end', 'less', 0),
+    metric('growth', 'end ÷ tenth', 'less', 2),
   ],
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onServerCore } from './cores.mjs'
 import { CERTS, programPath } from './prepare.mjs'
+import { JSON_BODY } from './request.mjs'
 
 /** The answers of the server: path → length of the body in bytes. */
 export const BODIES = {
@@ -30,13 +31,15 @@ export async function startNginx() {
   const file = join(folder, 'nginx.conf')
   writeFileSync(file, configuration(folder, files, ports))
   const [command, ...args] = onServerCore([programPath('nginx'), '-e', 'stderr', '-p', folder, '-c', file])
-  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const said = []
+  child.stderr.on('data', (chunk) => said.push(chunk))
   const stop = () => {
     child.kill('SIGTERM')
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    await Promise.race([reachable(ports.h1), failed(child)])
+    await Promise.race([reachable(ports.h1), failed(child, said)])
   } catch (error) {
     stop()
     throw error
@@ -60,9 +63,9 @@ async function freePort() {
   return port
 }
 
-async function failed(child) {
+async function failed(child, said) {
   const [code] = await once(child, 'exit')
-  throw new Error(`nginx ended with ${code}`)
+  throw new Error(`nginx ended with ${code}: ${Buffer.concat(said)}`)
 }
 
 async function reachable(port) {
@@ -85,12 +88,12 @@ function configuration(folder, files, ports) {
     ssl_certificate ${join(CERTS, 'localhost.pem')};
     ssl_certificate_key ${join(CERTS, 'localhost-key.pem')};
     ssl_protocols TLSv1.3;`
-  // "return" alone answers before the body was read, and HTTP/2 clients get a RST_STREAM and, because nginx
-  // counts what it skipped as a flood, a GOAWAY after some thousand requests. "mirror" reads the body first,
-  // a file refuses POST, and the refusal is answered as the other small requests are.
+  // "return" alone answers before the body was read: HTTP/2 clients get a RST_STREAM each time, and the
+  // connection of h2load failed after some thousand requests. "mirror" reads the body first, a file refuses
+  // POST, and the refusal is answered as the other small requests are.
   const locations = `
     location = /small { return 200 "Hello, world!"; }
-    location = /post { mirror /sink; root ${files}; error_page 405 =200 @posted; }
+    location = /post { if ($content_length != ${JSON_BODY.length}) { return 411; } mirror /sink; root ${files}; error_page 405 =200 @posted; }
     location @posted { return 200 "Hello, world!"; }
     location = /sink { internal; return 204; }
     location = /protocol { return 200 "$server_protocol"; }

@@ -8,18 +8,19 @@ export const USAGE = `npm run bench -- [options]
   --candidates a,b    only these candidates
   --rounds N          rounds of each scenario (default 5)
   --seconds S         measured seconds of each run (default 2)
-  --warmup S          seconds before them, for the compiler (default 1.5)
+  --warmup S          seconds before them, for the compiler (default 2)
+  --requests N        requests of the "million" scenarios, which run only by name (default 1,000,000)
   --json FILE         write the figures
   --svg FILE          write the bar chart
   --library DIR       measure this build instead of dist, and build nothing
   --baseline DIR      measure this older build too, as candidate "baseline"
   --no-install        install nothing; candidates that lack something are left out
   --micro             the micro benchmarks instead
-  --list              names of scenarios, candidates and what runs where
+  --list              names of the scenarios
 `
 
-const QUICK = { rounds: 2, seconds: 0.5, warmup: 0.5 }
-const DEFAULTS = { rounds: 5, seconds: 2, warmup: 1.5 }
+const QUICK = { rounds: 2, seconds: 0.4, warmup: 0.8 }
+const DEFAULTS = { rounds: 5, seconds: 2, warmup: 2 }
 
 export function readOptions(args) {
   const { values } = parseArgs({
@@ -31,6 +32,7 @@ export function readOptions(args) {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       warmup: { type: 'string' },
+      requests: { type: 'string' },
       json: { type: 'string' },
       svg: { type: 'string' },
       library: { type: 'string' },
@@ -50,6 +52,7 @@ export function readOptions(args) {
     rounds: number(values, 'rounds', base.rounds),
     seconds: number(values, 'seconds', base.seconds),
     warmup: number(values, 'warmup', base.warmup),
+    requests: number(values, 'requests', 1_000_000),
   }
 }
 

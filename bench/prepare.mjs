@@ -20,7 +20,8 @@ export function prepareLibrary(given) {
   const entry = join(dist, 'index.js')
   if (!existsSync(entry) || newest(join(ROOT, 'src')) > statSync(entry).mtimeMs) {
     console.error('building the library')
-    execFileSync('npm', ['run', 'build'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+    // The compiler prints its errors to stdout, which is for the table.
+    execFileSync('npm', ['run', 'build'], { cwd: ROOT, stdio: ['ignore', 2, 2] })
   }
   return dist
 }

@@ -1,9 +1,11 @@
 // Results as text.
 import { isPeer, SUBJECT } from './candidates/index.mjs'
 
+/** Metrics that get a ratio of their own beside the first one. */
+const COMPARED = ['cpu', 'heap', 'rss']
+
 export function scenarioTable({ name, title, metrics, candidates }) {
-  const [first] = metrics
-  const ratios = metrics.some(({ key }) => key === 'cpu') ? [first, metrics[1]] : [first]
+  const ratios = metrics.filter((metric, i) => i === 0 || COMPARED.includes(metric.key))
   const header = [
     'candidate',
     ...metrics.map((metric) => metric.title),
@@ -20,7 +22,7 @@ export function scenarioTable({ name, title, metrics, candidates }) {
   return `${name}: ${title}\n${columns([header, ...rows])}\n`
 }
 
-function spread({ median, min, max }, digits) {
+export function spread({ median, min, max }, digits) {
   return `${format(median, digits)} (${format(min, digits)}–${format(max, digits)})`
 }
 
@@ -28,7 +30,7 @@ export function format(value, digits) {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
 }
 
-function columns(rows) {
+export function columns(rows) {
   const widths = []
   for (const row of rows) {
     // A row with a note instead of figures does not make its column wide.
@@ -46,7 +48,21 @@ function columns(rows) {
 /** What the project wants to reach, beside what this run gave. */
 export function goalTable(results) {
   const rows = [['scenario', 'against', 'ratio', 'at least', 'aim', '']]
-  for (const { name, goals, metrics, candidates } of results) {
+  for (const { name, goals, limits, metrics, candidates } of results) {
+    const own = candidates.find((candidate) => candidate.name === SUBJECT)?.metrics
+    for (const [key, most] of Object.entries(limits)) {
+      if (!own) continue
+      const { median } = own[key]
+      const { title } = metrics.find((metric) => metric.key === key)
+      rows.push([
+        name,
+        title,
+        format(median, 2),
+        `≤ ${format(most, 2)}`,
+        '',
+        median <= most ? 'reached' : 'missed',
+      ])
+    }
     for (const [against, [least, aim]] of Object.entries(goals)) {
       const keys = metrics[0].key === 'ms' && metrics[1]?.key === 'heap' ? ['ms', 'heap'] : [metrics[0].key]
       for (const key of keys) {

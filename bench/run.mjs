@@ -15,11 +15,21 @@ import { startSideServers } from './side-servers.mjs'
 /** A machine that does other work measures that work too. */
 const BUSY_LOAD = 0.5
 
-const options = readOptions(process.argv.slice(2))
-if (options.help) process.stdout.write(USAGE)
-else if (options.list) for (const { name, title } of SCENARIOS) console.log(`${name.padEnd(26)} ${title}`)
-else if (options.micro) await runMicro()
-else await runAll()
+let options
+try {
+  options = readOptions(process.argv.slice(2))
+  await run()
+} catch (error) {
+  console.error(error.message)
+  process.exit(1)
+}
+
+async function run() {
+  if (options.help) process.stdout.write(USAGE)
+  else if (options.list) for (const { name, title } of SCENARIOS) console.log(`${name.padEnd(26)} ${title}`)
+  else if (options.micro) await runMicro()
+  else await runAll()
+}
 
 async function runMicro() {
   const { runMicroBenchmarks } = await import('./micro/run.mjs')
@@ -29,6 +39,7 @@ async function runMicro() {
 async function runAll() {
   const scenarios = chooseScenarios(options)
   if (scenarios.length === 0) throw new Error('no such scenario; --list names them')
+  console.error(estimate(scenarios))
   const library = prepareLibrary(absolute(options.library))
   const peers = preparePeers(options.install)
   const programs = preparePrograms(options.install)
@@ -56,6 +67,7 @@ async function runAll() {
     rounds: options.rounds,
     seconds: options.seconds,
     warmup: options.warmup,
+    requests: options.requests,
   }
   const results = []
   for (const scenario of scenarios) {
@@ -68,6 +80,13 @@ async function runAll() {
   }
   for (const text of [goalTable(results), slowerThanPeers(results)]) if (text !== '') console.log(text)
   process.exit()
+}
+
+/** Runs that take no fixed time are counted as if they did: this is to choose a coffee, not a train. */
+function estimate(scenarios) {
+  const runs = scenarios.reduce((sum, { candidates }) => sum + candidates.length, 0) * options.rounds
+  const minutes = (runs * (options.seconds + options.warmup + 0.3)) / 60
+  return `${scenarios.length} scenarios, ${runs} runs, about ${Math.ceil(minutes)} min`
 }
 
 function write(results, machine) {

@@ -1,5 +1,5 @@
 // What is measured. A scenario names a measurement (bench/measurements), its parameters and its candidates.
-import { OURS } from './candidates/index.mjs'
+import { BASELINE, OURS, SYSTEM_NODE } from './candidates/index.mjs'
 
 const H1_ALL = [...OURS, 'undici', 'node:http', 'got', 'axios', 'floor (h1)', 'wrk']
 const H1_SOME = [...OURS, 'undici', 'node:http', 'floor (h1)', 'wrk']
@@ -25,14 +25,19 @@ const load = (name, title, wire, parameters, candidates) => ({
 
 const POST = { path: '/post', method: 'POST' }
 
-/** `goals`: candidate → [at least, aim] for the ratio of the first metric; `quick`: part of --quick. */
+/**
+ * - `goals`: candidate → [at least, aim] for the ratio of the first metric
+ * - `limits`: metric → the most that ventuno's own may be
+ * - `quick`: part of --quick
+ * - `byName`: runs only when asked for by name
+ */
 export const SCENARIOS = [
   {
     ...load('h1-get', 'small GET, one connection, one after the other', 'h1', {}, H1_ALL),
     quick: true,
     goals: { undici: [1.5, 2] },
   },
-  load('h1-tls-get', 'the same over TLS', 'h1-tls', {}, H1_ALL),
+  load('h1-tls-get', 'small GET, one connection, one after the other, TLS', 'h1-tls', {}, H1_ALL),
   {
     ...load(
       'h1-pipeline-10',
@@ -44,13 +49,19 @@ export const SCENARIOS = [
     quick: true,
     goals: { undici: [4, 6] },
   },
-  load('h1-tls-pipeline-10', 'the same over TLS', 'h1-tls', { pipelining: 10 }, H1_PIPELINED.slice(0, -1)),
+  load(
+    'h1-tls-pipeline-10',
+    'small GET, one connection, pipelining 10, TLS',
+    'h1-tls',
+    { pipelining: 10 },
+    H1_PIPELINED.slice(0, -1),
+  ),
   {
     ...load('h1-pool-50', 'small GET, Pool of 50', 'h1', { connections: 50 }, H1_ALL),
     quick: true,
     goals: { undici: [2, 3], wrk: [0.6, 1] },
   },
-  load('h1-tls-pool-50', 'the same over TLS', 'h1-tls', { connections: 50 }, H1_SOME),
+  load('h1-tls-pool-50', 'small GET, Pool of 50, TLS', 'h1-tls', { connections: 50 }, H1_SOME),
   {
     ...load('h1-post-1k', '1 KB JSON POST, one connection', 'h1', POST, H1_ALL),
     goals: { undici: [1.5, 2] },
@@ -218,16 +229,19 @@ export const SCENARIOS = [
       kind: 'queue',
       pipelining: 10,
       goals: {},
+      limits: { growth: 1.2 },
     })),
   ),
   {
     ...load('million-h2c', 'one million requests, one h2c connection', 'h2c', { lanes: 100 }, ['ventuno']),
     kind: 'million',
+    limits: { growth: 1.1 },
     byName: true,
   },
   {
     ...load('million-h1', 'one million requests, Pool of 50', 'h1', { connections: 50 }, ['ventuno']),
     kind: 'million',
+    limits: { growth: 1.1 },
     byName: true,
   },
 ]
@@ -253,15 +267,20 @@ function inFlight(wire) {
 /** Candidates of --quick: what a change is compared with, and the limits. */
 const QUICK_CANDIDATES = ['ventuno', 'undici', 'wrk', 'h2load']
 
-export function chooseScenarios({ only, candidates, quick }) {
+export function chooseScenarios({ only, candidates, quick, baseline }) {
   const chosen = SCENARIOS.filter(({ name, byName, quick: short }) => {
     if (only !== null) return only.some((wanted) => name === wanted || name.startsWith(`${wanted}-`))
     return !byName && (!quick || short === true)
   })
   const wanted = candidates ?? (quick ? QUICK_CANDIDATES : null)
-  if (wanted === null) return chosen
+  const takesPart = (name, scenario) => {
+    if (name === BASELINE) return baseline !== undefined
+    if (wanted !== null) return wanted.includes(name)
+    // On the system's Node only what has a goal, to keep the whole run near an hour.
+    return name !== SYSTEM_NODE || scenario.goals !== undefined
+  }
   return chosen.map((scenario) => ({
     ...scenario,
-    candidates: scenario.candidates.filter((name) => wanted.includes(name)),
+    candidates: scenario.candidates.filter((name) => takesPart(name, scenario)),
   }))
 }

@@ -13,15 +13,14 @@ export async function open({ origin, ca, connections, method, headers, body }) {
     httpsAgent,
     decompress: false,
     responseType: 'text',
+    transformRequest: (data) => data,
     transformResponse: (data) => data,
     proxy: false,
-    method,
     headers: { ...headers, 'accept-encoding': false },
-    data: body,
   })
   return {
     async send(path) {
-      const response = await instance.request({ url: path })
+      const response = await instance.request({ url: path, method, data: body })
       if (response.status !== 200) throw new Error(`status ${response.status}`)
       return response.data
     },

@@ -15,11 +15,12 @@ export async function open({ origin, wire, ca, connections, method, headers, bod
     decompress: false,
     method,
     headers,
-    ...(body === undefined ? {} : { body }),
   })
+  // A body given to extend() is not sent.
+  const options = body === undefined ? undefined : { body }
   return {
     async send(path) {
-      const response = await instance(origin + path)
+      const response = await instance(origin + path, options)
       if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`)
       return response.body
     },

@@ -1,5 +1,9 @@
 // Who takes part, on which Node, and with which code.
 
+export const SUBJECT = 'ventuno'
+export const SYSTEM_NODE = 'ventuno (system node)'
+export const BASELINE = 'baseline'
+
 /**
  * - `open`: module and export that make a session, `send(path)` → promise of the text or `start(path, done)`
  * - `build`: which build of ventuno, for the candidates that are ventuno
@@ -7,9 +11,9 @@
  * - `specifier`: what a fresh process imports to measure the import
  */
 export const CANDIDATES = {
-  ventuno: { open: ['dispatcher.mjs', 'open'], build: 'library' },
-  'ventuno (system node)': { open: ['dispatcher.mjs', 'open'], build: 'library', systemNode: true },
-  baseline: { open: ['dispatcher.mjs', 'open'], build: 'baseline' },
+  [SUBJECT]: { open: ['dispatcher.mjs', 'open'], build: 'library' },
+  [SYSTEM_NODE]: { open: ['dispatcher.mjs', 'open'], build: 'library', systemNode: true },
+  [BASELINE]: { open: ['dispatcher.mjs', 'open'], build: 'baseline' },
   undici: { open: ['dispatcher.mjs', 'open'], specifier: 'undici' },
   'node:http': { open: ['node-http.mjs', 'open'] },
   'node:http2': { open: ['node-http2.mjs', 'open'] },
@@ -22,10 +26,8 @@ export const CANDIDATES = {
   h2load: { tool: 'h2load' },
 }
 
-export const SUBJECT = 'ventuno'
-
 /** Everything that is ventuno. */
-export const OURS = ['ventuno', 'ventuno (system node)', 'baseline']
+export const OURS = [SUBJECT, SYSTEM_NODE, BASELINE]
 
 /** What the peers of a library are: floors and tools are limits, ventuno itself is not a peer. */
 export function isPeer(name) {

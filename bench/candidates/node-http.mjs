@@ -5,7 +5,12 @@ import { textOf } from './text.mjs'
 
 export async function open({ origin, wire, ca, connections, method, headers, body }) {
   const module = wire === 'h1-tls' ? https : http
-  const agent = new module.Agent({ keepAlive: true, maxSockets: connections, ca })
+  const agent = new module.Agent({
+    keepAlive: true,
+    maxSockets: connections,
+    maxFreeSockets: connections,
+    ca,
+  })
   const { hostname, port } = new URL(origin)
   return {
     start(path, done) {

@@ -4,10 +4,11 @@ import { textOf } from './text.mjs'
 
 export async function open({ origin, ca, method, headers, body }) {
   const session = http2.connect(origin, { ca })
+  const fields = body === undefined ? headers : { ...headers, 'content-length': body.length }
   return {
     start(path, done) {
       const stream = session.request(
-        { ':path': path, ':method': method, ...headers },
+        { ':path': path, ':method': method, ...fields },
         { endStream: body === undefined },
       )
       const chunks = []

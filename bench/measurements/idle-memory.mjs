@@ -1,4 +1,5 @@
 // Memory that a connection keeps while nothing happens on it.
+import { readdirSync, readlinkSync } from 'node:fs'
 import { difference, settledMemory } from './memory.mjs'
 import { checkBody, checkProtocol, once, openSession } from './session.mjs'
 
@@ -10,6 +11,7 @@ export async function measure(job) {
   await checkProtocol(first, wire)
   checkBody(await once(first, path), bytes)
 
+  const openBefore = openSockets()
   const before = settledMemory()
   const sessions = wire === 'h1' ? [await openSession(job, { connections: count })] : []
   while (sessions.length < (wire === 'h1' ? 1 : count)) sessions.push(await openSession(job))
@@ -17,9 +19,22 @@ export async function measure(job) {
   await Promise.all(sessions.flatMap((session) => Array.from({ length: each }, () => once(session, path))))
   // What a finished request leaves behind goes in the next turns.
   await new Promise((resolve) => setTimeout(resolve, 100))
-  const open = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
-  if (open < count) throw new Error(`${open} connections where ${count} are measured`)
+  const open = openSockets() - openBefore
+  if (open !== count) throw new Error(`${open} connections where ${count} are measured`)
   const after = settledMemory()
   for (const session of [first, ...sessions]) await session.close()
   return difference(before, after, count)
+}
+
+/** Asked of the kernel: idle sockets do not keep the process alive, so Node does not list them as active. */
+function openSockets() {
+  let count = 0
+  for (const descriptor of readdirSync('/proc/self/fd')) {
+    try {
+      if (readlinkSync(`/proc/self/fd/${descriptor}`).startsWith('socket:')) count++
+    } catch {
+      // The descriptor of the listing itself is gone by now.
+    }
+  }
+  return count
 }

@@ -101,6 +101,12 @@ export class Http2Connection
     return this.#engine.freeStreams === 0
   }
 
+  /** The peer has said how many streams it takes, and that is not none. */
+  get isLimitKnown(): boolean {
+    const { isReceived, maxConcurrentStreams } = this.#engine.remoteSettings
+    return isReceived && maxConcurrentStreams !== 0
+  }
+
   socketInfo(): SocketInfo {
     return this.#transport.info()
   }

@@ -3,12 +3,12 @@
  * (contract: client.md 1.2). `null` is the same as not given. Only own properties count, so that a polluted
  * Object.prototype cannot configure a client.
  */
-import { maxHeaderSize as runtimeMaxHeaderSize } from 'node:http'
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions, ConnectorOptions } from '../net/connector.ts'
 import type { WebSocketOptions } from './lifecycle.ts'
+import { runtimeHeaderSize } from './runtime-header-size.ts'
 
 /**
  * A caller's way to open connections: calls back with an error, or with null and a connected socket. What it
@@ -102,9 +102,6 @@ export interface ClientSettings {
   readonly tls: BuildConnectorOptions | null
 }
 
-/** What `maxHeaderSize` is when the runtime's own setting is of no use. */
-const FALLBACK_HEADER_SIZE = 16384
-
 const RETIRED: readonly (readonly [name: string, instead: string])[] = [
   ['keepAlive', 'pipelining=0'],
   ['socketTimeout', 'headersTimeout & bodyTimeout'],
@@ -112,6 +109,9 @@ const RETIRED: readonly (readonly [name: string, instead: string])[] = [
   ['idleTimeout', 'keepAliveTimeout'],
   ['maxKeepAliveTimeout', 'keepAliveMaxTimeout'],
 ]
+
+/** It cannot change while the process runs. */
+const RUNTIME_HEADER_SIZE = runtimeHeaderSize()
 
 type Check = (value: unknown) => boolean
 
@@ -158,7 +158,7 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
     }
   }
   const read = from.read.bind(from)
-  const maxHeaderSize = read('maxHeaderSize', runtimeHeaderSize(), integerFrom(1), 'invalid maxHeaderSize')
+  const maxHeaderSize = read('maxHeaderSize', RUNTIME_HEADER_SIZE, integerFrom(1), 'invalid maxHeaderSize')
   const socketPath = read<string | null>('socketPath', null, isString, 'invalid socketPath')
   const connectTimeout = read('connectTimeout', 10e3, finiteFrom(0), 'invalid connectTimeout')
   const keepAliveTimeout = read('keepAliveTimeout', 4e3, finiteAbove(0), 'invalid keepAliveTimeout')
@@ -266,9 +266,4 @@ function readHttp2Options(
       'pingInterval must be a positive integer, greater or equal to 0',
     ),
   }
-}
-
-function runtimeHeaderSize(): number {
-  const size = runtimeMaxHeaderSize
-  return Number.isInteger(size) && size > 0 ? size : FALLBACK_HEADER_SIZE
 }

@@ -51,10 +51,12 @@ const RECOVERABLE = new Set<unknown>(['UND_ERR_SOCKET', 'UND_ERR_INFO'])
 
 const IDLE: State = { at: 'idle' }
 
-/** Whoever gave requests to a client, and may take them back when no connection comes about. */
+/** Whoever gives requests to several clients. */
 export interface RequestGiver {
-  /** Returns those that are to fail. */
+  /** No connection comes about. Returns those that are to fail; it has the others. */
   takeBack(requests: readonly Request[]): readonly Request[]
+  /** It turned out how many requests the connection carries at a time. */
+  onLimitKnown(): void
 }
 
 /** What is the same for all requests of the clients with these settings. */
@@ -83,6 +85,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   /** A pump that is entered from its own doing runs once more instead. */
   #pumping: 'no' | 'yes' | 'again' = 'no'
   #accepting = 0
+  #limitKnown = false
   #needDrain = false
   /** Why the client was destroyed. */
   #ended: Error | null = null
@@ -118,6 +121,11 @@ export class ClientSession implements Http2Observer, RequestHost {
   /** The connection carries many requests at a time. */
   get multiplexes(): boolean {
     return this.#state.at === 'open' && this.#state.connection instanceof Http2Connection
+  }
+
+  /** It is known how many. */
+  get isLimitKnown(): boolean {
+    return this.#limitKnown
   }
 
   get pending(): number {
@@ -204,6 +212,14 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   onCapacity(): void {
     this.#pump()
+    if (!this.#limitKnown) this.#checkLimit()
+  }
+
+  #checkLimit(): void {
+    if (this.#state.at !== 'open') return
+    const { connection } = this.#state
+    this.#limitKnown = !(connection instanceof Http2Connection) || connection.isLimitKnown
+    if (this.#limitKnown) this.giver?.onLimitKnown()
   }
 
   onRequestAborted(request: Request): void {
@@ -387,6 +403,7 @@ export class ClientSession implements Http2Observer, RequestHost {
         ? new Http2Connection(transport, this, this.#live, times)
         : new Http1Connection(transport, this, this.#live, times)
     this.#state = { at: 'open', connection, servername: this.#serverName(attempt.servername) }
+    this.#limitKnown = version === 'h1'
     if (channels.connected.hasSubscribers) {
       channels.connected.publish({
         connectParams: { ...attempt.target, version },

@@ -295,13 +295,13 @@ export class Crew<W extends Work> {
   get #canHire(): boolean {
     if (this.#plan.hire === null || this.#members.size >= this.#plan.limit) return false
     if (this.#doubtful || this.#growthPause.armed) return false
-    return this.#protocol === 'h1' || (this.#openings === 0 && !this.#isFruitless)
+    return this.#protocol === 'h1' || (this.#openings === 0 && this.#isNewestFull)
   }
 
-  /** The newest connection takes nothing: a server that allows no stream gets no further connection. */
-  get #isFruitless(): boolean {
+  /** Whether the newest connection is known to be full: a server that allows no stream at all gets no other. */
+  get #isNewestFull(): boolean {
     const session = this.#newest?.session ?? null
-    return session?.connected === true && session.running === 0
+    return session === null || !session.connected || (session.isLimitKnown && session.running > 0)
   }
 
   #afterPump(): void {
@@ -337,10 +337,12 @@ export class Crew<W extends Work> {
     if (member.session !== null) this.#protocol = member.session.multiplexes ? 'h2' : 'h1'
     this.#setOpening(member, false)
     this.#emit('connect', origin, [this.#pool, ...targets])
-    // A member with many streams to give first takes what it has, and then says whether it has room: asking
-    // for another connection before that would be one too many.
-    if (this.#protocol === 'h2') queueMicrotask(() => this.#pump())
-    else this.#pump()
+    this.#pump()
+  }
+
+  /** It turned out how much a member takes at a time. */
+  onLimitKnown(): void {
+    this.#pump()
   }
 
   #onDisconnect(member: Member, origin: URL, targets: readonly unknown[], error: Error): void {

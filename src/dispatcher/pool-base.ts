@@ -93,6 +93,7 @@ function crewOfClients(
       for (const request of requests) request.moveTo(desk)
       return crew.takeBack(requests)
     },
+    onLimitKnown: () => crew.onLimitKnown(),
   }
   const crew: Crew<Request> = new Crew<Request>(pool, {
     ...plan,
@@ -115,9 +116,15 @@ function crewOfOthers(
   factory: PoolFactory,
   options: ClientOptions,
 ): Crew<HeldDispatch> {
+  const giver: RequestGiver = { takeBack: (requests) => requests, onLimitKnown: () => crew.onLimitKnown() }
   const crew: Crew<HeldDispatch> = new Crew<HeldDispatch>(pool, {
     ...plan,
-    hire: () => factory(origin.url, options),
+    hire: () => {
+      const dispatcher = factory(origin.url, options)
+      const session = sessionIn(dispatcher)
+      if (session !== null) session.giver = giver
+      return dispatcher
+    },
     make: (call, handler) => new HeldDispatch(call, handler, crew),
     give: (member: Member, held) => held.giveTo(member.dispatcher),
   })

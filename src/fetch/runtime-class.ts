@@ -14,9 +14,9 @@ export function lazyClass<T extends Constructor>(load: () => T): T {
     loaded ??= load()
     return loaded
   }
-  // A plain function: of its own `prototype`, a proxy may say something else. That of a class it may not.
-  const stand = (() => {}) as unknown as T
-  const proxy: T = new Proxy(stand, {
+  // Of the `prototype` of a plain function a proxy may say something else; of that of a class it may not.
+  function Stand(): void {}
+  const proxy: T = new Proxy(Stand as unknown as T, {
     construct: (_, args, newTarget) =>
       Reflect.construct(get(), args, newTarget === proxy ? get() : newTarget),
     get: (_, key) => Reflect.get(get(), key),

@@ -62,6 +62,8 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   #error: Error | null = null
   /** Read from the socket while a message is being inflated. */
   #backlog: Buffer[] = []
+  /** Happened while a message was being inflated, and counts after what was read before. */
+  #peerEnded = false
   #socketClosed = false
   #finished = false
 
@@ -82,6 +84,8 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
         : new MessageInflater(windowBits, !deflate!.serverNoContextTakeover, (chunk) =>
             this.#receiver.inflated(chunk),
           )
+    // Whoever says goodbye and hangs up is still owed an answer.
+    socket.allowHalfOpen = true
     socket.on('error', (error: Error) => {
       this.#error ??= error
       this.#observer.onSocketError(error)
@@ -184,10 +188,15 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
 
   /** The peer sends nothing more. Unless it has said so before, it will not listen either. */
   #onEnd(): void {
-    if (this.#received === null) {
-      this.#observer.onClosing()
-      this.#sender.stop()
+    this.#peerEnded = true
+    if (this.#receiver.status === 'paused') return
+    if (this.#received !== null) {
+      // Our answer may still have to wait for what is before it.
+      this.#deadline.arm(END_TIMEOUT)
+      return
     }
+    this.#observer.onClosing()
+    this.#sender.stop()
     this.#end(END_TIMEOUT)
   }
 
@@ -215,6 +224,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
       const chunk = this.#backlog.shift()
       if (chunk === undefined) {
         this.#socket.resume()
+        if (this.#peerEnded) this.#onEnd()
         if (this.#socketClosed) this.#finish()
         return
       }

@@ -3,6 +3,26 @@
  * with the global; Node 20 has only `MessageEvent`.
  */
 
+type AnyData = globalThis.MessageEvent['data']
+
+export interface MessageEventInit {
+  bubbles?: boolean
+  cancelable?: boolean
+  composed?: boolean
+  data?: unknown
+  origin?: string
+  lastEventId?: string
+}
+
+export interface MessageEvent extends Event {
+  /** A string, or a Blob or ArrayBuffer as the socket's `binaryType` says. */
+  readonly data: AnyData
+  /** Of the socket's URL. */
+  readonly origin: string
+  readonly lastEventId: string
+  readonly ports: readonly unknown[]
+}
+
 export interface CloseEventInit {
   bubbles?: boolean
   cancelable?: boolean
@@ -40,6 +60,7 @@ export interface ErrorEvent extends Event {
   readonly error: unknown
 }
 
+export type MessageEventConstructor = new (type: string, init?: MessageEventInit) => MessageEvent
 export type CloseEventConstructor = new (type: string, init?: CloseEventInit) => CloseEvent
 export type ErrorEventConstructor = new (type: string, init?: ErrorEventInit) => ErrorEvent
 
@@ -117,7 +138,14 @@ class OwnErrorEvent extends Event implements ErrorEvent {
 
 const runtime = globalThis as { CloseEvent?: CloseEventConstructor; ErrorEvent?: ErrorEventConstructor }
 
-export type MessageEvent = globalThis.MessageEvent
-export const MessageEvent: typeof globalThis.MessageEvent = globalThis.MessageEvent
+// The types of the runtime's class differ between its versions and from the DOM's.
+const RuntimeMessageEvent = globalThis.MessageEvent as unknown as MessageEventConstructor
+
+/** The runtime's, but for one thing: that of Node 20 lets its list of ports be changed. */
+export const MessageEvent: MessageEventConstructor = class MessageEvent extends RuntimeMessageEvent {
+  override get ports(): readonly unknown[] {
+    return Object.freeze(super.ports)
+  }
+}
 export const CloseEvent: CloseEventConstructor = runtime.CloseEvent ?? OwnCloseEvent
 export const ErrorEvent: ErrorEventConstructor = runtime.ErrorEvent ?? OwnErrorEvent

@@ -41,7 +41,7 @@ export interface OpeningObserver {
   onFailed(error: TypeError): void
 }
 
-/** What the dispatcher says where a server speaks HTTP/2 and does not take WebSockets over it. */
+/** What the dispatcher says, before the request's name, where a server speaks HTTP/2 and does not take WebSockets over it. */
 const NO_EXTENDED_CONNECT = 'HTTP/2: Extended CONNECT protocol not supported by server'
 
 const UNAUTHORIZED = 401
@@ -257,7 +257,7 @@ function basicCredentials({ username, password }: URL): string {
 }
 
 function isWithoutExtendedConnect(error: unknown): boolean {
-  return error instanceof InformationalError && error.message === NO_EXTENDED_CONNECT
+  return error instanceof InformationalError && error.message.startsWith(NO_EXTENDED_CONNECT)
 }
 
 function discard(socket: Duplex): void {

@@ -4,13 +4,13 @@
  */
 import type { Channel } from 'node:diagnostics_channel'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ABNORMAL, isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import type { WebSocketLimits } from '../protocol/websocket/limits.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 import { webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
-import { defaultDispatcher } from './default-dispatcher.ts'
 import { CloseEvent, ErrorEvent, MessageEvent } from './events.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
 import {
@@ -140,7 +140,7 @@ export class WebSocket extends EventTarget {
     this.#url = parseSocketUrl(url)
     const protocols = readProtocols(init.protocols)
     const headers = readHeaders(init.headers)
-    this.#dispatcher = init.dispatcher ?? defaultDispatcher()
+    this.#dispatcher = init.dispatcher ?? getGlobalDispatcher()
     if (typeof this.#dispatcher.dispatch !== 'function')
       throw new TypeError('dispatcher must implement dispatch')
     this.#opening = new OpeningHandshake(
@@ -242,7 +242,7 @@ export class WebSocket extends EventTarget {
    * @param code 1000 or 3000 to 4999.
    * @param reason At most 123 bytes of UTF-8.
    */
-  close(code?: number, reason?: string): void {
+  close(code?: number | undefined, reason?: string | undefined): void {
     const number = code === undefined ? null : clampToUint16(code)
     const text = reason === undefined ? null : toText(reason)
     if (number !== null && !isSendable(number)) throw new DOMException('invalid code', 'InvalidAccessError')

@@ -254,33 +254,3 @@ describe('further HTTP/2 connections', () => {
     await pool.close()
   })
 })
-
-describe('the cost of a request', () => {
-  function nanosecondsEach(queued: number, connections: number): number {
-    const pool = new Pool('http://localhost:1', { connections, connect: () => {} })
-    const handlers = Array.from({ length: queued }, () => new RecordingHandler())
-    const start = process.hrtime.bigint()
-    for (const handler of handlers) pool.dispatch(GET, handler)
-    const spent = Number(process.hrtime.bigint() - start) / queued
-    pool.destroy().catch(() => {})
-    return spent
-  }
-
-  const best = (queued: number, connections: number): number =>
-    Math.min(...Array.from({ length: 5 }, () => nanosecondsEach(queued, connections)))
-
-  /** A walk through what waits or through the members would make it a hundred times as much. */
-  const MAX_RATIO = 5
-
-  test('does not grow with what waits', () => {
-    best(1000, 1)
-    const ratio = best(30_000, 1) / best(1000, 1)
-    assert.ok(ratio < MAX_RATIO, `thirty times as much waiting: ${ratio.toFixed(2)} times the cost each`)
-  })
-
-  test('does not grow with the number of members', () => {
-    best(4000, 10)
-    const ratio = best(4000, 2000) / best(4000, 1000)
-    assert.ok(ratio < MAX_RATIO, `twice the members: ${ratio.toFixed(2)} times the cost each`)
-  })
-})

@@ -1,5 +1,6 @@
 /** What the tests of dispatchers with several connections share. */
 import { describe, type TestContext } from 'node:test'
+import type { ClientOptions } from '../../src/dispatcher/client-options.ts'
 import { Pool } from '../../src/dispatcher/pool.ts'
 import type { PoolOptions } from '../../src/dispatcher/pool-options.ts'
 import type { ConnectorOptions } from '../../src/net/connector.ts'
@@ -20,7 +21,7 @@ export function overAllWires(title: string, define: (wire: Wire) => void): void 
 }
 
 /** Options with which a dispatcher reaches the test origins of this wire. */
-export function wireOptions(wire: Wire): PoolOptions {
+export function wireOptions(wire: Wire): ClientOptions {
   return { ...(wire.secure ? { connect: { ca: authority } } : null), useH2c: wire.name === 'h2c' }
 }
 

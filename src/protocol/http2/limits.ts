@@ -76,8 +76,8 @@ export const SEND_HIGH_WATER = 131_072
 export const MAX_DATA_PER_TAKE = 262_144
 /** Body pieces up to this size are copied beside their frame header; larger ones go out by reference. */
 export const COPY_LIMIT = 4_096
-/** Size of one piece of output memory: some hundred requests. */
-export const OUTPUT_SLAB_BYTES = 65_536
+/** Size of one piece of output memory: some hundred requests. Each idle connection keeps one. */
+export const OUTPUT_SLAB_BYTES = 16_384
 
 /** Closed stream ids whose reason is remembered; frames on older ones count as late and are ignored. */
 export const CLOSED_MEMORY = 1_024

@@ -73,7 +73,7 @@ export class MessageCollector {
     const size = fin
       ? Math.min(announced, Math.max(trusted, doubled))
       : Math.max(doubled, Math.min(announced, trusted))
-    const block = allocate(size)
+    const block = allocate(this.#maxSize > 0 ? Math.min(size, this.#maxSize) : size)
     if (block === null) return false
     this.#block.copy(block, 0, 0, this.#length)
     this.#block = block

@@ -1,0 +1,75 @@
+// Runs the tests with other versions of Node than the one at hand: each is installed from the package registry
+// (package `node`) into a temporary folder, which is gone afterwards. One line per runtime, and what failed
+// below it. With arguments: runs only the test files whose path contains one of them.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const VERSIONS = (process.env.VENTUNO_RUNTIMES ?? '22,24,26').split(',')
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const wanted = process.argv.slice(2)
+const files = readdirSync(join(root, 'test'), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
+  .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+  .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
+  .sort()
+if (files.length === 0) {
+  console.error('no test file matches')
+  process.exit(1)
+}
+
+const home = mkdtempSync(join(tmpdir(), 'runtimes-'))
+let failed = false
+try {
+  for (const version of VERSIONS) if (!check(version)) failed = true
+} finally {
+  rmSync(home, { recursive: true, force: true })
+}
+process.exit(failed ? 1 : 0)
+
+function check(version) {
+  const folder = join(home, version)
+  const runtime = install(version, folder)
+  if (runtime === null) return false
+  const start = Date.now()
+  const run = spawnSync(runtime, ['--import', 'tsx', '--test', '--test-reporter=tap', ...files], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 30,
+  })
+  const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(run.stdout)?.[1] ?? 0)
+  const { stdout: name } = spawnSync(runtime, ['--version'], { encoding: 'utf8' })
+  const seconds = Math.round((Date.now() - start) / 1000)
+  const ok = run.status === 0
+  console.log(
+    `${ok ? 'ok    ' : 'FAILED'} ${name.trim()}: ${count('pass')} passed, ${count('fail')} failed, ` +
+      `${count('cancelled')} cancelled, ${count('skipped')} skipped, ${files.length} files, ${seconds} s`,
+  )
+  if (!ok) report(run)
+  return ok
+}
+
+function report({ stdout, stderr }) {
+  const lines = stdout.split('\n')
+  const broken = lines.filter((line) => /^\s*not ok /.test(line))
+  console.log(broken.length > 0 ? broken.join('\n') : `${lines.slice(-40).join('\n')}\n${stderr}`)
+}
+
+/** The path of the runtime, or null when it cannot be had. */
+function install(version, folder) {
+  const windows = process.platform === 'win32'
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  const run = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--no-save', `node@${version}`], {
+    cwd: folder,
+    encoding: 'utf8',
+    shell: windows,
+  })
+  const runtime = join(folder, 'node_modules', 'node', 'bin', windows ? 'node.exe' : 'node')
+  if (run.status === 0 && spawnSync(runtime, ['--version']).status === 0) return runtime
+  console.log(`FAILED node@${version}: could not be installed\n${run.stdout}${run.stderr}`)
+  return null
+}

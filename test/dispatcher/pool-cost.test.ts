@@ -1,0 +1,64 @@
+/** What a pool pays for a request does not depend on what waits or on how many members there are. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { FreeHeap, NO_SLOT, type Ranked } from '../../src/dispatcher/free-heap.ts'
+import { Pool } from '../../src/dispatcher/pool.ts'
+
+const handler = {
+  onRequestStart() {},
+  onResponseStart() {},
+  onResponseData() {},
+  onResponseEnd() {},
+  onResponseError() {},
+}
+
+function nanosecondsEach(queued: number): number {
+  const pool = new Pool('http://localhost:1', { connections: 1, connect: () => {} })
+  const start = process.hrtime.bigint()
+  for (let i = 0; i < queued; i++) pool.dispatch({ path: '/', method: 'GET' }, handler)
+  const spent = Number(process.hrtime.bigint() - start) / queued
+  pool.destroy().catch(() => {})
+  return spent
+}
+
+/** A walk through what waits would make it fifty times as much. */
+const MAX_RATIO = 8
+
+test('the cost of a request does not grow with what waits', () => {
+  const best = (queued: number): number => Math.min(...[0, 1, 2].map(() => nanosecondsEach(queued)))
+  best(1000)
+  const ratio = best(50_000) / best(1000)
+  assert.ok(ratio < MAX_RATIO, `fifty times as much waiting: ${ratio.toFixed(2)} times the cost each`)
+})
+
+interface Item extends Ranked {
+  readonly order: number
+}
+
+test('FreeHeap: the lowest rank is on top, whatever comes, goes and changes', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(15), fc.oneof(fc.constant(null), fc.nat(5))), { maxLength: 200 }),
+      (steps) => {
+        const heap = new FreeHeap<Item>()
+        const items = Array.from({ length: 16 }, (_, order): Item => ({ rank: 0, order, slot: NO_SLOT }))
+        const inside = new Set<Item>()
+        for (const [which, rank] of steps) {
+          const item = items[which]!
+          if (rank === null) {
+            heap.remove(item)
+            inside.delete(item)
+          } else {
+            item.rank = rank
+            heap.place(item)
+            inside.add(item)
+          }
+          const [first] = [...inside].sort((a, b) => a.rank - b.rank || a.order - b.order)
+          assert.equal(heap.peek(), first ?? null)
+          assert.equal(heap.size, inside.size)
+        }
+      },
+    ),
+  )
+})
