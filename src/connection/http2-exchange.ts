@@ -3,6 +3,7 @@
  * of it a paused consumer does not want yet, the time limits, and the end of all that
  * (contract: client.md 4, 8.3 to 8.5).
  */
+import { isIPv6 } from 'node:net'
 import { Deadline } from '../base/deadline.ts'
 import {
   BodyTimeoutError,
@@ -10,6 +11,7 @@ import {
   InformationalError,
   RequestContentLengthMismatchError,
   ResponseExceededMaxSizeError,
+  type SocketInfo,
 } from '../errors.ts'
 import { HeaderBlock } from '../protocol/header-block.ts'
 import { CANCEL } from '../protocol/http2/constants.ts'
@@ -25,6 +27,7 @@ export interface ExchangeHost {
   readonly settings: ConnectionSettings
   send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean
   release(exchange: Http2Exchange, bytes: number): void
+  socketInfo(): SocketInfo
   reset(exchange: Http2Exchange, code: number): void
   /** The request has settled, and nothing more comes from this exchange. */
   onSettled(exchange: Http2Exchange): void
@@ -297,6 +300,13 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
 
   releaseTunnel(bytes: number): void {
     this.#host.release(this, bytes)
+  }
+
+  tunnelAddress(): object {
+    const { localAddress, localPort } = this.#host.socketInfo()
+    return localAddress === undefined
+      ? {}
+      : { address: localAddress, family: isIPv6(localAddress) ? 'IPv6' : 'IPv4', port: localPort }
   }
 
   closeTunnel(): void {

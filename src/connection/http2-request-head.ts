@@ -2,6 +2,8 @@
  * Everything about an HTTP/2 request that is decided before its HEADERS frame (contract: client.md 8.3).
  */
 import { InformationalError, InvalidArgumentError } from '../errors.ts'
+import type { FieldValue } from '../protocol/header-list.ts'
+import { lowerCaseName } from '../protocol/header-names.ts'
 import { buildRequestFields, fieldBytes } from '../protocol/http2/message.ts'
 import type { RemoteSettings } from '../protocol/http2/settings.ts'
 import type { Request } from '../request/request.ts'
@@ -39,13 +41,15 @@ export function prepareHttp2Request(
   if (body instanceof Error) return body
 
   const isTunnel = method === 'CONNECT' && upgrade === null
+  // RFC 8441 §5: the key and its answer have no part in the handshake over HTTP/2.
+  const headers = upgrade === null ? list.flat : withoutField(list.flat, 'sec-websocket-key')
   const fields = buildRequestFields({
     method: upgrade === null ? method : 'CONNECT',
     scheme: request.protocol.slice(0, -1),
     authority: isTunnel ? request.path : request.host || settings.authority,
     path: request.path,
     protocol: upgrade,
-    headers: list.flat,
+    headers,
   })
   if (!Array.isArray(fields)) return new InformationalError(fields.message, { cause: fields })
   if (body.contentType !== null) fields.push('content-type', body.contentType)
@@ -56,6 +60,15 @@ export function prepareHttp2Request(
   const size = fieldBytes(fields, 0)
   if (size > settings.maxHeaderSize) return headTooLarge(size, settings.maxHeaderSize)
   return { fields, body }
+}
+
+function withoutField(flat: readonly FieldValue[], name: string): FieldValue[] {
+  const kept: FieldValue[] = []
+  for (let i = 0; i < flat.length; i += 2) {
+    // Names stand at even places and are never arrays.
+    if (lowerCaseName(flat[i] as string) !== name) kept.push(flat[i]!, flat[i + 1]!)
+  }
+  return kept
 }
 
 /** The head as subscribers of `undici:client:sendHeaders` know it: own fields, pseudo fields, length. */

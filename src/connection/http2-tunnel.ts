@@ -11,6 +11,8 @@ export interface TunnelHost {
   sendTunnel(bytes: Uint8Array, end: boolean): boolean
   /** The reader took these bytes. */
   releaseTunnel(bytes: number): void
+  /** The local end of the connection below. */
+  tunnelAddress(): object
   /** The caller is done with it; the stream is reset unless both sides have ended. */
   closeTunnel(): void
 }
@@ -30,6 +32,11 @@ export class Http2Tunnel extends Duplex {
   constructor(host: TunnelHost) {
     super({ allowHalfOpen: true })
     this.#host = host
+  }
+
+  /** As a socket tells it. */
+  address(): object {
+    return this.#host.tunnelAddress()
   }
 
   /** Bytes from the peer. */

@@ -1,9 +1,10 @@
 /**
- * The events of a WebSocket. Where the runtime has the class, that one is used, so that `instanceof` agrees
- * with the global; Node 20 has only `MessageEvent`.
+ * The events of a WebSocket. The classes are our own: reading those of the runtime makes it load its HTTP
+ * client, which then installs a dispatcher for the whole process, and importing ventuno must not do that.
  */
 
-type AnyData = globalThis.MessageEvent['data']
+// biome-ignore lint/suspicious/noExplicitAny: what a message holds is up to the peer, as in the DOM's types
+type AnyData = any
 
 export interface MessageEventInit {
   bubbles?: boolean
@@ -20,6 +21,7 @@ export interface MessageEvent extends Event {
   /** Of the socket's URL. */
   readonly origin: string
   readonly lastEventId: string
+  readonly source: null
   readonly ports: readonly unknown[]
 }
 
@@ -64,7 +66,46 @@ export type MessageEventConstructor = new (type: string, init?: MessageEventInit
 export type CloseEventConstructor = new (type: string, init?: CloseEventInit) => CloseEvent
 export type ErrorEventConstructor = new (type: string, init?: ErrorEventInit) => ErrorEvent
 
-class OwnCloseEvent extends Event implements CloseEvent {
+class SocketMessageEvent extends Event implements MessageEvent {
+  readonly #data: unknown
+  readonly #origin: string
+  readonly #lastEventId: string
+  readonly #ports: readonly unknown[] = Object.freeze([])
+
+  constructor(type: string, init: MessageEventInit = {}) {
+    super(type, init)
+    const { data = null, origin = '', lastEventId = '' } = init
+    this.#data = data
+    this.#origin = String(origin)
+    this.#lastEventId = String(lastEventId)
+  }
+
+  get data(): AnyData {
+    return this.#data
+  }
+
+  get origin(): string {
+    return this.#origin
+  }
+
+  get lastEventId(): string {
+    return this.#lastEventId
+  }
+
+  get source(): null {
+    return null
+  }
+
+  get ports(): readonly unknown[] {
+    return this.#ports
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'MessageEvent'
+  }
+}
+
+class SocketCloseEvent extends Event implements CloseEvent {
   readonly #wasClean: boolean
   readonly #code: number
   readonly #reason: string
@@ -94,7 +135,7 @@ class OwnCloseEvent extends Event implements CloseEvent {
   }
 }
 
-class OwnErrorEvent extends Event implements ErrorEvent {
+class SocketErrorEvent extends Event implements ErrorEvent {
   readonly #message: string
   readonly #filename: string
   readonly #lineno: number
@@ -136,16 +177,6 @@ class OwnErrorEvent extends Event implements ErrorEvent {
   }
 }
 
-const runtime = globalThis as { CloseEvent?: CloseEventConstructor; ErrorEvent?: ErrorEventConstructor }
-
-// The types of the runtime's class differ between its versions and from the DOM's.
-const RuntimeMessageEvent = globalThis.MessageEvent as unknown as MessageEventConstructor
-
-/** The runtime's, but for one thing: that of Node 20 lets its list of ports be changed. */
-export const MessageEvent: MessageEventConstructor = class MessageEvent extends RuntimeMessageEvent {
-  override get ports(): readonly unknown[] {
-    return Object.freeze(super.ports)
-  }
-}
-export const CloseEvent: CloseEventConstructor = runtime.CloseEvent ?? OwnCloseEvent
-export const ErrorEvent: ErrorEventConstructor = runtime.ErrorEvent ?? OwnErrorEvent
+export const MessageEvent: MessageEventConstructor = SocketMessageEvent
+export const CloseEvent: CloseEventConstructor = SocketCloseEvent
+export const ErrorEvent: ErrorEventConstructor = SocketErrorEvent

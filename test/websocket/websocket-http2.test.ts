@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
@@ -79,9 +80,23 @@ for (const tls of [true, false]) {
       assert.equal(headers![':scheme'], tls ? 'https' : 'http')
       assert.equal(headers!['sec-websocket-version'], '13')
       assert.equal(headers!['sec-websocket-protocol'], 'chat')
+      assert.equal(headers!['sec-websocket-key'], undefined)
       assert.equal(headers!['connection'], undefined)
       assert.equal(headers!['upgrade'], undefined)
       assert.deepEqual([socket.protocol, socket.extensions, socket.readyState], ['chat', '', 1])
+    })
+
+    it('tells the local end of the connection when it opens', async (t) => {
+      const server = await start(t, { tls })
+      const published = new Promise<unknown>((resolve) => {
+        const listener = (message: unknown): void => resolve((message as { address: unknown }).address)
+        channel('undici:websocket:open').subscribe(listener)
+        t.after(() => channel('undici:websocket:open').unsubscribe(listener))
+      })
+      await server.pair()
+      const { address, family, port } = (await published) as AddressInfo
+      assert.deepEqual([address, family], ['127.0.0.1', 'IPv4'])
+      assert.equal(Number.isInteger(port), true)
     })
 
     it('messages both ways, and a clean close', async (t) => {
