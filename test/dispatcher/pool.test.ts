@@ -421,6 +421,20 @@ describe('Pool: what goes wrong', () => {
     assert.deepEqual(seen, [thrown, thrown])
   })
 
+  test('destroyed while the request is being made', async (t) => {
+    const { pool } = memoryPool(t)
+    const handler = new RecordingHandler()
+    const opts = {
+      method: 'GET',
+      get path() {
+        void pool.destroy()
+        return '/'
+      },
+    }
+    assert.equal(pool.dispatch(opts, handler), false)
+    assert.equal((handler.error as NodeJS.ErrnoException).code, 'UND_ERR_DESTROYED')
+  })
+
   test('a listener that throws does not stop the pool', async (t) => {
     const { pool, connector } = memoryPool(t, { connections: 1 })
     pool.once('drain', () => {
