@@ -20,12 +20,6 @@ import { type ExchangeHost, ExchangeTimer, Http2Exchange } from './http2-exchang
 import { Http2Liveness, type LivenessHost } from './http2-liveness.ts'
 import { prepareHttp2Request, printFields } from './http2-request-head.ts'
 
-/**
- * Requests that leave together. Waiting for all of a tick would have the server idle while we prepare them,
- * and then us while it answers; writing each one would cost a system call for each.
- */
-const REQUESTS_PER_WRITE = 16
-
 export interface Http2Settings extends ConnectionSettings {
   readonly maxConcurrentStreams: number
   readonly initialWindowSize: number
@@ -59,8 +53,6 @@ export class Http2Connection
   readonly #flush = (): void => this.#flushNow()
   /** While it runs, what is sent needs no flush of its own. */
   #flushing: 'no' | 'scheduled' | 'running' = 'no'
-  /** Requests taken since the last write. */
-  #unflushed = 0
   #roundTripKnown = false
   #served = 0
   /** Refused by the peer before it did anything; to be sent again. */
@@ -161,7 +153,6 @@ export class Http2Connection
     this.#liveness.onRequest()
     this.#schedule()
     exchange.begin()
-    if (++this.#unflushed >= REQUESTS_PER_WRITE && this.#flushing === 'scheduled') this.#write()
   }
 
   /** The handler or a diagnostics subscriber may have ended the request or the connection just now. */
@@ -394,12 +385,10 @@ export class Http2Connection
 
   #write(): void {
     const transport = this.#transport
-    this.#unflushed = 0
     while (!transport.congested) {
       const output = this.#engine.takeOutput()
       if (output === null) break
-      for (const part of output) transport.write(part)
-      transport.flush()
+      transport.writeNow(output)
     }
   }
 

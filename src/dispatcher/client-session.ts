@@ -76,6 +76,8 @@ export class ClientSession implements Http2Observer, RequestHost {
   readonly #settings: ClientSettings
   readonly #live: Http2Settings & { pipelining: number; maxConcurrentStreams: number }
   readonly #requestSetting: RequestSetting
+  /** Asked for by requests that name no server. */
+  readonly #ownServerName: string
   readonly #connector: ConnectFunction
   readonly #queue = new RequestQueue()
   #state: State = IDLE
@@ -95,6 +97,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   constructor(client: EventEmitter, origin: Origin, settings: ClientSettings) {
     this.#client = client
     this.#origin = origin
+    this.#ownServerName = serverNameOf(origin.host)
     this.#settings = settings
     this.#live = { ...settings, authority: origin.authority }
     this.#requestSetting = requestSettingOf(origin, settings)
@@ -333,7 +336,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   #serverName(given: string | null): string {
-    return given ?? serverNameOf(this.#origin.host)
+    return given ?? this.#ownServerName
   }
 
   #connect(servername: string | null): void {

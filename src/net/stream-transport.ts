@@ -57,8 +57,16 @@ export class StreamTransport implements Transport {
     this.#batch.add(data)
   }
 
-  flush(): void {
+  writeNow(pieces: readonly Uint8Array[]): void {
     this.#batch.flush()
+    if (this.socket.destroyed) return
+    if (pieces.length === 1) {
+      this.socket.write(pieces[0]!)
+      return
+    }
+    this.socket.cork()
+    for (const piece of pieces) this.socket.write(piece)
+    this.socket.uncork()
   }
 
   pauseReading(): void {

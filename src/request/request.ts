@@ -471,18 +471,19 @@ function shownPath(path: string): string {
 }
 
 function checkHandler(handler: DispatchHandler, takesOver: boolean): void {
-  const required = takesOver
-    ? (['onRequestUpgrade'] as const)
-    : (['onResponseStart', 'onResponseData', 'onResponseEnd'] as const)
-  for (const name of ['onRequestStart', 'onResponseError'] as const) {
-    if (typeof handler[name] !== 'function') throw new InvalidArgumentError(`invalid ${name} method`)
+  requireMethod(handler, 'onRequestStart')
+  requireMethod(handler, 'onResponseError')
+  if (handler.onBodySent !== undefined) requireMethod(handler, 'onBodySent')
+  if (handler.onRequestSent !== undefined) requireMethod(handler, 'onRequestSent')
+  if (takesOver) {
+    requireMethod(handler, 'onRequestUpgrade')
+  } else {
+    requireMethod(handler, 'onResponseStart')
+    requireMethod(handler, 'onResponseData')
+    requireMethod(handler, 'onResponseEnd')
   }
-  for (const name of ['onBodySent', 'onRequestSent'] as const) {
-    if (handler[name] !== undefined && typeof handler[name] !== 'function') {
-      throw new InvalidArgumentError(`invalid ${name} method`)
-    }
-  }
-  for (const name of required) {
-    if (typeof handler[name] !== 'function') throw new InvalidArgumentError(`invalid ${name} method`)
-  }
+}
+
+function requireMethod(handler: DispatchHandler, name: keyof DispatchHandler): void {
+  if (typeof handler[name] !== 'function') throw new InvalidArgumentError(`invalid ${name} method`)
 }

@@ -22,7 +22,9 @@ export class MemoryTransport implements Transport {
     this.written += typeof data === 'string' ? data : Buffer.from(data).toString('latin1')
   }
 
-  flush(): void {}
+  writeNow(pieces: readonly Uint8Array[]): void {
+    for (const piece of pieces) this.write(piece)
+  }
 
   pauseReading(): void {
     this.reading = false
