@@ -46,6 +46,8 @@ export class Http2Connection
   readonly #heldBack = new Set<Http2Exchange>()
   /** Timers of exchanges that have ended, still running: the next exchange refreshes one. */
   readonly #timers: ExchangeTimer[] = []
+  /** Exchanges that the present read brought something for. Most of them end with it, and need no timer. */
+  readonly #active: Http2Exchange[] = []
   readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
   readonly #streamDeadline = new Deadline(() => this.#onNoStream())
   #streamTimeout = 0
@@ -217,6 +219,12 @@ export class Http2Connection
     this.#heldBack.add(exchange)
   }
 
+  onActivity(exchange: Http2Exchange): void {
+    if (exchange.active) return
+    exchange.active = true
+    this.#active.push(exchange)
+  }
+
   onOverdue(): void {
     this.#liveness.probe()
   }
@@ -245,6 +253,8 @@ export class Http2Connection
     this.#liveness.onReceived()
     this.#flushing = 'running'
     this.#engine.receive(bytes, 0, bytes.length, now)
+    for (const exchange of this.#active) exchange.rearm()
+    this.#active.length = 0
     if (!this.#roundTripKnown && this.#engine.areSettingsAcknowledged) {
       // The acknowledgement of our SETTINGS is the first round trip that can be measured.
       this.#roundTripKnown = true

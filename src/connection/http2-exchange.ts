@@ -33,6 +33,8 @@ export interface ExchangeHost {
   onSettled(exchange: Http2Exchange): void
   /** The stream has ended, and the consumer is pausing before the end of the response. */
   onHeldBack(exchange: Http2Exchange): void
+  /** Something of the response came: `rearm` is called when all that came with it has been seen. */
+  onActivity(exchange: Http2Exchange): void
   /** The response is overdue: is there anybody at the other end? */
   onOverdue(): void
   onHandlerError(error: unknown): void
@@ -58,6 +60,8 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   stream!: Stream<Http2Exchange>
   /** Kept by the connection, which counts those that have not ended. */
   ended = false
+  /** Kept by the connection: something came with the present read. */
+  active = false
   readonly #host: ExchangeHost
   readonly #body: OutgoingBody
   readonly #timer: ExchangeTimer
@@ -202,7 +206,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
       request.onUpgrade(status, fields, this.#tunnel)
       return
     }
-    this.#deadline.arm(this.#bodyTimeout)
+    this.#host.onActivity(this)
     request.onHead(status, fields, '')
   }
 
@@ -218,9 +222,15 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
       this.#giveUp()
       return
     }
-    this.#deadline.refresh()
+    this.#host.onActivity(this)
     if (this.request.paused || this.#backlog.length > 0) this.#backlog.push(bytes)
     else this.#deliver(bytes)
+  }
+
+  /** Time for the next piece of the response starts now. */
+  rearm(): void {
+    this.active = false
+    if (!this.ended && this.#trailers === null) this.#deadline.arm(this.#bodyTimeout)
   }
 
   #deliver(bytes: Buffer): void {

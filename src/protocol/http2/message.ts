@@ -128,13 +128,12 @@ const FORBIDDEN: ReadonlySet<string> = new Set([...CONNECTION_SPECIFIC, 'http2-s
  */
 export function buildRequestFields(head: RequestHead): string[] | ProtocolFailure {
   const isTunnel = head.method === 'CONNECT' && head.protocol === null
-  const fields = [':method', head.method]
-  if (!isTunnel) {
-    fields.push(':scheme', head.scheme, ':authority', head.authority, ':path', head.path)
-    if (head.protocol !== null) fields.push(':protocol', head.protocol)
-  } else {
-    fields.push(':authority', head.authority)
-  }
+  const { method, scheme, authority, path } = head
+  // Written out at once: a list that grows by pushes is copied on its way, for every request.
+  const fields = isTunnel
+    ? [':method', method, ':authority', authority]
+    : [':method', method, ':scheme', scheme, ':authority', authority, ':path', path]
+  if (head.protocol !== null) fields.push(':protocol', head.protocol)
   const headers = head.headers
   for (let i = 0; i < headers.length; i += 2) {
     // The list alternates names and values; names are never arrays.
