@@ -251,8 +251,10 @@ export class Http2Connection
     if (this.#reason !== null) return
     const now = performance.now()
     this.#liveness.onReceived()
+    const flushing = this.#flushing
     this.#flushing = 'running'
     this.#engine.receive(bytes, 0, bytes.length, now)
+    this.#flushing = flushing
     for (const exchange of this.#active) exchange.rearm()
     this.#active.length = 0
     if (!this.#roundTripKnown && this.#engine.areSettingsAcknowledged) {
@@ -260,7 +262,8 @@ export class Http2Connection
       this.#roundTripKnown = true
       this.#engine.addRoundTrip(now - this.#startedAt)
     }
-    this.#flushNow()
+    if (this.#engine.wantsOutput) this.#schedule()
+    this.#report()
   }
 
   onDrain(): void {
@@ -368,15 +371,22 @@ export class Http2Connection
   #schedule(): void {
     if (this.#flushing !== 'no') return
     this.#flushing = 'scheduled'
-    process.nextTick(this.#flush)
+    // Not on the next tick: over TLS each record of one read is a tick of its own, and a server may put each
+    // response into one. What all of them lead to leaves together.
+    globalThis.setImmediate(this.#flush)
   }
 
-  /** Writes what is due, then tells the client what has changed meanwhile. */
+  /** Writes what is due. */
   #flushNow(): void {
     if (this.#reason !== null) return
     this.#flushing = 'running'
     this.#write()
     this.#flushing = 'no'
+    this.#report()
+  }
+
+  /** Tells the client what has changed. */
+  #report(): void {
     if (this.#reason !== null) return
     const unanswered = this.#takeUnprocessed()
     if (this.#goaway !== null && !this.#retired) {

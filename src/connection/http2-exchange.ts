@@ -43,6 +43,7 @@ export interface ExchangeHost {
 type Sending = 'held' | 'pumping' | 'blocked' | 'sent'
 
 const NOTHING = new Uint8Array(0)
+const BOTH_ENDS = 2
 
 /**
  * A deadline that passes from one exchange to the next, its timer still running. It knows whom it is for, so
@@ -71,6 +72,8 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   #sent = 0
   #received = 0
   #tunnel: Http2Tunnel | null = null
+  /** Directions of the tunnel that have come to their end. */
+  #tunnelEnds = 0
   /** Arrived, and not wanted yet. */
   #backlog: Buffer[] = []
   /** Delivered to a handler that paused on it; given back to the peer's window when it goes on. */
@@ -259,6 +262,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   onEnd(trailers: HeaderBlock | null): void {
     const { request } = this
     if (this.#tunnel !== null) {
+      this.#tunnelEnds++
       this.#tunnel.finish()
       return
     }
@@ -305,6 +309,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   }
 
   sendTunnel(bytes: Uint8Array, end: boolean): boolean {
+    if (end) this.#tunnelEnds++
     return this.#host.send(this, bytes, end)
   }
 
@@ -320,7 +325,9 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   }
 
   closeTunnel(): void {
-    this.#giveUp()
+    // What was said to its end may still be on its way out, and must not be cut off.
+    if (this.#tunnelEnds === BOTH_ENDS) this.#host.onSettled(this)
+    else this.#giveUp()
   }
 
   /** The request is settled; so is the stream, from our side. */
