@@ -29,6 +29,7 @@ export class Http2Liveness {
   })
   readonly #answer: Deadline = new Deadline(() => this.#host.onDead())
   #suspect = false
+  #heardThisTurn = false
   #pingsSent = 0
   #sentAt: number | null = null
 
@@ -42,8 +43,12 @@ export class Http2Liveness {
   /** Something arrived: whatever it is, the peer lives. */
   onReceived(): void {
     this.#suspect = false
-    this.#silence.arm(SILENCE_MS)
     this.#answer.disarm()
+    if (this.#heardThisTurn) return
+    // One read may come as many TLS records; the time of silence starts once for all of them.
+    this.#heardThisTurn = true
+    this.#silence.arm(SILENCE_MS)
+    globalThis.setImmediate(Http2Liveness.#onTurn, this)
   }
 
   /** A request is given to the connection. */
@@ -67,6 +72,10 @@ export class Http2Liveness {
     this.#nextPing.dispose()
     this.#silence.dispose()
     this.#answer.dispose()
+  }
+
+  static #onTurn(liveness: Http2Liveness): void {
+    liveness.#heardThisTurn = false
   }
 
   #ping(): void {
