@@ -37,6 +37,7 @@ const RULES = [
       'request/',
       'cookies/',
       'protocol/websocket/',
+      'protocol/ascii.ts',
       'base/',
       'errors.ts',
       'debug.ts',

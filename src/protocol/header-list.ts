@@ -11,19 +11,6 @@ export class HeaderList {
   /** name, value, name, value …; a value that is an array is sent as one line for each element. */
   readonly flat: FieldValue[] = []
 
-  /** Takes the live array of a request whose fields somebody else may have changed, and checks all of it. */
-  static recheck(flat: readonly unknown[]): HeaderList | null {
-    if (flat.length % 2 !== 0) return null
-    const list = new HeaderList()
-    for (let i = 0; i < flat.length; i += 2) {
-      const name = flat[i]
-      const value = flat[i + 1]
-      if (typeof name !== 'string' || !isToken(name) || !isValue(value)) return null
-      list.flat.push(name, value)
-    }
-    return list
-  }
-
   /** Adds a field whose name is known to be a token; false when the value has illegal characters. */
   append(name: string, value: FieldValue): boolean {
     invariant(isToken(name), 'field name was not checked')
@@ -33,7 +20,6 @@ export class HeaderList {
   }
 }
 
-function isValue(value: unknown): value is FieldValue {
-  if (typeof value === 'string') return isFieldValue(value)
-  return Array.isArray(value) && value.every((item) => typeof item === 'string' && isFieldValue(item))
+function isValue(value: FieldValue): boolean {
+  return typeof value === 'string' ? isFieldValue(value) : value.every(isFieldValue)
 }

@@ -1,5 +1,5 @@
 /** Where a WebSocket connects to and what it asks for, read from the constructor's arguments. */
-import { HeaderList } from '../protocol/header-list.ts'
+import { isFieldValue, isToken } from '../protocol/ascii.ts'
 import { checkSubprotocols } from '../protocol/websocket/subprotocol.ts'
 
 /** Header fields in any of the forms that `Headers` is made from. */
@@ -45,7 +45,8 @@ export function readHeaders(input: unknown): string[] {
   } else {
     for (const [name, value] of Object.entries(input)) flat.push(name, toText(value).trim())
   }
-  if (HeaderList.recheck(flat) === null) throw new TypeError('headers: invalid name or value')
+  const legal = flat.every((part, at) => (at % 2 === 0 ? isToken(part) : isFieldValue(part)))
+  if (!legal) throw new TypeError('headers: invalid name or value')
   return flat
 }
 

@@ -112,6 +112,8 @@ describe('CONNECT over HTTP/2', () => {
     assert.ok(given <= 131_072, `${given} bytes were given back unread`)
     peer.data(id, '', true)
     assert.equal((await contentOf(socket)).length, 15 * 16_384)
+    // Whether iterating to the end of one direction closes the other depends on the runtime.
+    socket.destroy()
   })
 
   test('destroying the socket resets the stream and keeps the connection', async (t) => {

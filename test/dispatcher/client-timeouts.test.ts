@@ -186,7 +186,7 @@ describe('headersTimeout', () => {
     await settle()
     for (let i = 0; i < 5; i++) {
       sockets[0]!.held = true
-      body.push(Buffer.alloc(50_000))
+      body.push(Buffer.alloc(100_000))
       await settle()
       await clock.advance(90)
       sockets[0]!.release()
@@ -194,7 +194,7 @@ describe('headersTimeout', () => {
     }
     assert.deepEqual(handler.errors, [])
     sockets[0]!.held = true
-    body.push(Buffer.alloc(50_000))
+    body.push(Buffer.alloc(100_000))
     await settle()
     await clock.advance(100)
     await settle()
