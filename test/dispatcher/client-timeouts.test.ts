@@ -340,13 +340,13 @@ test('the connect timeout fails what waits', async (t) => {
   ]) {
     const client = new Client(`https://127.0.0.1:${server.port}`, options)
     t.after(() => client.destroy())
+    const start = performance.now()
     const handlers = [send(client), send(client)]
-    const clock = performance.now()
     // The client's timers do not keep the process alive.
     const alive = setInterval(() => {}, 1000)
     await Promise.all(handlers.map((handler) => handler.settled))
     clearInterval(alive)
-    assert.ok(performance.now() - clock >= 195)
+    assert.ok(performance.now() - start >= 195, 'it waited for its time')
     for (const { error } of handlers) {
       assert.equal(error?.name, 'ConnectTimeoutError')
       assert.match(
