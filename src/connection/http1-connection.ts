@@ -224,9 +224,11 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
   }
 
   onRequestResumed(request: Request): void {
-    if (request !== this.#pipeline.peek() || this.#parser.status !== 'paused') return
+    if (request !== this.#pipeline.peek()) return
+    // Also when no byte came while it paused: its time may have run out unheard.
+    if (request.responding) this.#awaitBody(request)
+    if (this.#parser.status !== 'paused') return
     this.#parser.resume()
-    this.#awaitBody(request)
     if (this.#parser.executing) return
     const backlog = this.#backlog
     this.#backlog = null

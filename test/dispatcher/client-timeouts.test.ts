@@ -330,6 +330,22 @@ describe('bodyTimeout', () => {
   })
 })
 
+test('the time of a body runs again after a pause in which nothing came', async (t) => {
+  const { clock, client, sockets, settle } = start(t, { bodyTimeout: 100 })
+  const handler = send(client)
+  await settle()
+  sockets[0]!.say('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhe')
+  await settle()
+  handler.controller!.pause()
+  await clock.advance(150)
+  await settle()
+  assert.deepEqual(handler.errors, [])
+  handler.controller!.resume()
+  await clock.advance(100)
+  await settle()
+  assert.equal(handler.error?.name, 'BodyTimeoutError')
+})
+
 test('the connect timeout fails what waits', async (t) => {
   // A server whose backlog is never accepted is not to be had without timing; one that never speaks TLS is.
   const server = await startScriptedServer(t)
