@@ -21,10 +21,16 @@ interface Outcome {
 }
 
 function connectWith(connector: Connector, options: ConnectorOptions): Promise<Outcome> {
+  // A connect's own timer keeps no process alive; where nothing else is open, the test has to.
+  const alive = new MessageChannel()
+  alive.port1.ref()
   return new Promise((resolve) => {
     const returned: Socket = connector(options, (error, socket) => {
       // One turn later a second call of the callback would have been seen by the runtime as unhandled.
-      setImmediate(() => resolve({ returned, error, socket }))
+      setImmediate(() => {
+        alive.port1.close()
+        resolve({ returned, error, socket })
+      })
     })
   })
 }
