@@ -2,7 +2,7 @@
  * From the options of a client to the function that opens its connections (contract: connect.md 7).
  */
 import type { Origin } from '../base/origin.ts'
-import { buildConnector, type ConnectorOptions } from '../net/connector.ts'
+import { buildClientConnector, type ConnectorOptions } from '../net/connector.ts'
 import type { ClientSettings, ConnectFunction } from './client-options.ts'
 
 /** Connectors that {@link shareConnector} made: what they report is not a caller's own. */
@@ -36,7 +36,7 @@ export function connectorFor(settings: ClientSettings): ConnectFunction {
       )
   }
   const { autoSelectFamily, autoSelectFamilyAttemptTimeout } = settings
-  return buildConnector({
+  return buildClientConnector({
     ...tls,
     maxCachedSessions: settings.maxCachedSessions,
     allowH2: settings.allowH2,

@@ -16,6 +16,7 @@ import { asciiHost, serverNameOf, withoutBrackets } from '../base/server-name.ts
 import { InvalidArgumentError } from '../errors.ts'
 import type { AddressPolicy, AttemptCallback } from './address-attempts.ts'
 import { AddressAttempts, lookupOf } from './address-attempts.ts'
+import { SlabInlet } from './slab-inlet.ts'
 import { sessionKey, TlsSessionCache } from './tls-session-cache.ts'
 
 export { abandonConnect } from './address-attempts.ts'
@@ -119,6 +120,8 @@ interface Settings {
   readonly attemptDelay: number
   readonly localAddress: unknown
   readonly sessions: TlsSessionCache
+  /** Sockets are for a transport of ours, not for a caller who listens for `data`. */
+  readonly inlets: boolean
   readonly passedOn: SocketOptions
 }
 
@@ -141,11 +144,20 @@ interface Target {
  * connector({ hostname: 'localhost', protocol: 'https:', port: '8443' }, (error, socket) => { … })
  */
 export function buildConnector(options?: BuildConnectorOptions | null): Connector {
-  const settings = readSettings(options ?? {})
+  return connectorWith(options ?? {}, false)
+}
+
+/** The same for connections that nobody but a client of ours reads from. */
+export function buildClientConnector(options: BuildConnectorOptions): Connector {
+  return connectorWith(options, true)
+}
+
+function connectorWith(options: BuildConnectorOptions, inlets: boolean): Connector {
+  const settings = readSettings(options, inlets)
   return (call, callback) => connect(settings, call, callback)
 }
 
-function readSettings(options: BuildConnectorOptions): Settings {
+function readSettings(options: BuildConnectorOptions, inlets: boolean): Settings {
   const {
     allowH2,
     preferH2,
@@ -181,6 +193,7 @@ function readSettings(options: BuildConnectorOptions): Settings {
     attemptDelay: autoSelectFamilyAttemptTimeout ?? DEFAULT_ATTEMPT_DELAY,
     localAddress: localAddress ?? undefined,
     sessions: new TlsSessionCache(limit),
+    inlets: inlets && passedOn.onread === undefined,
     passedOn,
   }
 }
@@ -251,9 +264,14 @@ function addressPolicy(settings: Settings, target: Target): AddressPolicy {
 }
 
 function openSocket(settings: Settings, target: Target, lookup: LookupFunction | null): Socket {
+  // TLS on a connection that is open already reads from that.
+  const inlet = settings.inlets && target.httpSocket === null ? new SlabInlet() : null
+  const options = socketOptions(settings, target, lookup)
+  if (inlet !== null) options['onread'] = inlet.options()
   const socket = target.secure
-    ? openSecureSocket(settings, target, lookup)
-    : openPlainSocket(settings, target, lookup)
+    ? openSecureSocket(settings, target, options)
+    : openPlainSocket(settings, target, options)
+  inlet?.bind(socket)
   socket.setNoDelay(true)
   if (settings.keepAlive) socket.setKeepAlive(true, settings.keepAliveDelay)
   return socket
@@ -272,8 +290,7 @@ function socketOptions(settings: Settings, target: Target, lookup: LookupFunctio
   return options
 }
 
-function openPlainSocket(settings: Settings, target: Target, lookup: LookupFunction | null): Socket {
-  const options = socketOptions(settings, target, lookup)
+function openPlainSocket(settings: Settings, target: Target, options: SocketOptions): Socket {
   const { hostname, servername } = target
   const family = net.isIP(hostname)
   if (family !== 0 && servername !== null && servername !== hostname) {
@@ -287,10 +304,9 @@ function openPlainSocket(settings: Settings, target: Target, lookup: LookupFunct
   return socket
 }
 
-function openSecureSocket(settings: Settings, target: Target, lookup: LookupFunction | null): TLSSocket {
+function openSecureSocket(settings: Settings, target: Target, options: SocketOptions): TLSSocket {
   const { hostname, port, servername, httpSocket } = target
   const key = sessionKey(servername, hostname, port)
-  const options = socketOptions(settings, target, lookup)
   options['socket'] = httpSocket ?? undefined
   options['servername'] = servername
   options['ALPNProtocols'] = settings.alpn

@@ -5,11 +5,14 @@
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SocketInfo } from '../errors.ts'
+import { SlabInlet } from './slab-inlet.ts'
 import type { Transport, TransportSink } from './transport.ts'
 import { WriteBatch } from './write-batch.ts'
 
 export class StreamTransport implements Transport {
   readonly socket: Duplex
+  /** How bytes come in where the socket was opened for it; others say `data`. */
+  readonly #inlet: SlabInlet | null
   readonly #batch: WriteBatch
   readonly #addresses: SocketInfo
   #sink: TransportSink | null = null
@@ -25,14 +28,22 @@ export class StreamTransport implements Transport {
     }
   }
   readonly #onDrain = (): void => this.#tell('onDrain')
-  readonly #onEnd = (): void => this.#tell('onEof')
+  readonly #onEnd = (): void => {
+    if (this.#inlet?.hasBacklog) this.#inlet.whenDrained(this.#onEnd)
+    else this.#tell('onEof')
+  }
   readonly #onError = (error: Error): void => {
     this.#error ??= error
   }
-  readonly #onClose = (): void => this.#finish()
+  readonly #onClose = (): void => {
+    // An orderly end waits until what came before it has been taken.
+    if (this.#inlet?.hasBacklog && this.#error === null) this.#inlet.whenDrained(() => this.#endLate())
+    else this.#finish()
+  }
 
   constructor(socket: Duplex) {
     this.socket = socket
+    this.#inlet = SlabInlet.of(socket)
     this.#batch = new WriteBatch(socket)
     // A closed socket has forgotten its own address, and that is when errors want to tell it.
     const { localAddress, localPort, remoteAddress, remotePort, remoteFamily } = socket as Partial<Socket>
@@ -45,8 +56,9 @@ export class StreamTransport implements Transport {
 
   attach(sink: TransportSink): void {
     this.#sink = sink
+    if (this.#inlet === null) this.socket.on('data', this.#onData)
+    else this.#inlet.open(this.#onData)
     this.socket
-      .on('data', this.#onData)
       .on('drain', this.#onDrain)
       .on('end', this.#onEnd)
       .on('error', this.#onError)
@@ -70,11 +82,13 @@ export class StreamTransport implements Transport {
   }
 
   pauseReading(): void {
-    this.socket.pause()
+    if (this.#inlet === null) this.socket.pause()
+    else this.#inlet.pause()
   }
 
   resumeReading(): void {
-    this.socket.resume()
+    if (this.#inlet === null) this.socket.resume()
+    else this.#inlet.resume()
   }
 
   setReferenced(on: boolean): void {
@@ -109,6 +123,8 @@ export class StreamTransport implements Transport {
     socket.pause()
     this.#unlisten()
     socket.off('error', this.#onError)
+    const backlog = this.#inlet?.release() ?? []
+    for (let i = backlog.length - 1; i >= 0; i--) socket.unshift(backlog[i]!)
     if (unread.byteLength > 0) socket.unshift(unread)
     // An explicit pause would make the new owner's `on('data')` wait for ever. Listening for `readable` and
     // leaving again puts the stream back to where a new one is: it flows when somebody wants the data.
@@ -120,6 +136,7 @@ export class StreamTransport implements Transport {
 
   destroy(error: Error | null): void {
     this.#error ??= error
+    this.#inlet?.close()
     this.socket.destroy(error ?? undefined)
     // Sockets tell when they are closed. Another Duplex may never do so, and somebody waits for it.
     if (!(this.socket instanceof Socket)) globalThis.setImmediate(this.#onClose)
@@ -150,7 +167,13 @@ export class StreamTransport implements Transport {
     this.destroy(error)
   }
 
+  #endLate(): void {
+    this.#tell('onEof')
+    this.#finish()
+  }
+
   #finish(): void {
+    this.#inlet?.close()
     const sink = this.#sink
     this.#sink = null
     this.#unlisten()

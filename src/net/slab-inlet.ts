@@ -1,0 +1,162 @@
+/**
+ * Owns how bytes come in from sockets that were opened for us: the runtime reads into one piece of memory
+ * that all of them share (`onread`), instead of making a buffer and running a Readable for each read. Most
+ * reads are small and are copied out at once; a socket that brings much gets memory of its own, which is given
+ * away filled.
+ *
+ * Sharing is safe because the runtime fills the memory immediately before it calls back, and nothing that is
+ * handed on still points to it.
+ */
+import type { OnReadOpts, Socket } from 'node:net'
+
+/** What the runtime reads at most at a time without `onread`. */
+const SLAB_BYTES = 65_536
+
+/** A read that fills less of its memory is copied: memory that is given away is kept whole by its smallest part. */
+const GIVE_AWAY_BYTES = SLAB_BYTES / 2
+
+/** Nobody has asked for bytes yet, or not now; from `released` on the socket is an ordinary one. */
+type State = 'waiting' | 'open' | 'draining' | 'released'
+
+const inlets = new WeakMap<object, SlabInlet>()
+
+let shared: Buffer | null = null
+
+export class SlabInlet {
+  #state: State = 'waiting'
+  #socket: Socket | null = null
+  #receive: ((bytes: Buffer) => void) | null = null
+  #onDrained: (() => void) | null = null
+  /** Over TLS some records still come after a pause. */
+  #backlog: Buffer[] = []
+  #own: Buffer | null = null
+  /** The memory that the next read should go to, if it is to change. */
+  #next: Buffer | null = null
+  readonly #drain = (): void => this.#drainNow()
+
+  /** The inlet of a socket that was opened with one. */
+  static of(socket: object): SlabInlet | null {
+    return inlets.get(socket) ?? null
+  }
+
+  /** For the options of `net.connect` or `tls.connect`. */
+  options(): OnReadOpts {
+    shared ??= Buffer.allocUnsafeSlow(SLAB_BYTES)
+    this.#next = shared
+    return {
+      buffer: () => this.#takeNext() as Uint8Array,
+      callback: (bytes, memory) => this.#onRead(bytes, memory as Buffer),
+    }
+  }
+
+  bind(socket: Socket): void {
+    this.#socket = socket
+    inlets.set(socket, this)
+  }
+
+  /** Bytes were read that nobody has taken. */
+  get hasBacklog(): boolean {
+    return this.#backlog.length > 0
+  }
+
+  open(receive: (bytes: Buffer) => void): void {
+    this.#receive = receive
+    this.resume()
+  }
+
+  pause(): void {
+    this.#state = 'waiting'
+    this.#socket!.pause()
+  }
+
+  /** What was read meanwhile comes in a tick of its own. */
+  resume(): void {
+    if (this.#state !== 'waiting') return
+    if (this.#backlog.length === 0) {
+      this.#state = 'open'
+      this.#socket!.resume()
+      return
+    }
+    this.#state = 'draining'
+    process.nextTick(this.#drain)
+  }
+
+  /** Calls when what was read has been taken. */
+  whenDrained(callback: () => void): void {
+    this.#onDrained = callback
+  }
+
+  /** The socket is an ordinary one from now on, whose data is read from it. Returns what nobody has taken. */
+  release(): readonly Buffer[] {
+    this.#state = 'released'
+    const backlog = this.#backlog
+    this.#forget()
+    return backlog
+  }
+
+  /** Nobody wants the rest. */
+  close(): void {
+    this.#state = 'waiting'
+    this.#forget()
+  }
+
+  #forget(): void {
+    this.#backlog = []
+    this.#receive = null
+    this.#onDrained = null
+  }
+
+  /** Asked for after each read; nothing means that the memory stays. */
+  #takeNext(): Buffer | undefined {
+    const next = this.#next
+    if (next === null) return undefined
+    this.#next = null
+    this.#own = next === shared ? null : next
+    return next
+  }
+
+  /** False stops reading. */
+  #onRead(length: number, memory: Buffer): boolean {
+    const bytes = this.#claim(length, memory)
+    switch (this.#state) {
+      case 'open':
+        this.#receive!(bytes)
+        return true
+      case 'released':
+        return this.#socket!.push(bytes)
+      default:
+        this.#backlog.push(bytes)
+        return false
+    }
+  }
+
+  /** Bytes that belong to whoever gets them. */
+  #claim(length: number, memory: Buffer): Buffer {
+    const isOwn = memory === this.#own
+    if (length >= GIVE_AWAY_BYTES) {
+      // More of this size is likely to follow.
+      this.#next = Buffer.allocUnsafeSlow(SLAB_BYTES)
+      if (isOwn) return length === memory.length ? memory : memory.subarray(0, length)
+    } else if (isOwn) {
+      this.#next = shared
+    }
+    const bytes = Buffer.allocUnsafe(length)
+    memory.copy(bytes, 0, 0, length)
+    return bytes
+  }
+
+  #drainNow(): void {
+    while (this.#state === 'draining') {
+      const bytes = this.#backlog.shift()
+      if (bytes === undefined) {
+        this.#state = 'open'
+        this.#socket!.resume()
+        const onDrained = this.#onDrained
+        this.#onDrained = null
+        onDrained?.()
+        return
+      }
+      this.#receive!(bytes)
+    }
+  }
+}
