@@ -5,7 +5,7 @@
  * (contract: dispatcher.md §7.1). Knows its request only as a {@link BodySource}.
  */
 import type { Blob } from 'node:buffer'
-import { Readable } from 'node:stream'
+import { Readable, type ReadableOptions } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { AbortError, InvalidArgumentError, NotSupportedError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -41,7 +41,20 @@ export interface DumpOptions {
   readonly signal?: AbortSignal | null | undefined
 }
 
-export class BodyReadable extends Readable {
+/** In the runtime these are accessors, which a subclass may replace, unlike the properties of the types. */
+interface ReplaceableEnd extends Readable {
+  readonly closed: boolean
+  destroyed: boolean
+  readable: boolean
+  readonly readableEnded: boolean
+}
+
+/** A listener of any event. */
+type Listener = Parameters<Readable['on']>[1]
+
+const ReadableBase: new (options: ReadableOptions) => ReplaceableEnd = Readable
+
+export class BodyReadable extends ReadableBase {
   readonly #source: BodySource
   readonly #headers: HeaderObject
   readonly #isHead: boolean
@@ -57,6 +70,11 @@ export class BodyReadable extends Readable {
   /** Bytes `dump()` may still take; null when the body is not dumped asleep. */
   #dumpRoom: number | null = null
   #dumped = false
+  /**
+   * Ended without ever having run, with nobody to tell: the stream says that it is over, and runs through its
+   * end only when somebody starts to listen.
+   */
+  #sleptThrough: 'no' | 'unheard' | 'told' = 'no'
   #failed = false
   #error: unknown = null
   #encoding: BufferEncoding | null = null
@@ -67,6 +85,45 @@ export class BodyReadable extends Readable {
     this.#source = source
     this.#headers = headers
     this.#isHead = isHead
+  }
+
+  override get closed(): boolean {
+    return this.#sleptThrough !== 'no' || super.closed
+  }
+
+  override get destroyed(): boolean {
+    return this.#sleptThrough !== 'no' || super.destroyed
+  }
+
+  override get readable(): boolean {
+    return this.#sleptThrough === 'no' && super.readable
+  }
+
+  override get readableEnded(): boolean {
+    return this.#sleptThrough !== 'no' || super.readableEnded
+  }
+
+  override on(event: 'data', listener: (chunk: Buffer) => void): this
+  override on(event: 'error', listener: (error: Error) => void): this
+  override on(event: string | symbol, listener: Listener): this
+  override on(event: string | symbol, listener: Listener): this {
+    this.#tellEnd()
+    return super.on(event, listener)
+  }
+
+  override addListener(event: 'data', listener: (chunk: Buffer) => void): this
+  override addListener(event: 'error', listener: (error: Error) => void): this
+  override addListener(event: string | symbol, listener: Listener): this
+  override addListener(event: string | symbol, listener: Listener): this {
+    return this.on(event, listener)
+  }
+
+  override prependListener(event: 'data', listener: (chunk: Buffer) => void): this
+  override prependListener(event: 'error', listener: (error: Error) => void): this
+  override prependListener(event: string | symbol, listener: Listener): this
+  override prependListener(event: string | symbol, listener: Listener): this {
+    this.#tellEnd()
+    return super.prependListener(event, listener)
   }
 
   /** True once data was read or collected. */
@@ -293,10 +350,17 @@ export class BodyReadable extends Readable {
     if (!this.#streaming) this.#endAsleep()
   }
 
-  /** Ends a stream that never ran: it says `end` and `close` like any other. */
+  /** Ends a stream that never ran: it says `end` and `close` like any other, if there is somebody to hear it. */
   #endAsleep(): void {
     this.#heldBytes = 0
     if (this.destroyed) return
+    this.#sleptThrough = 'unheard'
+    if (this.listenerCount('end') > 0 || this.listenerCount('close') > 0 || this.#hasReaders()) this.#tellEnd()
+  }
+
+  #tellEnd(): void {
+    if (this.#sleptThrough !== 'unheard') return
+    this.#sleptThrough = 'told'
     this.push(null)
     this.read()
   }
