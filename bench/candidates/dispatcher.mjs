@@ -40,17 +40,17 @@ export function makeDispatcher(library, { origin, wire, ca, connections, pipelin
 }
 
 const APIS = {
-  request: (dispatcher, { method, headers, body }) => ({
+  request: (dispatcher, { method, headers, body, blocking }) => ({
     async send(path) {
-      const { statusCode, body: answer } = await dispatcher.request({ path, method, headers, body })
+      const { statusCode, body: answer } = await dispatcher.request({ path, method, headers, body, blocking })
       if (statusCode !== 200) throw new Error(`status ${statusCode}`)
       return answer.text()
     },
   }),
 
-  dispatch: (dispatcher, { method, headers, body }) => ({
+  dispatch: (dispatcher, { method, headers, body, blocking }) => ({
     start(path, done) {
-      dispatcher.dispatch({ path, method, headers, body }, new TextHandler(done))
+      dispatcher.dispatch({ path, method, headers, body, blocking }, new TextHandler(done))
     },
   }),
 

@@ -51,6 +51,10 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
   #blocking: Request | null = null
   #head: ResponseHead | null = null
   #received = 0
+  /** The time of the present read. */
+  #readAt = 0
+  /** What the time limit is for has changed with the present read. */
+  #awaiting: 'same' | 'head' | 'body' | 'nothing' = 'same'
   #idleTime: number
   /** Read from the socket, but the consumer does not want it yet. */
   #backlog: Buffer | null = null
@@ -167,7 +171,10 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
     this.#parser.expect(request.method, request.upgrade !== null)
     if (request.blocking) this.#blocking = request
     if (request.typeOfService !== undefined) this.#transport.setTypeOfService(request.typeOfService)
-    if (this.#pipeline.size === 1) this.#awaitHead(request)
+    if (this.#pipeline.size === 1) {
+      this.#awaiting = 'same'
+      this.#awaitHead(request)
+    }
     request.attach(this, this)
   }
 
@@ -248,7 +255,9 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
 
   #execute(bytes: Buffer): void {
     const parser = this.#parser
+    this.#readAt = performance.now()
     const consumed = parser.execute(bytes, 0, bytes.length)
+    this.#adjustDeadline()
     switch (parser.status) {
       case 'paused':
         this.#backlog = bytes.subarray(consumed)
@@ -271,12 +280,12 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
   }
 
   onMessageBegin(): void {
-    this.#pipeline.peek()!.onResponseStarted()
+    this.#pipeline.peek()!.onResponseStarted(this.#readAt)
   }
 
   onInformational(head: ResponseHead): void {
     const request = this.#pipeline.peek()!
-    this.#awaitHead(request)
+    this.#awaiting = 'head'
     if (!request.settled) request.onInformational(head.status, head.fields, head.reason)
   }
 
@@ -287,7 +296,7 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
     this.#received = 0
     const unblocked = this.#blocking === request
     if (unblocked) this.#blocking = null
-    this.#awaitBody(request)
+    this.#awaiting = 'body'
     request.onHead(head.status, head.fields, head.reason)
     if (request.paused) this.#parser.pause()
     if (unblocked && this.#settings.pipelining > 1) this.#observer.onCapacity()
@@ -304,7 +313,7 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
       this.#close(error)
       return
     }
-    this.#responseDeadline.refresh()
+    this.#awaiting = 'body'
     request.onData(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end))
     if (request.paused) this.#parser.pause()
   }
@@ -320,11 +329,9 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
     const unfinished = this.#writer?.request === request
     this.#reuse.answered(head.keepAlive && this.#idleTime > 0 && !unfinished)
     if (unfinished) this.#stopWriter()
-    const next = this.#pipeline.peek()
-    if (next === null) this.#responseDeadline.disarm()
-    else this.#awaitHead(next)
+    this.#awaiting = this.#pipeline.size === 0 ? 'nothing' : 'head'
 
-    request.onEnd(trailers ?? HeaderBlock.EMPTY)
+    request.onEnd(trailers ?? HeaderBlock.EMPTY, this.#readAt)
     if (this.#reuse.state === 'over') this.#close(new InformationalError('reset'))
     else this.#observer.onCapacity()
   }
@@ -411,6 +418,17 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
   #stopWriter(): void {
     this.#writer?.stop()
     this.#writer = null
+  }
+
+  /** Once for all that came with a read: most responses begin and end within one. */
+  #adjustDeadline(): void {
+    const awaiting = this.#awaiting
+    const request = this.#pipeline.peek()
+    this.#awaiting = 'same'
+    if (awaiting === 'same' || this.#reason !== null) return
+    if (request === null || awaiting === 'nothing') this.#responseDeadline.disarm()
+    else if (awaiting === 'head') this.#awaitHead(request)
+    else this.#awaitBody(request)
   }
 
   #awaitHead(request: Request): void {

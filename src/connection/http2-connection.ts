@@ -36,6 +36,7 @@ export class Http2Connection
   implements Connection, TransportSink, EngineSink<Http2Exchange>, ExchangeHost, LivenessHost
 {
   readonly settings: Http2Settings
+  readAt = 0
   readonly #transport: Transport
   readonly #observer: Http2Observer
   readonly #times: ConnectTimes
@@ -250,6 +251,7 @@ export class Http2Connection
   onBytes(bytes: Buffer): void {
     if (this.#reason !== null) return
     const now = performance.now()
+    this.readAt = now
     this.#liveness.onReceived()
     const flushing = this.#flushing
     this.#flushing = 'running'

@@ -25,6 +25,8 @@ import type { OutgoingBody } from './outgoing-body.ts'
 /** The connection, as far as one exchange needs it. */
 export interface ExchangeHost {
   readonly settings: ConnectionSettings
+  /** The time of the present read. */
+  readonly readAt: number
   send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean
   release(exchange: Http2Exchange, bytes: number): void
   socketInfo(): SocketInfo
@@ -195,13 +197,13 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
       if (this.#sending === 'held') this.#sendBody()
       return
     }
-    this.request.onResponseStarted()
+    this.request.onResponseStarted(this.#host.readAt)
     if (!this.request.settled) this.request.onInformational(status, fields, '')
   }
 
   onHead(status: number, fields: HeaderBlock): void {
     const { request } = this
-    request.onResponseStarted()
+    request.onResponseStarted(this.#host.readAt)
     if (request.settled) return
     if (request.takesOver && (request.upgrade === null || (status >= 200 && status < 300))) {
       this.#deadline.disarm()
@@ -256,10 +258,10 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
       if (bytes === undefined) break
       this.#deliver(bytes)
     }
-    if (this.#trailers !== null) this.onEnd(this.#trailers)
+    if (this.#trailers !== null) this.onEnd(this.#trailers, performance.now())
   }
 
-  onEnd(trailers: HeaderBlock | null): void {
+  onEnd(trailers: HeaderBlock | null, at: number = this.#host.readAt): void {
     const { request } = this
     if (this.#tunnel !== null) {
       this.#tunnelEnds++
@@ -274,7 +276,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
       return
     }
     const unfinished = this.#sending !== 'sent'
-    request.onEnd(trailers ?? HeaderBlock.EMPTY)
+    request.onEnd(trailers ?? HeaderBlock.EMPTY, at)
     if (unfinished) this.#giveUp()
     else this.#host.onSettled(this)
   }

@@ -3,7 +3,8 @@
  * checks below, so no string can end or fold a header line on the wire (CVE-2022-31150 and its relatives).
  */
 import { invariant } from '../base/invariant.ts'
-import { isFieldValue, isToken } from './ascii.ts'
+import { isFieldValue } from './ascii.ts'
+import { isFieldName } from './header-names.ts'
 
 export type FieldValue = string | string[]
 
@@ -13,7 +14,7 @@ export class HeaderList {
 
   /** Adds a field whose name is known to be a token; false when the value has illegal characters. */
   append(name: string, value: FieldValue): boolean {
-    invariant(isToken(name), 'field name was not checked')
+    invariant(isFieldName(name), 'field name was not checked')
     if (!isValue(value)) return false
     this.flat.push(name, value)
     return true

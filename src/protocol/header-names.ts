@@ -5,6 +5,7 @@
  * The memory is one table with a fixed place for every name; a newcomer replaces whoever sits there. A peer
  * that invents names can therefore neither make it grow nor keep the honest names out of it.
  */
+import { isToken } from './ascii.ts'
 
 /** Places in the table: several times the names in common use, so that few share a place. A power of two. */
 const PLACES = 1024
@@ -14,6 +15,8 @@ const MAX_REMEMBERED_LENGTH = 64
 
 const names: string[] = new Array<string>(PLACES).fill('')
 const lowerNames: string[] = new Array<string>(PLACES).fill('')
+/** 1 where the name is a token: only that may go to the wire. */
+const tokens = new Uint8Array(PLACES)
 /** The bytes of `names`, MAX_REMEMBERED_LENGTH for each: quicker to compare with than characters of strings. */
 const spellings = new Uint8Array(PLACES * MAX_REMEMBERED_LENGTH)
 
@@ -28,6 +31,7 @@ function placeOf(length: number, first: number, middle: number, late: number, la
 function remember(place: number, name: string): void {
   names[place] = name
   lowerNames[place] = name.toLowerCase()
+  tokens[place] = isToken(name) ? 1 : 0
   const at = place * MAX_REMEMBERED_LENGTH
   for (let i = 0; i < name.length; i++) spellings[at + i] = name.charCodeAt(i)
 }
@@ -50,6 +54,20 @@ export function lowerCaseName(name: string): string {
   if (copy !== name) return name.toLowerCase()
   remember(place, copy)
   return lowerNames[place]!
+}
+
+/** Whether a field may have this name; quicker than looking at each character of a name that is remembered. */
+export function isFieldName(name: string): boolean {
+  const length = name.length
+  if (length === 0 || length > MAX_REMEMBERED_LENGTH) return isToken(name)
+  const place = placeOf(
+    length,
+    name.charCodeAt(0),
+    name.charCodeAt(length >> 1),
+    name.charCodeAt((length * 3) >> 2),
+    name.charCodeAt(length - 1),
+  )
+  return names[place] === name ? tokens[place] === 1 : isToken(name)
 }
 
 /** The name in `bytes[start, end)`, as one shared string where possible. The bytes are those of a token. */

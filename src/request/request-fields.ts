@@ -5,7 +5,7 @@
 import { InvalidArgumentError, NotSupportedError } from '../errors.ts'
 import { isFieldValue, isToken } from '../protocol/ascii.ts'
 import { type FieldValue, HeaderList } from '../protocol/header-list.ts'
-import { lowerCaseName } from '../protocol/header-names.ts'
+import { isFieldName, lowerCaseName } from '../protocol/header-names.ts'
 
 /** What becomes of a caller's `:path`, `:method`, `:scheme`, `:authority`: HTTP/2 sets its own. */
 export type PseudoPolicy = 'discard' | 'refuse'
@@ -48,7 +48,7 @@ export class RequestFields {
     if (typeof name !== 'string') throw new InvalidArgumentError('invalid header key')
     const lower = lowerCaseName(name)
     if (lower.charCodeAt(0) === 0x3a && this.#pseudo === 'discard' && PSEUDO_FIELDS.has(lower)) return
-    if (!isToken(name)) throw new InvalidArgumentError('invalid header key')
+    if (!isFieldName(name)) throw new InvalidArgumentError('invalid header key')
 
     const text = coerce(name, value)
     switch (lower) {

@@ -315,8 +315,9 @@ export class Request {
     }
   }
 
-  onResponseStarted(): void {
-    if (this.timings.firstByte === null) this.timings.firstByte = performance.now()
+  /** `at` is the time of the read that brought it: reading the clock for each response costs. */
+  onResponseStarted(at: number = performance.now()): void {
+    this.timings.firstByte ??= at
     try {
       this.#handler.onResponseStarted?.()
     } catch (error) {
@@ -363,10 +364,10 @@ export class Request {
     }
   }
 
-  onEnd(trailers: HeaderBlock): void {
+  onEnd(trailers: HeaderBlock, at: number = performance.now()): void {
     const controller = this.#controller!
     this.#state = 'completed'
-    this.timings.end = performance.now()
+    this.timings.end = at
     controller.acceptTrailers(trailers)
     // The response is complete, so whatever the body source still holds is not wanted any more.
     if (this.source.kind === 'stream') destroyStream(this.source.stream, null)
