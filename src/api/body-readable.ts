@@ -355,7 +355,8 @@ export class BodyReadable extends ReadableBase {
     this.#heldBytes = 0
     if (this.destroyed) return
     this.#sleptThrough = 'unheard'
-    if (this.listenerCount('end') > 0 || this.listenerCount('close') > 0 || this.#hasReaders()) this.#tellEnd()
+    if (this.listenerCount('end') > 0 || this.listenerCount('close') > 0 || this.#hasReaders())
+      this.#tellEnd()
   }
 
   #tellEnd(): void {

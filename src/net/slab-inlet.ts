@@ -56,7 +56,7 @@ export class SlabInlet {
 
   /** Bytes were read that nobody has taken. */
   get hasBacklog(): boolean {
-    return this.#backlog.length > 0
+    return this.#backlog.length > 0 || this.#onDrained !== null
   }
 
   open(receive: (bytes: Buffer) => void): void {
@@ -72,7 +72,7 @@ export class SlabInlet {
   /** What was read meanwhile comes in a tick of its own. */
   resume(): void {
     if (this.#state !== 'waiting') return
-    if (this.#backlog.length === 0) {
+    if (this.#backlog.length === 0 && this.#onDrained === null) {
       this.#state = 'open'
       this.#socket!.resume()
       return
