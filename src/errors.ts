@@ -20,13 +20,21 @@ function isInstance(errorClass: object, value: unknown): boolean {
 
 /** The socket a {@link SocketError} speaks of, as it was when the error was made. */
 export interface SocketInfo {
+  /** Our address. */
   readonly localAddress?: string | undefined
+  /** Our port. */
   readonly localPort?: number | undefined
+  /** The peer's address. */
   readonly remoteAddress?: string | undefined
+  /** The peer's port. */
   readonly remotePort?: number | undefined
+  /** `IPv4` or `IPv6`. */
   readonly remoteFamily?: string | undefined
+  /** Milliseconds, as set on the socket. */
   readonly timeout?: number | undefined
+  /** Bytes sent so far. */
   readonly bytesWritten?: number | undefined
+  /** Bytes received so far. */
   readonly bytesRead?: number | undefined
 }
 
@@ -45,28 +53,41 @@ export type RetrySafety = 'safe' | 'idempotent-only' | 'no'
  * that was not reached. `connect` and `secured` are null on a reused connection.
  */
 export interface Timings {
+  /** The request was accepted. */
   queued: number
+  /** Its connection was up. */
   connect: number | null
+  /** The TLS handshake was done. */
   secured: number | null
+  /** Head and body were handed over. */
   sent: number | null
+  /** The first byte of the response came. */
   firstByte: number | null
+  /** The response was complete, or the request failed. */
   end: number | null
 }
 
 /** What the errors of a request carry beside their own fields. */
 export interface RequestErrorContext {
+  /** As the caller gave it. */
   method: string
+  /** Where it was to go. */
   origin: string
   /** Without the query, which may hold secrets. */
   path: string
+  /** How far it had come. */
   phase: RequestPhase
+  /** Whether its connection had served others before. */
   reusedSocket: boolean
+  /** Whether it may be sent again. */
   retrySafety: RetrySafety
+  /** When each step happened. */
   timings: Timings
   /** Null when there was no connection. */
   socket: SocketInfo | null
 }
 
+/** The base class of the errors of the library. */
 export class UndiciError extends Error {
   override name: string = 'UndiciError'
   code: string = 'UND_ERR'

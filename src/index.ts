@@ -25,18 +25,26 @@ import { buildConnector } from './net/connector.ts'
 import { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
 import { ping, WebSocket } from './websocket/websocket.ts'
 
-export type { BodyReadable } from './api/body-readable.ts'
-export type { ConnectData, ConnectOptions } from './api/connect.ts'
-export type { PipelineHandlerData, PipelineOptions } from './api/pipeline.ts'
-export type { RequestOptions, ResponseData } from './api/request.ts'
-export type { StreamData, StreamFactoryData, StreamOptions } from './api/stream.ts'
-export type { UpgradeData, UpgradeOptions } from './api/upgrade.ts'
+export type { ApiOptions, InfoCallback, InfoData } from './api/api-handler.ts'
+export type { BodyMixin, BodyReadable, DumpOptions } from './api/body-readable.ts'
+export type { ConnectCallback, ConnectData, ConnectOptions } from './api/connect.ts'
+export type { PipelineHandlerData, PipelineHandlerFunction, PipelineOptions } from './api/pipeline.ts'
+export type { RawRequestOptions, RequestCallback, RequestOptions, ResponseData } from './api/request.ts'
+export type {
+  StreamCallback,
+  StreamData,
+  StreamFactory,
+  StreamFactoryData,
+  StreamOptions,
+} from './api/stream.ts'
+export type { UpgradeCallback, UpgradeData, UpgradeOptions } from './api/upgrade.ts'
 export type { Cookie } from './cookies/cookie.ts'
 export type { AgentDispatchOptions, AgentFactory, AgentOptions } from './dispatcher/agent.ts'
 export type { BalancedPoolOptions, UpstreamFactory } from './dispatcher/balanced-pool.ts'
 export type { ClientStats } from './dispatcher/client.ts'
 export type { ClientOptions, ConnectFunction } from './dispatcher/client-options.ts'
 export type { Dispatch, Interceptor } from './dispatcher/compose.ts'
+export type { CloseCallback, DispatcherEvents } from './dispatcher/dispatcher.ts'
 export type { DispatcherLike } from './dispatcher/dispatcher1-wrapper.ts'
 export type { UrlInput, UrlParts, WithUrl } from './dispatcher/global-api.ts'
 export type { H2CClientOptions, H2CConnectOptions } from './dispatcher/h2c-client.ts'
@@ -44,16 +52,37 @@ export type { WebSocketOptions } from './dispatcher/lifecycle.ts'
 export type { PoolFactory, PoolOptions } from './dispatcher/pool-options.ts'
 export type { PoolStats } from './dispatcher/stats.ts'
 export type { RequestErrorContext, RequestPhase, RetrySafety, SocketInfo, Timings } from './errors.ts'
-export type { RequestInitWithDispatcher } from './fetch/index.ts'
-export type { BuildConnectorOptions, Connector, ConnectorOptions } from './net/connector.ts'
+export type {
+  BodyInit,
+  HeadersInit,
+  RequestInfo,
+  RequestInit,
+  RequestInitWithDispatcher,
+  ResponseInit,
+} from './fetch/index.ts'
+export type {
+  BuildConnectorOptions,
+  Connector,
+  ConnectorCallback,
+  ConnectorOptions,
+  ConnectTarget,
+} from './net/connector.ts'
 export type { HeaderObject } from './protocol/header-block.ts'
 export type {
   DispatchController,
   DispatchHandler,
   LegacyDispatchHandler,
 } from './request/dispatch-handler.ts'
-export type { BodyInput, DispatchOptions, HeadersInput } from './request/dispatch-options.ts'
-export type { WebSocketInit } from './websocket/websocket.ts'
+export type {
+  BodyInput,
+  DispatchOptions,
+  FormDataLike,
+  HeadersInput,
+  HeaderValueInput,
+  HttpMethod,
+} from './request/dispatch-options.ts'
+export type { CloseEventInit, ErrorEventInit, MessageEventInit } from './websocket/events.ts'
+export type { BinaryType, WebSocketEventMap, WebSocketInit } from './websocket/websocket.ts'
 export {
   Agent,
   BalancedPool,

@@ -21,10 +21,13 @@ export interface ApiOptions<TOpaque = null> {
 
 /** An informational response. */
 export interface InfoData {
+  /** From 102 to 199. */
   statusCode: number
+  /** A flat `string[]` with `responseHeaders: 'raw'`. */
   headers: HeaderObject | string[]
 }
 
+/** Called for an informational response. */
 export type InfoCallback = (info: InfoData) => void
 
 export function checkSignal(signal: unknown): void {

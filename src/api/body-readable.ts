@@ -7,6 +7,7 @@
 import type { Blob } from 'node:buffer'
 import { Readable, type ReadableOptions } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { coverPollution } from '../base/own-options.ts'
 import { AbortError, InvalidArgumentError, NotSupportedError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import {
@@ -35,9 +36,31 @@ export interface BodySource {
   bodyClosed(): void
 }
 
+/** The ways to have a body all at once. */
+export interface BodyMixin {
+  /** True once data was read or collected. */
+  readonly bodyUsed: boolean
+  /** The body as a web stream. */
+  readonly body: ReadableStream<Uint8Array>
+  /** The whole body as text. */
+  text(): Promise<string>
+  /** The whole body, parsed. */
+  json(): Promise<unknown>
+  /** The whole body in memory of its own. */
+  bytes(): Promise<Uint8Array>
+  /** The whole body in memory of its own. */
+  arrayBuffer(): Promise<ArrayBuffer>
+  /** The whole body as a Blob with the response's content type. */
+  blob(): Promise<Blob>
+  /** Not supported; rejects. */
+  formData(): Promise<never>
+}
+
+/** Options of `dump()`. */
 export interface DumpOptions {
   /** Bytes to read at most; with more, the body is destroyed. Default: 131072. */
   readonly limit?: number | undefined
+  /** Ends the wait, and rejects with its reason. */
   readonly signal?: AbortSignal | null | undefined
 }
 
@@ -54,7 +77,8 @@ type Listener = Parameters<Readable['on']>[1]
 
 const ReadableBase: new (options: ReadableOptions) => ReplaceableEnd = Readable
 
-export class BodyReadable extends ReadableBase {
+/** The body of a response: a Readable, with the methods of a web body beside. */
+export class BodyReadable extends ReadableBase implements BodyMixin {
   readonly #source: BodySource
   readonly #headers: HeaderObject
   readonly #isHead: boolean
@@ -81,7 +105,7 @@ export class BodyReadable extends ReadableBase {
   #web: ReadableStream<Uint8Array> | null = null
 
   constructor(source: BodySource, headers: HeaderObject, highWaterMark: number, isHead: boolean) {
-    super({ highWaterMark })
+    super(coverPollution({ highWaterMark }))
     this.#source = source
     this.#headers = headers
     this.#isHead = isHead
@@ -155,6 +179,7 @@ export class BodyReadable extends ReadableBase {
     return this.#collect(toBytes)
   }
 
+  /** The whole body in memory of its own. */
   arrayBuffer(): Promise<ArrayBuffer> {
     return this.#collect(toArrayBuffer)
   }

@@ -2,10 +2,12 @@
  * A response body as a web stream of bytes. Pulls only when read, so that asking for it wakes nothing.
  */
 import type { Readable } from 'node:stream'
-import { ReadableStream } from 'node:stream/web'
+import type { ReadableStream } from 'node:stream/web'
+import { loadWebStreams } from '../base/lazy-modules.ts'
 
 export function webStreamOf(readable: Readable): ReadableStream<Uint8Array> {
   let iterator: AsyncIterator<Buffer | string> | null = null
+  const { ReadableStream } = loadWebStreams()
   return new ReadableStream(
     {
       type: 'bytes',

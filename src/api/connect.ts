@@ -11,15 +11,18 @@ import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
 import { type FailedData, type Settlement, settle } from './settlement.ts'
 import { SocketHandler } from './socket-handler.ts'
 
+/** Options of `connect()`. */
 export interface ConnectOptions<TOpaque = null>
   extends Omit<DispatchOptions, 'method' | 'body' | 'upgrade'>,
     ApiOptions<TOpaque> {}
 
+/** Called once, with an error or with the socket. */
 export type ConnectCallback<TOpaque = null> = (
   error: Error | null,
   data: ConnectData<TOpaque> & FailedData<TOpaque>,
 ) => void
 
+/** The answer to a CONNECT, and the socket behind it. */
 export class ConnectData<TOpaque = null> {
   /** Any final status: a refusal resolves too. */
   statusCode: number
@@ -27,7 +30,9 @@ export class ConnectData<TOpaque = null> {
   headers: HeaderObject
   /** Belongs to the caller. */
   socket: Duplex
+  /** What was given as `opts.opaque`; null for a falsy value. */
   opaque: TOpaque
+  /** What the dispatcher has to say; null from a client. */
   context: unknown
   readonly #timings: Timings | null
 
@@ -87,7 +92,7 @@ class ConnectHandler<TOpaque> extends SocketHandler<ConnectData<TOpaque>> {
   }
 }
 
-export function connect<TOpaque>(
+export function connectOn<TOpaque>(
   dispatcher: Dispatcher,
   opts: ConnectOptions<TOpaque>,
   callback: ConnectCallback<TOpaque> | undefined,

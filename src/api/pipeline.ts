@@ -4,6 +4,7 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import { Duplex, PassThrough, Readable } from 'node:stream'
+import { coverPollution } from '../base/own-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError, InvalidReturnValueError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -21,6 +22,7 @@ import {
 import { ignoreError } from './request-body.ts'
 import { checkOptions } from './settlement.ts'
 
+/** Options of `pipeline()`. */
 export interface PipelineOptions<TOpaque = null> extends Omit<DispatchOptions, 'body'>, ApiOptions<TOpaque> {
   /** Called for each informational response but 100 and 101. */
   readonly onInfo?: InfoCallback | null | undefined
@@ -30,11 +32,15 @@ export interface PipelineOptions<TOpaque = null> extends Omit<DispatchOptions, '
 
 /** The response, as the handler sees it. */
 export interface PipelineHandlerData<TOpaque = null> {
+  /** Of the final response. */
   statusCode: number
   /** A flat `string[]` with `responseHeaders: 'raw'`. */
   headers: HeaderObject
+  /** What was given as `opts.opaque`; null for a falsy value. */
   opaque: TOpaque
+  /** To be read by the handler. */
   body: Readable
+  /** What the dispatcher has to say; null from a client. */
   context: unknown
 }
 
@@ -107,7 +113,7 @@ class PipelineDuplex extends Duplex {
   readonly #ends: DuplexEnds
 
   constructor(ends: DuplexEnds, objectMode: boolean) {
-    super({ readableObjectMode: objectMode })
+    super(coverPollution({ readableObjectMode: objectMode }))
     this.#ends = ends
   }
 
@@ -266,7 +272,7 @@ function isYielded(value: unknown): value is Yielded {
   return typeof value === 'object' && value !== null && typeof (value as Partial<Yielded>).on === 'function'
 }
 
-export function pipeline<TOpaque>(
+export function pipelineOn<TOpaque>(
   dispatcher: Dispatcher,
   opts: PipelineOptions<TOpaque>,
   handle: PipelineHandlerFunction<TOpaque>,

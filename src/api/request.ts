@@ -24,6 +24,7 @@ import { type FailedData, type Settlement, settle } from './settlement.ts'
 /** Bytes of an unread body that are held before the connection is paused. */
 const DEFAULT_HIGH_WATER_MARK = 65_536
 
+/** Options of `request()`. */
 export interface RequestOptions<TOpaque = null> extends DispatchOptions, ApiOptions<TOpaque> {
   /** Called for each informational response but 100 and 101. */
   readonly onInfo?: InfoCallback | null | undefined
@@ -36,21 +37,27 @@ export interface RawRequestOptions<TOpaque = null> extends RequestOptions<TOpaqu
   readonly responseHeaders: 'raw'
 }
 
+/** Called once, with an error or with the response. */
 export type RequestCallback<TOpaque = null, THeaders = HeaderObject> = (
   error: Error | null,
   data: ResponseData<TOpaque, THeaders> & FailedData<TOpaque>,
 ) => void
 
+/** A response: its head, and a body that is still to be read. */
 export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
+  /** Of the final response. */
   statusCode: number
   /** The reason phrase as sent. */
   statusText: string
+  /** By lower-case name; a flat `string[]` with `responseHeaders: 'raw'`. */
   headers: THeaders
   /** Filled before the body ends. */
   trailers: HeaderObject
+  /** What was given as `opts.opaque`; null for a falsy value. */
   opaque: TOpaque
   /** To be consumed, dumped or destroyed. */
   body: BodyReadable
+  /** What the dispatcher has to say; null from a client. */
   context: unknown
   readonly #timings: Timings | null
 
@@ -204,7 +211,7 @@ function checkHighWaterMark(value: unknown): void {
     throw new InvalidArgumentError('invalid highWaterMark')
 }
 
-export function request<TOpaque, THeaders>(
+export function requestOn<TOpaque, THeaders>(
   dispatcher: Dispatcher,
   opts: RequestOptions<TOpaque>,
   callback: RequestCallback<TOpaque, THeaders> | undefined,

@@ -3,6 +3,7 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import { finished } from 'node:stream'
+import { coverPollution } from '../base/own-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import {
   InvalidArgumentError,
@@ -26,6 +27,7 @@ import {
 import { destroyRequestBody, ignoreError } from './request-body.ts'
 import { type FailedData, type Settlement, settle } from './settlement.ts'
 
+/** Options of `stream()`. */
 export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptions<TOpaque> {
   /** Called for each informational response but 100 and 101. */
   readonly onInfo?: InfoCallback | null | undefined
@@ -33,23 +35,30 @@ export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptio
 
 /** The response head, as the factory sees it. */
 export interface StreamFactoryData<TOpaque = null> {
+  /** Of the final response. */
   statusCode: number
   /** A flat `string[]` with `responseHeaders: 'raw'`. */
   headers: HeaderObject
+  /** What was given as `opts.opaque`; null for a falsy value. */
   opaque: TOpaque
+  /** What the dispatcher has to say; null from a client. */
   context: unknown
 }
 
 /** Returns, at once, where the body is to go. */
 export type StreamFactory<TOpaque = null> = (data: StreamFactoryData<TOpaque>) => NodeJS.WritableStream
 
+/** Called once, with an error or when all was written. */
 export type StreamCallback<TOpaque = null> = (
   error: Error | null,
   data: StreamData<TOpaque> & FailedData<TOpaque>,
 ) => void
 
+/** What is known of a response whose body was written. */
 export class StreamData<TOpaque = null> {
+  /** What was given as `opts.opaque`; null for a falsy value. */
   opaque: TOpaque
+  /** By lower-case name. */
   trailers: HeaderObject
   readonly #timings: Timings | null
 
@@ -169,7 +178,7 @@ class StreamHandler<TOpaque> extends ApiHandler {
     }
     this.#target = target
     target.on('drain', () => this.#resume())
-    finished(target, { readable: false }, (error) => this.#onFinished(target, error))
+    finished(target, coverPollution({ readable: false }), (error) => this.#onFinished(target, error))
     if (target.writableNeedDrain === true) this.#pause()
   }
 
@@ -214,7 +223,7 @@ class StreamHandler<TOpaque> extends ApiHandler {
   }
 }
 
-export function stream<TOpaque>(
+export function streamOn<TOpaque>(
   dispatcher: Dispatcher,
   opts: StreamOptions<TOpaque>,
   factory: StreamFactory<TOpaque>,

@@ -6,7 +6,7 @@ import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
 import { ignoreError } from './request-body.ts'
 import { type FailedData, type Settlement, settle } from './settlement.ts'
@@ -18,26 +18,31 @@ const DEFAULT_PROTOCOL = 'Websocket'
 /** HTTP/1.1 switches with 101 (RFC 9110 §15.2.2); extended CONNECT answers 200 (RFC 8441 §5). */
 const SWITCHED: readonly number[] = [101, 200]
 
+/** Options of `upgrade()`. */
 export interface UpgradeOptions<TOpaque = null>
   extends Omit<DispatchOptions, 'method' | 'upgrade'>,
     ApiOptions<TOpaque> {
   /** Default: `GET`. */
-  readonly method?: string | undefined
+  readonly method?: HttpMethod | undefined
   /** The protocol to switch to. Default: `Websocket`. */
   readonly protocol?: string | undefined
 }
 
+/** Called once, with an error or with the socket. */
 export type UpgradeCallback<TOpaque = null> = (
   error: Error | null,
   data: UpgradeData<TOpaque> & FailedData<TOpaque>,
 ) => void
 
+/** The answer to an upgrade, and the socket behind it. */
 export class UpgradeData<TOpaque = null> {
   /** A flat `string[]` with `responseHeaders: 'raw'`. */
   headers: HeaderObject
   /** Belongs to the caller. */
   socket: Duplex
+  /** What was given as `opts.opaque`; null for a falsy value. */
   opaque: TOpaque
+  /** What the dispatcher has to say; null from a client. */
   context: unknown
   readonly #timings: Timings | null
 
@@ -100,7 +105,7 @@ class UpgradeHandler<TOpaque> extends SocketHandler<UpgradeData<TOpaque>> {
   }
 }
 
-export function upgrade<TOpaque>(
+export function upgradeOn<TOpaque>(
   dispatcher: Dispatcher,
   opts: UpgradeOptions<TOpaque>,
   callback: UpgradeCallback<TOpaque> | undefined,

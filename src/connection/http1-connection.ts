@@ -309,6 +309,7 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
     this.#received += end - start
     if (maxResponseSize >= 0 && this.#received > maxResponseSize) {
       const error = new ResponseExceededMaxSizeError()
+      request.tellLater()
       request.fail(error, 'body', 'no')
       this.#close(error)
       return

@@ -227,7 +227,8 @@ export class Http2Connection
   }
 
   onOverdue(): void {
-    this.#liveness.probe()
+    // Whoever was told of the overdue response may have destroyed the client just then.
+    if (this.#reason === null) this.#liveness.probe()
   }
 
   onHandlerError(error: unknown): void {

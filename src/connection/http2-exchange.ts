@@ -3,8 +3,8 @@
  * of it a paused consumer does not want yet, the time limits, and the end of all that
  * (contract: client.md 4, 8.3 to 8.5).
  */
-import { isIPv6 } from 'node:net'
 import { Deadline } from '../base/deadline.ts'
+import { loadNet } from '../base/lazy-modules.ts'
 import {
   BodyTimeoutError,
   HeadersTimeoutError,
@@ -223,6 +223,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
     const { maxResponseSize } = this.#host.settings
     this.#received += bytes.length
     if (maxResponseSize >= 0 && this.#received > maxResponseSize) {
+      this.request.tellLater()
       this.request.fail(new ResponseExceededMaxSizeError(), 'body', 'no')
       this.#giveUp()
       return
@@ -290,6 +291,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   /** The stream is gone and the response not complete. */
   onLost(error: Error, verbatim: boolean, unprocessed: boolean): void {
     this.#pump?.stop()
+    if (this.active) this.request.tellLater()
     if (this.#tunnel !== null) this.#tunnel.destroy(error)
     else if (verbatim) this.request.failWith(error)
     else if (unprocessed && this.request.resendable) this.request.fail(error, undefined, 'safe')
@@ -323,7 +325,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
     const { localAddress, localPort } = this.#host.socketInfo()
     return localAddress === undefined
       ? {}
-      : { address: localAddress, family: isIPv6(localAddress) ? 'IPv6' : 'IPv4', port: localPort }
+      : { address: localAddress, family: loadNet().isIPv6(localAddress) ? 'IPv6' : 'IPv4', port: localPort }
   }
 
   closeTunnel(): void {

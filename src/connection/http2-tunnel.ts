@@ -3,6 +3,7 @@
  * stream as a Duplex.
  */
 import { Duplex } from 'node:stream'
+import { coverPollution } from '../base/own-options.ts'
 import { InformationalError } from '../errors.ts'
 
 /** The stream below. */
@@ -28,9 +29,15 @@ export class Http2Tunnel extends Duplex {
   #unreleased = 0
   /** Our side has ended. */
   #finished = false
+  /** The peer's side has ended. */
+  #peerFinished = false
+  /** Why nothing can be sent any more, while there is still something to read. The stream is gone. */
+  #closed: Error | null = null
+  /** Destroyed once more by somebody who does not want to hear why. */
+  #abandoned = false
 
   constructor(host: TunnelHost) {
-    super({ allowHalfOpen: true })
+    super(coverPollution({ allowHalfOpen: true }))
     this.#host = host
   }
 
@@ -52,6 +59,7 @@ export class Http2Tunnel extends Duplex {
 
   /** The peer has ended its side. */
   finish(): void {
+    this.#peerFinished = true
     if (!this.destroyed) this.push(null)
   }
 
@@ -62,31 +70,54 @@ export class Http2Tunnel extends Duplex {
     done?.()
   }
 
-  /** Nothing can be sent any more; an error unless nothing was to be sent. */
+  /**
+   * Nothing can be sent any more; an error unless nothing was to be sent. A proxy closes both directions at
+   * once with RST_STREAM behind its END_STREAM (RFC 9113 §8.1): what it said is read to its end before.
+   */
   onStreamClosed(reason: Error | null): void {
-    if (!this.#finished) this.destroy(reason ?? new InformationalError('HTTP/2: stream closed by the server'))
+    if (this.#finished || this.destroyed) return
+    const error = reason ?? new InformationalError('HTTP/2: stream closed by the server')
+    if (!this.#peerFinished || this.readableEnded) {
+      this.destroy(error)
+      return
+    }
+    this.#closed = error
+    this.#host.closeTunnel()
+    const isOrderly = reason === null && this.writableLength === 0
+    this.once('end', () => this.destroy(isOrderly ? undefined : error))
+  }
+
+  override destroy(error?: Error): this {
+    if (this.destroyed) this.#abandoned = true
+    return super.destroy(error)
   }
 
   override _read(): void {
     const bytes = this.#unreleased
     this.#unreleased = 0
-    if (bytes > 0) this.#host.releaseTunnel(bytes)
+    if (bytes > 0 && this.#closed === null) this.#host.releaseTunnel(bytes)
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Callback): void {
-    if (this.#host.sendTunnel(chunk, false)) done()
+    if (this.#closed !== null) done(this.#closed)
+    else if (this.#host.sendTunnel(chunk, false)) done()
     else this.#blocked = done
   }
 
   override _final(done: Callback): void {
     this.#finished = true
-    this.#host.sendTunnel(NOTHING, true)
+    if (this.#closed === null) this.#host.sendTunnel(NOTHING, true)
     done()
   }
 
   override _destroy(error: Error | null, done: Callback): void {
     this.#blocked = null
-    this.#host.closeTunnel()
-    done(error)
+    if (this.#closed === null) this.#host.closeTunnel()
+    if (error === null || this.listenerCount('error') > 0) {
+      done(error)
+      return
+    }
+    // The bytes that open a stream may end it, too. Who awaits the socket can listen only after this turn.
+    globalThis.setImmediate(() => done(this.#abandoned ? null : error))
   }
 }

@@ -2,16 +2,23 @@
 
 /** One cookie, as `Set-Cookie` describes it. */
 export interface Cookie {
+  /** May be empty. */
   name: string
+  /** As received: not decoded, not unquoted. */
   value: string
   /** A number counts milliseconds since the Unix epoch; a cookie that was read has a `Date`. */
   expires?: Date | number
   /** Seconds. */
   maxAge?: number
+  /** Hosts that get it. Default: the one that set it. */
   domain?: string
+  /** Paths that get it. */
   path?: string
+  /** Only over secure connections. */
   secure?: boolean
+  /** Not for scripts. */
   httpOnly?: boolean
+  /** Whether requests from other sites have it. */
   sameSite?: 'Strict' | 'Lax' | 'None'
   /** Attributes without a field of their own, each as `name=value`. */
   unparsed?: string[]

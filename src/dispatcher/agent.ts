@@ -21,6 +21,7 @@ import { whenVacant } from './vacancy.ts'
 /** Makes the dispatcher for an origin, which is as the request gave it; gets the agent's own options. */
 export type AgentFactory = (origin: string | URL, options: Omit<AgentOptions, 'factory'>) => Dispatcher
 
+/** Options of `Agent`. */
 export interface AgentOptions extends Omit<PoolOptions, 'factory'> {
   /** Makes the dispatcher for an origin. Default: a `Pool`, or a `Client` when `connections` is 1. */
   readonly factory?: AgentFactory | null | undefined
@@ -28,6 +29,7 @@ export interface AgentOptions extends Omit<PoolOptions, 'factory'> {
   readonly maxOrigins?: number | null | undefined
 }
 
+/** What `dispatch()` of an agent may be asked for. */
 export interface AgentDispatchOptions extends DispatchOptions {
   /** false: this request goes over HTTP/1.1, whatever others to its origin do. */
   readonly allowH2?: boolean | null | undefined
@@ -44,6 +46,8 @@ type Kind = keyof OriginEntry
 const REEMITTED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
 
 /**
+ * Requests to any origin, with a pool for each of them.
+ *
  * @example
  * const agent = new Agent({ connections: 8 })
  * const { body } = await agent.request({ origin: 'https://example.com', path: '/', method: 'GET' })
@@ -203,4 +207,10 @@ function defaultFactory(options: PoolOptions): (origin: string | URL, kind: Kind
       ? new Client(origin, { ...clientOptions, ...offer, connect })
       : new Pool(origin, { ...options, ...offer, connect })
   }
+}
+
+/** The types under the names that programs written for undici use. */
+export declare namespace Agent {
+  type Options = AgentOptions
+  type DispatchOptions = AgentDispatchOptions
 }

@@ -21,6 +21,7 @@ import type { PoolStats } from './stats.ts'
 /** Makes the dispatcher for one upstream; gets the balanced pool's own options. */
 export type UpstreamFactory = (origin: URL, options: Omit<PoolOptions, 'factory'>) => Dispatcher
 
+/** Options of `BalancedPool`. */
 export interface BalancedPoolOptions extends ClientOptions, Pick<PoolOptions, 'connections' | 'clientTtl'> {
   /** Makes the dispatcher for an upstream. Default: a `Pool`. */
   readonly factory?: UpstreamFactory | null | undefined
@@ -39,6 +40,8 @@ interface Upstream {
 }
 
 /**
+ * Requests spread over several origins that serve the same; those that fail get fewer.
+ *
  * @example
  * const pool = new BalancedPool(['http://a.internal', 'http://b.internal'])
  * const { statusCode } = await pool.request({ path: '/', method: 'GET' })
@@ -87,6 +90,7 @@ export class BalancedPool extends LifecycleDispatcher {
     for (const upstream of Array.isArray(upstreams) ? upstreams : [upstreams]) this.addUpstream(upstream)
   }
 
+  /** A snapshot of what there is to do. */
   get stats(): PoolStats {
     return this.#crew.stats
   }
@@ -163,4 +167,9 @@ function originOf(upstream: string | URL | object): Origin {
   const origin = parseOrigin(upstream)
   if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
   return origin
+}
+
+/** The types under the names that programs written for undici use. */
+export declare namespace BalancedPool {
+  type Options = BalancedPoolOptions
 }

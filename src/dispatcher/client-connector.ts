@@ -2,7 +2,7 @@
  * From the options of a client to the function that opens its connections (contract: connect.md 7).
  */
 import type { Origin } from '../base/origin.ts'
-import { buildClientConnector, type ConnectorOptions } from '../net/connector.ts'
+import { buildClientConnector, type ConnectTarget } from '../net/connector.ts'
 import type { ClientSettings, ConnectFunction } from './client-options.ts'
 
 /** Connectors that {@link shareConnector} made: what they report is not a caller's own. */
@@ -58,6 +58,6 @@ export function connectTarget(
   { host, hostname, protocol, port }: Origin,
   servername: string | null,
   localAddress: string | null,
-): Required<Omit<ConnectorOptions, 'httpSocket'>> {
+): Required<Omit<ConnectTarget, 'httpSocket'>> {
   return { host, hostname, protocol, port, servername, localAddress }
 }

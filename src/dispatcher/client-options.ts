@@ -3,10 +3,10 @@
  * (contract: client.md 1.2). `null` is the same as not given. Only own properties count, so that a polluted
  * Object.prototype cannot configure a client.
  */
-import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { loadNet } from '../base/lazy-modules.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import type { BuildConnectorOptions, ConnectorOptions } from '../net/connector.ts'
+import type { BuildConnectorOptions, ConnectTarget } from '../net/connector.ts'
 import type { WebSocketOptions } from './lifecycle.ts'
 import { runtimeHeaderSize } from './runtime-header-size.ts'
 
@@ -15,10 +15,11 @@ import { runtimeHeaderSize } from './runtime-header-size.ts'
  * returns does not matter.
  */
 export type ConnectFunction = (
-  options: ConnectorOptions & { socketPath?: string; allowH2?: boolean },
+  options: ConnectTarget & { socketPath?: string; allowH2?: boolean },
   callback: (error: Error | null | undefined, socket?: Duplex | null) => void,
 ) => unknown
 
+/** Options of `Client`, and of everything that makes clients. */
 export interface ClientOptions {
   /** Milliseconds between two pieces of a response body; 0 for no limit. Default: 300 000. */
   readonly bodyTimeout?: number | null | undefined
@@ -129,7 +130,7 @@ const finiteAbove =
     Number.isFinite(value) && (value as number) > bound
 const isString: Check = (value) => typeof value === 'string'
 const isBoolean: Check = (value) => typeof value === 'boolean'
-const isAddress: Check = (value) => typeof value === 'string' && isIP(value) !== 0
+const isAddress: Check = (value) => typeof value === 'string' && loadNet().isIP(value) !== 0
 
 class OptionReader {
   readonly #options: Readonly<Record<string, unknown>>

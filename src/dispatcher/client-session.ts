@@ -5,7 +5,7 @@
  */
 import type { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
-import { TLSSocket } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import type { Origin } from '../base/origin.ts'
 import { serverNameOf } from '../base/server-name.ts'
 import type { Connection, Leftovers } from '../connection/connection.ts'
@@ -397,7 +397,7 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   #onConnected(attempt: ConnectAttempt, socket: Duplex): void {
     const now = performance.now()
-    const secured = socket instanceof TLSSocket ? now : null
+    const secured = (socket as Partial<TLSSocket>).encrypted === true ? now : null
     const times = { connect: attempt.connectedAt ?? now, secured }
     const transport = new StreamTransport(socket)
     const version = this.#speaksHttp2(socket) ? 'h2' : 'h1'

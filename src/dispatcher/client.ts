@@ -23,6 +23,7 @@ export interface ClientStats {
   readonly pending: number
   /** Written and not answered. */
   readonly running: number
+  /** Pending and running. */
   readonly size: number
 }
 
@@ -65,6 +66,7 @@ export class Client extends LifecycleDispatcher {
     this.#session.pipelining = value
   }
 
+  /** A snapshot of what there is to do. */
   get stats(): ClientStats {
     const { connected, pending, running } = this.#session
     return { connected, pending, running, size: pending + running }
@@ -85,4 +87,9 @@ export class Client extends LifecycleDispatcher {
   protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
     this.#session.terminate(reason, verbatim, done)
   }
+}
+
+/** The types under the names that programs written for undici use. */
+export declare namespace Client {
+  type Options = ClientOptions
 }

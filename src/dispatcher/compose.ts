@@ -7,6 +7,7 @@ import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
+/** The function that interceptors wrap. */
 export type Dispatch = (opts: DispatchOptions, handler: DispatchHandler) => boolean
 
 /** Wraps a dispatch function. The function it returns takes exactly `(opts, handler)`. */

@@ -4,29 +4,73 @@
  */
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
-import { type ConnectCallback, type ConnectData, type ConnectOptions, connect } from '../api/connect.ts'
-import { type PipelineHandlerFunction, type PipelineOptions, pipeline } from '../api/pipeline.ts'
+import { type ConnectCallback, type ConnectData, type ConnectOptions, connectOn } from '../api/connect.ts'
+import { type PipelineHandlerFunction, type PipelineOptions, pipelineOn } from '../api/pipeline.ts'
 import {
   type RawRequestOptions,
   type RequestCallback,
   type RequestOptions,
   type ResponseData,
-  request,
+  requestOn,
 } from '../api/request.ts'
 import {
   type StreamCallback,
   type StreamData,
   type StreamFactory,
   type StreamOptions,
-  stream,
+  streamOn,
 } from '../api/stream.ts'
-import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgrade } from '../api/upgrade.ts'
+import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
+import { withoutPollution } from '../base/own-options.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { compose, type InterceptorInput } from './compose.ts'
 
+/** Called when a `close()` or `destroy()` has come to its end. */
 export type CloseCallback = (error: Error | null, data: null) => void
 
+/** What a dispatcher emits, with the arguments of each. */
+export interface DispatcherEvents {
+  /** A socket is connected. */
+  connect: [origin: URL, targets: readonly Dispatcher[]]
+  /** A socket is gone; the error tells why. */
+  disconnect: [origin: URL, targets: readonly Dispatcher[], error: Error]
+  /** No connection came about. */
+  connectionError: [origin: URL, targets: readonly Dispatcher[], error: Error]
+  /** There is room for requests again. */
+  drain: [origin: URL, targets: readonly Dispatcher[]]
+  /** An exception in a caller's handler that could not be given to anyone else. */
+  error: [error: Error]
+  /** An HTTP/2 PING was answered after so many milliseconds. */
+  ping: [milliseconds: number]
+}
+
+type EventName = keyof DispatcherEvents
+type Listener<E extends EventName> = (...args: DispatcherEvents[E]) => void
+type AnyListener = Parameters<EventEmitter['on']>[1]
+
+export interface Dispatcher {
+  on<E extends EventName>(event: E, listener: Listener<E>): this
+  on(event: string | symbol, listener: AnyListener): this
+  once<E extends EventName>(event: E, listener: Listener<E>): this
+  once(event: string | symbol, listener: AnyListener): this
+  off<E extends EventName>(event: E, listener: Listener<E>): this
+  off(event: string | symbol, listener: AnyListener): this
+  addListener<E extends EventName>(event: E, listener: Listener<E>): this
+  addListener(event: string | symbol, listener: AnyListener): this
+  removeListener<E extends EventName>(event: E, listener: Listener<E>): this
+  removeListener(event: string | symbol, listener: AnyListener): this
+  prependListener<E extends EventName>(event: E, listener: Listener<E>): this
+  prependListener(event: string | symbol, listener: AnyListener): this
+  prependOnceListener<E extends EventName>(event: E, listener: Listener<E>): this
+  prependOnceListener(event: string | symbol, listener: AnyListener): this
+}
+
+/**
+ * The base class of everything that sends requests: a subclass implements `dispatch`, and gets the other
+ * methods with it.
+ */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types what EventEmitter has
 export class Dispatcher extends EventEmitter {
   /**
    * Queues a request and calls the handler as it proceeds. Returns false when the dispatcher is busy: the
@@ -88,7 +132,7 @@ export class Dispatcher extends EventEmitter {
     opts: RequestOptions<TOpaque>,
     callback?: RequestCallback<TOpaque, THeaders>,
   ): Promise<ResponseData<TOpaque, THeaders>> | void {
-    return request(this, opts, callback)
+    return requestOn(this, withoutPollution(opts), callback)
   }
 
   /**
@@ -111,7 +155,7 @@ export class Dispatcher extends EventEmitter {
     factory: StreamFactory<TOpaque>,
     callback?: StreamCallback<TOpaque>,
   ): Promise<StreamData<TOpaque>> | void {
-    return stream(this, opts, factory, callback)
+    return streamOn(this, withoutPollution(opts), factory, callback)
   }
 
   /** A Duplex: written to, it is the request body; read from, it is what `handler` makes of the response. */
@@ -119,7 +163,7 @@ export class Dispatcher extends EventEmitter {
     opts: PipelineOptions<TOpaque>,
     handler: PipelineHandlerFunction<TOpaque>,
   ): Duplex {
-    return pipeline(this, opts, handler)
+    return pipelineOn(this, withoutPollution(opts), handler)
   }
 
   /** Sends CONNECT; gives the socket, which then belongs to the caller. */
@@ -129,7 +173,7 @@ export class Dispatcher extends EventEmitter {
     opts: ConnectOptions<TOpaque>,
     callback?: ConnectCallback<TOpaque>,
   ): Promise<ConnectData<TOpaque>> | void {
-    return connect(this, opts, callback)
+    return connectOn(this, withoutPollution(opts), callback)
   }
 
   /** Asks to switch protocols; gives the socket, which then belongs to the caller. */
@@ -139,6 +183,31 @@ export class Dispatcher extends EventEmitter {
     opts: UpgradeOptions<TOpaque>,
     callback?: UpgradeCallback<TOpaque>,
   ): Promise<UpgradeData<TOpaque>> | void {
-    return upgrade(this, opts, callback)
+    return upgradeOn(this, withoutPollution(opts), callback)
   }
+}
+
+/** The types under the names that programs written for undici use. */
+export declare namespace Dispatcher {
+  type HttpMethod = import('../request/dispatch-options.ts').HttpMethod
+  type DispatchOptions = import('../request/dispatch-options.ts').DispatchOptions
+  type DispatchHandler = import('../request/dispatch-handler.ts').DispatchHandler
+  type DispatchController = import('../request/dispatch-handler.ts').DispatchController
+  type RequestOptions<TOpaque = null> = import('../api/request.ts').RequestOptions<TOpaque>
+  type ResponseData<TOpaque = null> = import('../api/request.ts').ResponseData<TOpaque>
+  type StreamOptions<TOpaque = null> = import('../api/stream.ts').StreamOptions<TOpaque>
+  type StreamData<TOpaque = null> = import('../api/stream.ts').StreamData<TOpaque>
+  type StreamFactory<TOpaque = null> = import('../api/stream.ts').StreamFactory<TOpaque>
+  type StreamFactoryData<TOpaque = null> = import('../api/stream.ts').StreamFactoryData<TOpaque>
+  type PipelineOptions<TOpaque = null> = import('../api/pipeline.ts').PipelineOptions<TOpaque>
+  type PipelineHandler<TOpaque = null> = import('../api/pipeline.ts').PipelineHandlerFunction<TOpaque>
+  type PipelineHandlerData<TOpaque = null> = import('../api/pipeline.ts').PipelineHandlerData<TOpaque>
+  type ConnectOptions<TOpaque = null> = import('../api/connect.ts').ConnectOptions<TOpaque>
+  type ConnectData<TOpaque = null> = import('../api/connect.ts').ConnectData<TOpaque>
+  type UpgradeOptions<TOpaque = null> = import('../api/upgrade.ts').UpgradeOptions<TOpaque>
+  type UpgradeData<TOpaque = null> = import('../api/upgrade.ts').UpgradeData<TOpaque>
+  type BodyMixin = import('../api/body-readable.ts').BodyMixin
+  type DispatchInterceptor = import('./compose.ts').Interceptor
+  type DispatcherComposeInterceptor = import('./compose.ts').Interceptor
+  type ComposedDispatcher = Dispatcher
 }

@@ -10,9 +10,11 @@ import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 
 /** Anything that requests can be given to. */
 export interface DispatcherLike {
+  /** Queues a request; false when it is busy. */
   dispatch(options: DispatchOptions, handler: DispatchHandler): boolean
 }
 
+/** A dispatcher that takes handlers of undici 6 and earlier, whatever the one behind it takes. */
 export class Dispatcher1Wrapper extends Dispatcher {
   readonly #dispatcher: DispatcherLike
 

@@ -9,20 +9,30 @@ import type { RawRequestOptions, RequestCallback, RequestOptions, ResponseData }
 import type { StreamCallback, StreamData, StreamFactory, StreamOptions } from '../api/stream.ts'
 import type { UpgradeCallback, UpgradeData, UpgradeOptions } from '../api/upgrade.ts'
 import { parseOrigin } from '../base/origin.ts'
+import { withoutPollution } from '../base/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import type { HttpMethod } from '../request/dispatch-options.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { getGlobalDispatcher } from './global.ts'
 
 /** A URL, or an object with the parts of one, which then serves as the options, too. */
 export type UrlInput = string | URL | UrlParts
 
+/** The parts of a URL. */
 export interface UrlParts {
+  /** Instead of protocol, host name and port. */
   readonly origin?: string | null | undefined
+  /** `http:` or `https:`. */
   readonly protocol?: string | null | undefined
+  /** A name, or an address. */
   readonly hostname?: string | null | undefined
+  /** Default: that of the protocol. */
   readonly port?: string | number | null | undefined
+  /** With the query; instead of `pathname` and `search`. */
   readonly path?: string | null | undefined
+  /** Without the query. */
   readonly pathname?: string | null | undefined
+  /** The query with its question mark. */
   readonly search?: string | null | undefined
 }
 
@@ -32,7 +42,8 @@ export type WithUrl<T> = Omit<T, 'origin' | 'path' | 'method'> & {
   readonly dispatcher?: Dispatcher | null | undefined
   /** Instead of the URL's, which then has none. */
   readonly path?: string | null | undefined
-  readonly method?: string | null | undefined
+  /** Default: GET, or PUT with a body. */
+  readonly method?: HttpMethod | null | undefined
 }
 
 type Method = 'request' | 'stream' | 'pipeline' | 'connect' | 'upgrade'
@@ -138,9 +149,10 @@ function resolve(
     throw new InvalidArgumentError('invalid opts')
   }
   const given = { ...((opts ?? (typeof url === 'object' ? url : {})) as WithUrl<RequestOptions>) }
-  const { dispatcher, agent, ...options } = given as typeof given & { agent?: unknown }
+  const own = withoutPollution(given) as typeof given & { agent?: unknown }
+  const { dispatcher, agent, ...options } = own
   if (agent) throw new InvalidArgumentError('unsupported opts.agent. Did you mean opts.client?')
-  const path = (opts as { path?: unknown } | null | undefined)?.path ?? null
+  const path = withoutPollution(opts as { path?: unknown } | null | undefined)?.path ?? null
   if (path !== null && typeof path !== 'string') throw new InvalidArgumentError('invalid opts.path')
   const place = path === null ? splitUrl(url) : { origin: originOf(url), path }
   return {
@@ -148,7 +160,7 @@ function resolve(
     ...place,
     // The target of a CONNECT is no path.
     path: method === 'connect' || place.path.startsWith('/') ? place.path : `/${place.path}`,
-    ...({ method: options.method || (options.body ? 'PUT' : 'GET') } as object),
+    ...({ method: own.method || (own.body ? 'PUT' : 'GET') } as object),
     dispatcher: dispatcher || getGlobalDispatcher(),
   }
 }

@@ -2,6 +2,7 @@
  * What all dispatchers of the library share: the checks in front of every `dispatch()`, and the way from open
  * over closed to destroyed (contract: dispatcher.md 3 and 12).
  */
+import { withoutPollution } from '../base/own-options.ts'
 import { startDebugOutput } from '../debug.ts'
 import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '../errors.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
@@ -9,6 +10,7 @@ import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 
+/** Limits for WebSocket connections. */
 export interface WebSocketOptions {
   /** Most fragments of one message; 0 for any number. Default: 131072. */
   readonly maxFragments?: number
@@ -46,6 +48,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     return this.#life.at === 'destroying' || this.#life.at === 'destroyed'
   }
 
+  /** The limits for WebSocket connections through this dispatcher. */
   get webSocketOptions(): Required<WebSocketOptions> {
     return { ...this.#webSocket }
   }
@@ -57,12 +60,13 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   /** Fails all that was accepted; calls back when the connections are closed. */
   protected abstract terminate(reason: Error, verbatim: boolean, done: () => void): void
 
-  override dispatch(options: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
+  override dispatch(given: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
     if (typeof handler !== 'object' || handler === null) {
       throw new InvalidArgumentError('handler must be an object')
     }
     const current = toDispatchHandler(handler)
     try {
+      const options = withoutPollution(given)
       if (typeof options !== 'object' || options === null) {
         throw new InvalidArgumentError('opts must be an object.')
       }

@@ -50,6 +50,7 @@ export abstract class PoolBase extends LifecycleDispatcher {
     this.#crew.url = origin.url
   }
 
+  /** A snapshot of what there is to do. */
   get stats(): PoolStats {
     return this.#crew.stats
   }

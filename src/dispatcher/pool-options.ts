@@ -8,6 +8,7 @@ import type { Dispatcher } from './dispatcher.ts'
 /** Makes a member of a pool; gets the pool's own options with a `connect` that all members share. */
 export type PoolFactory = (origin: URL, options: ClientOptions) => Dispatcher
 
+/** Options of `Pool` and `RoundRobinPool`. */
 export interface PoolOptions extends ClientOptions {
   /** Most connections at a time; null or 0 for any number. Default: null. */
   readonly connections?: number | null | undefined

@@ -20,3 +20,9 @@ export class Pool extends PoolBase {
     super(url, options, 'first')
   }
 }
+
+/** The types under the names that programs written for undici use. */
+export declare namespace Pool {
+  type Options = PoolOptions
+  type PoolStats = import('./stats.ts').PoolStats
+}

@@ -18,3 +18,8 @@ export class RoundRobinPool extends PoolBase {
     super(url, options, 'next')
   }
 }
+
+/** The types under the names that programs written for undici use. */
+export declare namespace RoundRobinPool {
+  type Options = PoolOptions
+}

@@ -15,6 +15,7 @@ export interface PoolStats {
   readonly queued: number
   /** Written and not answered. */
   readonly running: number
+  /** Pending and running. */
   readonly size: number
 }
 

@@ -5,7 +5,11 @@ const GLOBAL_ORIGIN = Symbol.for('undici.globalOrigin.1')
 
 type Globals = Record<symbol, URL | undefined>
 
-/** @param origin An http or https URL; undefined for none. */
+/**
+ * Sets what relative URLs of `fetch` are relative to.
+ *
+ * @param origin An http or https URL; undefined for none.
+ */
 export function setGlobalOrigin(origin: string | URL | undefined): void {
   const url = origin === undefined ? undefined : new URL(origin)
   if (url !== undefined && url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -19,6 +23,7 @@ export function setGlobalOrigin(origin: string | URL | undefined): void {
   })
 }
 
+/** What relative URLs are resolved against; undefined for nothing. */
 export function getGlobalOrigin(): URL | undefined {
   return (globalThis as unknown as Globals)[GLOBAL_ORIGIN]
 }

@@ -9,9 +9,11 @@ const dispatchers = new WeakMap<object, DispatcherLike>()
 
 /** Options of `Request`, with the dispatcher that sends it. */
 export interface RequestInitWithDispatcher extends Omit<RequestInit, 'dispatcher'> {
+  /** Who sends it. Default: the global dispatcher. */
   readonly dispatcher?: DispatcherLike | null | undefined
 }
 
+/** The class `Request`, whose options have a dispatcher. */
 export interface RequestConstructor {
   new (input: string | URL | globalThis.Request, init?: RequestInitWithDispatcher): globalThis.Request
   readonly prototype: globalThis.Request
@@ -43,20 +45,26 @@ export function runtimeInit(
   } as unknown as RequestInit
 }
 
+/** The runtime's `Request`, which keeps the dispatcher it was made with. */
+export type Request = globalThis.Request
+/** The runtime's `Request`, which keeps the dispatcher it was made with. */
 export const Request: RequestConstructor = lazyClass(() => {
   const Runtime = globalThis.Request
-  class Request extends Runtime {
-    constructor(input: string | URL | globalThis.Request, init?: RequestInitWithDispatcher) {
-      super(input, runtimeInit(init, init?.dispatcher))
-      const kept = init?.dispatcher ?? (typeof input === 'object' ? dispatcherIn(input) : null)
-      if (kept) dispatchers.set(this, kept)
-    }
+  // Named by the property: a bundler may rename variables.
+  const { Request: Kept } = {
+    Request: class extends Runtime {
+      constructor(input: string | URL | globalThis.Request, init?: RequestInitWithDispatcher) {
+        super(input, runtimeInit(init, init?.dispatcher))
+        const kept = init?.dispatcher ?? (typeof input === 'object' ? dispatcherIn(input) : null)
+        if (kept) dispatchers.set(this, kept)
+      }
+    },
   }
   const { clone } = Runtime.prototype
   // Not as a method: the types of the platform have it as a field.
-  Object.defineProperty(Request.prototype, 'clone', {
-    value(this: Request): Request {
-      const copy = Object.setPrototypeOf(clone.call(this), Request.prototype) as Request
+  Object.defineProperty(Kept.prototype, 'clone', {
+    value(this: globalThis.Request): globalThis.Request {
+      const copy = Object.setPrototypeOf(clone.call(this), Kept.prototype) as globalThis.Request
       const kept = dispatchers.get(this)
       if (kept) dispatchers.set(copy, kept)
       return copy
@@ -65,5 +73,5 @@ export const Request: RequestConstructor = lazyClass(() => {
     enumerable: true,
     configurable: true,
   })
-  return Request
+  return Kept
 }) as RequestConstructor

@@ -17,9 +17,8 @@
  */
 
 import type { LookupAddress, LookupOptions } from 'node:dns'
-import dns from 'node:dns'
 import type { LookupFunction, Socket } from 'node:net'
-import { isIP } from 'node:net'
+import { loadDns, loadNet } from '../base/lazy-modules.ts'
 import { AbortError, ConnectTimeoutError } from '../errors.ts'
 import { release, startConnectTimeout } from './connect-timeout.ts'
 
@@ -148,7 +147,7 @@ export class AddressAttempts {
       let first: Attempt | null = null
       let answer: readonly LookupAddress[] | null = null
       this.#returned = this.#options.open((hostname, options, callback) => {
-        resolveAll(this.#options.lookup ?? dns.lookup, hostname, options, (error, addresses) => {
+        resolveAll(this.#options.lookup ?? loadDns().lookup, hostname, options, (error, addresses) => {
           const ordered = this.#options.policy === 'race' ? interleaveFamilies(addresses) : addresses
           if (first === null) answer = ordered
           else this.#onResolved(first, ordered)
@@ -355,7 +354,7 @@ function resolveAll(
 /** What is no address keeps its place with family 0: the runtime refuses it with an error of its own. */
 function asAddress(entry: LookupAddress | string): LookupAddress {
   const address = typeof entry === 'string' ? entry : String(entry?.address)
-  return { address, family: isIP(address) }
+  return { address, family: loadNet().isIP(address) }
 }
 
 /**

@@ -7,11 +7,11 @@
  * options are read: stubs are seen, a polluted `Object.prototype` is not.
  */
 
-import type { LookupFunction, OnReadOpts, Socket } from 'node:net'
-import net from 'node:net'
+import type { LookupFunction, NetConnectOpts, OnReadOpts, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
-import tls from 'node:tls'
+import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import { loadNet, loadTls } from '../base/lazy-modules.ts'
+import { coverPollution } from '../base/own-options.ts'
 import { asciiHost, serverNameOf, withoutBrackets } from '../base/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { AddressPolicy, AttemptCallback } from './address-attempts.ts'
@@ -24,7 +24,7 @@ export { abandonConnect } from './address-attempts.ts'
 /** Options of {@link buildConnector}. What is not named here goes to `net.connect` / `tls.connect` as it is. */
 export interface BuildConnectorOptions
   extends Omit<
-    tls.ConnectionOptions,
+    ConnectionOptions,
     'host' | 'port' | 'path' | 'socket' | 'timeout' | 'session' | 'servername' | 'ALPNProtocols'
   > {
   /** Offer HTTP/2 in the TLS handshake. Default: true. */
@@ -54,13 +54,21 @@ export interface BuildConnectorOptions
   autoSelectFamily?: boolean | undefined
   /** Milliseconds a race waits for one address before it starts the next, too. Default: 250. */
   autoSelectFamilyAttemptTimeout?: number | undefined
+  /** Bytes a socket holds unread. Default: 65536, with TLS 16384. */
   highWaterMark?: number | undefined
+  /** Local IP address to connect from. */
   localAddress?: string | undefined
+  /** Local port to connect from. */
   localPort?: number | undefined
+  /** 4 or 6 for addresses of one family only. Default: 0, both. */
   family?: number | undefined
+  /** Flags for the resolver, as in `dns.lookup`. */
   hints?: number | undefined
+  /** Reads into a buffer of the caller, as in `net.connect`. */
   onread?: OnReadOpts | undefined
+  /** Destroys the sockets when it aborts. */
   signal?: AbortSignal | undefined
+  /** IP type of service, 0–255, where the runtime can set it. */
   typeOfService?: number | undefined
 }
 
@@ -74,10 +82,18 @@ export interface ConnectorOptions {
   protocol: string
   /** Empty for the default port. */
   port?: string | number | null | undefined
+  /** TLS server name. Default: from `host`. */
   servername?: string | null | undefined
+  /** Local IP address to connect from. */
   localAddress?: string | null | undefined
   /** https only: an open connection, for example through a proxy, to put TLS on. */
   httpSocket?: Duplex | null | undefined
+}
+
+/** Where one connection of a client goes: what a function given as `connect` is told. */
+export interface ConnectTarget extends ConnectorOptions {
+  /** Empty for the default port. */
+  port: string
 }
 
 /**
@@ -102,6 +118,14 @@ const DEFAULT_ATTEMPT_DELAY = 250
 /** Plain sockets read in larger pieces than TLS, whose records end at 16 KiB (RFC 8446 §5.1). */
 const PLAIN_HIGH_WATER_MARK = 65_536
 const TLS_HIGH_WATER_MARK = 16_384
+
+/** What the runtime has defaults of its own for, where it also reads past `Object.prototype`. */
+const RUNTIME_DEFAULTS: ReadonlySet<string> = new Set([
+  'checkServerIdentity',
+  'ciphers',
+  'minDHSize',
+  'rejectUnauthorized',
+])
 
 /** Options handed to the runtime. Without a prototype, so that only what is set here can be read. */
 type SocketOptions = Record<string, unknown>
@@ -154,7 +178,7 @@ export function buildClientConnector(options: BuildConnectorOptions): Connector 
 
 function connectorWith(options: BuildConnectorOptions, inlets: boolean): Connector {
   const settings = readSettings(options, inlets)
-  return (call, callback) => connect(settings, call, callback)
+  return (call, callback) => openConnection(settings, call, callback)
 }
 
 function readSettings(options: BuildConnectorOptions, inlets: boolean): Settings {
@@ -203,7 +227,7 @@ function alpnOffer(allowH2: boolean, preferH2: boolean): readonly string[] {
   return preferH2 ? ['h2', 'http/1.1'] : ['http/1.1', 'h2']
 }
 
-function connect(settings: Settings, call: ConnectorOptions, callback: ConnectorCallback): Socket {
+function openConnection(settings: Settings, call: ConnectorOptions, callback: ConnectorCallback): Socket {
   const target = readTarget(settings, call)
   if (target instanceof Error) return refuse(target, callback)
   const { hostname, port, secure } = target
@@ -250,7 +274,7 @@ function readTarget(settings: Settings, call: ConnectorOptions): Target | Invali
 /** Answers a connect that cannot start; like any other answer it comes after the call has returned. */
 function refuse(error: Error, callback: ConnectorCallback): Socket {
   process.nextTick(callback, error)
-  return new net.Socket().destroy()
+  return new (loadNet().Socket)().destroy()
 }
 
 function addressPolicy(settings: Settings, target: Target): AddressPolicy {
@@ -258,7 +282,7 @@ function addressPolicy(settings: Settings, target: Target): AddressPolicy {
     settings.autoSelectFamily === false ||
     settings.socketPath !== undefined ||
     target.httpSocket !== null ||
-    net.isIP(target.hostname) !== 0
+    loadNet().isIP(target.hostname) !== 0
   if (oneAddress) return 'single'
   return settings.autoSelectFamily === true ? 'race' : 'sequence'
 }
@@ -287,18 +311,19 @@ function socketOptions(settings: Settings, target: Target, lookup: LookupFunctio
   options['lookup'] = lookup ?? settings.lookup ?? undefined
   // One socket tries one address: the runtime's own fallback ends attempts that are only slow.
   options['autoSelectFamily'] = false
+  coverPollution(options, RUNTIME_DEFAULTS)
   return options
 }
 
 function openPlainSocket(settings: Settings, target: Target, options: SocketOptions): Socket {
   const { hostname, servername } = target
-  const family = net.isIP(hostname)
+  const family = loadNet().isIP(hostname)
   if (family !== 0 && servername !== null && servername !== hostname) {
     options['host'] = servername
     options['lookup'] = lookupOf({ address: hostname, family })
   }
   // The runtime checks the options itself; a type for "anything passed through" does not exist.
-  const socket = net.connect(options as unknown as net.NetConnectOpts)
+  const socket = loadNet().connect(options as unknown as NetConnectOpts)
   // Callers and the client read there which protocol to speak, as on a TLS socket.
   if (settings.useH2c) Object.assign(socket, { alpnProtocol: 'h2' })
   return socket
@@ -311,7 +336,7 @@ function openSecureSocket(settings: Settings, target: Target, options: SocketOpt
   options['servername'] = servername
   options['ALPNProtocols'] = settings.alpn
   options['session'] = settings.session ?? settings.sessions.get(key)
-  const socket = tls.connect(options as unknown as tls.ConnectionOptions)
+  const socket = loadTls().connect(options as unknown as ConnectionOptions)
   keepSessions(socket, settings.sessions, key)
   return socket
 }
@@ -348,4 +373,12 @@ function keepSessions(socket: TLSSocket, sessions: TlsSessionCache, key: string)
 function hasServerName(socket: TLSSocket): boolean {
   const problem: unknown = socket.authorizationError
   return problem !== 'ERR_TLS_CERT_ALTNAME_INVALID'
+}
+
+/** The types under the names that programs written for undici use. */
+export declare namespace buildConnector {
+  type BuildOptions = BuildConnectorOptions
+  type Options = ConnectTarget
+  type Callback = ConnectorCallback
+  type connector = Connector
 }

@@ -2,8 +2,9 @@
  * Transport over any connected Duplex: sockets of our own connector, and whatever a custom `connect` function
  * delivers.
  */
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { loadNet } from '../base/lazy-modules.ts'
 import type { SocketInfo } from '../errors.ts'
 import { SlabInlet } from './slab-inlet.ts'
 import type { Transport, TransportSink } from './transport.ts'
@@ -34,6 +35,9 @@ export class StreamTransport implements Transport {
   }
   readonly #onError = (error: Error): void => {
     this.#error ??= error
+    // A TLS socket raises a fatal alert that comes after the handshake (RFC 8446 §6.2: a client certificate
+    // that is missing or wrong) and lives on. The end that follows would hide the reason.
+    if (!this.socket.destroyed) this.destroy(null)
   }
   readonly #onClose = (): void => {
     // An orderly end waits until what came before it has been taken.
@@ -139,7 +143,7 @@ export class StreamTransport implements Transport {
     this.#inlet?.close()
     this.socket.destroy(error ?? undefined)
     // Sockets tell when they are closed. Another Duplex may never do so, and somebody waits for it.
-    if (!(this.socket instanceof Socket)) globalThis.setImmediate(this.#onClose)
+    if (!(this.socket instanceof loadNet().Socket)) globalThis.setImmediate(this.#onClose)
   }
 
   /** All but `error`: a closed socket may still raise one, which nobody else catches. */

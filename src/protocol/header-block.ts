@@ -5,7 +5,7 @@
 import { lowerCaseName } from './header-names.ts'
 
 /** Header fields as a plain object: lower-case names, one string, or an array when a name came repeatedly. */
-export type HeaderObject = Record<string, string | string[]>
+export type HeaderObject = Record<string, string | string[] | undefined>
 
 export class HeaderBlock {
   static readonly EMPTY: HeaderBlock = new HeaderBlock([])

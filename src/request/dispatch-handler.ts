@@ -13,7 +13,9 @@ export interface DispatchController {
   pause(): void
   /** Goes on with delivery; does nothing when not paused. */
   resume(): void
+  /** Whether `abort` was called. */
   readonly aborted: boolean
+  /** Whether delivery is stopped. */
   readonly paused: boolean
   /** What `abort` was called with; null before. */
   readonly reason: unknown
@@ -47,7 +49,9 @@ export interface DispatchHandler {
     headers: HeaderObject,
     statusText: string,
   ): void
+  /** For each piece of the body. */
   onResponseData?(controller: DispatchController, chunk: Buffer): void
+  /** The final call, when all went well. */
   onResponseEnd?(controller: DispatchController, trailers: HeaderObject): void
   /** Instead of the response methods, when the connection now belongs to the caller. */
   onRequestUpgrade?(
@@ -62,13 +66,22 @@ export interface DispatchHandler {
 
 /** A handler of undici 6 and earlier, which is what `fetch` of Node 20, 22 and 24 brings. */
 export interface LegacyDispatchHandler {
+  /** Right before the request is written; again when it is sent again. */
   onConnect?(abort: (reason?: unknown) => void, context: unknown): void
+  /** After a piece of the body was handed over. */
   onBodySent?(chunk: string | Uint8Array): void
+  /** After head and body were handed over. */
   onRequestSent?(): void
+  /** At the first byte of a response message. */
   onResponseStarted?(): void
+  /** For each informational head and for the final one; false pauses. */
   onHeaders?(statusCode: number, rawHeaders: Buffer[], resume: () => void, statusText: string): unknown
+  /** For each piece of the body; false pauses until `resume` is called. */
   onData?(chunk: Buffer): unknown
+  /** The final call, when all went well. */
   onComplete?(rawTrailers: Buffer[]): void
+  /** Instead of the other response methods, when the connection now belongs to the caller. */
   onUpgrade?(statusCode: number, rawHeaders: Buffer[], socket: Duplex): unknown
+  /** The final call, when the request failed. */
   onError?(error: Error): void
 }

@@ -4,6 +4,21 @@
  */
 import type { Readable } from 'node:stream'
 
+/** A method of HTTP: any token, of which these are the usual ones. */
+export type HttpMethod =
+  | 'GET'
+  | 'HEAD'
+  | 'POST'
+  | 'PUT'
+  | 'PATCH'
+  | 'DELETE'
+  | 'OPTIONS'
+  | 'TRACE'
+  | 'CONNECT'
+  | 'QUERY'
+  // Without the intersection the names above would be lost, and with them what editors offer.
+  | (string & Record<never, never>)
+
 /** One header value; `undefined` skips the header, `null` sends it empty. */
 export type HeaderValueInput =
   | string
@@ -26,11 +41,17 @@ export type HeadersInput =
 
 /** Any FormData implementation, known by its methods and its `Symbol.toStringTag`. */
 export interface FormDataLike {
+  /** As in FormData. */
   append(name: string, value: unknown, fileName?: string): void
+  /** As in FormData. */
   delete(name: string): void
+  /** As in FormData. */
   get(name: string): unknown
+  /** As in FormData. */
   getAll(name: string): unknown[]
+  /** As in FormData. */
   has(name: string): boolean
+  /** As in FormData. */
   set(name: string, value: unknown, fileName?: string): void
   readonly [Symbol.toStringTag]: string
 }
@@ -48,14 +69,17 @@ export type BodyInput =
   | Iterable<string | Uint8Array>
   | AsyncIterable<string | Uint8Array>
 
+/** What `dispatch()` may be asked for. */
 export interface DispatchOptions {
   /** Where to send it. Only dispatchers that serve several origins look at it. */
   readonly origin?: string | URL | null | undefined
   /** Sent as it is; starts with a slash, or is an absolute http(s) URL. */
   readonly path: string
   /** Case-sensitive, sent as it is. */
-  readonly method: string
+  readonly method: HttpMethod
+  /** Checked before anything is sent; the case of names is kept over HTTP/1.1. */
   readonly headers?: HeadersInput | null | undefined
+  /** Streams and iterables are read while they are sent. */
   readonly body?: BodyInput | null | undefined
   /** Appended to a path that has neither `?` nor `#`. */
   readonly query?: Readonly<Record<string, unknown>> | null | undefined

@@ -45,7 +45,9 @@ function words({ method, origin, path, phase, reusedSocket, socket }: RequestErr
     socket === null
       ? ''
       : ` on a ${reusedSocket ? 'reused' : 'new'} connection, ${socket.bytesWritten ?? 0} bytes sent and ${socket.bytesRead ?? 0} received`
-  return `${method} ${origin}${path} ${DOING[phase]}${connection}`
+  // CONNECT names another host, and an absolute URL another origin: what we talk to is then on the way.
+  const target = path.startsWith('/') ? `${origin}${path}` : `${path} through ${origin}`
+  return `${method} ${target} ${DOING[phase]}${connection}`
 }
 
 /** A real Error (the runtime can tell) of the same class with the same fields. */

@@ -1,7 +1,7 @@
 /**
  * FormData → multipart/form-data bytes (RFC 7578), for any object that behaves like FormData.
  */
-import { randomInt } from 'node:crypto'
+import { loadCrypto } from '../base/lazy-modules.ts'
 import type { FormDataLike } from './body-source.ts'
 
 export interface FormBody {
@@ -20,7 +20,7 @@ interface FilePart {
 
 /** Drawn from the crypto generator: a predictable boundary lets content forge parts (CVE-2025-22150). */
 function newBoundary(): string {
-  return `----formdata-undici-0${String(randomInt(0, 10 ** 11)).padStart(11, '0')}`
+  return `----formdata-undici-0${String(loadCrypto().randomInt(0, 10 ** 11)).padStart(11, '0')}`
 }
 
 export function encodeForm(form: FormDataLike): FormBody {

@@ -113,6 +113,8 @@ export class Request {
   #spent = false
   #streamRefused = false
   #connectionRefused = false
+  /** A failure is told a turn of the event loop after it has happened. */
+  #tellsLater = false
   /** Subscribers of diagnostics channels hold this object and may change `headers`. */
   #exposed = false
 
@@ -427,6 +429,15 @@ export class Request {
     )
   }
 
+  /**
+   * The failure that follows may have come with the same bytes as the head. A handler that goes on with a
+   * response in promises, as `fetch` of the runtime does, has not got there yet: it would miss the failure and
+   * wait for the body for ever.
+   */
+  tellLater(): void {
+    this.#tellsLater = true
+  }
+
   /** Fails with a value of the caller, which is passed on as it is. */
   failWith(error: Error): void {
     if (!this.settled) this.#end(error)
@@ -441,7 +452,8 @@ export class Request {
     this.#state = 'failed'
     this.timings.end = performance.now()
     if (this.source.kind === 'stream') destroyStream(this.source.stream, error)
-    this.#notifyError(error)
+    if (this.#tellsLater) globalThis.setImmediate(() => this.#notifyError(error))
+    else this.#notifyError(error)
   }
 
   #notifyError(error: Error): void {

@@ -6,31 +6,49 @@
 // biome-ignore lint/suspicious/noExplicitAny: what a message holds is up to the peer, as in the DOM's types
 type AnyData = any
 
+/** What a `MessageEvent` is made from. */
 export interface MessageEventInit {
+  /** Whether the event bubbles. Default: false. */
   bubbles?: boolean
+  /** Whether its default can be prevented. Default: false. */
   cancelable?: boolean
+  /** Whether it leaves a shadow tree. Default: false. */
   composed?: boolean
+  /** What the message holds. Default: null. */
   data?: unknown
+  /** Where it came from. Default: empty. */
   origin?: string
+  /** Default: empty. */
   lastEventId?: string
 }
 
+/** A message has come. */
 export interface MessageEvent extends Event {
   /** A string, or a Blob or ArrayBuffer as the socket's `binaryType` says. */
   readonly data: AnyData
   /** Of the socket's URL. */
   readonly origin: string
+  /** Always empty from a socket. */
   readonly lastEventId: string
+  /** Always null. */
   readonly source: null
+  /** Always empty. */
   readonly ports: readonly unknown[]
 }
 
+/** What a `CloseEvent` is made from. */
 export interface CloseEventInit {
+  /** Whether the event bubbles. Default: false. */
   bubbles?: boolean
+  /** Whether its default can be prevented. Default: false. */
   cancelable?: boolean
+  /** Whether it leaves a shadow tree. Default: false. */
   composed?: boolean
+  /** Whether close frames went both ways. Default: false. */
   wasClean?: boolean
+  /** The close code. Default: 0. */
   code?: number
+  /** The reason. Default: empty. */
   reason?: string
 }
 
@@ -40,25 +58,41 @@ export interface CloseEvent extends Event {
   readonly wasClean: boolean
   /** What the server closed with; 1005 when it named none, 1006 when it did not say that it closes. */
   readonly code: number
+  /** What the server said; may be empty. */
   readonly reason: string
 }
 
+/** What an `ErrorEvent` is made from. */
 export interface ErrorEventInit {
+  /** Whether the event bubbles. Default: false. */
   bubbles?: boolean
+  /** Whether its default can be prevented. Default: false. */
   cancelable?: boolean
+  /** Whether it leaves a shadow tree. Default: false. */
   composed?: boolean
+  /** What went wrong. Default: empty. */
   message?: string
+  /** Default: empty. */
   filename?: string
+  /** Default: 0. */
   lineno?: number
+  /** Default: 0. */
   colno?: number
+  /** The error behind it. */
   error?: unknown
 }
 
+/** The connection failed. */
 export interface ErrorEvent extends Event {
+  /** What went wrong. */
   readonly message: string
+  /** Always empty from a socket. */
   readonly filename: string
+  /** Always 0 from a socket. */
   readonly lineno: number
+  /** Always 0 from a socket. */
   readonly colno: number
+  /** The error behind it. */
   readonly error: unknown
 }
 

@@ -3,14 +3,14 @@
  * them could put chosen bytes on the wire; many at a time, since asking for four bytes costs as much as for
  * thousands.
  */
-import { randomFillSync } from 'node:crypto'
+import { loadCrypto } from '../base/lazy-modules.ts'
 
 const KEYS = new Uint32Array(1024)
 let next = KEYS.length
 
 export function nextMaskKey(): number {
   if (next === KEYS.length) {
-    randomFillSync(KEYS)
+    loadCrypto().randomFillSync(KEYS)
     next = 0
   }
   return KEYS[next++]!

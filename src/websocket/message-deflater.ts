@@ -2,7 +2,8 @@
  * Our messages, compressed where that is worth it (RFC 7692 §7.2.1). Nothing obliges a sender to compress, so
  * what is small or does not get smaller goes out as it is.
  */
-import { constants, createDeflateRaw, type DeflateRaw } from 'node:zlib'
+import type { DeflateRaw } from 'node:zlib'
+import { loadZlib } from '../base/lazy-modules.ts'
 import type { DeflateParameters } from '../protocol/websocket/extension.ts'
 
 /** Ends every flushed message, and is left out on the wire. */
@@ -82,6 +83,7 @@ export class MessageDeflater {
   }
 
   #open(): DeflateRaw {
+    const { constants, createDeflateRaw } = loadZlib()
     const stream = createDeflateRaw({ windowBits: this.#windowBits, flush: constants.Z_SYNC_FLUSH })
     stream.on('data', (chunk: Buffer) => {
       this.#parts.push(chunk)

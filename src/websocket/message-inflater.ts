@@ -2,7 +2,8 @@
  * The server's compressed messages, inflated piece by piece (RFC 7692 §7.2.2). What comes out is handed on as
  * it comes, 32 KiB at the most, so that the taker can say stop before a small message has become a large one.
  */
-import { constants, createInflateRaw, type InflateRaw } from 'node:zlib'
+import type { InflateRaw } from 'node:zlib'
+import { loadZlib } from '../base/lazy-modules.ts'
 
 /** Taken off by the sender of each message, and put back here. */
 const TAIL = Buffer.from([0x00, 0x00, 0xff, 0xff])
@@ -83,6 +84,7 @@ export class MessageInflater {
   }
 
   #open(): InflateRaw {
+    const { constants, createInflateRaw } = loadZlib()
     const stream = createInflateRaw({
       windowBits: this.#windowBits,
       chunkSize: CHUNK_SIZE,

@@ -3,8 +3,8 @@
  * to it, and the second try that some answers deserve (contract: websocket.md 2). Which HTTP it is, the
  * dispatcher decides; the status of a granted request tells.
  */
-import { createHash, randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
+import { loadCrypto } from '../base/lazy-modules.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InformationalError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -82,6 +82,7 @@ export class OpeningHandshake {
   #send(): void {
     if (this.#done) return
     const { url, dispatcher } = this.#request
+    const { createHash, randomBytes } = loadCrypto()
     const key = randomBytes(KEY_BYTES).toString('base64')
     const headers = this.#fields(key)
     const protocols = protocolsIn(headers)

@@ -22,8 +22,10 @@ import {
   toText,
 } from './socket-address.ts'
 
+/** How binary messages are given. */
 export type BinaryType = 'blob' | 'arraybuffer'
 
+/** Options of `WebSocket`. */
 export interface WebSocketInit {
   /** Subprotocols to ask for, the preferred one first. Default: none. */
   readonly protocols?: string | Iterable<string> | undefined
@@ -33,10 +35,15 @@ export interface WebSocketInit {
   readonly headers?: HeadersInit | null | undefined
 }
 
+/** The events of a `WebSocket`. */
 export interface WebSocketEventMap {
+  /** Messages can be sent. */
   open: Event
+  /** A message has come. */
   message: MessageEvent
+  /** The connection failed; `close` follows. */
   error: ErrorEvent
+  /** The connection is closed. */
   close: CloseEvent
 }
 
@@ -86,9 +93,13 @@ let sendPing: (socket: WebSocket, payload: Uint8Array) => void
  * socket.addEventListener('message', ({ data }) => console.log(data))
  */
 export class WebSocket extends EventTarget {
+  /** `readyState` before the connection is open. */
   declare static readonly CONNECTING: 0
+  /** `readyState` while messages can be sent. */
   declare static readonly OPEN: 1
+  /** `readyState` after `close()` was called, or the server wants to close. */
   declare static readonly CLOSING: 2
+  /** `readyState` when the connection is closed, or was never opened. */
   declare static readonly CLOSED: 3
   static {
     sendPing = (socket, payload) => {
@@ -153,10 +164,12 @@ export class WebSocket extends EventTarget {
     this.#opening.start()
   }
 
+  /** Where it connects to. */
   get url(): string {
     return this.#url.href
   }
 
+  /** `CONNECTING`, `OPEN`, `CLOSING` or `CLOSED`. */
   get readyState(): ReadyState {
     return this.#state
   }
@@ -185,6 +198,7 @@ export class WebSocket extends EventTarget {
     this.#binaryType = value === 'arraybuffer' ? value : 'blob'
   }
 
+  /** Called when messages can be sent. */
   get onopen(): Handler<'open'> {
     return this.#handler('open')
   }
@@ -193,6 +207,7 @@ export class WebSocket extends EventTarget {
     this.#setHandler('open', handler)
   }
 
+  /** Called for each message. */
   get onmessage(): Handler<'message'> {
     return this.#handler('message')
   }
@@ -201,6 +216,7 @@ export class WebSocket extends EventTarget {
     this.#setHandler('message', handler)
   }
 
+  /** Called when the connection failed; `onclose` is called after it. */
   get onerror(): Handler<'error'> {
     return this.#handler('error')
   }
@@ -209,6 +225,7 @@ export class WebSocket extends EventTarget {
     this.#setHandler('error', handler)
   }
 
+  /** Called when the connection is closed. */
   get onclose(): Handler<'close'> {
     return this.#handler('close')
   }

@@ -5,7 +5,7 @@ import net from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { Client, type ClientOptions, type DispatchOptions, errors } from '../../src/index.ts'
-import { RecordingHandler } from '../suite/recording-handler.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 
 interface Written {
@@ -36,7 +36,7 @@ async function written(
   })
   client.dispatch(options, handler)
   const connection = await accepted
-  await handler.done
+  await handler.settled
   const [, , reason] = await disconnected
   await connection.closed()
   return { text: connection.received.replace(`127.0.0.1:${server.port}`, 'HOST'), handler, reason }
@@ -262,7 +262,7 @@ describe('what follows a request', () => {
     const connection = await server.accept()
     await connection.head()
     connection.send(KEPT)
-    await one.done
+    await one.settled
     const two = new RecordingHandler()
     client.dispatch(get({ path: '/second' }), two)
     const second = await Promise.race([
@@ -273,7 +273,7 @@ describe('what follows a request', () => {
       ),
     ])
     second.send(KEPT)
-    await two.done
+    await two.settled
     assert.equal(two.calls.at(-1), 'onResponseEnd')
     return [server.count, reason]
   }
@@ -310,7 +310,7 @@ describe('what follows a request', () => {
     const connection = await server.accept()
     await connection.until('1\r\nx\r\n')
     connection.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
-    await handler.done
+    await handler.settled
     assert.equal(handler.body, 'ok')
     const [, , reason] = await disconnected
     assert.ok(reason instanceof errors.InformationalError, String(reason))
@@ -350,7 +350,7 @@ describe('the head of a streamed body', () => {
     const disconnected = once(client, 'disconnect') as Promise<[URL, Client[], Error]>
     const handler = new RecordingHandler()
     client.dispatch(post({ headers: { 'content-length': '5' }, body: lateItems() }), handler)
-    await handler.done
+    await handler.settled
     assert.ok(handler.error instanceof errors.RequestContentLengthMismatchError, String(handler.error))
     const [, , reason] = await disconnected
     assert.ok(reason instanceof errors.RequestContentLengthMismatchError, String(reason))
@@ -438,8 +438,8 @@ describe('typeOfService', () => {
       const connection = await accepted
       await connection.head()
       connection.send('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
-      await handler.done
-      assert.equal(handler.error, null)
+      await handler.settled
+      assert.equal(handler.error, undefined)
     }
     assert.deepEqual(values, [8, 4, 16])
   })

@@ -8,6 +8,7 @@ import {
   DATA,
   FLAG_END_STREAM,
   INTERNAL_ERROR,
+  NO_ERROR,
   REFUSED_STREAM,
   SETTINGS_ENABLE_CONNECT_PROTOCOL,
   WINDOW_UPDATE,
@@ -186,6 +187,76 @@ describe('CONNECT over HTTP/2', () => {
     const [text] = (await once(socket, 'data')) as [string]
     assert.equal(text, 'who are')
     socket.destroy()
+  })
+
+  for (const status of [200, 407]) {
+    test(`${status}, all of its content, and RST_STREAM at once: it is read to its end`, async (t) => {
+      const { server, client } = await startH2Pair(t)
+      const tunnel = client.connect({ path: 'target.test:443' })
+      const peer = await server.accept()
+      const { id } = await peer.request()
+      peer.together(() => peer.head(id, status).data(id, 'who are you', true).reset(id, NO_ERROR))
+      const { statusCode, socket } = await tunnel
+      assert.equal(statusCode, status)
+      assert.equal(String(await contentOf(socket)), 'who are you')
+      await eventually(() => socket.closed)
+      assert.equal(socket.errored, null)
+      assert.equal(client.stats.running, 0)
+    })
+  }
+
+  test('what could not be sent to a peer that closed both directions is an error, behind its end', async (t) => {
+    const { peer, id, socket } = await tunnelled(t)
+    socket.write(Buffer.alloc(400_000))
+    for (let got = 0; got < 65_535; ) got += (await peer.frame(DATA, id)).payload.length
+    peer.together(() => peer.data(id, 'enough', true).reset(id, NO_ERROR))
+    const failed = once(socket, 'error')
+    socket.setEncoding('utf8')
+    const [text] = (await once(socket, 'data')) as [string]
+    assert.equal(text, 'enough')
+    assert.match(((await failed)[0] as Error).message, /stream closed by the server/)
+  })
+
+  test('nothing is sent to a peer that closed both directions: end() is fine, a write is not', async (t) => {
+    for (const text of [undefined, 'too late']) {
+      const { client, peer, id, socket } = await tunnelled(t)
+      peer.together(() => peer.data(id, 'bye', true).reset(id, NO_ERROR))
+      await eventually(() => client.stats.running === 0)
+      const errors: Error[] = []
+      socket.on('error', (error) => errors.push(error))
+      if (text !== undefined) socket.write(text)
+      socket.end()
+      await eventually(() => socket.writableFinished || socket.errored !== null)
+      socket.resume()
+      await eventually(() => socket.closed)
+      assert.deepEqual(
+        errors.map(({ message }) => message),
+        text === undefined ? [] : ['HTTP/2: stream closed by the server'],
+      )
+    }
+  })
+
+  test('a tunnel that is opened and reset at once: who awaits it hears the error', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const tunnel = client.connect({ path: 'target.test:443' })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.together(() => peer.head(id, 200).reset(id, CONNECT_ERROR))
+    const { socket } = await tunnel
+    const [error] = (await once(socket, 'error')) as [{ http2ErrorCode: number }]
+    assert.equal(error.http2ErrorCode, CONNECT_ERROR)
+  })
+
+  test('and who destroys it hears nothing', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const tunnel = client.connect({ path: 'target.test:443' })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.together(() => peer.head(id, 407).reset(id, CONNECT_ERROR))
+    const { socket } = await tunnel
+    socket.destroy()
+    await eventually(() => socket.closed)
+    await turns(2)
   })
 
   test('reset before the head', async (t) => {

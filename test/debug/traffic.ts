@@ -1,41 +1,17 @@
 /**
- * Runs in a process of its own: makes the traffic named in its arguments, one after another, each announced
- * on standard error by a line `# name`. The servers live here as well. What depends on the run (ports) goes
- * to standard output as JSON, for the test to put names in its place.
+ * Runs in a process of its own: makes the traffic named in its arguments, one after another, with clients. The
+ * servers live here as well. What depends on the run (ports) goes to standard output as JSON, for the test to
+ * put names in its place.
  */
 import diagnostics from 'node:diagnostics_channel'
 import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
-import net, { type AddressInfo, type Server, type Socket } from 'node:net'
+import type { Server } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { Client, H2CClient } from '../../src/index.ts'
 import { authority, localhost } from '../support/certificates.ts'
-import { CHANNELS } from './channel-names.ts'
-
-const servers: Server[] = []
-const sockets = new Set<Socket>()
-const ports: Record<string, number> = {}
-
-async function listen(name: string, server: Server): Promise<number> {
-  servers.push(server)
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  ports[name] = port
-  return port
-}
-
-/** A port that nobody listens on: one that was just given back. */
-async function closedPort(): Promise<number> {
-  const server = net.createServer()
-  const port = await listen('closed', server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
+import { closedPort, listen, play } from './own-servers.ts'
 
 const answer = (_: unknown, response: { end(body: string): unknown }): void => {
   response.end('ok')
@@ -84,7 +60,7 @@ const SCENES: Record<string, () => Promise<void>> = {
   },
 
   async 'failed connect'() {
-    const port = await closedPort()
+    const port = await closedPort('closed')
     await getInVain(new Client(`http://127.0.0.1:${port}`), '/')
     await getInVain(new H2CClient(`http://127.0.0.1:${port}`), '/')
     const connect = (_: unknown, callback: (error: Error, socket: null) => void): void =>
@@ -145,7 +121,7 @@ const SCENES: Record<string, () => Promise<void>> = {
     await getInVain(new Client(`http://bob:secret@localhost:${failing}`), 'http://alice:secret@wonder.test/')
   },
 
-  /** There is no WebSocket yet: its messages, as they will be published. */
+  /** Messages of WebSockets as they can be at worst. Real ones are in web-traffic.ts. */
   async websocket() {
     const publish = (name: string, message: unknown): void =>
       diagnostics.channel(`undici:websocket:${name}`).publish(message)
@@ -161,11 +137,4 @@ const SCENES: Record<string, () => Promise<void>> = {
   },
 }
 
-for (const name of process.argv.slice(2)) {
-  process.stderr.write(`# ${name}\n`)
-  await SCENES[name]!()
-}
-const heard = CHANNELS.filter((name) => diagnostics.channel(name).hasSubscribers)
-process.stdout.write(JSON.stringify({ pid: process.pid, ports, heard }))
-for (const server of servers) server.close()
-for (const socket of sockets) socket.destroy()
+await play(SCENES)

@@ -1,87 +1,78 @@
 /** nghttpd of nghttp2: HTTP/2 only, over TLS and in cleartext. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { Client, H2CClient } from '../../src/index.ts'
-import { CERT_FILE, findProgram, freePort, KEY_FILE, Stage, TRUST, writeContent } from './real-server.ts'
-import { assertAllSucceeded, echoAll, getLarge, getSmall, head, LARGE, notFound, storm } from './transfers.ts'
+import { IDENTITY, TRUST } from './certificate-files.ts'
+import { writeSite } from './content.ts'
+import { assertAllSucceeded, Load } from './load.ts'
+import { describeProgram } from './running-server.ts'
+import { program, startNghttpd, TRAILER_NAME, TRAILER_VALUE } from './servers/nghttpd.ts'
+import { Stage } from './stage.ts'
+import { abandonLarge, echoAll, getLarge, getSmall, head, notFound } from './transfers.ts'
 
-const program = findProgram('nghttpd')
+const CONCURRENCY = 150
+const TOTAL = 5_000
 
 for (const wire of ['h2', 'h2c'] as const) {
-  describe(`nghttpd, ${wire}`, program === null ? { skip: 'nghttpd is not installed' } : {}, () => {
+  describeProgram(`nghttpd, ${wire}`, program, () => {
     const stage = new Stage()
-    let client: Client
-    let small: Buffer
-    let large: Buffer
-    let url: string
+    const secure = wire === 'h2'
     let folder: string
+    let origin: string
+    let client: Client
 
-    const connect = (to: string): Client =>
-      wire === 'h2' ? new Client(to, { connect: TRUST }) : new H2CClient(to)
-
-    /** Starts one and returns its origin. */
-    const serve = async (more: readonly string[] = []): Promise<string> => {
-      const port = await freePort()
-      const options = [
-        '-a',
-        '127.0.0.1',
-        '-d',
-        folder,
-        '--echo-upload',
-        '--trailer',
-        'x-checksum: none',
-        ...more,
-      ]
-      const files = wire === 'h2' ? [String(port), KEY_FILE, CERT_FILE] : ['--no-tls', String(port)]
-      await stage.start(program!, [...options, ...files], [port])
-      return `${wire === 'h2' ? 'https' : 'http'}://127.0.0.1:${port}`
+    const connect = (to: string): Client => {
+      const client = secure ? new Client(to, { connect: TRUST }) : new H2CClient(to)
+      stage.onEnd(() => client.destroy())
+      return client
     }
 
     before(async () => {
       folder = stage.folder()
-      small = writeContent(join(folder, 'small.txt'), 1_000)
-      large = writeContent(join(folder, 'large.bin'), LARGE)
-      url = await serve()
-      client = connect(url)
-      stage.onEnd(() => client.destroy())
+      writeSite(folder)
+      origin = await startNghttpd(stage, { secure, folder })
+      client = connect(origin)
     })
     after(() => stage.end())
 
     test('a small body, with its trailer', async () => {
-      await getSmall(client, '/small.txt', small)
+      await getSmall(client)
       const { body, trailers } = await client.request({ path: '/small.txt', method: 'GET' })
       await body.dump()
-      assert.deepEqual({ ...trailers }, { 'x-checksum': 'none' })
+      assert.deepEqual({ ...trailers }, { [TRAILER_NAME]: TRAILER_VALUE })
     })
 
-    test('HEAD', () => head(client, '/small.txt', small.length))
+    test('HEAD', () => head(client))
     test('404', () => notFound(client))
-    test('50 MB, three at a time', () => getLarge(client, '/large.bin', large))
-    test('POST of bytes and streams up to 50 MB comes back', () => echoAll(client, '/echo'))
+    test('large bodies, three at a time', () => getLarge(client))
+    test('large bodies of bytes and of streams come back', () => echoAll(client, '/echo'))
+    test('a large body is given up in the middle', () => abandonLarge(client))
 
-    test('100 at a time, 1,000 each, on one connection', async () => {
+    test(`${CONCURRENCY} at a time, ${TOTAL} in all, on one connection`, async () => {
       let connections = 0
-      const busy = connect(url)
+      const busy = connect(origin)
       busy.on('connect', () => connections++)
-      const tally = await storm(busy, '/small.txt', small, 100, 1_000)
+      const load = await new Load(busy, CONCURRENCY, TOTAL).end()
       await busy.close()
-      assertAllSucceeded(tally, 100_000)
+      assertAllSucceeded(load, TOTAL)
       assert.equal(connections, 1)
     })
 
     test('a server that takes three streams at a time: those that came too early are sent again', async () => {
-      const strict = await serve(['-m', '3'])
-      const other = connect(strict)
-      const tally = await storm(other, '/small.txt', small, 60, 20)
+      const other = connect(await startNghttpd(stage, { secure, folder, streams: 3 }))
+      const load = await new Load(other, 60, 1_200).end()
       await other.close()
-      assertAllSucceeded(tally, 1_200)
+      assertAllSucceeded(load, 1_200)
     })
 
-    test('an abort in the middle of 50 MB leaves the connection usable', async () => {
-      const { body } = await client.request({ path: '/large.bin', method: 'GET' })
-      for await (const _ of body) break
-      await getSmall(client, '/small.txt', small)
-    })
+    if (secure) {
+      test('a client certificate is shown where the server asks for one', async () => {
+        const strict = await startNghttpd(stage, { secure, folder, mutual: true })
+        const known = new Client(strict, { connect: { ...TRUST, ...IDENTITY } })
+        stage.onEnd(() => known.destroy())
+        await getSmall(known)
+        await assert.rejects(connect(strict).request({ path: '/small.txt', method: 'GET' }))
+      })
+    }
   })
 }

@@ -68,6 +68,14 @@ describe('StreamTransport', () => {
     assert.deepEqual(sink.calls, ['closed broken'])
   })
 
+  test('an error on a socket that lives on is the end of it, and not hidden by the end that follows', async () => {
+    const { socket, sink } = overMemory()
+    socket.emit('error', new Error('alert'))
+    socket.finish()
+    await turns(3)
+    assert.deepEqual(sink.calls, ['closed alert'])
+  })
+
   test('a sink that throws costs the connection, not the process', async () => {
     for (const event of ['onBytes', 'onDrain', 'onEof'] as const) {
       const { socket, sink } = overMemory()

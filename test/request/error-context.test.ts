@@ -46,6 +46,18 @@ describe('describeError', () => {
     assert.match(alone.message, /\(GET http:\/\/a\.test\/b while connecting\)$/)
   })
 
+  test('a target elsewhere is not written as a path of the origin', () => {
+    const alone = { ...context, socket: null } as const
+    const tunnel = describeError(new HeadersTimeoutError(), {
+      ...alone,
+      method: 'CONNECT',
+      path: 'b.test:443',
+    })
+    assert.match(tunnel.message, /\(CONNECT b\.test:443 through http:\/\/a\.test while waiting/)
+    const proxied = describeError(new HeadersTimeoutError(), { ...alone, path: 'http://b.test/c' })
+    assert.match(proxied.message, /\(GET http:\/\/b\.test\/c through http:\/\/a\.test while waiting/)
+  })
+
   test('errors that speak for themselves keep their words', () => {
     const described = describeError(new InvalidArgumentError('path must be a string'), context)
     assert.equal(described.message, 'path must be a string')

@@ -9,7 +9,7 @@ import type { DispatchHandler } from '../../src/index.ts'
 import { HeaderBlock } from '../../src/protocol/header-block.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
 import { type ConnectionFacts, Request, type RequestHost } from '../../src/request/request.ts'
-import { RecordingHandler } from '../suite/recording-handler.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
 
 class Host implements RequestHost {
   readonly aborted: Error[] = []
@@ -107,7 +107,7 @@ describe('a Request', () => {
     request.fail(new Error('late'))
     request.failWith(new Error('late'))
     request.onResume()
-    assert.equal(handler.error, null)
+    assert.equal(handler.error, undefined)
     assert.deepEqual(host.aborted, [])
     assert.equal(host.resumed, 0)
     assert.throws(() => request.start(), InternalError)
@@ -152,7 +152,7 @@ describe('a Request', () => {
     abort?.()
     assert.equal(request.settled, true)
     assert.equal(handler.error instanceof RequestAbortedError, true)
-    assert.equal(handler.errorController, undefined)
+    assert.equal(handler.lastController, undefined)
     assert.equal(host.aborted.length, 1)
 
     const own = new Error('thrown')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { errors, type RequestErrorContext } from '../../src/index.ts'
-import { overEachWire, startOrigin, type TestOrigin } from '../support/wire.ts'
+import { ONE_AT_A_TIME, overEachWay, startOrigin, type TestOrigin } from '../support/wire.ts'
 import { deferred, echo, failure, readEcho } from './exchange.ts'
 
 type ContextError = Error & RequestErrorContext & { code?: string }
@@ -16,11 +16,11 @@ function dropAll(origin: TestOrigin): void {
   for (const socket of origin.sockets) socket.destroy()
 }
 
-overEachWire('the errors of a request', (wire) => {
+overEachWay('the errors of a request', (way) => {
   test('while it waits in the queue', async (t) => {
     const arrived = deferred()
-    const origin = await startOrigin(t, wire, () => arrived.resolve())
-    const client = origin.client({ maxConcurrentStreams: 1 })
+    const origin = await startOrigin(t, way, () => arrived.resolve())
+    const client = origin.dispatcher(ONE_AT_A_TIME)
     const running = contextOf(client.request({ path: '/running?a=1', method: 'POST' }))
     await arrived.promise
     const waiting = contextOf(client.request({ path: '/waiting?token=secret#x', method: 'PUT' }))
@@ -43,9 +43,9 @@ overEachWire('the errors of a request', (wire) => {
   })
 
   test('while connecting', async (t) => {
-    const origin = await startOrigin(t, wire, echo)
+    const origin = await startOrigin(t, way, echo)
     await new Promise((resolve) => origin.server.close(resolve))
-    const client = origin.client()
+    const client = origin.dispatcher()
     const all = await Promise.all(
       ['/one?a', '/two'].map((path) => contextOf(client.request({ path, method: 'POST', body: 'x' }))),
     )
@@ -63,13 +63,13 @@ overEachWire('the errors of a request', (wire) => {
   })
 
   test('while sending', async (t) => {
-    const origin = await startOrigin(t, wire, (request) => {
+    const origin = await startOrigin(t, way, (request) => {
       request.on('error', () => {})
       request.once('data', () => dropAll(origin))
     })
     const body = new Readable({ read() {} })
     body.push('x')
-    const error = await contextOf(origin.client().request({ path: '/up', method: 'POST', body }))
+    const error = await contextOf(origin.dispatcher().request({ path: '/up', method: 'POST', body }))
     assert.match(error.message, /^(other side closed|read ECONNRESET|write E)/)
     assert.equal(error.phase, 'sending')
     // The stream is spent.
@@ -78,7 +78,7 @@ overEachWire('the errors of a request', (wire) => {
   })
 
   test('a request at fault is not worth a repetition', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const headers = { 'content-length': '5' }
     const error = await contextOf(client.request({ path: '/', method: 'POST', headers, body: 'x' }))
     assert.ok(error instanceof errors.RequestContentLengthMismatchError, String(error))
@@ -88,10 +88,10 @@ overEachWire('the errors of a request', (wire) => {
   })
 
   test('while waiting for the head', async (t) => {
-    const origin = await startOrigin(t, wire, (request) => {
+    const origin = await startOrigin(t, way, (request) => {
       request.resume().on('end', () => dropAll(origin))
     })
-    const client = origin.client()
+    const client = origin.dispatcher()
     const error = await contextOf(client.request({ path: '/wait?q', method: 'POST', body: 'abc' }))
     assert.equal(error.phase, 'headers')
     assert.equal(error.retrySafety, 'idempotent-only')
@@ -107,7 +107,7 @@ overEachWire('the errors of a request', (wire) => {
   })
 
   test('a timeout while waiting for the head', async (t) => {
-    const client = (await startOrigin(t, wire, () => {})).client()
+    const client = (await startOrigin(t, way, () => {})).dispatcher()
     const error = await contextOf(client.request({ path: '/slow', method: 'GET', headersTimeout: 1 }))
     assert.ok(error instanceof errors.HeadersTimeoutError, String(error))
     assert.equal(error.phase, 'headers')
@@ -122,12 +122,12 @@ overEachWire('the errors of a request', (wire) => {
   })
 
   test('while receiving the body, on a connection that was used before', async (t) => {
-    const origin = await startOrigin(t, wire, (request, response) => {
+    const origin = await startOrigin(t, way, (request, response) => {
       if (request.url === '/first') return echo(request, response)
       response.writeHead(200, { 'content-length': '10' })
       response.write('half')
     })
-    const client = origin.client()
+    const client = origin.dispatcher()
     await readEcho(await client.request({ path: '/first', method: 'GET' }))
     const { body } = await client.request({ path: '/second', method: 'GET' })
     body.once('data', () => dropAll(origin))
@@ -143,11 +143,11 @@ overEachWire('the errors of a request', (wire) => {
 
   test('a body timeout and a body that is too long', async (t) => {
     const client = (
-      await startOrigin(t, wire, (request, response) => {
+      await startOrigin(t, way, (request, response) => {
         response.write('x')
         if (request.url === '/long') response.end('yz')
       })
-    ).client({ maxResponseSize: 2 })
+    ).dispatcher({ maxResponseSize: 2 })
     const late = await client.request({ path: '/late', method: 'GET', bodyTimeout: 1 })
     const timeout = await contextOf(late.body.text())
     assert.ok(timeout instanceof errors.BodyTimeoutError, String(timeout))
@@ -161,7 +161,7 @@ overEachWire('the errors of a request', (wire) => {
   })
 
   test('an abort without a reason of its own', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const error = await new Promise<ContextError>((resolve) => {
       client.dispatch(
         { path: '/gone?x', method: 'GET' },
@@ -183,7 +183,7 @@ overEachWire('the errors of a request', (wire) => {
 
   test('a value of the caller is passed on untouched', async (t) => {
     const arrived = deferred()
-    const client = (await startOrigin(t, wire, () => arrived.resolve())).client()
+    const client = (await startOrigin(t, way, () => arrived.resolve())).dispatcher()
     const controller = new AbortController()
     const reason = Object.freeze({ mine: true })
     const failed = failure(client.request({ path: '/', method: 'GET', signal: controller.signal }))
@@ -199,8 +199,8 @@ overEachWire('the errors of a request', (wire) => {
   })
 
   test('the client’s events get the bare error', async (t) => {
-    const origin = await startOrigin(t, wire, () => dropAll(origin))
-    const client = origin.client()
+    const origin = await startOrigin(t, way, () => dropAll(origin))
+    const client = origin.dispatcher()
     const disconnected = new Promise<Error>((resolve) =>
       client.once('disconnect', (_origin, _targets, error: Error) => resolve(error)),
     )
@@ -213,15 +213,15 @@ overEachWire('the errors of a request', (wire) => {
     }
   })
 
-  if (!wire.multiplexes) {
+  if (!way.multiplexes) {
     test('the first request of a connection was not on a reused one, whatever was written behind it', async (t) => {
       const both = deferred()
       let count = 0
-      const origin = await startOrigin(t, wire, () => {
+      const origin = await startOrigin(t, way, () => {
         count++
         if (count === 2) both.resolve()
       })
-      const client = origin.client({ pipelining: 2 })
+      const client = origin.dispatcher({ connections: 1, pipelining: 2 })
       const options = { method: 'GET', blocking: false }
       const first = contextOf(client.request({ ...options, path: '/first' }))
       const second = contextOf(client.request({ ...options, path: '/second' }))
@@ -233,13 +233,13 @@ overEachWire('the errors of a request', (wire) => {
 
     test('a request that was written on a lost connection is not called safe when the next one fails', async (t) => {
       let count = 0
-      const origin = await startOrigin(t, wire, () => {
+      const origin = await startOrigin(t, way, () => {
         count++
         if (count < 2) return
         origin.server.close()
         dropAll(origin)
       })
-      const client = origin.client({ pipelining: 2 })
+      const client = origin.dispatcher({ connections: 1, pipelining: 2 })
       const options = { method: 'GET', blocking: false }
       const first = contextOf(client.request({ ...options, path: '/first' }))
       const second = contextOf(client.request({ ...options, path: '/second' }))

@@ -1,20 +1,20 @@
-/** The runtime's own fetch with a client of ours as its dispatcher. */
+/** The runtime's own fetch with one of our dispatchers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Client } from '../../src/index.ts'
-import { overEachWire, startOrigin } from '../support/wire.ts'
+import type { Dispatcher } from '../../src/index.ts'
+import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
 import { deferred, echo, failure } from './exchange.ts'
 
 /** The option is not in the types of the platform. */
-function through(dispatcher: Client, init: RequestInit = {}): RequestInit {
+function through(dispatcher: Dispatcher, init: RequestInit = {}): RequestInit {
   return { ...init, dispatcher } as unknown as RequestInit
 }
 
-overEachWire('globalThis.fetch', (wire) => {
+overEachWay('globalThis.fetch', (way) => {
   test('GET', async (t) => {
-    const origin = await startOrigin(t, wire, echo)
-    const client = origin.client()
+    const origin = await startOrigin(t, way, echo)
+    const client = origin.dispatcher()
     const response = await fetch(`${origin.url}/path?query`, through(client, { headers: { 'x-a': '1' } }))
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('content-type'), 'application/json')
@@ -26,14 +26,14 @@ overEachWire('globalThis.fetch', (wire) => {
     assert.equal(received.method, 'GET')
     assert.equal(received.url, '/path?query')
     assert.equal(received.headers['x-a'], '1')
-    // It went through our client and nothing else.
+    // It went through our dispatcher and nothing else.
     assert.equal(origin.sockets.length, 1)
-    assert.equal(client.stats.connected, true)
+    assert.equal(loadOf(client).connected, 1)
   })
 
   test('POST with a body of known and of unknown length', async (t) => {
-    const origin = await startOrigin(t, wire, echo)
-    const client = origin.client()
+    const origin = await startOrigin(t, way, echo)
+    const client = origin.dispatcher()
     const known = await fetch(origin.url, through(client, { method: 'POST', body: 'grün' }))
     const first = (await known.json()) as { body: string; headers: Record<string, string> }
     assert.equal(Buffer.from(first.body, 'latin1').toString(), 'grün')
@@ -58,12 +58,12 @@ overEachWire('globalThis.fetch', (wire) => {
 
   test('a streamed response arrives piece by piece', async (t) => {
     const next = deferred()
-    const origin = await startOrigin(t, wire, async (_request, response) => {
+    const origin = await startOrigin(t, way, async (_request, response) => {
       response.write('one')
       await next.promise
       response.end('two')
     })
-    const response = await fetch(origin.url, through(origin.client()))
+    const response = await fetch(origin.url, through(origin.dispatcher()))
     const reader = response.body!.getReader()
     assert.equal(Buffer.from((await reader.read()).value!).toString(), 'one')
     next.resolve()
@@ -72,28 +72,28 @@ overEachWire('globalThis.fetch', (wire) => {
   })
 
   test('a compressed response is decoded', async (t) => {
-    const origin = await startOrigin(t, wire, (_request, response) => {
+    const origin = await startOrigin(t, way, (_request, response) => {
       response.setHeader('content-encoding', 'gzip')
       response.end(gzipSync('plain'))
     })
-    const response = await fetch(origin.url, through(origin.client()))
+    const response = await fetch(origin.url, through(origin.dispatcher()))
     assert.equal(await response.text(), 'plain')
   })
 
   test('a large response with backpressure', async (t) => {
     const size = 4 * 1024 * 1024
-    const origin = await startOrigin(t, wire, (_request, response) => response.end(Buffer.alloc(size)))
-    const response = await fetch(origin.url, through(origin.client()))
+    const origin = await startOrigin(t, way, (_request, response) => response.end(Buffer.alloc(size)))
+    const response = await fetch(origin.url, through(origin.dispatcher()))
     assert.equal((await response.arrayBuffer()).byteLength, size)
   })
 
   test('aborted before the head, during the body, and beforehand', async (t) => {
     const arrived = deferred()
-    const origin = await startOrigin(t, wire, (request, response) => {
+    const origin = await startOrigin(t, way, (request, response) => {
       if (request.url === '/body') response.write('x')
       else arrived.resolve()
     })
-    const client = origin.client()
+    const client = origin.dispatcher()
     const first = new AbortController()
     const waiting = failure(fetch(origin.url, through(client, { signal: first.signal })))
     await arrived.promise
@@ -113,12 +113,12 @@ overEachWire('globalThis.fetch', (wire) => {
   })
 
   test('HEAD, an empty response, and redirects followed by fetch', async (t) => {
-    const origin = await startOrigin(t, wire, (request, response) => {
+    const origin = await startOrigin(t, way, (request, response) => {
       if (request.url === '/from') response.writeHead(302, { location: '/to' })
       else if (request.url === '/none') response.statusCode = 204
       response.end(request.url === '/to' ? 'here' : '')
     })
-    const client = origin.client()
+    const client = origin.dispatcher()
     assert.equal((await fetch(origin.url, through(client, { method: 'HEAD' }))).status, 200)
     assert.equal((await fetch(`${origin.url}/none`, through(client))).status, 204)
     const followed = await fetch(`${origin.url}/from`, through(client))
@@ -127,10 +127,10 @@ overEachWire('globalThis.fetch', (wire) => {
   })
 
   test('a failure is the cause of its TypeError', async (t) => {
-    const origin = await startOrigin(t, wire, () => {
+    const origin = await startOrigin(t, way, () => {
       for (const socket of origin.sockets) socket.destroy()
     })
-    const error = await failure(fetch(origin.url, through(origin.client(), { method: 'POST' })))
+    const error = await failure(fetch(origin.url, through(origin.dispatcher(), { method: 'POST' })))
     assert.equal(error.name, 'TypeError')
     assert.match(String((error.cause as Error).message), /^(other side closed|read ECONNRESET)/)
   })

@@ -3,23 +3,23 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import type { InfoData } from '../../src/api/api-handler.ts'
 import type { RequestOptions } from '../../src/index.ts'
-import { overEachWire, startOrigin } from '../support/wire.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
+import { overEachWay, startOrigin } from '../support/wire.ts'
 import { contentOf, failure } from './exchange.ts'
-import { RecordingHandler } from './recording-handler.ts'
 
 const GET = { path: '/', method: 'GET' }
 const LINK = '</a.css>; rel=preload; as=style'
 
-overEachWire('informational responses', (wire) => {
+overEachWay('informational responses', (way) => {
   const start = (t: Parameters<typeof startOrigin>[0]) =>
-    startOrigin(t, wire, (_request, response) => {
+    startOrigin(t, way, (_request, response) => {
       response.writeEarlyHints({ link: LINK })
       response.writeEarlyHints({ link: LINK, 'x-second': 'yes' })
       response.end('final')
     })
 
   test('reach onInfo of request, and the final response follows', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     const infos: InfoData[] = []
     const { statusCode, body } = await client.request({ ...GET, onInfo: (info) => infos.push(info) })
     assert.equal(statusCode, 200)
@@ -34,7 +34,7 @@ overEachWire('informational responses', (wire) => {
   })
 
   test('are raw when the headers are', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     const infos: InfoData[] = []
     const options: RequestOptions = { ...GET, responseHeaders: 'raw', onInfo: (info) => infos.push(info) }
     const { body } = await client.request(options)
@@ -47,7 +47,7 @@ overEachWire('informational responses', (wire) => {
   })
 
   test('reach onInfo of stream and pipeline', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     let streamed = 0
     await client.stream({ ...GET, onInfo: () => streamed++ }, () => new PassThrough().resume())
     assert.equal(streamed, 2)
@@ -59,12 +59,12 @@ overEachWire('informational responses', (wire) => {
   })
 
   test('need no onInfo', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     assert.equal(await (await client.request(GET)).body.text(), 'final')
   })
 
   test('what onInfo throws is the error of the request', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     const own = new Error('do not tell me')
     const onInfo = () => {
       throw own
@@ -75,7 +75,7 @@ overEachWire('informational responses', (wire) => {
   })
 
   test('a handler sees each of them', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     const raw: string[][] = []
     const handler = new RecordingHandler({
       onResponseStart(controller) {
@@ -83,11 +83,8 @@ overEachWire('informational responses', (wire) => {
       },
     })
     client.dispatch(GET, handler)
-    await handler.done
-    assert.deepEqual(
-      handler.heads.map((head) => head.statusCode),
-      [103, 103, 200],
-    )
+    await handler.settled
+    assert.deepEqual(handler.statuses, [103, 103, 200])
     // Replaced by each head.
     assert.equal(raw[0]?.includes('yes'), false)
     assert.equal(raw[1]?.includes('yes'), true)

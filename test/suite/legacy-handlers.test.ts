@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import type { LegacyDispatchHandler } from '../../src/index.ts'
-import { overEachWire, startOrigin } from '../support/wire.ts'
+import { overEachWay, startOrigin } from '../support/wire.ts'
 import { deferred, echo } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
@@ -82,10 +82,10 @@ class LegacyRecorder implements LegacyDispatchHandler {
   }
 }
 
-overEachWire('handlers of the older generation', (wire) => {
+overEachWay('handlers of the older generation', (way) => {
   test('are called in the same order, with flat Buffers', async (t) => {
     const client = (
-      await startOrigin(t, wire, (request, response) => {
+      await startOrigin(t, way, (request, response) => {
         request.resume()
         response.sendDate = false
         response.writeHead(200, 'Fine', { 'X-Many': ['a', 'b'], trailer: 'X-Sum' })
@@ -93,7 +93,7 @@ overEachWire('handlers of the older generation', (wire) => {
         response.addTrailers({ 'X-Sum': '2' })
         response.end()
       })
-    ).client()
+    ).dispatcher()
     const handler = new LegacyRecorder()
     client.dispatch({ path: '/', method: 'POST', body: 'x' }, handler)
     await handler.done
@@ -110,14 +110,14 @@ overEachWire('handlers of the older generation', (wire) => {
       handler.raw.every((part) => Buffer.isBuffer(part)),
       true,
     )
-    const name = (text: string) => (wire.multiplexes ? text.toLowerCase() : text)
+    const name = (text: string) => (way.multiplexes ? text.toLowerCase() : text)
     assert.deepEqual(handler.raw.slice(0, 4).map(String), [name('X-Many'), 'a', name('X-Many'), 'b'])
     assert.deepEqual((handler.trailers as Buffer[]).map(String), [name('X-Sum'), '2'])
-    assert.equal(handler.statusText, wire.multiplexes ? '' : 'Fine')
+    assert.equal(handler.statusText, way.multiplexes ? '' : 'Fine')
   })
 
   test('false pauses until resume is called', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('body'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('body'))).dispatcher()
     const head = deferred()
     const handler = new LegacyRecorder({
       onHeaders() {
@@ -153,11 +153,11 @@ overEachWire('handlers of the older generation', (wire) => {
 
   test('false for an informational head does not pause', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.writeEarlyHints({ link: '</a>' })
         response.end('x')
       })
-    ).client()
+    ).dispatcher()
     const handler = new LegacyRecorder({ onHeaders: (statusCode) => statusCode >= 200 })
     client.dispatch(GET, handler)
     await handler.done
@@ -166,7 +166,7 @@ overEachWire('handlers of the older generation', (wire) => {
   })
 
   test('abort, also from inside onConnect', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const own = new Error('mine')
     const early = new LegacyRecorder({ onConnect: (abort) => abort(own) })
     client.dispatch(GET, early)
@@ -186,7 +186,7 @@ overEachWire('handlers of the older generation', (wire) => {
   })
 
   test('errors before the start reach onError', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const handler = new LegacyRecorder()
     assert.equal(client.dispatch({ path: 'wrong', method: 'GET' }, handler), false)
     assert.deepEqual(handler.calls, ['onError'])
@@ -194,22 +194,22 @@ overEachWire('handlers of the older generation', (wire) => {
   })
 
   test('an extra onRequestUpgrade, as Node 24 has it, does not make it a newer one', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const handler = Object.assign(new LegacyRecorder(), { onRequestUpgrade() {} })
     client.dispatch(GET, handler)
     await handler.done
     assert.equal(handler.calls.at(-1), 'onComplete')
   })
 
-  if (!wire.multiplexes) {
+  if (!way.multiplexes) {
     test('upgrade', async (t) => {
-      const origin = await startOrigin(t, wire, echo)
+      const origin = await startOrigin(t, way, echo)
       origin.server.on('upgrade', (_request, socket: Duplex) => {
         socket.on('error', () => {})
         socket.write('HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: chat\r\n\r\n')
       })
       const handler = new LegacyRecorder({ onUpgrade: (_status, _raw, socket) => socket.destroy() })
-      origin.client().dispatch({ ...GET, upgrade: 'chat' }, handler)
+      origin.dispatcher().dispatch({ ...GET, upgrade: 'chat' }, handler)
       await handler.done
       assert.equal(handler.calls.at(-1), 'onUpgrade 101')
       assert.deepEqual(handler.raw.map(String), ['connection', 'upgrade', 'upgrade', 'chat'])

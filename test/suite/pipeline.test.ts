@@ -4,7 +4,7 @@ import { type Duplex, PassThrough, Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { test } from 'node:test'
 import { errors, type PipelineHandlerData } from '../../src/index.ts'
-import { overEachWire, startOrigin } from '../support/wire.ts'
+import { overEachWay, startOrigin } from '../support/wire.ts'
 import { contentOf, deferred, echo } from './exchange.ts'
 
 const POST = { path: '/', method: 'POST' }
@@ -13,15 +13,15 @@ function errorOf(stream: NodeJS.EventEmitter): Promise<Error> {
   return new Promise((resolve) => stream.once('error', resolve))
 }
 
-overEachWire('pipeline()', (wire) => {
+overEachWay('pipeline()', (way) => {
   test('what is written is the request body, what is read is what the handler returns', async (t) => {
     const client = (
-      await startOrigin(t, wire, (request, response) => {
+      await startOrigin(t, way, (request, response) => {
         response.setHeader('x-length', String(request.headers['content-length']))
         response.flushHeaders()
         request.pipe(response)
       })
-    ).client()
+    ).dispatcher()
     const seen: PipelineHandlerData<string>[] = []
     const upper = new Transform({
       transform(chunk: Buffer, _encoding, callback) {
@@ -47,7 +47,7 @@ overEachWire('pipeline()', (wire) => {
   })
 
   test('a declared length is sent', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const duplex = client.pipeline({ ...POST, headers: { 'content-length': 3 } }, ({ body }) => body)
     duplex.write('a')
     setImmediate(() => duplex.end('bc'))
@@ -57,7 +57,7 @@ overEachWire('pipeline()', (wire) => {
   })
 
   test('end without a write is an empty body', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     for (const [method, length] of [
       ['POST', '0'],
       ['GET', undefined],
@@ -71,14 +71,14 @@ overEachWire('pipeline()', (wire) => {
   })
 
   test('a body among the options is ignored', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const duplex = client.pipeline({ ...POST, body: 'ignored' } as never, ({ body }) => body)
     duplex.end('used')
     assert.equal(JSON.parse(String(await contentOf(duplex))).body, 'used')
   })
 
   test('stands in the middle of a stream pipeline', async (t) => {
-    const client = (await startOrigin(t, wire, (request, response) => request.pipe(response))).client()
+    const client = (await startOrigin(t, way, (request, response) => request.pipe(response))).dispatcher()
     const chunk = Buffer.alloc(64 * 1024, 'x')
     let received = 0
     await pipeline(
@@ -92,7 +92,7 @@ overEachWire('pipeline()', (wire) => {
   })
 
   test('objectMode lets the handler return objects', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('[1,2]'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('[1,2]'))).dispatcher()
     const duplex = client.pipeline({ ...POST, objectMode: true }, ({ body }) =>
       body.pipe(
         new Transform({
@@ -110,7 +110,7 @@ overEachWire('pipeline()', (wire) => {
   })
 
   test('a handler that returns no stream', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('x'))).dispatcher()
     for (const value of [null, undefined, {}, 'x']) {
       const duplex = client.pipeline(POST, () => value as never)
       duplex.end()
@@ -121,7 +121,7 @@ overEachWire('pipeline()', (wire) => {
   })
 
   test('a handler that throws', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('x'))).dispatcher()
     const own = new Error('mine')
     const duplex = client.pipeline(POST, () => {
       throw own
@@ -136,11 +136,11 @@ overEachWire('pipeline()', (wire) => {
   test('destroying the Duplex aborts the request and the body', async (t) => {
     const gone = deferred()
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.on('close', () => gone.resolve())
         response.write('x')
       })
-    ).client()
+    ).dispatcher()
     const bodyFailed = deferred<Error>()
     const duplex = client.pipeline(POST, ({ body }) => {
       body.on('error', bodyFailed.resolve)
@@ -158,10 +158,10 @@ overEachWire('pipeline()', (wire) => {
 
   test('an error of the handler’s stream is that of the Duplex', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.write('x')
       })
-    ).client()
+    ).dispatcher()
     const own = new Error('cannot read that')
     const duplex = client.pipeline(POST, ({ body }) =>
       body.pipe(
@@ -178,11 +178,11 @@ overEachWire('pipeline()', (wire) => {
   })
 
   test('an error of the response is that of the Duplex', async (t) => {
-    const origin = await startOrigin(t, wire, (_request, response) => {
+    const origin = await startOrigin(t, way, (_request, response) => {
       response.writeHead(200, { 'content-length': '10' })
       response.write('x')
     })
-    const duplex = origin.client().pipeline(POST, ({ body }) => body.pipe(new PassThrough()))
+    const duplex = origin.dispatcher().pipeline(POST, ({ body }) => body.pipe(new PassThrough()))
     duplex.end()
     await once(duplex, 'data')
     const failed = errorOf(duplex)
@@ -191,7 +191,7 @@ overEachWire('pipeline()', (wire) => {
   })
 
   test('an error before the response', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const duplex = client.pipeline({ ...POST, path: 'wrong' }, ({ body }) => body)
     assert.equal((await errorOf(duplex)) instanceof errors.InvalidArgumentError, true)
   })

@@ -6,9 +6,9 @@ import { Duplex, PassThrough, Readable } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import { test } from 'node:test'
 import { type BodyInput, Client, errors } from '../../src/index.ts'
-import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
+import { ONE_AT_A_TIME, overEachWay, startOrigin, type Way } from '../support/wire.ts'
 import { deferred, echo, failure, readEcho } from './exchange.ts'
-import { RecordingHandler } from './recording-handler.ts'
 
 const POST = { path: '/', method: 'POST' }
 const UTF8 = Buffer.from('grün').toString('latin1')
@@ -94,20 +94,20 @@ function endedStream(): Readable {
   return stream
 }
 
-overEachWire('request bodies', (wire) => {
+overEachWay('request bodies', (way) => {
   for (const [name, make, known] of KINDS) {
     test(`${name} arrives ${known ? 'with its length' : 'without a length'}`, async (t) => {
-      const client = (await startOrigin(t, wire, echo)).client()
+      const client = (await startOrigin(t, way, echo)).dispatcher()
       const received = await readEcho(await client.request({ ...POST, body: make() }))
       const expected = name === 'Uint16Array' ? 'gr\u00c3\u00bc' : UTF8
       assert.equal(received.body, expected)
       assert.equal(received.headers['content-length'], known ? String(expected.length) : undefined)
-      assert.equal(received.headers['transfer-encoding'], known || wire.multiplexes ? undefined : 'chunked')
+      assert.equal(received.headers['transfer-encoding'], known || way.multiplexes ? undefined : 'chunked')
     })
   }
 
   test('a declared length frames a body whose length is unknown', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     for (const make of [lateStream, pieces, slowPieces]) {
       const headers = { 'Content-Length': '5' }
       const received = await readEcho(await client.request({ ...POST, headers, body: make() }))
@@ -119,9 +119,9 @@ overEachWire('request bodies', (wire) => {
 
   for (const [name, make, known] of EMPTY) {
     test(`${name} is no body: only methods that expect one say so`, async (t) => {
-      const client = (await startOrigin(t, wire, echo)).client()
+      const client = (await startOrigin(t, way, echo)).dispatcher()
       // HTTP/2 has no reason to hold the head back until it is known that nothing follows.
-      const announced = known || !wire.multiplexes ? '0' : undefined
+      const announced = known || !way.multiplexes ? '0' : undefined
       for (const method of ['POST', 'PUT', 'PATCH', 'PROPFIND', 'PROPPATCH']) {
         const { headers, body } = await readEcho(await client.request({ path: '/', method, body: make() }))
         assert.equal(body, '')
@@ -138,7 +138,7 @@ overEachWire('request bodies', (wire) => {
   }
 
   test('only Blob and FormData bring a content type, and only when the caller has none', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const typeOf = async (body: BodyInput, headers = {}) =>
       (await readEcho(await client.request({ ...POST, body, headers }))).headers['content-type']
     assert.equal(await typeOf('x'), undefined)
@@ -159,7 +159,7 @@ overEachWire('request bodies', (wire) => {
   })
 
   test('FormData arrives as a form that the runtime reads back', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const form = new FormData()
     form.append('plain', 'grün\nzwei')
     form.append('q"uo\r\nted', '1')
@@ -183,7 +183,7 @@ overEachWire('request bodies', (wire) => {
   })
 
   test('FormData of another make is encoded too', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const entries: [string, unknown][] = [
       ['a', '1'],
       ['f', { name: 'x', type: 'text/x', stream: () => slowPieces() }],
@@ -206,8 +206,8 @@ overEachWire('request bodies', (wire) => {
   })
 
   test('items that are neither text nor bytes fail the request and do not hang', async (t) => {
-    const origin = await startOrigin(t, wire, echo)
-    const client = origin.client()
+    const origin = await startOrigin(t, way, echo)
+    const client = origin.dispatcher()
     const bodies: unknown[] = [
       new URLSearchParams({ a: 'b' }),
       [1],
@@ -229,11 +229,11 @@ overEachWire('request bodies', (wire) => {
     const arrived = deferred()
     const aborted = deferred()
     const client = (
-      await startOrigin(t, wire, (request) => {
+      await startOrigin(t, way, (request) => {
         request.on('error', () => {}).on('aborted', () => aborted.resolve())
         request.once('data', () => arrived.resolve())
       })
-    ).client()
+    ).dispatcher()
     const own = new Error('mine')
     const broken = async function* () {
       yield 'x'
@@ -249,12 +249,12 @@ overEachWire('request bodies', (wire) => {
     const entered = deferred()
     const release = deferred()
     const client = (
-      await startOrigin(t, wire, (request, response) => {
+      await startOrigin(t, way, (request, response) => {
         if (request.url !== '/first') return echo(request, response)
         entered.resolve()
         release.promise.then(() => response.end())
       })
-    ).client({ maxConcurrentStreams: 1 })
+    ).dispatcher(ONE_AT_A_TIME)
     const first = client.request({ path: '/first', method: 'POST' })
     await entered.promise
     const body = new Readable({ read() {} })
@@ -268,7 +268,7 @@ overEachWire('request bodies', (wire) => {
   })
 
   test('a stream that was destroyed before fails its request', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const own = new Error('gone')
     const withError = new Readable({ read() {} })
     withError.on('error', () => {})
@@ -281,18 +281,18 @@ overEachWire('request bodies', (wire) => {
   })
 
   test('a stream that closes without ending is an abort', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const body = new Readable({ read() {} })
     body.push('x')
     const handler = new RecordingHandler({ onBodySent: () => body.destroy() })
     client.dispatch({ ...POST, body }, handler)
-    await handler.done
+    await handler.settled
     assert.ok(handler.error instanceof errors.RequestAbortedError, String(handler.error))
     assert.equal(handler.error.code, 'UND_ERR_ABORTED')
   })
 
   test('an emitter of older make is read, and destroyed when it ends', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const source = new PassThrough({ autoDestroy: false })
     const destroyed = once(source, 'close')
     const received = client.request({ ...POST, body: source })
@@ -303,20 +303,20 @@ overEachWire('request bodies', (wire) => {
   })
 
   test('when the request fails, its stream is destroyed with the same error', async (t) => {
-    const origin = await startOrigin(t, wire, (request) => {
+    const origin = await startOrigin(t, way, (request) => {
       request.on('error', () => {})
       for (const socket of origin.sockets) socket.destroy()
     })
     const body = new Readable({ read() {} })
     body.push('x')
-    const client = origin.client()
+    const client = origin.dispatcher()
     const error = await failure(client.request({ ...POST, body }))
     assert.equal(body.destroyed, true)
     assert.equal(body.errored, error)
   })
 
   test('when the request fails, an iterator is closed at its next step', async (t) => {
-    const origin = await startOrigin(t, wire, (request) => {
+    const origin = await startOrigin(t, way, (request) => {
       request.on('error', () => {})
       for (const socket of origin.sockets) socket.destroy()
     })
@@ -331,18 +331,18 @@ overEachWire('request bodies', (wire) => {
         closed.resolve()
       }
     }
-    await failure(origin.client().request({ ...POST, body: endless() }))
+    await failure(origin.dispatcher().request({ ...POST, body: endless() }))
     failed.resolve()
     await closed.promise
   })
 
   test('a response that comes before the whole body is a success; the source is let go', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.writeHead(413)
         response.end('enough')
       })
-    ).client()
+    ).dispatcher()
     const body = new Readable({ read() {} })
     body.push('x')
     const closed = once(body, 'close')
@@ -354,11 +354,11 @@ overEachWire('request bodies', (wire) => {
   })
 
   test('an IncomingMessage as body keeps its own socket, whatever becomes of the request', async (t) => {
-    const origin = await startOrigin(t, wire, (request) => {
+    const origin = await startOrigin(t, way, (request) => {
       request.on('error', () => {})
       for (const socket of origin.sockets) socket.destroy()
     })
-    const client = origin.client()
+    const client = origin.dispatcher()
     const front = http.createServer((request, response) => {
       client.request({ ...POST, body: request }).then(
         () => response.end('unexpected'),
@@ -384,7 +384,7 @@ overEachWire('request bodies', (wire) => {
   for (const kind of ['Node stream', 'async generator'] as const) {
     test(`a ${kind} is read no faster than the server takes it`, async (t) => {
       const total = 24 * 1024 * 1024
-      const { produced, received, ahead } = await upload(t, wire, kind, total)
+      const { produced, received, ahead } = await upload(t, way, kind, total)
       assert.equal(produced, total)
       assert.equal(received, total)
       assert.equal(ahead < total / 2, true, `${ahead} bytes were ahead of the server`)
@@ -395,7 +395,7 @@ overEachWire('request bodies', (wire) => {
 /** Uploads to a server that takes one chunk for each turn of the event loop. */
 async function upload(
   t: Parameters<typeof startOrigin>[0],
-  wire: Wire,
+  way: Way,
   kind: 'Node stream' | 'async generator',
   total: number,
 ): Promise<{ produced: number; received: number; ahead: number }> {
@@ -420,22 +420,22 @@ async function upload(
             this.push(next())
           },
         })
-  const origin = await startOrigin(t, wire, async (request, response) => {
+  const origin = await startOrigin(t, way, async (request, response) => {
     for await (const piece of request) {
       received += (piece as Buffer).length
       await new Promise((resolve) => setImmediate(resolve))
     }
     response.end()
   })
-  const { body } = await origin.client().request({ ...POST, body: source })
+  const { body } = await origin.dispatcher().request({ ...POST, body: source })
   await body.dump()
   return { produced, received, ahead }
 }
 
-overEachWire('declared length against real length', (wire) => {
+overEachWay('declared length against real length', (way) => {
   test('strict: a known length that differs fails before anything is sent', async (t) => {
-    const origin = await startOrigin(t, wire, echo)
-    const client = origin.client()
+    const origin = await startOrigin(t, way, echo)
+    const client = origin.dispatcher()
     for (const body of ['abc', Buffer.from('abc'), new Blob(['abc']), eagerStream()]) {
       const headers = { 'content-length': '2' }
       const error = await failure(client.request({ ...POST, headers, body }))
@@ -449,11 +449,11 @@ overEachWire('declared length against real length', (wire) => {
 
   test('strict: a streamed body that is longer or shorter fails', async (t) => {
     const client = (
-      await startOrigin(t, wire, (request, response) => {
+      await startOrigin(t, way, (request, response) => {
         request.on('error', () => {})
         echo(request, response)
       })
-    ).client()
+    ).dispatcher()
     for (const length of ['3', '9']) {
       const headers = { 'content-length': length }
       const error = await failure(client.request({ ...POST, headers, body: slowPieces() }))
@@ -463,7 +463,7 @@ overEachWire('declared length against real length', (wire) => {
   })
 
   test('not strict: a warning, and the real length is sent', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client({ strictContentLength: false })
+    const client = (await startOrigin(t, way, echo)).dispatcher({ strictContentLength: false })
     const warned = once(process, 'warning')
     const received = await readEcho(
       await client.request({ ...POST, headers: { 'content-length': '2' }, body: 'abc' }),
@@ -475,7 +475,7 @@ overEachWire('declared length against real length', (wire) => {
   })
 
   test('a declared length without a body is put right', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const lengthOf = async (method: string, declared: string, body: string | null) => {
       const headers = { 'content-length': declared }
       return (await readEcho(await client.request({ path: '/', method, headers, body }))).headers[
@@ -491,13 +491,13 @@ overEachWire('declared length against real length', (wire) => {
   })
 })
 
-overEachWire('what a handler hears of the body', (wire) => {
+overEachWay('what a handler hears of the body', (way) => {
   test('each chunk as the caller gave it, then that all is sent', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const chunks = ['one', Buffer.from('two'), new Uint8Array([51])]
     const streamed = new RecordingHandler()
     client.dispatch({ ...POST, body: chunks }, streamed)
-    await streamed.done
+    await streamed.settled
     assert.deepEqual(streamed.sent, chunks)
     assert.equal(streamed.sent[1], chunks[1])
     assert.deepEqual(streamed.calls.slice(0, 5), [
@@ -510,24 +510,24 @@ overEachWire('what a handler hears of the body', (wire) => {
 
     const text = new RecordingHandler()
     client.dispatch({ ...POST, body: 'grün' }, text)
-    await text.done
+    await text.settled
     assert.equal(Buffer.isBuffer(text.sent[0]), true)
     assert.equal(String(text.sent[0]), 'grün')
 
     const none = new RecordingHandler()
     client.dispatch(POST, none)
-    await none.done
+    await none.settled
     assert.deepEqual(none.calls.slice(0, 2), ['onRequestStart', 'onRequestSent'])
   })
 
   test('a Duplex is read to its end', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const body = Duplex.from(slowPieces())
     assert.equal((await readEcho(await client.request({ ...POST, body }))).body, UTF8)
   })
 
   test('bytes are not copied: what they are when they are sent is sent', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const body = Buffer.from('before')
     const response = client.request({ ...POST, body })
     body.write('after!')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errors, type HeadersInput } from '../../src/index.ts'
-import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { overEachWay, startOrigin, type Way } from '../support/wire.ts'
 import { echo, failure, readEcho } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
@@ -91,10 +91,10 @@ const REFUSED: [headers: unknown, message: string][] = [
   [{ connection: 'a b' }, 'invalid connection header'],
 ]
 
-overEachWire('request headers', (wire) => {
+overEachWay('request headers', (way) => {
   for (const [name, make] of SHAPES) {
     test(`${name} is an accepted shape`, async (t) => {
-      const client = (await startOrigin(t, wire, echo)).client()
+      const client = (await startOrigin(t, way, echo)).dispatcher()
       const { headers } = await readEcho(await client.request({ ...GET, headers: make() }))
       assert.equal(headers['x-a'], '1')
       assert.equal(headers['x-b'], '2')
@@ -102,8 +102,8 @@ overEachWire('request headers', (wire) => {
   }
 
   test('each illegal one is named', async (t) => {
-    const origin = await startOrigin(t, wire, echo)
-    const client = origin.client()
+    const origin = await startOrigin(t, way, echo)
+    const client = origin.dispatcher()
     for (const [headers, message] of REFUSED) {
       const error = await failure(client.request({ ...GET, headers: headers as HeadersInput }))
       assert.ok(error instanceof errors.InvalidArgumentError, `${message}: ${error}`)
@@ -119,7 +119,7 @@ overEachWire('request headers', (wire) => {
   })
 
   test('values are coerced; undefined skips the header', async (t) => {
-    const received = await sent(t, wire, {
+    const received = await sent(t, way, {
       'x-number': 1.5,
       'x-bigint': 10n,
       'x-boolean': false,
@@ -138,14 +138,14 @@ overEachWire('request headers', (wire) => {
   })
 
   test('an array is sent as one header for each element, in order', async (t) => {
-    const received = await sent(t, wire, { 'x-a': ['1', 2, null, true] })
+    const received = await sent(t, way, { 'x-a': ['1', 2, null, true] })
     assert.equal(received['x-a'], '1, 2, , true')
     // Names that differ in case only are separate headers.
-    assert.equal((await sent(t, wire, ['X-A', '1', 'x-a', '2']))['x-a'], '1, 2')
+    assert.equal((await sent(t, way, ['X-A', '1', 'x-a', '2']))['x-a'], '1, 2')
   })
 
   test('an iterator that was put on Object.prototype is no iterator of the headers', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const prototype = Object.prototype as unknown as Record<PropertyKey, unknown>
     let request: Promise<{ body: { json(): Promise<unknown> } }>
     Object.defineProperty(prototype, Symbol.iterator, { value: pairs, configurable: true })
@@ -160,7 +160,7 @@ overEachWire('request headers', (wire) => {
   })
 
   test('changing the object after the call changes nothing', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const headers: Record<string, string> = { 'x-a': '1' }
     const list = ['x-b', '1']
     const first = client.request({ ...GET, headers })
@@ -175,11 +175,11 @@ overEachWire('request headers', (wire) => {
   })
 
   test('host replaces the default one', async (t) => {
-    const origin = await startOrigin(t, wire, echo)
-    const client = origin.client()
+    const origin = await startOrigin(t, way, echo)
+    const client = origin.dispatcher()
     const hostOf = async (headers: HeadersInput | null) => {
       const received = (await readEcho(await client.request({ ...GET, headers }))).headers
-      return received[wire.multiplexes ? ':authority' : 'host']
+      return received[way.multiplexes ? ':authority' : 'host']
     }
     assert.equal(await hostOf(null), `localhost:${origin.port}`)
     assert.equal(await hostOf({ host: undefined }), `localhost:${origin.port}`)
@@ -187,14 +187,14 @@ overEachWire('request headers', (wire) => {
   })
 
   test('connection never reaches the server as given', async (t) => {
-    const received = await sent(t, wire, { connection: 'x-custom, keep-alive' })
-    assert.equal(received['connection'], wire.multiplexes ? undefined : 'keep-alive')
+    const received = await sent(t, way, { connection: 'x-custom, keep-alive' })
+    assert.equal(received['connection'], way.multiplexes ? undefined : 'keep-alive')
   })
 
-  if (!wire.multiplexes) {
+  if (!way.multiplexes) {
     test('connection: close ends the connection after the response', async (t) => {
-      const origin = await startOrigin(t, wire, echo)
-      const client = origin.client()
+      const origin = await startOrigin(t, way, echo)
+      const client = origin.dispatcher()
       const disconnected = new Promise<Error>((resolve) =>
         client.once('disconnect', (_origin, _targets, error: Error) => resolve(error)),
       )
@@ -209,22 +209,22 @@ overEachWire('request headers', (wire) => {
   }
 
   test('content-length may be a number', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const options = { path: '/', method: 'POST', headers: { 'content-length': 3 }, body: 'abc' }
     const received = await readEcho(await client.request(options))
     assert.equal(received.headers['content-length'], '3')
   })
 
   test('Latin-1 values arrive byte for byte', async (t) => {
-    assert.equal((await sent(t, wire, { 'x-a': 'gr\u00fcn \u0080\u00ff' }))['x-a'], 'gr\u00fcn \u0080\u00ff')
+    assert.equal((await sent(t, way, { 'x-a': 'gr\u00fcn \u0080\u00ff' }))['x-a'], 'gr\u00fcn \u0080\u00ff')
   })
 })
 
 async function sent(
   t: Parameters<typeof startOrigin>[0],
-  wire: Wire,
+  way: Way,
   headers: HeadersInput,
 ): Promise<Record<string, string | string[] | undefined>> {
-  const client = (await startOrigin(t, wire, echo)).client()
+  const client = (await startOrigin(t, way, echo)).dispatcher()
   return (await readEcho(await client.request({ ...GET, headers }))).headers
 }

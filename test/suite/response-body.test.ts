@@ -5,21 +5,21 @@ import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { test } from 'node:test'
 import { errors } from '../../src/index.ts'
-import { overEachWire, startOrigin } from '../support/wire.ts'
+import { overEachWay, startOrigin } from '../support/wire.ts'
 import { contentOf, deferred, failure } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 const BOM = '\ufeff'
 
-overEachWire('the response body', (wire) => {
+overEachWay('the response body', (way) => {
   test('text, json, bytes, arrayBuffer and blob give the whole body', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.setHeader('content-type', 'application/json; charset=utf-8')
         response.write('{"a":')
         response.end('"grün"}')
       })
-    ).client()
+    ).dispatcher()
     const next = async () => (await client.request(GET)).body
     const expected = '{"a":"grün"}'
     assert.equal(await (await next()).text(), expected)
@@ -36,7 +36,7 @@ overEachWire('the response body', (wire) => {
   })
 
   test('text and json drop a byte order mark; bytes do not', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end(`${BOM}{}`))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end(`${BOM}{}`))).dispatcher()
     assert.equal(await (await client.request(GET)).body.text(), '{}')
     assert.deepEqual(await (await client.request(GET)).body.json(), {})
     assert.equal((await (await client.request(GET)).body.bytes()).length, 5)
@@ -44,8 +44,8 @@ overEachWire('the response body', (wire) => {
 
   test('json of something else rejects, and the stream is gone', async (t) => {
     const client = (
-      await startOrigin(t, wire, (request, response) => response.end(request.url === '/empty' ? '' : '{'))
-    ).client()
+      await startOrigin(t, way, (request, response) => response.end(request.url === '/empty' ? '' : '{'))
+    ).dispatcher()
     for (const path of ['/empty', '/broken']) {
       const { body } = await client.request({ path, method: 'GET' })
       await assert.rejects(body.json(), SyntaxError)
@@ -54,14 +54,14 @@ overEachWire('the response body', (wire) => {
   })
 
   test('formData is not supported', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end())).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end())).dispatcher()
     const { body } = await client.request(GET)
     assert.equal((await failure(body.formData())) instanceof errors.NotSupportedError, true)
     await body.dump()
   })
 
   test('is consumed once', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('x'))).dispatcher()
     const { body } = await client.request(GET)
     const first = body.text()
     await assert.rejects(body.text(), { name: 'TypeError', message: 'unusable' })
@@ -72,11 +72,11 @@ overEachWire('the response body', (wire) => {
 
   test('is an ordinary stream', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.write('one ')
         response.end('two')
       })
-    ).client()
+    ).dispatcher()
     assert.equal(String(await contentOf((await client.request(GET)).body)), 'one two')
     const through = new PassThrough()
     const read = contentOf(through)
@@ -97,11 +97,11 @@ overEachWire('the response body', (wire) => {
     const bytes = Buffer.from('a€b')
     const server = deferred<ServerResponse>()
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.write(bytes.subarray(0, 2))
         server.resolve(response)
       })
-    ).client()
+    ).dispatcher()
     const { body } = await client.request(GET)
     body.setEncoding('utf8')
     const chunks: string[] = []
@@ -113,7 +113,7 @@ overEachWire('the response body', (wire) => {
   })
 
   test('data listeners added after text() see the data too', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('both'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('both'))).dispatcher()
     const { body } = await client.request(GET)
     const text = body.text()
     let seen = ''
@@ -125,7 +125,7 @@ overEachWire('the response body', (wire) => {
   })
 
   test('as a web stream of bytes', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('web'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('web'))).dispatcher()
     const { body } = await client.request(GET)
     assert.equal(body.body, body.body)
     const reader = body.body.getReader()
@@ -140,8 +140,8 @@ overEachWire('the response body', (wire) => {
   })
 
   test('dump frees the connection', async (t) => {
-    const origin = await startOrigin(t, wire, (_request, response) => response.end('x'.repeat(1000)))
-    const client = origin.client()
+    const origin = await startOrigin(t, way, (_request, response) => response.end('x'.repeat(1000)))
+    const client = origin.dispatcher()
     for (let i = 0; i < 3; i++) {
       const { body } = await client.request(GET)
       assert.equal(await body.dump(), null)
@@ -151,13 +151,13 @@ overEachWire('the response body', (wire) => {
   })
 
   test('dump gives up beyond its limit, and still resolves', async (t) => {
-    const origin = await startOrigin(t, wire, (request, response) => {
+    const origin = await startOrigin(t, way, (request, response) => {
       if (request.url === '/length') response.setHeader('content-length', '200000')
       response.write('x'.repeat(1000))
       response.on('error', () => {})
       if (request.url !== '/length') response.end('x'.repeat(1000))
     })
-    const client = origin.client()
+    const client = origin.dispatcher()
     // More is announced than the default limit.
     const announced = await client.request({ path: '/length', method: 'GET' })
     await announced.body.dump()
@@ -172,10 +172,10 @@ overEachWire('the response body', (wire) => {
 
   test('dump takes an AbortSignal', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.write('never ends')
       })
-    ).client()
+    ).dispatcher()
     const { body } = await client.request(GET)
     const wrong = await failure(body.dump({ signal: 'x' as never }))
     assert.ok(wrong instanceof errors.InvalidArgumentError, String(wrong))
@@ -191,11 +191,11 @@ overEachWire('the response body', (wire) => {
   test('destroyed before its end, it aborts the request', async (t) => {
     const gone = deferred()
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.on('close', () => gone.resolve())
         response.write('x')
       })
-    ).client()
+    ).dispatcher()
     const { body } = await client.request(GET)
     body.destroy()
     const [error] = (await once(body, 'error')) as [Error]
@@ -206,10 +206,10 @@ overEachWire('the response body', (wire) => {
 
   test('destroyed with an error, it has that error', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.write('x')
       })
-    ).client()
+    ).dispatcher()
     const own = new Error('mine')
     const { body } = await client.request(GET)
     body.destroy(own)
@@ -221,11 +221,11 @@ overEachWire('the response body', (wire) => {
   test('asyncDispose lets go of what was not consumed', async (t) => {
     const gone = deferred()
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.on('close', () => gone.resolve())
         response.write('x')
       })
-    ).client()
+    ).dispatcher()
     const { body } = await client.request(GET)
     await body[Symbol.asyncDispose]()
     assert.equal(body.closed, true)
@@ -233,11 +233,11 @@ overEachWire('the response body', (wire) => {
   })
 
   test('fails when the server goes away in the middle', async (t) => {
-    const origin = await startOrigin(t, wire, (_request, response) => {
+    const origin = await startOrigin(t, way, (_request, response) => {
       response.writeHead(200, { 'content-length': '10' })
       response.write('half')
     })
-    const client = origin.client()
+    const client = origin.dispatcher()
     const { body } = await client.request(GET)
     const text = failure(body.text())
     for (const socket of origin.sockets) socket.destroy()
@@ -252,7 +252,7 @@ overEachWire('the response body', (wire) => {
     let received = 0
     const stalled = deferred()
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         const chunk = Buffer.alloc(64 * 1024, 'x')
         const write = (): void => {
           while (sent < total) {
@@ -268,7 +268,7 @@ overEachWire('the response body', (wire) => {
         }
         write()
       })
-    ).client()
+    ).dispatcher()
     const { body } = await client.request(GET)
     await stalled.promise
     for await (const chunk of body) {
@@ -281,8 +281,8 @@ overEachWire('the response body', (wire) => {
 
   test('highWaterMark bounds what is held unread', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => response.end('x'.repeat(50_000)))
-    ).client()
+      await startOrigin(t, way, (_request, response) => response.end('x'.repeat(50_000)))
+    ).dispatcher()
     for (const highWaterMark of [0, 1, 1024]) {
       const { body } = await client.request({ ...GET, highWaterMark })
       assert.equal(body.readableHighWaterMark, highWaterMark)
@@ -295,11 +295,11 @@ overEachWire('the response body', (wire) => {
 
   test('maxResponseSize: one byte more fails the body', async (t) => {
     const client = (
-      await startOrigin(t, wire, (request, response) => {
+      await startOrigin(t, way, (request, response) => {
         response.write('x')
         response.end(request.url === '/fits' ? '' : 'y')
       })
-    ).client({ maxResponseSize: 1 })
+    ).dispatcher({ maxResponseSize: 1 })
     assert.equal(await (await client.request({ path: '/fits', method: 'GET' })).body.text(), 'x')
     const error = await failure((await client.request(GET)).body.text())
     assert.ok(error instanceof errors.ResponseExceededMaxSizeError, String(error))

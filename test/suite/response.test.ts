@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { overEachWire, startOrigin } from '../support/wire.ts'
+import { overEachWay, startOrigin } from '../support/wire.ts'
 import { deferred, failure } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 
-overEachWire('the result of request()', (wire) => {
+overEachWay('the result of request()', (way) => {
   test('holds the documented fields, in order', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.writeHead(201, 'Made Up', { 'X-One': '1', 'x-many': ['a', 'b'], 'set-cookie': 'a=b' })
         response.end('body')
       })
-    ).client()
+    ).dispatcher()
     const data = await client.request({ ...GET, opaque: 'mine' })
     assert.deepEqual(Object.keys(data), [
       'statusCode',
@@ -26,12 +26,12 @@ overEachWire('the result of request()', (wire) => {
       'context',
     ])
     assert.equal(data.statusCode, 201)
-    assert.equal(data.statusText, wire.multiplexes ? '' : 'Made Up')
+    assert.equal(data.statusText, way.multiplexes ? '' : 'Made Up')
     assert.equal(data.headers['x-one'], '1')
     assert.equal(data.opaque, 'mine')
     assert.equal(data.context, null)
     assert.equal(data.body instanceof Readable, true)
-    if (!wire.multiplexes) {
+    if (!way.multiplexes) {
       assert.deepEqual(data.headers['x-many'], ['a', 'b'])
       assert.equal(data.headers['set-cookie'], 'a=b')
     }
@@ -40,7 +40,7 @@ overEachWire('the result of request()', (wire) => {
   })
 
   test('a callback gets the same', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('x'))).dispatcher()
     const statusCode = await new Promise<number>((resolve, reject) => {
       const returned = client.request(GET, (error, data) => {
         if (error) return reject(error)
@@ -52,7 +52,7 @@ overEachWire('the result of request()', (wire) => {
   })
 
   test('the callback runs in the async context of the call', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('x'))).dispatcher()
     const storage = new AsyncLocalStorage<string>()
     const seen = await new Promise((resolve) => {
       storage.run('mine', () => {
@@ -67,13 +67,13 @@ overEachWire('the result of request()', (wire) => {
 
   test('headers are decoded as Latin-1, and any name is an own property', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.setHeader('x-latin', 'gr\u00fcn')
         response.setHeader('__proto__', 'a')
         response.setHeader('constructor', 'b')
         response.end()
       })
-    ).client()
+    ).dispatcher()
     const { headers, body } = await client.request(GET)
     assert.equal(headers['x-latin'], 'gr\u00fcn')
     const own = new Map(Object.entries(headers))
@@ -85,29 +85,29 @@ overEachWire('the result of request()', (wire) => {
 
   test('responseHeaders: raw gives them flat, as received', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.sendDate = false
         response.writeHead(200, { 'X-One': '1', 'X-Many': ['a', 'b'] })
         response.end()
       })
-    ).client()
+    ).dispatcher()
     const { headers, body } = await client.request({ ...GET, responseHeaders: 'raw' })
     const sent = ['X-One', '1', 'X-Many', 'a', 'X-Many', 'b']
-    assert.deepEqual(headers.slice(0, 6), wire.multiplexes ? sent.map((part) => part.toLowerCase()) : sent)
+    assert.deepEqual(headers.slice(0, 6), way.multiplexes ? sent.map((part) => part.toLowerCase()) : sent)
     await body.dump()
   })
 
   test('trailers are filled in before the body ends', async (t) => {
     const headSeen = deferred()
     const client = (
-      await startOrigin(t, wire, async (_request, response) => {
+      await startOrigin(t, way, async (_request, response) => {
         response.writeHead(200, { trailer: 'X-Sum' })
         response.write('a')
         await headSeen.promise
         response.addTrailers({ 'X-Sum': '42' })
         response.end('b')
       })
-    ).client()
+    ).dispatcher()
     const { trailers, body } = await client.request(GET)
     assert.deepEqual(trailers, {})
     headSeen.resolve()
@@ -122,12 +122,12 @@ overEachWire('the result of request()', (wire) => {
 
   test('HEAD, 204 and 304 have a body that is empty', async (t) => {
     const client = (
-      await startOrigin(t, wire, (request, response) => {
+      await startOrigin(t, way, (request, response) => {
         if (request.method === 'HEAD') response.setHeader('content-length', '1000')
         else response.statusCode = Number(request.url?.slice(1))
         response.end()
       })
-    ).client()
+    ).dispatcher()
     const head = await client.request({ path: '/', method: 'HEAD' })
     assert.equal(head.headers['content-length'], '1000')
     assert.equal(await head.body.text(), '')
@@ -140,11 +140,11 @@ overEachWire('the result of request()', (wire) => {
 
   test('every final status resolves', async (t) => {
     const client = (
-      await startOrigin(t, wire, (request, response) => {
+      await startOrigin(t, way, (request, response) => {
         response.statusCode = Number(request.url?.slice(1))
         response.end()
       })
-    ).client()
+    ).dispatcher()
     for (const status of [200, 301, 404, 500, 599]) {
       const { statusCode, body } = await client.request({ path: `/${status}`, method: 'GET' })
       assert.equal(statusCode, status)
@@ -153,11 +153,11 @@ overEachWire('the result of request()', (wire) => {
   })
 
   test('a callback that throws destroys the body; the error is not lost and the client survives', async (t) => {
-    const origin = await startOrigin(t, wire, (_request, response) => {
+    const origin = await startOrigin(t, way, (_request, response) => {
       response.write('x')
       response.end('y')
     })
-    const client = origin.client()
+    const client = origin.dispatcher()
     const own = new Error('in the callback')
     const listeners = process.listeners('uncaughtException')
     process.removeAllListeners('uncaughtException')
@@ -178,8 +178,8 @@ overEachWire('the result of request()', (wire) => {
   })
 
   test('requests one after another are answered in turn', async (t) => {
-    const origin = await startOrigin(t, wire, (request, response) => response.end(request.url))
-    const client = origin.client()
+    const origin = await startOrigin(t, way, (request, response) => response.end(request.url))
+    const client = origin.dispatcher({ connections: 1 })
     const paths = Array.from({ length: 20 }, (_, i) => `/${i}`)
     const texts = await Promise.all(
       paths.map(async (path) => (await client.request({ path, method: 'GET' })).body.text()),
@@ -189,10 +189,10 @@ overEachWire('the result of request()', (wire) => {
   })
 
   test('the request fails when the server goes away before the head', async (t) => {
-    const origin = await startOrigin(t, wire, () => {
+    const origin = await startOrigin(t, way, () => {
       for (const socket of origin.sockets) socket.destroy()
     })
-    const client = origin.client()
+    const client = origin.dispatcher()
     const disconnected = new Promise<Error>((resolve) =>
       client.once('disconnect', (_origin, _targets, error: Error) => resolve(error)),
     )

@@ -3,8 +3,8 @@ import { EventEmitter, getEventListeners, once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { PassThrough, Writable } from 'node:stream'
 import { test } from 'node:test'
-import { type Client, errors } from '../../src/index.ts'
-import { overEachWire, startOrigin } from '../support/wire.ts'
+import { type Dispatcher, errors } from '../../src/index.ts'
+import { loadOf, ONE_AT_A_TIME, overEachWay, startOrigin } from '../support/wire.ts'
 import { deferred, echo, failure, readEcho } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
@@ -17,7 +17,7 @@ function sink(): Writable {
   })
 }
 
-type Call = (client: Client, signal: AbortSignal | EventEmitter) => Promise<unknown>
+type Call = (client: Dispatcher, signal: AbortSignal | EventEmitter) => Promise<unknown>
 
 /** Each method of the API, ending with the error it reports. */
 const METHODS: [name: string, call: Call][] = [
@@ -37,22 +37,22 @@ const METHODS: [name: string, call: Call][] = [
 ]
 
 /** Only HTTP/1.1 closes its connection for an abort. */
-function disconnection(client: Client): Promise<Error> {
+function disconnection(client: Dispatcher): Promise<Error> {
   return new Promise((resolve) =>
     client.once('disconnect', (_origin, _targets, error: Error) => resolve(error)),
   )
 }
 
-overEachWire('abort signals', (wire) => {
+overEachWay('abort signals', (way) => {
   for (const [name, call] of METHODS) {
     test(`${name}: aborted beforehand, nothing is sent`, async (t) => {
-      const origin = await startOrigin(t, wire, echo)
-      const client = origin.client()
+      const origin = await startOrigin(t, way, echo)
+      const client = origin.dispatcher()
       const reason = new Error('never mind')
       const signal = AbortSignal.abort(reason)
       assert.equal(await failure(call(client, signal)), reason)
       assert.equal(getEventListeners(signal, 'abort').length, 0)
-      assert.equal(client.stats.size, 0)
+      assert.equal(loadOf(client).size, 0)
       assert.equal(origin.sockets.length, 0)
       const emitter = Object.assign(new EventEmitter(), { aborted: true })
       const error = await failure(call(client, emitter))
@@ -61,7 +61,7 @@ overEachWire('abort signals', (wire) => {
 
     test(`${name}: aborted while it waits for the head`, async (t) => {
       const arrived = deferred()
-      const client = (await startOrigin(t, wire, () => arrived.resolve())).client()
+      const client = (await startOrigin(t, way, () => arrived.resolve())).dispatcher()
       const controller = new AbortController()
       const reason = { not: 'even an error' }
       const disconnected = disconnection(client)
@@ -71,7 +71,7 @@ overEachWire('abort signals', (wire) => {
       controller.abort(reason)
       assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
       assert.equal(await failed, reason)
-      if (!wire.multiplexes) {
+      if (!way.multiplexes) {
         const error = await disconnected
         assert.ok(error instanceof errors.InformationalError, String(error))
         assert.equal(error.message, 'aborted')
@@ -82,12 +82,12 @@ overEachWire('abort signals', (wire) => {
       const first = deferred<ServerResponse>()
       const urls: string[] = []
       const client = (
-        await startOrigin(t, wire, (request, response) => {
+        await startOrigin(t, way, (request, response) => {
           urls.push(String(request.url))
           if (request.url === '/first') first.resolve(response)
           else response.end()
         })
-      ).client({ maxConcurrentStreams: 1 })
+      ).dispatcher(ONE_AT_A_TIME)
       const running = client.request({ path: '/first', method: 'POST' })
       const response = await first.promise
       const controller = new AbortController()
@@ -108,11 +108,11 @@ overEachWire('abort signals', (wire) => {
   test('aborted during the body: the body fails with the reason', async (t) => {
     const gone = deferred()
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.on('close', () => gone.resolve())
         response.write('x')
       })
-    ).client()
+    ).dispatcher()
     const controller = new AbortController()
     const { body } = await client.request({ ...GET, signal: controller.signal })
     const text = failure(body.text())
@@ -133,10 +133,10 @@ overEachWire('abort signals', (wire) => {
 
   test('aborted during the body of stream(): the writable is destroyed with the reason', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.write('x')
       })
-    ).client()
+    ).dispatcher()
     const controller = new AbortController()
     const target = new PassThrough()
     const done = failure(client.stream({ ...GET, signal: controller.signal }, () => target))
@@ -148,7 +148,7 @@ overEachWire('abort signals', (wire) => {
   })
 
   test('aborted after the end: nothing happens', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const controller = new AbortController()
     const response = await client.request({ ...GET, signal: controller.signal })
     const received = readEcho(response)
@@ -159,7 +159,7 @@ overEachWire('abort signals', (wire) => {
   })
 
   test('AbortSignal.timeout fails with its TimeoutError', async (t) => {
-    const client = (await startOrigin(t, wire, () => {})).client()
+    const client = (await startOrigin(t, way, () => {})).dispatcher()
     const error = await failure(client.request({ ...GET, signal: AbortSignal.timeout(1) }))
     assert.equal(error.name, 'TimeoutError')
   })
@@ -167,11 +167,11 @@ overEachWire('abort signals', (wire) => {
   test('an EventEmitter that says abort has one listener during, none after', async (t) => {
     const arrived = deferred()
     const client = (
-      await startOrigin(t, wire, (request, response) => {
+      await startOrigin(t, way, (request, response) => {
         if (request.url === '/wait') arrived.resolve()
         else response.end('x')
       })
-    ).client()
+    ).dispatcher()
     const signal = new EventEmitter()
     const response = await client.request({ ...GET, signal })
     await response.body.text()
@@ -187,7 +187,7 @@ overEachWire('abort signals', (wire) => {
   })
 
   test('the listener goes with the end of each kind of call', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('x'))).dispatcher()
     const { signal } = new AbortController()
     const left = () => getEventListeners(signal, 'abort').length
     await (await client.request({ ...GET, signal })).body.text()
@@ -210,8 +210,8 @@ overEachWire('abort signals', (wire) => {
   })
 
   test('1,000 requests share one listener per client', async (t) => {
-    const origin = await startOrigin(t, wire, (_request, response) => response.end('x'))
-    const clients = [origin.client(), origin.client()]
+    const origin = await startOrigin(t, way, (_request, response) => response.end('x'))
+    const clients = [origin.dispatcher({ connections: 4 }), origin.dispatcher({ connections: 4 })]
     const { signal } = new AbortController()
     const warnings: Error[] = []
     const onWarning = (warning: Error) => warnings.push(warning)
@@ -231,11 +231,11 @@ overEachWire('abort signals', (wire) => {
   test('one abort ends all that share the signal, and nothing else', async (t) => {
     const arrived = deferred()
     const client = (
-      await startOrigin(t, wire, (request, response) => {
+      await startOrigin(t, way, (request, response) => {
         if (request.url === '/own') response.end('own')
         else arrived.resolve()
       })
-    ).client({ maxConcurrentStreams: 200 })
+    ).dispatcher({ connections: 4, maxConcurrentStreams: 200 })
     const controller = new AbortController()
     const { signal } = controller
     const shared = Array.from({ length: 100 }, () => failure(client.request({ ...GET, signal })))

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Duplex, PassThrough, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { errors, type StreamFactoryData } from '../../src/index.ts'
-import { overEachWire, startOrigin } from '../support/wire.ts'
+import { overEachWay, startOrigin } from '../support/wire.ts'
 import { deferred, failure } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
@@ -18,16 +18,16 @@ class Collector extends Writable {
   }
 }
 
-overEachWire('stream()', (wire) => {
+overEachWay('stream()', (way) => {
   test('writes the body to what the factory returns for the head', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.writeHead(201, { 'x-a': '1', trailer: 'x-sum' })
         response.write('one ')
         response.addTrailers({ 'X-Sum': '3' })
         response.end('two')
       })
-    ).client()
+    ).dispatcher()
     const target = new Collector()
     const seen: StreamFactoryData<string>[] = []
     const result = await client.stream({ ...GET, opaque: 'mine' }, (data) => {
@@ -50,7 +50,7 @@ overEachWire('stream()', (wire) => {
   })
 
   test('answers a callback', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('x'))).dispatcher()
     const target = new Collector()
     const data = await new Promise<object>((resolve, reject) => {
       client.stream(
@@ -65,11 +65,11 @@ overEachWire('stream()', (wire) => {
 
   test('raw headers are flat', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.setHeader('X-A', ['1', '2'])
         response.end()
       })
-    ).client()
+    ).dispatcher()
     let headers: unknown
     await client.stream({ ...GET, responseHeaders: 'raw' }, (data) => {
       headers = data.headers
@@ -80,7 +80,7 @@ overEachWire('stream()', (wire) => {
   })
 
   test('what is not a Writable is refused', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('x'))).dispatcher()
     const wrong: unknown[] = [null, undefined, {}, { write() {}, end() {} }, Promise.resolve(new Collector())]
     for (const value of wrong) {
       const error = await failure(client.stream(GET, () => value as Writable))
@@ -93,7 +93,7 @@ overEachWire('stream()', (wire) => {
   })
 
   test('what the factory throws fails the request, and the client goes on', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('x'))).dispatcher()
     const own = new Error('no place')
     const failed = failure(
       client.stream(GET, () => {
@@ -110,11 +110,11 @@ overEachWire('stream()', (wire) => {
   test('an error of the writable is the result, and the request is aborted', async (t) => {
     const gone = deferred()
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.on('close', () => gone.resolve())
         response.write('x')
       })
-    ).client()
+    ).dispatcher()
     const own = new Error('disk full')
     const target = new Writable({
       write(_chunk, _encoding, callback) {
@@ -127,10 +127,10 @@ overEachWire('stream()', (wire) => {
 
   test('a writable that closes early is a premature close', async (t) => {
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         response.write('x')
       })
-    ).client()
+    ).dispatcher()
     const target: Writable = new Writable({
       write(_chunk, _encoding, callback) {
         target.destroy()
@@ -146,12 +146,12 @@ overEachWire('stream()', (wire) => {
   })
 
   test('a failure of the request destroys the writable with it', async (t) => {
-    const origin = await startOrigin(t, wire, (_request, response) => {
+    const origin = await startOrigin(t, way, (_request, response) => {
       response.writeHead(200, { 'content-length': '10' })
       response.write('x')
     })
     const target = new PassThrough()
-    const failed = failure(origin.client().stream(GET, () => target))
+    const failed = failure(origin.dispatcher().stream(GET, () => target))
     await once(target, 'data')
     for (const socket of origin.sockets) socket.destroy()
     const error = await failed
@@ -160,7 +160,7 @@ overEachWire('stream()', (wire) => {
   })
 
   test('waits for finish, not for the readable side of a Duplex', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('x'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('x'))).dispatcher()
     const target = new Duplex({
       read() {},
       write(_chunk, _encoding, callback) {
@@ -180,7 +180,7 @@ overEachWire('stream()', (wire) => {
     let written = 0
     let ahead = 0
     const client = (
-      await startOrigin(t, wire, (_request, response) => {
+      await startOrigin(t, way, (_request, response) => {
         const chunk = Buffer.alloc(64 * 1024)
         const write = (): void => {
           while (sent < total) {
@@ -195,7 +195,7 @@ overEachWire('stream()', (wire) => {
         }
         write()
       })
-    ).client()
+    ).dispatcher()
     await client.stream(
       GET,
       () =>
@@ -211,7 +211,7 @@ overEachWire('stream()', (wire) => {
   })
 
   test('a writable that is full from the start is waited for', async (t) => {
-    const client = (await startOrigin(t, wire, (_request, response) => response.end('second'))).client()
+    const client = (await startOrigin(t, way, (_request, response) => response.end('second'))).dispatcher()
     let release: (() => void) | null = null
     let text = ''
     const target = new Writable({
@@ -233,7 +233,7 @@ overEachWire('stream()', (wire) => {
   })
 
   test('sends a body like request does', async (t) => {
-    const client = (await startOrigin(t, wire, (request, response) => request.pipe(response))).client()
+    const client = (await startOrigin(t, way, (request, response) => request.pipe(response))).dispatcher()
     const target = new Collector()
     await client.stream({ path: '/', method: 'POST', body: ['there ', 'and back'] }, () => target)
     assert.equal(target.text, 'there and back')

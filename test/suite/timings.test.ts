@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import type { Timings } from '../../src/index.ts'
-import { overEachWire, startOrigin } from '../support/wire.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
+import { ONE_AT_A_TIME, overEachWay, startOrigin } from '../support/wire.ts'
 import { deferred, echo, failure } from './exchange.ts'
-import { RecordingHandler } from './recording-handler.ts'
 
 const GET = { path: '/', method: 'GET' }
 
@@ -22,23 +22,23 @@ function assertOrdered(timings: Timings): void {
   )
 }
 
-overEachWire('timings', (wire) => {
+overEachWay('timings', (way) => {
   test('of a response: each step in order, on the monotonic clock', async (t) => {
     const before = performance.now()
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const { timings, body } = await client.request(GET)
     assert.notEqual(timings, null)
     await body.text()
     const { queued, connect, secured, sent, firstByte, end } = timings!
     assert.equal(queued >= before && end! <= performance.now(), true)
     assert.equal(typeof connect, 'number')
-    assert.equal(typeof secured, wire.secure ? 'number' : 'object')
+    assert.equal(typeof secured, way.secure ? 'number' : 'object')
     for (const time of [sent, firstByte, end]) assert.equal(typeof time, 'number')
     assertOrdered(timings!)
   })
 
   test('connect and secured are null on a reused connection', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     await (await client.request(GET)).body.dump()
     const { timings, body } = await client.request(GET)
     await body.dump()
@@ -51,12 +51,12 @@ overEachWire('timings', (wire) => {
   test('end is filled in when the body has come', async (t) => {
     const finish = deferred()
     const client = (
-      await startOrigin(t, wire, async (_request, response) => {
+      await startOrigin(t, way, async (_request, response) => {
         response.write('x')
         await finish.promise
         response.end()
       })
-    ).client()
+    ).dispatcher()
     const { timings, body } = await client.request(GET)
     assert.equal(timings?.end, null)
     finish.resolve()
@@ -65,7 +65,7 @@ overEachWire('timings', (wire) => {
   })
 
   test('a request that waited was queued before the one in front ended', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client({ maxConcurrentStreams: 1 })
+    const client = (await startOrigin(t, way, echo)).dispatcher(ONE_AT_A_TIME)
     const [first, second] = await Promise.all(
       [1, 2].map(async () => {
         const { timings, body } = await client.request({ path: '/', method: 'POST' })
@@ -78,10 +78,10 @@ overEachWire('timings', (wire) => {
   })
 
   test('of a failed request: only the steps it reached', async (t) => {
-    const origin = await startOrigin(t, wire, () => {
+    const origin = await startOrigin(t, way, () => {
       for (const socket of origin.sockets) socket.destroy()
     })
-    const error = await failure(origin.client().request({ path: '/', method: 'POST' }))
+    const error = await failure(origin.dispatcher().request({ path: '/', method: 'POST' }))
     const timings = error.timings as Timings
     assert.equal(typeof timings.sent, 'number')
     assert.equal(timings.firstByte, null)
@@ -90,11 +90,11 @@ overEachWire('timings', (wire) => {
   })
 
   test('are on the controller and on the result of stream', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const handler = new RecordingHandler()
     client.dispatch(GET, handler)
-    await handler.done
-    assertOrdered(handler.controller.timings!)
+    await handler.settled
+    assertOrdered(handler.controller!.timings!)
     const target = new Writable({ write: (_chunk, _encoding, callback) => callback() })
     const data = await client.stream(GET, () => target)
     assert.equal(typeof data.timings?.end, 'number')

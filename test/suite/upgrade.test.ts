@@ -4,24 +4,24 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
-import { type Client, errors } from '../../src/index.ts'
-import { overEachWire, startOrigin } from '../support/wire.ts'
+import { type Dispatcher, errors } from '../../src/index.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
+import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
 import { deferred, echo, failure, readEcho } from './exchange.ts'
-import { RecordingHandler } from './recording-handler.ts'
 
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: chat\r\nX-A: 1\r\n\r\n'
 
-function disconnection(client: Client): Promise<Error> {
+function disconnection(client: Dispatcher): Promise<Error> {
   return new Promise((resolve) =>
     client.once('disconnect', (_origin, _targets, error: Error) => resolve(error)),
   )
 }
 
-overEachWire('upgrade()', (wire) => {
-  if (wire.multiplexes) return
+overEachWay('upgrade()', (way) => {
+  if (way.multiplexes) return
 
   const start = async (t: Parameters<typeof startOrigin>[0]) => {
-    const origin = await startOrigin(t, wire, echo)
+    const origin = await startOrigin(t, way, echo)
     origin.server.on('upgrade', (request, socket: Duplex) => {
       socket.on('error', () => {})
       socket.write(`${SWITCH}hello from ${request.url}`)
@@ -31,7 +31,7 @@ overEachWire('upgrade()', (wire) => {
   }
 
   test('gives the socket with what has arrived on it', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     const disconnected = disconnection(client)
     const data = await client.upgrade({ path: '/chat', protocol: 'chat', opaque: 'mine' })
     assert.deepEqual(Object.keys(data), ['headers', 'socket', 'opaque', 'context'])
@@ -52,7 +52,7 @@ overEachWire('upgrade()', (wire) => {
   })
 
   test('callback and raw headers', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     const { headers, socket } = await new Promise<{ headers: object; socket: Duplex }>((resolve, reject) => {
       client.upgrade({ path: '/', responseHeaders: 'raw' }, (error, data) =>
         error ? reject(error) : resolve(data),
@@ -64,7 +64,7 @@ overEachWire('upgrade()', (wire) => {
 
   test('the client reconnects for what waits behind it', async (t) => {
     const origin = await start(t)
-    const client = origin.client()
+    const client = origin.dispatcher()
     const upgraded = client.upgrade({ path: '/' })
     const next = client.request({ path: '/next', method: 'GET' })
     const { socket } = await upgraded
@@ -76,7 +76,7 @@ overEachWire('upgrade()', (wire) => {
   test('waits until nothing else runs, and nothing goes beside it', async (t) => {
     const first = deferred<ServerResponse>()
     const order: string[] = []
-    const origin = await startOrigin(t, wire, (request, response) => {
+    const origin = await startOrigin(t, way, (request, response) => {
       order.push(String(request.url))
       if (request.url === '/first') first.resolve(response)
       else response.end()
@@ -86,12 +86,12 @@ overEachWire('upgrade()', (wire) => {
       socket.on('error', () => {})
       socket.write(SWITCH)
     })
-    const client = origin.client({ pipelining: 10 })
+    const client = origin.dispatcher({ connections: 1, pipelining: 10 })
     const running = client.request({ path: '/first', method: 'GET', blocking: false })
     const upgraded = client.upgrade({ path: '/upgrade' })
     const after = client.request({ path: '/after', method: 'GET', blocking: false })
     const response = await first.promise
-    assert.deepEqual(client.stats, { connected: true, pending: 2, running: 1, size: 3 })
+    assert.deepEqual(loadOf(client), { connected: 1, pending: 2, running: 1, size: 3 })
     response.end()
     await (await running).body.dump()
     ;(await upgraded).socket.destroy()
@@ -100,7 +100,7 @@ overEachWire('upgrade()', (wire) => {
   })
 
   test('an ordinary answer is a bad upgrade', async (t) => {
-    const client = (await startOrigin(t, wire, echo)).client()
+    const client = (await startOrigin(t, way, echo)).dispatcher()
     const error = await failure(client.upgrade({ path: '/' }))
     assert.ok(error instanceof errors.SocketError, String(error))
     assert.match(error.message, /^bad upgrade/)
@@ -108,30 +108,30 @@ overEachWire('upgrade()', (wire) => {
   })
 
   test('101 for a request that did not ask is a bad upgrade', async (t) => {
-    const origin = await startOrigin(t, wire, (_request, response) => {
+    const origin = await startOrigin(t, way, (_request, response) => {
       response.socket?.write(SWITCH)
     })
-    const error = await failure(origin.client().request({ path: '/', method: 'POST' }))
+    const error = await failure(origin.dispatcher().request({ path: '/', method: 'POST' }))
     assert.ok(error instanceof errors.SocketError, String(error))
     assert.match(error.message, /^bad upgrade/)
   })
 
   test('aborted while it waits', async (t) => {
     const arrived = deferred()
-    const origin = await startOrigin(t, wire, echo)
+    const origin = await startOrigin(t, way, echo)
     origin.server.on('upgrade', (_request, socket: Duplex) => {
       socket.on('error', () => {})
       arrived.resolve()
     })
     const controller = new AbortController()
-    const failed = failure(origin.client().upgrade({ path: '/', signal: controller.signal }))
+    const failed = failure(origin.dispatcher().upgrade({ path: '/', signal: controller.signal }))
     await arrived.promise
     controller.abort()
     assert.equal(await failed, controller.signal.reason)
   })
 
   test('a callback that throws destroys the socket with the error', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     const own = new Error('mine')
     const failed = new Promise<Error>((resolve) => {
       client.upgrade({ path: '/' }, (_error, data) => {
@@ -143,7 +143,7 @@ overEachWire('upgrade()', (wire) => {
   })
 
   test('a handler that throws in onRequestUpgrade: the socket goes, no further call', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     const own = new Error('mine')
     const socketFailed = deferred<Error>()
     const handler = new RecordingHandler({
@@ -154,7 +154,7 @@ overEachWire('upgrade()', (wire) => {
     })
     client.dispatch({ path: '/', method: 'GET', upgrade: 'chat' }, handler)
     assert.equal(await socketFailed.promise, own)
-    assert.deepEqual(handler.calls, [
+    assert.deepEqual(handler.story, [
       'onRequestStart',
       'onRequestSent',
       'onResponseStarted',
@@ -164,11 +164,11 @@ overEachWire('upgrade()', (wire) => {
   })
 })
 
-overEachWire('connect()', (wire) => {
-  if (wire.multiplexes) return
+overEachWay('connect()', (way) => {
+  if (way.multiplexes) return
 
   const start = async (t: Parameters<typeof startOrigin>[0], status = '200 Connected') => {
-    const origin = await startOrigin(t, wire, echo)
+    const origin = await startOrigin(t, way, echo)
     origin.server.on('connect', (request, socket: Duplex) => {
       socket.on('error', () => {})
       socket.write(`HTTP/1.1 ${status}\r\nX-A: 1\r\n\r\nthis is ${request.url}`)
@@ -178,7 +178,7 @@ overEachWire('connect()', (wire) => {
   }
 
   test('gives the tunnel', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     const disconnected = disconnection(client)
     const data = await client.connect({ path: 'far.test:443', opaque: 'mine' })
     assert.deepEqual(Object.keys(data), ['statusCode', 'headers', 'socket', 'opaque', 'context'])
@@ -193,14 +193,14 @@ overEachWire('connect()', (wire) => {
   })
 
   test('any final status resolves', async (t) => {
-    const client = (await start(t, '407 Proxy Authentication Required')).client()
+    const client = (await start(t, '407 Proxy Authentication Required')).dispatcher()
     const { statusCode, socket } = await client.connect({ path: 'far.test:443' })
     assert.equal(statusCode, 407)
     socket.destroy()
   })
 
   test('callback', async (t) => {
-    const client = (await start(t)).client()
+    const client = (await start(t)).dispatcher()
     const statusCode = await new Promise((resolve, reject) => {
       client.connect({ path: 'far.test:443' }, (error, data) => {
         if (error) return reject(error)
@@ -213,7 +213,7 @@ overEachWire('connect()', (wire) => {
 
   test('connects early: what follows goes on a new connection', async (t) => {
     const origin = await start(t)
-    const client = origin.client()
+    const client = origin.dispatcher()
     const { socket } = await client.connect({ path: 'far.test:443' })
     socket.destroy()
     assert.equal((await readEcho(await client.request({ path: '/x', method: 'GET' }))).url, '/x')
@@ -221,12 +221,12 @@ overEachWire('connect()', (wire) => {
   })
 
   test('a failure before the answer', async (t) => {
-    const origin = await startOrigin(t, wire, echo)
+    const origin = await startOrigin(t, way, echo)
     origin.server.on('connect', (_request, socket: Duplex) => {
       socket.on('error', () => {})
       for (const accepted of origin.sockets) accepted.destroy()
     })
-    const error = await failure(origin.client().connect({ path: 'far.test:443' }))
+    const error = await failure(origin.dispatcher().connect({ path: 'far.test:443' }))
     assert.match(error.message, /^(other side closed|read ECONNRESET)/)
   })
 })

@@ -1,4 +1,4 @@
-/** A dispatch handler that writes down what it is told, in order. */
+/** A dispatch handler that writes down what it is told, in order, and then does what the test wants. */
 import type { Duplex } from 'node:stream'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../src/request/dispatch-handler.ts'
@@ -11,12 +11,14 @@ export type Interference = (method: HandlerMethod, handler: RecordingHandler) =>
 export class RecordingHandler implements DispatchHandler {
   readonly calls: HandlerMethod[] = []
   readonly statuses: number[] = []
+  readonly chunks: Buffer[] = []
+  /** The chunks of the request body, as `onBodySent` got them. */
+  readonly sent: (string | Uint8Array)[] = []
   readonly errors: Error[] = []
+  readonly controllers: DispatchController[] = []
   headers: HeaderObject | null = null
   trailers: HeaderObject | null = null
   statusText: string | null = null
-  body = ''
-  controller: DispatchController | null = null
   context: unknown
   socket: Duplex | null = null
   /** What `onResponseError` got as its first argument. */
@@ -26,16 +28,29 @@ export class RecordingHandler implements DispatchHandler {
   readonly #log: string[] | null
   readonly #name: string
   readonly #interfere: Interference
+  readonly #hooks: Partial<DispatchHandler>
   #settle: () => void = () => {}
 
-  /** `log` is shared by several handlers: each call is noted there as `name.method`. */
-  constructor(interfere: Interference = () => {}, log: string[] | null = null, name = '') {
-    this.#interfere = interfere
+  /**
+   * What interferes is one function for all methods, or methods of the same names. `log` is shared by several
+   * handlers: each call is noted there as `name.method`.
+   */
+  constructor(
+    interfere: Interference | Partial<DispatchHandler> = {},
+    log: string[] | null = null,
+    name = '',
+  ) {
+    this.#interfere = typeof interfere === 'function' ? interfere : () => {}
+    this.#hooks = typeof interfere === 'function' ? {} : interfere
     this.#log = log
     this.#name = name
     this.settled = new Promise((resolve) => {
       this.#settle = () => resolve(this)
     })
+  }
+
+  get controller(): DispatchController | null {
+    return this.controllers.at(-1) ?? null
   }
 
   get error(): Error | undefined {
@@ -46,6 +61,23 @@ export class RecordingHandler implements DispatchHandler {
     return this.statuses.at(-1)
   }
 
+  /** Latin-1. */
+  get body(): string {
+    return Buffer.concat(this.chunks).toString('latin1')
+  }
+
+  /** The calls without what depends on how the bytes came: heads with their status, all chunks in a row as one. */
+  get story(): string[] {
+    const story: string[] = []
+    let heads = 0
+    for (const call of this.calls) {
+      if (call === 'onResponseData' && story.at(-1) === call) continue
+      const isHead = call === 'onResponseStart' || call === 'onRequestUpgrade'
+      story.push(isHead ? `${call} ${this.statuses[heads++]}` : call)
+    }
+    return story
+  }
+
   #note(method: HandlerMethod): void {
     this.calls.push(method)
     this.#log?.push(`${this.#name}.${method}`)
@@ -53,25 +85,30 @@ export class RecordingHandler implements DispatchHandler {
   }
 
   onRequestStart(controller: DispatchController, context: unknown): void {
-    this.controller = controller
+    this.controllers.push(controller)
     this.context = context
     this.#note('onRequestStart')
+    this.#hooks.onRequestStart?.(controller, context)
   }
 
-  onBodySent(): void {
+  onBodySent(chunk: string | Uint8Array): void {
+    this.sent.push(chunk)
     this.#note('onBodySent')
+    this.#hooks.onBodySent?.(chunk)
   }
 
   onRequestSent(): void {
     this.#note('onRequestSent')
+    this.#hooks.onRequestSent?.()
   }
 
   onResponseStarted(): void {
     this.#note('onResponseStarted')
+    this.#hooks.onResponseStarted?.()
   }
 
   onResponseStart(
-    _: DispatchController,
+    controller: DispatchController,
     statusCode: number,
     headers: HeaderObject,
     statusText: string,
@@ -80,25 +117,34 @@ export class RecordingHandler implements DispatchHandler {
     this.headers = headers
     this.statusText = statusText
     this.#note('onResponseStart')
+    this.#hooks.onResponseStart?.(controller, statusCode, headers, statusText)
   }
 
-  onResponseData(_: DispatchController, chunk: Buffer): void {
-    this.body += chunk.toString('latin1')
+  onResponseData(controller: DispatchController, chunk: Buffer): void {
+    this.chunks.push(chunk)
     this.#note('onResponseData')
+    this.#hooks.onResponseData?.(controller, chunk)
   }
 
-  onResponseEnd(_: DispatchController, trailers: HeaderObject): void {
+  onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
     this.trailers = trailers
     this.#settle()
     this.#note('onResponseEnd')
+    this.#hooks.onResponseEnd?.(controller, trailers)
   }
 
-  onRequestUpgrade(_: DispatchController, statusCode: number, headers: HeaderObject, socket: Duplex): void {
+  onRequestUpgrade(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
     this.statuses.push(statusCode)
     this.headers = headers
     this.socket = socket
     this.#settle()
     this.#note('onRequestUpgrade')
+    this.#hooks.onRequestUpgrade?.(controller, statusCode, headers, socket)
   }
 
   onResponseError(controller: DispatchController | null | undefined, error: Error): void {
@@ -106,5 +152,6 @@ export class RecordingHandler implements DispatchHandler {
     this.errors.push(error)
     this.#settle()
     this.#note('onResponseError')
+    this.#hooks.onResponseError?.(controller, error)
   }
 }

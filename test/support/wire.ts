@@ -1,13 +1,26 @@
 /**
- * One description of a test, run over every way a client can reach an origin. Servers are those of the
- * runtime; the request listener sees the same objects whatever the protocol.
+ * One description of a test, run over every way a client can reach an origin, and through every kind of
+ * dispatcher. Servers are those of the runtime; the request listener sees the same objects whatever the protocol.
  */
 import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { describe, type TestContext } from 'node:test'
-import { Client, type ClientOptions, H2CClient } from '../../src/index.ts'
+import type { LifecycleDispatcher } from '../../src/dispatcher/lifecycle.ts'
+import {
+  Agent,
+  type AgentDispatchOptions,
+  Client,
+  type ClientOptions,
+  type ClientStats,
+  type DispatchHandler,
+  H2CClient,
+  type LegacyDispatchHandler,
+  Pool,
+  type PoolOptions,
+  type PoolStats,
+} from '../../src/index.ts'
 import { authority, localhost } from './certificates.ts'
 
 export type Listener = (request: http.IncomingMessage, response: http.ServerResponse) => void
@@ -52,6 +65,65 @@ export function overEachWire(
   }
 }
 
+export type Kind = 'Client' | 'Pool' | 'Agent'
+
+/** A wire, and what sends the requests over it. */
+export interface Way extends Wire {
+  readonly kind: Kind
+}
+
+const KINDS: readonly Kind[] = ['Client', 'Pool', 'Agent']
+
+/** Describes the same tests once for each wire and each kind of dispatcher. */
+export function overEachWay(title: string, define: (way: Way) => void): void {
+  for (const kind of KINDS) {
+    for (const wire of WIRES) {
+      const way: Way = { ...wire, kind }
+      describe(`${title}: ${kind} over ${wire.name}`, () => define(way))
+    }
+  }
+}
+
+/** A second request waits for the first. */
+export const ONE_AT_A_TIME: PoolOptions = { connections: 1, maxConcurrentStreams: 1 }
+
+/** An agent is told the origin with each request; here it is the one that the test is about. */
+class OneOriginAgent extends Agent {
+  readonly #origin: string
+
+  constructor(origin: string, options: PoolOptions) {
+    super(options as Omit<PoolOptions, 'factory'>)
+    this.#origin = origin
+  }
+
+  override dispatch(
+    options: AgentDispatchOptions,
+    handler: DispatchHandler | LegacyDispatchHandler,
+  ): boolean {
+    const incomplete = typeof options === 'object' && options !== null && !options.origin
+    return super.dispatch(incomplete ? { ...options, origin: this.#origin } : options, handler)
+  }
+
+  /** Those of the origin, in the shape of a pool's. */
+  get own(): ClientStats | PoolStats {
+    return this.stats[this.#origin] ?? { connected: 0, free: 0, pending: 0, queued: 0, running: 0, size: 0 }
+  }
+}
+
+/** What a dispatcher of any kind has to do, and how many connections it has for that. */
+export interface Load {
+  readonly connected: number
+  readonly pending: number
+  readonly running: number
+  readonly size: number
+}
+
+export function loadOf(dispatcher: LifecycleDispatcher): Load {
+  const { stats, own } = dispatcher as { stats?: ClientStats | PoolStats; own?: ClientStats | PoolStats }
+  const { connected, pending, running, size } = (own ?? stats)!
+  return { connected: Number(connected), pending, running, size }
+}
+
 export interface TestOrigin {
   readonly url: string
   readonly port: number
@@ -62,8 +134,15 @@ export interface TestOrigin {
   client(options?: ClientOptions): Client
 }
 
+export interface WayOrigin extends TestOrigin {
+  /** The kind of dispatcher the way asks for. `connections` is for those that can have several. */
+  dispatcher(options?: PoolOptions): LifecycleDispatcher
+}
+
 /** Starts an origin on a free port; it is gone when the test ends. */
-export async function startOrigin(t: TestContext, wire: Wire, listener: Listener): Promise<TestOrigin> {
+export async function startOrigin(t: TestContext, way: Way, listener: Listener): Promise<WayOrigin>
+export async function startOrigin(t: TestContext, wire: Wire, listener: Listener): Promise<TestOrigin>
+export async function startOrigin(t: TestContext, wire: Wire | Way, listener: Listener): Promise<WayOrigin> {
   const server = createServer(wire, listener)
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => {
@@ -73,27 +152,38 @@ export async function startOrigin(t: TestContext, wire: Wire, listener: Listener
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const url = `${wire.secure ? 'https' : 'http'}://localhost:${port}`
-  const clients: Client[] = []
+  const dispatchers: LifecycleDispatcher[] = []
 
   t.after(async () => {
-    await Promise.all(clients.map((client) => client.destroy()))
+    await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()))
     const closed = new Promise((resolve) => server.close(resolve))
     for (const socket of sockets) socket.destroy()
     await closed
   })
+
+  const trusting = <T extends ClientOptions>(options: T): T => ({
+    ...options,
+    connect: typeof options.connect === 'function' ? options.connect : { ca: authority, ...options.connect },
+  })
+  const client = (options: ClientOptions = {}): Client => {
+    const made = wire.name === 'h2c' ? new H2CClient(url, options) : new Client(url, trusting(options))
+    dispatchers.push(made)
+    return made
+  }
 
   return {
     url,
     port,
     server,
     sockets,
-    client(options = {}) {
-      const connect =
-        typeof options.connect === 'function' ? options.connect : { ca: authority, ...options.connect }
-      const client =
-        wire.name === 'h2c' ? new H2CClient(url, options) : new Client(url, { ...options, connect })
-      clients.push(client)
-      return client
+    client,
+    dispatcher({ connections, ...options } = {}) {
+      const { kind } = wire as Way
+      if (kind === 'Client') return client(options)
+      const shared = trusting({ ...options, connections, useH2c: wire.name === 'h2c' })
+      const made = kind === 'Pool' ? new Pool(url, shared) : new OneOriginAgent(url, shared)
+      dispatchers.push(made)
+      return made
     },
   }
 }

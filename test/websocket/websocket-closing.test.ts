@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { errors } from '../../src/index.ts'
+import { ping } from '../../src/websocket/websocket.ts'
 import { CLOSE, closePayload, PING, serverFrame, TEXT } from '../protocol/websocket/server-frames.ts'
 import { eventually, FakeClock, turns } from '../support/fake-clock.ts'
 import { closed, opened, record, startRawServer } from './raw-server.ts'
@@ -53,6 +54,19 @@ describe('close()', () => {
       assert.equal(await peer.frame(), null)
     })
   }
+
+  it('nothing is pinged after it', async (t) => {
+    const raw = await startRawServer(t)
+    const [socket, peer] = await raw.pair()
+    const close = closed(socket)
+    socket.close(3000)
+    ping(socket, Buffer.from('late'))
+    assert.equal((await peer.frame())!.opcode, CLOSE)
+    peer.send(serverFrame(CLOSE))
+    await close
+    ping(socket)
+    assert.equal(await peer.frame(), null)
+  })
 
   it('gives a peer that does not answer thirty seconds', async (t) => {
     const raw = await startRawServer(t)

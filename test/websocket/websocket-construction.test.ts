@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Dispatcher } from '../../src/index.ts'
-import { CloseEvent, ErrorEvent, MessageEvent } from '../../src/websocket/events.ts'
+import {
+  CloseEvent,
+  type Dispatcher,
+  ErrorEvent,
+  getGlobalDispatcher,
+  MessageEvent,
+  setGlobalDispatcher,
+} from '../../src/index.ts'
 import { ping, WebSocket, type WebSocketInit } from '../../src/websocket/websocket.ts'
 import { closed, opened, startRawServer } from './raw-server.ts'
 
@@ -54,6 +60,22 @@ describe('the options', () => {
     assert.deepEqual(
       raw.requests.map(({ headers }) => headers['sec-websocket-protocol']),
       ['b', 'a, b', 'b, c'],
+    )
+  })
+
+  it('protocols as the second argument itself', async (t) => {
+    const raw = await startRawServer(t, { headers: { 'sec-websocket-protocol': 'b' } })
+    const before = getGlobalDispatcher()
+    setGlobalDispatcher(raw.client)
+    t.after(() => setGlobalDispatcher(before))
+    for (const protocols of ['b', ['a', 'b'], new Set(['c', 'b'])]) {
+      const socket = new WebSocket(`ws://127.0.0.1:${raw.port}`, protocols)
+      await opened(socket)
+      assert.equal(socket.protocol, 'b')
+    }
+    assert.deepEqual(
+      raw.requests.map(({ headers }) => headers['sec-websocket-protocol']),
+      ['b', 'a, b', 'c, b'],
     )
   })
 
@@ -239,6 +261,9 @@ describe('the events', () => {
   })
 
   it('carry what they are given', () => {
+    const message = new MessageEvent('message', { data: 'text', origin: 'ws://a.test', lastEventId: '7' })
+    assert.deepEqual([message.data, message.origin, message.lastEventId], ['text', 'ws://a.test', '7'])
+    assert.ok(message instanceof Event)
     const close = new CloseEvent('close', { code: 1000, reason: 'why', wasClean: true })
     assert.deepEqual([close.type, close.code, close.reason, close.wasClean], ['close', 1000, 'why', true])
     assert.equal(String(close), '[object CloseEvent]')

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import diagnostics from 'node:diagnostics_channel'
-import { once } from 'node:events'
 import { describe, it, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { ping, type WebSocket } from '../../src/websocket/websocket.ts'
 import { CLOSE, closePayload, PING, PONG, serverFrame } from '../protocol/websocket/server-frames.ts'
 import { closed, startRawServer } from './raw-server.ts'
@@ -22,6 +19,17 @@ interface OpenMessage {
   readonly extensions: string
   readonly websocket: WebSocket
   readonly handshakeResponse: { status: number; statusText: string; headers: Record<string, string> }
+}
+
+/** Names of the messages in the order in which they were published. */
+function publications(t: TestContext): string[] {
+  const names: string[] = []
+  for (const name of ['open', 'close', 'socket_error', 'ping', 'pong']) {
+    const listener = (): void => void names.push(name)
+    diagnostics.subscribe(`undici:websocket:${name}`, listener)
+    t.after(() => diagnostics.unsubscribe(`undici:websocket:${name}`, listener))
+  }
+  return names
 }
 
 describe('the channels', () => {
@@ -88,39 +96,56 @@ describe('the channels', () => {
     assert.equal(seen.length, 1)
     assert.equal((seen[0] as NodeJS.ErrnoException).code, 'ECONNRESET')
   })
-})
 
-it('RUNTIME_DEBUG=websocket writes what happens', async (t) => {
-  const raw = await startRawServer(t)
-  const script = `
-    const { Client } = await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
-    const { WebSocket } = await import(${JSON.stringify(new URL('../../src/websocket/websocket.ts', import.meta.url).href)})
-    const dispatcher = new Client('http://127.0.0.1:${raw.port}')
-    const socket = new WebSocket('ws://user:secret@127.0.0.1:${raw.port}/chat', { dispatcher })
-    socket.onclose = () => dispatcher.close()
-  `
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    env: { ...process.env, RUNTIME_DEBUG: 'websocket' },
-    stdio: ['ignore', 'inherit', 'pipe'],
+  it('each message has just these properties', async (t) => {
+    const seen: Record<string, object[]> = {}
+    for (const name of ['open', 'ping', 'pong', 'close']) seen[name] = listen<object>(t, name)
+    const raw = await startRawServer(t)
+    const [socket, peer] = await raw.pair()
+    const close = closed(socket)
+    peer.send(serverFrame(PING), serverFrame(PONG), serverFrame(CLOSE))
+    await close
+    const keys = Object.entries(seen).map(([name, [message]]) => [name, Object.keys(message!).sort()])
+    assert.deepEqual(Object.fromEntries(keys), {
+      open: ['address', 'extensions', 'handshakeResponse', 'protocol', 'websocket'],
+      ping: ['payload', 'websocket'],
+      pong: ['payload', 'websocket'],
+      close: ['code', 'reason', 'websocket'],
+    })
+    const { address, handshakeResponse } = seen['open']![0] as OpenMessage
+    assert.deepEqual(Object.keys(address).sort(), ['address', 'family', 'port'])
+    assert.deepEqual(Object.keys(handshakeResponse).sort(), ['headers', 'status', 'statusText'])
+    const { payload } = seen['ping']![0] as { payload: Buffer }
+    assert.deepEqual(payload, Buffer.alloc(0))
+    assert.deepEqual(seen['close'], [{ websocket: socket, code: 1005, reason: '' }])
   })
-  let output = ''
-  child.stderr.on('data', (chunk: Buffer) => {
-    output += String(chunk)
+
+  it('a handshake that fails: only close', async (t) => {
+    const names = publications(t)
+    const closes = listen<{ code: number; reason: string }>(t, 'close')
+    const raw = await startRawServer(t, { answer: () => 'HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n' })
+    await closed(raw.open())
+    assert.deepEqual(names, ['close'])
+    assert.deepEqual([closes[0]!.code, closes[0]!.reason], [1006, ''])
   })
-  const peer = await raw.accept()
-  peer.send(serverFrame(PING), serverFrame(PONG), serverFrame(CLOSE, closePayload(3000, 'bye')))
-  await once(child, 'close')
-  const lines = output.trim().split('\n')
-  const label = `WEBSOCKET ${child.pid}: `
-  const host = `127.0.0.1:${raw.port}`
-  assert.deepEqual(lines, [
-    `${label}connecting to ${host} using http:h1`,
-    `${label}connected to ${host} using http:h1`,
-    `${label}sending request to GET http://${host}/chat`,
-    `${label}connection opened 127.0.0.1`,
-    `${label}ping received`,
-    `${label}pong received`,
-    `${label}closed connection to ws://${host}/chat - 3000 bye`,
-  ])
+
+  it('behind a close frame nothing is a ping or pong any more', async (t) => {
+    const names = publications(t)
+    const raw = await startRawServer(t)
+    const [socket, peer] = await raw.pair()
+    const close = closed(socket)
+    peer.send(serverFrame(PONG), serverFrame(CLOSE), serverFrame(PING), serverFrame(PONG))
+    await close
+    assert.deepEqual(names, ['open', 'pong', 'close'])
+  })
+
+  it('a server that breaks the rules is no error of the socket', async (t) => {
+    const names = publications(t)
+    const raw = await startRawServer(t)
+    const [socket, peer] = await raw.pair()
+    const close = closed(socket)
+    peer.send(serverFrame(0x3))
+    await close
+    assert.deepEqual(names, ['open', 'close'])
+  })
 })

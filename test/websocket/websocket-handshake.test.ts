@@ -35,6 +35,28 @@ describe('the request', () => {
     })
   })
 
+  it('is dispatched as an upgrade, with nothing else asked of the dispatcher', async () => {
+    const calls: (DispatchOptions & Record<string, unknown>)[] = []
+    const dispatcher = {
+      dispatch: (options: DispatchOptions) => calls.push(options as (typeof calls)[0]),
+    } as unknown as Dispatcher
+    for (const url of ['ws://a.test:81/chat?x=1', 'wss://user:secret@a.test']) {
+      new WebSocket(url, { dispatcher, headers: { 'X-Own': '1' } })
+    }
+    await turns(1)
+    const asked = calls.map(({ headers: _, ...options }) => options)
+    const always = { method: 'GET', body: null, upgrade: 'websocket', maxRedirections: 0 }
+    assert.deepEqual(asked, [
+      { origin: 'http://a.test:81', path: '/chat?x=1', ...always },
+      { origin: 'https://a.test', path: '/', ...always },
+    ])
+    const fields = calls.map(({ headers }) => headers as string[])
+    for (const flat of fields) assert.deepEqual(flat.slice(0, 2), ['X-Own', '1'])
+    const encodings = fields.map((flat) => flat[flat.indexOf('accept-encoding') + 1])
+    assert.deepEqual(encodings, ['gzip, deflate', 'br, gzip, deflate, zstd'])
+    assert.equal(fields.flat().includes('authorization'), false)
+  })
+
   it('has another key each time, and no fields of the handshake from the caller', async (t) => {
     const raw = await startRawServer(t)
     const headers = {
@@ -192,6 +214,7 @@ describe('credentials in the URL', () => {
     const seen: (string | undefined)[] = []
     const server = http.createServer()
     server.on('upgrade', (request, socket) => {
+      assert.equal(request.url, '/path')
       seen.push(request.headers.authorization)
       socket.end('HTTP/1.1 401 x\r\ncontent-length: 0\r\nwww-authenticate: Basic\r\n\r\n')
     })

@@ -24,6 +24,12 @@ interface Http2Server {
   readonly streams: http2.ServerHttp2Stream[]
 }
 
+interface OpenMessage {
+  readonly address: AddressInfo
+  readonly websocket: WebSocket
+  readonly handshakeResponse: { status: number; statusText: string; headers: Record<string, string> }
+}
+
 interface Options {
   readonly tls: boolean
   readonly answer?: http2.OutgoingHttpHeaders
@@ -86,17 +92,20 @@ for (const tls of [true, false]) {
       assert.deepEqual([socket.protocol, socket.extensions, socket.readyState], ['chat', '', 1])
     })
 
-    it('tells the local end of the connection when it opens', async (t) => {
-      const server = await start(t, { tls })
-      const published = new Promise<unknown>((resolve) => {
-        const listener = (message: unknown): void => resolve((message as { address: unknown }).address)
+    it('tells the local end of the connection and the answer when it opens', async (t) => {
+      const server = await start(t, { tls, answer: { ':status': 200, 'x-answer': 'yes' } })
+      const published = new Promise<OpenMessage>((resolve) => {
+        const listener = (message: unknown): void => resolve(message as OpenMessage)
         channel('undici:websocket:open').subscribe(listener)
         t.after(() => channel('undici:websocket:open').unsubscribe(listener))
       })
-      await server.pair()
-      const { address, family, port } = (await published) as AddressInfo
-      assert.deepEqual([address, family], ['127.0.0.1', 'IPv4'])
-      assert.equal(Number.isInteger(port), true)
+      const [socket] = await server.pair()
+      const { address, websocket, handshakeResponse } = await published
+      assert.deepEqual([address.address, address.family], ['127.0.0.1', 'IPv4'])
+      assert.equal(Number.isInteger(address.port), true)
+      assert.equal(websocket, socket)
+      const { status, statusText, headers } = handshakeResponse
+      assert.deepEqual([status, statusText, headers['x-answer']], [200, '', 'yes'])
     })
 
     it('messages both ways, and a clean close', async (t) => {

@@ -1,0 +1,189 @@
+// The origin that the snippets of README.md and docs/ talk to: `node examples/origin.mjs`.
+// All on loopback; the keys beside this file are public, so use them for nothing else.
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import http2 from 'node:http2'
+import net from 'node:net'
+import { pathToFileURL } from 'node:url'
+import { WebSocketServer } from 'ws'
+
+/** What the snippets call these servers; a test maps each to a free port. */
+export const PORTS = { http: 3000, otherHttp: 3001, h2c: 3002, https: 3443, mutualTls: 3444 }
+
+const pem = (name) => readFileSync(new URL(`./${name}.pem`, import.meta.url))
+const identity = { key: pem('localhost-key'), cert: pem('localhost') }
+
+/** Milliseconds: long enough for a reader who types. */
+const KEEP_ALIVE = 60_000
+
+/** Paths that have been asked for once: `/flaky/…` answers from the second time on. */
+const seen = new Set()
+
+function answer(request, response) {
+  const url = new URL(request.url, 'http://origin.invalid')
+  const [, first, second] = url.pathname.split('/')
+  const json = (value) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(value))
+  }
+  request.on('error', () => {})
+  response.on('error', () => {})
+  switch (first) {
+    case '':
+      response.setHeader('content-type', 'text/plain')
+      response.end(`hello over HTTP/${request.httpVersion}`)
+      return
+    case 'echo':
+      response.setHeader('content-type', request.headers['content-type'] ?? 'application/octet-stream')
+      request.pipe(response)
+      return
+    case 'json':
+      json({ hello: 'world' })
+      return
+    case 'request':
+      json({ method: request.method, path: request.url, headers: request.headers })
+      return
+    case 'who':
+      json({ client: request.socket.getPeerCertificate?.()?.subject?.CN ?? null })
+      return
+    case 'status':
+      response.writeHead(Number(second))
+      response.end()
+      return
+    case 'large':
+      response.setHeader('content-length', 1_048_576)
+      response.end(Buffer.alloc(1_048_576, 'x'))
+      return
+    case 'cookies':
+      response.setHeader('set-cookie', [
+        'session=abc; Path=/; HttpOnly; SameSite=Lax',
+        'theme=dark; Max-Age=60',
+      ])
+      response.end()
+      return
+    case 'hints':
+      response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' })
+      response.end('with hints')
+      return
+    case 'trailers':
+      response.setHeader('trailer', 'checksum')
+      response.write('a body')
+      response.addTrailers({ checksum: '42' })
+      response.end()
+      return
+    case 'redirect':
+      response.writeHead(302, { location: '/json' })
+      response.end()
+      return
+    case 'slow':
+      // Never answers.
+      return
+    case 'stall':
+      // The first half of a body, and no other.
+      response.setHeader('content-length', 10)
+      response.write('first')
+      return
+    case 'die':
+      lose(request)
+      return
+    case 'flaky':
+      if (seen.has(url.href)) {
+        response.end('here now')
+        return
+      }
+      seen.add(url.href)
+      lose(request)
+      return
+    default:
+      response.writeHead(404)
+      response.end()
+  }
+}
+
+/** The connection goes without an answer. */
+function lose(request) {
+  const session = request.stream?.session
+  if (session) session.destroy()
+  else request.socket.destroy()
+}
+
+/** `upgrade: echo` sends back what comes; `upgrade: websocket` does so with messages. */
+function switchProtocols(webSockets, request, socket, head) {
+  socket.on('error', () => {})
+  if (request.headers.upgrade.toLowerCase() === 'websocket') {
+    webSockets.handleUpgrade(request, socket, head, (connection) => {
+      connection.on('error', () => {})
+      connection.on('message', (data, isBinary) => connection.send(data, { binary: isBinary }))
+    })
+    return
+  }
+  socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
+  socket.pipe(socket)
+}
+
+/** A tunnel, to loopback only. */
+function tunnel(request, socket, head) {
+  socket.on('error', () => {})
+  const { hostname, port } = new URL(`http://${request.url}`)
+  if (hostname !== 'localhost' && hostname !== '127.0.0.1') {
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+    return
+  }
+  const target = net.connect(Number(port || 80), '127.0.0.1', () => {
+    socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+    target.write(head)
+    target.pipe(socket).pipe(target)
+  })
+  target.on('error', () => socket.destroy())
+}
+
+/**
+ * Starts all servers on loopback.
+ *
+ * @param {Record<keyof typeof PORTS, number>} ports 0 for a free one
+ * @returns the ports they listen on, and how to end them
+ */
+export async function startOrigins(ports) {
+  const webSockets = new WebSocketServer({ noServer: true })
+  const tls = { ...identity, allowHTTP1: true }
+  const servers = {
+    http: http.createServer({ keepAliveTimeout: KEEP_ALIVE }, answer),
+    otherHttp: http.createServer({ keepAliveTimeout: KEEP_ALIVE }, answer),
+    h2c: http2.createServer(answer),
+    https: http2.createSecureServer(tls, answer),
+    mutualTls: http2.createSecureServer({ ...tls, ca: pem('ca'), requestCert: true }, answer),
+  }
+  const sockets = new Set()
+  const listening = {}
+  for (const [name, server] of Object.entries(servers)) {
+    server.on('upgrade', (request, socket, head) => switchProtocols(webSockets, request, socket, head))
+    if (name.toLowerCase().endsWith('http')) server.on('connect', tunnel)
+    server.on('sessionError', () => {})
+    server.on('tlsClientError', () => {})
+    server.on('connection', (socket) => {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => sockets.delete(socket))
+    })
+    await new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(ports[name], '127.0.0.1', resolve)
+    })
+    listening[name] = server.address().port
+  }
+  const close = async () => {
+    const closed = Object.values(servers).map((server) => new Promise((resolve) => server.close(resolve)))
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(closed)
+  }
+  return { ports: listening, close }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const { ports } = await startOrigins(PORTS)
+  console.log(`HTTP/1.1              http://localhost:${ports.http}, http://localhost:${ports.otherHttp}`)
+  console.log(`HTTP/2 over TLS       https://localhost:${ports.https}`)
+  console.log(`  with certificates   https://localhost:${ports.mutualTls}`)
+  console.log(`HTTP/2 over cleartext http://localhost:${ports.h2c}`)
+  console.log('Ctrl+C ends it.')
+}

@@ -1,0 +1,42 @@
+/**
+ * Owns the reading of options past what somebody has put on `Object.prototype`: a bug elsewhere in the process
+ * that lets an attacker write there must not add a header, a body or a trusted certificate to requests
+ * (axios CVE-2026-42264 and its relatives). Only enumerable properties count, which is what an assignment
+ * makes; looking for them costs some nanoseconds where there are none.
+ */
+
+/**
+ * The options as they are, or, where `Object.prototype` is polluted, what they and their classes say
+ * themselves. Anything but an object comes back for the checks behind this to refuse.
+ */
+export function withoutPollution<T>(options: T): T {
+  for (const _ in Object.prototype) return ownReading(options)
+  return options
+}
+
+function ownReading<T>(options: T): T {
+  if (typeof options !== 'object' || options === null) return options
+  const reading = Object.create(null) as Record<PropertyKey, unknown>
+  let owner: object | null = options
+  while (owner !== null && owner !== Object.prototype) {
+    for (const name of Reflect.ownKeys(owner)) {
+      if (!(name in reading)) reading[name] = Reflect.get(options, name)
+    }
+    owner = Reflect.getPrototypeOf(owner)
+  }
+  return reading as T
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * For options that the runtime reads, or copies onto ordinary objects of its own: covers what it would find on
+ * their prototype. Names in `settled` have a default there, which an `undefined` would take away.
+ */
+export function coverPollution<T extends object>(options: T, settled: ReadonlySet<string> = NONE): T {
+  for (const name in Object.prototype) {
+    if (Object.hasOwn(options, name) || settled.has(name)) continue
+    Object.defineProperty(options, name, { value: undefined, writable: true, enumerable: true })
+  }
+  return options
+}

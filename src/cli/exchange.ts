@@ -1,0 +1,175 @@
+/**
+ * One request and what came of it, as plain data that the report, the JSON result and the archive are made
+ * from. A failure is data, too. Secrets are taken out here, so that nobody further on can show them.
+ */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import type { Timings } from '../index.ts'
+import type { ConnectionFacts, Dialer } from './dialer.ts'
+import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
+import { type Phases, phasesOf } from './phases.ts'
+
+export type Field = readonly [name: string, value: string]
+
+export interface Outgoing {
+  readonly url: URL
+  readonly method: string
+  readonly headers: readonly Field[]
+  readonly body: Buffer | null
+  /** Milliseconds for all of it. */
+  readonly timeout: number | null
+}
+
+export interface Incoming {
+  readonly status: number
+  readonly statusText: string
+  readonly headers: readonly Field[]
+  trailers: readonly Field[]
+  /** Bytes of the body as received. */
+  size: number
+  /** The beginning of the body, or all of it. */
+  body: Buffer
+}
+
+export interface Exchange {
+  readonly startedAt: Date
+  /** Headers as sent, but without secrets. */
+  readonly request: Outgoing
+  /** Informational responses that came before. */
+  readonly early: readonly { readonly status: number; readonly headers: readonly Field[] }[]
+  readonly response: Incoming | null
+  readonly connection: ConnectionFacts | null
+  readonly phases: Phases | null
+  readonly failure: Failure | null
+}
+
+export interface Reception {
+  /** Bytes of the body to keep. */
+  readonly keep: number
+  /** Where the body goes, too. It is not ended. */
+  readonly sink: Writable | null
+  readonly onProgress: (received: number, expected: number | null) => void
+}
+
+const SECRET = new Set(['authorization', 'proxy-authorization'])
+
+/** The scheme may be seen, what follows it may not. */
+export function redact([name, value]: Field): Field {
+  return [name, SECRET.has(name.toLowerCase()) ? `${value.split(' ', 1)[0]} (redacted)` : value]
+}
+
+/** The value of the first field of this name. */
+export function field(headers: readonly Field[], wanted: string): string | null {
+  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null
+}
+
+/** Sends it and takes the response. Never throws: an error is a `failure`. */
+export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Reception): Promise<Exchange> {
+  const { url, method, headers, body, timeout } = outgoing
+  const startedAt = new Date()
+  const early: { status: number; headers: Field[] }[] = []
+  const wiretap = new Wiretap(dialer, body)
+  const limit = timeout && deadline(timeout)
+  let stage: Stage = 'connecting'
+  let response: Incoming | null = null
+  let timings: Timings | null = null
+  let failure: Failure | null = null
+  const client = dialer.open(null).on('connect', () => {
+    stage = 'waiting for the response'
+  })
+  try {
+    const data = await client.request({
+      path: url.pathname + url.search,
+      method,
+      headers: headers.flat(),
+      body,
+      signal: limit ? limit.signal : null,
+      responseHeaders: 'raw',
+      onInfo: (info) => early.push({ status: info.statusCode, headers: pairs(info.headers as string[]) }),
+    })
+    stage = 'receiving the body'
+    timings = data.timings
+    response = {
+      status: data.statusCode,
+      statusText: data.statusText,
+      headers: pairs(data.headers),
+      trailers: [],
+      size: 0,
+      body: Buffer.alloc(0),
+    }
+    await receive(data.body, response, reception)
+    response.trailers = Object.entries(data.trailers).flatMap(([name, value]) =>
+      [value].flat().map((one): Field => [name, String(one)]),
+    )
+  } catch (error) {
+    failure = failureOf(error, stage)
+    timings ??= (error as { timings?: Timings }).timings ?? null
+  }
+  if (limit) limit.clear()
+  wiretap.stop()
+  await (failure === null ? client.close() : client.destroy())
+  return {
+    startedAt,
+    request: { ...outgoing, headers: (wiretap.fields ?? headers).map(redact) },
+    early,
+    response,
+    connection: dialer.connections.at(-1) ?? null,
+    phases: timings && phasesOf(timings, dialer.dial),
+    failure,
+  }
+}
+
+async function receive(body: AsyncIterable<Buffer>, into: Incoming, reception: Reception): Promise<void> {
+  const { keep, sink, onProgress } = reception
+  const length = field(into.headers, 'content-length')
+  const kept: Buffer[] = []
+  try {
+    for await (const chunk of body) {
+      if (into.size < keep) kept.push(chunk.subarray(0, keep - into.size))
+      into.size += chunk.length
+      onProgress(into.size, length && Number(length) ? Number(length) : null)
+      // A sink that failed says so when it is ended.
+      if (sink?.write(chunk) === false && !sink.errored) await once(sink, 'drain')
+    }
+  } finally {
+    into.body = Buffer.concat(kept)
+  }
+}
+
+function pairs(flat: readonly string[]): Field[] {
+  return Array.from({ length: flat.length / 2 }, (_, i): Field => [flat[2 * i]!, flat[2 * i + 1]!])
+}
+
+/** Sees the request's head as it is written on the connection of this run. */
+class Wiretap {
+  static readonly #channel = 'undici:client:sendHeaders'
+  fields: Field[] | null = null
+  readonly #listener: (message: unknown) => void
+
+  constructor(dialer: Dialer, body: Buffer | null) {
+    this.#listener = (message) => {
+      const { headers, socket } = message as { headers: string; socket: object }
+      if (socket === dialer.socket) this.#read(headers, body)
+    }
+    subscribe(Wiretap.#channel, this.#listener)
+  }
+
+  stop(): void {
+    unsubscribe(Wiretap.#channel, this.#listener)
+  }
+
+  #read(head: string, body: Buffer | null): void {
+    const lines = head.split('\r\n').filter((line) => line !== '')
+    if (/ HTTP\/1\.1$/.test(lines[0]!)) {
+      lines.shift()
+      // Over HTTP/1.1 the field that frames the body is added after the channel was told.
+      if (body !== null) lines.push(`content-length: ${body.length}`)
+    }
+    this.fields = lines.map((line): Field => {
+      // A pseudo-header field of HTTP/2 begins with a colon.
+      const colon = line.indexOf(':', 1)
+      return [line.slice(0, colon), line.slice(colon + 2)]
+    })
+  }
+}

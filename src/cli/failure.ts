@@ -1,0 +1,91 @@
+/** From an error to what the user needs: an exit code, the error's code and message, and what to do about it. */
+import { errors } from '../index.ts'
+import { UsageError } from './options.ts'
+
+export const EXIT = { ok: 0, usage: 1, connect: 2, timeout: 3, protocol: 4, status: 22 } as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** How far the exchange had come, as the command saw it. */
+export type Stage = 'connecting' | 'waiting for the response' | 'receiving the body'
+
+export interface Failure {
+  readonly exitCode: ExitCode
+  readonly code: string
+  readonly message: string
+  /** What to do; empty when there is nothing to say. */
+  readonly hint: string
+  /** Whether the same request may be sent again; null when the library does not say. */
+  readonly retrySafety: string | null
+}
+
+/** What the command itself finds wrong with an exchange. */
+export class ExchangeError extends Error {
+  readonly code: 'TIMEOUT' | 'WRONG_PROTOCOL'
+
+  constructor(code: ExchangeError['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Gives a request up when its time is over. The timer keeps the process alive: it is to be cleared. */
+export function deadline(milliseconds: number): { readonly signal: AbortSignal; clear(): void } {
+  const abort = new AbortController()
+  const message = `no complete response within ${milliseconds / 1000} s`
+  const timer = setTimeout(() => abort.abort(new ExchangeError('TIMEOUT', message)), milliseconds)
+  return { signal: abort.signal, clear: () => clearTimeout(timer) }
+}
+
+const NO_ROUTE = 'There is no route to the host: check the network.'
+const UNKNOWN_AUTHORITY =
+  'No trusted authority signed its certificate: name one with --cacert FILE, or skip the check with --insecure.'
+
+const HINTS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'Nothing listens there: check the port, and whether the server is running.',
+  ECONNRESET: 'The server ended the connection: its log may say why.',
+  EHOSTUNREACH: NO_ROUTE,
+  ENETUNREACH: NO_ROUTE,
+  ENOTFOUND: 'The name has no address: check its spelling.',
+  EAI_AGAIN: 'The resolver did not answer: check the network and try again.',
+  ENOENT: 'There is no such socket: check the path.',
+  EACCES: 'You may not use that socket: check its permissions.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  CERT_HAS_EXPIRED: 'Its certificate is no longer valid: renew it, or skip the check with --insecure.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Its certificate is for another name: check the host, or use --insecure.',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'The server does not speak TLS on this port: try http://.',
+  ERR_OSSL_PEM_NO_START_LINE: 'A file given with --cert or --key is not in PEM format.',
+  EPROTO: 'The TLS handshake failed: does the server want a certificate (--cert)?',
+  WRONG_PROTOCOL: 'Leave --http2 out to accept HTTP/1.1.',
+  TIMEOUT: 'Give it longer with --timeout, or look at what the server is doing.',
+  UND_ERR_CONNECT_TIMEOUT: 'Check host and port; a firewall may drop the packets. --timeout sets the limit.',
+  UND_ERR_HEADERS_TIMEOUT: 'The server is silent. --timeout sets another limit.',
+  UND_ERR_BODY_TIMEOUT: 'The server stopped in the middle of the body. --timeout sets another limit.',
+  UND_ERR_HEADERS_OVERFLOW: 'Raise the limit: NODE_OPTIONS=--max-http-header-size=65536.',
+  UND_ERR_SOCKET: 'Does the server speak this protocol on this port? Its log may say more.',
+  USAGE: 'ventuno --help lists the options.',
+}
+
+export function failureOf(error: unknown, stage: Stage): Failure {
+  // Errors of OpenSSL have the readable part of their message in `reason`.
+  const { message, reason, code, retrySafety } = Object(error) as Record<string, string | undefined>
+  const name = code ?? 'ERROR'
+  const place = name === 'TIMEOUT' ? ` while ${stage}` : ''
+  return {
+    exitCode: exitCodeOf(error, name, stage),
+    code: name,
+    message: `${reason ?? message ?? String(error)}${place}`,
+    hint: HINTS[name] ?? (name.startsWith('HPE_') ? 'This is not HTTP/1.1: try https://, or --h2c.' : ''),
+    retrySafety: retrySafety ?? null,
+  }
+}
+
+function exitCodeOf(error: unknown, code: string, stage: Stage): ExitCode {
+  const isOurs = error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError
+  if (isOurs || error instanceof UsageError) return EXIT.usage
+  if (/(^|_)TIMEOUT$|^ETIMEDOUT$/.test(code)) return EXIT.timeout
+  const isSystemError = /^E(AI_)?[A-Z0-9]+$/.test(code) && code !== 'EPROTO' && code !== 'ERROR'
+  return stage === 'connecting' && isSystemError ? EXIT.connect : EXIT.protocol
+}

@@ -1,0 +1,124 @@
+/**
+ * A HAR 1.2 archive of one exchange (http://www.softwareishard.com/blog/har-12-spec/). What does not apply or
+ * is not known is -1 where the format wants a number.
+ */
+import { type Cookie, getSetCookies, Headers } from '../index.ts'
+import { contentOf, textOf } from './body.ts'
+import { type Exchange, type Field, field, type Incoming, type Outgoing } from './exchange.ts'
+import type { Phases } from './phases.ts'
+
+/** Milliseconds with as many decimals as the clock has; the format's -1 for none. */
+const duration = (value: number | null | undefined): number =>
+  value == null ? -1 : Math.round(value * 1000) / 1000
+
+const named = ([name, value]: readonly [string, string]): object => ({ name, value })
+
+/** The archive as an object for `JSON.stringify`. */
+export function harOf(exchange: Exchange, version: string): object {
+  const { startedAt, request, response, connection, failure } = exchange
+  const timings = timingsOf(exchange.phases)
+  const { ssl: _, ...parts } = timings
+  const httpVersion = connection?.protocol.startsWith('h2') ? 'HTTP/2.0' : 'HTTP/1.1'
+  const entry = {
+    startedDateTime: startedAt.toISOString(),
+    time: duration(Object.values(parts).reduce((sum, part) => sum + Math.max(0, part), 0)),
+    request: requestOf(request, httpVersion),
+    response: responseOf(response ?? NO_RESPONSE, httpVersion),
+    cache: {},
+    timings,
+    ...(connection?.remoteAddress ? { serverIPAddress: connection.remoteAddress } : {}),
+    ...(connection?.localPort ? { connection: String(connection.localPort) } : {}),
+    ...(failure ? { comment: `${failure.code}: ${failure.message}` } : {}),
+  }
+  return { log: { version: '1.2', creator: { name: 'ventuno', version }, entries: [entry] } }
+}
+
+/** `connect` contains `ssl`; the last three of a request are never left out. */
+function timingsOf(phases: Phases | null): Record<string, number> {
+  return {
+    blocked: duration(phases?.blocked),
+    dns: duration(phases?.dns),
+    connect: duration(phases?.connect == null ? null : phases.connect + (phases.tls ?? 0)),
+    send: duration(phases?.send ?? 0),
+    wait: duration(phases?.wait ?? 0),
+    receive: duration(phases?.receive ?? 0),
+    ssl: duration(phases?.tls),
+  }
+}
+
+function requestOf({ method, url, headers, body }: Outgoing, httpVersion: string): object {
+  return {
+    method,
+    url: url.href,
+    httpVersion,
+    cookies: headers.filter(([name]) => name.toLowerCase() === 'cookie').flatMap(cookiePairs),
+    headers: headers.map(named),
+    queryString: [...url.searchParams].map(named),
+    ...(body && { postData: postDataOf(body, field(headers, 'content-type') ?? '') }),
+    headersSize: -1,
+    bodySize: body?.length ?? 0,
+  }
+}
+
+function cookiePairs([, value]: Field): object[] {
+  const parts = value.split(';').map((part) => part.trim())
+  return parts.filter(Boolean).map((part) => {
+    const equals = part.indexOf('=')
+    return { name: part.slice(0, Math.max(0, equals)), value: part.slice(equals + 1) }
+  })
+}
+
+/**
+ * Parameters or text, not both. The format has no encoding for what is sent: bytes that are no text are
+ * counted, not shown.
+ */
+function postDataOf(body: Buffer, mimeType: string): object {
+  const text = textOf(body, mimeType, true)
+  if (text === null) return { mimeType, text: '', comment: `${body.length} bytes, no text` }
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(mimeType)
+  return { mimeType, ...(isForm ? { params: [...new URLSearchParams(text)].map(named) } : { text }) }
+}
+
+/** An entry must have a response; status 0 is what browsers write when none came. */
+const NO_RESPONSE: Incoming = {
+  status: 0,
+  statusText: '',
+  headers: [],
+  trailers: [],
+  size: 0,
+  body: Buffer.alloc(0),
+}
+
+function responseOf(response: Incoming, httpVersion: string): object {
+  const { status, statusText, headers, size } = response
+  const own = headers.filter(([name]) => name.toLowerCase() === 'set-cookie')
+  return {
+    status,
+    statusText,
+    httpVersion,
+    cookies: getSetCookies(new Headers(own as [string, string][])).map(cookieOf),
+    headers: headers.map(named),
+    content: harContent(response),
+    redirectURL: field(headers, 'location') ?? '',
+    headersSize: -1,
+    bodySize: size,
+  }
+}
+
+function harContent(response: Incoming): object {
+  const { mimeType, bytes, text, isWhole } = contentOf(response)
+  const head = { size: isWhole ? bytes.length : response.size, mimeType: mimeType || 'x-unknown' }
+  if (!isWhole) return { ...head, comment: 'too large to be kept' }
+  return {
+    ...head,
+    compression: bytes.length - response.size,
+    ...(text === null ? { text: bytes.toString('base64'), encoding: 'base64' } : { text }),
+  }
+}
+
+/** Attributes that are undefined are left out by `JSON.stringify`. */
+function cookieOf({ name, value, path, domain, expires, httpOnly = false, secure = false }: Cookie): object {
+  const until = new Date(expires ?? Number.NaN)
+  const day = Number.isNaN(until.getTime()) ? undefined : until.toISOString()
+  return { name, value, path, domain, expires: day, httpOnly, secure }
+}

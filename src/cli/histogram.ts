@@ -1,0 +1,128 @@
+/** The arithmetic of many latencies, and their picture. Latencies are milliseconds, sorted. */
+import type { Failure } from './failure.ts'
+import { bytes, clean, count, milliseconds, type Paper } from './paper.ts'
+import { solid } from './phases.ts'
+import { failureLines, sections, statusStyle } from './report.ts'
+
+/** What came of sending one request many times. */
+export interface Measurement {
+  readonly method: string
+  readonly url: string
+  readonly requests: number
+  readonly concurrency: number
+  readonly duration: number
+  /** Of those that got a whole response, sorted. */
+  readonly latencies: Float64Array
+  /** Of response bodies. */
+  readonly bytes: number
+  readonly statuses: ReadonlyMap<number, number>
+  /** By code; the first of each, and how many. */
+  readonly failures: ReadonlyMap<string, Failure & { readonly count: number }>
+  readonly connections: number
+  readonly protocols: readonly string[]
+}
+
+export type Summary = Readonly<Record<'min' | 'mean' | 'p50' | 'p90' | 'p99' | 'max', number>>
+
+export interface Bucket {
+  readonly from: number
+  /** Exclusive; null for the last one, which has all that is slower. */
+  readonly to: number | null
+  readonly count: number
+}
+
+/** Rows of the picture, without the one for the rest. */
+const ROWS = 10
+
+/** The smallest value that this share of all does not exceed (nearest rank). */
+export function percentile(sorted: Float64Array, share: number): number {
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!
+}
+
+/** Null when there is nothing to sum up. */
+export function summarise(sorted: Float64Array): Summary | null {
+  if (sorted.length === 0) return null
+  return {
+    min: sorted[0]!,
+    mean: sorted.reduce((sum, value) => sum + value, 0) / sorted.length,
+    p50: percentile(sorted, 0.5),
+    p90: percentile(sorted, 0.9),
+    p99: percentile(sorted, 0.99),
+    max: sorted.at(-1)!,
+  }
+}
+
+/** Buckets of one round width from the fastest to the 99th percentile, and one for the rest. */
+export function buckets(sorted: Float64Array): Bucket[] {
+  if (sorted.length === 0) return []
+  const [fastest, slow] = [sorted[0]!, percentile(sorted, 0.99)]
+  const step = roundStep((slow - fastest) / ROWS)
+  const edge = (index: number): number => Number((index * step).toFixed(9))
+  const list: Bucket[] = []
+  let at = 0
+  for (let index = Math.floor(fastest / step); edge(index) <= slow; index++) {
+    const begin = at
+    while (at < sorted.length && sorted[at]! < edge(index + 1)) at++
+    list.push({ from: edge(index), to: edge(index + 1), count: at - begin })
+  }
+  const rest = { from: list.at(-1)!.to!, to: null, count: sorted.length - at }
+  return rest.count === 0 ? list : [...list, rest]
+}
+
+/** The next of 1, 2 and 5 times a power of ten, at least a hundredth of a millisecond. */
+function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 0.01)))
+  return [1, 2, 5, 10].map((factor) => Number((factor * power).toFixed(9))).find((step) => step >= least)!
+}
+
+/** Many latencies, for a reader. */
+export function measurementReport(measurement: Measurement, paper: Paper): string {
+  const { method, url, requests, concurrency, latencies, failures } = measurement
+  return sections([
+    [
+      ...paper.lines(clean(`${method} ${url}`), 'bold'),
+      paper.paint('dim', `${count(requests, 'request')}, ${concurrency} at a time`),
+    ],
+    factRows(measurement, paper),
+    pictureRows(buckets(latencies), paper),
+    ...[...failures.values()].map((failure) =>
+      failureLines({ ...failure, code: `${failure.code} × ${failure.count}` }, paper),
+    ),
+  ])
+}
+
+function factRows(measurement: Measurement, paper: Paper): string[] {
+  const { duration, statuses, protocols, connections, latencies } = measurement
+  const perSecond = (amount: number): number => Math.round((amount * 1000) / duration)
+  const status = [...statuses].sort(([a], [b]) => a - b)
+  const summary = summarise(latencies)
+  const latency = (['p50', 'p90', 'p99', 'max'] as const).map(
+    (key) => summary && `${key} ${milliseconds(summary[key])}`,
+  )
+  const rows = [
+    ['protocol', `${protocols.join(', ') || 'none'}, ${count(connections, 'connection')}`],
+    [
+      'status',
+      status.map(([code, times]) => `${paper.paint(statusStyle(code), String(code))} × ${times}`).join('  '),
+    ],
+    ['duration', milliseconds(duration)],
+    ['rate', `${count(perSecond(latencies.length), 'request')}/s, ${bytes(perSecond(measurement.bytes))}/s`],
+    ['latency', latency.join('  ').trim()],
+  ]
+  return rows.filter(([, value]) => value !== '').map(([label, value]) => paper.row(label!, 8, value!))
+}
+
+function pictureRows(list: readonly Bucket[], paper: Paper): string[] {
+  const most = Math.max(...list.map((bucket) => bucket.count))
+  // Buckets are told apart by as many decimals as their width has.
+  const digits =
+    list.length === 0 ? 0 : Math.max(0, Math.ceil(-Math.log10(list[0]!.to! - list[0]!.from) - 1e-6))
+  const labels = list.map(({ from, to }) => `${to === null ? '≥ ' : ''}${from.toFixed(digits)} ms`)
+  const labelWidth = Math.max(...labels.map((label) => label.length))
+  const countWidth = String(most).length
+  const room = paper.columns - labelWidth - countWidth - 6
+  return list.map(({ count: number }, i) => {
+    const share = number === 0 ? '' : paper.paint('cyan', solid((number / most) * room))
+    return `  ${labels[i]!.padStart(labelWidth)}  ${String(number).padStart(countWidth)}  ${share}`.trimEnd()
+  })
+}

@@ -1,0 +1,56 @@
+/**
+ * One line on a terminal that shows how far something long has come. Does nothing anywhere else, and nothing
+ * for what is done at once. It has no timer: what does not move needs no new picture.
+ */
+import { bytes, type Output, type Paper } from './paper.ts'
+
+/** Milliseconds after which something is long. */
+const PATIENCE = 400
+/** Milliseconds between two pictures. */
+const INTERVAL = 100
+const LONGEST_BAR = 24
+/** Cells beside the bar when sizes and times are long. */
+const BESIDE = 46
+
+export class Progress {
+  readonly #output: Output
+  readonly #paper: Paper
+  readonly #now: () => number
+  readonly #started: number
+  #drawnAt: number | null = null
+
+  constructor(output: Output, paper: Paper, now: () => number = () => performance.now()) {
+    this.#output = output
+    this.#paper = paper
+    this.#now = now
+    this.#started = now()
+  }
+
+  /** How many of all are done; null when nobody knows how many there are. */
+  draw(done: number, total: number | null, unit: 'bytes' | 'requests'): void {
+    const now = this.#now()
+    const elapsed = now - this.#started
+    const isEarly = elapsed < PATIENCE || (this.#drawnAt !== null && now - this.#drawnAt < INTERVAL)
+    if (!this.#output.isTTY || isEarly) return
+    this.#drawnAt = now
+    const print = unit === 'bytes' ? bytes : String
+    const rate = `${print(Math.round((done * 1000) / elapsed))}/s`
+    const line = total === null || total < done ? print(done) : this.#bar(done, total, print)
+    this.#output.write(`\r\x1b[K  ${line}  ${this.#paper.paint('dim', rate)}`)
+  }
+
+  /** Takes the line away. */
+  clear(): void {
+    if (this.#drawnAt !== null) this.#output.write('\r\x1b[K')
+    this.#drawnAt = null
+  }
+
+  #bar(done: number, total: number, print: (value: number) => string): string {
+    const cells = Math.max(4, Math.min(LONGEST_BAR, this.#paper.columns - BESIDE))
+    const full = Math.floor((done / total) * cells)
+    const bar =
+      this.#paper.paint('cyan', '█'.repeat(full)) + this.#paper.paint('dim', '░'.repeat(cells - full))
+    const percent = `${Math.floor((done / total) * 100)} %`.padStart(5)
+    return `${bar} ${percent}  ${print(done)} of ${print(total)}`
+  }
+}

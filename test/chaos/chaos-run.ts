@@ -1,0 +1,237 @@
+/**
+ * A chaos run, whatever carries it. What happens next - the origin's work, requests, aborts, time, mischief on
+ * the connections - is chosen step by step by one generator.
+ */
+import { Agent, Client, type ClientOptions, type Dispatcher, Pool } from '../../src/index.ts'
+import { FakeClock, turns } from '../support/fake-clock.ts'
+import type { Protocol } from '../torture/torture-origin.ts'
+import { Uncaught } from '../torture/uncaught.ts'
+import { ChaosOrigin } from './chaos-origin.ts'
+import { examine } from './examination.ts'
+import { Random } from './random.ts'
+import type { ChaosReport } from './report.ts'
+import { Workload } from './workload.ts'
+
+const STEPS = { deliver: 140, task: 40, issue: 14, abort: 1, time: 8, mischief: 1 } as const
+
+const MISCHIEF = { fin: 3, rst: 3, stall: 2, pause: 3, restart: 1 } as const
+
+export type Mischief = keyof typeof MISCHIEF
+
+/** Requests under way at a time. */
+const MOST_OUTSTANDING = 24
+
+/** What the client waits for a head or the next piece of a body. */
+const TIMEOUT = 1_000
+
+/** Longest delay of an answer: half of those that are late are too late. */
+const PATIENCE = 2_000
+
+/** How long nobody listens when the origin is started anew, at most. */
+const RESTART_MS = 40
+
+/** Timers that run out after all trouble has ended: with more, something goes round in circles. */
+const MOST_TIMERS = 20_000
+
+export abstract class ChaosRun {
+  protected abstract readonly wire: string
+  protected abstract readonly url: string
+  protected readonly random: Random
+  protected readonly protocol: Protocol
+  protected readonly origin: ChaosOrigin
+  protected readonly clock: FakeClock = new FakeClock()
+  protected readonly problems: string[] = []
+  protected connections = 0
+  /** A digest of all that has happened, in its order. */
+  protected trace = 0
+  readonly #requests: number
+  readonly #tasks: (() => void)[] = []
+  /** Turns of the event loop in which nothing has happened. */
+  #quiet = 0
+
+  constructor(seed: number, requests: number, protocol: Protocol | null) {
+    const random = new Random(seed)
+    this.random = random
+    this.#requests = requests
+    this.protocol = protocol ?? random.pick(['h1', 'h2'])
+    const schedule = {
+      soon: (task: () => void) => void this.#tasks.push(task),
+      after: (milliseconds: number, task: () => void) => void globalThis.setTimeout(task, milliseconds),
+    }
+    this.origin = new ChaosOrigin(this.protocol, random, schedule, PATIENCE)
+  }
+
+  /** Turns of the event loop without an event after which time may pass. */
+  protected abstract readonly calmTurns: number
+  protected abstract clientOptions(): ClientOptions
+  /** Makes one delivery, where they do not make themselves. */
+  protected abstract deliver(): void
+  /** Does it to some connection; false when there is none. */
+  protected abstract makeTrouble(what: Mischief): boolean
+  protected abstract listen(on: boolean): void
+  protected abstract inspectConnections(): void
+
+  protected async rampage(): Promise<ChaosReport> {
+    const uncaught = new Uncaught()
+    const restore = this.clock.enable()
+    const workload = new Workload(this.random, this.url)
+    const dispatchers = this.#makeDispatchers()
+    try {
+      await this.#rage(workload, dispatchers)
+      await this.#calmDown(workload)
+      await this.#close(dispatchers)
+      this.problems.push(...examine(this.protocol, workload.calls, this.origin))
+      this.inspectConnections()
+      this.#inspectTimers()
+      for (const { error } of workload.calls) this.note(String(error))
+    } catch (error) {
+      this.problems.push(`the run broke: ${(error as Error).stack}`)
+    } finally {
+      restore()
+      await turns(1)
+      for (const error of uncaught.stop()) this.problems.push(`uncaught: ${(error as Error)?.stack ?? error}`)
+    }
+    const { calls } = workload
+    return {
+      seed: this.random.seed,
+      wire: this.wire,
+      requests: calls.length,
+      succeeded: calls.filter(({ error, isSettled }) => isSettled && error === null).length,
+      lost: calls.filter(({ isSettled }) => !isSettled).length,
+      connections: this.connections,
+      faults: this.origin.faults,
+      trace: this.trace,
+      problems: this.problems,
+    }
+  }
+
+  /** Something has happened. */
+  protected note(what: string): void {
+    this.#quiet = 0
+    for (let i = 0; i < what.length; i++) this.trace = Math.imul(this.trace ^ what.charCodeAt(i), 0x0100_0193)
+  }
+
+  #makeDispatchers(): (Client | Pool | Agent)[] {
+    const { random, url } = this
+    const options: ClientOptions = {
+      ...this.clientOptions(),
+      headersTimeout: TIMEOUT,
+      bodyTimeout: TIMEOUT,
+      pipelining: random.pick([1, 1, 4]),
+      maxConcurrentStreams: random.pick([2, 100]),
+      keepAliveTimeout: random.pick([300, 4_000]),
+    }
+    const all = [
+      new Client(url, options),
+      new Pool(url, { ...options, connections: random.between(1, 4) }),
+      new Agent(options),
+    ]
+    for (const dispatcher of all)
+      dispatcher.on('error', (error) => this.problems.push(`error event: ${error}`))
+    return all
+  }
+
+  /** Everything at once, until all requests have been made. */
+  async #rage(workload: Workload, dispatchers: readonly Dispatcher[]): Promise<void> {
+    while (workload.calls.length < this.#requests) {
+      this.#act(this.random.weighted(STEPS), workload, dispatchers)
+      await turns(1)
+      if (++this.#quiet > this.calmTurns && workload.outstanding >= MOST_OUTSTANDING) this.#nextTimer()
+    }
+  }
+
+  #act(step: keyof typeof STEPS, workload: Workload, dispatchers: readonly Dispatcher[]): void {
+    const { random, origin } = this
+    switch (step) {
+      case 'deliver':
+        this.deliver()
+        return
+      case 'task':
+        this.#doTask()
+        return
+      case 'issue':
+        if (workload.outstanding >= MOST_OUTSTANDING) return
+        this.note('issue')
+        workload.issue(random.pick(dispatchers))
+        return
+      case 'abort':
+        if (workload.abortOne()) origin.count('abort')
+        return
+      case 'time':
+        this.clock.jump(random.between(1, 10))
+        return
+      case 'mischief':
+        this.#doMischief(random.weighted(MISCHIEF))
+    }
+  }
+
+  #doTask(): void {
+    if (this.#tasks.length === 0) return
+    this.note('task')
+    this.#tasks.splice(this.random.below(this.#tasks.length), 1)[0]!()
+  }
+
+  #doMischief(what: Mischief): void {
+    if (!this.makeTrouble(what)) return
+    this.note(what)
+    this.origin.count(`connection: ${what}`)
+    if (what !== 'restart') return
+    this.listen(false)
+    globalThis.setTimeout(() => this.listen(true), this.random.between(1, RESTART_MS))
+  }
+
+  /** For how long a connection is stuck that is not stuck for ever. */
+  protected pauseTime(): number {
+    return this.random.between(1, PATIENCE)
+  }
+
+  #nextTimer(): boolean {
+    let due = Number.POSITIVE_INFINITY
+    for (const timer of this.clock.active) due = Math.min(due, timer.due)
+    if (due === Number.POSITIVE_INFINITY) return false
+    this.note(`timer ${due}`)
+    this.clock.jump(due - this.clock.now)
+    return true
+  }
+
+  /** Lets happen what happens without trouble and without time; `enough` ends it early. */
+  async #quieten(enough: () => boolean = () => false): Promise<void> {
+    for (this.#quiet = 0; this.#quiet <= this.calmTurns && !enough(); this.#quiet++) {
+      this.deliver()
+      this.#doTask()
+      await turns(1)
+    }
+  }
+
+  /** Nobody makes trouble any more: what is under way comes to its end. */
+  async #calmDown(workload: Workload): Promise<void> {
+    this.origin.behaves = true
+    for (let timers = 0; workload.outstanding > 0 && timers < MOST_TIMERS; timers++) {
+      await this.#quieten(() => workload.outstanding === 0)
+      if (workload.outstanding > 0 && !this.#nextTimer()) return
+    }
+  }
+
+  async #close(dispatchers: readonly Dispatcher[]): Promise<void> {
+    let left = dispatchers.length
+    for (const dispatcher of dispatchers) {
+      dispatcher.close().then(
+        () => {
+          left--
+        },
+        (error) => this.problems.push(`close() rejects: ${error}`),
+      )
+    }
+    await this.#quieten()
+    if (left > 0) this.problems.push(`${left} calls of close() have not come to their end`)
+    for (const dispatcher of dispatchers) dispatcher.destroy().catch(() => {})
+    await this.#quieten()
+  }
+
+  /** The origin's own run out in time; those of the client must have been cleared. */
+  #inspectTimers(): void {
+    const { active } = this.clock
+    for (let rounds = 0; active.size > 0 && rounds < 100; rounds++) this.clock.jump(PATIENCE)
+    if (active.size > 0) this.problems.push(`${active.size} timers do not end`)
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Thousands of requests to an origin that misbehaves at random, through a client, a pool and an agent. Whatever
+ * it does: each request settles exactly once, no answer goes to another request, nothing is processed twice
+ * that was not refused, and nothing is left open. A seed that fails is in the name of its test; in memory the
+ * run is the same each time.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { WIRES } from '../support/wire.ts'
+import { MemoryChaos } from './memory-chaos.ts'
+import { type ChaosReport, summary } from './report.ts'
+import { SocketChaos } from './socket-chaos.ts'
+
+const SEEDS = Array.from({ length: 24 }, (_, index) => 2100 + index)
+const REQUESTS = 150
+const SOCKET_REQUESTS = 80
+
+function check(report: ChaosReport): void {
+  assert.deepEqual(report.problems.slice(0, 10), [], summary(report))
+  assert.equal(report.lost, 0)
+}
+
+describe('chaos', () => {
+  for (const seed of SEEDS) {
+    test(`in memory, seed ${seed}`, async (t) => {
+      const report = await new MemoryChaos(seed, REQUESTS).run()
+      t.diagnostic(summary(report))
+      check(report)
+      // Not everything goes wrong, and something does.
+      assert.ok(report.succeeded > 0 && report.faults.size > 0, summary(report))
+    })
+  }
+
+  test('a seed leads to the same run each time', async () => {
+    const [first, second] = [await new MemoryChaos(7, 60).run(), await new MemoryChaos(7, 60).run()]
+    assert.equal(first.trace, second.trace)
+    assert.deepEqual([...first.faults], [...second.faults])
+    const other = await new MemoryChaos(8, 60).run()
+    assert.notEqual(first.trace, other.trace)
+  })
+
+  for (const [index, wire] of WIRES.entries()) {
+    test(`over ${wire.name}, seed ${index}`, async (t) => {
+      const report = await new SocketChaos(index, SOCKET_REQUESTS, wire).run()
+      t.diagnostic(summary(report))
+      check(report)
+    })
+  }
+})

@@ -1,0 +1,35 @@
+/** What must hold after a chaos run, whatever has happened in it. */
+import type { Call } from '../torture/call.ts'
+import { InjectedError } from '../torture/fault.ts'
+import type { Protocol } from '../torture/torture-origin.ts'
+import type { ChaosOrigin } from './chaos-origin.ts'
+
+/** Codes of the library, of its parser, of the system, and those of the runtime that the contract names. */
+const KNOWN = /^(UND_ERR|HPE_|ECONN|EPIPE|ERR_STREAM_PREMATURE_CLOSE|ERR_HTTP2|ERR_SSL|EPROTO)/
+
+export function examine(protocol: Protocol, calls: readonly Call[], origin: ChaosOrigin): string[] {
+  const problems = [...origin.violations]
+  for (const [id, call] of calls.entries()) {
+    problems.push(...call.problems())
+    if (!isKnown(call.error)) problems.push(`request ${id}: ${(call.error as Error).stack}`)
+    if (call.error === null && !origin.processed.has(id))
+      problems.push(`request ${id}: an answer from nowhere`)
+  }
+  for (const [id, times] of origin.processed) {
+    // Over HTTP/1.1 an idempotent request may be sent again behind one that was lost.
+    const mayRepeat = protocol === 'h1' && origin.idempotent.has(id)
+    if (times > 1 && !mayRepeat) problems.push(`request ${id} was processed ${times} times`)
+  }
+  return problems
+}
+
+function isKnown(error: unknown): boolean {
+  if (error === null || error instanceof InjectedError) return true
+  if (!(error instanceof Error)) return false
+  const { code } = error as { code?: unknown }
+  return (
+    typeof code === 'string' &&
+    KNOWN.test(code) &&
+    (error.cause === undefined || !(error.cause instanceof Error) || isKnown(error.cause))
+  )
+}

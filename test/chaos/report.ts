@@ -1,0 +1,26 @@
+/** What a chaos run has to tell. */
+export interface ChaosReport {
+  readonly seed: number
+  readonly wire: string
+  readonly requests: number
+  readonly succeeded: number
+  /** Requests that have not settled. */
+  readonly lost: number
+  readonly connections: number
+  /** What was done to the requests, and how often. */
+  readonly faults: ReadonlyMap<string, number>
+  /** Two runs of the same seed have the same; 0 where the machine has a say in the order. */
+  readonly trace: number
+  readonly problems: readonly string[]
+}
+
+export function faultCount({ faults }: ChaosReport): number {
+  let count = 0
+  for (const times of faults.values()) count += times
+  return count
+}
+
+export function summary(report: ChaosReport): string {
+  const { seed, wire, requests, succeeded, lost, connections } = report
+  return `seed ${seed} over ${wire}: ${requests} requests, ${succeeded} succeeded, ${lost} lost, ${faultCount(report)} faults, ${connections} connections`
+}

@@ -1,0 +1,34 @@
+/**
+ * What is asked of the chaos origin, and what it has to say: both follow from the number of a request, so that
+ * an answer to another one is told at once.
+ */
+
+/** Most are short; some are longer than a frame and than what a socket takes at once. */
+function sizeOf(id: number, salt: number): number {
+  const mixed = Math.imul(id + salt, 0x9e37_79b1) >>> 0
+  if (mixed % 11 === 0) return 20_000 + (mixed % 9_000)
+  return mixed % 5 === 0 ? 2_000 + (mixed % 3_000) : mixed % 200
+}
+
+function filled(id: number, salt: number, name: string): string {
+  const size = sizeOf(id, salt)
+  return `${name} ${id} `.repeat(Math.ceil(size / 6) + 1).slice(0, size)
+}
+
+/** The only right answer to a request. */
+export function answerTo(id: number): string {
+  return filled(id, 7, 'answer')
+}
+
+/** The body of a request that has one; never empty. */
+export function uploadOf(id: number): string {
+  return `upload ${id}${filled(id, 3, 'upload')}`
+}
+
+export function pathOf(id: number): string {
+  return `/chaos/${id}`
+}
+
+export function idIn(path: string): number {
+  return Number(path.slice(path.lastIndexOf('/') + 1))
+}

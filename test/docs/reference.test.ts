@@ -1,0 +1,180 @@
+/** The reference names everything there is: exports, options with their defaults and refusals, error codes. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { readClientOptions } from '../../src/dispatcher/client-options.ts'
+import * as library from '../../src/index.ts'
+import { Agent, BalancedPool, Client, errors, H2CClient, Pool } from '../../src/index.ts'
+import { type Page, readPages, root } from './pages.ts'
+
+const pages = new Map(readPages().map((page) => [page.path, page]))
+
+function page(path: string): Page {
+  const found = pages.get(path)
+  assert.ok(found !== undefined, path)
+  return found
+}
+
+function source(path: string): string {
+  return readFileSync(join(root, 'src', path), 'utf8')
+}
+
+const documents = [...pages.values()].filter(({ path }) => path.startsWith('docs/'))
+
+describe('the documents name', () => {
+  const index = page('docs/README.md').text
+
+  for (const name of Object.keys(library).filter((key) => key !== 'default')) {
+    it(`the export ${name} in the index`, () => {
+      assert.ok(index.includes(`\`${name}\``), name)
+    })
+  }
+
+  it('every exported type', () => {
+    const types = [...source('index.ts').matchAll(/export type \{([^}]*)\}/g)].flatMap(([, names]) =>
+      names!.split(',').map((name) => name.trim()),
+    )
+    assert.ok(types.length > 0)
+    for (const type of types.filter((name) => name !== '')) {
+      assert.ok(
+        documents.some(({ text }) => new RegExp(`\\b${type}\\b`).test(text)),
+        `the type ${type}`,
+      )
+    }
+  })
+
+  it('every error class', () => {
+    for (const name of Object.keys(errors)) {
+      assert.ok(page('docs/errors.md').text.includes(`\`${name}\``), name)
+    }
+  })
+})
+
+describe('the error codes', () => {
+  const { text, headings } = page('docs/errors.md')
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  const code = files
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('cli'))
+    .map((file) => source(file))
+    .join('\n')
+  const found = new Set(
+    [...code.matchAll(/\b(?:UND_ERR|HPE|ERR)_[A-Z0-9_]*[A-Z0-9]\b/g)].map(([name]) => name),
+  )
+
+  it('each have an entry', () => {
+    assert.ok(found.size > 30)
+    for (const name of found) {
+      assert.ok(
+        headings.includes(name) || text.includes(`| \`${name}\``) || text.includes(`, \`${name}\``),
+        name,
+      )
+    }
+  })
+
+  it('of HTTP/2 each have an entry', () => {
+    const names = /ERROR_NAMES[^[]*\[\] = \[([^\]]*)\]/.exec(source('protocol/http2/constants.ts'))
+    const list = [...names![1]!.matchAll(/'([A-Z0-9_]+)'/g)].map(([, name]) => name)
+    assert.equal(list.length, 14)
+    for (const [number, name] of list.entries()) assert.ok(text.includes(`| ${number} | \`${name}\` |`), name)
+  })
+
+  it('are not of the past', () => {
+    for (const heading of headings.filter((name) => /^(?:UND_ERR|HPE|ERR)_?/.test(name))) {
+      assert.ok(found.has(heading) || heading === 'UND_ERR', heading)
+    }
+  })
+})
+
+interface Row {
+  readonly option: string
+  readonly fallback: string
+  readonly refusal: string
+}
+
+/** Rows of tables with the columns option, type, default, meaning, refused with. */
+function optionRows(path: string): Row[] {
+  return page(path)
+    .text.split('\n')
+    .filter((line) => /^\| `\w+` \|/.test(line))
+    .map((line) => line.split(' |').map((cell) => cell.replace(/^\|?\s*/, '').trim()))
+    .filter((cells) => cells.length >= 6)
+    .map((cells) => ({
+      option: cells[0]!.replaceAll('`', ''),
+      fallback: cells[2]!.replaceAll('`', ''),
+      refusal: /^`(.*)`$/.exec(cells[4]!)?.[1] ?? '',
+    }))
+}
+
+function fieldsOf(path: string, type: string): string[] {
+  const body = new RegExp(`export interface ${type}\\b[^]*?\\{\\n([^]*?)\\n\\}`).exec(source(path))
+  assert.ok(body !== null, type)
+  return [...body[1]!.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, name]) => name!)
+}
+
+describe('the options', () => {
+  it('each have an entry', () => {
+    const places: [file: string, type: string, page: string][] = [
+      ['dispatcher/client-options.ts', 'ClientOptions', 'docs/client.md'],
+      ['dispatcher/h2c-client.ts', 'H2CClientOptions', 'docs/h2c-client.md'],
+      ['dispatcher/pool-options.ts', 'PoolOptions', 'docs/pool.md'],
+      ['dispatcher/balanced-pool.ts', 'BalancedPoolOptions', 'docs/balanced-pool.md'],
+      ['dispatcher/agent.ts', 'AgentOptions', 'docs/agent.md'],
+      ['dispatcher/agent.ts', 'AgentDispatchOptions', 'docs/agent.md'],
+      ['dispatcher/lifecycle.ts', 'WebSocketOptions', 'docs/websocket.md'],
+      ['net/connector.ts', 'BuildConnectorOptions', 'docs/build-connector.md'],
+      ['net/connector.ts', 'ConnectorOptions', 'docs/build-connector.md'],
+      ['request/dispatch-options.ts', 'DispatchOptions', 'docs/dispatcher.md'],
+      ['request/dispatch-handler.ts', 'DispatchHandler', 'docs/handlers.md'],
+      ['request/dispatch-handler.ts', 'DispatchController', 'docs/handlers.md'],
+      ['api/api-handler.ts', 'ApiOptions', 'docs/request.md'],
+      ['api/request.ts', 'RequestOptions', 'docs/request.md'],
+      ['api/pipeline.ts', 'PipelineOptions', 'docs/pipeline.md'],
+      ['api/upgrade.ts', 'UpgradeOptions', 'docs/upgrade.md'],
+      ['websocket/websocket.ts', 'WebSocketInit', 'docs/websocket.md'],
+      ['cookies/cookie.ts', 'Cookie', 'docs/cookies.md'],
+      ['errors.ts', 'RequestErrorContext', 'docs/errors.md'],
+      ['errors.ts', 'Timings', 'docs/request.md'],
+    ]
+    for (const [file, type, path] of places) {
+      const names = fieldsOf(file, type)
+      assert.ok(names.length > 0, type)
+      for (const name of names) assert.match(page(path).text, new RegExp(`\\b${name}\\b`), `${type}.${name}`)
+    }
+  })
+
+  it('of a client have the defaults that are written', () => {
+    const settings = readClientOptions({}) as unknown as Record<string, unknown>
+    const rows = optionRows('docs/client.md').filter(({ option }) => option in settings)
+    assert.ok(rows.length > 20)
+    for (const { option, fallback } of rows) {
+      const value = settings[option]
+      assert.equal(String(value), typeof value === 'number' ? String(Number(fallback)) : fallback, option)
+    }
+  })
+
+  it('are refused with the words that are written', () => {
+    const makers: [path: string, make: (options: object) => unknown][] = [
+      ['docs/client.md', (options) => new Client('http://localhost', options)],
+      ['docs/pool.md', (options) => new Pool('http://localhost', options)],
+      ['docs/balanced-pool.md', (options) => new BalancedPool([], options)],
+      ['docs/agent.md', (options) => new Agent(options)],
+    ]
+    for (const [path, make] of makers) {
+      const refused = optionRows(path).filter(({ refusal }) => refusal !== '')
+      assert.ok(refused.length > 0)
+      for (const { option, refusal } of refused) {
+        const expected = { code: 'UND_ERR_INVALID_ARG', message: refusal }
+        assert.throws(() => make({ [option]: Number.NaN }), expected, option)
+      }
+    }
+    for (const [options, row] of [
+      [{ maxConcurrentStreams: 1.5 }, 0],
+      [{ pipelining: 2, maxConcurrentStreams: 1 }, 1],
+      [{ connect: 'x' }, 2],
+    ] as const) {
+      const { refusal } = optionRows('docs/h2c-client.md')[row]!
+      assert.throws(() => new H2CClient('http://localhost', options as object), { message: refusal })
+    }
+  })
+})

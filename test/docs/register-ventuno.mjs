@@ -1,0 +1,3 @@
+import { register } from 'node:module'
+
+register('./resolve-ventuno.mjs', import.meta.url)

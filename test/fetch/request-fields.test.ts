@@ -1,0 +1,164 @@
+/** What fetch sends on our dispatchers beside what the caller asks for (contract: fetch.md 1). */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { Agent, fetch, type RequestInitWithDispatcher } from '../../src/index.ts'
+import { wireOptions } from '../dispatcher/pool-support.ts'
+import { deferred, type Echo, echo, failure } from '../suite/exchange.ts'
+import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+
+function agentFor(t: TestContext, wire: Wire): Agent {
+  const agent = new Agent(wireOptions(wire))
+  t.after(() => agent.destroy())
+  return agent
+}
+
+/** The names as they came, and the values by lower-case name. */
+async function sent(
+  t: TestContext,
+  wire: Wire,
+  init: RequestInitWithDispatcher = {},
+): Promise<{ names: string[]; values: Record<string, string> }> {
+  const seen = deferred<string[]>()
+  const origin = await startOrigin(t, wire, (request, response) => {
+    request.resume()
+    seen.resolve(request.rawHeaders)
+    response.end()
+  })
+  await (await fetch(origin.url, { dispatcher: agentFor(t, wire), ...init })).text()
+  const raw = (await seen.promise).map(String)
+  const names = raw.filter((_, index) => index % 2 === 0)
+  const values = names.map((name, index) => [name.toLowerCase(), raw[2 * index + 1]!])
+  return { names, values: Object.fromEntries(values) }
+}
+
+/** Of the connection, or not the same in every runtime. */
+const VARYING = ['host', 'connection', 'sec-fetch-mode']
+
+overEachWire('the fields of a fetch', (wire) => {
+  test("the caller's first, then the defaults in order", async (t) => {
+    const { names, values } = await sent(t, wire, {
+      method: 'POST',
+      body: 'x',
+      headers: { 'x-first': '1', 'x-second': '2' },
+    })
+    const own = names.filter((name) => !name.startsWith(':') && !VARYING.includes(name.toLowerCase()))
+    assert.deepEqual(own, [
+      'x-first',
+      'x-second',
+      'content-type',
+      'accept',
+      'accept-language',
+      'user-agent',
+      'accept-encoding',
+      'content-length',
+    ])
+    assert.equal(values['content-type'], 'text/plain;charset=UTF-8')
+    assert.equal(values['accept'], '*/*')
+    assert.equal(values['accept-language'], '*')
+    assert.equal(values['user-agent'], 'node')
+    assert.match(values['accept-encoding']!, wire.secure ? /^br, gzip, deflate(, zstd)?$/ : /^gzip, deflate$/)
+    assert.equal(values['content-length'], '1')
+    assert.equal(values['transfer-encoding'], undefined)
+    assert.equal(values['origin'], undefined)
+  })
+
+  test("the caller's own stand in for the defaults", async (t) => {
+    const headers = { accept: 'a/b', 'accept-language': 'de', 'user-agent': 'me', 'accept-encoding': 'br' }
+    const { values } = await sent(t, wire, { headers })
+    for (const [name, value] of Object.entries(headers)) assert.equal(values[name], value)
+  })
+
+  test('a range is asked for without compression; a cache is not asked at all', async (t) => {
+    const { values } = await sent(t, wire, { headers: { range: 'bytes=0-1' } })
+    assert.equal(values['accept-encoding'], 'identity')
+    for (const cache of ['no-store', 'reload'] as const) {
+      // Not in the types of Node 20.
+      const fresh = (await sent(t, wire, { cache } as RequestInitWithDispatcher)).values
+      assert.deepEqual([fresh['pragma'], fresh['cache-control']], ['no-cache', 'no-cache'])
+    }
+    assert.equal((await sent(t, wire)).values['pragma'], undefined)
+  })
+
+  test('no body: a length of 0 where one is expected, none elsewhere', async (t) => {
+    for (const method of ['POST', 'PUT']) {
+      assert.equal((await sent(t, wire, { method })).values['content-length'], '0')
+    }
+    for (const method of ['GET', 'DELETE']) {
+      assert.equal((await sent(t, wire, { method })).values['content-length'], undefined)
+    }
+  })
+})
+
+const H1: Wire = { name: 'h1', secure: false, multiplexes: false }
+
+describe('the request of a fetch', () => {
+  test('names keep the letters the caller gave them', async (t) => {
+    const { names } = await sent(t, H1, { headers: { 'X-Own-Name': '1' } })
+    assert.ok(names.includes('X-Own-Name'), names.join())
+  })
+
+  test('the fragment is not sent, a query is', async (t) => {
+    const origin = await startOrigin(t, H1, echo)
+    const dispatcher = agentFor(t, H1)
+    for (const [url, path] of [
+      ['/a?b=c#d', '/a?b=c'],
+      ['/#', '/'],
+      ['', '/'],
+    ]) {
+      const response = await fetch(origin.url + url, { dispatcher })
+      assert.equal(((await response.json()) as Echo).url, path)
+    }
+  })
+
+  test('a stream needs duplex: half', async (t) => {
+    const dispatcher = agentFor(t, H1)
+    const init = { dispatcher, method: 'POST', body: new ReadableStream() }
+    assert.equal((await failure(fetch('http://localhost:9/', init))).name, 'TypeError')
+  })
+
+  test('an async iterable is a body as well', async (t) => {
+    const origin = await startOrigin(t, H1, echo)
+    const body = (async function* () {
+      yield new TextEncoder().encode('one ')
+      yield new TextEncoder().encode('two')
+    })()
+    const init = { method: 'POST', body: body as never, duplex: 'half' } as RequestInitWithDispatcher
+    const response = await fetch(origin.url, { dispatcher: agentFor(t, H1), ...init })
+    assert.equal(((await response.json()) as Echo).body, 'one two')
+  })
+})
+
+overEachWire('a stream that fetch sends', (wire) => {
+  test('is pulled as the server takes it', async (t) => {
+    const total = 256
+    let pulled = 0
+    let atFirstRead = -1
+    const origin = await startOrigin(t, wire, (request, response) => {
+      // Nothing is read before the client has come as far as it can.
+      let last = -1
+      const look = (): void => {
+        if (pulled !== last) {
+          last = pulled
+          setImmediate(() => setImmediate(() => setImmediate(look)))
+          return
+        }
+        atFirstRead = pulled
+        request.resume().on('end', () => response.end())
+      }
+      look()
+    })
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          if (pulled++ === total) controller.close()
+          else controller.enqueue(new Uint8Array(128 * 1024))
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const init = { method: 'POST', body, duplex: 'half' } as RequestInitWithDispatcher
+    await (await fetch(origin.url, { dispatcher: agentFor(t, wire), ...init })).text()
+    assert.equal(pulled, total + 1)
+    assert.ok(atFirstRead < total, `${atFirstRead} of ${total} chunks were taken ahead`)
+  })
+})

@@ -1,0 +1,83 @@
+/**
+ * Our HTTP/1.1 client against the runtime's own on the same bytes: generated responses and, when they are
+ * there, the corpus of the runtime's parser. Mutated recordings are compared in `fuzz.test.ts`.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { compare, describeComparison, isReviewedParser } from './parser-comparison.ts'
+import { DIFFERENCES } from './parser-differences.ts'
+import type { RequestShape } from './parser-outcome.ts'
+import { Random } from './random.ts'
+import { generateResponse } from './response-generator.ts'
+
+const SEED = 9112
+const GENERATED = 1_500
+
+interface Vector {
+  readonly id: string
+  readonly title: string
+  readonly input: string
+  readonly expect: string
+  readonly skipBody?: boolean
+}
+
+const folder =
+  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
+const file = join(folder, 'llhttp-responses.json')
+const vectors: Vector[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).vectors : []
+
+/** With a parser nobody has looked at, a new difference is told and does not fail. */
+function report(t: TestContext, text: string): void {
+  if (isReviewedParser) assert.fail(`not a listed difference:\n${text}`)
+  t.diagnostic(`not a listed difference: ${text}`)
+}
+
+describe('the same response for both clients', () => {
+  it('generated responses', async (t) => {
+    const random = new Random(SEED)
+    let accepted = 0
+    let bytesCompared = 0
+    const seen = new Set<string>()
+    for (let i = 0; i < GENERATED; i++) {
+      const { shape, bytes } = generateResponse(random)
+      const { same, listed, comparison } = await compare(shape, bytes)
+      bytesCompared += bytes.length
+      if (comparison.ours.accepted) accepted++
+      if (listed !== null) seen.add(listed.id)
+      else if (!same) report(t, describeComparison(comparison))
+    }
+    // Otherwise it compared one kind of refusal with another.
+    assert.ok(accepted > GENERATED / 3 && accepted < GENERATED, `${accepted} of ${GENERATED} were accepted`)
+    t.diagnostic(`${GENERATED} responses, ${bytesCompared} bytes, ${accepted} accepted, ${[...seen].sort()}`)
+  })
+
+  describe('corpus of the runtime', { skip: vectors.length === 0 && `no vectors at ${folder}` }, () => {
+    for (const { id, title, input, expect, skipBody } of vectors) {
+      it(`${id} ${title}`, async (t) => {
+        const shape: RequestShape = expect === 'upgrade' ? 'GET upgrade' : skipBody === true ? 'HEAD' : 'GET'
+        const { same, listed, comparison } = await compare(shape, Buffer.from(input, 'latin1'))
+        if (!same && listed === null) report(t, describeComparison(comparison))
+      })
+    }
+  })
+})
+
+describe('listed differences', () => {
+  for (const { id, what, why, example } of DIFFERENCES) {
+    it(id, async (t) => {
+      assert.match(why, /RFC \d+ §/)
+      assert.notEqual(what, '')
+      const [shape, text] = example
+      const { same, listed, comparison } = await compare(shape, Buffer.from(text, 'latin1'))
+      if (isReviewedParser) assert.equal(listed?.id, id, describeComparison(comparison))
+      else if (listed?.id !== id) t.diagnostic(`${id} is ${same ? 'no difference' : 'another one'} here`)
+    })
+  }
+
+  it('have one name each', () => {
+    assert.equal(new Set(DIFFERENCES.map(({ id }) => id)).size, DIFFERENCES.length)
+  })
+})

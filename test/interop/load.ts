@@ -1,0 +1,75 @@
+/** Many requests at a time, for a while, and what became of them. */
+import assert from 'node:assert/strict'
+import { type Client, errors } from '../../src/index.ts'
+import { SMALL } from './content.ts'
+
+type RequestFailure = Error & { retrySafety?: string }
+
+/** Where everything fails, more of it tells nothing. */
+const ENOUGH_FAILURES = 1_000
+
+export class Load {
+  readonly failures: RequestFailure[] = []
+  succeeded = 0
+  readonly #client: Client
+  readonly #text: string = SMALL.toString('latin1')
+  readonly #milestones: { readonly at: number; readonly reached: () => void }[] = []
+  readonly #finished: Promise<unknown>
+  #left: number
+
+  /** `concurrency` requests at a time, until there were `total` or it is stopped. */
+  constructor(client: Client, concurrency: number, total: number = Number.POSITIVE_INFINITY) {
+    this.#client = client
+    this.#left = total
+    this.#finished = Promise.all(Array.from({ length: concurrency }, () => this.#run()))
+  }
+
+  /** Resolves after this many more successes, or when it is over. */
+  async progress(more: number): Promise<void> {
+    const at = this.succeeded + more
+    const milestone = new Promise<void>((reached) => this.#milestones.push({ at, reached }))
+    await Promise.race([milestone, this.#finished])
+  }
+
+  async stop(): Promise<void> {
+    this.#left = 0
+    await this.#finished
+  }
+
+  async end(): Promise<this> {
+    await this.#finished
+    return this
+  }
+
+  async #run(): Promise<void> {
+    while (this.#left > 0 && this.failures.length < ENOUGH_FAILURES) {
+      this.#left--
+      try {
+        const { statusCode, body } = await this.#client.request({ path: '/small.txt', method: 'GET' })
+        const received = Buffer.from(await body.bytes()).toString('latin1')
+        assert.equal(statusCode, 200)
+        assert.equal(received, this.#text)
+        this.succeeded++
+      } catch (error) {
+        this.failures.push(error as RequestFailure)
+        // Over: the client ended, or the test did.
+        if (error instanceof errors.ClientDestroyedError) return
+      }
+      for (const { at, reached } of this.#milestones) if (this.succeeded >= at) reached()
+    }
+  }
+}
+
+/** All of them, and so many. */
+export function assertAllSucceeded({ failures, succeeded }: Load, expected: number = succeeded): void {
+  assert.ok(failures.length === 0, `${failures.length} failed, the first: ${failures[0]?.stack}`)
+  assert.equal(succeeded, expected)
+}
+
+/** Nothing failed that could simply have been sent again. */
+export function assertNothingNeedless({ failures }: Load): void {
+  for (const failure of failures) {
+    assert.ok(failure.retrySafety !== undefined, `not a failure of a request: ${failure.stack}`)
+    assert.notEqual(failure.retrySafety, 'safe', failure.stack)
+  }
+}

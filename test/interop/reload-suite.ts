@@ -1,0 +1,100 @@
+/**
+ * A server that is told to take its configuration anew while it has work: the old process says goodbye and
+ * finishes what it has, a new one takes what comes.
+ *
+ * Over HTTP/2 the goodbye says which requests were not begun (RFC 9113 §6.8), so none may fail. Over HTTP/1.1
+ * a server may close a connection on which the next request is already under way; nobody can tell whether it
+ * was read, so the library does not send it again by itself. It says so in the error, the caller of an
+ * idempotent request does it, and at most the one request that was under way is concerned.
+ */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import type { Client } from '../../src/index.ts'
+import { assertAllSucceeded, assertNothingNeedless, Load } from './load.ts'
+import { multiplexes, type Site, WIRES, type Wire } from './real-server.ts'
+import type { RunningServer } from './running-server.ts'
+import { getSmall } from './transfers.ts'
+
+const CONCURRENCY = 50
+/** Between two reloads, so that no request meets more than one. */
+const PROGRESS = 300
+
+export interface Reload {
+  /** What makes the server take its configuration anew. */
+  readonly signal: NodeJS.Signals
+  /** How often, for each wire. */
+  readonly times: number
+  /** Where the old process ends connections although it has not answered all that it took. */
+  readonly drops: readonly Wire[]
+}
+
+export function reloadSuite<S extends Site>(running: RunningServer<S>, reload: Reload): void {
+  describe('reload', () => {
+    for (const wire of WIRES) {
+      test(`${wire}: under load`, (t) => underLoad(t, running, wire, reload))
+      test(`${wire}: what has begun is finished`, () => finishesWhatItHas(running, wire, reload))
+    }
+  })
+}
+
+async function underLoad<S extends Site>(
+  t: TestContext,
+  running: RunningServer<S>,
+  wire: Wire,
+  { signal, times, drops }: Reload,
+): Promise<void> {
+  const client = running.open(wire)
+  let lost = 0
+  client.on('disconnect', () => lost++)
+  const load = new Load(client, CONCURRENCY)
+  await load.progress(PROGRESS)
+  for (let turn = 0; turn < times; turn++) {
+    const turnover = turnoverOf(client)
+    running.site.process.signal(signal)
+    await turnover
+    await load.progress(PROGRESS)
+  }
+  await load.stop()
+  const { failures, succeeded } = load
+  t.diagnostic(
+    `${wire}: ${times} reloads, ${lost} connections ended, ${succeeded} requests succeeded, ` +
+      `${failures.length} failed`,
+  )
+  if (multiplexes(wire) && !drops.includes(wire)) {
+    assertAllSucceeded(load)
+  } else {
+    assertNothingNeedless(load)
+    const underWay = multiplexes(wire) ? CONCURRENCY : 1
+    assert.ok(failures.length <= lost * underWay, `${failures.length} failed: ${failures[0]?.stack}`)
+    for (const _ of failures) await getSmall(client)
+  }
+  await client.close()
+}
+
+/** A response that takes long is waited for, on the old connection, while new requests go to a new one. */
+async function finishesWhatItHas<S extends Site>(
+  running: RunningServer<S>,
+  wire: Wire,
+  { signal }: Reload,
+): Promise<void> {
+  const client = running.open(wire)
+  const other = running.open(wire)
+  await getSmall(other)
+  const slow = client.request({ path: '/backend/held', method: 'GET' })
+  await running.backend.heldOne()
+  const turnover = turnoverOf(other)
+  running.site.process.signal(signal)
+  // One that waits for nothing is told at once, or with its next response.
+  const load = new Load(other, 1)
+  await turnover
+  await load.stop()
+  running.backend.release()
+  const { statusCode, body } = await slow
+  assert.equal(statusCode, 200)
+  assert.equal(await body.text(), 'at last')
+  await Promise.all([client.close(), other.close()])
+}
+
+function turnoverOf(client: Client): Promise<unknown> {
+  return new Promise((resolve) => client.once('disconnect', resolve))
+}

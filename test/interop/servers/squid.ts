@@ -1,0 +1,53 @@
+/** Squid as a forward proxy that wants to know who asks. Nothing is kept. */
+import { chmodSync, writeFileSync } from 'node:fs'
+import type { ForwardProxy } from '../forward-proxy.ts'
+import { freePort } from '../ports.ts'
+import { findProgram } from '../server-process.ts'
+import type { Stage } from '../stage.ts'
+
+/** Answers for each `name password` that it reads whether they fit (squid's protocol for helpers). */
+const helper = (name: string, password: string): string => `#!/bin/sh
+while read -r line; do
+  if [ "$line" = '${name} ${password}' ]; then echo OK; else echo ERR; fi
+done
+`
+
+const configuration = (folder: string, port: number): string => `
+http_port 127.0.0.1:${port}
+auth_param basic program ${folder}/helper
+auth_param basic children 1 startup=1 idle=1
+auth_param basic realm interop
+acl known proxy_auth REQUIRED
+http_access allow known
+http_access deny all
+cache deny all
+cache_mem 8 MB
+access_log none
+cache_store_log none
+cache_log /dev/stderr
+pid_filename none
+pinger_enable off
+coredump_dir ${folder}
+shutdown_lifetime 0 seconds
+visible_hostname localhost
+max_filedescriptors 1024
+`
+
+export const squid: ForwardProxy = {
+  name: 'squid',
+  program: findProgram('squid'),
+
+  async start(stage: Stage, { name, password }): Promise<string> {
+    const folder = stage.folder()
+    writeFileSync(`${folder}/helper`, helper(name, password))
+    chmodSync(`${folder}/helper`, 0o755)
+    const port = await freePort()
+    writeFileSync(`${folder}/squid.conf`, configuration(folder, port))
+    await stage.start({
+      file: this.program!,
+      args: ['-N', '-f', `${folder}/squid.conf`],
+      ports: [port],
+    })
+    return `http://127.0.0.1:${port}`
+  },
+}

@@ -1,0 +1,36 @@
+/** A connector that remembers the sockets it opened: what TLS agreed on is only to be seen there. */
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { type BuildConnectorOptions, buildConnector, type ConnectFunction } from '../../src/index.ts'
+
+export interface Agreement {
+  readonly version: string | null
+  readonly protocol: string | false | null
+  readonly resumed: boolean
+}
+
+export class WatchedConnector {
+  readonly sockets: Socket[] = []
+  /** Of the TLS connections, in the order in which they were ready. */
+  readonly agreements: Agreement[] = []
+  /** The library holds them weakly; here a garbage collection must not decide. */
+  readonly sessions: Buffer[] = []
+  readonly connect: ConnectFunction
+
+  constructor(options: BuildConnectorOptions) {
+    const connector = buildConnector(options)
+    this.connect = (target, callback) => {
+      const socket = connector(target, callback)
+      this.sockets.push(socket)
+      socket.on('session', (session: Buffer) => this.sessions.push(session))
+      socket.on('secureConnect', () => {
+        if (!(socket instanceof TLSSocket)) return
+        this.agreements.push({
+          version: socket.getProtocol(),
+          protocol: socket.alpnProtocol,
+          resumed: socket.isSessionReused(),
+        })
+      })
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// Programs that use the installed package: by import, by require, and as a command.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { root, run, runScript, usePackage } from './packed.mjs'
+
+const CERTS = join(root, 'test', 'support', 'certs')
+
+/** Over every wire: a request with a body, and what comes back. */
+const WIRES = `
+import http from 'node:http'
+import http2 from 'node:http2'
+import https from 'node:https'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { Agent, Client, fetch, H2CClient } from 'ventuno'
+
+const pem = (name) => readFileSync(process.env.CERTS + '/' + name + '.pem', 'utf8')
+const identity = { key: pem('localhost-key'), cert: pem('localhost') }
+const connect = { ca: pem('ca') }
+const echo = (request, response) => request.pipe(response)
+const wires = {
+  h1: [http.createServer(echo), (port) => new Client('http://localhost:' + port)],
+  'h1 over TLS': [https.createServer(identity, echo), (port) => new Client('https://localhost:' + port, { connect })],
+  'h2 over TLS': [http2.createSecureServer(identity, echo), (port) => new Client('https://localhost:' + port, { connect })],
+  h2c: [http2.createServer(echo), (port) => new H2CClient('http://localhost:' + port)],
+}
+for (const [name, [server, open]] of Object.entries(wires)) {
+  await once(server.listen(0, 'localhost'), 'listening')
+  const client = open(server.address().port)
+  const { statusCode, body } = await client.request({ path: '/', method: 'POST', body: name })
+  console.log(statusCode, await body.text())
+  await client.close()
+  server.close()
+}
+
+const server = http.createServer((_, response) => response.end('fetched'))
+await once(server.listen(0, 'localhost'), 'listening')
+const dispatcher = new Agent()
+const response = await fetch('http://localhost:' + server.address().port, { dispatcher })
+console.log(response.status, await response.text())
+await dispatcher.close()
+server.close()
+`
+
+const MEMBERS = `
+const members = (value) => typeof value !== 'function' ? typeof value : [
+  value.name, value.length, ...Reflect.ownKeys(value).map(String).sort(),
+  ...(value.prototype ? Reflect.ownKeys(value.prototype).map(String).sort() : []),
+].join()
+const shape = {}
+for (const [name, value] of Object.entries(library)) shape[name] = members(value)
+for (const [name, value] of Object.entries(library.errors)) shape['errors.' + name] = members(value)
+console.log(JSON.stringify(shape))
+`
+
+/** Of the runtime, loaded when they are first used: they cost more than all of the library. */
+const LAZY = [
+  'crypto',
+  'dns',
+  'net',
+  'stream/web',
+  'tls',
+  'zlib',
+  'http',
+  'http2',
+  'https',
+  'internal/deps/undici/undici',
+]
+
+describe('the installed package', () => {
+  const { app, installed } = usePackage({ after })
+
+  test('import: the same names, classes and members as the source has', () => {
+    const entry = JSON.stringify(pathToFileURL(join(root, 'src', 'index.ts')).href)
+    const text = `import * as library from ${entry}\n${MEMBERS}`
+    const source = run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', text], {
+      cwd: root,
+    })
+    const shape = JSON.parse(runScript(app, 'members.mjs', `import * as library from 'ventuno'\n${MEMBERS}`))
+    assert.deepEqual(shape, JSON.parse(source))
+  })
+
+  test('require: the same objects as import has', () => {
+    const output = runScript(
+      app,
+      'require.cjs',
+      `const required = require('ventuno')
+      import('ventuno').then((imported) => {
+        const others = Object.keys(imported).filter((name) => imported[name] !== required[name])
+        console.log(Object.keys(imported).length > 30, others.join())
+      })`,
+    )
+    assert.equal(output, 'true')
+  })
+
+  test('its manifest can be required', () => {
+    assert.equal(
+      runScript(app, 'manifest.cjs', `console.log(require('ventuno/package.json').name)`),
+      'ventuno',
+    )
+  })
+
+  test('requests over HTTP/1.1 and HTTP/2, with and without TLS, and fetch', () => {
+    process.env.CERTS = CERTS
+    const output = runScript(app, 'wires.mjs', WIRES)
+    assert.deepEqual(output.split('\n'), [
+      '200 h1',
+      '200 h1 over TLS',
+      '200 h2 over TLS',
+      '200 h2c',
+      '200 fetched',
+    ])
+  })
+
+  test('importing loads no part of the runtime that is not needed yet', () => {
+    const loaded = runScript(
+      app,
+      'loaded.mjs',
+      `const before = new Set(process.moduleLoadList)
+      await import('ventuno')
+      console.log(process.moduleLoadList.filter((name) => !before.has(name)).join('\\n'))`,
+    )
+    const names = loaded.split('\n').map((line) => line.replace('NativeModule ', ''))
+    assert.ok(names.includes('stream'), loaded)
+    assert.deepEqual(
+      LAZY.filter((name) => names.includes(name)),
+      [],
+    )
+  })
+
+  test('errors of one copy match the classes of another', () => {
+    const copy = JSON.stringify(pathToFileURL(join(installed, 'dist', 'client.js')).href)
+    const output = runScript(
+      app,
+      'copies.mjs',
+      `import { errors } from 'ventuno'
+      const other = await import(${copy} + '?copy')
+      const error = new other.errors.InvalidArgumentError('x')
+      console.log(other.errors !== errors, error instanceof errors.InvalidArgumentError, error.name)`,
+    )
+    assert.equal(output, 'true true InvalidArgumentError')
+  })
+
+  test('the command is there', () => {
+    const command = join(
+      app,
+      'node_modules',
+      '.bin',
+      process.platform === 'win32' ? 'ventuno.cmd' : 'ventuno',
+    )
+    const options = { cwd: app, shell: process.platform === 'win32' }
+    assert.match(run(command, ['--help'], options), /Usage: ventuno/)
+    assert.match(run(command, ['--version'], options), /\d+\.\d+\.\d+/)
+  })
+})

@@ -1,0 +1,74 @@
+// What is in the package, and what is not.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { root, usePackage } from './packed.mjs'
+
+/** Bytes of the packed file. Several times less than undici's; more means that something slipped in. */
+const MAX_PACKED_SIZE = 300_000
+
+const EXPECTED = [
+  /^package\.json$/,
+  /^(README|CHANGELOG|SECURITY)\.md$/,
+  /^LICENSE$/,
+  /^dist\/(index|client|cookies|cli\/main)\.js$/,
+  /^dist\/([a-z0-9-]+\/)*[a-z0-9-]+\.d\.ts$/,
+]
+
+describe('the contents of the package', () => {
+  const { packed, installed } = usePackage({ after })
+  const files = packed.files.map(({ path }) => path)
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
+
+  test('code, declarations and the papers, and nothing else', () => {
+    const surprises = files.filter((path) => !EXPECTED.some((pattern) => pattern.test(path)))
+    assert.deepEqual(surprises, [])
+    for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'dist/index.js', 'dist/index.d.ts']) {
+      assert.ok(files.includes(path), path)
+    }
+  })
+
+  test('everything the manifest points to is there', () => {
+    const targets = [manifest.main, manifest.types, ...Object.values(manifest.exports).flatMap(leaves)]
+    for (const target of [...targets, ...Object.values(manifest.bin)]) {
+      assert.ok(files.includes(target.replace(/^\.\//, '')), target)
+    }
+  })
+
+  test('is small', () => {
+    assert.ok(packed.size < MAX_PACKED_SIZE, `${packed.size} bytes`)
+  })
+
+  test('runs nothing when it is installed, and brings no other package', () => {
+    for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) {
+      assert.equal(manifest.scripts?.[name], undefined, name)
+    }
+    for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies', 'bundleDependencies']) {
+      assert.deepEqual(Object.keys(manifest[kind] ?? {}), [], kind)
+    }
+  })
+
+  test('the code holds no path of the machine it was built on, and no reference to a missing map', () => {
+    for (const path of files.filter((path) => path.endsWith('.js'))) {
+      const code = readFileSync(join(installed, path), 'utf8')
+      assert.ok(!code.includes(root), path)
+      assert.ok(!code.includes('sourceMappingURL'), path)
+    }
+  })
+
+  test('every declaration that another one names is there', () => {
+    const declarations = files.filter((path) => path.endsWith('.d.ts'))
+    for (const path of declarations) {
+      const text = readFileSync(join(installed, path), 'utf8')
+      for (const [, target] of text.matchAll(/(?:from |import\()'(\.[^']+)'/g)) {
+        const named = new URL(target.replace(/\.js$/, '.d.ts'), `file:///${path}`).pathname.slice(1)
+        assert.ok(declarations.includes(named), `${path} → ${target}`)
+      }
+    }
+  })
+})
+
+function leaves(target) {
+  return typeof target === 'string' ? [target] : Object.values(target).flatMap(leaves)
+}

@@ -1,0 +1,34 @@
+/** Text that would end a line, a field or a name if it reached the wire as it is. */
+
+/** What an attacker would like to see as a line of its own. */
+export const INJECTED = 'x-injected: yes'
+
+/** Appended to an innocent value. The wide ones become CR and LF when a string is cut down to latin1. */
+export const LINE_BREAKS: readonly string[] = [
+  `\r\n${INJECTED}`,
+  `\n${INJECTED}`,
+  `\r${INJECTED}`,
+  `\r\n\r\nGET /smuggled HTTP/1.1\r\nhost: a`,
+  `\u010d\u010a${INJECTED}`,
+  `\u{1f60d}\u{1f60a}${INJECTED}`,
+  '\0',
+  '\x7f',
+]
+
+/** An object that is harmless to look at and hostile as a string. */
+export function disguised(text: string): { toString(): string } {
+  return { toString: () => text }
+}
+
+/** Says something else each time it is asked. */
+export function turncoat(first: string, later: string): { readonly value: string; readonly reads: number } {
+  let reads = 0
+  return {
+    get value() {
+      return reads++ === 0 ? first : later
+    },
+    get reads() {
+      return reads
+    },
+  }
+}

@@ -1,0 +1,47 @@
+/** What is done to a scenario, and at which of its events that makes sense. */
+
+export const FAULTS = [
+  'fin',
+  'rst',
+  'cut',
+  'stall',
+  'duplicate',
+  'abort',
+  'throw',
+  'close',
+  'destroy',
+] as const
+
+/**
+ * - `fin`, `rst`: the server dies, and its end of the connection is closed or reset
+ * - `cut`: half of a piece arrives, then the end
+ * - `stall`: nothing arrives any more, in either direction, and nobody says so
+ * - `duplicate`: a piece arrives twice
+ * - `abort`: all callers give up, by signal or controller
+ * - `throw`: the caller's own function throws
+ * - `close`, `destroy`: of the dispatcher
+ */
+export type Fault = (typeof FAULTS)[number]
+
+/**
+ * `in`, `out`: a piece arrives at the client or at the server. `callback`: a function of the caller is called
+ * that may throw; `listener`: one that may not, since the runtime reports it as uncaught.
+ */
+export type EventKind = 'connect' | 'in' | 'out' | 'fin' | 'rst' | 'gone' | 'timer' | 'callback' | 'listener'
+
+export interface Plan {
+  readonly fault: Fault
+  /** The number of the event it comes with. */
+  readonly at: number
+}
+
+export function applies(fault: Fault, kind: EventKind): boolean {
+  if (fault === 'cut' || fault === 'duplicate') return kind === 'in'
+  if (fault === 'throw') return kind === 'callback'
+  return true
+}
+
+/** What an injected fault throws or aborts with. */
+export class InjectedError extends Error {
+  override readonly name = 'InjectedError'
+}

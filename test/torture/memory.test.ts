@@ -1,0 +1,40 @@
+/**
+ * Each scenario once for each of its events and each fault: whatever breaks, at whatever moment, each call
+ * settles exactly once, nothing is left behind, and the next request works. In memory, with a clock of its
+ * own: a failing run is the same each time.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { MemoryStage } from './memory-stage.ts'
+import { SCENARIOS } from './scenarios.ts'
+import { type TortureOptions, torture } from './torture.ts'
+
+/** Also with what the origin sends arriving in fewer and in more pieces, and with two faults at a time. */
+const VARIANTS: readonly (TortureOptions & { readonly pieces?: number })[] =
+  process.env['VENTUNO_TORTURE'] === 'full' ? [{ pieces: 1 }, { pairs: 200 }, { pieces: 7 }] : [{}]
+
+describe('torture in memory', () => {
+  const totals = { scenarios: 0, events: 0, runs: 0 }
+  for (const scenario of SCENARIOS) {
+    for (const protocol of scenario.protocols) {
+      test(`${scenario.name} over ${protocol}`, async (t) => {
+        for (const { pieces = 2, ...options } of VARIANTS) {
+          const { events, runs, failures } = await torture(
+            scenario,
+            protocol,
+            (plans) => new MemoryStage(scenario, protocol, plans, pieces),
+            options,
+          )
+          totals.scenarios++
+          totals.events += events
+          totals.runs += runs
+          t.diagnostic(`${events} events, ${runs} runs`)
+          assert.deepEqual(failures, [])
+        }
+      })
+    }
+  }
+  test('all of them', (t) => {
+    t.diagnostic(`${totals.scenarios} scenarios, ${totals.events} events, ${totals.runs} runs`)
+  })
+})

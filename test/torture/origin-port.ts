@@ -1,0 +1,45 @@
+/**
+ * What an origin of the torture and chaos runs stands on: the server's end of one connection, be it in memory
+ * or a real socket, and one request on it, whatever the protocol.
+ */
+
+/** The server's end of a connection. */
+export interface OriginPort {
+  /** Set by whoever speaks a protocol on it. */
+  onBytes: (bytes: Buffer) => void
+  /** The client has ended or lost its side. */
+  onGone: () => void
+  readonly isOpen: boolean
+  send(bytes: Buffer): void
+  /** FIN behind what was sent. */
+  end(): void
+  /** RST; what was not delivered yet is lost. */
+  reset(): void
+}
+
+/** A request as an origin sees it, and the ways to answer. */
+export interface OriginExchange {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** What has come of the request's body. */
+  readonly received: Buffer[]
+  /** The whole request has come. */
+  readonly isComplete: boolean
+  /** Neither side has given it up. */
+  readonly isOpen: boolean
+  readonly isAnswered: boolean
+  onBody: (bytes: Buffer) => void
+  onComplete: () => void
+  interim(status: number): void
+  head(status: number, fields?: Readonly<Record<string, string>>): void
+  write(bytes: Buffer | string): void
+  end(trailers?: Readonly<Record<string, string>>): void
+  /** A complete response. */
+  respond(status: number, body: Buffer | string): void
+  /** Grants an upgrade or CONNECT: from here on `write` and `onBody` are the tunnel's. */
+  grant(fields?: Readonly<Record<string, string>>): void
+}
+
+/** Called when a request's head has come. */
+export type OriginScript = (exchange: OriginExchange) => void

@@ -1,0 +1,346 @@
+/** What is tortured: each way to ask for something, over each protocol that has it. */
+import { type Duplex, Readable, Writable } from 'node:stream'
+import { fetch, WebSocket } from '../../src/index.ts'
+import { PromiseCall } from './call.ts'
+import type { Scenario, Stage } from './stage.ts'
+import { STREAMED_PIECES } from './torture-origin.ts'
+
+const BOTH = ['h1', 'h2'] as const
+
+const STREAMED = STREAMED_PIECES.join('')
+
+/** Larger than what a connection takes before it has the source wait. */
+const PARTS: readonly string[] = ['x'.repeat(6_000), 'y'.repeat(5_000), 'z']
+
+/** A source that brings each part in a turn of its own. */
+function slowSource(parts: readonly string[] = PARTS): Readable {
+  const left = [...parts]
+  return new Readable({
+    read() {
+      setImmediate(() => {
+        if (!this.destroyed) this.push(left.shift() ?? null)
+      })
+    },
+  }).on('error', () => {})
+}
+
+async function* slowIterator(): AsyncGenerator<string> {
+  for (const part of PARTS) {
+    await new Promise((resolve) => setImmediate(resolve))
+    yield part
+  }
+}
+
+/** `request()`, its body read to the end. */
+function request(stage: Stage, path: string, body: Readable | null, expected: string): PromiseCall {
+  const call = stage.add(new PromiseCall(`request ${path}`, expected))
+  if (body !== null)
+    call.streams.push({
+      name: 'the request body',
+      get destroyed() {
+        return body.destroyed
+      },
+    })
+  stage.dispatcher.request({ path, method: body === null ? 'GET' : 'POST', body, signal: call.signal }).then(
+    ({ body: response }) => {
+      call.given = response
+      response.on('error', (error) => {
+        call.error ??= error
+      })
+      response.on('data', (chunk: Buffer) => {
+        call.body += chunk.toString('latin1')
+        stage.mark('listener', `${call.name} data`)
+      })
+      response.on('close', () => {
+        call.settle()
+        stage.mark('listener', `${call.name} closed`)
+      })
+      stage.mark('listener', `${call.name} resolved`)
+    },
+    (error: unknown) => {
+      call.settle(error)
+      stage.mark('listener', `${call.name} rejected`)
+    },
+  )
+  return call
+}
+
+/** `stream()` into a writable that takes its time. */
+function streamInto(stage: Stage): void {
+  const call = stage.add(new PromiseCall('stream', STREAMED))
+  const target = new Writable({
+    highWaterMark: 1_000,
+    write(chunk: Buffer, _encoding, done) {
+      call.body += chunk.toString('latin1')
+      setImmediate(done)
+    },
+  })
+  target.on('error', () => {})
+  stage.dispatcher
+    .stream({ path: '/streamed', method: 'GET', signal: call.signal }, () => {
+      stage.mark('callback', 'stream factory')
+      call.streams.push({
+        name: 'the target',
+        get destroyed() {
+          return target.destroyed
+        },
+      })
+      return target
+    })
+    .then(
+      () => call.settle(),
+      (error: unknown) => call.settle(error),
+    )
+}
+
+function pipelineThrough(stage: Stage): void {
+  const call = stage.add(new PromiseCall('pipeline', PARTS.join('')))
+  const duplex = stage.dispatcher.pipeline(
+    { path: '/echo', method: 'POST', signal: call.signal },
+    ({ body }) => {
+      stage.mark('callback', 'pipeline handler')
+      return body
+    },
+  )
+  call.given = duplex
+  duplex.on('error', (error) => {
+    call.error ??= error
+  })
+  duplex.on('data', (chunk: Buffer) => {
+    call.body += chunk.toString('latin1')
+    stage.mark('listener', 'pipeline data')
+  })
+  duplex.on('close', () => call.settle())
+  for (const part of PARTS) duplex.write(part)
+  duplex.end()
+}
+
+/** Uses a socket that was handed over: says something, hears it back, and closes it. */
+function use(stage: Stage, call: PromiseCall, socket: Duplex): void {
+  call.given = socket
+  socket.on('error', (error) => {
+    call.error ??= error
+  })
+  socket.on('close', () => call.settle())
+  socket.on('end', () => socket.destroy())
+  socket.on('data', (chunk: Buffer) => {
+    call.body += chunk.toString('latin1')
+    stage.mark('listener', `${call.name} data`)
+    if (call.body === 'ping') socket.end()
+  })
+  stage.mark('listener', `${call.name} resolved`)
+  socket.write('ping')
+}
+
+function tunnel(stage: Stage, kind: 'connect' | 'upgrade'): void {
+  const call = stage.add(new PromiseCall(kind))
+  const { signal } = call
+  const given =
+    kind === 'connect'
+      ? stage.dispatcher.connect({ path: 'target.test:80', signal })
+      : stage.dispatcher.upgrade({
+          path: '/tunnel',
+          protocol: stage.protocol === 'h1' ? 'custom' : 'websocket',
+          signal,
+        })
+  given.then(
+    ({ socket }) => use(stage, call, socket),
+    (error: unknown) => call.settle(error),
+  )
+}
+
+function webSocket(stage: Stage): void {
+  const call = stage.add(new PromiseCall('WebSocket', 'hello'))
+  const socket = new WebSocket(`${stage.url.replace('http', 'ws')}/websocket`, {
+    dispatcher: stage.dispatcher,
+  })
+  call.given = { destroy: () => socket.close() }
+  let errors = 0
+  socket.addEventListener('open', () => {
+    stage.mark('listener', 'WebSocket open')
+    if (socket.readyState === WebSocket.OPEN) socket.send('hello')
+  })
+  socket.addEventListener('message', ({ data }) => {
+    call.body += data
+    stage.mark('listener', 'WebSocket message')
+    socket.close(1000, 'bye')
+  })
+  socket.addEventListener('error', ({ error }) => {
+    if (errors++ > 0) call.settlements++
+    call.error = (error as Error).cause ?? call.error
+    stage.mark('listener', 'WebSocket error')
+  })
+  socket.addEventListener('close', ({ wasClean, code }) => {
+    if (!wasClean) call.error ??= Object.assign(new Error('unclean'), { code: 'UND_ERR_UNCLEAN' })
+    else if (code !== 1000) call.error ??= Object.assign(new Error(`code ${code}`), { code: 'UND_ERR_CODE' })
+    call.settle()
+  })
+}
+
+function fetchIt(stage: Stage): void {
+  // The runtime's fetch holds its own listener on the signal, and weakly.
+  const call = stage.add(new PromiseCall('fetch', STREAMED, false))
+  fetch(`${stage.url}/streamed`, { dispatcher: stage.dispatcher, signal: call.signal })
+    .then((response) => {
+      stage.mark('listener', 'fetch resolved')
+      return response.text()
+    })
+    .then(
+      (text) => {
+        call.body = text
+        call.settle()
+      },
+      (error: unknown) => call.settle(error),
+    )
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'GET',
+    protocols: BOTH,
+    act: (stage) => void stage.dispatch({ path: '/get' }, { body: '/get' }),
+  },
+  {
+    name: 'HEAD',
+    protocols: BOTH,
+    act: (stage) => void stage.dispatch({ path: '/head', method: 'HEAD' }, { body: '' }),
+  },
+  {
+    name: 'response until the connection closes',
+    protocols: BOTH,
+    act: (stage) => void stage.dispatch({ path: '/until-close' }),
+  },
+  {
+    name: 'one after the other on a connection',
+    protocols: BOTH,
+    act: (stage) => {
+      for (const path of ['/1', '/2', '/3']) stage.dispatch({ path }, { body: path })
+    },
+  },
+  {
+    name: 'POST of bytes',
+    protocols: BOTH,
+    act: (stage) => {
+      const body = 'bytes'.repeat(2_000)
+      stage.dispatch({ path: '/echo', method: 'POST', body }, { body })
+    },
+  },
+  {
+    name: 'POST of a stream',
+    protocols: BOTH,
+    act: (stage) => {
+      stage.dispatch({ path: '/echo', method: 'POST', body: slowSource() }, { body: PARTS.join('') })
+    },
+  },
+  {
+    name: 'POST of an iterator, behind a GET',
+    protocols: BOTH,
+    act: (stage) => {
+      stage.dispatch({ path: '/get' }, { body: '/get' })
+      stage.dispatch({ path: '/echo', method: 'POST', body: slowIterator() }, { body: PARTS.join('') })
+    },
+  },
+  {
+    name: 'answer before the body has come',
+    protocols: BOTH,
+    act: (stage) => {
+      stage.dispatch({ path: '/early', method: 'POST', body: slowSource() }, { body: '/early' })
+      stage.dispatch({ path: '/next' }, { body: '/next' })
+    },
+  },
+  {
+    name: 'pipelined',
+    protocols: BOTH,
+    options: { pipelining: 4 },
+    act: (stage) => {
+      for (const path of ['/streamed', '/1', '/2']) {
+        stage.dispatch({ path, blocking: false }, { body: path === '/streamed' ? STREAMED : path })
+      }
+      stage.dispatch({ path: '/echo', method: 'POST', body: 'posted' }, { body: 'posted' })
+    },
+  },
+  {
+    name: 'streamed response with trailers',
+    protocols: BOTH,
+    act: (stage) => void stage.dispatch({ path: '/streamed' }, { body: STREAMED }),
+  },
+  {
+    name: 'streamed response that is paused at each piece',
+    protocols: BOTH,
+    act: (stage) => void stage.dispatch({ path: '/streamed' }, { body: STREAMED, pauses: true }),
+  },
+  {
+    name: 'expect-continue',
+    protocols: BOTH,
+    act: (stage) => {
+      const body = 'b'.repeat(3_000)
+      stage.dispatch({ path: '/echo', method: 'POST', body, expectContinue: true }, { body })
+    },
+  },
+  {
+    name: 'no answer',
+    protocols: BOTH,
+    expires: true,
+    act: (stage) => {
+      stage.dispatch({ path: '/silent' })
+      stage.dispatch({ path: '/next' }, { body: '/next' })
+    },
+  },
+  {
+    name: 'half an answer',
+    protocols: BOTH,
+    expires: true,
+    act: (stage) => {
+      stage.dispatch({ path: '/half' })
+      stage.dispatch({ path: '/next' }, { body: '/next' })
+    },
+  },
+  {
+    name: 'refused once',
+    protocols: ['h2'],
+    act: (stage) => {
+      stage.dispatch({ path: '/refuse-once', method: 'POST', body: 'again' }, { body: '/refuse-once' })
+    },
+  },
+  {
+    name: 'GOAWAY',
+    protocols: ['h2'],
+    act: (stage) => {
+      for (const path of ['/goaway', '/1', '/2']) stage.dispatch({ path }, { body: path })
+      stage.dispatch({ path: '/echo', method: 'POST', body: 'posted' }, { body: 'posted' })
+    },
+  },
+  {
+    name: 'pool',
+    protocols: BOTH,
+    pool: 2,
+    act: (stage) => {
+      for (const path of ['/1', '/2', '/3']) stage.dispatch({ path }, { body: path })
+      stage.dispatch({ path: '/echo', method: 'POST', body: 'posted' }, { body: 'posted' })
+    },
+  },
+  {
+    name: 'request()',
+    protocols: BOTH,
+    act: (stage) => void request(stage, '/streamed', null, STREAMED),
+  },
+  {
+    name: 'request() with a stream',
+    protocols: BOTH,
+    act: (stage) => void request(stage, '/echo', slowSource(), PARTS.join('')),
+  },
+  { name: 'stream()', protocols: BOTH, act: streamInto },
+  { name: 'pipeline()', protocols: BOTH, act: pipelineThrough },
+  { name: 'fetch()', protocols: BOTH, act: fetchIt },
+  {
+    name: 'upgrade by handler',
+    protocols: BOTH,
+    takesOver: true,
+    act: (stage) => {
+      stage.dispatch({ path: '/tunnel', upgrade: stage.protocol === 'h1' ? 'custom' : 'websocket' })
+    },
+  },
+  { name: 'upgrade()', protocols: BOTH, takesOver: true, act: (stage) => tunnel(stage, 'upgrade') },
+  { name: 'connect()', protocols: BOTH, takesOver: true, act: (stage) => tunnel(stage, 'connect') },
+  { name: 'WebSocket', protocols: BOTH, takesOver: true, act: webSocket },
+]

@@ -1,0 +1,38 @@
+/** The server's end of a real connection, as the origins of the torture and chaos runs want it. */
+import type { Socket } from 'node:net'
+import type { OriginPort } from './origin-port.ts'
+
+export class SocketPort implements OriginPort {
+  onBytes: (bytes: Buffer) => void = () => {}
+  onGone: () => void = () => {}
+  readonly socket: Socket
+  readonly #tcp: Socket
+
+  /** `tcp` is the connection below, where `socket` is TLS: only that can be reset. */
+  constructor(socket: Socket, tcp: Socket = socket) {
+    this.socket = socket
+    this.#tcp = tcp
+    socket.setNoDelay(true)
+    socket.on('data', (bytes: Buffer) => this.onBytes(bytes))
+    socket.on('end', () => this.onGone())
+    socket.on('close', () => this.onGone())
+    // A client that goes away is what these runs are about.
+    socket.on('error', () => {})
+  }
+
+  get isOpen(): boolean {
+    return this.socket.writable
+  }
+
+  send(bytes: Buffer): void {
+    if (this.socket.writable) this.socket.write(bytes)
+  }
+
+  end(): void {
+    if (this.socket.writable) this.socket.end()
+  }
+
+  reset(): void {
+    this.#tcp.resetAndDestroy()
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * A run over real sockets on loopback, TLS included, through a relay that does the damage. The clock is a fake
+ * here too: time passes only when nothing else has happened for a while.
+ */
+import { channel } from 'node:diagnostics_channel'
+import net, { type AddressInfo } from 'node:net'
+import tls from 'node:tls'
+import { Client } from '../../src/index.ts'
+import { authority, localhost } from '../support/certificates.ts'
+import { turns } from '../support/fake-clock.ts'
+import type { Wire } from '../support/wire.ts'
+import type { Plan } from './fault.ts'
+import { type PieceFate, Relay } from './relay.ts'
+import { SocketPort } from './socket-port.ts'
+import { CLIENT_OPTIONS, type Scenario, Stage } from './stage.ts'
+import { TortureOrigin } from './torture-origin.ts'
+import { Uncaught } from './uncaught.ts'
+
+/**
+ * Turns of the event loop without an event after which time may pass. All ends of all connections are in this
+ * process, so what was written can be read; where that is not so, a request runs out of time and fails, which
+ * is no less of an end to it.
+ */
+const QUIET_TURNS = 150
+
+/** A run in which nothing has happened for so long does not end. */
+const STUCK_TURNS = 100_000
+
+/** The end of a connection may be on its way when the next request is written on it, and costs that one. */
+const PROBES = 3
+
+/** What the runs of one wire share: a server that speaks it, and the relay in front. */
+export class SocketOrigin {
+  readonly wire: Wire
+  readonly relay: Relay
+  readonly #server: net.Server
+  readonly #ports = new Set<SocketPort>()
+  /** The origin of the run that goes on now. */
+  current: TortureOrigin | null = null
+
+  private constructor(wire: Wire, server: net.Server, relay: Relay) {
+    this.wire = wire
+    this.relay = relay
+    this.#server = server
+    server.on(wire.secure ? 'secureConnection' : 'connection', (socket: net.Socket) => {
+      const port = new SocketPort(socket)
+      this.#ports.add(port)
+      socket.on('close', () => this.#ports.delete(port))
+      this.current?.accept(port)
+    })
+    server.on('tlsClientError', (_error: Error, socket: net.Socket) => socket.destroy())
+  }
+
+  static async start(wire: Wire): Promise<SocketOrigin> {
+    const server = wire.secure
+      ? tls.createServer({ ...localhost, ALPNProtocols: [wire.multiplexes ? 'h2' : 'http/1.1'] })
+      : net.createServer({ allowHalfOpen: true })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const relay = new Relay((server.address() as AddressInfo).port)
+    await relay.listen()
+    return new SocketOrigin(wire, server, relay)
+  }
+
+  get url(): string {
+    return `${this.wire.secure ? 'https' : 'http'}://127.0.0.1:${this.relay.port}`
+  }
+
+  async close(): Promise<void> {
+    await this.relay.close()
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    for (const { socket } of this.#ports) socket.destroy()
+    await closed
+  }
+}
+
+export class SocketStage extends Stage {
+  readonly dispatcher: Client
+  readonly url: string
+  readonly #origin: SocketOrigin
+  /** The client's ends of its connections. */
+  readonly #sockets: net.Socket[] = []
+
+  constructor(scenario: Scenario, origin: SocketOrigin, plans: readonly Plan[]) {
+    const protocol = origin.wire.multiplexes ? 'h2' : 'h1'
+    super(scenario, protocol, plans, new TortureOrigin(protocol, 1))
+    this.#origin = origin
+    this.url = origin.url
+    this.dispatcher = new Client(this.url, {
+      ...CLIENT_OPTIONS,
+      ...scenario.options,
+      connect: { ca: authority },
+      useH2c: !origin.wire.secure && origin.wire.multiplexes,
+    })
+    this.dispatcher.on('error', (error: unknown) => this.judge('error event', error))
+    this.dispatcher.on('disconnect', (_origin, _targets, error: Error) => this.judge('disconnect', error))
+  }
+
+  async run(): Promise<string[]> {
+    const uncaught = new Uncaught()
+    const restore = this.clock.enable()
+    const { relay } = this.#origin
+    this.#origin.current = this.origin
+    const connected = channel('undici:client:connected')
+    const note = (message: unknown): void =>
+      void this.#sockets.push((message as { socket: net.Socket }).socket)
+    connected.subscribe(note)
+    relay.judge = (direction, bytes) => this.#onPiece(direction, bytes)
+    try {
+      this.scenario.act(this)
+      await this.#play()
+      this.isPlayed = true
+      await this.calm()
+      await this.probe(PROBES)
+      await this.close()
+      await this.waitFor(() => this.#sockets.every(({ destroyed }) => destroyed))
+      this.inspect()
+    } catch (error) {
+      this.problems.push(`the run broke: ${(error as Error).stack}`)
+      await this.dispatcher.destroy().catch(() => {})
+    } finally {
+      restore()
+      connected.unsubscribe(note)
+      relay.judge = () => 'pass'
+      await relay.clear()
+      for (const error of uncaught.stop()) {
+        this.problems.push(`uncaught: ${(error as Error)?.stack ?? error}`)
+      }
+    }
+    return this.problems
+  }
+
+  protected override inspect(): void {
+    super.inspect()
+    for (const [index, socket] of this.#sockets.entries()) {
+      if (!socket.destroyed) this.problems.push(`connection ${index} is left open`)
+    }
+  }
+
+  protected strike(fault: 'fin' | 'rst' | 'stall'): void {
+    this.#origin.relay.strike(fault)
+  }
+
+  #onPiece(direction: 'in' | 'out', bytes: Buffer): PieceFate {
+    const fault = this.number(direction, `${direction} ${bytes.length}`)
+    switch (fault) {
+      case null:
+      case 'throw':
+        return 'pass'
+      case 'fin':
+      case 'rst':
+      case 'cut':
+      case 'stall':
+      case 'duplicate':
+        return fault
+      default:
+        this.interfere(fault)
+        return 'pass'
+    }
+  }
+
+  /** Turns the event loop until something is so; true when nothing has happened for a while instead. */
+  async #quietBefore(holds: () => boolean): Promise<boolean> {
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
+      if (holds()) return false
+      const before = this.activity
+      await turns(1)
+      if (this.activity !== before) quiet = -1
+    }
+    return true
+  }
+
+  protected async waitFor(holds: () => boolean): Promise<void> {
+    for (let quiet = 0; !holds() && quiet < STUCK_TURNS; quiet++) {
+      const before = this.activity
+      await turns(1)
+      if (this.activity !== before) quiet = -1
+    }
+  }
+
+  protected async calm(): Promise<void> {
+    await this.#quietBefore(() => false)
+  }
+
+  async #play(): Promise<void> {
+    let released = false
+    for (let rounds = 0; await this.#quietBefore(() => this.isSettled); rounds++) {
+      // Without a fault nothing runs out of time: on a slow machine it only takes longer.
+      if (this.done.length === 0 && rounds < STUCK_TURNS / QUIET_TURNS) continue
+      if (this.nextTimer()) continue
+      if (released) break
+      released = true
+      for (const call of this.calls) call.release()
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * The same over real sockets, cleartext and TLS, through a relay that cuts, kills and stalls. There are fewer
+ * of them, since each opens connections: each scenario at each second or third of its events, all of them in
+ * the long run.
+ */
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { eventually } from '../support/fake-clock.ts'
+import { WIRES } from '../support/wire.ts'
+import type { Plan } from './fault.ts'
+import { SCENARIOS } from './scenarios.ts'
+import { SocketOrigin, SocketStage } from './socket-stage.ts'
+import { torture } from './torture.ts'
+
+const NAMES: readonly string[] = [
+  'GET',
+  'POST of bytes',
+  'POST of a stream',
+  'pipelined',
+  'streamed response that is paused at each piece',
+  'expect-continue',
+  'request() with a stream',
+  'upgrade()',
+  'connect()',
+  'WebSocket',
+]
+
+/** Runs left out in the short run: not a divisor of the number of faults, so that each fault gets its turn. */
+const EVERY = process.env['VENTUNO_TORTURE'] === 'full' ? 1 : 5
+
+/** What keeps a process alive, beside what the test runner has. */
+function resources(): string[] {
+  return process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Timeout|Server/.test(name))
+}
+
+describe('torture over sockets', () => {
+  const totals = { scenarios: 0, events: 0, runs: 0 }
+
+  for (const wire of WIRES) {
+    describe(`over ${wire.name}`, () => {
+      let origin: SocketOrigin
+      let atStart: string[]
+      before(async () => {
+        atStart = resources()
+        origin = await SocketOrigin.start(wire)
+      })
+
+      for (const scenario of SCENARIOS.filter(({ name }) => NAMES.includes(name))) {
+        test(scenario.name, async (t) => {
+          const make = (plans: readonly Plan[]): SocketStage => new SocketStage(scenario, origin, plans)
+          const { events, runs, failures } = await torture(scenario, wire.name, make, { every: EVERY })
+          totals.scenarios++
+          totals.events += events
+          totals.runs += runs
+          t.diagnostic(`${events} events, ${runs} runs`)
+          assert.deepEqual(failures, [])
+        })
+      }
+
+      test('nothing is left', async () => {
+        await origin.close()
+        // The runtime lets go of its handles a few turns after it has closed them.
+        await eventually(() => resources().length <= atStart.length)
+        assert.deepEqual(resources(), atStart)
+      })
+    })
+  }
+
+  test('all of them', (t) => {
+    t.diagnostic(`${totals.scenarios} scenarios, ${totals.events} events, ${totals.runs} runs`)
+  })
+})

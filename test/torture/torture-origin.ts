@@ -1,0 +1,139 @@
+/** The origin of the torture scenarios: what it does with a request stands in its path. */
+import { createHash } from 'node:crypto'
+import { REFUSED_STREAM, SETTINGS_INITIAL_WINDOW_SIZE } from '../../src/protocol/http2/constants.ts'
+import { ACCEPT_SUFFIX } from '../../src/protocol/websocket/handshake.ts'
+import { Http1Origin } from './http1-origin.ts'
+import { Http2Origin, Http2OriginStream } from './http2-origin.ts'
+import type { OriginExchange, OriginPort } from './origin-port.ts'
+
+export type Protocol = 'h1' | 'h2'
+
+/** Longer than one frame's worth of a reader's buffer, so that it matters whether somebody reads. */
+export const STREAMED_PIECES: readonly string[] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(2_000))
+
+/** Less than what is posted, so that it matters whether the windows are opened again. */
+const UPLOAD_WINDOW = 8_192
+
+const CLOSE = 0x88
+const TEXT = 0x81
+
+export class TortureOrigin {
+  /** Each request that came, once for each time it came. */
+  readonly seen: string[] = []
+  readonly #protocol: Protocol
+  readonly #pieces: number
+  #refused = 0
+
+  /** `pieces`: what is sent at once arrives in so many. */
+  constructor(protocol: Protocol, pieces: number) {
+    this.#protocol = protocol
+    this.#pieces = pieces
+  }
+
+  accept(port: OriginPort): void {
+    const slice = (bytes: Buffer): Buffer[] => sliced(bytes, this.#pieces)
+    if (this.#protocol === 'h1') {
+      new Http1Origin(port, (exchange) => this.#answer(exchange, port), slice)
+      return
+    }
+    const origin: Http2Origin = new Http2Origin(
+      port,
+      (exchange) => {
+        if (exchange.path === '/goaway') origin.goaway(origin.highestStreamId, 0)
+        this.#answer(exchange, port)
+      },
+      slice,
+    )
+    origin.settings([[SETTINGS_INITIAL_WINDOW_SIZE, UPLOAD_WINDOW]])
+  }
+
+  #answer(exchange: OriginExchange, port: OriginPort): void {
+    const { method, path } = exchange
+    this.seen.push(`${method} ${path}`)
+    if (method === 'CONNECT' && exchange.headers[':protocol'] === undefined) {
+      exchange.grant()
+      echo(exchange)
+      return
+    }
+    const [kind] = path.slice(1).split('?') as [string]
+    switch (kind) {
+      case 'streamed':
+        exchange.interim(103)
+        exchange.head(200, { 'x-kind': 'streamed' })
+        for (const piece of STREAMED_PIECES) exchange.write(piece)
+        exchange.end({ 'x-trailer': 'yes' })
+        return
+      case 'echo':
+        if (exchange.headers['expect'] !== undefined) exchange.interim(100)
+        exchange.onComplete = () => exchange.respond(200, Buffer.concat(exchange.received))
+        return
+      case 'until-close':
+        exchange.head(200, { connection: 'close' })
+        exchange.write('until the end')
+        exchange.end()
+        return
+      case 'refuse-once':
+        if (exchange instanceof Http2OriginStream && this.#refused++ === 0) exchange.reset(REFUSED_STREAM)
+        else exchange.respond(200, path)
+        return
+      case 'silent':
+        return
+      case 'half':
+        exchange.head(200, { 'content-length': '10' })
+        exchange.write('half')
+        return
+      case 'tunnel':
+        exchange.grant()
+        echo(exchange)
+        return
+      case 'websocket':
+        exchange.grant(acceptField(exchange))
+        speakWebSocket(exchange, port)
+        return
+      default:
+        exchange.respond(200, path)
+    }
+  }
+}
+
+/** Shorter ones are frames of which nothing is delivered before they are whole. */
+const SHORTEST_CUT = 16
+
+function sliced(bytes: Buffer, pieces: number): Buffer[] {
+  if (pieces <= 2 && bytes.length < SHORTEST_CUT) return [bytes]
+  const size = Math.max(1, Math.ceil(bytes.length / pieces))
+  const all: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += size) all.push(bytes.subarray(at, at + size))
+  return all
+}
+
+function echo(exchange: OriginExchange): void {
+  exchange.onBody = (bytes) => exchange.write(bytes)
+  exchange.onComplete = () => exchange.end()
+}
+
+function acceptField({ headers }: OriginExchange): Record<string, string> {
+  const key = headers['sec-websocket-key']
+  if (key === undefined) return {}
+  const digest = createHash('sha1').update(key + ACCEPT_SUFFIX)
+  return { 'sec-websocket-accept': digest.digest('base64') }
+}
+
+/** Echoes each short frame, and ends after a close frame. */
+function speakWebSocket(exchange: OriginExchange, port: OriginPort): void {
+  let input = Buffer.alloc(0)
+  exchange.onComplete = () => exchange.end()
+  exchange.onBody = (bytes) => {
+    input = Buffer.concat([input, bytes])
+    while (input.length >= 6 && input.length >= 6 + (input[1]! & 0x7f)) {
+      const length = input[1]! & 0x7f
+      const payload = Buffer.from(input.subarray(6, 6 + length))
+      for (let i = 0; i < length; i++) payload[i]! ^= input[2 + (i % 4)]!
+      const opcode = input[0]!
+      input = input.subarray(6 + length)
+      if (!port.isOpen) return
+      exchange.write(Buffer.concat([Buffer.from([opcode === CLOSE ? CLOSE : TEXT, length]), payload]))
+      if (opcode === CLOSE) exchange.end()
+    }
+  }
+}
