@@ -8,6 +8,7 @@ const PROTOCOL_LEAVES = ['protocol/ascii.ts', 'protocol/failure.ts', 'base/invar
 const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol/header-names.ts']
 
 const RULES = [
+  { files: /^cli\//, may: ['index.ts'] },
   { files: /^index\.ts$/, may: [''] },
   { files: /^errors\.ts$/, may: [] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
