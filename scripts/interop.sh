@@ -38,4 +38,4 @@ fi
 # One file at a time: large bodies over several servers at once only get in each other's way. The limit is for
 # a whole file, and far above what one needs: without it, a server that falls silent would hold everything up.
 # shellcheck disable=SC2086 # a list of files
-exec node --import tsx --test --test-concurrency=1 --test-timeout=600000 --test-reporter=spec $files
+exec node --import tsx --test --test-concurrency=1 --test-timeout=240000 --test-reporter=spec $files

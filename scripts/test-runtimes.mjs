@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url'
 
 const VERSIONS = (process.env.VENTUNO_RUNTIMES ?? '22,24,26').split(',')
 
+/** Milliseconds for one test file: what hangs in one runtime only has to say its name. */
+const PATIENCE = 600_000
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 const wanted = process.argv.slice(2)
 const files = readdirSync(join(root, 'test'), { recursive: true, withFileTypes: true })
@@ -35,7 +38,8 @@ function check(version) {
   const runtime = install(version, folder)
   if (runtime === null) return false
   const start = Date.now()
-  const run = spawnSync(runtime, ['--import', 'tsx', '--test', '--test-reporter=tap', ...files], {
+  const flags = ['--import', 'tsx', '--test', '--test-reporter=tap', `--test-timeout=${PATIENCE}`]
+  const run = spawnSync(runtime, [...flags, ...files], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 2 ** 30,
@@ -54,7 +58,7 @@ function check(version) {
 
 function report({ stdout, stderr }) {
   const lines = stdout.split('\n')
-  const broken = lines.filter((line) => /^\s*not ok /.test(line))
+  const broken = lines.filter((line) => /^\s*(not ok |location: |error: )/.test(line))
   console.log(broken.length > 0 ? broken.join('\n') : `${lines.slice(-40).join('\n')}\n${stderr}`)
 }
 

@@ -8,6 +8,7 @@ import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Work } from './crew.ts'
 import type { Dispatcher } from './dispatcher.ts'
+import { wasRefused } from './lifecycle.ts'
 
 /** Hears what becomes of it while it waits. */
 export interface HeldDispatchHost {
@@ -44,11 +45,11 @@ export class HeldDispatch implements Work {
     }
   }
 
-  /** From now on it belongs to that dispatcher. Returns what its `dispatch` does. */
+  /** From now on it belongs to that dispatcher. Returns whether that one can take more. */
   giveTo(dispatcher: Dispatcher): boolean {
     this.#state = 'given'
     try {
-      return dispatcher.dispatch(this.#options, this.#handler)
+      return dispatcher.dispatch(this.#options, this.#handler) || wasRefused(this.#handler)
     } catch (error) {
       this.#notify(error as Error)
       return true

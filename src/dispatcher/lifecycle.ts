@@ -20,6 +20,14 @@ export interface WebSocketOptions {
 
 const WEB_SOCKET_DEFAULTS: Required<WebSocketOptions> = { maxFragments: 131072, maxPayloadSize: 134217728 }
 
+/** Handlers of calls that an open dispatcher would not take. */
+const refused = new WeakSet<object>()
+
+/** Whether `false` for a call meant a mistake in it rather than a busy dispatcher: no `drain` follows. Tells once. */
+export function wasRefused(handler: object): boolean {
+  return refused.delete(handler)
+}
+
 type LifeState =
   | { readonly at: 'open' }
   | { readonly at: 'closing'; readonly waiting: CloseCallback[] }
@@ -79,6 +87,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
       if (this.#closed) throw new ClientClosedError()
       return this.accept(options, current)
     } catch (error) {
+      if (!this.#closed && !this.destroyed) refused.add(handler)
       if (typeof current.onResponseError !== 'function') throw error
       current.onResponseError(null, error as Error)
       return false

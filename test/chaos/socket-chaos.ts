@@ -55,7 +55,7 @@ export class SocketChaos extends ChaosRun {
     } finally {
       connected.unsubscribe(note)
       const closed = new Promise((resolve) => server.close(resolve))
-      for (const { socket } of this.#ports) socket.destroy()
+      for (const tcp of this.#tcp.values()) tcp.destroy()
       await closed
     }
   }
@@ -67,7 +67,9 @@ export class SocketChaos extends ChaosRun {
       tcp.on('error', () => {}).destroy()
       return
     }
-    this.#tcp.set(tcp.remotePort!, tcp)
+    const remotePort = tcp.remotePort!
+    this.#tcp.set(remotePort, tcp)
+    tcp.on('close', () => this.#tcp.delete(remotePort))
     if (!this.#wire.secure) this.#onSocket(tcp)
   }
 

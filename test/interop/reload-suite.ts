@@ -49,9 +49,7 @@ async function underLoad<S extends Site>(
   const load = new Load(client, CONCURRENCY)
   await load.progress(PROGRESS)
   for (let turn = 0; turn < times; turn++) {
-    const turnover = turnoverOf(client)
-    running.site.process.signal(signal)
-    await turnover
+    await running.site.process.signal(signal, turnoverOf(client))
     await load.progress(PROGRESS)
   }
   await load.stop()
@@ -82,11 +80,9 @@ async function finishesWhatItHas<S extends Site>(
   await getSmall(other)
   const slow = client.request({ path: '/backend/held', method: 'GET' })
   await running.backend.heldOne()
-  const turnover = turnoverOf(other)
-  running.site.process.signal(signal)
   // One that waits for nothing is told at once, or with its next response.
   const load = new Load(other, 1)
-  await turnover
+  await running.site.process.signal(signal, turnoverOf(other))
   await load.stop()
   running.backend.release()
   const { statusCode, body } = await slow

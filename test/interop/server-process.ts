@@ -13,8 +13,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 const RETRY_PAUSE = 10
 /** No server here needs more than a second; a machine may be very slow. */
 const START_LIMIT = 60_000
-/** A program that is just being told something else may not hear the first time. */
-const STOP_REPEAT = 1_000
+/** A program that is just busy with another signal may lose this one: HAProxy, while it starts itself anew. */
+const SIGNAL_REPEAT = 2_000
 /** What does not end when it is asked to is ended. */
 const STOP_LIMIT = 15_000
 
@@ -106,17 +106,20 @@ export class ServerProcess {
     return readFileSync(this.#logFile, 'utf8')
   }
 
-  signal(name: NodeJS.Signals): void {
-    if (!this.#child.kill(name)) throw new Error(`${this.#file} is not running: ${this.log}`)
+  /** Sends a signal, and again, until its effect is there. */
+  async signal(name: NodeJS.Signals, effect: Promise<unknown>): Promise<void> {
+    if (this.#over) throw new Error(`${this.#file} is not running: ${this.log}`)
+    const send = (): boolean => this.#child.kill(name)
+    send()
+    const repeat = setInterval(send, SIGNAL_REPEAT)
+    await effect
+    clearInterval(repeat)
   }
 
   async stop(): Promise<void> {
     if (!this.#over) {
-      this.#child.kill('SIGTERM')
-      const repeat = setInterval(() => this.#child.kill('SIGTERM'), STOP_REPEAT)
       const force = setTimeout(() => this.kill(), STOP_LIMIT)
-      await this.#ended
-      clearInterval(repeat)
+      await this.signal('SIGTERM', this.#ended)
       clearTimeout(force)
     }
     this.kill()

@@ -24,8 +24,7 @@ const refusing = (...args: unknown[]): void => {
 }
 
 /** Every name that some layer reads an option by, with a value that would show. */
-const POLLUTION: Readonly<Record<string, unknown>> = {
-  // Of a request.
+const OF_REQUESTS: Readonly<Record<string, unknown>> = {
   path: '/evil',
   method: 'DELETE',
   headers: { 'x-evil': 'yes' },
@@ -58,7 +57,9 @@ const POLLUTION: Readonly<Record<string, unknown>> = {
   pathname: '/evil',
   search: '?evil',
   hash: '#evil',
-  // Of a client, a pool, an agent.
+}
+
+const OF_DISPATCHERS: Readonly<Record<string, unknown>> = {
   connect: refusing,
   tls: { rejectUnauthorized: false },
   socketPath: '/nowhere',
@@ -88,7 +89,13 @@ const POLLUTION: Readonly<Record<string, unknown>> = {
   maxWeightPerServer: -1,
   errorPenalty: -1,
   idleTimeout: 1,
-  // Of a connection: who is trusted, who we are, where it goes.
+}
+
+/** Who is trusted, who we are, where it goes. */
+const OF_CONNECTIONS: Readonly<Record<string, unknown>> = {
+  servername: 'evil.test',
+  signal: AbortSignal.abort(),
+  highWaterMark: -1,
   ca: authority,
   rejectUnauthorized: false,
   checkServerIdentity: () => undefined,
@@ -201,26 +208,54 @@ const EXCHANGES: Readonly<Record<string, () => Promise<string>>> = {
     }),
 }
 
-async function outcomes(): Promise<Map<string, string>> {
-  const names = Object.keys(EXCHANGES)
+const TO_REQUESTS = [
+  'request over h1',
+  'request over h2c',
+  'request through an Agent',
+  'request with a URL',
+  'request with the parts of a URL',
+  'post',
+  'stream',
+  'pipeline',
+  'upgrade',
+]
+const TO_DISPATCHERS = [
+  'request over h1',
+  'request over h2c',
+  'request through an Agent',
+  'request through a Pool',
+  'request through a BalancedPool',
+  'request to somebody who is not trusted',
+]
+const TO_CONNECTIONS = ['request over h1', 'request over TLS', 'request to somebody who is not trusted']
+
+async function outcomes(names: readonly string[]): Promise<Map<string, string>> {
   const texts = await Promise.all(names.map((name) => EXCHANGES[name]!()))
   return new Map(names.map((name, i) => [name, texts[i]!]))
 }
 
-const expected = await outcomes()
+const expected = await outcomes(Object.keys(EXCHANGES))
 const differences: string[] = []
-for (const [name, value] of Object.entries(POLLUTION)) {
-  // As an assignment makes it.
-  Object.defineProperty(Object.prototype, name, {
-    value,
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  })
-  const found = await outcomes()
-  delete (Object.prototype as unknown as Record<string, unknown>)[name]
-  for (const [exchange, text] of found) {
-    if (text !== expected.get(exchange)) differences.push(`${name}: ${exchange}: ${text}`)
+let tried = 0
+for (const [pollution, exchanges] of [
+  [OF_REQUESTS, TO_REQUESTS],
+  [OF_DISPATCHERS, TO_DISPATCHERS],
+  [OF_CONNECTIONS, TO_CONNECTIONS],
+] as const) {
+  for (const [name, value] of Object.entries(pollution)) {
+    // As an assignment makes it.
+    Object.defineProperty(Object.prototype, name, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    })
+    const found = await outcomes(exchanges)
+    delete (Object.prototype as unknown as Record<string, unknown>)[name]
+    tried++
+    for (const [exchange, text] of found) {
+      if (text !== expected.get(exchange)) differences.push(`${name}: ${exchange}: ${text}`)
+    }
   }
 }
-console.log(JSON.stringify({ expected: [...expected], names: Object.keys(POLLUTION).length, differences }))
+console.log(JSON.stringify({ expected: [...expected], tried, differences }))

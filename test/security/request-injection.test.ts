@@ -3,13 +3,18 @@ import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, type TestContext, test } from 'node:test'
 import {
+  Agent,
+  BalancedPool,
   Client,
+  type Dispatcher,
   type DispatchOptions,
   errors,
   FormData,
   fetch,
   H2CClient,
   type HeadersInput,
+  Pool,
+  RoundRobinPool,
   request,
 } from '../../src/index.ts'
 import { authority } from '../support/certificates.ts'
@@ -397,4 +402,35 @@ describe('undici#5579: values that are coerced to strings', () => {
     connection.send(OK)
     await (await asked).body.text()
   })
+})
+
+describe('a request that is refused takes nobody with it', () => {
+  const DISPATCHERS: readonly (readonly [string, (url: string) => Dispatcher])[] = [
+    ['Client', (url) => new Client(url)],
+    ['Pool', (url) => new Pool(url, { connections: 1 })],
+    [
+      'Pool with a factory',
+      (url) => new Pool(url, { connections: 1, factory: (origin) => new Client(origin) }),
+    ],
+    ['RoundRobinPool', (url) => new RoundRobinPool(url, { connections: 1 })],
+    ['BalancedPool', (url) => new BalancedPool(url)],
+    ['Agent', () => new Agent()],
+    ['Agent with a factory', () => new Agent({ factory: (origin) => new Client(origin) })],
+  ]
+  for (const [name, make] of DISPATCHERS) {
+    test(`those behind it are sent by a ${name}`, async (t) => {
+      const server = await startScriptedServer(t)
+      const dispatcher = make(server.url)
+      t.after(() => dispatcher.destroy())
+      const good = { origin: server.url, path: '/', method: 'GET' }
+      for (const bad of [{ headers: { 'x-a': 'v\r\n' } }, { path: ' ' }, { method: '' }, { body: 5 }]) {
+        await assert.rejects(dispatcher.request({ ...good, ...bad } as unknown as DispatchOptions))
+      }
+      const asked = dispatcher.request(good)
+      const connection = await server.accept()
+      await connection.head()
+      connection.send(OK)
+      assert.equal(await (await asked).body.text(), 'ok')
+    })
+  }
 })

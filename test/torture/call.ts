@@ -37,8 +37,8 @@ export class DispatchCall implements Call, DispatchHandler {
   error: unknown = null
   status = 0
   body = ''
-  /** The method that was made to throw. */
-  threw: Method | null = null
+  /** The methods that were made to throw. */
+  readonly #thrown: Method[] = []
   readonly #mark: Mark
   readonly #expected: string | null
   readonly #pauses: boolean
@@ -136,7 +136,7 @@ export class DispatchCall implements Call, DispatchHandler {
     try {
       this.#mark('callback', `${this.name}.${method}`)
     } catch (error) {
-      this.threw = method
+      this.#thrown.push(method)
       throw error
     }
   }
@@ -145,8 +145,9 @@ export class DispatchCall implements Call, DispatchHandler {
     const problems: string[] = []
     const finals = this.calls.filter((call) => FINAL.includes(call)).join()
     // Contract, handlers.md 3: an error may follow the end only when the handler threw at the end.
-    const allowed: readonly string[] =
-      this.threw === 'onResponseEnd' ? ['onResponseEnd,onResponseError'] : FINAL
+    const allowed: readonly string[] = this.#thrown.includes('onResponseEnd')
+      ? ['onResponseEnd,onResponseError']
+      : FINAL
     if (!allowed.includes(finals)) problems.push(`final calls: ${finals || 'none'}`)
     const first = this.calls.findIndex((call) => FINAL.includes(call))
     const late = this.calls.slice(first + 1).filter((call) => call !== 'onResponseError')

@@ -3,6 +3,7 @@
  * is told to do. Closed from one side, it is closed to the other.
  */
 import net from 'node:net'
+import { resetConnection } from './socket-port.ts'
 
 /** What is done with a piece: `pass` it on, or something worse. */
 export type PieceFate = 'pass' | 'cut' | 'duplicate' | 'fin' | 'rst' | 'stall'
@@ -40,7 +41,7 @@ class Passage {
   }
 
   kill(how: 'fin' | 'rst'): void {
-    if (how === 'rst') this.client.resetAndDestroy()
+    if (how === 'rst') resetConnection(this.client)
     else this.client.end()
     this.origin.destroy()
   }

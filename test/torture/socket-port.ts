@@ -33,6 +33,12 @@ export class SocketPort implements OriginPort {
   }
 
   reset(): void {
-    this.#tcp.resetAndDestroy()
+    resetConnection(this.#tcp)
   }
+}
+
+/** The runtime cannot reset what it has ended before, and would keep its handle for ever. */
+export function resetConnection(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy()
+  else socket.resetAndDestroy()
 }

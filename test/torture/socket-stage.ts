@@ -34,7 +34,8 @@ export class SocketOrigin {
   readonly wire: Wire
   readonly relay: Relay
   readonly #server: net.Server
-  readonly #ports = new Set<SocketPort>()
+  /** Also those on which TLS has not come about. */
+  readonly #connections = new Set<net.Socket>()
   /** The origin of the run that goes on now. */
   current: TortureOrigin | null = null
 
@@ -42,13 +43,14 @@ export class SocketOrigin {
     this.wire = wire
     this.relay = relay
     this.#server = server
-    server.on(wire.secure ? 'secureConnection' : 'connection', (socket: net.Socket) => {
-      const port = new SocketPort(socket)
-      this.#ports.add(port)
-      socket.on('close', () => this.#ports.delete(port))
-      this.current?.accept(port)
+    server.on('connection', (socket: net.Socket) => {
+      this.#connections.add(socket)
+      socket.on('close', () => this.#connections.delete(socket))
     })
-    server.on('tlsClientError', (_error: Error, socket: net.Socket) => socket.destroy())
+    server.on(wire.secure ? 'secureConnection' : 'connection', (socket: net.Socket) => {
+      this.current?.accept(new SocketPort(socket))
+    })
+    server.on('tlsClientError', () => {})
   }
 
   static async start(wire: Wire): Promise<SocketOrigin> {
@@ -65,10 +67,16 @@ export class SocketOrigin {
     return `${this.wire.secure ? 'https' : 'http'}://127.0.0.1:${this.relay.port}`
   }
 
+  /** Ends what is left of a run. */
+  async clear(): Promise<void> {
+    await this.relay.clear()
+    for (const socket of this.#connections) socket.destroy()
+  }
+
   async close(): Promise<void> {
     await this.relay.close()
     const closed = new Promise((resolve) => this.#server.close(resolve))
-    for (const { socket } of this.#ports) socket.destroy()
+    for (const socket of this.#connections) socket.destroy()
     await closed
   }
 }
@@ -121,7 +129,7 @@ export class SocketStage extends Stage {
       restore()
       connected.unsubscribe(note)
       relay.judge = () => 'pass'
-      await relay.clear()
+      await this.#origin.clear()
       for (const error of uncaught.stop()) {
         this.problems.push(`uncaught: ${(error as Error)?.stack ?? error}`)
       }

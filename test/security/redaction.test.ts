@@ -1,0 +1,47 @@
+/** Credentials are sent where they belong, and said nowhere else. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const SECRETS = /s3cr3t|stephanie|c3RlcGhhbmllOnMzY3IzdA/
+
+describe('CVE-2026-48615: credentials in errors, in debug output and in what is printed', () => {
+  let said: string[] = []
+  let debugOutput: string[] = []
+
+  before(async () => {
+    const script = fileURLToPath(new URL('./secret-requests.ts', import.meta.url))
+    const { NODE_DEBUG: _, ...environment } = process.env
+    const env = { ...environment, RUNTIME_DEBUG: 'core,fetch,websocket' }
+    const options = { env, maxBuffer: 64 * 2 ** 20 }
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ['--import', 'tsx', script],
+      options,
+    )
+    said = JSON.parse(stdout) as string[]
+    debugOutput = stderr.split('\n')
+  })
+
+  test('errors: message, stack, cause and every field; dispatchers and their statistics', () => {
+    assert.ok(said.length > 500)
+    assert.ok(said.some((text) => text.includes('other side closed')))
+    assert.ok(said.some((text) => text.includes('ECONNREFUSED')))
+    assert.ok(said.some((text) => text.includes('HPE_')))
+    // Where the request went is told: only what must not be told is left out.
+    assert.ok(said.some((text) => text.includes('http://elsewhere.test/path')))
+    assert.ok(said.some((text) => text.includes('target.test:443')))
+    for (const text of said) assert.doesNotMatch(text, SECRETS)
+  })
+
+  test('RUNTIME_DEBUG: no names, passwords or header fields', () => {
+    const lines = debugOutput.filter((line) => /^(CORE|FETCH|WEBSOCKET) /.test(line))
+    assert.ok(lines.length > 100)
+    for (const line of lines) {
+      // A request is printed with its query, as it was asked for; the one in these requests is a secret.
+      assert.doesNotMatch(line.replaceAll(/[?#](key=)?s3cr3t/g, ''), SECRETS)
+    }
+  })
+})
