@@ -26,6 +26,16 @@ export function prepareLibrary(given) {
   return dist
 }
 
+/** The folder of the single modules, which the build puts together: for what is measured alone. */
+export function prepareModules(given) {
+  if (given !== undefined) return given
+  execFileSync('npx', ['tsc', '-p', join(BENCH, 'tsconfig.modules.json')], {
+    cwd: ROOT,
+    stdio: ['ignore', 2, 2],
+  })
+  return join(BENCH, 'dist/modules')
+}
+
 function newest(folder) {
   let time = 0
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {

@@ -7,7 +7,7 @@ import { describeMachine, machineLine } from './machine.mjs'
 import { runScenario } from './measure.mjs'
 import { startNginx } from './nginx.mjs'
 import { readOptions, USAGE } from './options.mjs'
-import { prepareLibrary, preparePeers, preparePrograms } from './prepare.mjs'
+import { prepareLibrary, prepareModules, preparePeers, preparePrograms } from './prepare.mjs'
 import { goalTable, scenarioTable, slowerThanPeers } from './report.mjs'
 import { chooseScenarios, SCENARIOS } from './scenarios.mjs'
 import { startSideServers } from './side-servers.mjs'
@@ -33,7 +33,7 @@ async function run() {
 
 async function runMicro() {
   const { runMicroBenchmarks } = await import('./micro/run.mjs')
-  await runMicroBenchmarks(prepareLibrary(absolute(options.library)), options)
+  await runMicroBenchmarks(prepareModules(absolute(options.library)), options)
 }
 
 async function runAll() {
