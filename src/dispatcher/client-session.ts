@@ -13,7 +13,7 @@ import { Http1Connection } from '../connection/http1-connection.ts'
 import { Http2Connection, type Http2Observer, type Http2Settings } from '../connection/http2-connection.ts'
 import { channels } from '../diagnostics.ts'
 import { ClientDestroyedError, HeadersTimeoutError, InformationalError, SocketError } from '../errors.ts'
-import { abandonConnect } from '../net/connector.ts'
+import { abandonConnect, reachedAt } from '../net/connector.ts'
 import { StreamTransport } from '../net/stream-transport.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -398,7 +398,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   #onConnected(attempt: ConnectAttempt, socket: Duplex): void {
     const now = performance.now()
     const secured = (socket as Partial<TLSSocket>).encrypted === true ? now : null
-    const times = { connect: attempt.connectedAt ?? now, secured }
+    const times = { connect: reachedAt(socket) ?? attempt.connectedAt ?? now, secured }
     const transport = new StreamTransport(socket)
     const version = this.#speaksHttp2(socket) ? 'h2' : 'h1'
     const connection =

@@ -74,6 +74,14 @@ const NO_ADDRESS: LookupAddress = { address: '', family: 0 }
 /** Returned sockets whose connect has not been decided. */
 const undecided = new WeakMap<Socket, AddressAttempts>()
 
+/** When the address of a socket was reached; what follows, as with TLS, is not the network's time. */
+const reached = new WeakMap<object, number>()
+
+/** When the TCP connection of a socket that was opened here was up, on the clock of `performance.now()`. */
+export function reachedAt(socket: object): number | null {
+  return reached.get(socket) ?? null
+}
+
 /** No address of the host could be reached. `code` is that of the first error. */
 export class AddressesError extends AggregateError {
   declare readonly errors: AddressError[]
@@ -223,6 +231,7 @@ export class AddressAttempts {
   #onReached(attempt: Attempt): void {
     if (this.#winner !== null) return
     this.#winner = attempt
+    reached.set(attempt.socket, globalThis.performance.now())
     this.#stopNext()
     this.#waiting = []
     for (const other of [...this.#running]) {

@@ -19,7 +19,7 @@ import { AddressAttempts, lookupOf } from './address-attempts.ts'
 import { SlabInlet } from './slab-inlet.ts'
 import { sessionKey, TlsSessionCache } from './tls-session-cache.ts'
 
-export { abandonConnect } from './address-attempts.ts'
+export { abandonConnect, reachedAt } from './address-attempts.ts'
 
 /** Options of {@link buildConnector}. What is not named here goes to `net.connect` / `tls.connect` as it is. */
 export interface BuildConnectorOptions

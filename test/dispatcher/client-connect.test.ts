@@ -431,3 +431,29 @@ test('a socket of a custom function is used as it is', async (t) => {
   assert.equal(handler.body, 'ok')
   await lost
 })
+
+test('the time of the connect is that of the address that was reached, not of the handshake on it', async (t) => {
+  const server = tls.createServer(localhost, (socket) => {
+    socket.on('error', () => {}).on('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const client = new Client(`https://localhost:${port}`, {
+    connect: {
+      ca: authority,
+      // Nobody listens on the first one.
+      lookup: (_hostname, _options, callback) =>
+        callback(null, [
+          { address: '127.0.0.2', family: 4 },
+          { address: '127.0.0.1', family: 4 },
+        ]),
+    },
+  })
+  t.after(() => client.destroy())
+  const { body, timings } = await client.request({ path: '/', method: 'GET' })
+  await body.dump()
+  assert.ok(timings!.connect! < timings!.secured!)
+  assert.ok(timings!.queued <= timings!.connect!)
+})
