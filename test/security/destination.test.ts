@@ -1,5 +1,6 @@
 /** A request goes to the origin it was meant for, whatever its path, a redirect or the environment say. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
@@ -240,6 +241,16 @@ describe('redirects', () => {
       await assert.rejects(fetch(`${here.url}/to?${encodeURIComponent(to)}`, { dispatcher }), TypeError)
     }
   })
+})
+
+test('CVE-2024-30261: fetch() on these dispatchers checks integrity', async (t) => {
+  const here = await redirecting(t)
+  const dispatcher = new Agent()
+  t.after(() => dispatcher.destroy())
+  const digest = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`
+  const right = await fetch(here.url, { dispatcher, integrity: digest('here') })
+  assert.equal(await right.text(), 'here')
+  await assert.rejects(fetch(here.url, { dispatcher, integrity: digest('elsewhere') }), TypeError)
 })
 
 test('axios CVE-2025-62718, GHSA-pmwg, GHSA-m7pr: proxies of the environment are not used, so none can be bypassed', async (t) => {

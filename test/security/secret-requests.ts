@@ -91,9 +91,11 @@ for (const { port } of [...servers, closed]) {
     await failing(async () =>
       (await client.request({ ...common, path: full, method: 'POST', body: PASSWORD })).body.text(),
     )
-    await failing(
-      async () => (await client.connect({ ...common, path: `${USERINFO}target.test:443` })).statusCode,
-    )
+    await failing(async () => {
+      const { statusCode, socket } = await client.connect({ ...common, path: `${USERINFO}target.test:443` })
+      socket.on('error', printed).destroy()
+      return statusCode
+    })
     await failing(() => client.upgrade({ ...common, path: `/path?key=${PASSWORD}` }))
     await failing(() =>
       client.request({ ...common, path: '/', method: 'GET', headers: { 'x-api-key': `${PASSWORD}\r\n` } }),
