@@ -4,6 +4,7 @@
  */
 import type { DeflateRaw } from 'node:zlib'
 import { loadZlib } from '../base/lazy-modules.ts'
+import { coverPollution } from '../base/own-options.ts'
 import type { DeflateParameters } from '../protocol/websocket/extension.ts'
 
 /** Ends every flushed message, and is left out on the wire. */
@@ -84,7 +85,9 @@ export class MessageDeflater {
 
   #open(): DeflateRaw {
     const { constants, createDeflateRaw } = loadZlib()
-    const stream = createDeflateRaw({ windowBits: this.#windowBits, flush: constants.Z_SYNC_FLUSH })
+    const stream = createDeflateRaw(
+      coverPollution({ windowBits: this.#windowBits, flush: constants.Z_SYNC_FLUSH }),
+    )
     stream.on('data', (chunk: Buffer) => {
       this.#parts.push(chunk)
       this.#length += chunk.length

@@ -4,6 +4,7 @@
  */
 import type { InflateRaw } from 'node:zlib'
 import { loadZlib } from '../base/lazy-modules.ts'
+import { coverPollution } from '../base/own-options.ts'
 
 /** Taken off by the sender of each message, and put back here. */
 const TAIL = Buffer.from([0x00, 0x00, 0xff, 0xff])
@@ -85,11 +86,13 @@ export class MessageInflater {
 
   #open(): InflateRaw {
     const { constants, createInflateRaw } = loadZlib()
-    const stream = createInflateRaw({
-      windowBits: this.#windowBits,
-      chunkSize: CHUNK_SIZE,
-      flush: constants.Z_SYNC_FLUSH,
-    })
+    const stream = createInflateRaw(
+      coverPollution({
+        windowBits: this.#windowBits,
+        chunkSize: CHUNK_SIZE,
+        flush: constants.Z_SYNC_FLUSH,
+      }),
+    )
     stream.on('data', (chunk: Buffer) => {
       if (!this.#closed && !this.#onOutput(chunk)) this.close()
     })
