@@ -1,3 +1,4 @@
+/** Caddy: what all servers do. */
 import { describeServer } from './running-server.ts'
 import { caddy } from './servers/caddy.ts'
 import { tlsSuite } from './tls-suite.ts'

@@ -1,3 +1,4 @@
+/** nghttpx of nghttp2: what all servers do. */
 import { describeServer } from './running-server.ts'
 import { nghttpx } from './servers/nghttpx.ts'
 import { tlsSuite } from './tls-suite.ts'
