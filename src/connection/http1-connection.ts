@@ -382,7 +382,7 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
     let blamed = this.#final || !(reason instanceof InformationalError)
     for (let request = this.#pipeline.shift(); request !== null; request = this.#pipeline.shift()) {
       if (!request.settled) {
-        if (blamed || !request.resendable) this.#fail(request)
+        if (blamed || !request.idempotent || !request.resendable) this.#fail(request)
         else unanswered.push(request)
       }
       blamed = this.#final
