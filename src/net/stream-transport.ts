@@ -67,6 +67,10 @@ export class StreamTransport implements Transport {
       .on('end', this.#onEnd)
       .on('error', this.#onError)
       .on('close', this.#onClose)
+    // What was read before may have been followed by the end: it waits for the bytes, its events do not.
+    if (!this.#inlet?.hasBacklog) return
+    if (this.socket.closed) this.#onClose()
+    else if (this.socket.readableEnded) this.#onEnd()
   }
 
   write(data: string | Uint8Array): void {
@@ -142,8 +146,11 @@ export class StreamTransport implements Transport {
     this.#error ??= error
     this.#inlet?.close()
     this.socket.destroy(error ?? undefined)
-    // Sockets tell when they are closed. Another Duplex may never do so, and somebody waits for it.
-    if (!(this.socket instanceof loadNet().Socket)) globalThis.setImmediate(this.#onClose)
+    // Sockets tell when they are closed. One that has done so while bytes were waiting does not do it again,
+    // another Duplex may never do it, and somebody waits for it.
+    if (this.socket.closed || !(this.socket instanceof loadNet().Socket)) {
+      globalThis.setImmediate(this.#onClose)
+    }
   }
 
   /** All but `error`: a closed socket may still raise one, which nobody else catches. */
