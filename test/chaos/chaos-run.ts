@@ -12,7 +12,7 @@ import { Random } from './random.ts'
 import type { ChaosReport } from './report.ts'
 import { Workload } from './workload.ts'
 
-const STEPS = { deliver: 140, task: 40, issue: 14, abort: 1, time: 8, mischief: 1 } as const
+const STEPS = { deliver: 140, task: 40, issue: 14, abort: 2, time: 8, mischief: 1 } as const
 
 const MISCHIEF = { fin: 3, rst: 3, stall: 2, pause: 3, restart: 1 } as const
 
@@ -117,7 +117,7 @@ export abstract class ChaosRun {
       ...this.clientOptions(),
       headersTimeout: TIMEOUT,
       bodyTimeout: TIMEOUT,
-      pipelining: random.pick([1, 1, 4]),
+      pipelining: random.pick([1, 3, 6]),
       maxConcurrentStreams: random.pick([2, 100]),
       keepAliveTimeout: random.pick([300, 4_000]),
     }

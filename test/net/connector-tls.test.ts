@@ -13,6 +13,9 @@ import tls from 'node:tls'
 import { InvalidArgumentError } from '../../src/errors.ts'
 import type { BuildConnectorOptions, Connector, ConnectorOptions } from '../../src/net/connector.ts'
 import { buildConnector } from '../../src/net/connector.ts'
+import { holdTlsSessions } from '../support/held-sessions.ts'
+
+holdTlsSessions()
 
 const pem = (name: string): Buffer => readFileSync(new URL(`../support/certs/${name}.pem`, import.meta.url))
 const ca = pem('ca')

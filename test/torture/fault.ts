@@ -7,6 +7,7 @@ export const FAULTS = [
   'stall',
   'duplicate',
   'abort',
+  'abort last',
   'throw',
   'close',
   'destroy',
@@ -17,7 +18,7 @@ export const FAULTS = [
  * - `cut`: half of a piece arrives, then the end
  * - `stall`: nothing arrives any more, in either direction, and nobody says so
  * - `duplicate`: a piece arrives twice
- * - `abort`: all callers give up, by signal or controller
+ * - `abort`, `abort last`: all callers give up, by signal or controller, or the last one that still waits
  * - `throw`: the caller's own function throws
  * - `close`, `destroy`: of the dispatcher
  */

@@ -260,6 +260,15 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'pipelined behind a POST',
+    protocols: BOTH,
+    options: { pipelining: 4 },
+    act: (stage) => {
+      stage.dispatch({ path: '/echo', method: 'POST', body: 'posted', blocking: false }, { body: 'posted' })
+      for (const path of ['/1', '/2']) stage.dispatch({ path, blocking: false }, { body: path })
+    },
+  },
+  {
     name: 'streamed response with trailers',
     protocols: BOTH,
     act: (stage) => void stage.dispatch({ path: '/streamed' }, { body: STREAMED }),

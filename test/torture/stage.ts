@@ -114,6 +114,7 @@ export abstract class Stage {
 
   protected interfere(fault: Fault): void {
     if (fault === 'abort') for (const call of [...this.calls]) call.abort()
+    if (fault === 'abort last') this.calls.findLast(({ isSettled }) => !isSettled)?.abort()
     if (fault === 'close') this.endings.push(this.dispatcher.close().catch(() => {}))
     if (fault === 'destroy') this.endings.push(this.dispatcher.destroy())
   }

@@ -40,7 +40,7 @@ export async function torture(
 
   const failures: string[] = []
   let runs = 1
-  const singles = plansFor(stage.events).filter((_, index) => index % every === 0)
+  const singles = plansFor(stage).filter((_, index) => index % every === 0)
   for (const plans of [...singles, ...pairsFor(stage.events, pairs, new Random(seed))]) {
     runs++
     const found = await withoutTraces(() => make(plans).run())
@@ -52,9 +52,11 @@ export async function torture(
   return { events: stage.events.length, runs, failures }
 }
 
-function plansFor(events: readonly StageEvent[]): Plan[][] {
+/** Where there is one call, it is also the last. */
+function plansFor({ events, calls }: Stage): Plan[][] {
+  const faults = calls.length > 1 ? FAULTS : FAULTS.filter((fault) => fault !== 'abort last')
   return events.flatMap(({ kind }, at) =>
-    FAULTS.filter((fault) => applies(fault, kind)).map((fault) => [{ fault, at }]),
+    faults.filter((fault) => applies(fault, kind)).map((fault) => [{ fault, at }]),
   )
 }
 
