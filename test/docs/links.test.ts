@@ -8,9 +8,6 @@ import { anchorOf, readPages, root } from './pages.ts'
 const pages = readPages()
 const anchors = new Map(pages.map((page) => [page.path, new Set(page.headings.map(anchorOf))]))
 
-/** Written by others; a link may come before the file. */
-const EXPECTED = new Set(['SECURITY.md', 'docs/reliability.md'])
-
 describe('the links in the documents', () => {
   for (const page of pages) {
     it(`of ${page.path} lead somewhere`, () => {
@@ -19,7 +16,7 @@ describe('the links in the documents', () => {
         if (/^[a-z]+:/.test(target!)) continue
         const [file, anchor] = target!.split('#') as [string, string?]
         const path = file === '' ? page.path : posix.join(posix.dirname(page.path), file)
-        assert.ok(existsSync(join(root, path)) || EXPECTED.has(path), `${page.path}: ${target}`)
+        assert.ok(existsSync(join(root, path)), `${page.path}: ${target}`)
         if (anchor !== undefined) {
           assert.ok(anchors.get(path)?.has(anchor) === true, `${page.path}: ${target}`)
         }
