@@ -42,13 +42,7 @@ export const SCENARIOS = [
   },
   load('h1-tls-get', 'small GET, one connection, one after the other, TLS', 'h1-tls', {}, H1_ALL),
   {
-    ...load(
-      'h1-pipeline-10',
-      'small GET, one connection, pipelining 10',
-      'h1',
-      PIPELINED,
-      H1_PIPELINED,
-    ),
+    ...load('h1-pipeline-10', 'small GET, one connection, pipelining 10', 'h1', PIPELINED, H1_PIPELINED),
     quick: true,
     goals: { undici: [4, 6] },
   },
