@@ -12,6 +12,9 @@ const VERSIONS = (process.env.VENTUNO_RUNTIMES ?? '22,24,26').split(',')
 /** Milliseconds for one test file: what hangs in one runtime only has to say its name. */
 const PATIENCE = 600_000
 
+/** Most lines of the report of one failure. */
+const MAX_LINES = 40
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 const wanted = process.argv.slice(2)
 const files = readdirSync(join(root, 'test'), { recursive: true, withFileTypes: true })
@@ -56,10 +59,15 @@ function check(version) {
   return ok
 }
 
+/** The tests that failed, each with as much of its error as is needed to know it. */
 function report({ stdout, stderr }) {
   const lines = stdout.split('\n')
-  const broken = lines.filter((line) => /^\s*(not ok |location: |error: )/.test(line))
-  console.log(broken.length > 0 ? broken.join('\n') : `${lines.slice(-40).join('\n')}\n${stderr}`)
+  const blocks = lines.flatMap((line, index) => {
+    if (!/^\s*not ok /.test(line)) return []
+    const end = lines.indexOf(`${/^\s*/.exec(line)[0]}  ...`, index)
+    return lines.slice(index, Math.min(end + 1 || index + 1, index + MAX_LINES))
+  })
+  console.log(blocks.length > 0 ? blocks.join('\n') : `${lines.slice(-MAX_LINES).join('\n')}\n${stderr}`)
 }
 
 /** The path of the runtime, or null when it cannot be had. */

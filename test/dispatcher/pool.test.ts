@@ -12,10 +12,13 @@ import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { contentOf, deferred, echo, failure, readEcho } from '../suite/exchange.ts'
 import { authority } from '../support/certificates.ts'
 import { FakeClock, turns } from '../support/fake-clock.ts'
+import { holdTlsSessions } from '../support/held-sessions.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { OK } from '../support/scripted-client.ts'
 import { startOrigin, type Wire } from '../support/wire.ts'
 import { memoryPool, overAllWires, refused, wireOptions } from './pool-support.ts'
+
+holdTlsSessions()
 
 const GET = { path: '/', method: 'GET' } as const
 
