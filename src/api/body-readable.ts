@@ -111,22 +111,27 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
     this.#isHead = isHead
   }
 
+  /** The body is over and nothing more comes from it. */
   override get closed(): boolean {
     return this.#sleptThrough !== 'no' || super.closed
   }
 
+  /** The body was read to its end, collected, or destroyed. */
   override get destroyed(): boolean {
     return this.#sleptThrough !== 'no' || super.destroyed
   }
 
+  /** There is, or will be, something to read. */
   override get readable(): boolean {
     return this.#sleptThrough === 'no' && super.readable
   }
 
+  /** All of it was read or collected. */
   override get readableEnded(): boolean {
     return this.#sleptThrough !== 'no' || super.readableEnded
   }
 
+  /** Listens. Whoever listens for the end of a body that was collected is told of it, too. */
   override on(event: 'data', listener: (chunk: Buffer) => void): this
   override on(event: 'error', listener: (error: Error) => void): this
   override on(event: string | symbol, listener: Listener): this
@@ -135,6 +140,7 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
     return super.on(event, listener)
   }
 
+  /** The same as `on`. */
   override addListener(event: 'data', listener: (chunk: Buffer) => void): this
   override addListener(event: 'error', listener: (error: Error) => void): this
   override addListener(event: string | symbol, listener: Listener): this
@@ -142,6 +148,7 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
     return this.on(event, listener)
   }
 
+  /** Listens before all others. */
   override prependListener(event: 'data', listener: (chunk: Buffer) => void): this
   override prependListener(event: 'error', listener: (error: Error) => void): this
   override prependListener(event: string | symbol, listener: Listener): this
