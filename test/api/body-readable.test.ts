@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { getEventListeners, once } from 'node:events'
+import { PassThrough } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { describe, it } from 'node:test'
 import { BodyReadable, type BodySource, type DumpOptions } from '../../src/api/body-readable.ts'
@@ -664,5 +665,66 @@ describe('the web stream of a body', () => {
     await other.body.body.cancel(reason)
     assert.deepEqual(other.source.aborts, [reason])
     await turn()
+  })
+})
+
+describe('a body that was collected, long after its end', () => {
+  /** Collected with nobody listening, and some turns of the event loop later. */
+  async function slept(): Promise<BodyReadable> {
+    const body = arrived(['all of it'])
+    assert.equal(await body.text(), 'all of it')
+    await turn()
+    await turn()
+    return body
+  }
+
+  it('says that it is over', async () => {
+    const body = await slept()
+    assert.deepEqual(
+      [body.closed, body.destroyed, body.readable, body.readableEnded, body.bodyUsed, body.errored],
+      [true, true, false, true, true, null],
+    )
+    assert.equal(await body.dump(), null)
+    await body[Symbol.asyncDispose]()
+    await assert.rejects(body.text(), TypeError)
+  })
+
+  for (const method of ['on', 'once', 'addListener', 'prependListener', 'prependOnceListener'] as const) {
+    it(`tells who listens then: ${method}`, async () => {
+      const body = await slept()
+      const events: string[] = []
+      body.on('error', () => events.push('error'))
+      const over = new Promise<void>((resolve) => {
+        body[method]('end', () => events.push('end'))
+        body[method]('close', () => {
+          events.push('close')
+          resolve()
+        })
+      })
+      await over
+      assert.deepEqual(events, ['end', 'close'])
+      assert.deepEqual(
+        [body.closed, body.destroyed, body.readable, body.readableEnded],
+        [true, true, false, true],
+      )
+    })
+  }
+
+  it('ends for whoever waits, reads, iterates or pipes', async () => {
+    await finished(await slept())
+    assert.equal((await slept()).read(), null)
+    for await (const chunk of await slept()) assert.fail(String(chunk))
+    const target = new PassThrough().resume()
+    ;(await slept()).pipe(target)
+    await once(target, 'end')
+  })
+
+  it('can be destroyed without an error', async () => {
+    const errors = await uncaughtDuring(async () => {
+      const body = await slept()
+      body.destroy()
+      await turn()
+    })
+    assert.deepEqual(errors, [])
   })
 })
