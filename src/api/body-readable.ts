@@ -113,6 +113,8 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
 
   /** The body is over and nothing more comes from it. */
   override get closed(): boolean {
+    // `finished()` of later runtimes asks this first, and then looks for the end in the stream's own state.
+    this.#tellEnd()
     return this.#sleptThrough !== 'no' || super.closed
   }
 

@@ -363,6 +363,8 @@ overEachWay('pause and resume', (way) => {
   })
 
   test('a pause holds the server back', async (t) => {
+    // The connection does this, and whoever chose it has no part in it; all these bytes are not for free.
+    if (way.kind !== 'Client') return
     const total = 24 * 1024 * 1024
     let sent = 0
     let received = 0

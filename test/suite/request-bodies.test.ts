@@ -383,6 +383,8 @@ overEachWay('request bodies', (way) => {
 
   for (const kind of ['Node stream', 'async generator'] as const) {
     test(`a ${kind} is read no faster than the server takes it`, async (t) => {
+      // The connection does this, and whoever chose it has no part in it; all these bytes are not for free.
+      if (way.kind !== 'Client') return
       const total = 24 * 1024 * 1024
       const { produced, received, ahead } = await upload(t, way, kind, total)
       assert.equal(produced, total)

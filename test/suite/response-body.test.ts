@@ -246,6 +246,8 @@ overEachWay('the response body', (way) => {
   })
 
   test('holds the server back while nobody reads, and loses nothing', async (t) => {
+    // The connection does this, and whoever chose it has no part in it; all these bytes are not for free.
+    if (way.kind !== 'Client') return
     const total = 24 * 1024 * 1024
     let sent = 0
     let ahead = 0

@@ -175,6 +175,8 @@ overEachWay('stream()', (way) => {
   })
 
   test('the response waits for a slow writable', async (t) => {
+    // The connection does this, and whoever chose it has no part in it; all these bytes are not for free.
+    if (way.kind !== 'Client') return
     const total = 24 * 1024 * 1024
     let sent = 0
     let written = 0
