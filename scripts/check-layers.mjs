@@ -10,6 +10,7 @@ const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol
 const RULES = [
   { files: /^cli\//, may: ['index.ts'] },
   { files: /^index\.ts$/, may: [''] },
+  { files: /^install\.ts$/, may: ['fetch/', 'websocket/'] },
   { files: /^errors\.ts$/, may: [] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
   { files: /^base\//, may: [] },

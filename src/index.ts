@@ -21,6 +21,7 @@ import {
   setGlobalOrigin,
 } from './fetch/index.ts'
 import { DecoratorHandler } from './handler/decorator-handler.ts'
+import { install } from './install.ts'
 import { buildConnector } from './net/connector.ts'
 import { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
 import { ping, WebSocket } from './websocket/websocket.ts'
@@ -104,6 +105,7 @@ export {
   getSetCookies,
   H2CClient,
   Headers,
+  install,
   MessageEvent,
   Pool,
   parseCookie,
@@ -142,6 +144,7 @@ const ventuno: {
   readonly getSetCookies: typeof getSetCookies
   readonly H2CClient: typeof H2CClient
   readonly Headers: typeof Headers
+  readonly install: typeof install
   readonly MessageEvent: typeof MessageEvent
   readonly Pool: typeof Pool
   readonly parseCookie: typeof parseCookie
@@ -178,6 +181,7 @@ const ventuno: {
   getSetCookies,
   H2CClient,
   Headers,
+  install,
   MessageEvent,
   Pool,
   parseCookie,

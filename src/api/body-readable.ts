@@ -72,6 +72,8 @@ interface ReplaceableEnd extends Readable {
   readonly readableEnded: boolean
 }
 
+const RESOLVED = Promise.resolve()
+
 /** A listener of any event. */
 type Listener = Parameters<Readable['on']>[1]
 
@@ -343,7 +345,8 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
     this.#web?.getReader()
     return new Promise<T>((resolve, reject) => {
       this.#collector = new BodyCollector(convert, resolve, reject)
-      queueMicrotask(() => this.#begin())
+      // A microtask: `queueMicrotask` makes an AsyncResource for each.
+      void RESOLVED.then(() => this.#begin())
     })
   }
 

@@ -32,6 +32,9 @@ export interface Http2Observer extends ConnectionObserver {
   onPing(milliseconds: number): void
 }
 
+/** Turns of the event loop for which requests wait for others to leave with, while responses keep coming. */
+const MAX_HELD_TURNS = 4
+
 export class Http2Connection
   implements Connection, TransportSink, EngineSink<Http2Exchange>, ExchangeHost, LivenessHost
 {
@@ -53,7 +56,13 @@ export class Http2Connection
   readonly #streamDeadline = new Deadline(() => this.#onNoStream())
   #streamTimeout = 0
   readonly #startedAt = performance.now()
-  readonly #flush = (): void => this.#flushNow()
+  readonly #flush = (): void => this.#onTurn()
+  /** Requests that have been taken since output last left. */
+  #waiting = 0
+  /** Turns for which they have been held back. */
+  #heldTurns = 0
+  /** Something was read since this was last looked at. */
+  #heard = false
   /** While it runs, what is sent needs no flush of its own. */
   #flushing: 'no' | 'scheduled' | 'running' = 'no'
   #roundTripKnown = false
@@ -152,6 +161,7 @@ export class Http2Connection
     exchange.stream = engine.open(fields, endStream, exchange)
     if (!engine.canOpen) this.#goaway ??= new InformationalError('HTTP/2: all stream ids have been used')
     this.#running++
+    this.#waiting++
     request.attach(exchange, this)
     this.#liveness.onRequest()
     this.#schedule()
@@ -253,6 +263,7 @@ export class Http2Connection
     if (this.#reason !== null) return
     const now = performance.now()
     this.readAt = now
+    this.#heard = true
     this.#liveness.onReceived()
     const flushing = this.#flushing
     this.#flushing = 'running'
@@ -379,9 +390,26 @@ export class Http2Connection
     globalThis.setImmediate(this.#flush)
   }
 
+  /**
+   * A few new requests among many that the server is still busy with wait for more of them: a write for each
+   * handful costs both sides more than the wait. A turn in which nothing was read ends it.
+   */
+  #onTurn(): void {
+    const isFew = this.#waiting > 0 && this.#waiting * 2 < this.#engine.openStreams
+    if (isFew && this.#heard && this.#heldTurns < MAX_HELD_TURNS) {
+      this.#heard = false
+      this.#heldTurns++
+      globalThis.setImmediate(this.#flush)
+      return
+    }
+    this.#flushNow()
+  }
+
   /** Writes what is due. */
   #flushNow(): void {
     if (this.#reason !== null) return
+    this.#waiting = 0
+    this.#heldTurns = 0
     this.#flushing = 'running'
     this.#write()
     this.#flushing = 'no'

@@ -17,6 +17,9 @@ import {
   RoundRobinPool,
 } from '../../src/index.ts'
 import { authority, clientIdentity, localhost, other } from '../support/certificates.ts'
+import { holdTlsSessions } from '../support/held-sessions.ts'
+
+holdTlsSessions()
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 

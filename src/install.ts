@@ -1,0 +1,29 @@
+/**
+ * Owns `install()`: the web classes as globals, for programs that use them without an import. Nothing else in
+ * the package touches a global, and nothing does so at import.
+ */
+import { FormData, fetch, Headers, Request, Response } from './fetch/index.ts'
+import { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
+import { WebSocket } from './websocket/websocket.ts'
+
+/**
+ * Makes `fetch`, `Headers`, `Request`, `Response`, `FormData`, `WebSocket`, `CloseEvent`, `ErrorEvent` and
+ * `MessageEvent` of this package the global ones.
+ *
+ * @example
+ * install()
+ * const response = await globalThis.fetch('http://localhost:3000/')
+ */
+export function install(): void {
+  Object.assign(globalThis, {
+    fetch,
+    Headers,
+    Request,
+    Response,
+    FormData,
+    WebSocket,
+    CloseEvent,
+    ErrorEvent,
+    MessageEvent,
+  })
+}

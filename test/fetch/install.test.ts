@@ -1,0 +1,44 @@
+/** `install()` in processes of its own: it changes globals. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+
+const NAMES = [
+  'fetch',
+  'Headers',
+  'Request',
+  'Response',
+  'FormData',
+  'WebSocket',
+  'CloseEvent',
+  'ErrorEvent',
+  'MessageEvent',
+]
+
+const program = `
+const names = ${JSON.stringify(NAMES)}
+const before = names.map((name) => globalThis[name])
+const library = await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
+const untouched = names.every((name, i) => globalThis[name] === before[i])
+library.install()
+const installed = names.filter((name) => globalThis[name] === library[name])
+library.install()
+globalThis.fetch = null
+console.log(JSON.stringify({
+  untouched,
+  installed,
+  writable: globalThis.fetch === null,
+}))
+`
+
+test('install() makes the classes global, importing does not', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--import',
+    'tsx',
+    '--input-type=module',
+    '--eval',
+    program,
+  ])
+  assert.deepEqual(JSON.parse(stdout), { untouched: true, installed: NAMES, writable: true })
+})
