@@ -15,6 +15,9 @@ import { WebSocket } from './websocket/websocket.ts'
  * const response = await globalThis.fetch('http://localhost:3000/')
  */
 export function install(): void {
+  // These stand for classes of the runtime, which they find under their own names in the global object when
+  // they are first used: from now on they would find themselves there.
+  for (const { prototype } of [Headers, Request, Response, FormData]) void prototype
   Object.assign(globalThis, {
     fetch,
     Headers,

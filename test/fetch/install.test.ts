@@ -24,10 +24,20 @@ const untouched = names.every((name, i) => globalThis[name] === before[i])
 library.install()
 const installed = names.filter((name) => globalThis[name] === library[name])
 library.install()
+const form = new FormData()
+form.append('a', 'b')
+const used = [
+  new Headers({ a: 'b' }).get('a'),
+  new Headers() instanceof Headers,
+  new Request('http://localhost/').url,
+  await new Response('text').text(),
+  form.get('a'),
+]
 globalThis.fetch = null
 console.log(JSON.stringify({
   untouched,
   installed,
+  used,
   writable: globalThis.fetch === null,
 }))
 `
@@ -40,5 +50,10 @@ test('install() makes the classes global, importing does not', async () => {
     '--eval',
     program,
   ])
-  assert.deepEqual(JSON.parse(stdout), { untouched: true, installed: NAMES, writable: true })
+  assert.deepEqual(JSON.parse(stdout), {
+    untouched: true,
+    installed: NAMES,
+    used: ['b', true, 'http://localhost/', 'text', 'b'],
+    writable: true,
+  })
 })
