@@ -28,6 +28,17 @@ function placeOf(length: number, first: number, middle: number, late: number, la
   return (length * 91 + first * 37 + middle * 339 + late * 215 + last * 317) & (PLACES - 1)
 }
 
+function placeOfName(name: string): number {
+  const length = name.length
+  return placeOf(
+    length,
+    name.charCodeAt(0),
+    name.charCodeAt(length >> 1),
+    name.charCodeAt((length * 3) >> 2),
+    name.charCodeAt(length - 1),
+  )
+}
+
 function remember(place: number, name: string): void {
   names[place] = name
   lowerNames[place] = name.toLowerCase()
@@ -40,13 +51,7 @@ function remember(place: number, name: string): void {
 export function lowerCaseName(name: string): string {
   const length = name.length
   if (length === 0 || length > MAX_REMEMBERED_LENGTH) return name.toLowerCase()
-  const place = placeOf(
-    length,
-    name.charCodeAt(0),
-    name.charCodeAt(length >> 1),
-    name.charCodeAt((length * 3) >> 2),
-    name.charCodeAt(length - 1),
-  )
+  const place = placeOfName(name)
   if (names[place] === name) return lowerNames[place]!
   // A copy, because the given string may be a slice that keeps a whole head alive. It also shows a caller's
   // name beyond latin1, which must not be remembered: its low bytes would pass for those of another name.
@@ -60,13 +65,7 @@ export function lowerCaseName(name: string): string {
 export function isFieldName(name: string): boolean {
   const length = name.length
   if (length === 0 || length > MAX_REMEMBERED_LENGTH) return isToken(name)
-  const place = placeOf(
-    length,
-    name.charCodeAt(0),
-    name.charCodeAt(length >> 1),
-    name.charCodeAt((length * 3) >> 2),
-    name.charCodeAt(length - 1),
-  )
+  const place = placeOfName(name)
   return names[place] === name ? tokens[place] === 1 : isToken(name)
 }
 

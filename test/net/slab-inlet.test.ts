@@ -7,6 +7,7 @@ import { type BuildConnectorOptions, buildClientConnector, buildConnector } from
 import { SlabInlet } from '../../src/net/slab-inlet.ts'
 import { StreamTransport } from '../../src/net/stream-transport.ts'
 import type { TransportSink } from '../../src/net/transport.ts'
+import { deferred } from '../suite/exchange.ts'
 import { authority, localhost } from '../support/certificates.ts'
 import { turns } from '../support/fake-clock.ts'
 
@@ -239,11 +240,3 @@ describe('who gets such sockets', () => {
     assert.equal(await read.promise, 'hello')
   })
 })
-
-function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve: (value: T) => void = () => {}
-  const promise = new Promise<T>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
-}
