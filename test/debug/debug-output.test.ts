@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { TRAFFIC_CHANNELS } from './channel-names.ts'
+import { expectedLines, type Line } from './expected-lines.ts'
 import { runScript } from './run-traffic.ts'
 
-/** The letters say whose line it is: c connection, r request, w WebSocket. */
-type Expected = readonly (readonly ['c' | 'r' | 'w', string])[]
+type Expected = readonly Line[]
 
 interface Place {
   readonly host?: string
@@ -116,13 +116,7 @@ const COMBINATIONS: readonly (readonly [string, string, string | null, string | 
 describe('debug output', { concurrency: 2 }, () => {
   for (const [flags, connection, request, websocket] of COMBINATIONS) {
     it(`writes the lines of RUNTIME_DEBUG=${JSON.stringify(flags)}`, async () => {
-      const labels = { c: connection, r: request, w: websocket }
-      const expected = Object.entries(SCENES).flatMap(([name, lines]) => [
-        `# ${name}`,
-        ...lines
-          .filter(([kind]) => labels[kind] !== null)
-          .map(([kind, message]) => `${labels[kind]} PID: ${message}`),
-      ])
+      const expected = expectedLines(SCENES, { c: connection, r: request, w: websocket })
       const { lines } = await runScript('./traffic.ts', flags, Object.keys(SCENES))
       assert.deepEqual(lines, expected)
       assert.doesNotMatch(lines.join('\n'), /secret|sec@ret|c2VjcmV0|alice|bob|scott|tiger/)

@@ -1,10 +1,8 @@
 /** Which lines RUNTIME_DEBUG brings for the traffic of `fetch` and WebSockets, seen from outside the process. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { expectedLines, type Line } from './expected-lines.ts'
 import { runScript } from './run-traffic.ts'
-
-/** The letters say whose line it is: c connection, r request, w WebSocket. */
-type Line = readonly ['c' | 'r' | 'w', string]
 
 function connects(host: string, before: string, after = before): Line[] {
   return [
@@ -144,13 +142,7 @@ const COMBINATIONS: readonly (readonly [string | undefined, string | null, strin
 describe('debug output of fetch and WebSocket', { concurrency: 2 }, () => {
   for (const [flags, connection, request, websocket] of COMBINATIONS) {
     it(`writes the lines of RUNTIME_DEBUG=${flags}`, async () => {
-      const labels = { c: connection, r: request, w: websocket }
-      const expected = Object.entries(SCENES).flatMap(([name, lines]) => [
-        `# ${name}`,
-        ...lines
-          .filter(([kind]) => labels[kind] !== null)
-          .map(([kind, message]) => `${labels[kind]} PID: ${message}`),
-      ])
+      const expected = expectedLines(SCENES, { c: connection, r: request, w: websocket })
       const { lines } = await runScript('./web-traffic.ts', flags, Object.keys(SCENES))
       assert.deepEqual(lines, expected)
       assert.doesNotMatch(lines.join('\n'), /secret|bob/)
