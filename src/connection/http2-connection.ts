@@ -269,8 +269,9 @@ export class Http2Connection
     this.#flushing = 'running'
     this.#engine.receive(bytes, 0, bytes.length, now)
     this.#flushing = flushing
-    for (const exchange of this.#active) exchange.rearm()
-    this.#active.length = 0
+    for (let exchange = this.#active.pop(); exchange !== undefined; exchange = this.#active.pop()) {
+      exchange.rearm()
+    }
     if (!this.#roundTripKnown && this.#engine.areSettingsAcknowledged) {
       // The acknowledgement of our SETTINGS is the first round trip that can be measured.
       this.#roundTripKnown = true

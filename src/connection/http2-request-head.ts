@@ -2,9 +2,10 @@
  * Everything about an HTTP/2 request that is decided before its HEADERS frame (contract: client.md 8.3).
  */
 import { InformationalError, InvalidArgumentError } from '../errors.ts'
-import type { FieldValue } from '../protocol/header-list.ts'
+import type { ProtocolFailure } from '../protocol/failure.ts'
+import type { FieldValue, HeaderList, OrdinaryFields } from '../protocol/header-list.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
-import { buildRequestFields, fieldBytes } from '../protocol/http2/message.ts'
+import { buildRequestFields, fieldBytes, ordinaryFields } from '../protocol/http2/message.ts'
 import type { RemoteSettings } from '../protocol/http2/settings.ts'
 import type { Request } from '../request/request.ts'
 import type { ConnectionSettings } from './connection.ts'
@@ -41,17 +42,16 @@ export function prepareHttp2Request(
   if (body instanceof Error) return body
 
   const isTunnel = method === 'CONNECT' && upgrade === null
-  // RFC 8441 §5: the key and its answer have no part in the handshake over HTTP/2.
-  const headers = upgrade === null ? list.flat : withoutField(list.flat, 'sec-websocket-key')
+  const ordinary = upgrade === null ? ordinaryFieldsOf(list) : handshakeFieldsOf(list)
+  if ('code' in ordinary) return new InformationalError(ordinary.message, { cause: ordinary })
   const fields = buildRequestFields({
     method: upgrade === null ? method : 'CONNECT',
     scheme: request.protocol.slice(0, -1),
     authority: isTunnel ? request.path : request.host || settings.authority,
     path: request.path,
     protocol: upgrade,
-    headers,
+    fields: ordinary,
   })
-  if (!Array.isArray(fields)) return new InformationalError(fields.message, { cause: fields })
   if (body.contentType !== null) fields.push('content-type', body.contentType)
   if (body.length !== null && !request.takesOver) fields.push('content-length', String(body.length))
   if (request.expectContinue && body.length !== 0 && request.source.kind !== 'none') {
@@ -60,6 +60,16 @@ export function prepareHttp2Request(
   const size = fieldBytes(fields, 0)
   if (size > settings.maxHeaderSize) return headTooLarge(size, settings.maxHeaderSize)
   return { fields, body }
+}
+
+function ordinaryFieldsOf(list: HeaderList): OrdinaryFields | ProtocolFailure {
+  list.http2Fields ??= ordinaryFields(list.flat)
+  return list.http2Fields
+}
+
+/** RFC 8441 §5: the key and its answer have no part in the handshake over HTTP/2. */
+function handshakeFieldsOf(list: HeaderList): OrdinaryFields | ProtocolFailure {
+  return ordinaryFields(withoutField(list.flat, 'sec-websocket-key'))
 }
 
 function withoutField(flat: readonly FieldValue[], name: string): FieldValue[] {

@@ -17,6 +17,7 @@ import { abandonConnect, reachedAt } from '../net/connector.ts'
 import { StreamTransport } from '../net/stream-transport.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { FieldsMemory } from '../request/fields-memory.ts'
 import { Request, type RequestHost, type RequestSetting } from '../request/request.ts'
 import { connectorFor, connectTarget, isForeignConnector } from './client-connector.ts'
 import type { ClientSettings, ConnectFunction } from './client-options.ts'
@@ -65,7 +66,7 @@ export function requestSettingOf(origin: Origin, settings: ClientSettings): Requ
   return {
     origin: origin.origin,
     protocol: origin.protocol,
-    pseudo: mayBeHttp2 ? 'discard' : 'refuse',
+    fields: new FieldsMemory(mayBeHttp2 ? 'discard' : 'refuse'),
   }
 }
 

@@ -12,6 +12,8 @@ export class HeaderBlock {
 
   /** name, value, name, value … as received (case of names kept), each a latin1 string. */
   readonly flat: readonly string[]
+  /** For a block that is the head of many messages: to copy an object is cheaper than to put it together. */
+  #model: HeaderObject | null = null
 
   constructor(flat: readonly string[]) {
     this.flat = flat
@@ -34,9 +36,18 @@ export class HeaderBlock {
 
   /** A fresh object each time: the caller may keep and change it. */
   toObject(): HeaderObject {
+    if (this.#model !== null) return { ...this.#model }
     const object: HeaderObject = {}
     this.copyInto(object)
     return object
+  }
+
+  /** This block came again, and will be asked for its object again. */
+  prepareToRepeat(): void {
+    if (this.#model !== null) return
+    const model = this.toObject()
+    // An array would be the same one in every copy.
+    if (Object.values(model).every((value) => typeof value === 'string')) this.#model = model
   }
 
   copyInto(object: HeaderObject): void {

@@ -4,19 +4,33 @@
  */
 import { invariant } from '../base/invariant.ts'
 import { isFieldValue } from './ascii.ts'
+import type { ProtocolFailure } from './failure.ts'
 import { isFieldName } from './header-names.ts'
 
 export type FieldValue = string | string[]
 
+/** Fields as HTTP/2 has them beside the pseudo fields. */
+export interface OrdinaryFields {
+  /** Flat, names in lower case, each value a string. */
+  readonly flat: readonly string[]
+  /** Becomes a pseudo field. */
+  readonly host: string | null
+}
+
 export class HeaderList {
   /** name, value, name, value …; a value that is an array is sent as one line for each element. */
   readonly flat: FieldValue[] = []
+  // What the encoders have made of the list, which is sent again and again.
+  http1Lines: string | null = null
+  http2Fields: OrdinaryFields | ProtocolFailure | null = null
 
   /** Adds a field whose name is known to be a token; false when the value has illegal characters. */
   append(name: string, value: FieldValue): boolean {
     invariant(isFieldName(name), 'field name was not checked')
     if (!isValue(value)) return false
     this.flat.push(name, value)
+    this.http1Lines = null
+    this.http2Fields = null
     return true
   }
 }

@@ -103,7 +103,7 @@ export class RequestFields {
  * A pair iterator counts only when the object or its class has one: one that somebody put on
  * Object.prototype would turn every plain object into something else.
  */
-function isPairIterable(headers: object): headers is Iterable<unknown> {
+export function isPairIterable(headers: object): headers is Iterable<unknown> {
   const iterator = (headers as Record<PropertyKey, unknown>)[Symbol.iterator]
   const inherited = (Object.prototype as Record<PropertyKey, unknown>)[Symbol.iterator]
   return typeof iterator === 'function' && iterator !== inherited

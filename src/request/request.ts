@@ -25,8 +25,9 @@ import { type BodySource, classifyBody, destroyStream, isReplayable, isStream } 
 import type { DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { describeError } from './error-context.ts'
+import type { FieldsMemory } from './fields-memory.ts'
 import { RequestController } from './request-controller.ts'
-import { type PseudoPolicy, RequestFields } from './request-fields.ts'
+import { RequestFields } from './request-fields.ts'
 import {
   checkFlag,
   checkMethod,
@@ -59,7 +60,7 @@ export interface ConnectionFacts {
 export interface RequestSetting {
   readonly origin: string
   readonly protocol: string
-  readonly pseudo: PseudoPolicy
+  readonly fields: FieldsMemory
 }
 
 /** Where a request stands. `running` lasts until a response head; both directions may overlap. */
@@ -82,8 +83,6 @@ export class Request {
   readonly host: string | null
   readonly contentLength: number | null
   readonly contentType: string | null
-  /** Live: what stands here when the request is written goes to the wire. */
-  readonly headers: FieldValue[]
   /** Bytes for a string, otherwise what the caller gave; null for none. */
   readonly body: unknown
   aborted = false
@@ -115,8 +114,8 @@ export class Request {
   #connectionRefused = false
   /** A failure is told a turn of the event loop after it has happened. */
   #tellsLater = false
-  /** Subscribers of diagnostics channels hold this object and may change `headers`. */
-  #exposed = false
+  /** What a subscriber of a diagnostics channel was given as `headers`, and may have changed. */
+  #headers: FieldValue[] | null = null
 
   constructor(
     options: DispatchOptions,
@@ -148,10 +147,8 @@ export class Request {
       this.idempotent = isIdempotent(this.method, options.idempotent)
       this.blocking = (options.blocking ?? this.method !== 'HEAD') as boolean
 
-      const fields = new RequestFields(setting.pseudo)
-      fields.addAll(options.headers)
+      const fields = setting.fields.read(options.headers)
       this.#fields = fields.list
-      this.headers = fields.list.flat
       this.host = fields.host
       this.contentLength = fields.contentLength
       this.contentType = fields.contentType
@@ -169,10 +166,7 @@ export class Request {
     if (this.source.kind === 'stream') {
       this.source.stream.on('error', (error: Error) => this.abort(error))
     }
-    if (channels.requestCreate.hasSubscribers) {
-      this.#exposed = true
-      channels.requestCreate.publish({ request: this })
-    }
+    if (channels.requestCreate.hasSubscribers) channels.requestCreate.publish({ request: this })
   }
 
   /** CONNECT and upgrades end HTTP on their connection. */
@@ -214,6 +208,17 @@ export class Request {
     return first
   }
 
+  /** For instrumentations. Live: what stands here when the request is written goes to the wire. */
+  get headers(): FieldValue[] {
+    // Their own copy: other requests may have the same list.
+    this.#headers ??= [...this.#fields.flat]
+    return this.#headers
+  }
+
+  set headers(headers: FieldValue[]) {
+    this.#headers = headers
+  }
+
   /** For instrumentations: checked like the headers of `dispatch()`. */
   addHeader(name: string, value: unknown): this {
     const fields = new RequestFields('refuse')
@@ -224,10 +229,10 @@ export class Request {
 
   /** The fields to send, or null when a subscriber left something illegal in `headers`. */
   wireFields(): HeaderList | null {
-    if (!this.#exposed) return this.#fields
+    if (this.#headers === null) return this.#fields
     const fields = new RequestFields('discard')
     try {
-      fields.addAll(this.headers)
+      fields.addAll(this.#headers)
     } catch {
       return null
     }
@@ -280,8 +285,6 @@ export class Request {
     timings.secured = null
     timings.sent = null
     timings.firstByte = null
-    // Subscribers of any channel may have had it meanwhile.
-    this.#exposed = true
   }
 
   onWritten(): void {
@@ -484,19 +487,20 @@ function shownPath(path: string): string {
 }
 
 function checkHandler(handler: DispatchHandler, takesOver: boolean): void {
-  requireMethod(handler, 'onRequestStart')
-  requireMethod(handler, 'onResponseError')
-  if (handler.onBodySent !== undefined) requireMethod(handler, 'onBodySent')
-  if (handler.onRequestSent !== undefined) requireMethod(handler, 'onRequestSent')
+  if (typeof handler.onRequestStart !== 'function') throw invalidMethod('onRequestStart')
+  if (typeof handler.onResponseError !== 'function') throw invalidMethod('onResponseError')
+  const { onBodySent, onRequestSent } = handler
+  if (onBodySent !== undefined && typeof onBodySent !== 'function') throw invalidMethod('onBodySent')
+  if (onRequestSent !== undefined && typeof onRequestSent !== 'function') throw invalidMethod('onRequestSent')
   if (takesOver) {
-    requireMethod(handler, 'onRequestUpgrade')
-  } else {
-    requireMethod(handler, 'onResponseStart')
-    requireMethod(handler, 'onResponseData')
-    requireMethod(handler, 'onResponseEnd')
+    if (typeof handler.onRequestUpgrade !== 'function') throw invalidMethod('onRequestUpgrade')
+    return
   }
+  if (typeof handler.onResponseStart !== 'function') throw invalidMethod('onResponseStart')
+  if (typeof handler.onResponseData !== 'function') throw invalidMethod('onResponseData')
+  if (typeof handler.onResponseEnd !== 'function') throw invalidMethod('onResponseEnd')
 }
 
-function requireMethod(handler: DispatchHandler, name: keyof DispatchHandler): void {
-  if (typeof handler[name] !== 'function') throw new InvalidArgumentError(`invalid ${name} method`)
+function invalidMethod(name: keyof DispatchHandler): Error {
+  return new InvalidArgumentError(`invalid ${name} method`)
 }

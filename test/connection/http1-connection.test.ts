@@ -5,6 +5,7 @@ import type { Connection, ConnectionObserver, Leftovers } from '../../src/connec
 import { Http1Connection } from '../../src/connection/http1-connection.ts'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import type { ClientOptions, DispatchOptions } from '../../src/index.ts'
+import { FieldsMemory } from '../../src/request/fields-memory.ts'
 import { Request } from '../../src/request/request.ts'
 import { turns } from '../support/fake-clock.ts'
 import { connectionReset } from '../support/memory-socket.ts'
@@ -193,7 +194,7 @@ describe('Http1Connection', () => {
 
 function queued(handler = new RecordingHandler(), options: Partial<DispatchOptions> = {}): Request {
   const host = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
-  const setting = { origin: 'http://a.test', protocol: 'http:', pseudo: 'refuse' } as const
+  const setting = { origin: 'http://a.test', protocol: 'http:', fields: new FieldsMemory('refuse') } as const
   const request = new Request({ path: '/', method: 'GET', ...options }, handler, setting, host)
   request.announceQueued()
   return request

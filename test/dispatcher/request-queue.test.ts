@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { RequestQueue } from '../../src/dispatcher/request-queue.ts'
+import { FieldsMemory } from '../../src/request/fields-memory.ts'
 import { Request } from '../../src/request/request.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 
@@ -11,7 +12,11 @@ function queueOf(count: number): { queue: RequestQueue; requests: Request[] } {
     onRequestResumed() {},
     onHandlerError() {},
   }
-  const setting = { origin: 'http://localhost', protocol: 'http:', pseudo: 'refuse' } as const
+  const setting = {
+    origin: 'http://localhost',
+    protocol: 'http:',
+    fields: new FieldsMemory('refuse'),
+  } as const
   const requests = Array.from(
     { length: count },
     (_, index) => new Request({ path: `/${index}`, method: 'GET' }, new RecordingHandler(), setting, host),

@@ -135,6 +135,35 @@ describe('HTTP/1.1 responses', () => {
     )
   })
 
+  it('a response means the same whatever came before it, also the same head', () => {
+    const one = fc.oneof(
+      counted,
+      chunkedResponse,
+      empty,
+      fc.constant('HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 1\r\n\r\nx'),
+    )
+    const exchange = fc.record({ which: fc.nat(2), isHead: fc.boolean() })
+    fc.assert(
+      fc.property(
+        fc.array(one, { minLength: 3, maxLength: 3 }),
+        fc.array(exchange, { maxLength: 8 }),
+        (pool, exchanges) => {
+          const parts = exchanges.map(({ which, isHead }) => {
+            const text = pool[which]!
+            return isHead ? text.slice(0, text.indexOf('\r\n\r\n') + 4) : text
+          })
+          const requests = exchanges.map(({ isHead }) => (isHead ? 'HEAD' : 'GET'))
+          const bytes = Buffer.from(parts.join(''), 'latin1')
+          const alone = parts.flatMap((text, i) => {
+            return transcript([Buffer.from(text, 'latin1')], { requests: [requests[i]!] })
+          })
+          assert.deepEqual(transcript([bytes], { requests }), alone)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
   it('pausing at any callback changes nothing but the time', () => {
     fc.assert(
       fc.property(fc.oneof(conversation, damaged), fc.infiniteStream(fc.boolean()), (text, pauses) => {

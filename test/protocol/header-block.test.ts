@@ -30,6 +30,21 @@ describe('HeaderBlock', () => {
     assert.deepEqual(block.toObject()['set-cookie'], ['a', 'b', 'c'])
   })
 
+  it('makes a fresh object each time also when it is prepared to repeat', () => {
+    const plain = new HeaderBlock(['X-A', '1', '__proto__', 'p', 'x-b', ''])
+    for (const repeated of [plain, block]) {
+      const before = repeated.toObject()
+      repeated.prepareToRepeat()
+      repeated.prepareToRepeat()
+      const first = repeated.toObject()
+      assert.deepEqual(first, before)
+      assert.equal(Object.getPrototypeOf(first), Object.prototype)
+      first['x-a'] = 'changed'
+      for (const value of Object.values(first)) if (Array.isArray(value)) value.push('changed')
+      assert.deepEqual(repeated.toObject(), before)
+    }
+  })
+
   it('finds the first value of a name in any case', () => {
     assert.equal(block.get('set-cookie'), 'a')
     assert.equal(block.get('x-e'), '')

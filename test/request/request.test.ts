@@ -8,6 +8,7 @@ import { type InformationalError, RequestAbortedError, SocketError } from '../..
 import type { DispatchHandler } from '../../src/index.ts'
 import { HeaderBlock } from '../../src/protocol/header-block.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
+import { FieldsMemory } from '../../src/request/fields-memory.ts'
 import { type ConnectionFacts, Request, type RequestHost } from '../../src/request/request.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 
@@ -29,7 +30,7 @@ class Host implements RequestHost {
   }
 }
 
-const SETTING = { origin: 'http://a.test', protocol: 'http:', pseudo: 'refuse' } as const
+const SETTING = { origin: 'http://a.test', protocol: 'http:', fields: new FieldsMemory('refuse') } as const
 const FACTS: ConnectionFacts = { reused: false, socketInfo: () => ({ remotePort: 80 }) }
 const EMPTY = HeaderBlock.EMPTY
 
@@ -234,6 +235,13 @@ describe('a Request', () => {
     assert.equal(request.wireFields(), null)
     request.headers.length = 3
     assert.equal(request.wireFields(), null)
+  })
+
+  test('what a subscriber puts into it is not sent with the next one', () => {
+    const first = queued({ headers: { a: 'b' } })
+    first.headers.push('c', 'd')
+    assert.deepEqual(first.wireFields()?.flat, ['a', 'b', 'c', 'd'])
+    assert.deepEqual(queued({ headers: { a: 'b' } }).wireFields()?.flat, ['a', 'b'])
   })
 
   test('without a subscriber the checked list is sent', () => {

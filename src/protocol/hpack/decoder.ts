@@ -34,6 +34,9 @@ export interface HpackDecoderOptions {
   readonly initialTableSize?: number
 }
 
+/** No revision of the table. */
+export const UNREPEATABLE = -1
+
 /** Nothing must be signalled before the next field. */
 const NO_UPDATE_DUE = -1
 
@@ -56,6 +59,7 @@ export class HpackDecoder {
   #position = 0
   #message = ''
   #broken = false
+  #hadSecret = false
 
   constructor(options: HpackDecoderOptions) {
     const initial = options.initialTableSize ?? DEFAULT_TABLE_SIZE
@@ -74,6 +78,19 @@ export class HpackDecoder {
   /** Octets that the dynamic table counts now (RFC 7541 §4.1). */
   get tableSize(): number {
     return this.#table.size
+  }
+
+  /**
+   * The state of the table. A block that left it as it was means the same as long as it is the same;
+   * `UNREPEATABLE` when the next block must be looked at whatever it says.
+   */
+  get revision(): number {
+    return this.#broken || this.#updateDue !== NO_UPDATE_DUE ? UNREPEATABLE : this.#table.revision
+  }
+
+  /** The last block had a field that the peer wants nobody to keep (RFC 7541 §7.1.3). */
+  get hadSecret(): boolean {
+    return this.#hadSecret
   }
 
   /**
@@ -107,6 +124,7 @@ export class HpackDecoder {
     let overLimit = false
 
     this.#position = start
+    this.#hadSecret = false
     if (!this.#readUpdates(buf, end)) return this.#fail()
 
     while (this.#position < end) {
@@ -141,6 +159,7 @@ export class HpackDecoder {
         const literalName = this.#readName(buf, end, index)
         if (literalName === null) return this.#fail()
         const neverIndexed = (first & 0xf0) === 0x10
+        if (neverIndexed) this.#hadSecret = true
         const literalValue = this.#readString(buf, end, !neverIndexed)
         if (literalValue === null) return this.#fail()
         name = literalName

@@ -23,6 +23,7 @@ export class DynamicTable {
   #inserted = 0
   #size = 0
   #maxSize: number
+  #revision = 0
   readonly #onEvict: EvictionListener | null
 
   constructor(maxSize: number, onEvict: EvictionListener | null) {
@@ -45,6 +46,11 @@ export class DynamicTable {
     return this.#size
   }
 
+  /** Grows with every change: as long as it is the same, an index means the same. */
+  get revision(): number {
+    return this.#revision
+  }
+
   get maxSize(): number {
     return this.#maxSize
   }
@@ -60,6 +66,7 @@ export class DynamicTable {
 
   /** RFC 7541 §4.3 */
   resize(maxSize: number): void {
+    if (maxSize !== this.#maxSize) this.#revision++
     this.#maxSize = maxSize
     this.#evictDownTo(maxSize)
   }
@@ -81,6 +88,7 @@ export class DynamicTable {
     this.#values[slot] = value
     this.#inserted++
     this.#count++
+    this.#revision++
     this.#size += size
     return true
   }
@@ -95,6 +103,7 @@ export class DynamicTable {
       this.#names[slot] = ''
       this.#values[slot] = ''
       this.#count--
+      this.#revision++
       this.#size -= name.length + value.length + ENTRY_OVERHEAD
       if (this.#onEvict !== null) this.#onEvict(name, value, sequence)
     }

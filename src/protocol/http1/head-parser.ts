@@ -10,6 +10,7 @@ import { FIELD_VALUE_BYTE, TOKEN_BYTE } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { nameFromBytes } from '../header-names.ts'
+import { KnownBytes } from '../known-bytes.ts'
 import {
   HEADERS_OVERFLOW,
   HPE_CR_EXPECTED,
@@ -75,8 +76,19 @@ const CARRY_STEP = 1024
 /** Spans of the fields at the start; grows up to MAX_FIELDS. */
 const INITIAL_FIELDS = 32
 
+/** The head that came last, byte by byte, and what it says. */
+interface KnownHead {
+  readonly bytes: KnownBytes
+  readonly framing: FramingFields
+  readonly version: number
+  readonly status: number
+  readonly reason: string
+  readonly fields: HeaderBlock
+}
+
 export class HeadParser {
-  readonly framing: FramingFields = new FramingFields()
+  /** Of the present head. */
+  framing: FramingFields = new FramingFields()
   /** 9, 10, 11 or 20. */
   version = 0
   status = 0
@@ -101,6 +113,9 @@ export class HeadParser {
   #spans = new Int32Array(INITIAL_FIELDS * 2)
   #carry: Buffer | null = null
   #carried = 0
+  #known: KnownHead | null = null
+  /** To be filled from the next head, unless that is the known one. */
+  #blankFraming: FramingFields = this.framing
 
   constructor(limits: Http1Limits) {
     this.#maxHeaderSize = limits.maxHeaderSize
@@ -119,7 +134,9 @@ export class HeadParser {
     this.#lineStart = 0
     this.#size = 0
     this.#count = 0
-    if (!trailers) this.framing.reset()
+    if (trailers) return
+    this.framing = this.#blankFraming
+    this.framing.reset()
   }
 
   /**
@@ -131,6 +148,9 @@ export class HeadParser {
     const room = this.#maxBytes - before
     const upTo = end - start > room ? start + room : end
     let base = start
+    if (this.#place === STATUS_LINE && this.#judged === 0 && this.#recall(bytes, start, upTo)) {
+      return start + this.#judged
+    }
     if (before > 0) {
       this.#judgeCarried(bytes, start, upTo)
       base = start - before
@@ -141,8 +161,12 @@ export class HeadParser {
 
     switch (this.#place) {
       case DONE:
-        if (before > 0) this.#build(this.#carry!, 0)
-        else this.#build(bytes, start)
+        if (before > 0) {
+          this.#build(this.#carry!, 0)
+        } else {
+          this.#build(bytes, start)
+          if (!this.#trailers) this.#remember(bytes, start, stop)
+        }
         this.#release()
         return stop
       case FAILED:
@@ -157,6 +181,28 @@ export class HeadParser {
         }
         return stop
     }
+  }
+
+  /** Whether the bytes begin with the same head as last time, which is then done. */
+  #recall(bytes: Buffer, start: number, end: number): boolean {
+    const known = this.#known
+    if (known === null || known.bytes.length > end - start || !known.bytes.standAt(bytes, start)) return false
+    this.framing = known.framing
+    this.version = known.version
+    this.status = known.status
+    this.reason = known.reason
+    this.fields = known.fields
+    this.fields.prepareToRepeat()
+    this.#judged = known.bytes.length
+    this.#place = DONE
+    return true
+  }
+
+  #remember(bytes: Buffer, start: number, end: number): void {
+    const { framing, version, status, reason, fields } = this
+    const copy = KnownBytes.copyOf(bytes, start, end)
+    this.#known = copy === null ? null : { bytes: copy, framing, version, status, reason, fields }
+    this.#blankFraming = new FramingFields()
   }
 
   /** In steps, lest the body behind the head is copied too. */

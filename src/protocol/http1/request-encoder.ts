@@ -5,7 +5,7 @@
  */
 import { invariant } from '../../base/invariant.ts'
 import { isFieldValue, isRequestTarget, isToken } from '../ascii.ts'
-import type { HeaderList } from '../header-list.ts'
+import type { FieldValue, HeaderList } from '../header-list.ts'
 
 export interface RequestHead {
   readonly method: string
@@ -43,7 +43,11 @@ export function encodeRequestHead(head: RequestHead): string {
 
 /** Field lines in the order and letter case given; an array makes one line for each element. */
 export function encodeFields(fields: HeaderList): string {
-  const flat = fields.flat
+  fields.http1Lines ??= linesOf(fields.flat)
+  return fields.http1Lines
+}
+
+function linesOf(flat: readonly FieldValue[]): string {
   let text = ''
   for (let i = 0; i < flat.length; i += 2) {
     // A HeaderList holds names, which are strings, at even places.

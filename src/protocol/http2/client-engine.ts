@@ -8,9 +8,11 @@ import { invariant } from '../../base/invariant.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import type { AbuseLimits } from './abuse-meter.ts'
 import {
+  DEFAULT_HEADER_TABLE_SIZE,
   MAX_WINDOW,
   MIN_MAX_FRAME_SIZE,
   SETTINGS_ENABLE_PUSH,
+  SETTINGS_HEADER_TABLE_SIZE,
   SETTINGS_INITIAL_WINDOW_SIZE,
   SETTINGS_MAX_HEADER_LIST_SIZE,
 } from './constants.ts'
@@ -65,6 +67,9 @@ export class ClientEngine<T> {
       [SETTINGS_ENABLE_PUSH, 0],
       [SETTINGS_INITIAL_WINDOW_SIZE, this.#initialWindowSize],
       [SETTINGS_MAX_HEADER_LIST_SIZE, headerListSize(options.maxHeaderSize)],
+      // The value that holds anyway. nginx asks for every field to be put into the table and never refers to
+      // one; told a size, whichever, it asks for a table of none first.
+      [SETTINGS_HEADER_TABLE_SIZE, DEFAULT_HEADER_TABLE_SIZE],
     ])
     session.local.onSent()
     const increment = session.receiveWindow.announce()

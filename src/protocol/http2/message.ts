@@ -4,7 +4,7 @@
  */
 import { isFieldValue } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
-import type { FieldValue } from '../header-list.ts'
+import type { FieldValue, OrdinaryFields } from '../header-list.ts'
 import { lowerCaseName } from '../header-names.ts'
 import { PROTOCOL_ERROR } from './constants.ts'
 
@@ -105,8 +105,7 @@ export interface RequestHead {
   readonly path: string
   /** For extended CONNECT (RFC 8441 §4), else null. */
   readonly protocol: string | null
-  /** name, value, name, value …, already checked for illegal characters. */
-  readonly headers: readonly FieldValue[]
+  readonly fields: OrdinaryFields
 }
 
 /** Names that the pseudo fields stand for, or that concern the connection, which is not the caller's. */
@@ -123,32 +122,42 @@ const DROPPED: ReadonlySet<string> = new Set([
 const FORBIDDEN: ReadonlySet<string> = new Set([...CONNECTION_SPECIFIC, 'http2-settings'])
 
 /**
- * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1), or what the caller did wrong. A
- * `host` field becomes `:authority`, except for CONNECT, whose authority is the target.
+ * The fields of a caller (name, value, name, value …, already checked for illegal characters) as HTTP/2 has
+ * them, or what the caller did wrong.
  */
-export function buildRequestFields(head: RequestHead): string[] | ProtocolFailure {
-  const isTunnel = head.method === 'CONNECT' && head.protocol === null
-  const { method, scheme, authority, path } = head
-  // Written out at once: a list that grows by pushes is copied on its way, for every request.
-  const fields = isTunnel
-    ? [':method', method, ':authority', authority]
-    : [':method', method, ':scheme', scheme, ':authority', authority, ':path', path]
-  if (head.protocol !== null) fields.push(':protocol', head.protocol)
-  const headers = head.headers
+export function ordinaryFields(headers: readonly FieldValue[]): OrdinaryFields | ProtocolFailure {
+  const flat: string[] = []
+  let host: string | null = null
   for (let i = 0; i < headers.length; i += 2) {
     // The list alternates names and values; names are never arrays.
     const name = lowerCaseName(headers[i] as string)
     const value = headers[i + 1]!
     if (DROPPED.has(name)) {
       // An empty host would make a request without an authority, which https does not have.
-      if (name === 'host' && !isTunnel && typeof value === 'string' && value !== '') fields[5] = value
+      if (name === 'host' && typeof value === 'string' && value !== '') host = value
       continue
     }
     if (FORBIDDEN.has(name) || (name === 'te' && !isTrailersOnly(value))) return forbidden(name)
-    if (typeof value === 'string') fields.push(name, value)
-    else for (const item of value) fields.push(name, item)
+    if (typeof value === 'string') flat.push(name, value)
+    else for (const item of value) flat.push(name, item)
   }
-  return fields
+  return { flat, host }
+}
+
+/**
+ * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1). A `host` field becomes `:authority`,
+ * except for CONNECT, whose authority is the target.
+ */
+export function buildRequestFields(head: RequestHead): string[] {
+  const isTunnel = head.method === 'CONNECT' && head.protocol === null
+  const { method, scheme, path } = head
+  const { flat, host } = head.fields
+  // Written out at once: a list that grows by pushes is copied on its way, for every request.
+  const fields = isTunnel
+    ? [':method', method, ':authority', head.authority]
+    : [':method', method, ':scheme', scheme, ':authority', host ?? head.authority, ':path', path]
+  if (head.protocol !== null) fields.push(':protocol', head.protocol)
+  return fields.concat(flat)
 }
 
 /** RFC 9113 §8.2.2: the one value that TE may have. */

@@ -3,7 +3,13 @@
  * every block whatever becomes of its stream (§4.3). Everything malformed costs its stream only.
  */
 import { HeaderBlock } from '../header-block.ts'
-import { HPACK_COMPRESSION_ERROR, HPACK_LIST_TOO_LARGE, HpackDecoder } from '../hpack/decoder.ts'
+import {
+  HPACK_COMPRESSION_ERROR,
+  HPACK_LIST_TOO_LARGE,
+  HpackDecoder,
+  UNREPEATABLE,
+} from '../hpack/decoder.ts'
+import { KnownBytes } from '../known-bytes.ts'
 import {
   CANCEL,
   COMPRESSION_ERROR,
@@ -50,10 +56,37 @@ export function headerListSize(maxHeaderSize: number): number {
   return maxHeaderSize + 32 * MAX_HEADER_FIELDS
 }
 
+/** What a block says as the head of a response. */
+class Head {
+  /** What makes it no head; null when it is one. */
+  readonly fault: string | null
+  readonly status: number
+  /** `maxHeaderSize` counts these. */
+  readonly bytes: number
+  readonly length: number
+  readonly fields: HeaderBlock
+
+  constructor(fields: readonly string[]) {
+    this.status = responseStatus(fields)
+    this.fault = this.status === 0 ? 'head without a valid :status first' : fieldFault(fields, 2)
+    this.bytes = fieldBytes(fields, 2)
+    this.length = contentLength(fields)
+    this.fields = new HeaderBlock(fields.slice(2))
+  }
+}
+
+/** The head that came last, byte by byte, and the state of the table in which the same bytes mean the same. */
+interface KnownHead {
+  readonly bytes: KnownBytes
+  readonly revision: number
+  readonly head: Head
+}
+
 export class ResponseReader<T> {
   readonly #session: Session<T>
   readonly #decoder: HpackDecoder
   readonly #maxHeaderSize: number
+  #known: KnownHead | null = null
 
   constructor(session: Session<T>, maxHeaderSize: number) {
     this.#session = session
@@ -67,20 +100,46 @@ export class ResponseReader<T> {
 
   /** A complete header block. */
   onBlock(streamId: number, endStream: boolean, buf: Buffer, start: number, end: number): void {
+    const decoder = this.#decoder
+    const known = this.#recall(streamId, buf, start, end)
+    if (known !== null) {
+      const stream = this.#session.admit(streamId, RECV_HEADERS)
+      if (stream !== null) this.#onHead(stream, known, endStream)
+      return
+    }
+    const { revision } = decoder
     const fields: string[] = []
-    const result = this.#decoder.decode(buf, start, end, fields)
+    const result = decoder.decode(buf, start, end, fields)
     if (result === HPACK_COMPRESSION_ERROR) {
-      this.#session.fail(COMPRESSION_ERROR, `header block: ${this.#decoder.message}`)
+      this.#session.fail(COMPRESSION_ERROR, `header block: ${decoder.message}`)
       return
     }
     const stream = this.#session.admit(streamId, RECV_HEADERS)
     if (stream === null) return
     if (result === HPACK_LIST_TOO_LARGE) {
-      this.#tooLarge(stream, this.#decoder.message)
-      return
+      this.#tooLarge(stream, decoder.message)
+    } else if (stream.phase === AWAITING_HEAD) {
+      const head = new Head(fields)
+      if (revision === decoder.revision && !decoder.hadSecret) this.#remember(head, revision, buf, start, end)
+      this.#onHead(stream, head, endStream)
+    } else {
+      this.#onTrailers(stream, fields, endStream)
     }
-    if (stream.phase === AWAITING_HEAD) this.#onHead(stream, fields, endStream)
-    else this.#onTrailers(stream, fields, endStream)
+  }
+
+  /** The head that these bytes are, without decoding them again, where one is due. */
+  #recall(streamId: number, buf: Buffer, start: number, end: number): Head | null {
+    const known = this.#known
+    if (known === null || known.revision !== this.#decoder.revision) return null
+    if (known.bytes.length !== end - start || !known.bytes.standAt(buf, start)) return null
+    if (this.#session.streams.get(streamId)?.phase !== AWAITING_HEAD) return null
+    known.head.fields.prepareToRepeat()
+    return known.head
+  }
+
+  #remember(head: Head, revision: number, buf: Buffer, start: number, end: number): void {
+    const bytes = revision === UNREPEATABLE ? null : KnownBytes.copyOf(buf, start, end)
+    this.#known = bytes === null ? null : { bytes, revision, head }
   }
 
   /** The content of a DATA frame is about to come; false when it must not, and the stream has failed. */
@@ -104,20 +163,14 @@ export class ResponseReader<T> {
     this.#notifyEnd(stream, null, isClosed)
   }
 
-  #onHead(stream: Stream<T>, fields: string[], endStream: boolean): void {
+  #onHead(stream: Stream<T>, head: Head, endStream: boolean): void {
     const session = this.#session
-    const status = responseStatus(fields)
-    if (status === 0) {
-      this.#malformed(stream, 'head without a valid :status first')
+    const { status, fields } = head
+    if (head.fault !== null) {
+      this.#malformed(stream, head.fault)
       return
     }
-    const fault = fieldFault(fields, 2)
-    if (fault !== null) {
-      this.#malformed(stream, fault)
-      return
-    }
-    if (this.#isTooLarge(stream, fields, 2)) return
-    const head = new HeaderBlock(fields.slice(2))
+    if (this.#isTooLarge(stream, head.bytes)) return
     if (status < 200) {
       if (endStream) {
         this.#malformed(stream, 'interim head that ends the stream')
@@ -129,12 +182,12 @@ export class ResponseReader<T> {
         return
       }
       this.#advance(stream, INTERIM_HEAD)
-      session.sink.onInformational(stream, status, head)
+      session.sink.onInformational(stream, status, fields)
       return
     }
     const isTunnel = stream.method === 'CONNECT' && status < 300
     // RFC 9110 §9.3.6: a tunnel has no content-length, whatever the head says.
-    const length = isTunnel ? NO_LENGTH : contentLength(fields)
+    const length = isTunnel ? NO_LENGTH : head.length
     if (length === BAD_LENGTH) {
       this.#malformed(stream, 'invalid content-length')
       return
@@ -142,12 +195,12 @@ export class ResponseReader<T> {
     this.#advance(stream, isTunnel ? TUNNEL_HEAD : FINAL_HEAD)
     stream.expectedLength = !isTunnel && hasNoContent(stream.method, status) ? 0 : length
     if (!endStream) {
-      session.sink.onHead(stream, status, head, false)
+      session.sink.onHead(stream, status, fields, false)
       return
     }
     if (!this.#isComplete(stream)) return
     const isClosed = this.#end(stream, END)
-    session.sink.onHead(stream, status, head, true)
+    session.sink.onHead(stream, status, fields, true)
     this.#notifyEnd(stream, null, isClosed)
   }
 
@@ -165,13 +218,13 @@ export class ResponseReader<T> {
       this.#malformed(stream, `trailers: ${fault}`)
       return
     }
-    if (this.#isTooLarge(stream, fields, 0) || !this.#isComplete(stream)) return
+    if (this.#isTooLarge(stream, fieldBytes(fields, 0)) || !this.#isComplete(stream)) return
     const isClosed = this.#end(stream, TRAILERS)
     this.#notifyEnd(stream, new HeaderBlock(fields), isClosed)
   }
 
-  #isTooLarge(stream: Stream<T>, fields: readonly string[], from: number): boolean {
-    if (fieldBytes(fields, from) < this.#maxHeaderSize) return false
+  #isTooLarge(stream: Stream<T>, bytes: number): boolean {
+    if (bytes < this.#maxHeaderSize) return false
     this.#tooLarge(stream, `header fields of ${this.#maxHeaderSize} bytes or more`)
     return true
   }

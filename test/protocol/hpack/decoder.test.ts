@@ -7,6 +7,7 @@ import {
   HpackDecoder,
   type HpackDecoderOptions,
   type HpackResult,
+  UNREPEATABLE,
 } from '../../../src/protocol/hpack/decoder.ts'
 import { writeInteger } from '../../../src/protocol/hpack/integer.ts'
 import { STATIC_NAMES, STATIC_VALUES } from '../../../src/protocol/hpack/static-table.ts'
@@ -298,4 +299,39 @@ test('a literal larger than the table empties it and is no error', () => {
   assert.deepEqual(accept(decoder, `44 ${text('a'.repeat(4060))}`), [':path', 'a'.repeat(4060)])
   assert.equal(decoder.tableSize, 0)
   refuse('be', /62 where the table ends at 61/, decoder)
+})
+
+test('the revision is the same as long as the same block means the same', () => {
+  const decoder = new HpackDecoder(LIMITS)
+  const { revision } = decoder
+  accept(decoder, `82 0f2b ${text('v')} 00 ${text('n')} ${text('v')}`)
+  assert.equal(decoder.revision, revision)
+  accept(decoder, `40 ${text('n')} ${text('v')}`)
+  assert.notEqual(decoder.revision, revision)
+  const filled = decoder.revision
+  accept(decoder, 'be')
+  assert.equal(decoder.revision, filled)
+  accept(decoder, '20 82')
+  assert.notEqual(decoder.revision, filled)
+  const emptied = decoder.revision
+  accept(decoder, `40 ${text('n')} ${text('v')}`)
+  assert.equal(decoder.revision, emptied, 'nothing enters a table of no size')
+})
+
+test('there is no revision while an update is due, nor after a failure', () => {
+  const decoder = new HpackDecoder(LIMITS)
+  decoder.setMaxTableSize(100)
+  assert.equal(decoder.revision, UNREPEATABLE)
+  accept(decoder, '3f45 82')
+  assert.notEqual(decoder.revision, UNREPEATABLE)
+  refuse('80', /index 0/, decoder)
+  assert.equal(decoder.revision, UNREPEATABLE)
+})
+
+test('a block with a field that is never indexed says so', () => {
+  const decoder = new HpackDecoder(LIMITS)
+  accept(decoder, `82 10 ${text('token')} ${text('secret')}`)
+  assert.equal(decoder.hadSecret, true)
+  accept(decoder, `82 00 ${text('token')} ${text('open')}`)
+  assert.equal(decoder.hadSecret, false)
 })

@@ -329,3 +329,41 @@ describe('ResponseParser: what a connection can ask', () => {
     assert.deepEqual(heads[1]?.fields.flat.slice(0, 2), ['a', 'second'])
   })
 })
+
+describe('ResponseParser: a head that comes again', () => {
+  it('is not put together again, and its fields are handed out anew', () => {
+    const { sink, parser } = setUp()
+    const heads: ResponseHead[] = []
+    sink.onHead = (head) => heads.push(head)
+    for (let i = 0; i < 3; i++) {
+      parser.expect('GET', false)
+      feed(parser, `${OK}x: y\r\ncontent-length: 1\r\n\r\n${i}`)
+    }
+    assert.equal(heads[1]?.fields, heads[0]?.fields)
+    assert.equal(heads[2]?.fields, heads[0]?.fields)
+    const objects = heads.map(({ fields }) => fields.toObject())
+    objects[1]!['x'] = 'changed'
+    assert.deepEqual(heads[0]?.fields.toObject(), { x: 'y', 'content-length': '1' })
+  })
+
+  it('is another one from its first byte that differs', () => {
+    const { sink, parser } = setUp()
+    const lengths: (number | null)[] = []
+    sink.onHead = (head) => lengths.push(head.contentLength)
+    for (const length of [1, 1, 2, 1, 10]) {
+      parser.expect('GET', false)
+      feed(parser, `${OK}content-length: ${length}\r\n\r\n${'x'.repeat(length)}`)
+    }
+    assert.deepEqual(lengths, [1, 1, 2, 1, 10])
+  })
+
+  it('says what it says to the request that it answers', () => {
+    const { sink, parser } = setUp()
+    for (const method of ['GET', 'HEAD', 'GET']) parser.expect(method, false)
+    feed(parser, `${FIVE}hello${FIVE}${FIVE}again`)
+    assert.deepEqual(
+      sink.flush().filter((line) => /^(?:body|end)/.test(line)),
+      ['body "hello"', 'end', 'end', 'body "again"', 'end'],
+    )
+  })
+})

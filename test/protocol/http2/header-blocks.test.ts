@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { HeaderBlock } from '../../../src/protocol/header-block.ts'
 import {
   CANCEL,
   COMPRESSION_ERROR,
@@ -206,6 +207,79 @@ test('what is odd but allowed in a head', () => {
   ]
   peer.sendHead(1, 999, true, fields)
   assert.equal(peer.heard[1], 'end 1')
+})
+
+describe('a head that comes again', () => {
+  const literal = (name: string, value: string, first: number): Buffer =>
+    Buffer.concat([
+      Buffer.from([first, name.length]),
+      Buffer.from(name),
+      Buffer.from([value.length]),
+      Buffer.from(value),
+    ])
+  const STATUS_200 = Buffer.from([0x88])
+  const answer = (peer: FramePeer, ...parts: Buffer[]): HeaderBlock => {
+    let head: HeaderBlock | null = null
+    const onHead = peer.sink.onHead
+    peer.sink.onHead = (stream, status, fields, last) => {
+      head = fields
+      onHead.call(peer.sink, stream, status, fields, last)
+    }
+    const { id } = peer.request()
+    peer.sendFrame(HEADERS, FLAG_END_HEADERS | FLAG_END_STREAM, id, Buffer.concat([STATUS_200, ...parts]))
+    peer.sink.onHead = onHead
+    assert.ok(head !== null)
+    return head
+  }
+
+  test('is not decoded again', () => {
+    const peer = FramePeer.ready()
+    const first = answer(peer, literal('a', 'b', 0x00))
+    assert.equal(answer(peer, literal('a', 'b', 0x00)), first)
+    assert.deepEqual(answer(peer, literal('a', 'c', 0x00)).flat, ['a', 'c'])
+    assert.deepEqual(answer(peer, literal('a', 'b', 0x00)).flat, ['a', 'b'])
+  })
+
+  test('means another thing when the table has changed in between', () => {
+    const peer = FramePeer.ready()
+    const newest = Buffer.from([0xbe])
+    answer(peer, literal('a', 'first', 0x40))
+    assert.deepEqual(answer(peer, newest).flat, ['a', 'first'])
+    assert.deepEqual(answer(peer, newest).flat, ['a', 'first'])
+    answer(peer, literal('a', 'second', 0x40))
+    assert.deepEqual(answer(peer, newest).flat, ['a', 'second'])
+  })
+
+  test('with an insertion is decoded each time, for the table needs it', () => {
+    const peer = FramePeer.ready()
+    for (let i = 0; i < 3; i++) assert.deepEqual(answer(peer, literal('a', 'b', 0x40)).flat, ['a', 'b'])
+    assert.deepEqual(answer(peer, Buffer.from([0xbe, 0xbf, 0xc0])).flat, ['a', 'b', 'a', 'b', 'a', 'b'])
+  })
+
+  test('with a field that nobody is to keep is decoded each time', () => {
+    const peer = FramePeer.ready()
+    const first = answer(peer, literal('a', 'secret', 0x10))
+    const second = answer(peer, literal('a', 'secret', 0x10))
+    assert.deepEqual(second.flat, ['a', 'secret'])
+    assert.notEqual(second, first)
+  })
+
+  test('is judged for the stream that it is on', () => {
+    const peer = FramePeer.ready()
+    const block = Buffer.concat([STATUS_200, literal('content-length', '5', 0x00)])
+    peer.request()
+    peer.sendFrame(HEADERS, FLAG_END_HEADERS, 1, block)
+    peer.sendData(1, 'hello', true)
+    peer.request(HEAD)
+    peer.sendFrame(HEADERS, FLAG_END_HEADERS | FLAG_END_STREAM, 3, block)
+    peer.request()
+    peer.sendFrame(HEADERS, FLAG_END_HEADERS | FLAG_END_STREAM, 5, block)
+    peer.wantReset(5, PROTOCOL_ERROR)
+    peer.request()
+    peer.sendFrame(HEADERS, FLAG_END_HEADERS, 7, block)
+    peer.sendFrame(HEADERS, FLAG_END_HEADERS | FLAG_END_STREAM, 7, block)
+    peer.wantReset(7, PROTOCOL_ERROR)
+  })
 })
 
 describe('the order of a response', () => {

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { buildRequestFields, fieldFault, type RequestHead } from '../../../src/protocol/http2/message.ts'
+import type { FieldValue } from '../../../src/protocol/header-list.ts'
+import {
+  buildRequestFields,
+  fieldFault,
+  ordinaryFields,
+  type RequestHead,
+} from '../../../src/protocol/http2/message.ts'
 
-const BASE: RequestHead = {
+interface Parts extends Omit<RequestHead, 'fields'> {
+  readonly headers: readonly FieldValue[]
+}
+
+const BASE: Parts = {
   method: 'GET',
   scheme: 'https',
   authority: 'a.test:8443',
@@ -13,8 +23,10 @@ const BASE: RequestHead = {
 
 const PSEUDO = [':method', 'GET', ':scheme', 'https', ':authority', 'a.test:8443', ':path', '/p?q=1']
 
-function build(changes: Partial<RequestHead>): unknown {
-  return buildRequestFields({ ...BASE, ...changes })
+function build(changes: Partial<Parts>): unknown {
+  const { headers, ...head } = { ...BASE, ...changes }
+  const fields = ordinaryFields(headers)
+  return 'code' in fields ? fields : buildRequestFields({ ...head, fields })
 }
 
 describe('the fields of a request', () => {

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { FieldsMemory } from '../../src/request/fields-memory.ts'
+
+describe('headers that come again', () => {
+  test('are not checked again, as an object or as a list', () => {
+    const memory = new FieldsMemory('refuse')
+    const first = memory.read({ Accept: 'a/b', host: 'c.test' })
+    assert.deepEqual(first.list.flat, ['Accept', 'a/b'])
+    assert.equal(first.host, 'c.test')
+    assert.equal(memory.read({ Accept: 'a/b', host: 'c.test' }), first)
+    assert.equal(memory.read(['Accept', 'a/b', 'host', 'c.test']), first)
+  })
+
+  for (const [title, headers] of [
+    ['another value', { Accept: 'a/c' }],
+    ['another spelling', { accept: 'a/b' }],
+    ['another name', { Accepts: 'a/b' }],
+    ['one more', { Accept: 'a/b', x: 'y' }],
+    ['none', {}],
+  ] as const) {
+    test(`are others with ${title}`, () => {
+      const memory = new FieldsMemory('refuse')
+      memory.read({ Accept: 'a/b' })
+      assert.deepEqual(memory.read(headers).list.flat, Object.entries(headers).flat())
+    })
+  }
+
+  test('that are as many as others take their place', () => {
+    const memory = new FieldsMemory('refuse')
+    for (const value of ['1', '2', '1']) assert.deepEqual(memory.read({ a: value }).list.flat, ['a', value])
+  })
+
+  test('are checked again where a value is no string, for that may have changed', () => {
+    const memory = new FieldsMemory('refuse')
+    const values = ['1']
+    assert.deepEqual(memory.read({ a: values }).list.flat, ['a', ['1']])
+    values.push('2')
+    assert.deepEqual(memory.read({ a: values }).list.flat, ['a', ['1', '2']])
+    values.push('b\r\nc: d')
+    assert.throws(() => memory.read({ a: values }), { message: 'invalid a header' })
+  })
+
+  test('are read once: what a getter said is what is checked, sent and remembered', () => {
+    const memory = new FieldsMemory('refuse')
+    let asked = 0
+    const headers = {
+      get a() {
+        return String(asked++)
+      },
+    }
+    assert.deepEqual(memory.read(headers).list.flat, ['a', '0'])
+    assert.equal(asked, 1)
+    assert.deepEqual(memory.read({ a: '0' }).list.flat, ['a', '0'])
+    assert.deepEqual(memory.read({ a: '1' }).list.flat, ['a', '1'])
+  })
+
+  test('are refused again when they were refused', () => {
+    const memory = new FieldsMemory('refuse')
+    for (let i = 0; i < 2; i++) {
+      assert.throws(() => memory.read({ a: 'b\nc' }), { message: 'invalid a header' })
+      assert.throws(() => memory.read(['a']), { message: 'headers array must be even' })
+      assert.throws(() => memory.read('a'), { message: 'headers must be an object or an array' })
+    }
+    assert.deepEqual(memory.read(null).list.flat, [])
+    assert.deepEqual(memory.read(new Map([['a', 'b']])).list.flat, ['a', 'b'])
+  })
+})
