@@ -4,6 +4,7 @@
  * (contract: client.md 3 to 5).
  */
 import { Deadline } from '../base/deadline.ts'
+import { afterNextPoll, type PollWaiter } from '../base/next-poll.ts'
 import { RingQueue } from '../base/ring-queue.ts'
 import { channels } from '../diagnostics.ts'
 import {
@@ -32,7 +33,9 @@ import { type PreparedRequest, prepareRequest } from './http1-request-head.ts'
  */
 type Inspection = 'done' | 'due' | 'pending'
 
-export class Http1Connection implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost {
+export class Http1Connection
+  implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost, PollWaiter
+{
   readonly #transport: Transport
   readonly #observer: ConnectionObserver
   readonly #settings: ConnectionSettings
@@ -110,23 +113,15 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
     if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
     if (this.#inspection === 'due') {
       this.#inspection = 'pending'
-      globalThis.setImmediate(Http1Connection.#afterNextPoll, this)
+      afterNextPoll(this)
     }
     return this.#inspection === 'done'
   }
 
-  /**
-   * An immediate that is set while the event loop handles what a poll brought runs before the next poll. One
-   * that is set from within an immediate runs after it: by then all that was in the kernel has been read.
-   */
-  static #afterNextPoll(connection: Http1Connection): void {
-    globalThis.setImmediate(Http1Connection.#onInspected, connection)
-  }
-
-  static #onInspected(connection: Http1Connection): void {
-    if (connection.#inspection !== 'pending') return
-    connection.#inspection = 'done'
-    connection.#observer.onCapacity()
+  onPolled(): void {
+    if (this.#inspection !== 'pending') return
+    this.#inspection = 'done'
+    this.#observer.onCapacity()
   }
 
   take(request: Request): void {
@@ -149,11 +144,8 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
       this.#writer.start(pumped)
       return
     }
-    this.writeHead(request, prepared.head, length === null ? NO_BODY_TAIL : contentLengthTail(length))
-    if (request.source.kind === 'bytes') {
-      this.#transport.write(request.source.bytes)
-      request.onBodySent(request.source.bytes)
-    }
+    this.#writeWhole(request, prepared.head, length === null ? NO_BODY_TAIL : contentLengthTail(length))
+    if (request.source.kind === 'bytes') request.onBodySent(request.source.bytes)
     request.onRequestSent()
   }
 
@@ -178,12 +170,29 @@ export class Http1Connection implements Connection, TransportSink, ResponseSink,
     request.attach(this, this)
   }
 
-  writeHead(request: Request, head: string, tail: string): void {
-    if (channels.sendHeaders.hasSubscribers) {
-      channels.sendHeaders.publish({ request, headers: head, socket: this.#transport.socket })
+  #writeWhole(request: Request, head: string, tail: string): void {
+    const transport = this.#transport
+    const bytes = request.source.kind === 'bytes' ? request.source.bytes : null
+    this.#announceHead(request, head)
+    if (this.#settings.pipelining > 1) {
+      // Others of the same tick may join it.
+      transport.write(head + tail)
+      if (bytes !== null) transport.write(bytes)
+    } else {
+      transport.writeNow(bytes === null ? [head + tail] : [head + tail, bytes])
     }
+    request.onWritten()
+  }
+
+  writeHead(request: Request, head: string, tail: string): void {
+    this.#announceHead(request, head)
     this.#transport.write(head + tail)
     request.onWritten()
+  }
+
+  #announceHead(request: Request, head: string): void {
+    if (!channels.sendHeaders.hasSubscribers) return
+    channels.sendHeaders.publish({ request, headers: head, socket: this.#transport.socket })
   }
 
   writeBody(data: string | Uint8Array): void {

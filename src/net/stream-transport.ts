@@ -77,16 +77,9 @@ export class StreamTransport implements Transport {
     this.#batch.add(data)
   }
 
-  writeNow(pieces: readonly Uint8Array[]): void {
+  writeNow(pieces: readonly (string | Uint8Array)[]): void {
+    for (const piece of pieces) this.#batch.put(piece)
     this.#batch.flush()
-    if (this.socket.destroyed) return
-    if (pieces.length === 1) {
-      this.socket.write(pieces[0]!)
-      return
-    }
-    this.socket.cork()
-    for (const piece of pieces) this.socket.write(piece)
-    this.socket.uncork()
   }
 
   pauseReading(): void {

@@ -20,7 +20,10 @@ export class WriteBatch {
 
   constructor(target: Writable) {
     this.#target = target
-    this.#flush = () => this.flush()
+    this.#flush = () => {
+      this.#scheduled = false
+      this.flush()
+    }
   }
 
   /** Bytes that the socket has not been given yet. */
@@ -28,15 +31,9 @@ export class WriteBatch {
     return this.#bytes
   }
 
+  /** To be given to the socket at the end of the tick. */
   add(data: string | Uint8Array): void {
-    if (typeof data === 'string') {
-      this.#text += data
-    } else {
-      if (this.#text !== '') this.#parts.push(this.#text)
-      this.#text = ''
-      this.#parts.push(data)
-    }
-    this.#bytes += data.length
+    this.put(data)
     if (this.#bytes >= FLUSH_AT_BYTES) {
       this.flush()
     } else if (!this.#scheduled) {
@@ -45,8 +42,19 @@ export class WriteBatch {
     }
   }
 
+  /** To be given to the socket with the next `flush`. */
+  put(data: string | Uint8Array): void {
+    if (typeof data === 'string') {
+      this.#text += data
+    } else {
+      if (this.#text !== '') this.#parts.push(this.#text)
+      this.#text = ''
+      this.#parts.push(data)
+    }
+    this.#bytes += data.length
+  }
+
   flush(): void {
-    this.#scheduled = false
     const target = this.#target
     const bytes = this.#bytes
     if (bytes === 0) return
@@ -64,6 +72,10 @@ export class WriteBatch {
     }
     this.#parts = []
     if (text !== '') parts.push(text)
+    if (parts.length === 1) {
+      target.write(parts[0])
+      return
+    }
     if (bytes <= JOIN_BELOW_BYTES) {
       target.write(join(parts, bytes))
       return

@@ -7,7 +7,16 @@ import { InvalidArgumentError } from '../errors.ts'
 import { isFieldValue, isRequestTarget, isToken } from '../protocol/ascii.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 
-const IDEMPOTENT_METHODS = new Set(['GET', 'HEAD', 'QUERY'])
+/** Most requests have one of these, which need no look at each character. */
+const COMMON_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+])
 
 export function checkPath(path: unknown, method: unknown): string {
   if (typeof path !== 'string') throw new InvalidArgumentError('path must be a string')
@@ -21,7 +30,8 @@ export function checkPath(path: unknown, method: unknown): string {
 
 export function checkMethod(method: unknown): string {
   if (typeof method !== 'string') throw new InvalidArgumentError('method must be a string')
-  if (!isToken(method)) throw new InvalidArgumentError('invalid request method')
+  if (!COMMON_METHODS.has(method) && !isToken(method))
+    throw new InvalidArgumentError('invalid request method')
   return method
 }
 
@@ -75,5 +85,6 @@ export function withQuery(path: string, query: unknown): string {
 }
 
 export function isIdempotent(method: string, given: unknown): boolean {
-  return given === null || given === undefined ? IDEMPOTENT_METHODS.has(method) : Boolean(given)
+  if (given !== null && given !== undefined) return Boolean(given)
+  return method === 'GET' || method === 'HEAD' || method === 'QUERY'
 }

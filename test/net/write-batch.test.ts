@@ -54,6 +54,32 @@ describe('WriteBatch', () => {
     assert.deepEqual(writes, ['head body tail'])
   })
 
+  test('what is put waits for a flush, which takes what was added before along', async () => {
+    const { stream, writes } = target()
+    const batch = new WriteBatch(stream)
+    batch.put('a')
+    await tick()
+    assert.deepEqual(writes, [])
+    batch.add('b')
+    batch.put('c')
+    batch.flush()
+    assert.deepEqual(writes, ['abc'])
+    batch.add('d')
+    await tick()
+    assert.deepEqual(writes, ['abc', 'd'])
+  })
+
+  test('bytes that leave alone are not copied', () => {
+    const given: unknown[] = []
+    const stream = new Writable()
+    stream.write = (chunk: unknown): boolean => given.push(chunk) > 0
+    const batch = new WriteBatch(stream)
+    const bytes = Buffer.from('body')
+    batch.put(bytes)
+    batch.flush()
+    assert.equal(given[0], bytes)
+  })
+
   test('a larger body is not copied: the parts leave together', async () => {
     const { stream, writes } = target()
     const batch = new WriteBatch(stream)

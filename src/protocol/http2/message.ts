@@ -157,7 +157,8 @@ export function buildRequestFields(head: RequestHead): string[] {
     ? [':method', method, ':authority', head.authority]
     : [':method', method, ':scheme', scheme, ':authority', host ?? head.authority, ':path', path]
   if (head.protocol !== null) fields.push(':protocol', head.protocol)
-  return fields.concat(flat)
+  for (let i = 0; i < flat.length; i++) fields.push(flat[i]!)
+  return fields
 }
 
 /** RFC 9113 §8.2.2: the one value that TE may have. */

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { describe, test } from 'node:test'
+import { afterNextPoll } from '../../src/base/next-poll.ts'
+
+/** Resolves when the loop has polled, for the tests that follow an unusual order. */
+function polled(): Promise<void> {
+  return new Promise((resolve) => afterNextPoll({ onPolled: resolve }))
+}
+
+describe('waiting for the next poll', () => {
+  test('from within a poll is longer than an immediate and lets what the kernel holds come first', async (t) => {
+    const server = createServer().listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const socket = connect(port, '127.0.0.1')
+    const [peer] = await once(server, 'connection')
+    t.after(() => socket.destroy())
+    const order: string[] = []
+    await new Promise<void>((resolve) => {
+      socket.once('data', () => {
+        // The second piece is in the kernel before anything else happens here.
+        peer.write('second')
+        socket.once('data', (bytes) => order.push(String(bytes)))
+        afterNextPoll({
+          onPolled() {
+            order.push('polled')
+            resolve()
+          },
+        })
+        setImmediate(() => order.push('immediate'))
+      })
+      peer.write('first')
+    })
+    assert.deepEqual(order, ['immediate', 'second', 'polled'])
+  })
+
+  test('takes two immediates for all who wait in a turn', async (t) => {
+    const set = t.mock.method(globalThis, 'setImmediate')
+    await Promise.all([polled(), polled(), polled()])
+    assert.equal(set.mock.callCount(), 2)
+  })
+
+  test('ends for all, whatever one of them throws', (t) => {
+    const due: (() => void)[] = []
+    t.mock.method(
+      globalThis,
+      'setImmediate',
+      (callback: (...args: unknown[]) => void, ...args: unknown[]) => {
+        due.push(() => callback(...args))
+      },
+    )
+    const told: string[] = []
+    for (const name of ['a', 'b', 'c']) {
+      afterNextPoll({
+        onPolled() {
+          told.push(name)
+          if (name === 'b') throw new Error('from a waiter')
+        },
+      })
+    }
+    due.shift()!()
+    assert.throws(() => due.shift()!(), { message: 'from a waiter' })
+    due.shift()!()
+    assert.deepEqual(told, ['a', 'b', 'c'])
+    assert.equal(due.length, 0)
+  })
+
+  test('ends also when the immediates it began with were taken away', async (t) => {
+    const replaced = t.mock.method(globalThis, 'setImmediate', () => {})
+    const first = polled()
+    assert.equal(replaced.mock.callCount(), 1)
+    replaced.mock.restore()
+    await Promise.all([first, polled()])
+  })
+})
