@@ -89,6 +89,8 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
   #heldBytes = 0
   #complete = false
   #streaming = false
+  /** Somebody has listened to some event. */
+  #listened = false
   #paused = false
   #collector: Collector | null = null
   /** False until the microtask after `text()`, which may still find listeners attached after the call. */
@@ -140,6 +142,7 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
   override on(event: 'error', listener: (error: Error) => void): this
   override on(event: string | symbol, listener: Listener): this
   override on(event: string | symbol, listener: Listener): this {
+    this.#listened = true
     this.#tellEnd()
     return super.on(event, listener)
   }
@@ -157,6 +160,7 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
   override prependListener(event: 'error', listener: (error: Error) => void): this
   override prependListener(event: string | symbol, listener: Listener): this
   override prependListener(event: string | symbol, listener: Listener): this {
+    this.#listened = true
     this.#tellEnd()
     return super.prependListener(event, listener)
   }
@@ -392,8 +396,8 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
     this.#heldBytes = 0
     if (this.destroyed) return
     this.#sleptThrough = 'unheard'
-    if (this.listenerCount('end') > 0 || this.listenerCount('close') > 0 || this.#hasReaders())
-      this.#tellEnd()
+    const isHeard = this.#listened && (this.listenerCount('end') > 0 || this.listenerCount('close') > 0)
+    if (isHeard || this.#hasReaders()) this.#tellEnd()
   }
 
   #tellEnd(): void {
@@ -443,7 +447,8 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
   }
 
   #hasReaders(): boolean {
-    return this.#streaming || this.readableFlowing !== null || this.listenerCount('readable') > 0
+    if (this.#streaming || this.readableFlowing !== null) return true
+    return this.#listened && this.listenerCount('readable') > 0
   }
 
   /** What the head announced; null when unknown, and for HEAD, whose announcement is of another body. */

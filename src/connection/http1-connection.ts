@@ -3,6 +3,7 @@
  * how long to wait for it, and what becomes of the requests when the connection ends
  * (contract: client.md 3 to 5).
  */
+import { now } from '../base/clock.ts'
 import { Deadline } from '../base/deadline.ts'
 import { afterNextPoll, type PollWaiter } from '../base/next-poll.ts'
 import { RingQueue } from '../base/ring-queue.ts'
@@ -264,7 +265,7 @@ export class Http1Connection
 
   #execute(bytes: Buffer): void {
     const parser = this.#parser
-    this.#readAt = performance.now()
+    this.#readAt = now()
     const consumed = parser.execute(bytes, 0, bytes.length)
     this.#adjustDeadline()
     switch (parser.status) {

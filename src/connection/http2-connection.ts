@@ -3,6 +3,7 @@
  * transport, and what becomes of the requests when streams are refused or the connection ends
  * (contract: client.md 8).
  */
+import { now } from '../base/clock.ts'
 import { Deadline } from '../base/deadline.ts'
 import { channels } from '../diagnostics.ts'
 import { HeadersTimeoutError, InformationalError, SocketError, type SocketInfo } from '../errors.ts'
@@ -55,7 +56,7 @@ export class Http2Connection
   readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
   readonly #streamDeadline = new Deadline(() => this.#onNoStream())
   #streamTimeout = 0
-  readonly #startedAt = performance.now()
+  readonly #startedAt = now()
   readonly #flush = (): void => this.#onTurn()
   /** Requests that have been taken since output last left. */
   #waiting = 0
@@ -261,13 +262,13 @@ export class Http2Connection
 
   onBytes(bytes: Buffer): void {
     if (this.#reason !== null) return
-    const now = performance.now()
-    this.readAt = now
+    const readAt = now()
+    this.readAt = readAt
     this.#heard = true
     this.#liveness.onReceived()
     const flushing = this.#flushing
     this.#flushing = 'running'
-    this.#engine.receive(bytes, 0, bytes.length, now)
+    this.#engine.receive(bytes, 0, bytes.length, readAt)
     this.#flushing = flushing
     for (let exchange = this.#active.pop(); exchange !== undefined; exchange = this.#active.pop()) {
       exchange.rearm()
@@ -275,7 +276,7 @@ export class Http2Connection
     if (!this.#roundTripKnown && this.#engine.areSettingsAcknowledged) {
       // The acknowledgement of our SETTINGS is the first round trip that can be measured.
       this.#roundTripKnown = true
-      this.#engine.addRoundTrip(now - this.#startedAt)
+      this.#engine.addRoundTrip(readAt - this.#startedAt)
     }
     if (this.#engine.wantsOutput) this.#schedule()
     this.#report()

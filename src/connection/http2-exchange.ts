@@ -3,6 +3,7 @@
  * of it a paused consumer does not want yet, the time limits, and the end of all that
  * (contract: client.md 4, 8.3 to 8.5).
  */
+import { now } from '../base/clock.ts'
 import { Deadline } from '../base/deadline.ts'
 import { loadNet } from '../base/lazy-modules.ts'
 import {
@@ -259,7 +260,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
       if (bytes === undefined) break
       this.#deliver(bytes)
     }
-    if (this.#trailers !== null) this.onEnd(this.#trailers, performance.now())
+    if (this.#trailers !== null) this.onEnd(this.#trailers, now())
   }
 
   onEnd(trailers: HeaderBlock | null, at: number = this.#host.readAt): void {

@@ -4,6 +4,7 @@
  * PING beside the next request when nothing has been heard for a while; and an end to the connection when
  * nothing at all comes back.
  */
+import { now } from '../base/clock.ts'
 import { Deadline } from '../base/deadline.ts'
 
 /** Silence after which a connection is not trusted: longer than any pause between frames of a busy one. */
@@ -63,7 +64,7 @@ export class Http2Liveness {
 
   onPong(opaque: Uint8Array): void {
     if (this.#sentAt === null || Buffer.from(opaque).readUInt32BE(4) !== this.#pingsSent) return
-    const duration = performance.now() - this.#sentAt
+    const duration = now() - this.#sentAt
     this.#sentAt = null
     this.#host.onPingAnswered(duration)
   }
@@ -81,7 +82,7 @@ export class Http2Liveness {
   #ping(): void {
     const opaque = Buffer.alloc(PING_BYTES)
     opaque.writeUInt32BE(++this.#pingsSent, 4)
-    this.#sentAt = performance.now()
+    this.#sentAt = now()
     this.#nextPing.arm(this.#interval)
     if (!this.#answer.armed) this.#answer.arm(PING_DEADLINE_MS)
     this.#host.sendPing(opaque)

@@ -7,17 +7,6 @@ import { InvalidArgumentError } from '../errors.ts'
 import { isFieldValue, isRequestTarget, isToken } from '../protocol/ascii.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 
-/** Most requests have one of these, which need no look at each character. */
-const COMMON_METHODS: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-])
-
 export function checkPath(path: unknown, method: unknown): string {
   if (typeof path !== 'string') throw new InvalidArgumentError('path must be a string')
   const absolute = path.startsWith('/') || path.startsWith('http://') || path.startsWith('https://')
@@ -30,7 +19,8 @@ export function checkPath(path: unknown, method: unknown): string {
 
 export function checkMethod(method: unknown): string {
   if (typeof method !== 'string') throw new InvalidArgumentError('method must be a string')
-  if (!COMMON_METHODS.has(method) && !isToken(method))
+  // Most requests have one of these two, which need no look at each character.
+  if (method !== 'GET' && method !== 'POST' && !isToken(method))
     throw new InvalidArgumentError('invalid request method')
   return method
 }

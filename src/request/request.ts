@@ -6,7 +6,9 @@
  * The same object is what subscribers of the diagnostics channels get, so its public fields are those that
  * instrumentations of undici read (contract: diagnostics-and-debug.md 1.1).
  */
+
 import type { Duplex } from 'node:stream'
+import { now } from '../base/clock.ts'
 import { invariant } from '../base/invariant.ts'
 import { serverNameOf } from '../base/server-name.ts'
 import { channels } from '../diagnostics.ts'
@@ -90,7 +92,7 @@ export class Request {
   /** The body, classified. */
   readonly source: BodySource
   readonly timings: Timings = {
-    queued: performance.now(),
+    queued: now(),
     connect: null,
     secured: null,
     sent: null,
@@ -310,7 +312,7 @@ export class Request {
 
   onRequestSent(): void {
     if (this.settled) return
-    this.timings.sent = performance.now()
+    this.timings.sent = now()
     if (channels.requestBodySent.hasSubscribers) channels.requestBodySent.publish({ request: this })
     if (this.settled) return
     try {
@@ -321,7 +323,7 @@ export class Request {
   }
 
   /** `at` is the time of the read that brought it: reading the clock for each response costs. */
-  onResponseStarted(at: number = performance.now()): void {
+  onResponseStarted(at: number = now()): void {
     this.timings.firstByte ??= at
     try {
       this.#handler.onResponseStarted?.()
@@ -369,7 +371,7 @@ export class Request {
     }
   }
 
-  onEnd(trailers: HeaderBlock, at: number = performance.now()): void {
+  onEnd(trailers: HeaderBlock, at: number = now()): void {
     const controller = this.#controller!
     this.#state = 'completed'
     this.timings.end = at
@@ -389,7 +391,7 @@ export class Request {
   onUpgrade(statusCode: number, fields: HeaderBlock, socket: Duplex): void {
     const controller = this.#controller!
     this.#state = 'completed'
-    this.timings.end = performance.now()
+    this.timings.end = now()
     controller.acceptHead(fields)
     try {
       this.#handler.onRequestUpgrade!(controller, statusCode, fields.toObject(), socket)
@@ -413,7 +415,7 @@ export class Request {
   /** Fails with an error of the library or the runtime, which gets the request's context. */
   fail(error: Error, phase: RequestPhase = this.#phase(), retry: RetrySafety = this.#retrySafety()): void {
     if (this.settled) return
-    this.timings.end = performance.now()
+    this.timings.end = now()
     const { method, origin, timings } = this
     const path = shownPath(this.path)
     const socket = this.#connection?.socketInfo() ?? null
@@ -453,7 +455,7 @@ export class Request {
   #end(error: Error): void {
     if (this.settled) return
     this.#state = 'failed'
-    this.timings.end = performance.now()
+    this.timings.end = now()
     if (this.source.kind === 'stream') destroyStream(this.source.stream, error)
     if (this.#tellsLater) globalThis.setImmediate(() => this.#notifyError(error))
     else this.#notifyError(error)

@@ -72,6 +72,8 @@ export const REUSE_TABLE: Readonly<Record<ReuseState, Readonly<Record<ReuseInput
 
 export class Reuse {
   #state: ReuseState = 'idle'
+  /** The row of the state. */
+  #next = REUSE_TABLE.idle
   #running = 0
 
   get state(): ReuseState {
@@ -89,31 +91,34 @@ export class Reuse {
 
   /** A request was written; `last`: the connection is not to be reused after it. */
   wrote(last: boolean): void {
-    this.#step(last ? 'last-request' : 'request')
+    if (last) this.#step(this.#next['last-request'], 'last-request')
+    else this.#step(this.#next.request, 'request')
     this.#running++
   }
 
   /** The oldest response ended; `keep`: it lets the connection live on, for long enough. */
   answered(keep: boolean): void {
-    if (keep) this.#step(this.#running > 1 ? 'answered' : 'all-answered')
-    else this.#step('denied')
+    if (!keep) this.#step(this.#next.denied, 'denied')
+    else if (this.#running > 1) this.#step(this.#next.answered, 'answered')
+    else this.#step(this.#next['all-answered'], 'all-answered')
     this.#running = keep ? this.#running - 1 : 0
   }
 
   /** Takes nothing new; what runs may finish. */
   retire(): void {
-    this.#step('retire')
+    this.#step(this.#next.retire, 'retire')
   }
 
   lost(): void {
-    this.#step('lost')
+    this.#step(this.#next.lost, 'lost')
     this.#running = 0
   }
 
-  #step(input: ReuseInput): void {
-    const next = REUSE_TABLE[this.#state][input]
-    if (next === null) throw new InternalError(`connection reuse: ${input} in state ${this.#state}`)
-    this.#state = next
+  #step(state: ReuseState | null, input: ReuseInput): void {
+    if (state === null) throw new InternalError(`connection reuse: ${input} in state ${this.#state}`)
+    if (state === this.#state) return
+    this.#state = state
+    this.#next = REUSE_TABLE[state]
   }
 }
 
