@@ -101,6 +101,11 @@ export abstract class ApiHandler implements DispatchHandler {
   /** Whether the final head was handed out: from then on the request cannot begin again. */
   protected abstract hasResponse(): boolean
 
+  /** Whether something else than the signal may end the request while it waits. */
+  protected endsWhileQueued(): boolean {
+    return false
+  }
+
   protected get failed(): boolean {
     return this.#failed
   }
@@ -164,7 +169,12 @@ export abstract class ApiHandler implements DispatchHandler {
     unsubscribe()
   }
 
-  onRequestQueued(abort: (reason?: unknown) => void): void {
+  /** Missing where nobody can give the request up while it waits: the way to do so is a function for each. */
+  get onRequestQueued(): DispatchHandler['onRequestQueued'] {
+    return this.#signal === null && !this.endsWhileQueued() ? undefined : this.#onQueued
+  }
+
+  #onQueued(abort: (reason?: unknown) => void): void {
     if (this.#failed) {
       abort(this.#error)
       return

@@ -206,6 +206,11 @@ class PipelineHandler<TOpaque> extends ApiHandler implements DuplexEnds {
     this.release()
   }
 
+  /** The caller's end can be destroyed at any time. */
+  protected override endsWhileQueued(): boolean {
+    return true
+  }
+
   protected override hasResponse(): boolean {
     return this.#response !== null
   }

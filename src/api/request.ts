@@ -91,7 +91,8 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
   readonly #opts: RequestOptions<TOpaque>
   readonly #settlement: Settlement<ResponseData<TOpaque, THeaders>>
   readonly #infoResource: AsyncResource | null
-  readonly #trailers: HeaderObject = {}
+  /** Handed out with the head, filled at the end. */
+  #trailers: HeaderObject | null = null
   #body: BodyReadable | null = null
 
   constructor(opts: RequestOptions<TOpaque>, settlement: Settlement<ResponseData<TOpaque, THeaders>>) {
@@ -129,6 +130,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
       opts.method === 'HEAD',
     )
     this.#body = body
+    this.#trailers = {}
     const data = new ResponseData(
       statusCode,
       statusText,
@@ -160,7 +162,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
 
   onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
     if (this.failed) return
-    copyFields(this.#trailers, trailers)
+    if (this.#trailers !== null) copyFields(this.#trailers, trailers)
     this.#body?.complete()
     // What has arrived and is not read can still be aborted, but must not be held by the signal alone.
     if (this.#body === null || this.#body.spent) this.release()

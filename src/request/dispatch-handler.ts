@@ -33,7 +33,7 @@ export interface DispatchHandler {
    * Called once inside `dispatch()` when the request was accepted, with a way to give it up while it still
    * waits. An addition of ventuno; other dispatchers do not call it.
    */
-  onRequestQueued?(abort: (reason?: unknown) => void): void
+  onRequestQueued?: ((abort: (reason?: unknown) => void) => void) | undefined
   /** Right before the request is written; again, with a new controller, when it is sent again. */
   onRequestStart?(controller: DispatchController, context: unknown): void
   /** After a piece of the body was handed over, as the caller gave it. */

@@ -91,15 +91,9 @@ export class Request {
 
   /** The body, classified. */
   readonly source: BodySource
-  readonly timings: Timings = {
-    queued: now(),
-    connect: null,
-    secured: null,
-    sent: null,
-    firstByte: null,
-    end: null,
-  }
 
+  readonly #queuedAt = now()
+  #timings: Timings | null = null
   readonly #fields: HeaderList
   readonly #handler: DispatchHandler
   #host: RequestHost
@@ -208,6 +202,19 @@ export class Request {
     if (scope === 'stream') this.#streamRefused = true
     else this.#connectionRefused = true
     return first
+  }
+
+  /** Made when something has happened: thousands of requests may wait for that. */
+  get timings(): Timings {
+    this.#timings ??= {
+      queued: this.#queuedAt,
+      connect: null,
+      secured: null,
+      sent: null,
+      firstByte: null,
+      end: null,
+    }
+    return this.#timings
   }
 
   /** For instrumentations. Live: what stands here when the request is written goes to the wire. */
