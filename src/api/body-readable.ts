@@ -14,6 +14,7 @@ import {
   BodyCollector,
   type Collector,
   type Conversion,
+  GatheredBytes,
   toArrayBuffer,
   toBlob,
   toBytes,
@@ -73,6 +74,9 @@ interface ReplaceableEnd extends Readable {
 }
 
 const RESOLVED = Promise.resolve()
+
+/** Of a body that was collected: it is used up, and holds nothing of what it was. */
+const COLLECTED: Collector = { gathered: new GatheredBytes(), finish() {}, fail() {} }
 
 /** A listener of any event. */
 type Listener = Parameters<Readable['on']>[1]
@@ -387,6 +391,7 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
       this.fail(error)
       return
     }
+    this.#collector = COLLECTED
     this.#source.bodyClosed()
     if (!this.#streaming) this.#endAsleep()
   }

@@ -93,6 +93,8 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
   readonly #infoResource: AsyncResource | null
   /** Handed out with the head, filled at the end. */
   #trailers: HeaderObject | null = null
+  #responded = false
+  /** Until it is read or destroyed. */
   #body: BodyReadable | null = null
 
   constructor(opts: RequestOptions<TOpaque>, settlement: Settlement<ResponseData<TOpaque, THeaders>>) {
@@ -119,7 +121,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
       this.#inform(controller, statusCode, headers)
       return
     }
-    if (this.#body !== null) {
+    if (this.#responded) {
       this.fail(new RequestAbortedError('Request aborted: a second final response head came'))
       return
     }
@@ -129,6 +131,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
       opts.highWaterMark ?? DEFAULT_HIGH_WATER_MARK,
       opts.method === 'HEAD',
     )
+    this.#responded = true
     this.#body = body
     this.#trailers = {}
     const data = new ResponseData(
@@ -163,6 +166,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
   onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
     if (this.failed) return
     if (this.#trailers !== null) copyFields(this.#trailers, trailers)
+    this.controller = null
     this.#body?.complete()
     // What has arrived and is not read can still be aborted, but must not be held by the signal alone.
     if (this.#body === null || this.#body.spent) this.release()
@@ -183,15 +187,16 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
 
   bodyClosed(): void {
     this.release()
+    this.#body = null
   }
 
   protected override hasResponse(): boolean {
-    return this.#body !== null
+    return this.#responded
   }
 
   protected override onFailure(error: unknown): void {
     destroyRequestBody(this.#opts.body, error)
-    if (this.#body !== null) this.#body.fail(error)
+    if (this.#responded) this.#body?.fail(error)
     else this.#settlement.reject(error)
   }
 

@@ -65,6 +65,9 @@ export interface RequestSetting {
   readonly fields: FieldsMemory
 }
 
+/** Of a request that has settled: the exchange it had must not live as long as whoever holds the request. */
+const NOBODY: RequestHost = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
+
 /** Where a request stands. `running` lasts until a response head; both directions may overlap. */
 type State = 'created' | 'queued' | 'running' | 'responding' | 'completed' | 'failed'
 
@@ -335,8 +338,9 @@ export class Request {
     try {
       this.#handler.onResponseStarted?.()
     } catch (error) {
+      const host = this.#host
       this.#end(error as Error)
-      this.#host.onRequestAborted(this, error as Error)
+      host.onRequestAborted(this, error as Error)
     }
   }
 
@@ -393,6 +397,7 @@ export class Request {
     } catch (error) {
       this.#notifyError(error as Error)
     }
+    this.#letGo()
   }
 
   onUpgrade(statusCode: number, fields: HeaderBlock, socket: Duplex): void {
@@ -405,6 +410,7 @@ export class Request {
     } catch (error) {
       socket.destroy(error as Error)
     }
+    this.#letGo()
   }
 
   /** The caller gives up, or the handler threw. A caller's reason is passed on as it is. */
@@ -475,6 +481,16 @@ export class Request {
     } catch (thrown) {
       this.#host.onHandlerError(thrown)
     }
+    this.#letGo()
+  }
+
+  /**
+   * The last call was made. A request that has waited for long is in the part of memory that is rarely cleaned,
+   * and would keep all that came with its response there.
+   */
+  #letGo(): void {
+    this.#host = NOBODY
+    this.#controller = null
   }
 
   #phase(): RequestPhase {

@@ -3,6 +3,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { InternalError } from '../../src/base/invariant.ts'
 import { type InformationalError, RequestAbortedError, SocketError } from '../../src/errors.ts'
 import type { DispatchHandler } from '../../src/index.ts'
@@ -246,6 +248,33 @@ describe('a Request', () => {
 
   test('without a subscriber the checked list is sent', () => {
     assert.deepEqual(queued({ headers: { a: 'b' } }).wireFields()?.flat, ['a', 'b'])
+  })
+
+  test('whoever holds it after its end holds nothing of the exchange', async () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage = runInNewContext('gc') as () => void
+    const held: Request[] = []
+    const gone: WeakRef<object>[] = []
+    const settle = (end: (request: Request) => void): void => {
+      const host = new Host()
+      const request = running({}, undefined, host)
+      held.push(request)
+      end(request)
+      gone.push(new WeakRef(host))
+    }
+    settle((request) => {
+      request.onHead(200, EMPTY, 'OK')
+      request.onEnd(EMPTY)
+    })
+    settle((request) => request.fail(new SocketError('closed')))
+    settle((request) => request.abort())
+    // A reference lives until the end of the turn in which it was made.
+    await new Promise((resolve) => setImmediate(resolve))
+    collectGarbage()
+    assert.deepEqual(
+      gone.map((reference) => reference.deref()),
+      held.map(() => undefined),
+    )
   })
 
   test('phase and retry safety of a failure', () => {
