@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { lowerCaseName, nameFromBytes } from '../../src/protocol/header-names.ts'
+import { isFieldName, lowerCaseName, nameFromBytes } from '../../src/protocol/header-names.ts'
 
 function fromBytes(name: string): string {
   const bytes = Buffer.from(`##${name}##`, 'latin1')
@@ -8,6 +8,20 @@ function fromBytes(name: string): string {
 }
 
 describe('header names', () => {
+  it('are tokens, remembered or not', () => {
+    for (const [name, isToken] of [
+      ['x-a', true],
+      ['x'.repeat(65), true],
+      ['', false],
+      ['a b', false],
+      ['a:'.repeat(33), false],
+    ] as const) {
+      assert.equal(isFieldName(name), isToken)
+      lowerCaseName(name)
+      assert.equal(isFieldName(name), isToken)
+    }
+  })
+
   it('are lower-cased', () => {
     for (const name of [
       'Content-Type',

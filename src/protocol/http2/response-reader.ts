@@ -3,12 +3,7 @@
  * every block whatever becomes of its stream (§4.3). Everything malformed costs its stream only.
  */
 import { HeaderBlock } from '../header-block.ts'
-import {
-  HPACK_COMPRESSION_ERROR,
-  HPACK_LIST_TOO_LARGE,
-  HpackDecoder,
-  UNREPEATABLE,
-} from '../hpack/decoder.ts'
+import { HPACK_COMPRESSION_ERROR, HPACK_LIST_TOO_LARGE, HpackDecoder } from '../hpack/decoder.ts'
 import { KnownBytes } from '../known-bytes.ts'
 import {
   CANCEL,
@@ -138,7 +133,7 @@ export class ResponseReader<T> {
   }
 
   #remember(head: Head, revision: number, buf: Buffer, start: number, end: number): void {
-    const bytes = revision === UNREPEATABLE ? null : KnownBytes.copyOf(buf, start, end)
+    const bytes = KnownBytes.copyOf(buf, start, end)
     this.#known = bytes === null ? null : { bytes, revision, head }
   }
 

@@ -240,6 +240,17 @@ describe('a head that comes again', () => {
     assert.deepEqual(answer(peer, literal('a', 'b', 0x00)).flat, ['a', 'b'])
   })
 
+  test('is decoded each time when it is long', () => {
+    const peer = FramePeer.ready()
+    const long = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((name) =>
+      literal(name, 'v'.repeat(120), 0x00),
+    )
+    const first = answer(peer, ...long)
+    const second = answer(peer, ...long)
+    assert.notEqual(second, first)
+    assert.deepEqual(second.flat, first.flat)
+  })
+
   test('means another thing when the table has changed in between', () => {
     const peer = FramePeer.ready()
     const newest = Buffer.from([0xbe])
