@@ -14,6 +14,7 @@ export class HeaderBlock {
   readonly flat: readonly string[]
   /** For a block that is the head of many messages: to copy an object is cheaper than to put it together. */
   #model: HeaderObject | null = null
+  #repeats = false
 
   constructor(flat: readonly string[]) {
     this.flat = flat
@@ -44,7 +45,8 @@ export class HeaderBlock {
 
   /** This block came again, and will be asked for its object again. */
   prepareToRepeat(): void {
-    if (this.#model !== null) return
+    if (this.#repeats) return
+    this.#repeats = true
     const model = this.toObject()
     // An array would be the same one in every copy.
     if (Object.values(model).every((value) => typeof value === 'string')) this.#model = model

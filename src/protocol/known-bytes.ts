@@ -6,32 +6,44 @@
 /** Longer pieces are not kept: few heads are longer, and each connection holds one. */
 const MAX_KEPT_BYTES = 1024
 
+/** Memory to begin with, enough for most. */
+const FIRST_BYTES = 256
+
 /** Up to here a loop is quicker than a call into the runtime. */
 const LOOP_BELOW_BYTES = 32
 
+const NONE = Buffer.alloc(0)
+
 export class KnownBytes {
-  readonly #bytes: Buffer
+  /** Its own, and used again: a part of memory that others share would keep all of it alive. */
+  #memory: Buffer = NONE
+  #length = 0
 
-  private constructor(bytes: Buffer) {
-    this.#bytes = bytes
-  }
-
-  /** Copies buf[start, end), or returns null for more than is kept. */
-  static copyOf(buf: Buffer, start: number, end: number): KnownBytes | null {
-    return end - start > MAX_KEPT_BYTES ? null : new KnownBytes(Buffer.from(buf.subarray(start, end)))
-  }
-
+  /** Bytes that are kept; 0 for none. */
   get length(): number {
-    return this.#bytes.length
+    return this.#length
   }
 
-  /** Whether these bytes stand at buf[start], where there are as many at least. */
+  /** Copies buf[start, end) in place of what was kept; false for more than is kept. */
+  keep(buf: Buffer, start: number, end: number): boolean {
+    const length = end - start
+    this.#length = 0
+    if (length > MAX_KEPT_BYTES) return false
+    if (length > this.#memory.length) {
+      this.#memory = Buffer.allocUnsafeSlow(length > FIRST_BYTES ? MAX_KEPT_BYTES : FIRST_BYTES)
+    }
+    buf.copy(this.#memory, 0, start, end)
+    this.#length = length
+    return true
+  }
+
+  /** Whether the kept bytes stand at buf[start], where there are as many at least. */
   standAt(buf: Buffer, start: number): boolean {
-    const bytes = this.#bytes
-    const length = bytes.length
-    if (length >= LOOP_BELOW_BYTES) return bytes.compare(buf, start, start + length) === 0
+    const memory = this.#memory
+    const length = this.#length
+    if (length >= LOOP_BELOW_BYTES) return memory.compare(buf, start, start + length, 0, length) === 0
     for (let i = 0; i < length; i++) {
-      if (bytes[i] !== buf[start + i]) return false
+      if (memory[i] !== buf[start + i]) return false
     }
     return true
   }

@@ -6,7 +6,6 @@
  * The same object is what subscribers of the diagnostics channels get, so its public fields are those that
  * instrumentations of undici read (contract: diagnostics-and-debug.md 1.1).
  */
-
 import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
 import { invariant } from '../base/invariant.ts'

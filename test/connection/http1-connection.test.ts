@@ -156,6 +156,21 @@ describe('Http1Connection', () => {
     assert.deepEqual([first.controller!.timings?.connect, second.controller!.timings?.connect], [1, null])
   })
 
+  test('a response that comes while the request is being written', () => {
+    for (const options of [{}, { method: 'POST', body: 'x' }]) {
+      const { transport, take } = start()
+      const { writeNow } = transport
+      transport.writeNow = (pieces) => {
+        writeNow.call(transport, pieces)
+        transport.say(response('at once'))
+      }
+      const handler = take(options)
+      assert.equal(handler.body, 'at once')
+      assert.equal(handler.calls.at(-1), 'onResponseEnd')
+      assert.equal(transport.destroyedWith, undefined)
+    }
+  })
+
   test('a transport that closes without a word', () => {
     const { transport, observer, take } = start()
     const handler = take()

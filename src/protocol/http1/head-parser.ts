@@ -76,9 +76,8 @@ const CARRY_STEP = 1024
 /** Spans of the fields at the start; grows up to MAX_FIELDS. */
 const INITIAL_FIELDS = 32
 
-/** The head that came last, byte by byte, and what it says. */
+/** What the head that came last says. */
 interface KnownHead {
-  readonly bytes: KnownBytes
   readonly framing: FramingFields
   readonly version: number
   readonly status: number
@@ -113,6 +112,7 @@ export class HeadParser {
   #spans = new Int32Array(INITIAL_FIELDS * 2)
   #carry: Buffer | null = null
   #carried = 0
+  readonly #knownBytes = new KnownBytes()
   #known: KnownHead | null = null
   /** To be filled from the next head, unless that is the known one. */
   #blankFraming: FramingFields = this.framing
@@ -186,22 +186,23 @@ export class HeadParser {
   /** Whether the bytes begin with the same head as last time, which is then done. */
   #recall(bytes: Buffer, start: number, end: number): boolean {
     const known = this.#known
-    if (known === null || known.bytes.length > end - start || !known.bytes.standAt(bytes, start)) return false
+    const length = this.#knownBytes.length
+    if (known === null || length > end - start || !this.#knownBytes.standAt(bytes, start)) return false
     this.framing = known.framing
     this.version = known.version
     this.status = known.status
     this.reason = known.reason
     this.fields = known.fields
     this.fields.prepareToRepeat()
-    this.#judged = known.bytes.length
+    this.#judged = length
     this.#place = DONE
     return true
   }
 
   #remember(bytes: Buffer, start: number, end: number): void {
     const { framing, version, status, reason, fields } = this
-    const copy = KnownBytes.copyOf(bytes, start, end)
-    this.#known = copy === null ? null : { bytes: copy, framing, version, status, reason, fields }
+    const isKept = this.#knownBytes.keep(bytes, start, end)
+    this.#known = isKept ? { framing, version, status, reason, fields } : null
     this.#blankFraming = new FramingFields()
   }
 

@@ -70,9 +70,8 @@ class Head {
   }
 }
 
-/** The head that came last, byte by byte, and the state of the table in which the same bytes mean the same. */
+/** The head that came last, and the state of the table in which the same bytes mean the same. */
 interface KnownHead {
-  readonly bytes: KnownBytes
   readonly revision: number
   readonly head: Head
 }
@@ -81,6 +80,7 @@ export class ResponseReader<T> {
   readonly #session: Session<T>
   readonly #decoder: HpackDecoder
   readonly #maxHeaderSize: number
+  readonly #knownBytes = new KnownBytes()
   #known: KnownHead | null = null
 
   constructor(session: Session<T>, maxHeaderSize: number) {
@@ -126,15 +126,14 @@ export class ResponseReader<T> {
   #recall(streamId: number, buf: Buffer, start: number, end: number): Head | null {
     const known = this.#known
     if (known === null || known.revision !== this.#decoder.revision) return null
-    if (known.bytes.length !== end - start || !known.bytes.standAt(buf, start)) return null
+    if (this.#knownBytes.length !== end - start || !this.#knownBytes.standAt(buf, start)) return null
     if (this.#session.streams.get(streamId)?.phase !== AWAITING_HEAD) return null
     known.head.fields.prepareToRepeat()
     return known.head
   }
 
   #remember(head: Head, revision: number, buf: Buffer, start: number, end: number): void {
-    const bytes = KnownBytes.copyOf(buf, start, end)
-    this.#known = bytes === null ? null : { bytes, revision, head }
+    this.#known = this.#knownBytes.keep(buf, start, end) ? { revision, head } : null
   }
 
   /** The content of a DATA frame is about to come; false when it must not, and the stream has failed. */
