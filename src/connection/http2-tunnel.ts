@@ -77,13 +77,13 @@ export class Http2Tunnel extends Duplex {
   onStreamClosed(reason: Error | null): void {
     if (this.#finished || this.destroyed) return
     const error = reason ?? new InformationalError('HTTP/2: stream closed by the server')
-    const isOrderly = this.#peerFinished && reason === null && this.writableLength === 0
     if (!this.#peerFinished || this.readableEnded) {
-      this.destroy(isOrderly ? undefined : error)
+      this.destroy(error)
       return
     }
     this.#closed = error
     this.#host.closeTunnel()
+    const isOrderly = reason === null && this.writableLength === 0
     this.once('end', () => this.destroy(isOrderly ? undefined : error))
   }
 

@@ -208,16 +208,6 @@ describe('CONNECT over HTTP/2', () => {
     })
   }
 
-  test('RST_STREAM long after the end, with nothing left to send, closes it without an error', async (t) => {
-    const { client, peer, id, socket } = await tunnelled(t)
-    peer.data(id, 'bye', true)
-    assert.equal(String(await contentOf(socket)), 'bye')
-    peer.reset(id, NO_ERROR)
-    await eventually(() => socket.closed)
-    assert.equal(socket.errored, null)
-    assert.equal(client.stats.running, 0)
-  })
-
   test('what could not be sent to a peer that closed both directions is an error, behind its end', async (t) => {
     const { peer, id, socket } = await tunnelled(t)
     socket.write(Buffer.alloc(400_000))
