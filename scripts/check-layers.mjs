@@ -4,7 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const PROTOCOL_LEAVES = ['protocol/ascii.ts', 'protocol/failure.ts', 'base/invariant.ts']
+const PROTOCOL_LEAVES = [
+  'protocol/ascii.ts',
+  'protocol/failure.ts',
+  'protocol/known-bytes.ts',
+  'base/invariant.ts',
+]
 const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol/header-names.ts']
 
 const RULES = [
@@ -14,7 +19,7 @@ const RULES = [
   { files: /^errors\.ts$/, may: [] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
   { files: /^base\//, may: [] },
-  { files: /^protocol\/(ascii|failure)\.ts$/, may: [], alone: true },
+  { files: /^protocol\/(ascii|failure|known-bytes)\.ts$/, may: [], alone: true },
   { files: /^protocol\/header-[a-z]+\.ts$/, may: [...PROTOCOL_LEAVES, ...FIELDS], alone: true },
   { files: /^protocol\/hpack\//, may: PROTOCOL_LEAVES },
   { files: /^protocol\/http1\//, may: [...PROTOCOL_LEAVES, ...FIELDS] },
