@@ -6,6 +6,7 @@
 import type { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { now } from '../base/clock.ts'
 import type { Origin } from '../base/origin.ts'
 import { serverNameOf } from '../base/server-name.ts'
 import type { Connection, Leftovers } from '../connection/connection.ts'
@@ -365,7 +366,7 @@ export class ClientSession implements Http2Observer, RequestHost {
       if (!attempt.answered && isSocketLike(socket)) {
         attempt.socket = socket
         socket.once('connect', () => {
-          attempt.connectedAt = performance.now()
+          attempt.connectedAt = now()
         })
       }
     } catch (error) {
@@ -397,9 +398,9 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   #onConnected(attempt: ConnectAttempt, socket: Duplex): void {
-    const now = performance.now()
-    const secured = (socket as Partial<TLSSocket>).encrypted === true ? now : null
-    const times = { connect: reachedAt(socket) ?? attempt.connectedAt ?? now, secured }
+    const connectedAt = now()
+    const secured = (socket as Partial<TLSSocket>).encrypted === true ? connectedAt : null
+    const times = { connect: reachedAt(socket) ?? attempt.connectedAt ?? connectedAt, secured }
     const transport = new StreamTransport(socket)
     const version = this.#speaksHttp2(socket) ? 'h2' : 'h1'
     const connection =

@@ -10,6 +10,7 @@
  * What work is, and how a member is given it, is up to the plan.
  */
 import type { EventEmitter } from 'node:events'
+import { now } from '../base/clock.ts'
 import { Deadline } from '../base/deadline.ts'
 import { ClientDestroyedError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
@@ -273,9 +274,7 @@ export class Crew<W extends Work> {
 
   #isExpired(member: Member): boolean {
     const { timeToLive } = this.#plan
-    return (
-      timeToLive !== null && member.connections > 0 && performance.now() - member.connectedAt > timeToLive
-    )
+    return timeToLive !== null && member.connections > 0 && now() - member.connectedAt > timeToLive
   }
 
   #give(member: Member, work: W): void {
@@ -331,7 +330,7 @@ export class Crew<W extends Work> {
   #onConnect(member: Member, origin: URL, targets: readonly unknown[]): void {
     member.connections++
     this.#connected++
-    member.connectedAt = performance.now()
+    member.connectedAt = now()
     this.#doubtful = false
     this.#growthPause.disarm()
     if (member.session !== null) this.#protocol = member.session.multiplexes ? 'h2' : 'h1'

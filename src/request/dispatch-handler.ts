@@ -2,7 +2,7 @@
  * The handler protocols: what `dispatch()` calls while a request runs (contract: handlers.md).
  */
 import type { Duplex } from 'node:stream'
-import type { Timings } from '../errors.ts'
+import { InvalidArgumentError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 
 /** Given to every handler method that may want to steer its request. */
@@ -84,4 +84,24 @@ export interface LegacyDispatchHandler {
   onUpgrade?(statusCode: number, rawHeaders: Buffer[], socket: Duplex): unknown
   /** The final call, when the request failed. */
   onError?(error: Error): void
+}
+
+/** Throws for a handler without a method that a request like this one calls. */
+export function checkHandler(handler: DispatchHandler, takesOver: boolean): void {
+  if (typeof handler.onRequestStart !== 'function') throw invalidMethod('onRequestStart')
+  if (typeof handler.onResponseError !== 'function') throw invalidMethod('onResponseError')
+  const { onBodySent, onRequestSent } = handler
+  if (onBodySent !== undefined && typeof onBodySent !== 'function') throw invalidMethod('onBodySent')
+  if (onRequestSent !== undefined && typeof onRequestSent !== 'function') throw invalidMethod('onRequestSent')
+  if (takesOver) {
+    if (typeof handler.onRequestUpgrade !== 'function') throw invalidMethod('onRequestUpgrade')
+    return
+  }
+  if (typeof handler.onResponseStart !== 'function') throw invalidMethod('onResponseStart')
+  if (typeof handler.onResponseData !== 'function') throw invalidMethod('onResponseData')
+  if (typeof handler.onResponseEnd !== 'function') throw invalidMethod('onResponseEnd')
+}
+
+function invalidMethod(name: keyof DispatchHandler): Error {
+  return new InvalidArgumentError(`invalid ${name} method`)
 }

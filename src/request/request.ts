@@ -23,7 +23,7 @@ import {
 import type { HeaderBlock } from '../protocol/header-block.ts'
 import type { FieldValue, HeaderList } from '../protocol/header-list.ts'
 import { type BodySource, classifyBody, destroyStream, isReplayable, isStream } from './body-source.ts'
-import type { DispatchHandler } from './dispatch-handler.ts'
+import { checkHandler, type DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { describeError } from './error-context.ts'
 import type { FieldsMemory } from './fields-memory.ts'
@@ -508,23 +508,4 @@ export class Request {
 function shownPath(path: string): string {
   const [place] = path.split(/[?#]/, 1) as [string]
   return place.replace(/\/\/[^/]*@/, '//').replace(/^[^/]*@/, '')
-}
-
-function checkHandler(handler: DispatchHandler, takesOver: boolean): void {
-  if (typeof handler.onRequestStart !== 'function') throw invalidMethod('onRequestStart')
-  if (typeof handler.onResponseError !== 'function') throw invalidMethod('onResponseError')
-  const { onBodySent, onRequestSent } = handler
-  if (onBodySent !== undefined && typeof onBodySent !== 'function') throw invalidMethod('onBodySent')
-  if (onRequestSent !== undefined && typeof onRequestSent !== 'function') throw invalidMethod('onRequestSent')
-  if (takesOver) {
-    if (typeof handler.onRequestUpgrade !== 'function') throw invalidMethod('onRequestUpgrade')
-    return
-  }
-  if (typeof handler.onResponseStart !== 'function') throw invalidMethod('onResponseStart')
-  if (typeof handler.onResponseData !== 'function') throw invalidMethod('onResponseData')
-  if (typeof handler.onResponseEnd !== 'function') throw invalidMethod('onResponseEnd')
-}
-
-function invalidMethod(name: keyof DispatchHandler): Error {
-  return new InvalidArgumentError(`invalid ${name} method`)
 }

@@ -200,9 +200,10 @@ export class HeadParser {
   }
 
   #remember(bytes: Buffer, start: number, end: number): void {
+    this.#known = null
+    if (!this.#knownBytes.keep(bytes, start, end)) return
     const { framing, version, status, reason, fields } = this
-    const isKept = this.#knownBytes.keep(bytes, start, end)
-    this.#known = isKept ? { framing, version, status, reason, fields } : null
+    this.#known = { framing, version, status, reason, fields }
     this.#blankFraming = new FramingFields()
   }
 
