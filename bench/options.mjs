@@ -9,6 +9,7 @@ export const USAGE = `npm run bench -- [options]
   --rounds N          rounds of each scenario (default 5)
   --seconds S         measured seconds of each run (default 2)
   --warmup S          seconds before them, for the compiler (default 2)
+  --retries N         how often a run is repeated that the host of a virtual machine disturbed (default 4)
   --requests N        requests of the "million" scenarios, which run only by name (default 1,000,000)
   --json FILE         write the figures
   --svg FILE          write the bar chart
@@ -19,8 +20,8 @@ export const USAGE = `npm run bench -- [options]
   --list              names of the scenarios
 `
 
-const QUICK = { rounds: 2, seconds: 0.4, warmup: 0.8 }
-const DEFAULTS = { rounds: 5, seconds: 2, warmup: 2 }
+const QUICK = { rounds: 2, seconds: 0.4, warmup: 0.8, retries: 0 }
+const DEFAULTS = { rounds: 5, seconds: 2, warmup: 2, retries: 4 }
 
 export function readOptions(args) {
   const { values } = parseArgs({
@@ -32,6 +33,7 @@ export function readOptions(args) {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       warmup: { type: 'string' },
+      retries: { type: 'string' },
       requests: { type: 'string' },
       json: { type: 'string' },
       svg: { type: 'string' },
@@ -52,6 +54,7 @@ export function readOptions(args) {
     rounds: number(values, 'rounds', base.rounds),
     seconds: number(values, 'seconds', base.seconds),
     warmup: number(values, 'warmup', base.warmup),
+    retries: number(values, 'retries', base.retries, 0),
     requests: number(values, 'requests', 1_000_000),
   }
 }
@@ -60,9 +63,9 @@ function names(list) {
   return list === undefined ? null : list.split(',').filter((name) => name !== '')
 }
 
-function number(values, name, fallback) {
+function number(values, name, fallback, least = Number.MIN_VALUE) {
   if (values[name] === undefined) return fallback
   const value = Number(values[name])
-  if (!(value > 0)) throw new Error(`--${name} takes a number above 0`)
+  if (!(value >= least)) throw new Error(`--${name} takes a number ${least === 0 ? 'from' : 'above'} 0`)
   return value
 }

@@ -4,7 +4,7 @@ import { isPeer, SUBJECT } from './candidates/index.mjs'
 /** Metrics that get a ratio of their own beside the first one. */
 const COMPARED = ['cpu', 'heap', 'rss']
 
-export function scenarioTable({ name, title, metrics, candidates }) {
+export function scenarioTable({ name, title, metrics, candidates, disturbed }) {
   const ratios = metrics.filter((metric, i) => i === 0 || COMPARED.includes(metric.key))
   const header = [
     'candidate',
@@ -19,7 +19,12 @@ export function scenarioTable({ name, title, metrics, candidates }) {
       ...ratios.map(({ key }) => (candidate.advantage?.[key] ? spread(candidate.advantage[key], 2) : '')),
     ]
   })
-  return `${name}: ${title}\n${columns([header, ...rows])}\n`
+  return `${name}: ${title}\n${columns([header, ...rows])}\n${disturbanceLine(disturbed)}`
+}
+
+function disturbanceLine({ runs, of, most }) {
+  if (runs === 0) return ''
+  return `  ${runs} of ${of} runs were disturbed: the host took up to ${format(most * 100, 0)} % of a core\n`
 }
 
 export function spread({ median, min, max }, digits) {

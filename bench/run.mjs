@@ -67,12 +67,13 @@ async function runAll() {
     rounds: options.rounds,
     seconds: options.seconds,
     warmup: options.warmup,
+    retries: options.retries,
     requests: options.requests,
   }
   const results = []
   for (const scenario of scenarios) {
-    const rounds = scenario.kind === 'million' ? 1 : setting.rounds
-    const result = await runScenario(scenario, { ...setting, rounds })
+    const long = scenario.kind === 'million' ? { rounds: 1, retries: 0 } : {}
+    const result = await runScenario(scenario, { ...setting, ...long })
     results.push(result)
     console.log(scenarioTable(result))
     // After each scenario, so that a run that is broken off leaves what it had.
