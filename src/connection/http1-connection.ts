@@ -34,6 +34,12 @@ import { type PreparedRequest, prepareRequest } from './http1-request-head.ts'
  */
 type Inspection = 'done' | 'due' | 'pending'
 
+/**
+ * Whether the connection keeps the process alive and has no time limit (`none`), or the other way round (`begun`).
+ * One that has nothing to do rests from the next poll on (`due`): under load a request comes before that.
+ */
+type Rest = 'none' | 'due' | 'begun'
+
 export class Http1Connection
   implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost, PollWaiter
 {
@@ -48,6 +54,8 @@ export class Http1Connection
   readonly #responseDeadline = new Deadline(() => this.#onResponseLate())
   readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
   #inspection: Inspection = 'done'
+  #rest: Rest = 'none'
+  #awaitsPoll = false
   #served = 0
   /** The request whose body is still being written. */
   #writer: Http1BodyWriter | null = null
@@ -114,15 +122,24 @@ export class Http1Connection
     if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
     if (this.#inspection === 'due') {
       this.#inspection = 'pending'
-      afterNextPoll(this)
+      this.#awaitPoll()
     }
     return this.#inspection === 'done'
   }
 
+  #awaitPoll(): void {
+    if (this.#awaitsPoll) return
+    this.#awaitsPoll = true
+    afterNextPoll(this)
+  }
+
   onPolled(): void {
-    if (this.#inspection !== 'pending') return
-    this.#inspection = 'done'
-    this.#observer.onCapacity()
+    this.#awaitsPoll = false
+    if (this.#inspection === 'pending') {
+      this.#inspection = 'done'
+      this.#observer.onCapacity()
+    }
+    if (this.#rest === 'due') this.#beginRest()
   }
 
   take(request: Request): void {
@@ -158,8 +175,7 @@ export class Http1Connection
     }
     this.#reuse.wrote(last)
     this.#inspection = 'due'
-    this.#idleDeadline.disarm()
-    this.#transport.setReferenced(true)
+    this.#endRest()
     this.#pipeline.push(request)
     this.#parser.expect(request.method, request.upgrade !== null)
     if (request.blocking) this.#blocking = request
@@ -222,8 +238,23 @@ export class Http1Connection
   rest(): void {
     if (this.#reason !== null) return
     if (this.#inspection === 'done') this.#inspection = 'due'
+    if (this.#rest !== 'none') return
+    this.#rest = 'due'
+    this.#awaitPoll()
+  }
+
+  #beginRest(): void {
+    this.#rest = 'begun'
     this.#transport.setReferenced(false)
     this.#idleDeadline.arm(this.#idleTime)
+  }
+
+  #endRest(): void {
+    if (this.#rest === 'begun') {
+      this.#idleDeadline.disarm()
+      this.#transport.setReferenced(true)
+    }
+    this.#rest = 'none'
   }
 
   destroy(reason: Error, verbatim: boolean): void {
@@ -421,6 +452,7 @@ export class Http1Connection
     this.#responseDeadline.dispose()
     this.#idleDeadline.dispose()
     this.#inspection = 'done'
+    this.#rest = 'none'
     this.#blocking = null
     this.#backlog = null
     this.#stopWriter()

@@ -73,6 +73,8 @@ export function requestSettingOf(origin: Origin, settings: ClientSettings): Requ
 
 export class ClientSession implements Http2Observer, RequestHost {
   giver: RequestGiver | null = null
+  /** What `drain` says, for the pool that the client is in: it wants to know with each response. */
+  onRoom: (() => void) | null = null
   readonly #client: EventEmitter
   readonly #origin: Origin
   readonly #settings: ClientSettings
@@ -139,7 +141,7 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   get running(): number {
     let running = this.#state.at === 'open' ? this.#state.connection.running : 0
-    for (const connection of this.#draining) running += connection.running
+    if (this.#draining.size > 0) for (const connection of this.#draining) running += connection.running
     return running
   }
 
@@ -327,7 +329,8 @@ export class ClientSession implements Http2Observer, RequestHost {
         return
       }
       this.#needDrain = false
-      this.#emit('drain', this.#origin.url, [this.#client])
+      this.onRoom?.()
+      if (this.#client.listenerCount('drain') > 0) this.#emit('drain', this.#origin.url, [this.#client])
     }
     if (this.#queue.size > 0 || this.running > 0) return
     if (this.#state.at === 'open') this.#state.connection.rest()

@@ -61,6 +61,8 @@ export class Member implements Ranked {
   readonly order: number
   rank: number
   slot: number = NO_SLOT
+  /** It is still one of the crew. */
+  belongs = true
   /** Connections it has said to have. */
   connections = 0
   connectedAt = 0
@@ -215,7 +217,10 @@ export class Crew<W extends Work> {
     dispatcher.on('connectionError', (origin: URL, targets: readonly unknown[], error: Error) => {
       this.#onConnectionError(member, origin, targets, error)
     })
-    dispatcher.on('drain', () => this.#onDrain(member))
+    const onDrain = (): void => this.#onDrain(member)
+    // A caller's factory may give the same client to several pools; only one of them can have the short way.
+    if (member.session?.onRoom === null) member.session.onRoom = onDrain
+    else dispatcher.on('drain', onDrain)
     dispatcher.on('error', (error: unknown) => this.#pool.emit('error', error))
     dispatcher.on('ping', (milliseconds: number) => this.#pool.emit('ping', milliseconds))
     if (this.#plan.hire !== null) whenVacant(dispatcher, () => this.#onVacant(member))
@@ -281,7 +286,7 @@ export class Crew<W extends Work> {
     member.drained = false
     if (member.session?.connected === false) this.#setOpening(member, true)
     const more = this.#plan.give(member, work)
-    if (!this.#members.has(member)) return
+    if (!member.belongs) return
     member.rank = this.#plan.rank(member)
     if (more || member.drained) this.#free.place(member)
     else this.#free.remove(member)
@@ -387,7 +392,7 @@ export class Crew<W extends Work> {
   }
 
   #onDrain(member: Member): void {
-    if (!this.#members.has(member)) return
+    if (!member.belongs) return
     member.drained = true
     if (member.opening) this.#setOpening(member, member.session!.connecting)
     this.#free.place(member)
@@ -400,6 +405,7 @@ export class Crew<W extends Work> {
   }
 
   #forget(member: Member): void {
+    member.belongs = false
     this.#members.delete(member)
     this.#free.remove(member)
     this.#setOpening(member, false)

@@ -106,17 +106,38 @@ describe('Http1Connection', () => {
   test('is referenced while something runs, and not when it rests', async () => {
     const { transport, connection, take } = start()
     connection.rest()
+    await turns(2)
     assert.equal(transport.referenced, false)
-    await turns(1)
     connection.canTake(queued())
     await turns(2)
     take()
     assert.equal(transport.referenced, true)
     transport.say(OK)
     connection.rest()
+    await turns(2)
     assert.equal(transport.referenced, false)
     connection.destroy(new Error('over'), false)
     connection.rest()
+  })
+
+  test('does not rest between requests that follow each other', async () => {
+    const { transport, observer, connection, take } = start()
+    const references: boolean[] = []
+    transport.setReferenced = (on) => references.push(on)
+    let left = 3
+    observer.onCapacity = () => {
+      if (connection.running > 0 || left === 0 || !connection.canTake(queued())) return
+      left--
+      take()
+      queueMicrotask(() => {
+        transport.say(OK)
+        connection.rest()
+      })
+    }
+    observer.onCapacity()
+    await turns(8)
+    assert.equal(left, 0)
+    assert.deepEqual(references, [false])
   })
 
   test('a request on a connection that is closing fails', () => {

@@ -544,6 +544,16 @@ describe('Pool: factory', () => {
     assert.equal(origin.sockets.length, 1)
   })
 
+  test('one that gives the same client to two pools: both go on when it has room', async (t) => {
+    const origin = await startOrigin(t, { name: 'h1', secure: false, multiplexes: false }, echo)
+    const client = new Client(origin.url)
+    const pools = [0, 1].map(() => new Pool(origin.url, { connections: 1, factory: () => client }))
+    t.after(() => Promise.all(pools.map((pool) => pool.destroy())))
+    const answers = pools.flatMap((pool) => Array.from({ length: 3 }, () => pool.request(GET)))
+    for (const answer of answers) await (await answer).body.dump()
+    assert.equal(origin.sockets.length, 1)
+  })
+
   test('one that throws fails the request', async (t) => {
     const reason = new Error('no client')
     const pool = new Pool('http://localhost:1', {
