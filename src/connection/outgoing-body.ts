@@ -19,9 +19,12 @@ export interface OutgoingBody {
   readonly pumped: PumpedSource | null
 }
 
+const NO_BODY: OutgoingBody = { length: null, contentType: null, pumped: null }
+
 /** Returns the error instead when the request must not be sent. */
 export function prepareBody(request: Request, strictContentLength: boolean): OutgoingBody | Error {
   const { method, source } = request
+  if (method === 'GET' && source.kind === 'none' && request.contentLength === null) return NO_BODY
   let known = knownLength(source)
   let contentType: string | null = null
   let pumped: PumpedSource | null = null

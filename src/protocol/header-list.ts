@@ -17,11 +17,18 @@ export interface OrdinaryFields {
   readonly host: string | null
 }
 
+/** The end of an HTTP/1.1 head: all but the method and the target. */
+export interface Http1Rest {
+  readonly host: string
+  readonly connection: string
+  readonly text: string
+}
+
 export class HeaderList {
   /** name, value, name, value …; a value that is an array is sent as one line for each element. */
   readonly flat: FieldValue[] = []
   // What the encoders have made of the list, which is sent again and again.
-  http1Lines: string | null = null
+  http1Rest: Http1Rest | null = null
   http2Fields: OrdinaryFields | ProtocolFailure | null = null
 
   /** Adds a field whose name is known to be a token; false when the value has illegal characters. */
@@ -29,7 +36,7 @@ export class HeaderList {
     invariant(isFieldName(name), 'field name was not checked')
     if (!isValue(value)) return false
     this.flat.push(name, value)
-    this.http1Lines = null
+    this.http1Rest = null
     this.http2Fields = null
     return true
   }

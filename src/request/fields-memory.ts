@@ -23,15 +23,40 @@ export class FieldsMemory {
 
   /** The checked fields, not to be changed: other requests may have the same. Throws as `addAll` does. */
   read(headers: unknown): RequestFields {
-    // Read once, for a getter may answer differently the next time: what is remembered is what was checked.
-    const given = flatten(headers)
-    if (given === null) return this.#check(headers)
-    const place = (given.length >>> 1) & (PLACES - 1)
-    const known = this.#known[place]!
-    if (known !== null && isSame(known.given, given)) return known.fields
+    if (typeof headers !== 'object' || headers === null) return this.#check(headers)
+    if (Array.isArray(headers)) return this.#recall([...headers])
+    return isPairIterable(headers)
+      ? this.#check(headers)
+      : this.#readObject(headers as Record<string, unknown>)
+  }
+
+  /** Compares while it reads, and makes a list only from the first difference on. */
+  #readObject(headers: Record<string, unknown>): RequestFields {
+    const names = Object.keys(headers)
+    const known = this.#known[names.length & (PLACES - 1)]!
+    let given: unknown[] | null = known?.given.length === 2 * names.length ? null : []
+    for (let i = 0; i < names.length; i++) {
+      // Read once, for a getter may answer differently the next time: what is remembered is what was checked.
+      const name = names[i]!
+      const value = headers[name]
+      if (given === null) {
+        if (known!.given[2 * i] === name && known!.given[2 * i + 1] === value) continue
+        given = known!.given.slice(0, 2 * i)
+      }
+      given.push(name, value)
+    }
+    return given === null ? known!.fields : this.#remember(given)
+  }
+
+  #recall(given: unknown[]): RequestFields {
+    const known = this.#known[(given.length >>> 1) & (PLACES - 1)]!
+    return known !== null && isSame(known.given, given) ? known.fields : this.#remember(given)
+  }
+
+  #remember(given: unknown[]): RequestFields {
     const fields = this.#check(given)
     // An array may have changed when it is given again.
-    this.#known[place] = given.every(isString) ? { given, fields } : null
+    this.#known[(given.length >>> 1) & (PLACES - 1)] = given.every(isString) ? { given, fields } : null
     return fields
   }
 
@@ -40,16 +65,6 @@ export class FieldsMemory {
     fields.addAll(headers)
     return fields
   }
-}
-
-/** A flat list of plain objects and flat lists; null for anything else. */
-function flatten(headers: unknown): unknown[] | null {
-  if (typeof headers !== 'object' || headers === null) return null
-  if (Array.isArray(headers)) return [...headers]
-  if (isPairIterable(headers)) return null
-  const given: unknown[] = []
-  for (const name of Object.keys(headers)) given.push(name, (headers as Record<string, unknown>)[name])
-  return given
 }
 
 function isSame(known: readonly unknown[], given: readonly unknown[]): boolean {

@@ -26,6 +26,17 @@ describe('headers that come again', () => {
     })
   }
 
+  test('are others from the first difference on', () => {
+    const memory = new FieldsMemory('refuse')
+    const given = { a: '1', b: '2', c: '3' }
+    memory.read(given)
+    for (const change of [{ a: '0' }, { b: '0' }, { c: '0' }]) {
+      const headers = { ...given, ...change }
+      assert.deepEqual(memory.read(headers).list.flat, Object.entries(headers).flat())
+      memory.read(given)
+    }
+  })
+
   test('that are as many as others take their place', () => {
     const memory = new FieldsMemory('refuse')
     for (const value of ['1', '2', '1']) assert.deepEqual(memory.read({ a: value }).list.flat, ['a', value])

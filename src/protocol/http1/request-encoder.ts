@@ -22,31 +22,32 @@ export interface RequestHead {
 
 /** The head without its framing field and without the empty line: one of the tails below completes it. */
 export function encodeRequestHead(head: RequestHead): string {
-  const { method, target, host, connection, upgrade, contentType } = head
+  const { method, target, contentType } = head
   invariant(method === 'GET' || isToken(method), 'method was not checked')
   invariant(target !== '' && isRequestTarget(target), 'request target was not checked')
+  const text = `${method} ${target}${restOf(head)}`
+  if (contentType === null) return text
+  invariant(isFieldValue(contentType), 'content type was not checked')
+  return `${text}content-type: ${contentType}\r\n`
+}
+
+/** Kept with the fields, for it is the same in one request after another. */
+function restOf({ host, connection, upgrade, fields }: RequestHead): string {
+  const known = fields.http1Rest
+  if (known?.host === host && known.connection === connection && upgrade === null) return known.text
   invariant(isFieldValue(host), 'host was not checked')
   invariant((upgrade !== null) === (connection === 'upgrade'), 'upgrade does not agree with connection')
-
-  let text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n`
+  let text = ` HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n`
   if (upgrade !== null) {
     invariant(upgrade !== '' && isFieldValue(upgrade), 'upgrade was not checked')
-    text += `upgrade: ${upgrade}\r\n`
+    return `${text}upgrade: ${upgrade}\r\n${linesOf(fields.flat)}`
   }
-  text += encodeFields(head.fields)
-  if (contentType !== null) {
-    invariant(isFieldValue(contentType), 'content type was not checked')
-    text += `content-type: ${contentType}\r\n`
-  }
+  text += linesOf(fields.flat)
+  fields.http1Rest = { host, connection, text }
   return text
 }
 
 /** Field lines in the order and letter case given; an array makes one line for each element. */
-export function encodeFields(fields: HeaderList): string {
-  fields.http1Lines ??= linesOf(fields.flat)
-  return fields.http1Lines
-}
-
 function linesOf(flat: readonly FieldValue[]): string {
   let text = ''
   for (let i = 0; i < flat.length; i += 2) {

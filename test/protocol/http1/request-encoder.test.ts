@@ -56,6 +56,24 @@ describe('encodeRequestHead', () => {
     )
   })
 
+  it('takes nothing over from another head with the same fields', () => {
+    const fields = list(['a', 'b'])
+    const heads: Partial<RequestHead>[] = [
+      {},
+      { host: 'other.test' },
+      { connection: 'close' },
+      { connection: 'upgrade', upgrade: 'x' },
+      { method: 'POST', target: '/', contentType: 'c/d' },
+      {},
+    ]
+    for (const head of heads) {
+      const alone = encodeRequestHead({ ...GET, ...head, fields: list(['a', 'b']) })
+      assert.equal(encodeRequestHead({ ...GET, ...head, fields }), alone)
+    }
+    assert.ok(fields.append('e', 'f'))
+    assert.match(encodeRequestHead({ ...GET, fields }), /a: b\r\ne: f\r\n$/)
+  })
+
   it('sends an empty host and any target without spaces', () => {
     assert.equal(
       encodeRequestHead({ ...GET, method: 'CONNECT', target: 'h:443', host: '' }),
