@@ -70,6 +70,24 @@ function isIterable(value: object): value is Iterable<unknown> | AsyncIterable<u
   )
 }
 
+/** What the caller gave, or the bytes that were made of it; null for none. */
+export function givenBody(source: BodySource): unknown {
+  switch (source.kind) {
+    case 'none':
+      return null
+    case 'bytes':
+      return source.bytes
+    case 'stream':
+      return source.stream
+    case 'iterable':
+      return source.source
+    case 'blob':
+      return source.blob
+    case 'form':
+      return source.form
+  }
+}
+
 /** Whether the same bytes can be sent a second time. */
 export function isReplayable(source: BodySource): boolean {
   return source.kind !== 'stream' && source.kind !== 'iterable'

@@ -9,11 +9,9 @@
 import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
 import { invariant } from '../base/invariant.ts'
-import { serverNameOf } from '../base/server-name.ts'
 import { channels } from '../diagnostics.ts'
 import {
   InformationalError,
-  InvalidArgumentError,
   RequestAbortedError,
   type RequestPhase,
   type RetrySafety,
@@ -22,24 +20,13 @@ import {
 } from '../errors.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
 import type { FieldValue, HeaderList } from '../protocol/header-list.ts'
-import { type BodySource, classifyBody, destroyStream, isReplayable, isStream } from './body-source.ts'
-import { checkHandler, type DispatchHandler } from './dispatch-handler.ts'
+import { destroyStream, isReplayable } from './body-source.ts'
+import type { DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { describeError } from './error-context.ts'
-import type { FieldsMemory } from './fields-memory.ts'
 import { RequestController } from './request-controller.ts'
 import { RequestFields } from './request-fields.ts'
-import {
-  checkFlag,
-  checkMethod,
-  checkPath,
-  checkTimeout,
-  checkTypeOfService,
-  checkUpgrade,
-  isIdempotent,
-  refuseRetired,
-  withQuery,
-} from './request-options.ts'
+import { type RequestSetting, RequestTerms } from './request-terms.ts'
 
 /** Whoever holds the request now: the client while it waits, a connection while it runs. */
 export interface RequestHost {
@@ -57,61 +44,34 @@ export interface ConnectionFacts {
   socketInfo(): SocketInfo
 }
 
-/** What is the same for all requests of a client. */
-export interface RequestSetting {
-  readonly origin: string
-  readonly protocol: string
-  readonly fields: FieldsMemory
-}
-
 /** Of a request that has settled: the exchange it had must not live as long as whoever holds the request. */
 const NOBODY: RequestHost = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
 
 /** Where a request stands. `running` lasts until a response head; both directions may overlap. */
 type State = 'created' | 'queued' | 'running' | 'responding' | 'completed' | 'failed'
 
-export class Request {
-  readonly origin: string
-  readonly protocol: string
-  readonly method: string
-  readonly path: string
-  readonly upgrade: string | null
-  readonly headersTimeout: number | null
-  readonly bodyTimeout: number | null
-  readonly reset: boolean | null
-  readonly expectContinue: boolean
-  readonly typeOfService: number | undefined
-  readonly idempotent: boolean
-  readonly blocking: boolean
-  readonly servername: string | null
-  readonly host: string | null
-  readonly contentLength: number | null
-  readonly contentType: string | null
-  /** Bytes for a string, otherwise what the caller gave; null for none. */
-  readonly body: unknown
-  aborted = false
+/** What a request remembers beside its state, as bits of one number: thousands of requests may wait. */
+const ABORTED = 1
+/** The connection had carried another request when this one came: later ones change what it says itself. */
+const REUSED = 2
+/** Something of the request was given to a connection, be it a lost one: a server may have seen it. */
+const WRITTEN = 4
+/** A source that cannot be read twice was read from. */
+const SPENT = 8
+const STREAM_REFUSED = 16
+const CONNECTION_REFUSED = 32
+/** A failure is told a turn of the event loop after it has happened. */
+const TELLS_LATER = 64
 
-  /** The body, classified. */
-  readonly source: BodySource
-
+export class Request extends RequestTerms {
   readonly #queuedAt = now()
   #timings: Timings | null = null
-  readonly #fields: HeaderList
   readonly #handler: DispatchHandler
   #host: RequestHost
   #state: State = 'created'
+  #marks = 0
   #controller: RequestController | null = null
   #connection: ConnectionFacts | null = null
-  /** The connection had carried another request when this one came: later ones change what it says itself. */
-  #reused = false
-  /** Something of the request was given to a connection, be it a lost one: a server may have seen it. */
-  #written = false
-  /** A source that cannot be read twice was read from. */
-  #spent = false
-  #streamRefused = false
-  #connectionRefused = false
-  /** A failure is told a turn of the event loop after it has happened. */
-  #tellsLater = false
   /** What a subscriber of a diagnostics channel was given as `headers`, and may have changed. */
   #headers: FieldValue[] | null = null
 
@@ -121,55 +81,17 @@ export class Request {
     setting: RequestSetting,
     host: RequestHost,
   ) {
-    try {
-      const path = checkPath(options.path, options.method)
-      this.origin = setting.origin
-      this.protocol = setting.protocol
-      this.method = checkMethod(options.method)
-      this.upgrade = checkUpgrade(options.upgrade)
-      this.headersTimeout = checkTimeout('headersTimeout', options.headersTimeout)
-      this.bodyTimeout = checkTimeout('bodyTimeout', options.bodyTimeout)
-      const reset = checkFlag('reset', options.reset)
-      this.expectContinue = checkFlag('expectContinue', options.expectContinue) ?? false
-      refuseRetired(options)
-      this.typeOfService = checkTypeOfService(options.typeOfService)
-      const source = classifyBody(options.body)
-      if (source === null) {
-        throw new InvalidArgumentError(
-          'body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable',
-        )
-      }
-      this.source = source
-      this.body = source.kind === 'none' ? null : source.kind === 'bytes' ? source.bytes : options.body
-      this.path = withQuery(path, options.query)
-      this.idempotent = isIdempotent(this.method, options.idempotent)
-      this.blocking = (options.blocking ?? this.method !== 'HEAD') as boolean
-
-      const fields = setting.fields.read(options.headers)
-      this.#fields = fields.list
-      this.host = fields.host
-      this.contentLength = fields.contentLength
-      this.contentType = fields.contentType
-      this.reset = fields.close ? true : reset
-      this.servername =
-        options.servername || (fields.host === null ? null : serverNameOf(fields.host)) || null
-      checkHandler(handler, this.takesOver)
-      this.#handler = handler
-      this.#host = host
-    } catch (error) {
-      if (isStream(options.body)) destroyStream(options.body, error as Error)
-      throw error
-    }
-
+    super(options, handler, setting)
+    this.#handler = handler
+    this.#host = host
     if (this.source.kind === 'stream') {
       this.source.stream.on('error', (error: Error) => this.abort(error))
     }
     if (channels.requestCreate.hasSubscribers) channels.requestCreate.publish({ request: this })
   }
 
-  /** CONNECT and upgrades end HTTP on their connection. */
-  get takesOver(): boolean {
-    return this.upgrade !== null || this.method === 'CONNECT'
+  get aborted(): boolean {
+    return (this.#marks & ABORTED) !== 0
   }
 
   get completed(): boolean {
@@ -191,7 +113,7 @@ export class Request {
 
   /** Whether another connection may carry it after this one was lost: nothing delivered, nothing spent. */
   get resendable(): boolean {
-    return this.#state === 'running' && !this.#spent
+    return this.#state === 'running' && (this.#marks & SPENT) === 0
   }
 
   /**
@@ -199,11 +121,10 @@ export class Request {
    * does so again means it.
    */
   mayBeRefused(scope: 'stream' | 'connection'): boolean {
-    this.#written = false
-    const first = scope === 'stream' ? !this.#streamRefused : !this.#connectionRefused
-    if (scope === 'stream') this.#streamRefused = true
-    else this.#connectionRefused = true
-    return first
+    const mark = scope === 'stream' ? STREAM_REFUSED : CONNECTION_REFUSED
+    const isFirst = (this.#marks & mark) === 0
+    this.#marks = (this.#marks & ~WRITTEN) | mark
+    return isFirst
   }
 
   /** Made when something has happened: thousands of requests may wait for that. */
@@ -222,7 +143,7 @@ export class Request {
   /** For instrumentations. Live: what stands here when the request is written goes to the wire. */
   get headers(): FieldValue[] {
     // Their own copy: other requests may have the same list.
-    this.#headers ??= [...this.#fields.flat]
+    this.#headers ??= [...this.fields.flat]
     return this.#headers
   }
 
@@ -240,7 +161,7 @@ export class Request {
 
   /** The fields to send, or null when a subscriber left something illegal in `headers`. */
   wireFields(): HeaderList | null {
-    if (this.#headers === null) return this.#fields
+    if (this.#headers === null) return this.fields
     const fields = new RequestFields('discard')
     try {
       fields.addAll(this.#headers)
@@ -275,7 +196,7 @@ export class Request {
   attach(host: RequestHost, connection: ConnectionFacts): void {
     this.#host = host
     this.#connection = connection
-    this.#reused = connection.reused
+    if (connection.reused) this.#marks |= REUSED
   }
 
   /** Another queue holds it from now on. */
@@ -290,7 +211,7 @@ export class Request {
     this.#state = 'queued'
     this.#controller = null
     this.#connection = null
-    this.#reused = false
+    this.#marks &= ~REUSED
     const { timings } = this
     timings.connect = null
     timings.secured = null
@@ -299,11 +220,11 @@ export class Request {
   }
 
   onWritten(): void {
-    this.#written = true
+    this.#marks |= WRITTEN
   }
 
   onBodyRead(): void {
-    if (!isReplayable(this.source)) this.#spent = true
+    if (!isReplayable(this.source)) this.#marks |= SPENT
   }
 
   onBodySent(chunk: string | Uint8Array): void {
@@ -415,7 +336,7 @@ export class Request {
   /** The caller gives up, or the handler threw. A caller's reason is passed on as it is. */
   abort(reason?: unknown): void {
     if (this.settled) return
-    this.aborted = true
+    this.#marks |= ABORTED
     // Before the queue, and between the queue and a connection, nobody else has to know.
     const held = this.#state === 'queued' || this.#connection !== null
     const host = this.#host
@@ -431,7 +352,7 @@ export class Request {
     const { method, origin, timings } = this
     const path = shownPath(this.path)
     const socket = this.#connection?.socketInfo() ?? null
-    const reusedSocket = this.#reused
+    const reusedSocket = (this.#marks & REUSED) !== 0
     this.#end(
       describeError(error, {
         method,
@@ -452,7 +373,7 @@ export class Request {
    * wait for the body for ever.
    */
   tellLater(): void {
-    this.#tellsLater = true
+    this.#marks |= TELLS_LATER
   }
 
   /** Fails with a value of the caller, which is passed on as it is. */
@@ -469,7 +390,7 @@ export class Request {
     this.#state = 'failed'
     this.timings.end = now()
     if (this.source.kind === 'stream') destroyStream(this.source.stream, error)
-    if (this.#tellsLater) globalThis.setImmediate(() => this.#notifyError(error))
+    if ((this.#marks & TELLS_LATER) !== 0) globalThis.setImmediate(() => this.#notifyError(error))
     else this.#notifyError(error)
   }
 
@@ -499,8 +420,8 @@ export class Request {
   }
 
   #retrySafety(): RetrySafety {
-    if (this.#spent) return 'no'
-    return this.#written ? 'idempotent-only' : 'safe'
+    if ((this.#marks & SPENT) !== 0) return 'no'
+    return (this.#marks & WRITTEN) !== 0 ? 'idempotent-only' : 'safe'
   }
 }
 
