@@ -83,16 +83,23 @@ function loosenHandler(handler: ApiHandler): void {
   handler.holdWeakly()
 }
 
+/** How a handler hears of the signal of its request. */
+interface Subscription {
+  readonly signal: AbortSource
+  readonly owner: Dispatcher
+  readonly end: () => void
+}
+
+/** `failing`: given up from this side, and the dispatcher is told. */
+type State = 'open' | 'failing' | 'failed'
+
 export abstract class ApiHandler implements DispatchHandler {
   /** Of the attempt that runs now; null while the request waits. */
   protected controller: DispatchController | null = null
   protected context: unknown = null
   #abortQueued: ((reason?: unknown) => void) | null = null
-  #signal: AbortSource | null = null
-  #owner: Dispatcher | null = null
-  #unsubscribe: (() => void) | null = null
-  #failing = false
-  #failed = false
+  #subscription: Subscription | null = null
+  #state: State = 'open'
   #error: unknown = null
 
   /** Called once at most, with what ended the request. */
@@ -107,7 +114,7 @@ export abstract class ApiHandler implements DispatchHandler {
   }
 
   protected get failed(): boolean {
-    return this.#failed
+    return this.#state === 'failed'
   }
 
   /** Dispatches, unless the signal is aborted already: then nothing is sent, and the failure comes at once. */
@@ -118,9 +125,8 @@ export abstract class ApiHandler implements DispatchHandler {
         failOnAbort(this, aborted.reason)
         return
       }
-      this.#signal = signal
-      this.#owner = dispatcher
-      this.#unsubscribe = signalHubOf(dispatcher).subscribe(signal, (reason) => failOnAbort(this, reason))
+      const end = signalHubOf(dispatcher).subscribe(signal, (reason) => failOnAbort(this, reason))
+      this.#subscription = { signal, owner: dispatcher, end }
     }
     try {
       dispatcher.dispatch(opts, this)
@@ -131,8 +137,8 @@ export abstract class ApiHandler implements DispatchHandler {
 
   /** Gives the request up from this side: aborts it wherever it is. */
   fail(error: unknown): void {
-    if (this.#failing || this.#failed) return
-    this.#failing = true
+    if (this.#state !== 'open') return
+    this.#state = 'failing'
     this.#error = error
     try {
       if (this.controller !== null) this.controller.abort(error)
@@ -145,8 +151,8 @@ export abstract class ApiHandler implements DispatchHandler {
 
   /** Takes the listener off the signal. */
   protected release(): void {
-    this.#unsubscribe?.()
-    this.#unsubscribe = null
+    this.#subscription?.end()
+    this.#subscription = null
   }
 
   /**
@@ -154,28 +160,26 @@ export abstract class ApiHandler implements DispatchHandler {
    * bodies are read in the same turn of the loop, and a weak subscription costs more than the rest of it.
    */
   protected loosen(): void {
-    if (this.#unsubscribe !== null) setImmediate(loosenHandler, this)
+    if (this.#subscription !== null) setImmediate(loosenHandler, this)
   }
 
   /** The deferred part of {@link loosen}. */
   holdWeakly(): void {
-    if (this.#unsubscribe === null || this.#signal === null || this.#owner === null) return
-    const unsubscribe = this.#unsubscribe
-    this.#unsubscribe = signalHubOf(this.#owner).subscribeWeakly(
-      this.#signal,
-      this as ApiHandler,
-      failOnAbort,
-    )
-    unsubscribe()
+    if (this.#subscription === null) return
+    const { signal, owner, end } = this.#subscription
+    const endWeak = signalHubOf(owner).subscribeWeakly(signal, this as ApiHandler, failOnAbort)
+    this.#subscription = { signal, owner, end: endWeak }
+    end()
   }
 
   /** Missing where nobody can give the request up while it waits: the way to do so is a function for each. */
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    return this.#signal === null && !this.endsWhileQueued() ? undefined : this.#onQueued
+    const nobody = this.#subscription === null && this.#state === 'open' && !this.endsWhileQueued()
+    return nobody ? undefined : this.#onQueued
   }
 
   #onQueued(abort: (reason?: unknown) => void): void {
-    if (this.#failed) {
+    if (this.#state === 'failed') {
       abort(this.#error)
       return
     }
@@ -185,7 +189,7 @@ export abstract class ApiHandler implements DispatchHandler {
   }
 
   onRequestStart(controller: DispatchController, context: unknown): void {
-    if (this.#failed) {
+    if (this.#state === 'failed') {
       controller.abort(this.#error)
       return
     }
@@ -201,10 +205,10 @@ export abstract class ApiHandler implements DispatchHandler {
   }
 
   #end(error: unknown): void {
-    if (this.#failed) return
-    this.#failed = true
+    if (this.#state === 'failed') return
     // A dispatcher may report its own error for an abort; the caller is told the reason that was given.
-    if (!this.#failing) this.#error = error
+    if (this.#state === 'open') this.#error = error
+    this.#state = 'failed'
     this.release()
     this.onFailure(this.#error)
   }

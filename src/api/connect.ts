@@ -8,7 +8,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
-import { type FailedData, type Settlement, settle } from './settlement.ts'
+import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
 import { SocketHandler } from './socket-handler.ts'
 
 /** Options of `connect()`. */
@@ -61,8 +61,8 @@ export class ConnectData<TOpaque = null> {
 class ConnectHandler<TOpaque> extends SocketHandler<ConnectData<TOpaque>> {
   readonly #opts: ConnectOptions<TOpaque>
 
-  constructor(opts: ConnectOptions<TOpaque>, settlement: Settlement<ConnectData<TOpaque>>) {
-    super(settlement)
+  constructor(opts: ConnectOptions<TOpaque>, resolve: Resolve<ConnectData<TOpaque>>, reject: Reject) {
+    super(resolve, reject)
     checkSignal(opts.signal)
     this.#opts = opts
   }
@@ -97,8 +97,8 @@ export function connectOn<TOpaque>(
   opts: ConnectOptions<TOpaque>,
   callback: ConnectCallback<TOpaque> | undefined,
 ): Promise<ConnectData<TOpaque>> | undefined {
-  return settle<ConnectData<TOpaque>, TOpaque>('UNDICI_CONNECT', opts, callback, (settlement) => {
-    const handler = new ConnectHandler(opts, settlement)
+  return settle<ConnectData<TOpaque>, TOpaque>('UNDICI_CONNECT', opts, callback, (resolve, reject) => {
+    const handler = new ConnectHandler(opts, resolve, reject)
     handler.start(dispatcher, { ...opts, method: 'CONNECT' }, opts.signal)
   })
 }

@@ -19,7 +19,7 @@ import {
 } from './api-handler.ts'
 import { BodyReadable, type BodySource } from './body-readable.ts'
 import { destroyRequestBody, ignoreError } from './request-body.ts'
-import { type FailedData, type Settlement, settle } from './settlement.ts'
+import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
 
 /** Bytes of an unread body that are held before the connection is paused. */
 const DEFAULT_HIGH_WATER_MARK = 65_536
@@ -89,22 +89,27 @@ export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
 
 class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource {
   readonly #opts: RequestOptions<TOpaque>
-  readonly #settlement: Settlement<ResponseData<TOpaque, THeaders>>
+  readonly #resolve: Resolve<ResponseData<TOpaque, THeaders>>
+  readonly #reject: Reject
   readonly #infoResource: AsyncResource | null
-  /** Handed out with the head, filled at the end. */
+  /** Handed out with the final head, filled at the end. */
   #trailers: HeaderObject | null = null
-  #responded = false
   /** Until it is read or destroyed. */
   #body: BodyReadable | null = null
 
-  constructor(opts: RequestOptions<TOpaque>, settlement: Settlement<ResponseData<TOpaque, THeaders>>) {
+  constructor(
+    opts: RequestOptions<TOpaque>,
+    resolve: Resolve<ResponseData<TOpaque, THeaders>>,
+    reject: Reject,
+  ) {
     super()
     checkHighWaterMark(opts.highWaterMark)
     checkSignal(opts.signal)
     checkMethod(opts.method)
     checkOnInfo(opts.onInfo)
     this.#opts = opts
-    this.#settlement = settlement
+    this.#resolve = resolve
+    this.#reject = reject
     this.#infoResource = opts.onInfo ? new AsyncResource('UNDICI_REQUEST') : null
   }
 
@@ -121,7 +126,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
       this.#inform(controller, statusCode, headers)
       return
     }
-    if (this.#responded) {
+    if (this.#trailers !== null) {
       this.fail(new RequestAbortedError('Request aborted: a second final response head came'))
       return
     }
@@ -131,7 +136,6 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
       opts.highWaterMark ?? DEFAULT_HIGH_WATER_MARK,
       opts.method === 'HEAD',
     )
-    this.#responded = true
     this.#body = body
     this.#trailers = {}
     const data = new ResponseData(
@@ -147,7 +151,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
       controller.timings ?? null,
     )
     try {
-      this.#settlement.resolve(data)
+      this.#resolve(data)
     } catch (error) {
       body.on('error', ignoreError)
       body.destroy(error as Error)
@@ -191,13 +195,13 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
   }
 
   protected override hasResponse(): boolean {
-    return this.#responded
+    return this.#trailers !== null
   }
 
   protected override onFailure(error: unknown): void {
     destroyRequestBody(this.#opts.body, error)
-    if (this.#responded) this.#body?.fail(error)
-    else this.#settlement.reject(error)
+    if (this.#trailers !== null) this.#body?.fail(error)
+    else this.#reject(error)
   }
 
   #inform(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
@@ -223,7 +227,12 @@ export function requestOn<TOpaque, THeaders>(
   opts: RequestOptions<TOpaque>,
   callback: RequestCallback<TOpaque, THeaders> | undefined,
 ): Promise<ResponseData<TOpaque, THeaders>> | undefined {
-  return settle<ResponseData<TOpaque, THeaders>, TOpaque>('UNDICI_REQUEST', opts, callback, (settlement) => {
-    new RequestHandler(opts, settlement).start(dispatcher, opts, opts.signal)
-  })
+  return settle<ResponseData<TOpaque, THeaders>, TOpaque>(
+    'UNDICI_REQUEST',
+    opts,
+    callback,
+    (resolve, reject) => {
+      new RequestHandler(opts, resolve, reject).start(dispatcher, opts, opts.signal)
+    },
+  )
 }

@@ -11,14 +11,12 @@ export interface FailedData<TOpaque> {
   opaque: TOpaque | null
 }
 
-export interface Settlement<TData> {
-  resolve(data: TData): void
-  reject(error: unknown): void
-}
+export type Resolve<TData> = (data: TData) => void
+export type Reject = (error: unknown) => void
 
 type AnyCallback<TData, TOpaque> = (error: Error | null, data: TData & FailedData<TOpaque>) => void
 
-class CallbackSettlement<TData, TOpaque> implements Settlement<TData> {
+class CallbackSettlement<TData, TOpaque> {
   readonly #resource: AsyncResource
   readonly #callback: (error: unknown, data: TData | FailedData<TOpaque>) => void
   readonly #opaque: TOpaque | null
@@ -51,13 +49,13 @@ export function settle<TData, TOpaque>(
   type: string,
   opts: { readonly opaque?: TOpaque | undefined; readonly body?: unknown },
   callback: AnyCallback<TData, TOpaque> | undefined,
-  start: (settlement: Settlement<TData>) => void,
+  start: (resolve: Resolve<TData>, reject: Reject) => void,
 ): Promise<TData> | undefined {
   if (callback === undefined) {
     return new Promise((resolve, reject) => {
       try {
         checkOptions(opts)
-        start({ resolve, reject })
+        start(resolve, reject)
       } catch (error) {
         destroyRequestBody(opts?.body, error)
         reject(error)
@@ -72,7 +70,11 @@ export function settle<TData, TOpaque>(
   }
   try {
     checkOptions(opts)
-    start(new CallbackSettlement(type, callback, opts.opaque || null))
+    const settlement = new CallbackSettlement(type, callback, opts.opaque || null)
+    start(
+      (data) => settlement.resolve(data),
+      (error) => settlement.reject(error),
+    )
   } catch (error) {
     destroyRequestBody(opts?.body, error)
     const report = callback as (error: unknown, data: { opaque: TOpaque | undefined }) => void

@@ -6,15 +6,17 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import { ApiHandler } from './api-handler.ts'
 import { ignoreError } from './request-body.ts'
-import type { Settlement } from './settlement.ts'
+import type { Reject, Resolve } from './settlement.ts'
 
 export abstract class SocketHandler<TData> extends ApiHandler {
-  readonly #settlement: Settlement<TData>
+  readonly #resolve: Resolve<TData>
+  readonly #reject: Reject
   #handedOver = false
 
-  constructor(settlement: Settlement<TData>) {
+  constructor(resolve: Resolve<TData>, reject: Reject) {
     super()
-    this.#settlement = settlement
+    this.#resolve = resolve
+    this.#reject = reject
   }
 
   /** The error for an answer that brings no socket. */
@@ -36,7 +38,7 @@ export abstract class SocketHandler<TData> extends ApiHandler {
     this.#handedOver = true
     this.release()
     try {
-      this.#settlement.resolve(data)
+      this.#resolve(data)
     } catch (error) {
       socket.destroy(error as Error)
     }
@@ -47,6 +49,6 @@ export abstract class SocketHandler<TData> extends ApiHandler {
   }
 
   protected override onFailure(error: unknown): void {
-    if (!this.#handedOver) this.#settlement.reject(error)
+    if (!this.#handedOver) this.#reject(error)
   }
 }

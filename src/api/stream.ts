@@ -25,7 +25,7 @@ import {
   presentHeaders,
 } from './api-handler.ts'
 import { destroyRequestBody, ignoreError } from './request-body.ts'
-import { type FailedData, type Settlement, settle } from './settlement.ts'
+import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
 
 /** Options of `stream()`. */
 export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptions<TOpaque> {
@@ -92,7 +92,8 @@ function isTarget(value: unknown): value is Target {
 class StreamHandler<TOpaque> extends ApiHandler {
   readonly #opts: StreamOptions<TOpaque>
   readonly #factory: StreamFactory<TOpaque>
-  readonly #settlement: Settlement<StreamData<TOpaque>>
+  readonly #resolve: Resolve<StreamData<TOpaque>>
+  readonly #reject: Reject
   readonly #resource: AsyncResource
   readonly #opaque: TOpaque
   readonly #trailers: HeaderObject = {}
@@ -106,7 +107,8 @@ class StreamHandler<TOpaque> extends ApiHandler {
   constructor(
     opts: StreamOptions<TOpaque>,
     factory: StreamFactory<TOpaque>,
-    settlement: Settlement<StreamData<TOpaque>>,
+    resolve: Resolve<StreamData<TOpaque>>,
+    reject: Reject,
   ) {
     super()
     if (typeof factory !== 'function') throw new InvalidArgumentError('invalid factory')
@@ -115,7 +117,8 @@ class StreamHandler<TOpaque> extends ApiHandler {
     checkOnInfo(opts.onInfo)
     this.#opts = opts
     this.#factory = factory
-    this.#settlement = settlement
+    this.#resolve = resolve
+    this.#reject = reject
     this.#resource = new AsyncResource('UNDICI_STREAM')
     // A falsy value comes back as null, whatever its type says.
     this.#opaque = (opts.opaque || null) as TOpaque
@@ -156,7 +159,7 @@ class StreamHandler<TOpaque> extends ApiHandler {
     const target = this.#target
     this.#target = null
     target?.destroy?.(error)
-    if (!this.#settled) this.#settlement.reject(error)
+    if (!this.#settled) this.#reject(error)
   }
 
   #begin(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
@@ -195,7 +198,7 @@ class StreamHandler<TOpaque> extends ApiHandler {
     this.#resume()
     this.#settled = true
     try {
-      this.#settlement.resolve(new StreamData(this.#opaque, this.#trailers, this.#timings))
+      this.#resolve(new StreamData(this.#opaque, this.#trailers, this.#timings))
     } catch (thrown) {
       // By a callback. A Writable may finish inside `end()`: the dispatcher must not take this for its own.
       queueMicrotask(() => {
@@ -229,7 +232,7 @@ export function streamOn<TOpaque>(
   factory: StreamFactory<TOpaque>,
   callback: StreamCallback<TOpaque> | undefined,
 ): Promise<StreamData<TOpaque>> | undefined {
-  return settle<StreamData<TOpaque>, TOpaque>('UNDICI_STREAM', opts, callback, (settlement) => {
-    new StreamHandler(opts, factory, settlement).start(dispatcher, opts, opts.signal)
+  return settle<StreamData<TOpaque>, TOpaque>('UNDICI_STREAM', opts, callback, (resolve, reject) => {
+    new StreamHandler(opts, factory, resolve, reject).start(dispatcher, opts, opts.signal)
   })
 }

@@ -9,7 +9,7 @@ import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
 import { ignoreError } from './request-body.ts'
-import { type FailedData, type Settlement, settle } from './settlement.ts'
+import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
 import { SocketHandler } from './socket-handler.ts'
 
 /** The protocol asked for when none is named, in the letter case that users of the interface expect. */
@@ -69,8 +69,8 @@ export class UpgradeData<TOpaque = null> {
 class UpgradeHandler<TOpaque> extends SocketHandler<UpgradeData<TOpaque>> {
   readonly #opts: UpgradeOptions<TOpaque>
 
-  constructor(opts: UpgradeOptions<TOpaque>, settlement: Settlement<UpgradeData<TOpaque>>) {
-    super(settlement)
+  constructor(opts: UpgradeOptions<TOpaque>, resolve: Resolve<UpgradeData<TOpaque>>, reject: Reject) {
+    super(resolve, reject)
     checkSignal(opts.signal)
     this.#opts = opts
   }
@@ -110,8 +110,8 @@ export function upgradeOn<TOpaque>(
   opts: UpgradeOptions<TOpaque>,
   callback: UpgradeCallback<TOpaque> | undefined,
 ): Promise<UpgradeData<TOpaque>> | undefined {
-  return settle<UpgradeData<TOpaque>, TOpaque>('UNDICI_UPGRADE', opts, callback, (settlement) => {
-    const handler = new UpgradeHandler(opts, settlement)
+  return settle<UpgradeData<TOpaque>, TOpaque>('UNDICI_UPGRADE', opts, callback, (resolve, reject) => {
+    const handler = new UpgradeHandler(opts, resolve, reject)
     const method = opts.method || 'GET'
     handler.start(dispatcher, { ...opts, method, upgrade: opts.protocol || DEFAULT_PROTOCOL }, opts.signal)
   })
