@@ -32,11 +32,15 @@ function batch(session, path, bytes, size) {
   return new Promise((resolve, reject) => {
     let left = size
     const arrived = (text) => {
-      checkBody(text, bytes)
+      try {
+        checkBody(text, bytes)
+      } catch (error) {
+        reject(error)
+      }
       if (--left === 0) resolve()
     }
     for (let i = 0; i < size; i++) {
-      if (session.send !== undefined) session.send(path).then(arrived).catch(reject)
+      if (session.send !== undefined) session.send(path).then(arrived, reject)
       else session.start(path, (error, text) => (error ? reject(error) : arrived(text)))
     }
   })
