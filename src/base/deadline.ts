@@ -1,16 +1,18 @@
 /**
  * One deadline that is armed again and again. A connection has a few of these for all its requests: arming
- * with the delay it had before only refreshes the timer it already holds, disarming leaves that timer to run
- * out unheard, and `dispose` lets go of it.
+ * with the delay it had before only notes the time, and a timer that finds it armed later than it was set runs
+ * once more for the rest; disarming leaves the timer to run out unheard, and `dispose` lets go of it.
  *
  * When time is up, the verdict waits for one turn of the event loop: after the process was blocked, timers
  * come before the bytes that arrived meanwhile, and what has arrived must not count as late.
  *
  * Timers are taken from the global object at each call, so that a fake clock sees them.
  */
+import { now } from './clock.ts'
+
 type Timer = ReturnType<typeof setTimeout>
 
-/** Only its timers are refreshed: those of a fake clock may have a `refresh` that does nothing (node:test's). */
+/** Only its timers agree with `now()`: those of a fake clock are set anew each time. */
 const runtimeSetTimeout = globalThis.setTimeout
 
 /** The runtime turns a longer delay into 1 ms. */
@@ -19,8 +21,9 @@ const LONGEST_DELAY = 2 ** 31 - 1
 export class Deadline {
   readonly #onExpired: () => void
   #timer: Timer | null = null
-  #refreshable = false
+  #isRuntimes = false
   #delay = 0
+  #armedAt = 0
   /** Changes with each arming and disarming; 0 = not armed. */
   #armed = 0
   #armings = 0
@@ -33,21 +36,23 @@ export class Deadline {
     return this.#armed !== 0
   }
 
-  /** Starts anew with this many milliseconds; 0 disarms. */
-  arm(delay: number): void {
+  /** Starts anew with this many milliseconds; 0 disarms. `at` is for those who know the time. */
+  arm(delay: number, at: number = now()): void {
     if (delay === 0) {
       this.#armed = 0
       return
     }
     this.#armed = ++this.#armings
-    if (this.#timer !== null && this.#delay === delay && this.#refreshable) {
-      this.#timer.refresh()
-      return
-    }
+    this.#armedAt = at
+    if (this.#timer !== null && this.#delay === delay && this.#isRuntimes) return
     this.dispose()
     this.#armed = this.#armings
     this.#delay = delay
-    this.#refreshable = globalThis.setTimeout === runtimeSetTimeout
+    this.#setTimer(delay)
+  }
+
+  #setTimer(delay: number): void {
+    this.#isRuntimes = globalThis.setTimeout === runtimeSetTimeout
     this.#timer = globalThis.setTimeout(Deadline.#onTimer, Math.min(delay, LONGEST_DELAY), this)
     this.#timer.unref?.()
   }
@@ -71,6 +76,12 @@ export class Deadline {
     deadline.#timer = null
     const armed = deadline.#armed
     if (armed === 0) return
+    const left = deadline.#isRuntimes ? deadline.#armedAt + deadline.#delay - now() : 0
+    if (left >= 1) {
+      // No longer than it was armed for, whatever has become of the clock.
+      deadline.#setTimer(Math.min(left, deadline.#delay))
+      return
+    }
     globalThis.setImmediate(() => {
       if (deadline.#armed !== armed) return
       deadline.#armed = 0

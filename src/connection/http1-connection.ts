@@ -153,7 +153,8 @@ export class Http1Connection
       request.fail(prepared, 'sending', 'no')
       return
     }
-    this.#admit(request, prepared)
+    const at = now()
+    this.#admit(request, prepared, at)
 
     const { length, pumped } = prepared.body
     if (pumped !== null) {
@@ -164,10 +165,10 @@ export class Http1Connection
     }
     this.#writeWhole(request, prepared.head, length === null ? NO_BODY_TAIL : contentLengthTail(length))
     if (request.source.kind === 'bytes') request.onBodySent(request.source.bytes)
-    request.onRequestSent()
+    request.onRequestSent(at)
   }
 
-  #admit(request: Request, { last }: PreparedRequest): void {
+  #admit(request: Request, { last }: PreparedRequest, at: number): void {
     this.#served++
     if (this.#served === 1) {
       request.timings.connect = this.#times.connect
@@ -182,7 +183,7 @@ export class Http1Connection
     if (request.typeOfService !== undefined) this.#transport.setTypeOfService(request.typeOfService)
     if (this.#pipeline.size === 1) {
       this.#awaiting = 'same'
-      this.#awaitHead(request)
+      this.#awaitHead(request, at)
     }
     request.attach(this, this)
   }
@@ -274,7 +275,7 @@ export class Http1Connection
   onRequestResumed(request: Request): void {
     if (request !== this.#pipeline.peek()) return
     // Also when no byte came while it paused: its time may have run out unheard.
-    if (request.responding) this.#awaitBody(request)
+    if (request.responding) this.#awaitBody(request, now())
     if (this.#parser.status !== 'paused') return
     this.#parser.resume()
     if (this.#parser.executing) return
@@ -470,16 +471,16 @@ export class Http1Connection
     this.#awaiting = 'same'
     if (awaiting === 'same' || this.#reason !== null) return
     if (request === null || awaiting === 'nothing') this.#responseDeadline.disarm()
-    else if (awaiting === 'head') this.#awaitHead(request)
-    else this.#awaitBody(request)
+    else if (awaiting === 'head') this.#awaitHead(request, this.#readAt)
+    else this.#awaitBody(request, this.#readAt)
   }
 
-  #awaitHead(request: Request): void {
-    this.#responseDeadline.arm(request.headersTimeout ?? this.#settings.headersTimeout)
+  #awaitHead(request: Request, at: number): void {
+    this.#responseDeadline.arm(request.headersTimeout ?? this.#settings.headersTimeout, at)
   }
 
-  #awaitBody(request: Request): void {
-    this.#responseDeadline.arm(request.bodyTimeout ?? this.#settings.bodyTimeout)
+  #awaitBody(request: Request, at: number): void {
+    this.#responseDeadline.arm(request.bodyTimeout ?? this.#settings.bodyTimeout, at)
   }
 
   #onResponseLate(): void {
@@ -489,7 +490,7 @@ export class Http1Connection
       if (!request.paused) this.#close(new BodyTimeoutError())
     } else if (this.#writer !== null && !this.#transport.congested && this.#pipeline.size === 1) {
       // The caller's own source is slow, not the server.
-      this.#awaitHead(request)
+      this.#awaitHead(request, now())
     } else {
       this.#close(new HeadersTimeoutError())
     }

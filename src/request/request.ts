@@ -240,9 +240,9 @@ export class Request extends RequestTerms {
     }
   }
 
-  onRequestSent(): void {
+  onRequestSent(at: number = now()): void {
     if (this.settled) return
-    this.timings.sent = now()
+    this.timings.sent = at
     if (channels.requestBodySent.hasSubscribers) channels.requestBodySent.publish({ request: this })
     if (this.settled) return
     try {

@@ -129,6 +129,24 @@ describe('Deadline', () => {
     assert.equal(fired, 1)
   })
 
+  test("on the runtime's clock a timer that comes too early runs once more", async (t) => {
+    const alive = setInterval(() => {}, 1000)
+    t.after(() => clearInterval(alive))
+    const times = [0, 0, 0, 6]
+    const asked: number[] = []
+    t.mock.method(performance, 'now', () => {
+      asked.push(times[asked.length] ?? 6)
+      return asked.at(-1)
+    })
+    await new Promise<void>((resolve) => {
+      const deadline = new Deadline(resolve)
+      deadline.arm(1)
+      deadline.arm(1, 5)
+    })
+    // Once to arm, then at each timer: twice too early, and then due.
+    assert.deepEqual(asked.slice(0, 4), times)
+  })
+
   test("expires on the runtime's clock, however often it was refreshed", async () => {
     // The deadline's own timer would let the process end.
     const alive = setInterval(() => {}, 1000)
