@@ -21,9 +21,15 @@ export type Conversion<T> = (gathered: GatheredBytes, context: CollectContext) =
 
 /** Chunks in order; copied into one piece as they come when their total is announced. */
 export class GatheredBytes {
-  #chunks: Buffer[] = []
+  readonly #chunks: Buffer[]
   #target: Buffer | null = null
-  #size = 0
+  #size: number
+
+  /** The chunks are the collection's from now on. */
+  constructor(chunks: Buffer[] = [], size = 0) {
+    this.#chunks = chunks
+    this.#size = size
+  }
 
   /** Call before the first `add`, when more is to come than one chunk. */
   expect(length: number): void {

@@ -12,6 +12,7 @@ import { AbortError, InvalidArgumentError, NotSupportedError, RequestAbortedErro
 import type { HeaderObject } from '../protocol/header-block.ts'
 import {
   BodyCollector,
+  type CollectContext,
   type Collector,
   type Conversion,
   GatheredBytes,
@@ -75,7 +76,10 @@ interface ReplaceableEnd extends Readable {
 
 const RESOLVED = Promise.resolve()
 
-/** Of a body that was collected: it is used up, and holds nothing of what it was. */
+/** Nothing has arrived. */
+const NOTHING: Buffer[] = []
+
+/** Of a body that is or was collected from what had arrived: it is used up, and gathers nothing. */
 const COLLECTED: Collector = { gathered: new GatheredBytes(), finish() {}, fail() {} }
 
 /** A listener of any event. */
@@ -89,7 +93,7 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
   readonly #headers: HeaderObject
   readonly #isHead: boolean
   /** Arrived and not handed on; null once the stream runs and something was read from it. */
-  #held: Buffer[] | null = []
+  #held: Buffer[] | null = NOTHING
   #heldBytes = 0
   #complete = false
   #streaming = false
@@ -283,15 +287,21 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
       return
     }
     if (!this.#streaming) {
-      this.#held?.push(chunk)
+      this.#hold(chunk)
       this.#heldBytes += chunk.length
       if (this.#heldBytes >= this.readableHighWaterMark && this.#collector === null) this.#pause()
       return
     }
     // Until the first read a collection may still begin, and it wants all there was.
     if (this.#collector === null && this.readableDidRead) this.#held = null
-    else this.#held?.push(chunk)
+    else this.#hold(chunk)
     if (!this.push(chunk)) this.#pause()
+  }
+
+  /** Most bodies are one chunk: an array made for it is smaller than one that grew. */
+  #hold(chunk: Buffer): void {
+    if (this.#held === NOTHING) this.#held = [chunk]
+    else this.#held?.push(chunk)
   }
 
   /** All of the body has come. */
@@ -351,11 +361,38 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
       return Promise.reject(new TypeError('unusable'))
     }
     this.#web?.getReader()
+    // Not before the next microtask: who attaches listeners after the call wants them to be told.
+    if (this.#complete && !this.#streaming) {
+      this.#collector = COLLECTED
+      return RESOLVED.then(() => this.#convertHeld(convert))
+    }
     return new Promise<T>((resolve, reject) => {
       this.#collector = new BodyCollector(convert, resolve, reject)
-      // A microtask: `queueMicrotask` makes an AsyncResource for each.
+      // `queueMicrotask` makes an AsyncResource for each.
       void RESOLVED.then(() => this.#begin())
     })
+  }
+
+  /** All has arrived before it was asked for, as with most small bodies. */
+  #convertHeld<T>(convert: Conversion<T>): T | Promise<T> {
+    if (this.#failed) throw this.#error
+    if (this.#hasReaders()) {
+      return new Promise<T>((resolve, reject) => {
+        this.#collector = new BodyCollector(convert, resolve, reject)
+        this.#begin()
+      })
+    }
+    this.#collecting = true
+    const gathered = new GatheredBytes(this.#held ?? NOTHING, this.#heldBytes)
+    this.#held = null
+    try {
+      return convert(gathered, this.#context())
+    } catch (error) {
+      this.fail(error)
+      throw error
+    } finally {
+      this.#afterAnswer()
+    }
   }
 
   #begin(): void {
@@ -381,17 +418,26 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
   }
 
   #answer(): void {
-    const contentType = this.#headers['content-type']
     try {
-      this.#collector?.finish({
-        encoding: this.#encoding,
-        contentType: (Array.isArray(contentType) ? contentType[0] : contentType) ?? '',
-      })
+      this.#collector?.finish(this.#context())
     } catch (error) {
       this.fail(error)
       return
     }
     this.#collector = COLLECTED
+    this.#afterAnswer()
+  }
+
+  #context(): CollectContext {
+    const contentType = this.#headers['content-type']
+    return {
+      encoding: this.#encoding,
+      contentType: (Array.isArray(contentType) ? contentType[0] : contentType) ?? '',
+    }
+  }
+
+  #afterAnswer(): void {
+    if (this.#failed) return
     this.#source.bodyClosed()
     if (!this.#streaming) this.#endAsleep()
   }

@@ -104,7 +104,7 @@ class SocketMessageEvent extends Event implements MessageEvent {
   readonly #data: unknown
   readonly #origin: string
   readonly #lastEventId: string
-  readonly #ports: readonly unknown[] = Object.freeze([])
+  #ports: readonly unknown[] | null = null
 
   constructor(type: string, init: MessageEventInit = {}) {
     super(type, init)
@@ -131,6 +131,7 @@ class SocketMessageEvent extends Event implements MessageEvent {
   }
 
   get ports(): readonly unknown[] {
+    this.#ports ??= Object.freeze([])
     return this.#ports
   }
 

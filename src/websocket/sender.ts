@@ -18,6 +18,9 @@ type Job =
   | { readonly kind: 'message'; readonly data: string | Uint8Array | Blob; readonly size: number }
   | { readonly kind: 'ping' | 'close'; readonly frame: Buffer; readonly written: () => void }
 
+/** What was written in this turn of the event loop: `some` is one frame, which has left. */
+type Turn = 'nothing' | 'some' | 'corked'
+
 const nothing = (): void => {}
 
 export class Sender {
@@ -29,10 +32,14 @@ export class Sender {
   #waiting = false
   #stopped = false
   #closeSent = false
-  #corked = false
+  #turn: Turn = 'nothing'
   #buffered = 0
   /** The answer to the latest ping, while the socket takes nothing. */
   #pong: Uint8Array | null = null
+  readonly #endTurn = (): void => {
+    if (this.#turn === 'corked') this.#socket.uncork()
+    this.#turn = 'nothing'
+  }
 
   constructor(socket: Duplex, deflater: MessageDeflater | null, host: SenderHost) {
     this.#socket = socket
@@ -178,16 +185,15 @@ export class Sender {
     if (payload !== null) this.pong(payload)
   }
 
-  /** All frames of one turn leave together. */
+  /** The first frame of a turn leaves at once, for mostly it is the only one; the others leave together. */
   #write(frame: Buffer, size: number, written: () => void): void {
     if (!this.#socket.writable) return
-    if (!this.#corked) {
-      this.#corked = true
+    if (this.#turn === 'nothing') {
+      this.#turn = 'some'
+      process.nextTick(this.#endTurn)
+    } else if (this.#turn === 'some') {
+      this.#turn = 'corked'
       this.#socket.cork()
-      process.nextTick(() => {
-        this.#corked = false
-        this.#socket.uncork()
-      })
     }
     this.#socket.write(frame, (error) => {
       if (error) return

@@ -127,6 +127,7 @@ export class WebSocket extends EventTarget {
   declare readonly CLOSED: 3
 
   readonly #url: URL
+  readonly #origin: string
   readonly #dispatcher: Dispatcher
   readonly #opening: OpeningHandshake
   #state: ReadyState = CONNECTING
@@ -149,6 +150,7 @@ export class WebSocket extends EventTarget {
       throw new TypeError('WebSocket constructor: 1 argument required, but only 0 present')
     const init = readInit(options)
     this.#url = parseSocketUrl(url)
+    this.#origin = this.#url.origin
     const protocols = readProtocols(init.protocols)
     const headers = readHeaders(init.headers)
     this.#dispatcher = init.dispatcher ?? getGlobalDispatcher()
@@ -360,7 +362,7 @@ export class WebSocket extends EventTarget {
         : this.#binaryType === 'blob'
           ? new Blob([message])
           : message.buffer
-    this.dispatchEvent(new MessageEvent('message', { data, origin: this.#url.origin }))
+    this.dispatchEvent(new MessageEvent('message', { data, origin: this.#origin }))
   }
 
   #onClosed({ code, reason, wasClean, error }: Closure): void {

@@ -210,11 +210,23 @@ describe('collecting a body', () => {
   })
 
   it('a failure in the tick of the call', async () => {
-    const { body } = makeBody()
-    const text = body.text()
-    body.destroy()
-    await assert.rejects(text, RequestAbortedError)
-    await turn()
+    for (const body of [makeBody().body, arrived(['a'])]) {
+      const text = body.text()
+      body.destroy()
+      await assert.rejects(text, RequestAbortedError)
+      await assert.rejects(body.text(), RequestAbortedError)
+      await turn()
+    }
+  })
+
+  it('a second reading in the tick of the first is refused', async () => {
+    for (const body of [makeBody().body, arrived(['a'])]) {
+      const text = body.text()
+      await assert.rejects(body.text(), { name: 'TypeError', message: 'unusable' })
+      body.complete()
+      await text
+      assert.equal(body.bodyUsed, true)
+    }
   })
 
   it('keeps a falsy reason', async () => {
