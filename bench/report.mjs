@@ -2,7 +2,7 @@
 import { isPeer, SUBJECT } from './candidates/index.mjs'
 
 /** Metrics that get a ratio of their own beside the first one. */
-const COMPARED = ['cpu', 'heap', 'rss']
+const COMPARED = ['cpu', 'heap', 'rss', 'private']
 
 export function scenarioTable({ name, title, metrics, candidates, disturbed }) {
   const ratios = metrics.filter((metric, i) => i === 0 || COMPARED.includes(metric.key))
@@ -53,7 +53,7 @@ export function columns(rows) {
 /** What the project wants to reach, beside what this run gave. */
 export function goalTable(results) {
   const rows = [['scenario', 'against', 'ratio', 'at least', 'aim', '']]
-  for (const { name, goals, limits, metrics, candidates } of results) {
+  for (const { name, kind, goals, limits, metrics, candidates } of results) {
     const own = candidates.find((candidate) => candidate.name === SUBJECT)?.metrics
     for (const [key, most] of Object.entries(limits)) {
       if (!own) continue
@@ -69,7 +69,7 @@ export function goalTable(results) {
       ])
     }
     for (const [against, [least, aim]] of Object.entries(goals)) {
-      const keys = metrics[0].key === 'ms' && metrics[1]?.key === 'heap' ? ['ms', 'heap'] : [metrics[0].key]
+      const keys = kind === 'import' ? metrics.map((metric) => metric.key) : [metrics[0].key]
       for (const key of keys) {
         const ratio = candidates.find((candidate) => candidate.name === against)?.advantage?.[key]
         if (!ratio) continue
