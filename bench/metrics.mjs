@@ -13,7 +13,7 @@ export const METRICS = {
   import: [
     metric('ms', 'ms', 'less'),
     metric('heap', 'heap KB', 'less', 0),
-    metric('private', 'private KB', 'less', 0),
+    metric('written', 'written KB', 'less', 0),
   ],
   'idle-memory': [
     metric('heap', 'heap + external bytes', 'less', 0),

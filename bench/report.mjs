@@ -2,7 +2,7 @@
 import { isPeer, SUBJECT } from './candidates/index.mjs'
 
 /** Metrics that get a ratio of their own beside the first one. */
-const COMPARED = ['cpu', 'heap', 'rss', 'private']
+const COMPARED = ['cpu', 'heap', 'rss', 'written']
 
 export function scenarioTable({ name, title, metrics, candidates, disturbed }) {
   const ratios = metrics.filter((metric, i) => i === 0 || COMPARED.includes(metric.key))
@@ -69,7 +69,7 @@ export function goalTable(results) {
       ])
     }
     for (const [against, [least, aim]] of Object.entries(goals)) {
-      const keys = kind === 'import' ? metrics.map((metric) => metric.key) : [metrics[0].key]
+      const keys = kind === 'import' ? ['ms', 'heap'] : [metrics[0].key]
       for (const key of keys) {
         const ratio = candidates.find((candidate) => candidate.name === against)?.advantage?.[key]
         if (!ratio) continue

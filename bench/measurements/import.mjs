@@ -1,15 +1,18 @@
 // Time and memory of an import in this process, which has imported nothing else of weight.
-import { privateMemory, settledMemory } from './memory.mjs'
+import { settledMemory, writtenMemory } from './memory.mjs'
 
 export async function measure({ specifier }) {
-  const before = { ...settledMemory(), private: privateMemory() }
+  // Looking for the first time costs memory of its own.
+  look()
+  const before = look()
   const begin = performance.now()
   await import(specifier)
   const ms = performance.now() - begin
-  const after = { ...settledMemory(), private: privateMemory() }
-  return {
-    ms,
-    heap: (after.heapUsed - before.heapUsed) / 1024,
-    private: (after.private - before.private) / 1024,
-  }
+  const after = look()
+  return { ms, heap: (after.heap - before.heap) / 1024, written: (after.written - before.written) / 1024 }
+}
+
+function look() {
+  const { heapUsed } = settledMemory()
+  return { heap: heapUsed, written: writtenMemory() }
 }

@@ -13,8 +13,8 @@ export function difference(before, after, count) {
   return { heap: (after.held - before.held) / count, rss: (after.rss - before.rss) / count }
 }
 
-/** Bytes that no other process has: without the pages of the program itself, which come and go as they are touched. */
-export function privateMemory() {
-  const lines = readFileSync('/proc/self/smaps_rollup', 'utf8').matchAll(/^Private_\w+:\s+(\d+) kB$/gm)
-  return Array.from(lines).reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1024, 0)
+/** Bytes that the process has written: without the pages of the program's file, which come and go as it is read. */
+export function writtenMemory() {
+  const [, kilobytes] = /^Private_Dirty:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/smaps_rollup', 'utf8'))
+  return Number(kilobytes) * 1024
 }
