@@ -5,37 +5,43 @@
  * from within an immediate runs after it. Everybody who waits in the same turn shares the two.
  */
 export interface PollWaiter {
-  onPolled(): void
+  /** `poll` is what {@link afterNextPoll} returned. */
+  onPolled(poll: number): void
 }
 
 let waiters: PollWaiter[] = []
+/** The poll that those wait for. */
+let next = 1
 /**
  * What the first immediate was set with, until it runs. Where somebody has put another `setImmediate` in its
  * place since, the old one may never run: tests replace the clock, and put it back with timers under way.
  */
 let setWith: typeof setImmediate | null = null
 
-export function afterNextPoll(waiter: PollWaiter): void {
-  waiters.push(waiter)
+/** Returns the number of the poll. Whoever waits for that one already says so, and is told once. */
+export function afterNextPoll(waiter: PollWaiter, awaited = 0): number {
+  if (awaited !== next) waiters.push(waiter)
   const { setImmediate } = globalThis
-  if (setWith === setImmediate) return
-  setWith = setImmediate
-  setImmediate(beforePoll)
+  if (setWith !== setImmediate) {
+    setWith = setImmediate
+    setImmediate(beforePoll)
+  }
+  return next
 }
 
 function beforePoll(): void {
   const waiting = waiters
   waiters = []
   setWith = null
-  globalThis.setImmediate(afterPoll, waiting)
+  globalThis.setImmediate(afterPoll, waiting, next++)
 }
 
-function afterPoll(waiting: readonly PollWaiter[]): void {
+function afterPoll(waiting: readonly PollWaiter[], poll: number): void {
   let told = 0
   try {
-    while (told < waiting.length) waiting[told++]!.onPolled()
+    while (told < waiting.length) waiting[told++]!.onPolled(poll)
   } finally {
     // One that throws must not keep the others waiting.
-    if (told < waiting.length) globalThis.setImmediate(afterPoll, waiting.slice(told))
+    if (told < waiting.length) globalThis.setImmediate(afterPoll, waiting.slice(told), poll)
   }
 }

@@ -55,7 +55,8 @@ export class Http1Connection
   readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
   #inspection: Inspection = 'done'
   #rest: Rest = 'none'
-  #awaitsPoll = false
+  /** The last poll that was waited for. */
+  #poll = 0
   #served = 0
   /** The request whose body is still being written. */
   #writer: Http1BodyWriter | null = null
@@ -122,19 +123,14 @@ export class Http1Connection
     if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
     if (this.#inspection === 'due') {
       this.#inspection = 'pending'
-      this.#awaitPoll()
+      this.#poll = afterNextPoll(this, this.#poll)
     }
     return this.#inspection === 'done'
   }
 
-  #awaitPoll(): void {
-    if (this.#awaitsPoll) return
-    this.#awaitsPoll = true
-    afterNextPoll(this)
-  }
-
-  onPolled(): void {
-    this.#awaitsPoll = false
+  onPolled(poll: number): void {
+    // One that came before the request did has looked too early.
+    if (poll !== this.#poll) return
     if (this.#inspection === 'pending') {
       this.#inspection = 'done'
       this.#observer.onCapacity()
@@ -241,7 +237,7 @@ export class Http1Connection
     if (this.#inspection === 'done') this.#inspection = 'due'
     if (this.#rest !== 'none') return
     this.#rest = 'due'
-    this.#awaitPoll()
+    this.#poll = afterNextPoll(this, this.#poll)
   }
 
   #beginRest(): void {

@@ -6,7 +6,7 @@ import { afterNextPoll } from '../../src/base/next-poll.ts'
 
 /** Resolves when the loop has polled, for the tests that follow an unusual order. */
 function polled(): Promise<void> {
-  return new Promise((resolve) => afterNextPoll({ onPolled: resolve }))
+  return new Promise((resolve) => afterNextPoll({ onPolled: () => resolve() }))
 }
 
 describe('waiting for the next poll', () => {
@@ -41,6 +41,19 @@ describe('waiting for the next poll', () => {
     const set = t.mock.method(globalThis, 'setImmediate')
     await Promise.all([polled(), polled(), polled()])
     assert.equal(set.mock.callCount(), 2)
+  })
+
+  test('is told once to who says that it waits for that one already, and again for a later one', async () => {
+    const told: number[] = []
+    const waiter = { onPolled: (poll: number) => told.push(poll) }
+    const first = afterNextPoll(waiter)
+    assert.equal(afterNextPoll(waiter, first), first)
+    // The first of the two immediates: what is asked for now needs another poll.
+    await new Promise((resolve) => setImmediate(resolve))
+    const second = afterNextPoll(waiter, first)
+    assert.equal(second, first + 1)
+    await polled()
+    assert.deepEqual(told, [first, second])
   })
 
   test('ends for all, whatever one of them throws', (t) => {

@@ -120,6 +120,18 @@ describe('Http1Connection', () => {
     connection.rest()
   })
 
+  test('a poll that began before a request came does not count for it', async () => {
+    const { connection } = start()
+    connection.rest()
+    // The poll that the rest waits for is the next thing to happen.
+    await turns(1)
+    assert.equal(connection.canTake(queued()), false)
+    await turns(1)
+    assert.equal(connection.canTake(queued()), false)
+    await turns(1)
+    assert.equal(connection.canTake(queued()), true)
+  })
+
   test('does not rest between requests that follow each other', async () => {
     const { transport, observer, connection, take } = start()
     const references: boolean[] = []
