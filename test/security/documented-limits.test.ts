@@ -31,7 +31,9 @@ test('the limits of the HTTP engines are all there', () => {
     'MAX_SENT_FRAME',
     'MAX_DATA_PER_TAKE',
     'COPY_LIMIT',
+    'FIRST_SLAB_BYTES',
     'OUTPUT_SLAB_BYTES',
+    'FIRST_CLOSED_MEMORY',
   ]
   for (const engine of ['http1', 'http2', 'websocket']) {
     const source = read(`src/protocol/${engine}/limits.ts`)

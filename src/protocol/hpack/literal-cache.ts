@@ -6,17 +6,21 @@
  * Direct-mapped with fixed storage: a peer can only make it miss.
  */
 
-/** Distinct short literals of one connection that are worth remembering; a power of two. */
-const SLOTS = 128
+/** Distinct short literals of one connection that are worth remembering: at first, and at most; powers of two. */
+const FIRST_SLOTS = 16
+const MOST_SLOTS = 128
 
 /** Longer literals are mostly unique (cookies, policies, URLs). */
 export const MAX_CACHED_OCTETS = 48
 
 export class LiteralCache {
-  readonly #octets: Uint8Array = new Uint8Array(SLOTS * MAX_CACHED_OCTETS)
+  #slots = FIRST_SLOTS
+  #octets: Uint8Array = new Uint8Array(FIRST_SLOTS * MAX_CACHED_OCTETS)
   /** Octet count and Huffman flag of the slot's key; 0 for a slot that is free. */
-  readonly #keys: Uint8Array = new Uint8Array(SLOTS)
-  readonly #texts: string[] = new Array<string>(SLOTS).fill('')
+  #keys: Uint8Array = new Uint8Array(FIRST_SLOTS)
+  #texts: string[] = new Array<string>(FIRST_SLOTS).fill('')
+  /** How often one literal took the place of another. */
+  #displaced = 0
   /** The slot of the last `find`, where `put` stores. */
   #slot = 0
 
@@ -25,7 +29,7 @@ export class LiteralCache {
     const length = end - start
     let hash = length
     for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + buf[i]!) | 0
-    const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1)
+    const slot = (hash ^ (hash >>> 15)) & (this.#slots - 1)
     this.#slot = slot
     if (this.#keys[slot] !== key(length, huffman)) return null
     const octets = this.#octets
@@ -38,11 +42,23 @@ export class LiteralCache {
 
   /** Remembers `text` for the octets that the last `find` did not know. */
   put(buf: Uint8Array, start: number, end: number, huffman: boolean, text: string): void {
+    if (this.#keys[this.#slot] !== 0 && ++this.#displaced === FIRST_SLOTS) {
+      this.#grow()
+      this.find(buf, start, end, huffman)
+    }
     const slot = this.#slot
     const base = slot * MAX_CACHED_OCTETS - start
     for (let i = start; i < end; i++) this.#octets[base + i] = buf[i]!
     this.#keys[slot] = key(end - start, huffman)
     this.#texts[slot] = text
+  }
+
+  /** Many are in each other's way. What was known is forgotten, and soon known again. */
+  #grow(): void {
+    this.#slots = MOST_SLOTS
+    this.#octets = new Uint8Array(MOST_SLOTS * MAX_CACHED_OCTETS)
+    this.#keys = new Uint8Array(MOST_SLOTS)
+    this.#texts = new Array<string>(MOST_SLOTS).fill('')
   }
 }
 

@@ -20,15 +20,21 @@ import {
   SETTINGS_ENTRY_BYTES,
   WINDOW_UPDATE,
 } from './constants.ts'
-import { COPY_LIMIT, OUTPUT_SLAB_BYTES } from './limits.ts'
+import { COPY_LIMIT, FIRST_SLAB_BYTES, OUTPUT_SLAB_BYTES } from './limits.ts'
+
+/** A new slab has room for this many times what was written lately. */
+const SLAB_TURNS = 8
 
 export class FrameWriter {
-  #slab: Buffer = Buffer.allocUnsafeSlow(OUTPUT_SLAB_BYTES)
+  #slab: Buffer = Buffer.allocUnsafeSlow(FIRST_SLAB_BYTES)
   /** Start of what has not been given away, and end of what has been written. */
   #mark = 0
   #at = 0
   #parts: Uint8Array[] = []
   #controlBytes = 0
+  /** Bytes that went through slabs: since the last `take`, and between the two before. */
+  #recent = 0
+  #before = 0
 
   /** Bytes of control frames waiting: what a peer can make us queue. */
   get controlBytes(): number {
@@ -134,6 +140,8 @@ export class FrameWriter {
   take(): Uint8Array[] | null {
     this.#cut()
     this.#controlBytes = 0
+    this.#before = this.#recent
+    this.#recent = 0
     if (this.#parts.length === 0) return null
     const parts = this.#parts
     this.#parts = []
@@ -170,7 +178,9 @@ export class FrameWriter {
   #reserve(bytes: number): void {
     if (this.#slab.length - this.#at >= bytes) return
     this.#cut()
-    this.#slab = Buffer.allocUnsafeSlow(Math.max(OUTPUT_SLAB_BYTES, bytes))
+    const wanted = SLAB_TURNS * Math.max(this.#recent, this.#before)
+    const size = Math.min(Math.max(wanted, FIRST_SLAB_BYTES), OUTPUT_SLAB_BYTES)
+    this.#slab = Buffer.allocUnsafeSlow(Math.max(size, bytes))
     this.#mark = 0
     this.#at = 0
   }
@@ -179,6 +189,7 @@ export class FrameWriter {
   #cut(): void {
     if (this.#at === this.#mark) return
     this.#parts.push(this.#slab.subarray(this.#mark, this.#at))
+    this.#recent += this.#at - this.#mark
     this.#mark = this.#at
   }
 }

@@ -76,11 +76,14 @@ export const SEND_HIGH_WATER = 131_072
 export const MAX_DATA_PER_TAKE = 262_144
 /** Body pieces up to this size are copied beside their frame header; larger ones go out by reference. */
 export const COPY_LIMIT = 4_096
-/** Size of one piece of output memory: some hundred requests. Each idle connection keeps one. */
+/** Size of one piece of output memory, from that of a connection with little to say to some hundred requests. */
+export const FIRST_SLAB_BYTES = 1_024
 export const OUTPUT_SLAB_BYTES = 16_384
 
 /** Closed stream ids whose reason is remembered; frames on older ones count as late and are ignored. */
 export const CLOSED_MEMORY = 1_024
+/** Room for them to begin with: most connections carry few requests, or thousands. */
+export const FIRST_CLOSED_MEMORY = 32
 
 /**
  * A stream's receive window grows to the bandwidth-delay product, but not beyond this: 16 MiB carries

@@ -3,7 +3,7 @@
  * closed. The count is the size of the table and nothing else, so it cannot go wrong.
  */
 import { MAX_STREAM_ID } from './constants.ts'
-import { CLOSED_MEMORY } from './limits.ts'
+import { CLOSED_MEMORY, FIRST_CLOSED_MEMORY } from './limits.ts'
 import type { Stream } from './stream.ts'
 import { CLOSED_RESET_BY_US, IDLE, type StreamState } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
@@ -11,9 +11,12 @@ import { StreamTable } from './stream-table.ts'
 export class StreamSet<T> {
   readonly #live = new StreamTable<T>()
   #nextId = 1
-  /** Direct-mapped by id: a newer stream simply takes the place of one 1024 streams older. */
-  readonly #closedIds = new Uint32Array(CLOSED_MEMORY)
-  readonly #closedStates = new Uint8Array(CLOSED_MEMORY)
+  /**
+   * Direct-mapped by id: a newer stream simply takes the place of one 1024 streams older. Up to that size the
+   * memory grows with the ids.
+   */
+  #closedIds = new Uint32Array(FIRST_CLOSED_MEMORY)
+  #closedStates = new Uint8Array(FIRST_CLOSED_MEMORY)
 
   get size(): number {
     return this.#live.size
@@ -44,9 +47,20 @@ export class StreamSet<T> {
   }
 
   remember(id: number, state: StreamState): void {
-    const slot = (id >>> 1) % CLOSED_MEMORY
+    while (id >>> 1 >= this.#closedIds.length && this.#closedIds.length < CLOSED_MEMORY) this.#grow()
+    const slot = (id >>> 1) % this.#closedIds.length
     this.#closedIds[slot] = id
     this.#closedStates[slot] = state
+  }
+
+  /** Every id so far has its place in the larger memory where it had it in the smaller. */
+  #grow(): void {
+    const ids = new Uint32Array(2 * this.#closedIds.length)
+    const states = new Uint8Array(ids.length)
+    ids.set(this.#closedIds)
+    states.set(this.#closedStates)
+    this.#closedIds = ids
+    this.#closedStates = states
   }
 
   /**
@@ -55,7 +69,7 @@ export class StreamSet<T> {
    */
   stateOfAbsent(id: number): StreamState {
     if (id % 2 === 0 || id >= this.#nextId) return IDLE
-    const slot = (id >>> 1) % CLOSED_MEMORY
+    const slot = (id >>> 1) % this.#closedIds.length
     if (this.#closedIds[slot] !== id) return CLOSED_RESET_BY_US
     // Only `remember` writes this array, and only states.
     return this.#closedStates[slot] as StreamState

@@ -37,6 +37,21 @@ test('bytes given away are never written again, also when a slab is full', () =>
   })
 })
 
+test('memory is taken for what is written: little by a quiet connection, more by a busy one', () => {
+  const sizes = (perTurn: number): number[] => {
+    const writer = new FrameWriter()
+    const seen = new Set<ArrayBufferLike>()
+    for (let turn = 0; turn < 2000; turn++) {
+      for (let i = 0; i < perTurn; i++) writer.ping(false, Buffer.alloc(8), 0)
+      for (const part of writer.take()!) seen.add(part.buffer)
+    }
+    return [...new Set([...seen].map((memory) => memory.byteLength))]
+  }
+  assert.deepEqual(sizes(1), [1024])
+  assert.deepEqual(sizes(20), [1024, 2720])
+  assert.deepEqual(sizes(500), [1024, 8160, 16_384])
+})
+
 test('control bytes are counted until they are taken', () => {
   const writer = new FrameWriter()
   writer.rstStream(1, 8)

@@ -39,6 +39,22 @@ describe('StreamSet', () => {
   })
 })
 
+describe('StreamSet: the memory of closed streams', () => {
+  test('holds the last 1024, however many there were and in whatever order they closed', () => {
+    for (const count of [20, 100, 1024, 5000]) {
+      const set = new StreamSet<null>()
+      const ids = Array.from({ length: count }, (_, i) => 1 + 2 * i)
+      for (const id of ids) set.add(stream(id))
+      const late = ids.filter((id) => id % 3 === 0)
+      for (const id of [...ids.filter((id) => id % 3 !== 0), ...late]) set.remember(id, CLOSED_ENDED)
+      const newest = new Set(late.concat(ids.slice(-1024)))
+      const known = ids.filter((id) => set.stateOfAbsent(id) === CLOSED_ENDED)
+      assert.equal(known.length, Math.min(count, 1024))
+      assert.ok(known.every((id) => newest.has(id) || count <= 1024))
+    }
+  })
+})
+
 describe('StreamList', () => {
   test('first in, first out', () => {
     const list = new StreamList<null>()
