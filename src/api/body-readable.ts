@@ -366,10 +366,15 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
       this.#collector = COLLECTED
       return RESOLVED.then(() => this.#convertHeld(convert))
     }
+    const answer = this.#gather(convert)
+    // `queueMicrotask` makes an AsyncResource for each.
+    void RESOLVED.then(() => this.#begin())
+    return answer
+  }
+
+  #gather<T>(convert: Conversion<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#collector = new BodyCollector(convert, resolve, reject)
-      // `queueMicrotask` makes an AsyncResource for each.
-      void RESOLVED.then(() => this.#begin())
     })
   }
 
@@ -377,10 +382,9 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
   #convertHeld<T>(convert: Conversion<T>): T | Promise<T> {
     if (this.#failed) throw this.#error
     if (this.#hasReaders()) {
-      return new Promise<T>((resolve, reject) => {
-        this.#collector = new BodyCollector(convert, resolve, reject)
-        this.#begin()
-      })
+      const answer = this.#gather(convert)
+      this.#begin()
+      return answer
     }
     this.#collecting = true
     const gathered = new GatheredBytes(this.#held ?? NOTHING, this.#heldBytes)

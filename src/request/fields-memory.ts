@@ -33,7 +33,7 @@ export class FieldsMemory {
   /** Compares while it reads, and makes a list only from the first difference on. */
   #readObject(headers: Record<string, unknown>): RequestFields {
     const names = Object.keys(headers)
-    const known = this.#known[names.length & (PLACES - 1)]!
+    const known = this.#known[placeOf(names.length)]!
     let given: unknown[] | null = known?.given.length === 2 * names.length ? null : []
     for (let i = 0; i < names.length; i++) {
       // Read once, for a getter may answer differently the next time: what is remembered is what was checked.
@@ -49,14 +49,14 @@ export class FieldsMemory {
   }
 
   #recall(given: unknown[]): RequestFields {
-    const known = this.#known[(given.length >>> 1) & (PLACES - 1)]!
+    const known = this.#known[placeOf(given.length >>> 1)]!
     return known !== null && isSame(known.given, given) ? known.fields : this.#remember(given)
   }
 
   #remember(given: unknown[]): RequestFields {
     const fields = this.#check(given)
     // An array may have changed when it is given again.
-    this.#known[(given.length >>> 1) & (PLACES - 1)] = given.every(isString) ? { given, fields } : null
+    this.#known[placeOf(given.length >>> 1)] = given.every(isString) ? { given, fields } : null
     return fields
   }
 
@@ -65,6 +65,10 @@ export class FieldsMemory {
     fields.addAll(headers)
     return fields
   }
+}
+
+function placeOf(fields: number): number {
+  return fields & (PLACES - 1)
 }
 
 function isSame(known: readonly unknown[], given: readonly unknown[]): boolean {

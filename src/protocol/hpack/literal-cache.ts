@@ -3,7 +3,7 @@
  * each response (a date within its second, a length, a name); a hit costs one comparison of octets instead of
  * a Huffman decoding and a new string, and equal fields stay the same string object.
  *
- * Direct-mapped with fixed storage: a peer can only make it miss.
+ * Direct-mapped with storage that grows once: a peer can only make it miss.
  */
 
 /** Distinct short literals of one connection that are worth remembering: at first, and at most; powers of two. */
