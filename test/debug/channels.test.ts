@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Http2ServerResponse } from 'node:http2'
-import net, { type AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { Client, errors, H2CClient } from '../../src/index.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
+import { refusingPort } from '../support/refusing-port.ts'
 import { type Listener, startOrigin, type Wire } from '../support/wire.ts'
 import { ChannelLog, hear, type PublishedRequest } from './channel-log.ts'
 
@@ -322,10 +322,7 @@ for (const wire of WIRES) {
 
 describe('channels of connecting', () => {
   it('publishes a failure before anybody else hears of it', async (t) => {
-    const server = net.createServer()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    await new Promise((resolve) => server.close(resolve))
+    const port = await refusingPort(t)
 
     for (const [type, version] of [
       [Client, undefined],

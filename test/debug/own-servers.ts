@@ -1,9 +1,11 @@
 /** Servers of a script that makes its traffic within its own process, and the report it ends with. */
 import diagnostics from 'node:diagnostics_channel'
-import net, { type AddressInfo, type Server, type Socket } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { holdRefusingPort, type RefusingPort } from '../support/refusing-port.ts'
 import { CHANNELS } from './channel-names.ts'
 
 const servers: Server[] = []
+const refusing: RefusingPort[] = []
 const sockets = new Set<Socket>()
 const ports: Record<string, number> = {}
 
@@ -20,12 +22,12 @@ export async function listen(name: string, server: Server): Promise<number> {
   return port
 }
 
-/** A port that nobody listens on: one that was just given back. */
+/** A port that nobody listens on, nor will until the report: the test could not tell the two names apart. */
 export async function closedPort(name: string): Promise<number> {
-  const server = net.createServer()
-  const port = await listen(name, server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  const held = await holdRefusingPort()
+  refusing.push(held)
+  ports[name] = held.port
+  return held.port
 }
 
 /** Plays the scenes named in the arguments, each announced on standard error by a line `# name`. */
@@ -38,4 +40,5 @@ export async function play(scenes: Readonly<Record<string, () => Promise<void>>>
   process.stdout.write(JSON.stringify({ pid: process.pid, ports, heard }))
   for (const server of servers) server.close()
   for (const socket of sockets) socket.destroy()
+  for (const held of refusing) held.release()
 }

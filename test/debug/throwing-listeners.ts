@@ -2,10 +2,11 @@
 import diagnostics from 'node:diagnostics_channel'
 import http from 'node:http'
 import http2 from 'node:http2'
-import net, { type AddressInfo, type Server } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { Client, H2CClient } from '../../src/index.ts'
 import { authority, localhost } from '../support/certificates.ts'
+import { holdRefusingPort } from '../support/refusing-port.ts'
 import { CHANNELS } from './channel-names.ts'
 
 const caught = new Set<string>()
@@ -55,12 +56,12 @@ for (const { name, server, make } of WIRES) {
   await client.close()
   await new Promise((resolve) => server.close(resolve))
 
-  const nobody = net.createServer()
-  const lonely = make(await listen(nobody))
-  await new Promise((resolve) => nobody.close(resolve))
+  const nobody = await holdRefusingPort()
+  const lonely = make(nobody.port)
   await lonely.request({ path: '/', method: 'GET' }).catch((error: NodeJS.ErrnoException) => {
     answers.push(`${name} ${error.code}`)
   })
   await lonely.destroy()
+  nobody.release()
 }
 process.stdout.write(JSON.stringify({ pid: process.pid, ports: {}, answers, caught: [...caught] }))

@@ -13,6 +13,7 @@ import { ConnectTimeoutError, InvalidArgumentError } from '../../src/errors.ts'
 import { AddressesError } from '../../src/net/address-attempts.ts'
 import type { BuildConnectorOptions, Connector, ConnectorOptions } from '../../src/net/connector.ts'
 import { abandonConnect, buildConnector } from '../../src/net/connector.ts'
+import { refusingPort } from '../support/refusing-port.ts'
 
 interface Outcome {
   readonly returned: Socket
@@ -48,16 +49,6 @@ async function listening(t: TestContext, host: string, port = 0): Promise<number
   await once(server, 'listening')
   t.after(() => void server.close())
   return (server.address() as AddressInfo).port
-}
-
-/** A port on which nobody listens: just given back. */
-async function closedPort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 const http = (port: number, hostname = 'host.test'): ConnectorOptions => ({
@@ -304,8 +295,8 @@ test('a missing hostname means localhost, as in the runtime', (t) => {
   assert.deepEqual(seen, ['localhost'])
 })
 
-test('a refused connection gives the error of the runtime', async () => {
-  const { error, socket } = await connectWith(buildConnector(), http(await closedPort(), '127.0.0.1'))
+test('a refused connection gives the error of the runtime', async (t) => {
+  const { error, socket } = await connectWith(buildConnector(), http(await refusingPort(t), '127.0.0.1'))
   assert.equal((error as NodeJS.ErrnoException).code, 'ECONNREFUSED')
   assert.equal((error as NodeJS.ErrnoException).syscall, 'connect')
   assert.equal(socket, undefined)
@@ -365,9 +356,9 @@ test('autoSelectFamily true falls through as well', async (t) => {
   assert.equal(socket!.remoteAddress, '127.0.0.1')
 })
 
-test('when no address answers, the error lists them all', async () => {
+test('when no address answers, the error lists them all', async (t) => {
   const lookup = resolvingTo('127.0.0.2', '::1')
-  const { error } = await connectWith(buildConnector({ lookup }), http(await closedPort()))
+  const { error } = await connectWith(buildConnector({ lookup }), http(await refusingPort(t)))
   assert.ok(error instanceof AddressesError)
   assert.equal(error.code, 'ECONNREFUSED')
   assert.deepEqual(
@@ -438,8 +429,8 @@ test('a connect that succeeded while the loop was blocked is no timeout', async 
   await outcome
 })
 
-test('an error that came while the loop was blocked wins over the timeout', async () => {
-  const port = await closedPort()
+test('an error that came while the loop was blocked wins over the timeout', async (t) => {
+  const port = await refusingPort(t)
   const outcome = connectWith(buildConnector({ timeout: 1 }), http(port, '127.0.0.1'))
   block(50)
   assert.equal(((await outcome).error as NodeJS.ErrnoException).code, 'ECONNREFUSED')

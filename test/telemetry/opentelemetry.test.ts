@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Http2ServerResponse } from 'node:http2'
-import net, { type AddressInfo } from 'node:net'
 import { after, beforeEach, describe, it } from 'node:test'
 import { context, propagation, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
@@ -18,6 +17,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 import { Client, H2CClient } from '../../src/index.ts'
+import { refusingPort } from '../support/refusing-port.ts'
 import { type Listener, startOrigin, type Wire } from '../support/wire.ts'
 
 const WIRES: readonly Wire[] = [
@@ -194,11 +194,8 @@ for (const wire of WIRES) {
 
 describe('OpenTelemetry without a server', () => {
   for (const type of [Client, H2CClient]) {
-    it(`ends the span of a request of ${type.name} with why it could not connect`, async () => {
-      const server = net.createServer()
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      const { port } = server.address() as AddressInfo
-      await new Promise((resolve) => server.close(resolve))
+    it(`ends the span of a request of ${type.name} with why it could not connect`, async (t) => {
+      const port = await refusingPort(t)
       const client = new type(`http://127.0.0.1:${port}`)
       await assert.rejects(client.request({ path: '/', method: 'GET' }), { code: 'ECONNREFUSED' })
       await client.destroy()

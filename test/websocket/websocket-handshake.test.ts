@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
 import { Agent } from '../../src/dispatcher/agent.ts'
@@ -9,6 +9,7 @@ import { getGlobalDispatcher, setGlobalDispatcher } from '../../src/dispatcher/g
 import { Client, type Dispatcher, type DispatchHandler, type DispatchOptions } from '../../src/index.ts'
 import { WebSocket } from '../../src/websocket/websocket.ts'
 import { eventually, turns } from '../support/fake-clock.ts'
+import { refusingPort } from '../support/refusing-port.ts'
 import { closed, opened, record, startRawServer } from './raw-server.ts'
 
 describe('the request', () => {
@@ -170,10 +171,7 @@ describe('an answer that is refused', () => {
   })
 
   it('no server at all', async (t) => {
-    const server = net.createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    await new Promise((resolve) => server.close(resolve))
+    const port = await refusingPort(t)
     const client = new Client(`http://127.0.0.1:${port}`)
     t.after(() => client.destroy())
     const socket = new WebSocket(`ws://127.0.0.1:${port}`, { dispatcher: client })
