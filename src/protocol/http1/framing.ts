@@ -115,7 +115,8 @@ export class FramingFields {
   #addNamed(name: string, bytes: Buffer, start: number, end: number): string | null {
     switch (name) {
       case 'upgrade':
-        this.upgrade = true
+        // An empty one names no protocol to switch to.
+        if (end > start) this.upgrade = true
         return null
       case 'connection':
         this.#addConnection(bytes, start, end)
