@@ -21,11 +21,18 @@ type State = 'waiting' | 'open' | 'draining' | 'released'
 const inlets = new WeakMap<object, SlabInlet>()
 
 let shared: Buffer | null = null
+let sharedView: DataView | null = null
+
+/** Up to here a loop copies quicker than a call into the runtime. */
+const LOOP_BELOW_BYTES = 64
+
+const NO_BYTES: Buffer = Buffer.alloc(0)
 
 export class SlabInlet {
   #state: State = 'waiting'
   #socket: Socket | null = null
   #receive: ((bytes: Buffer) => void) | null = null
+  #lend: ((view: DataView, length: number) => number) | null = null
   #onDrained: (() => void) | null = null
   /** Over TLS some records still come after a pause. */
   #backlog: Buffer[] = []
@@ -41,7 +48,10 @@ export class SlabInlet {
 
   /** For the options of `net.connect` or `tls.connect`. */
   options(): OnReadOpts {
-    shared ??= Buffer.allocUnsafeSlow(SLAB_BYTES)
+    if (shared === null) {
+      shared = Buffer.allocUnsafeSlow(SLAB_BYTES)
+      sharedView = new DataView(shared.buffer)
+    }
     this.#next = shared
     return {
       buffer: () => this.#takeNext() as Uint8Array,
@@ -59,8 +69,13 @@ export class SlabInlet {
     return this.#backlog.length > 0 || this.#onDrained !== null
   }
 
-  open(receive: (bytes: Buffer) => void): void {
+  /** `lend` sees the bytes first, where they are shared, and returns how many of them need not come to `receive`. */
+  open(
+    receive: (bytes: Buffer) => void,
+    lend: ((view: DataView, length: number) => number) | null = null,
+  ): void {
     this.#receive = receive
+    this.#lend = lend
     this.resume()
   }
 
@@ -103,6 +118,7 @@ export class SlabInlet {
   #forget(): void {
     this.#backlog = []
     this.#receive = null
+    this.#lend = null
     this.#onDrained = null
   }
 
@@ -117,21 +133,22 @@ export class SlabInlet {
 
   /** False stops reading. */
   #onRead(length: number, memory: Buffer): boolean {
-    const bytes = this.#claim(length, memory)
     switch (this.#state) {
-      case 'open':
-        this.#receive!(bytes)
+      case 'open': {
+        const lent = this.#lend !== null && memory === shared
+        this.#receive!(this.#claim(lent ? this.#lend!(sharedView!, length) : 0, length, memory))
         return true
+      }
       case 'released':
-        return this.#socket!.push(bytes)
+        return this.#socket!.push(this.#claim(0, length, memory))
       default:
-        this.#backlog.push(bytes)
+        this.#backlog.push(this.#claim(0, length, memory))
         return false
     }
   }
 
   /** Bytes that belong to whoever gets them. */
-  #claim(length: number, memory: Buffer): Buffer {
+  #claim(start: number, length: number, memory: Buffer): Buffer {
     const isOwn = memory === this.#own
     if (length >= GIVE_AWAY_BYTES) {
       // More of this size is likely to follow.
@@ -140,9 +157,7 @@ export class SlabInlet {
     } else if (isOwn) {
       this.#next = shared
     }
-    const bytes = Buffer.allocUnsafe(length)
-    memory.copy(bytes, 0, 0, length)
-    return bytes
+    return copyOf(memory, start, length)
   }
 
   #drainNow(): void {
@@ -159,4 +174,16 @@ export class SlabInlet {
       this.#receive!(bytes)
     }
   }
+}
+
+function copyOf(memory: Buffer, start: number, end: number): Buffer {
+  const length = end - start
+  if (length === 0) return NO_BYTES
+  const bytes = Buffer.allocUnsafe(length)
+  if (length < LOOP_BELOW_BYTES) {
+    for (let i = 0; i < length; i++) bytes[i] = memory[start + i]!
+  } else {
+    memory.copy(bytes, 0, start, end)
+  }
+  return bytes
 }

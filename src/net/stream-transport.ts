@@ -28,6 +28,14 @@ export class StreamTransport implements Transport {
       this.#onBroken(error as Error)
     }
   }
+  readonly #onLent = (view: DataView, length: number): number => {
+    try {
+      return this.#sink?.onLent?.(view, length) ?? 0
+    } catch (error) {
+      this.#onBroken(error as Error)
+      return 0
+    }
+  }
   readonly #onDrain = (): void => this.#tell('onDrain')
   readonly #onEnd = (): void => {
     if (this.#inlet?.hasBacklog) this.#inlet.whenDrained(this.#onEnd)
@@ -61,7 +69,7 @@ export class StreamTransport implements Transport {
   attach(sink: TransportSink): void {
     this.#sink = sink
     if (this.#inlet === null) this.socket.on('data', this.#onData)
-    else this.#inlet.open(this.#onData)
+    else this.#inlet.open(this.#onData, sink.onLent === undefined ? null : this.#onLent)
     this.socket
       .on('drain', this.#onDrain)
       .on('end', this.#onEnd)

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { KnownBytes } from '../../src/protocol/known-bytes.ts'
 
+const viewOf = ({ buffer, byteOffset, length }: Buffer): DataView => new DataView(buffer, byteOffset, length)
+
 const text = (length: number): Buffer => Buffer.alloc(length, 'abcdefghijklmnopqrstuvwxyz')
 
 describe('known bytes', () => {
-  for (const length of [1, 31, 32, 256, 257, 1024]) {
+  for (const length of [1, 7, 8, 31, 32, 256, 257, 1024]) {
     it(`are known again wherever they stand, and with no byte changed: ${length}`, () => {
       const known = new KnownBytes()
       assert.equal(known.length, 0)
@@ -14,10 +16,13 @@ describe('known bytes', () => {
       assert.equal(known.length, length)
       assert.equal(known.standAt(text(length), 0), true)
       assert.equal(known.standAt(around, 2), true)
+      assert.equal(known.beginIn(viewOf(text(length))), true)
+      assert.equal(known.beginIn(viewOf(around.subarray(2))), true)
       for (const at of [0, length >> 1, length - 1]) {
         const changed = text(length)
         changed[at]! ^= 1
         assert.equal(known.standAt(changed, 0), false)
+        assert.equal(known.beginIn(viewOf(changed)), false)
       }
     })
   }
@@ -28,9 +33,19 @@ describe('known bytes', () => {
     known.keep(first, 0, 300)
     first.fill(0)
     assert.equal(known.standAt(text(300), 0), true)
+    assert.equal(known.beginIn(viewOf(text(300))), true)
     known.keep(Buffer.from('short'), 0, 5)
     assert.equal(known.length, 5)
     assert.equal(known.standAt(Buffer.from('short'), 0), true)
+    assert.equal(known.beginIn(viewOf(Buffer.from('short'))), true)
+  })
+
+  it('are looked for in the memory that they were moved to when they grew', () => {
+    const known = new KnownBytes()
+    for (const length of [100, 300]) {
+      known.keep(text(length), 0, length)
+      assert.equal(known.beginIn(viewOf(text(length))), true)
+    }
   })
 
   it('are not kept beyond a kilobyte, nor are those before then', () => {

@@ -183,20 +183,37 @@ export class HeadParser {
     }
   }
 
-  /** Whether the bytes begin with the same head as last time, which is then done. */
+  /** To be called in place of `begin`: whether the bytes begin with the same head as last time, which is then done. */
+  recall(view: DataView, end: number): boolean {
+    const known = this.#known
+    if (known === null || this.#knownBytes.length > end || !this.#knownBytes.beginIn(view)) return false
+    this.#trailers = false
+    this.#repeat(known)
+    return true
+  }
+
+  /** The bytes of the head; to be asked when it is done. */
+  get length(): number {
+    return this.#judged
+  }
+
   #recall(bytes: Buffer, start: number, end: number): boolean {
     const known = this.#known
     const length = this.#knownBytes.length
     if (known === null || length > end - start || !this.#knownBytes.standAt(bytes, start)) return false
+    this.#repeat(known)
+    return true
+  }
+
+  #repeat(known: KnownHead): void {
     this.framing = known.framing
     this.version = known.version
     this.status = known.status
     this.reason = known.reason
     this.fields = known.fields
     this.fields.prepareToRepeat()
-    this.#judged = length
+    this.#judged = this.#knownBytes.length
     this.#place = DONE
-    return true
   }
 
   #remember(bytes: Buffer, start: number, end: number): void {

@@ -92,13 +92,15 @@ const COUNTED = 3
 const CHUNKED = 4
 const TRAILERS = 5
 const UNTIL_CLOSE = 6
+/** A head was read by `recall`, the sink does not know yet. */
+const RECALLED = 7
 /** All bytes of the message are read, the sink does not know yet. */
-const COMPLETE = 7
+const COMPLETE = 8
 /** The peer announced that this was its last response. */
-const DRAINED = 8
-const UPGRADED = 9
-const FAILED = 10
-const ENDED = 11
+const DRAINED = 9
+const UPGRADED = 10
+const FAILED = 11
+const ENDED = 12
 
 const BODY_PHASE: Readonly<Record<number, number>> = {
   [NO_BODY]: COMPLETE,
@@ -182,6 +184,17 @@ export class ResponseParser {
     }
   }
 
+  /**
+   * Reads the head of a response if it is the same as last time, and tells nobody: the next `execute` does, which
+   * is to be given what follows, even if that is nothing. Returns the length of the head, 0 if there is no such.
+   */
+  recall(view: DataView, end: number): number {
+    if (this.#phase !== BETWEEN || this.#paused || this.expecting === 0) return 0
+    if (!this.#head.recall(view, end)) return 0
+    this.#phase = RECALLED
+    return this.#head.length
+  }
+
   /** The peer will send nothing more. While paused this takes effect when the rest has been fed again. */
   finish(): void {
     this.#eof = true
@@ -208,6 +221,11 @@ export class ResponseParser {
     while (!this.#paused) {
       if (this.#phase === COMPLETE) {
         this.#complete(at, end)
+        continue
+      }
+      if (this.#phase === RECALLED) {
+        this.#beginMessage()
+        this.#finishHead(at)
         continue
       }
       if (at === end) return at
@@ -269,13 +287,17 @@ export class ResponseParser {
       this.#fail(HPE_CR_EXPECTED, 'Missing expected CR before the status line', at)
       return at
     }
+    this.#phase = HEAD
+    this.#head.begin(false)
+    this.#beginMessage()
+    return at
+  }
+
+  #beginMessage(): void {
     this.#emptyLines = 0
     this.#bodyBytes = 0
     this.#contentLength = -1
-    this.#phase = HEAD
-    this.#head.begin(false)
     this.#sink.onMessageBegin()
-    return at
   }
 
   #readHead(bytes: Buffer, start: number, end: number): number {

@@ -118,7 +118,21 @@ export class Reuse {
     if (state === null) throw new InternalError(`connection reuse: ${input} in state ${this.#state}`)
     if (state === this.#state) return
     this.#state = state
-    this.#next = REUSE_TABLE[state]
+    this.#next = rowOf(state)
+  }
+}
+
+/** By name: an index that changes from call to call costs the runtime a search, twice for each request. */
+function rowOf(state: ReuseState): (typeof REUSE_TABLE)[ReuseState] {
+  switch (state) {
+    case 'idle':
+      return REUSE_TABLE.idle
+    case 'busy':
+      return REUSE_TABLE.busy
+    case 'last':
+      return REUSE_TABLE.last
+    case 'over':
+      return REUSE_TABLE.over
   }
 }
 

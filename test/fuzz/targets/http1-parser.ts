@@ -30,8 +30,11 @@ class Reading {
     }
   }
 
-  feed(bytes: Buffer): void {
+  /** `recall`: as a connection does whose bytes stand in shared memory. */
+  feed(bytes: Buffer, recall = false): void {
     let at = 0
+    if (recall)
+      at = this.#parser.recall(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), bytes.length)
     do {
       if (this.#parser.status === 'paused') this.#parser.resume()
       const next = this.#parser.execute(bytes, at, bytes.length)
@@ -103,7 +106,7 @@ function check({ context, bytes }: Recording, random: Random): void {
 
   const pauses = random.oneIn(2) ? () => random.oneIn(3) : () => false
   const pieces = new Reading(context, pauses)
-  for (const piece of cut(bytes, random)) pieces.feed(piece)
+  for (const piece of cut(bytes, random)) pieces.feed(piece, random.oneIn(2))
   pieces.finish()
   assert.deepEqual(pieces.report(), expected, 'the same bytes in other pieces')
 }

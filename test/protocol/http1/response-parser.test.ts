@@ -20,6 +20,11 @@ function feed(parser: ResponseParser, text: string): string {
   return bytes.toString('latin1', parser.execute(bytes, 0, bytes.length))
 }
 
+function recall(parser: ResponseParser, text: string): number {
+  const { buffer, byteOffset, length } = Buffer.from(text, 'latin1')
+  return parser.recall(new DataView(buffer, byteOffset, length), length)
+}
+
 const OK = 'HTTP/1.1 200 OK\r\n'
 const EMPTY = `${OK}content-length: 0\r\n\r\n`
 const FIVE = `${OK}content-length: 5\r\n\r\n`
@@ -355,6 +360,58 @@ describe('ResponseParser: a head that comes again', () => {
       feed(parser, `${OK}content-length: ${length}\r\n\r\n${'x'.repeat(length)}`)
     }
     assert.deepEqual(lengths, [1, 1, 2, 1, 10])
+  })
+
+  it('is recalled where it stands, and told with what follows', () => {
+    const { sink, parser } = setUp()
+    for (let i = 0; i < 4; i++) parser.expect('GET', false)
+    assert.equal(recall(parser, FIVE), 0)
+    feed(parser, `${FIVE}hello`)
+    const before = sink.flush().splice(0)
+    assert.equal(recall(parser, `${FIVE}ag`), FIVE.length)
+    assert.deepEqual(sink.flush().splice(0), [])
+    feed(parser, 'ag')
+    assert.equal(recall(parser, FIVE), 0, 'in a body')
+    feed(parser, 'ain')
+    assert.deepEqual(
+      sink
+        .flush()
+        .splice(0)
+        .map((line) => line.replace('again', 'hello')),
+      before,
+    )
+    assert.equal(recall(parser, FIVE.slice(0, -1)), 0, 'not all of it')
+    assert.equal(recall(parser, FIVE.replace('5', '6')), 0, 'another')
+    parser.pause()
+    assert.equal(recall(parser, FIVE), 0, 'while the sink pauses')
+    parser.resume()
+    feed(parser, `${FIVE}third`)
+    assert.equal(recall(parser, FIVE), FIVE.length)
+    feed(parser, '')
+    assert.deepEqual(
+      sink
+        .flush()
+        .splice(0)
+        .filter((line) => line.startsWith('body')),
+      ['body "third"'],
+    )
+    feed(parser, 'forth')
+    assert.equal(recall(parser, FIVE), 0, 'where nothing is due')
+    assert.equal(feed(parser, FIVE), FIVE)
+    assert.equal(parser.failure?.code, 'UNSOLICITED')
+  })
+
+  it('is recalled as the interim response and as the hand-over that it is', () => {
+    const { sink, parser } = setUp()
+    const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'
+    parser.expect('GET', true)
+    feed(parser, hint)
+    const told = sink.flush().splice(0)
+    assert.equal(recall(parser, hint), hint.length)
+    feed(parser, '')
+    assert.deepEqual(sink.flush().splice(0), told)
+    assert.equal(feed(parser, `${UPGRADED}rest`), 'rest')
+    assert.equal(recall(parser, UPGRADED), 0)
   })
 
   it('says what it says to the request that it answers', () => {
