@@ -160,7 +160,7 @@ export class Http1Connection
       return
     }
     this.#writeWhole(request, prepared.head, length === null ? NO_BODY_TAIL : contentLengthTail(length))
-    if (request.source.kind === 'bytes') request.onBodySent(request.source.bytes)
+    if (request.source.kind === 'bytes') request.onWholeBodySent(request.source)
     request.onRequestSent(at)
   }
 
@@ -186,14 +186,16 @@ export class Http1Connection
 
   #writeWhole(request: Request, head: string, tail: string): void {
     const transport = this.#transport
-    const bytes = request.source.kind === 'bytes' ? request.source.bytes : null
+    const body = request.source.kind === 'bytes' ? request.source : null
+    const bytes = body === null || body.ascii !== null ? null : body.bytes
     this.#announceHead(request, head)
+    const text = head + tail + (body?.ascii ?? '')
     if (this.#settings.pipelining > 1) {
       // Others of the same tick may join it.
-      transport.write(head + tail)
+      transport.write(text)
       if (bytes !== null) transport.write(bytes)
     } else {
-      transport.writeNow(bytes === null ? [head + tail] : [head + tail, bytes])
+      transport.writeNow(bytes === null ? [text] : [text, bytes])
     }
     request.onWritten()
   }

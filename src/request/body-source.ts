@@ -7,11 +7,20 @@ import { isUint8Array } from 'node:util/types'
 
 export type BodySource =
   | { readonly kind: 'none' }
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | WholeSource
   | { readonly kind: 'stream'; readonly stream: BodyStream }
   | { readonly kind: 'iterable'; readonly source: Iterable<unknown> | AsyncIterable<unknown> }
   | { readonly kind: 'blob'; readonly blob: Blob }
   | { readonly kind: 'form'; readonly form: FormDataLike }
+
+/** A body that is all there. */
+export interface WholeSource {
+  readonly kind: 'bytes'
+  readonly byteLength: number
+  readonly bytes: Uint8Array
+  /** The same as a string, where that was given and each of its characters is one byte. */
+  readonly ascii: string | null
+}
 
 /** A Node stream, or an older emitter that can at least `pipe` and `on`. */
 export type BodyStream = Pick<Readable, 'on' | 'pipe'> & Partial<Readable>
@@ -22,10 +31,33 @@ export interface FormDataLike extends Iterable<[string, unknown]> {
 
 const NONE: BodySource = { kind: 'none' }
 
+/** Longer strings are made into bytes at once: to see whether they are ASCII takes as long. */
+const MAX_ASCII_LENGTH = 8 * 1024
+
+/** A short string goes out with the head as it is, and bytes are made of it only where bytes are wanted. */
+class AsciiSource implements WholeSource {
+  readonly kind = 'bytes'
+  readonly ascii: string
+  #bytes: Buffer | null = null
+
+  constructor(ascii: string) {
+    this.ascii = ascii
+  }
+
+  get byteLength(): number {
+    return this.ascii.length
+  }
+
+  get bytes(): Uint8Array {
+    this.#bytes ??= Buffer.from(this.ascii, 'latin1')
+    return this.#bytes
+  }
+}
+
 /** Returns null for a value that cannot be a body. */
 export function classifyBody(body: unknown): BodySource | null {
   if (body === null || body === undefined) return NONE
-  if (typeof body === 'string') return bytesSource(Buffer.from(body))
+  if (typeof body === 'string') return stringSource(body)
   if (typeof body !== 'object') return null
   if (isStream(body)) return { kind: 'stream', stream: body }
   if (isUint8Array(body)) return bytesSource(body)
@@ -50,7 +82,15 @@ export function isStream(value: unknown): value is BodyStream {
 }
 
 function bytesSource(bytes: Uint8Array): BodySource {
-  return bytes.byteLength === 0 ? NONE : { kind: 'bytes', bytes }
+  const { byteLength } = bytes
+  return byteLength === 0 ? NONE : { kind: 'bytes', byteLength, bytes, ascii: null }
+}
+
+function stringSource(text: string): BodySource {
+  if (text === '') return NONE
+  // In UTF-8 only ASCII has as many bytes as characters.
+  if (text.length <= MAX_ASCII_LENGTH && Buffer.byteLength(text) === text.length) return new AsciiSource(text)
+  return bytesSource(Buffer.from(text))
 }
 
 const FORM_DATA_METHODS = ['append', 'delete', 'get', 'getAll', 'has', 'set'] as const
@@ -102,7 +142,7 @@ export function knownLength(source: BodySource): number | null {
     case 'none':
       return 0
     case 'bytes':
-      return source.bytes.byteLength
+      return source.byteLength
     case 'blob':
       return source.blob.size
     case 'stream':

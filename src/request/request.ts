@@ -20,7 +20,7 @@ import {
 } from '../errors.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
 import type { FieldValue, HeaderList } from '../protocol/header-list.ts'
-import { destroyStream, isReplayable } from './body-source.ts'
+import { destroyStream, isReplayable, type WholeSource } from './body-source.ts'
 import type { DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { describeError } from './error-context.ts'
@@ -225,6 +225,18 @@ export class Request extends RequestTerms {
 
   onBodyRead(): void {
     if (!isReplayable(this.source)) this.#marks |= SPENT
+  }
+
+  /** The body went out with the head; bytes are made of it only for those who want to see them. */
+  onWholeBodySent(source: WholeSource): void {
+    if (this.settled) return
+    try {
+      if (!channels.requestBodyChunkSent.hasSubscribers && !this.#handler.onBodySent) return
+    } catch (error) {
+      this.abort(error)
+      return
+    }
+    this.onBodySent(source.bytes)
   }
 
   onBodySent(chunk: string | Uint8Array): void {

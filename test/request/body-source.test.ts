@@ -58,6 +58,27 @@ describe('kinds of bodies', () => {
     assert.deepEqual(source?.kind === 'bytes' && [...source.bytes], [9, 3])
   })
 
+  test('a short string of ASCII stays one until bytes are wanted; no other string does', () => {
+    for (const [text, isAscii] of [
+      ['x', true],
+      ['\x00\x7f\r\n', true],
+      ['x'.repeat(8192), true],
+      ['x'.repeat(8193), false],
+      ['\x80', false],
+      ['na\u00efve', false],
+      ['\u20ac', false],
+      ['\ud83d\ude00', false],
+      ['\ud800', false],
+    ] as const) {
+      const source = classifyBody(text)
+      assert.ok(source?.kind === 'bytes')
+      assert.equal(source.ascii, isAscii ? text : null)
+      assert.deepEqual([...source.bytes], [...Buffer.from(text)])
+      assert.equal(source.byteLength, Buffer.byteLength(text))
+      assert.equal(source.bytes, source.bytes)
+    }
+  })
+
   test('bytes of another realm are bytes', () => {
     assert.equal(kindOf(runInNewContext('new Uint8Array([1])')), 'bytes')
   })

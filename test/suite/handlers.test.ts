@@ -241,6 +241,21 @@ overEachWay('the controller', (way) => {
     })
   }
 
+  test('an onBodySent that cannot even be asked for fails its request, not the others', async (t) => {
+    const client = (await startOrigin(t, way, echo)).dispatcher()
+    const own = new Error('no access')
+    const handler = new RecordingHandler()
+    Object.defineProperty(handler, 'onBodySent', {
+      get() {
+        throw own
+      },
+    })
+    client.dispatch({ ...POST, body: 'x' }, handler)
+    await handler.settled
+    assert.equal(handler.error, own)
+    assert.equal((await readEcho(await client.request(GET))).method, 'GET')
+  })
+
   test('abort without a reason', async (t) => {
     const client = (await startOrigin(t, way, echo)).dispatcher()
     const handler = new RecordingHandler({ onResponseStart: (controller) => controller.abort() })

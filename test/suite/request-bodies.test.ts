@@ -106,6 +106,37 @@ overEachWay('request bodies', (way) => {
     })
   }
 
+  test('strings of any length and alphabet arrive as UTF-8, also one behind the other', async (t) => {
+    const client = (await startOrigin(t, way, echo)).dispatcher({ pipelining: 4 })
+    const texts = [
+      'x',
+      'x'.repeat(8192),
+      'x'.repeat(8193),
+      'x'.repeat(100_000),
+      '\x7f\x80',
+      '\u20ac',
+      '\ud800',
+    ]
+    const received = await Promise.all(
+      texts.map(async (body) => readEcho(await client.request({ path: '/', method: 'PUT', body }))),
+    )
+    for (const [index, text] of texts.entries()) {
+      const bytes = Buffer.from(text)
+      assert.equal(received[index]!.body, bytes.toString('latin1'))
+      assert.equal(received[index]!.headers['content-length'], String(bytes.length))
+    }
+  })
+
+  test('a handler hears of the bytes of a string', async (t) => {
+    const client = (await startOrigin(t, way, echo)).dispatcher()
+    for (const body of ['plain', 'gr\u00fcn']) {
+      const handler = new RecordingHandler()
+      client.dispatch({ ...POST, body }, handler)
+      await handler.settled
+      assert.deepEqual(handler.sent, [Buffer.from(body)])
+    }
+  })
+
   test('a declared length frames a body whose length is unknown', async (t) => {
     const client = (await startOrigin(t, way, echo)).dispatcher()
     for (const make of [lateStream, pieces, slowPieces]) {
