@@ -64,6 +64,10 @@ export const SCENARIOS = [
     goals: { undici: [1.5, 2] },
   },
   {
+    ...load('h1-post-1k-pool-50', '1 KB JSON POST, Pool of 50', 'h1', { ...POST, connections: 50 }, H1_SOME),
+    goals: { undici: [1.5, 2] },
+  },
+  {
     ...load('h1-64k', '64 KB body, one connection', 'h1', { path: '/64k' }, H1_ALL),
     goals: { undici: [1.3, 2] },
   },
