@@ -6,11 +6,13 @@
  */
 import type { Stream } from './stream.ts'
 
-/** A power of two, because places wrap with a mask; holds the usual 100 streams without growing. */
-const INITIAL_PLACES = 256
+/** The table begins with 2 to this power of places: few connections are idle with more, and it grows with use. */
+const INITIAL_BITS = 4
 
 export class StreamTable<T> {
-  #places: (Stream<T> | null)[] = new Array<Stream<T> | null>(INITIAL_PLACES).fill(null)
+  #places: (Stream<T> | null)[] = emptyPlaces(INITIAL_BITS)
+  /** How many of the highest bits of a hash tell the place. */
+  #bits = INITIAL_BITS
   #size = 0
 
   get size(): number {
@@ -20,7 +22,7 @@ export class StreamTable<T> {
   get(id: number): Stream<T> | undefined {
     const places = this.#places
     const mask = places.length - 1
-    for (let at = homeOf(id) & mask; ; at = (at + 1) & mask) {
+    for (let at = homeOf(id, this.#bits); ; at = (at + 1) & mask) {
       const stream = places[at]!
       if (stream === null) return undefined
       if (stream.id === id) return stream
@@ -39,13 +41,13 @@ export class StreamTable<T> {
   remove(stream: Stream<T>): void {
     const places = this.#places
     const mask = places.length - 1
-    let gap = homeOf(stream.id) & mask
+    let gap = homeOf(stream.id, this.#bits)
     while (places[gap] !== stream) {
       if (places[gap] === null) return
       gap = (gap + 1) & mask
     }
     for (let at = (gap + 1) & mask; places[at] !== null; at = (at + 1) & mask) {
-      const home = homeOf(places[at]!.id) & mask
+      const home = homeOf(places[at]!.id, this.#bits)
       if (((at - home) & mask) >= ((at - gap) & mask)) {
         places[gap] = places[at]!
         gap = at
@@ -70,21 +72,29 @@ export class StreamTable<T> {
   #place(stream: Stream<T>): void {
     const places = this.#places
     const mask = places.length - 1
-    let at = homeOf(stream.id) & mask
+    let at = homeOf(stream.id, this.#bits)
     while (places[at] !== null) at = (at + 1) & mask
     places[at] = stream
   }
 
   #grow(): void {
     const old = this.#places
-    this.#places = new Array<Stream<T> | null>(old.length * 2).fill(null)
+    this.#bits++
+    this.#places = emptyPlaces(this.#bits)
     for (const stream of old) {
       if (stream !== null) this.#place(stream)
     }
   }
 }
 
-/** A client's ids are odd and come in a row, so without their lowest bit they fill the table evenly. */
-function homeOf(id: number): number {
-  return id >>> 1
+function emptyPlaces<T>(bits: number): (Stream<T> | null)[] {
+  return new Array<Stream<T> | null>(2 ** bits).fill(null)
+}
+
+/**
+ * Ids come in a row, and streams that stood in a row would all be looked at whenever one of them goes. Multiples of
+ * the golden ratio spread them as far apart as can be.
+ */
+function homeOf(id: number, bits: number): number {
+  return Math.imul(id >>> 1, 0x9e3779b1) >>> (32 - bits)
 }

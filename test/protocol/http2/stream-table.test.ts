@@ -19,19 +19,51 @@ describe('StreamTable', () => {
     table.add(one)
     assert.equal(table.get(1), one)
     assert.equal(table.get(3), undefined)
-    // The same place as 1, 256 places on.
-    assert.equal(table.get(513), undefined)
   })
 
   test('streams that want the same place are kept apart, whichever of them goes', () => {
-    for (const gone of [1, 513, 1025, 3]) {
-      const table = new StreamTable<null>()
-      const streams = [1, 3, 513, 1025].map(stream)
-      for (const item of streams) table.add(item)
-      table.remove(streams.find(({ id }) => id === gone)!)
-      for (const item of streams) assert.equal(table.get(item.id), item.id === gone ? undefined : item)
-      assert.equal(table.size, 3)
+    // Eight of sixteen places are taken, and with one stride or another some of them are wanted twice.
+    for (let stride = 2; stride <= 64; stride += 2) {
+      for (let gone = 0; gone < 8; gone++) {
+        const table = new StreamTable<null>()
+        const streams = Array.from({ length: 8 }, (_, index) => stream(1 + index * stride))
+        for (const item of streams) table.add(item)
+        table.remove(streams[gone]!)
+        for (const [index, item] of streams.entries()) {
+          assert.equal(table.get(item.id), index === gone ? undefined : item)
+        }
+        assert.equal(table.size, 7)
+      }
     }
+  })
+
+  test('to close one of many streams takes no look at the others, also beside one that stays open', () => {
+    let looks = 0
+    const watched = (id: number): Stream<null> => {
+      const item = Object.create(stream(id)) as Stream<null>
+      return Object.defineProperty(item, 'id', {
+        get() {
+          looks++
+          return id
+        },
+      })
+    }
+    const table = new StreamTable<null>()
+    table.add(watched(1))
+    const open: Stream<null>[] = []
+    let next = 3
+    for (; open.length < 1000; next += 2) {
+      open.push(watched(next))
+      table.add(open.at(-1)!)
+    }
+    looks = 0
+    const TURNS = 5000
+    for (let turn = 0; turn < TURNS; turn++, next += 2) {
+      table.remove(open.shift()!)
+      open.push(watched(next))
+      table.add(open.at(-1)!)
+    }
+    assert.ok(looks < 10 * TURNS, `${looks / TURNS} looks for each stream`)
   })
 
   test('to remove a stream that is not there changes nothing', () => {
