@@ -105,15 +105,16 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   /** The head is written. */
   begin(): void {
     const { request } = this
+    const at = now()
     request.onWritten()
-    this.#deadline.arm(this.#headersTimeout)
+    this.#deadline.arm(this.#headersTimeout, at)
     if (request.takesOver) {
       this.#sending = 'sent'
-      request.onRequestSent()
+      request.onRequestSent(at)
     } else if (request.expectContinue && this.#hasBody) {
       this.#sending = 'held'
     } else {
-      this.#sendBody()
+      this.#sendBody(at)
     }
   }
 
@@ -129,7 +130,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
     return this.request.bodyTimeout ?? this.#host.settings.bodyTimeout
   }
 
-  #sendBody(): void {
+  #sendBody(at: number): void {
     const { request } = this
     const { pumped } = this.#body
     if (pumped !== null) {
@@ -144,7 +145,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
       this.#host.send(this, request.source.bytes, true)
       request.onBodySent(request.source.bytes)
     }
-    request.onRequestSent()
+    request.onRequestSent(at)
   }
 
   onChunk(chunk: string | Uint8Array): boolean {
@@ -195,7 +196,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   onInformational(status: number, fields: HeaderBlock): void {
     this.#deadline.arm(this.#headersTimeout)
     if (status === 100) {
-      if (this.#sending === 'held') this.#sendBody()
+      if (this.#sending === 'held') this.#sendBody(now())
       return
     }
     this.request.onResponseStarted(this.#host.readAt)

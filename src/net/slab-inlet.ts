@@ -7,6 +7,8 @@
  * Sharing is safe because the runtime fills the memory immediately before it calls back, and nothing that is
  * handed on still points to it.
  */
+// The global of this name is a getter, which is too slow for every read.
+import { Buffer } from 'node:buffer'
 import type { OnReadOpts, Socket } from 'node:net'
 
 /** What the runtime reads at most at a time without `onread`. */

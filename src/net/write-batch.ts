@@ -2,6 +2,9 @@
  * Collects what is written during one tick and gives it to the socket at once: requests that go out together
  * cost one system call, and a head travels with its body.
  */
+// The globals of these names are getters, which are too slow for every write.
+import { Buffer } from 'node:buffer'
+import { nextTick } from 'node:process'
 import type { Writable } from 'node:stream'
 
 /** Past this a batch is flushed at once, so that a large upload is not held twice. */
@@ -38,7 +41,7 @@ export class WriteBatch {
       this.flush()
     } else if (!this.#scheduled) {
       this.#scheduled = true
-      process.nextTick(this.#flush)
+      nextTick(this.#flush)
     }
   }
 

@@ -2,6 +2,8 @@
  * What a caller gave as `body`, classified once. Everything behind this switches on `kind` and never looks at
  * the caller's value again (contract: dispatcher.md 5.1).
  */
+// The global of this name is a getter, which is too slow for every request.
+import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { isUint8Array } from 'node:util/types'
 
