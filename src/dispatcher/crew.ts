@@ -169,10 +169,12 @@ export class Crew<W extends Work> {
   /** A member could not connect. Takes back what others can do, and returns what is to fail. */
   takeBack(works: readonly W[]): readonly W[] {
     if (this.#connected === 0 || this.#stage === 'closing' || this.#stage === 'ended') return works
-    const kept = works.filter((work) => !this.#returned.has(work))
+    const kept: W[] = []
+    const lost: W[] = []
+    for (const work of works) (this.#returned.has(work) ? lost : kept).push(work)
     for (const work of kept) this.#returned.add(work)
     this.#queue.putBack(kept)
-    return works.filter((work) => !kept.includes(work))
+    return lost
   }
 
   /** No member will take what waits. `verbatim` when the reason is a caller's own value. */
