@@ -2,6 +2,7 @@
 // With arguments: runs only the files whose path contains one of them.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -19,8 +20,8 @@ if (files.length === 0) {
   process.exit(1)
 }
 
-const run = spawnSync(process.execPath, ['--import', 'tsx', '--test', '--test-reporter=spec', ...files], {
-  cwd: root,
-  stdio: 'inherit',
-})
+// The runner's own choice leaves a core to itself, which is half of two.
+const concurrency = `--test-concurrency=${availableParallelism()}`
+const flags = ['--import', 'tsx', '--test', concurrency, '--test-reporter=spec']
+const run = spawnSync(process.execPath, [...flags, ...files], { cwd: root, stdio: 'inherit' })
 process.exit(run.status ?? 1)
