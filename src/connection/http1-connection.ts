@@ -187,7 +187,7 @@ export class Http1Connection
   #writeWhole(request: Request, head: string, tail: string): void {
     const transport = this.#transport
     const body = request.source.kind === 'bytes' ? request.source : null
-    const bytes = body === null || body.ascii !== null ? null : body.bytes
+    const bytes = body === null || body.ascii !== null ? null : body.bytes()
     this.#announceHead(request, head)
     const text = head + tail + (body?.ascii ?? '')
     if (this.#settings.pipelining > 1) {

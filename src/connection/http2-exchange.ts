@@ -142,8 +142,8 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
     }
     this.#sending = 'sent'
     if (request.source.kind === 'bytes') {
-      this.#host.send(this, request.source.bytes, true)
-      request.onBodySent(request.source.bytes)
+      this.#host.send(this, request.source.bytes(), true)
+      request.onBodySent(request.source.bytes())
     }
     request.onRequestSent(at)
   }

@@ -38,6 +38,8 @@ export function prepareHttp2Request(
       return new InformationalError('HTTP/2: Extended CONNECT protocol not supported by server')
     }
   }
+  // Sent as bytes in any case, which also tell their length.
+  if (request.source.kind === 'bytes') request.source.bytes()
   const body = prepareBody(request, settings.strictContentLength)
   if (body instanceof Error) return body
 

@@ -19,9 +19,10 @@ export type BodySource =
 export interface WholeSource {
   readonly kind: 'bytes'
   readonly byteLength: number
-  readonly bytes: Uint8Array
   /** The same as a string, where that was given and each of its characters is one byte. */
   readonly ascii: string | null
+  /** Made at the first call, where a string was given. */
+  bytes(): Uint8Array
 }
 
 /** A Node stream, or an older emitter that can at least `pipe` and `on`. */
@@ -33,25 +34,50 @@ export interface FormDataLike extends Iterable<[string, unknown]> {
 
 const NONE: BodySource = { kind: 'none' }
 
-/** Longer strings are made into bytes at once: to see whether they are ASCII takes as long. */
+/** Longer strings are made into bytes at once. */
 const MAX_ASCII_LENGTH = 8 * 1024
 
-/** A short string goes out with the head as it is, and bytes are made of it only where bytes are wanted. */
-class AsciiSource implements WholeSource {
+class BytesSource implements WholeSource {
   readonly kind = 'bytes'
-  readonly ascii: string
-  #bytes: Buffer | null = null
+  readonly ascii = null
+  readonly #bytes: Uint8Array
 
-  constructor(ascii: string) {
-    this.ascii = ascii
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
   }
 
   get byteLength(): number {
-    return this.ascii.length
+    return this.#bytes.byteLength
   }
 
-  get bytes(): Uint8Array {
-    this.#bytes ??= Buffer.from(this.ascii, 'latin1')
+  bytes(): Uint8Array {
+    return this.#bytes
+  }
+}
+
+/** A short string: over HTTP/1.1 it goes out with the head as it is, and bytes are made only where they are wanted. */
+class StringSource implements WholeSource {
+  readonly kind = 'bytes'
+  readonly #text: string
+  #byteLength = -1
+  #bytes: Buffer | null = null
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  get byteLength(): number {
+    if (this.#byteLength === -1) this.#byteLength = this.#bytes?.length ?? Buffer.byteLength(this.#text)
+    return this.#byteLength
+  }
+
+  get ascii(): string | null {
+    // In UTF-8 only ASCII has as many bytes as characters.
+    return this.byteLength === this.#text.length ? this.#text : null
+  }
+
+  bytes(): Uint8Array {
+    this.#bytes ??= Buffer.from(this.#text)
     return this.#bytes
   }
 }
@@ -84,15 +110,12 @@ export function isStream(value: unknown): value is BodyStream {
 }
 
 function bytesSource(bytes: Uint8Array): BodySource {
-  const { byteLength } = bytes
-  return byteLength === 0 ? NONE : { kind: 'bytes', byteLength, bytes, ascii: null }
+  return bytes.byteLength === 0 ? NONE : new BytesSource(bytes)
 }
 
 function stringSource(text: string): BodySource {
   if (text === '') return NONE
-  // In UTF-8 only ASCII has as many bytes as characters.
-  if (text.length <= MAX_ASCII_LENGTH && Buffer.byteLength(text) === text.length) return new AsciiSource(text)
-  return bytesSource(Buffer.from(text))
+  return text.length <= MAX_ASCII_LENGTH ? new StringSource(text) : new BytesSource(Buffer.from(text))
 }
 
 const FORM_DATA_METHODS = ['append', 'delete', 'get', 'getAll', 'has', 'set'] as const
@@ -118,7 +141,7 @@ export function givenBody(source: BodySource): unknown {
     case 'none':
       return null
     case 'bytes':
-      return source.bytes
+      return source.bytes()
     case 'stream':
       return source.stream
     case 'iterable':
