@@ -137,8 +137,10 @@ export class SlabInlet {
   #onRead(length: number, memory: Buffer): boolean {
     switch (this.#state) {
       case 'open': {
-        const lent = this.#lend !== null && memory === shared
-        this.#receive!(this.#claim(lent ? this.#lend!(sharedView!, length) : 0, length, memory))
+        const done = this.#lend !== null && memory === shared ? this.#lend(sharedView!, length) : 0
+        const bytes = this.#claim(done, length, memory)
+        // Nobody is there any more if the look went wrong.
+        this.#receive?.(bytes)
         return true
       }
       case 'released':

@@ -2,9 +2,8 @@
  * Collects what is written during one tick and gives it to the socket at once: requests that go out together
  * cost one system call, and a head travels with its body.
  */
-// The globals of these names are getters, which are too slow for every write.
+// The global of this name is a getter, which is too slow for every write.
 import { Buffer } from 'node:buffer'
-import { nextTick } from 'node:process'
 import type { Writable } from 'node:stream'
 
 /** Past this a batch is flushed at once, so that a large upload is not held twice. */
@@ -41,7 +40,7 @@ export class WriteBatch {
       this.flush()
     } else if (!this.#scheduled) {
       this.#scheduled = true
-      nextTick(this.#flush)
+      process.nextTick(this.#flush)
     }
   }
 

@@ -39,7 +39,10 @@ export class KnownBytes {
     return true
   }
 
-  /** The same at the beginning of memory that was looked at before: eight bytes at a time, without a call. */
+  /**
+   * Whether the kept bytes stand at the beginning of what is viewed, where there are as many at least. Eight at a time
+   * and without a call, this is the quickest; but a view must not have to be made for it.
+   */
   beginIn(view: DataView): boolean {
     const length = this.#length
     this.#view ??= new DataView(this.#memory.buffer)

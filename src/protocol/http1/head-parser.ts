@@ -197,6 +197,7 @@ export class HeadParser {
     return this.#judged
   }
 
+  /** The same behind `begin`, anywhere in what was read. */
   #recall(bytes: Buffer, start: number, end: number): boolean {
     const known = this.#known
     const length = this.#knownBytes.length
