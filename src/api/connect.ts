@@ -97,8 +97,20 @@ export function connectOn<TOpaque>(
   opts: ConnectOptions<TOpaque>,
   callback: ConnectCallback<TOpaque> | undefined,
 ): Promise<ConnectData<TOpaque>> | undefined {
-  return settle<ConnectData<TOpaque>, TOpaque>('UNDICI_CONNECT', opts, callback, (resolve, reject) => {
-    const handler = new ConnectHandler(opts, resolve, reject)
-    handler.start(dispatcher, { ...opts, method: 'CONNECT' }, opts.signal)
-  })
+  return settle<ConnectData<TOpaque>, TOpaque, Dispatcher, ConnectOptions<TOpaque>>(
+    'UNDICI_CONNECT',
+    dispatcher,
+    opts,
+    callback,
+    startConnect,
+  )
+}
+
+function startConnect<TOpaque>(
+  dispatcher: Dispatcher,
+  opts: ConnectOptions<TOpaque>,
+  resolve: Resolve<ConnectData<TOpaque>>,
+  reject: Reject,
+): void {
+  new ConnectHandler(opts, resolve, reject).start(dispatcher, { ...opts, method: 'CONNECT' }, opts.signal)
 }

@@ -227,12 +227,20 @@ export function requestOn<TOpaque, THeaders>(
   opts: RequestOptions<TOpaque>,
   callback: RequestCallback<TOpaque, THeaders> | undefined,
 ): Promise<ResponseData<TOpaque, THeaders>> | undefined {
-  return settle<ResponseData<TOpaque, THeaders>, TOpaque>(
+  return settle<ResponseData<TOpaque, THeaders>, TOpaque, Dispatcher, RequestOptions<TOpaque>>(
     'UNDICI_REQUEST',
+    dispatcher,
     opts,
     callback,
-    (resolve, reject) => {
-      new RequestHandler(opts, resolve, reject).start(dispatcher, opts, opts.signal)
-    },
+    startRequest,
   )
+}
+
+function startRequest<TOpaque, THeaders>(
+  dispatcher: Dispatcher,
+  opts: RequestOptions<TOpaque>,
+  resolve: Resolve<ResponseData<TOpaque, THeaders>>,
+  reject: Reject,
+): void {
+  new RequestHandler(opts, resolve, reject).start(dispatcher, opts, opts.signal)
 }

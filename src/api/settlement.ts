@@ -41,27 +41,60 @@ class CallbackSettlement<TData, TOpaque> {
   }
 }
 
+interface CommonOptions<TOpaque> {
+  readonly opaque?: TOpaque | undefined
+  readonly body?: unknown
+}
+
+/** Begins what is to be answered; gets what `settle` got, so that it can be one function for all calls. */
+type Start<TOn, TOpts, TData> = (on: TOn, opts: TOpts, resolve: Resolve<TData>, reject: Reject) => void
+
+// The ends of the promise that is being made: without these each promise would need a function of its own.
+let resolveNew: Resolve<never> | null = null
+let rejectNew: Reject | null = null
+
+function keepEnds(resolve: Resolve<never>, reject: Reject): void {
+  resolveNew = resolve
+  rejectNew = reject
+}
+
 /**
  * Runs `start` with a way to answer. The promise form is chosen only when the callback is undefined. What
  * `start` throws is an argument error: it is answered like any other failure, and the request body goes.
  */
-export function settle<TData, TOpaque>(
+export function settle<TData, TOpaque, TOn, TOpts extends CommonOptions<TOpaque>>(
   type: string,
-  opts: { readonly opaque?: TOpaque | undefined; readonly body?: unknown },
+  on: TOn,
+  opts: TOpts,
   callback: AnyCallback<TData, TOpaque> | undefined,
-  start: (resolve: Resolve<TData>, reject: Reject) => void,
+  start: Start<TOn, TOpts, TData>,
 ): Promise<TData> | undefined {
-  if (callback === undefined) {
-    return new Promise((resolve, reject) => {
-      try {
-        checkOptions(opts)
-        start(resolve, reject)
-      } catch (error) {
-        destroyRequestBody(opts?.body, error)
-        reject(error)
-      }
-    })
+  if (callback !== undefined) {
+    settleByCallback<TData, TOpaque, TOn, TOpts>(type, on, opts, callback, start)
+    return undefined
   }
+  const promise = new Promise<TData>(keepEnds)
+  const resolve = resolveNew as Resolve<TData>
+  const reject = rejectNew!
+  resolveNew = null
+  rejectNew = null
+  try {
+    checkOptions(opts)
+    start(on, opts, resolve, reject)
+  } catch (error) {
+    destroyRequestBody(opts?.body, error)
+    reject(error)
+  }
+  return promise
+}
+
+function settleByCallback<TData, TOpaque, TOn, TOpts extends CommonOptions<TOpaque>>(
+  type: string,
+  on: TOn,
+  opts: TOpts,
+  callback: AnyCallback<TData, TOpaque>,
+  start: Start<TOn, TOpts, TData>,
+): void {
   if (typeof callback !== 'function') {
     checkOptions(opts)
     const error = new InvalidArgumentError('invalid callback')
@@ -70,8 +103,10 @@ export function settle<TData, TOpaque>(
   }
   try {
     checkOptions(opts)
-    const settlement = new CallbackSettlement(type, callback, opts.opaque || null)
+    const settlement = new CallbackSettlement<TData, TOpaque>(type, callback, opts.opaque || null)
     start(
+      on,
+      opts,
       (data) => settlement.resolve(data),
       (error) => settlement.reject(error),
     )
@@ -80,7 +115,6 @@ export function settle<TData, TOpaque>(
     const report = callback as (error: unknown, data: { opaque: TOpaque | undefined }) => void
     queueMicrotask(() => report(error, { opaque: opts?.opaque }))
   }
-  return undefined
 }
 
 export function checkOptions(opts: unknown): void {

@@ -232,7 +232,13 @@ export function streamOn<TOpaque>(
   factory: StreamFactory<TOpaque>,
   callback: StreamCallback<TOpaque> | undefined,
 ): Promise<StreamData<TOpaque>> | undefined {
-  return settle<StreamData<TOpaque>, TOpaque>('UNDICI_STREAM', opts, callback, (resolve, reject) => {
-    new StreamHandler(opts, factory, resolve, reject).start(dispatcher, opts, opts.signal)
-  })
+  return settle<StreamData<TOpaque>, TOpaque, Dispatcher, StreamOptions<TOpaque>>(
+    'UNDICI_STREAM',
+    dispatcher,
+    opts,
+    callback,
+    (_, __, resolve, reject) => {
+      new StreamHandler(opts, factory, resolve, reject).start(dispatcher, opts, opts.signal)
+    },
+  )
 }

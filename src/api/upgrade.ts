@@ -110,9 +110,22 @@ export function upgradeOn<TOpaque>(
   opts: UpgradeOptions<TOpaque>,
   callback: UpgradeCallback<TOpaque> | undefined,
 ): Promise<UpgradeData<TOpaque>> | undefined {
-  return settle<UpgradeData<TOpaque>, TOpaque>('UNDICI_UPGRADE', opts, callback, (resolve, reject) => {
-    const handler = new UpgradeHandler(opts, resolve, reject)
-    const method = opts.method || 'GET'
-    handler.start(dispatcher, { ...opts, method, upgrade: opts.protocol || DEFAULT_PROTOCOL }, opts.signal)
-  })
+  return settle<UpgradeData<TOpaque>, TOpaque, Dispatcher, UpgradeOptions<TOpaque>>(
+    'UNDICI_UPGRADE',
+    dispatcher,
+    opts,
+    callback,
+    startUpgrade,
+  )
+}
+
+function startUpgrade<TOpaque>(
+  dispatcher: Dispatcher,
+  opts: UpgradeOptions<TOpaque>,
+  resolve: Resolve<UpgradeData<TOpaque>>,
+  reject: Reject,
+): void {
+  const handler = new UpgradeHandler(opts, resolve, reject)
+  const method = opts.method || 'GET'
+  handler.start(dispatcher, { ...opts, method, upgrade: opts.protocol || DEFAULT_PROTOCOL }, opts.signal)
 }

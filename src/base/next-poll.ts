@@ -9,7 +9,10 @@ export interface PollWaiter {
   onPolled(poll: number): void
 }
 
-let waiters: PollWaiter[] = []
+const NOBODY: readonly PollWaiter[] = []
+
+/** Made with the first of them: a list that begins empty takes room for many when it gets one. */
+let waiters: PollWaiter[] | null = null
 /** The poll that those wait for. */
 let next = 1
 /**
@@ -20,7 +23,10 @@ let setWith: typeof setImmediate | null = null
 
 /** Returns the number of the poll. Whoever waits for that one already says so, and is told once. */
 export function afterNextPoll(waiter: PollWaiter, awaited = 0): number {
-  if (awaited !== next) waiters.push(waiter)
+  if (awaited !== next) {
+    if (waiters === null) waiters = [waiter]
+    else waiters.push(waiter)
+  }
   const { setImmediate } = globalThis
   if (setWith !== setImmediate) {
     setWith = setImmediate
@@ -30,8 +36,8 @@ export function afterNextPoll(waiter: PollWaiter, awaited = 0): number {
 }
 
 function beforePoll(): void {
-  const waiting = waiters
-  waiters = []
+  const waiting = waiters ?? NOBODY
+  waiters = null
   setWith = null
   globalThis.setImmediate(afterPoll, waiting, next++)
 }

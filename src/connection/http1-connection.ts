@@ -194,8 +194,10 @@ export class Http1Connection
       // Others of the same tick may join it.
       transport.write(text)
       if (bytes !== null) transport.write(bytes)
+    } else if (bytes === null) {
+      transport.writeNow(text)
     } else {
-      transport.writeNow(bytes === null ? [text] : [text, bytes])
+      transport.writeAllNow([text, bytes])
     }
     request.onWritten()
   }

@@ -441,7 +441,7 @@ export class Http2Connection
     while (!transport.congested) {
       const output = this.#engine.takeOutput()
       if (output === null) break
-      transport.writeNow(output)
+      transport.writeAllNow(output)
     }
   }
 

@@ -185,10 +185,19 @@ export class ClientSession implements Http2Observer, RequestHost {
   #pumpFor(request: Request): void {
     // A stream that is about to end becomes one of known length if it gets the chance.
     if (request.source.kind === 'stream' || request.source.kind === 'iterable') {
-      queueMicrotask(() => this.#pump())
+      this.#pumpLater()
     } else {
       this.#pump()
     }
+  }
+
+  /** A function made in a method that all requests pass costs each of them, also where it is not made. */
+  #pumpLater(): void {
+    queueMicrotask(() => this.#pump())
+  }
+
+  #afterPumpLater(): void {
+    queueMicrotask(() => this.#afterPump())
   }
 
   finish(done: () => void): void {
@@ -326,7 +335,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   #afterPump(): void {
     if (this.#needDrain && !this.#busy && this.#ended === null) {
       if (this.#accepting > 0) {
-        queueMicrotask(() => this.#afterPump())
+        this.#afterPumpLater()
         return
       }
       this.#needDrain = false

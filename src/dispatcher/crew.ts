@@ -310,15 +310,20 @@ export class Crew<W extends Work> {
     return session === null || !session.connected || (session.isLimitKnown && session.running > 0)
   }
 
+  /** Not made in `#afterPump`, which all requests pass: what such a function refers to is set aside on each call. */
+  #afterPumpLater(): void {
+    queueMicrotask(() => this.#afterPump())
+  }
+
   #afterPump(): void {
     if (this.#stage === 'ended') return
     if (this.#needDrain && this.#hasRoom) {
       if (this.#accepting > 0) {
-        queueMicrotask(() => this.#afterPump())
+        this.#afterPumpLater()
         return
       }
       this.#needDrain = false
-      this.#emit('drain', this.#url, [this.#pool])
+      if (this.#pool.listenerCount('drain') > 0) this.#emit('drain', this.#url, [this.#pool])
     }
     if (this.#queue.size > 0) return
     if (this.#stage === 'finishing') {

@@ -85,7 +85,12 @@ export class StreamTransport implements Transport {
     this.#batch.add(data)
   }
 
-  writeNow(pieces: readonly (string | Uint8Array)[]): void {
+  writeNow(data: string | Uint8Array): void {
+    this.#batch.put(data)
+    this.#batch.flush()
+  }
+
+  writeAllNow(pieces: readonly (string | Uint8Array)[]): void {
     for (const piece of pieces) this.#batch.put(piece)
     this.#batch.flush()
   }

@@ -29,8 +29,10 @@ export interface Transport {
   attach(sink: TransportSink): void
   /** Joins what else is written in this tick. Strings are latin1. */
   write(data: string | Uint8Array): void
-  /** Gives these pieces to the socket now, behind what was written before. Strings are latin1. */
-  writeNow(pieces: readonly (string | Uint8Array)[]): void
+  /** Gives this to the socket now, behind what was written before. Strings are latin1. */
+  writeNow(data: string | Uint8Array): void
+  /** The same with several pieces. */
+  writeAllNow(pieces: readonly (string | Uint8Array)[]): void
   pauseReading(): void
   resumeReading(): void
   /** An unreferenced transport does not keep the process alive. */

@@ -11,8 +11,8 @@ export type FieldValue = string | string[]
 
 /** Fields as HTTP/2 has them beside the pseudo fields. */
 export interface OrdinaryFields {
-  /** Flat, names in lower case, each value a string. */
-  readonly flat: readonly string[]
+  /** Flat, names in lower case, each value a string; behind the pseudo fields of most requests, still without values. */
+  readonly template: readonly string[]
   /** Becomes a pseudo field. */
   readonly host: string | null
 }

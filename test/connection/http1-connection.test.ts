@@ -190,11 +190,15 @@ describe('Http1Connection', () => {
   })
 
   test('a response that comes while the request is being written', () => {
-    for (const options of [{}, { method: 'POST', body: 'x' }]) {
+    for (const options of [{}, { method: 'POST', body: 'x' }, { method: 'POST', body: Buffer.from('x') }]) {
       const { transport, take } = start()
-      const { writeNow } = transport
-      transport.writeNow = (pieces) => {
-        writeNow.call(transport, pieces)
+      const { writeNow, writeAllNow } = transport
+      transport.writeNow = (data) => {
+        writeNow.call(transport, data)
+        transport.say(response('at once'))
+      }
+      transport.writeAllNow = (pieces) => {
+        writeAllNow.call(transport, pieces)
         transport.say(response('at once'))
       }
       const handler = take(options)

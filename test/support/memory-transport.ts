@@ -22,7 +22,11 @@ export class MemoryTransport implements Transport {
     this.written += typeof data === 'string' ? data : Buffer.from(data).toString('latin1')
   }
 
-  writeNow(pieces: readonly (string | Uint8Array)[]): void {
+  writeNow(data: string | Uint8Array): void {
+    this.write(data)
+  }
+
+  writeAllNow(pieces: readonly (string | Uint8Array)[]): void {
     for (const piece of pieces) this.write(piece)
   }
 

@@ -451,6 +451,8 @@ export class ResponseParser {
   #shiftExpected(): void {
     this.#firstExpected++
     if (this.#firstExpected === this.#expected.length) {
+      // Not each time: one request after the other would make a list for each.
+      if (this.#firstExpected < EXPECTED_LEFT) return
       this.#expected = []
       this.#firstExpected = 0
     } else if (this.#firstExpected === EXPECTED_SLACK) {
@@ -469,6 +471,9 @@ export class ResponseParser {
     this.#failureOffset = offset
   }
 }
+
+/** Answered requests that may stay in the list when no others are. */
+const EXPECTED_LEFT = 16
 
 /** Answered requests are cut off the front of the list in pieces of this size, so a long pipeline stays linear. */
 const EXPECTED_SLACK = 1024

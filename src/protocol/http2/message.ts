@@ -121,12 +121,15 @@ const DROPPED: ReadonlySet<string> = new Set([
 
 const FORBIDDEN: ReadonlySet<string> = new Set([...CONNECTION_SPECIFIC, 'http2-settings'])
 
+/** RFC 9113 §8.3.1: what all requests but CONNECT begin with. */
+const UNFILLED: readonly string[] = [':method', '', ':scheme', '', ':authority', '', ':path', '']
+
 /**
  * The fields of a caller (name, value, name, value …, already checked for illegal characters) as HTTP/2 has
  * them, or what the caller did wrong.
  */
 export function ordinaryFields(headers: readonly FieldValue[]): OrdinaryFields | ProtocolFailure {
-  const flat: string[] = []
+  const template = [...UNFILLED]
   let host: string | null = null
   for (let i = 0; i < headers.length; i += 2) {
     // The list alternates names and values; names are never arrays.
@@ -138,10 +141,10 @@ export function ordinaryFields(headers: readonly FieldValue[]): OrdinaryFields |
       continue
     }
     if (FORBIDDEN.has(name) || (name === 'te' && !isTrailersOnly(value))) return forbidden(name)
-    if (typeof value === 'string') flat.push(name, value)
-    else for (const item of value) flat.push(name, item)
+    if (typeof value === 'string') template.push(name, value)
+    else for (const item of value) template.push(name, item)
   }
-  return { flat, host }
+  return { template, host }
 }
 
 /**
@@ -149,15 +152,18 @@ export function ordinaryFields(headers: readonly FieldValue[]): OrdinaryFields |
  * except for CONNECT, whose authority is the target.
  */
 export function buildRequestFields(head: RequestHead): string[] {
-  const isTunnel = head.method === 'CONNECT' && head.protocol === null
-  const { method, scheme, path } = head
-  const { flat, host } = head.fields
-  // Written out at once: a list that grows by pushes is copied on its way, for every request.
-  const fields = isTunnel
-    ? [':method', method, ':authority', head.authority]
-    : [':method', method, ':scheme', scheme, ':authority', host ?? head.authority, ':path', path]
-  if (head.protocol !== null) fields.push(':protocol', head.protocol)
-  for (let i = 0; i < flat.length; i++) fields.push(flat[i]!)
+  const { method, authority, protocol } = head
+  const { template, host } = head.fields
+  if (method === 'CONNECT' && protocol === null) {
+    return [':method', method, ':authority', authority, ...template.slice(UNFILLED.length)]
+  }
+  // Copied whole: a list that grows by pushes is copied several times on its way, for every request.
+  const fields = template.slice()
+  fields[1] = method
+  fields[3] = head.scheme
+  fields[5] = host ?? authority
+  fields[7] = head.path
+  if (protocol !== null) fields.splice(UNFILLED.length, 0, ':protocol', protocol)
   return fields
 }
 
