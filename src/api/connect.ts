@@ -97,13 +97,7 @@ export function connectOn<TOpaque>(
   opts: ConnectOptions<TOpaque>,
   callback: ConnectCallback<TOpaque> | undefined,
 ): Promise<ConnectData<TOpaque>> | undefined {
-  return settle<ConnectData<TOpaque>, TOpaque, Dispatcher, ConnectOptions<TOpaque>>(
-    'UNDICI_CONNECT',
-    dispatcher,
-    opts,
-    callback,
-    startConnect,
-  )
+  return settle('UNDICI_CONNECT', dispatcher, opts, callback, startConnect<TOpaque>)
 }
 
 function startConnect<TOpaque>(

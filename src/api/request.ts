@@ -227,13 +227,7 @@ export function requestOn<TOpaque, THeaders>(
   opts: RequestOptions<TOpaque>,
   callback: RequestCallback<TOpaque, THeaders> | undefined,
 ): Promise<ResponseData<TOpaque, THeaders>> | undefined {
-  return settle<ResponseData<TOpaque, THeaders>, TOpaque, Dispatcher, RequestOptions<TOpaque>>(
-    'UNDICI_REQUEST',
-    dispatcher,
-    opts,
-    callback,
-    startRequest,
-  )
+  return settle('UNDICI_REQUEST', dispatcher, opts, callback, startRequest<TOpaque, THeaders>)
 }
 
 function startRequest<TOpaque, THeaders>(

@@ -3,6 +3,7 @@
  * dispatcher.md §2). Knows nothing of requests.
  */
 import { AsyncResource } from 'node:async_hooks'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { destroyRequestBody } from './request-body.ts'
 
@@ -47,7 +48,12 @@ interface CommonOptions<TOpaque> {
 }
 
 /** Begins what is to be answered; gets what `settle` got, so that it can be one function for all calls. */
-type Start<TOn, TOpts, TData> = (on: TOn, opts: TOpts, resolve: Resolve<TData>, reject: Reject) => void
+type Start<TOpts, TData> = (
+  dispatcher: Dispatcher,
+  opts: TOpts,
+  resolve: Resolve<TData>,
+  reject: Reject,
+) => void
 
 // The ends of the promise that is being made: without these each promise would need a function of its own.
 let resolveNew: Resolve<never> | null = null
@@ -62,15 +68,15 @@ function keepEnds(resolve: Resolve<never>, reject: Reject): void {
  * Runs `start` with a way to answer. The promise form is chosen only when the callback is undefined. What
  * `start` throws is an argument error: it is answered like any other failure, and the request body goes.
  */
-export function settle<TData, TOpaque, TOn, TOpts extends CommonOptions<TOpaque>>(
+export function settle<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
   type: string,
-  on: TOn,
+  dispatcher: Dispatcher,
   opts: TOpts,
   callback: AnyCallback<TData, TOpaque> | undefined,
-  start: Start<TOn, TOpts, TData>,
+  start: Start<TOpts, TData>,
 ): Promise<TData> | undefined {
   if (callback !== undefined) {
-    settleByCallback<TData, TOpaque, TOn, TOpts>(type, on, opts, callback, start)
+    settleByCallback(type, dispatcher, opts, callback, start)
     return undefined
   }
   const promise = new Promise<TData>(keepEnds)
@@ -80,7 +86,7 @@ export function settle<TData, TOpaque, TOn, TOpts extends CommonOptions<TOpaque>
   rejectNew = null
   try {
     checkOptions(opts)
-    start(on, opts, resolve, reject)
+    start(dispatcher, opts, resolve, reject)
   } catch (error) {
     destroyRequestBody(opts?.body, error)
     reject(error)
@@ -88,12 +94,12 @@ export function settle<TData, TOpaque, TOn, TOpts extends CommonOptions<TOpaque>
   return promise
 }
 
-function settleByCallback<TData, TOpaque, TOn, TOpts extends CommonOptions<TOpaque>>(
+function settleByCallback<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
   type: string,
-  on: TOn,
+  dispatcher: Dispatcher,
   opts: TOpts,
   callback: AnyCallback<TData, TOpaque>,
-  start: Start<TOn, TOpts, TData>,
+  start: Start<TOpts, TData>,
 ): void {
   if (typeof callback !== 'function') {
     checkOptions(opts)
@@ -105,7 +111,7 @@ function settleByCallback<TData, TOpaque, TOn, TOpts extends CommonOptions<TOpaq
     checkOptions(opts)
     const settlement = new CallbackSettlement<TData, TOpaque>(type, callback, opts.opaque || null)
     start(
-      on,
+      dispatcher,
       opts,
       (data) => settlement.resolve(data),
       (error) => settlement.reject(error),

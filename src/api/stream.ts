@@ -232,7 +232,7 @@ export function streamOn<TOpaque>(
   factory: StreamFactory<TOpaque>,
   callback: StreamCallback<TOpaque> | undefined,
 ): Promise<StreamData<TOpaque>> | undefined {
-  return settle<StreamData<TOpaque>, TOpaque, Dispatcher, StreamOptions<TOpaque>>(
+  return settle<StreamData<TOpaque>, TOpaque, StreamOptions<TOpaque>>(
     'UNDICI_STREAM',
     dispatcher,
     opts,

@@ -110,13 +110,7 @@ export function upgradeOn<TOpaque>(
   opts: UpgradeOptions<TOpaque>,
   callback: UpgradeCallback<TOpaque> | undefined,
 ): Promise<UpgradeData<TOpaque>> | undefined {
-  return settle<UpgradeData<TOpaque>, TOpaque, Dispatcher, UpgradeOptions<TOpaque>>(
-    'UNDICI_UPGRADE',
-    dispatcher,
-    opts,
-    callback,
-    startUpgrade,
-  )
+  return settle('UNDICI_UPGRADE', dispatcher, opts, callback, startUpgrade<TOpaque>)
 }
 
 function startUpgrade<TOpaque>(

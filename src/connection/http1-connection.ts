@@ -187,9 +187,10 @@ export class Http1Connection
   #writeWhole(request: Request, head: string, tail: string): void {
     const transport = this.#transport
     const body = request.source.kind === 'bytes' ? request.source : null
-    const bytes = body === null || body.ascii !== null ? null : body.bytes()
+    const ascii = body?.ascii ?? null
+    const bytes = body !== null && ascii === null ? body.bytes() : null
     this.#announceHead(request, head)
-    const text = head + tail + (body?.ascii ?? '')
+    const text = head + tail + (ascii ?? '')
     if (this.#settings.pipelining > 1) {
       // Others of the same tick may join it.
       transport.write(text)

@@ -14,15 +14,19 @@ const MOST_SLOTS = 128
 export const MAX_CACHED_OCTETS = 48
 
 export class LiteralCache {
-  #slots = FIRST_SLOTS
-  #octets: Uint8Array = new Uint8Array(FIRST_SLOTS * MAX_CACHED_OCTETS)
+  #slots!: number
+  #octets!: Uint8Array
   /** Octet count and Huffman flag of the slot's key; 0 for a slot that is free. */
-  #keys: Uint8Array = new Uint8Array(FIRST_SLOTS)
-  #texts: string[] = new Array<string>(FIRST_SLOTS).fill('')
+  #keys!: Uint8Array
+  #texts!: string[]
   /** How often one literal took the place of another. */
   #displaced = 0
   /** The slot of the last `find`, where `put` stores. */
   #slot = 0
+
+  constructor() {
+    this.#clear(FIRST_SLOTS)
+  }
 
   /** The string made earlier from buf[start, end), 1 to `MAX_CACHED_OCTETS` octets, or null. */
   find(buf: Uint8Array, start: number, end: number, huffman: boolean): string | null {
@@ -43,7 +47,8 @@ export class LiteralCache {
   /** Remembers `text` for the octets that the last `find` did not know. */
   put(buf: Uint8Array, start: number, end: number, huffman: boolean, text: string): void {
     if (this.#keys[this.#slot] !== 0 && ++this.#displaced === FIRST_SLOTS) {
-      this.#grow()
+      // Many are in each other's way. What was known is forgotten, and soon known again.
+      this.#clear(MOST_SLOTS)
       this.find(buf, start, end, huffman)
     }
     const slot = this.#slot
@@ -53,12 +58,11 @@ export class LiteralCache {
     this.#texts[slot] = text
   }
 
-  /** Many are in each other's way. What was known is forgotten, and soon known again. */
-  #grow(): void {
-    this.#slots = MOST_SLOTS
-    this.#octets = new Uint8Array(MOST_SLOTS * MAX_CACHED_OCTETS)
-    this.#keys = new Uint8Array(MOST_SLOTS)
-    this.#texts = new Array<string>(MOST_SLOTS).fill('')
+  #clear(slots: number): void {
+    this.#slots = slots
+    this.#octets = new Uint8Array(slots * MAX_CACHED_OCTETS)
+    this.#keys = new Uint8Array(slots)
+    this.#texts = new Array<string>(slots).fill('')
   }
 }
 

@@ -183,17 +183,15 @@ export class HeadParser {
     }
   }
 
-  /** To be called in place of `begin`: whether the bytes begin with the same head as last time, which is then done. */
-  recall(view: DataView, end: number): boolean {
+  /**
+   * To be called in place of `begin`: the length of the head if the bytes begin with the same as last time, which is
+   * then done; else 0.
+   */
+  recall(view: DataView, end: number): number {
     const known = this.#known
-    if (known === null || this.#knownBytes.length > end || !this.#knownBytes.beginIn(view)) return false
+    if (known === null || this.#knownBytes.length > end || !this.#knownBytes.beginIn(view)) return 0
     this.#trailers = false
     this.#repeat(known)
-    return true
-  }
-
-  /** The bytes of the head; to be asked when it is done. */
-  get length(): number {
     return this.#judged
   }
 

@@ -190,9 +190,9 @@ export class ResponseParser {
    */
   recall(view: DataView, end: number): number {
     if (this.#phase !== BETWEEN || this.#paused || this.expecting === 0) return 0
-    if (!this.#head.recall(view, end)) return 0
-    this.#phase = RECALLED
-    return this.#head.length
+    const length = this.#head.recall(view, end)
+    if (length > 0) this.#phase = RECALLED
+    return length
   }
 
   /** The peer will send nothing more. While paused this takes effect when the rest has been fed again. */
