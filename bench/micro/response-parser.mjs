@@ -4,6 +4,7 @@ import { CHUNKED_RESPONSE, LARGE_HEAD_RESPONSE, SMALL_RESPONSE } from './fields.
 const PIPELINED = 10
 
 export async function benchmarks(load) {
+  const { HeadParsers } = await load('protocol/http1/head-parsers.js')
   const { ResponseParser } = await load('protocol/http1/response-parser.js')
   let ends = 0
   const sink = {
@@ -17,7 +18,7 @@ export async function benchmarks(load) {
     onUpgrade() {},
   }
   const benchmark = (text, responses, pieces = 1) => {
-    const parser = new ResponseParser(sink, { maxHeaderSize: 16384 })
+    const parser = new ResponseParser(sink, new HeadParsers({ maxHeaderSize: 16384 }))
     const bytes = Buffer.from(text)
     const size = Math.ceil(bytes.length / pieces)
     const run = () => {

@@ -25,6 +25,8 @@ export interface Connection extends ConnectionFacts {
 
 /** Implemented by the client. */
 export interface ConnectionObserver {
+  /** Requests in flight on an HTTP/1.1 connection; may change at any time. */
+  readonly pipelining: number
   /** The connection may be able to take a request that it refused before. */
   onCapacity(): void
   onClosed(connection: Connection, reason: Error, left: Leftovers): void
@@ -45,10 +47,9 @@ export interface Leftovers {
   readonly idle: boolean
 }
 
-/** What connections read of the client's options. `pipelining` may change at any time. */
+/** What connections read of the client's options. */
 export interface ConnectionSettings {
   readonly authority: string
-  readonly pipelining: number
   readonly headersTimeout: number
   readonly bodyTimeout: number
   readonly keepAliveTimeout: number

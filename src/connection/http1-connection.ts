@@ -18,6 +18,7 @@ import {
 } from '../errors.ts'
 import type { Transport, TransportSink } from '../net/transport.ts'
 import { HeaderBlock } from '../protocol/header-block.ts'
+import { HeadParsers } from '../protocol/http1/head-parsers.ts'
 import { contentLengthTail, NO_BODY_TAIL } from '../protocol/http1/request-encoder.ts'
 import { type ResponseHead, ResponseParser, type ResponseSink } from '../protocol/http1/response-parser.ts'
 import { idleTime, Reuse } from '../protocol/http1/reuse.ts'
@@ -39,6 +40,13 @@ type Inspection = 'done' | 'due' | 'pending'
  * One that has nothing to do rests from the next poll on (`due`): under load a request comes before that.
  */
 type Rest = 'none' | 'due' | 'begun'
+
+/** What the connections to one origin have in common. */
+export type Http1Commons = HeadParsers
+
+export function http1Commons(settings: ConnectionSettings): Http1Commons {
+  return new HeadParsers(settings)
+}
 
 export class Http1Connection
   implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost, PollWaiter
@@ -82,13 +90,14 @@ export class Http1Connection
     observer: ConnectionObserver,
     settings: ConnectionSettings,
     times: ConnectTimes,
+    commons: Http1Commons,
   ) {
     this.#transport = transport
     this.#observer = observer
     this.#settings = settings
     this.#times = times
     this.#idleTime = settings.keepAliveTimeout
-    this.#parser = new ResponseParser(this, { maxHeaderSize: settings.maxHeaderSize })
+    this.#parser = new ResponseParser(this, commons)
     transport.attach(this)
   }
 
@@ -106,7 +115,7 @@ export class Http1Connection
       this.#writer !== null ||
       this.#blocking !== null ||
       this.#inspection === 'pending' ||
-      this.#pipeline.size >= Math.max(this.#settings.pipelining, 1)
+      this.#pipeline.size >= Math.max(this.#observer.pipelining, 1)
     )
   }
 
@@ -144,7 +153,7 @@ export class Http1Connection
       this.#fail(request)
       return
     }
-    const prepared = prepareRequest(request, this.#settings, this.#served)
+    const prepared = prepareRequest(request, this.#settings, this.#isLast)
     if (prepared instanceof Error) {
       request.fail(prepared, 'sending', 'no')
       return
@@ -162,6 +171,13 @@ export class Http1Connection
     this.#writeWhole(request, prepared.head, length === null ? NO_BODY_TAIL : contentLengthTail(length))
     if (request.source.kind === 'bytes') request.onWholeBodySent(request.source)
     request.onRequestSent(at)
+  }
+
+  /** No request is to follow the next one. */
+  get #isLast(): boolean {
+    const { maxRequestsPerClient } = this.#settings
+    if (this.#observer.pipelining === 0) return true
+    return maxRequestsPerClient > 0 && this.#served + 1 >= maxRequestsPerClient
   }
 
   #admit(request: Request, { last }: PreparedRequest, at: number): void {
@@ -191,7 +207,7 @@ export class Http1Connection
     const bytes = body !== null && ascii === null ? body.bytes() : null
     this.#announceHead(request, head)
     const text = head + tail + (ascii ?? '')
-    if (this.#settings.pipelining > 1) {
+    if (this.#observer.pipelining > 1) {
       // Others of the same tick may join it.
       transport.write(text)
       if (bytes !== null) transport.write(bytes)
@@ -347,7 +363,7 @@ export class Http1Connection
     this.#awaiting = 'body'
     request.onHead(head.status, head.fields, head.reason)
     if (request.paused) this.#parser.pause()
-    if (unblocked && this.#settings.pipelining > 1) this.#observer.onCapacity()
+    if (unblocked && this.#observer.pipelining > 1) this.#observer.onCapacity()
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {

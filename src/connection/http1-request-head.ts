@@ -17,11 +17,14 @@ export interface PreparedRequest {
   readonly last: boolean
 }
 
-/** Returns the error instead when the request must not be sent. Nothing has happened then. */
+/**
+ * `isLast`: the connection ends with it, whatever the request says. Returns the error instead when the request must
+ * not be sent; nothing has happened then.
+ */
 export function prepareRequest(
   request: Request,
   settings: ConnectionSettings,
-  served: number,
+  isLast: boolean,
 ): PreparedRequest | Error {
   const fields = request.wireFields()
   if (fields === null) return illegalFields()
@@ -29,7 +32,7 @@ export function prepareRequest(
   if (body instanceof Error) return body
 
   const { method, upgrade } = request
-  const closes = closesConnection(request, settings, served)
+  const closes = isLast || closesConnection(request)
   const head = encodeRequestHead({
     method,
     target: request.path,
@@ -53,11 +56,8 @@ export function headTooLarge(size: number, limit: number): Error {
   )
 }
 
-/** The request says `connection: close`. */
-function closesConnection(request: Request, settings: ConnectionSettings, served: number): boolean {
-  const { maxRequestsPerClient } = settings
-  if (settings.pipelining === 0) return true
-  if (maxRequestsPerClient > 0 && served + 1 >= maxRequestsPerClient) return true
+/** By itself the request says `connection: close`. */
+function closesConnection(request: Request): boolean {
   return request.reset ?? (request.method === 'HEAD' || request.method === 'CONNECT')
 }
 

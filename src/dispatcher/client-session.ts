@@ -7,22 +7,18 @@ import type { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { now } from '../base/clock.ts'
-import type { Origin } from '../base/origin.ts'
-import { serverNameOf } from '../base/server-name.ts'
 import type { Connection, Leftovers } from '../connection/connection.ts'
 import { Http1Connection } from '../connection/http1-connection.ts'
-import { Http2Connection, type Http2Observer, type Http2Settings } from '../connection/http2-connection.ts'
+import { Http2Connection, type Http2Observer } from '../connection/http2-connection.ts'
 import { channels } from '../diagnostics.ts'
 import { ClientDestroyedError, HeadersTimeoutError, InformationalError, SocketError } from '../errors.ts'
 import { abandonConnect, reachedAt } from '../net/connector.ts'
 import { StreamTransport } from '../net/stream-transport.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { FieldsMemory } from '../request/fields-memory.ts'
 import { Request, type RequestHost } from '../request/request.ts'
-import type { RequestSetting } from '../request/request-terms.ts'
-import { connectorFor, connectTarget, isForeignConnector } from './client-connector.ts'
-import type { ClientSettings, ConnectFunction } from './client-options.ts'
+import type { ClientCommons } from './client-commons.ts'
+import { connectTarget } from './client-connector.ts'
 import { RequestQueue } from './request-queue.ts'
 import { announceVacancy } from './vacancy.ts'
 
@@ -62,28 +58,13 @@ export interface RequestGiver {
   onLimitKnown(): void
 }
 
-/** What is the same for all requests of the clients with these settings. */
-export function requestSettingOf(origin: Origin, settings: ClientSettings): RequestSetting {
-  const mayBeHttp2 = settings.allowH2 && (origin.protocol === 'https:' || settings.useH2c)
-  return {
-    origin: origin.origin,
-    protocol: origin.protocol,
-    fields: new FieldsMemory(mayBeHttp2 ? 'discard' : 'refuse'),
-  }
-}
-
 export class ClientSession implements Http2Observer, RequestHost {
   giver: RequestGiver | null = null
   /** What `drain` says, for the pool that the client is in: it wants to know with each response. */
   onRoom: (() => void) | null = null
   readonly #client: EventEmitter
-  readonly #origin: Origin
-  readonly #settings: ClientSettings
-  readonly #live: Http2Settings & { pipelining: number; maxConcurrentStreams: number }
-  readonly #requestSetting: RequestSetting
-  /** Asked for by requests that name no server. */
-  readonly #ownServerName: string
-  readonly #connector: ConnectFunction
+  readonly #commons: ClientCommons
+  #pipelining: number
   readonly #queue = new RequestQueue()
   #state: State = IDLE
   /** Connections that take nothing more and finish what runs on them. */
@@ -99,22 +80,22 @@ export class ClientSession implements Http2Observer, RequestHost {
   #whenEmpty: (() => void) | null = null
   #whenClosed: (() => void) | null = null
 
-  constructor(client: EventEmitter, origin: Origin, settings: ClientSettings) {
+  constructor(client: EventEmitter, commons: ClientCommons) {
     this.#client = client
-    this.#origin = origin
-    this.#ownServerName = serverNameOf(origin.host)
-    this.#settings = settings
-    this.#live = { ...settings, authority: origin.authority }
-    this.#requestSetting = requestSettingOf(origin, settings)
-    this.#connector = connectorFor(settings)
+    this.#commons = commons
+    this.#pipelining = commons.settings.pipelining
+  }
+
+  get origin(): string {
+    return this.#commons.origin.origin
   }
 
   get pipelining(): number {
-    return this.#live.pipelining
+    return this.#pipelining
   }
 
   set pipelining(value: number) {
-    this.#live.pipelining = value
+    this.#pipelining = value
     this.#pump()
   }
 
@@ -151,7 +132,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   accept(options: DispatchOptions, handler: DispatchHandler): boolean {
-    const request = new Request(options, handler, this.#requestSetting, this)
+    const request = new Request(options, handler, this.#commons.requestSetting, this)
     // A diagnostics subscriber, or a getter of the options, may have destroyed the client meanwhile.
     if (this.#ended !== null) {
       request.fail(new ClientDestroyedError())
@@ -255,7 +236,7 @@ export class ClientSession implements Http2Observer, RequestHost {
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
     this.#takeBack(unanswered)
     if (idle && this.#ended === null) this.#onLostIdle(reason)
-    this.#emit('disconnect', this.#origin.url, [this.#client], reason)
+    this.#emit('disconnect', this.#commons.origin.url, [this.#client], reason)
     this.#checkClosed()
   }
 
@@ -263,7 +244,7 @@ export class ClientSession implements Http2Observer, RequestHost {
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
     this.#draining.add(connection)
     this.#takeBack(unanswered)
-    this.#emit('disconnect', this.#origin.url, [this.#client], reason)
+    this.#emit('disconnect', this.#commons.origin.url, [this.#client], reason)
     this.#pump()
   }
 
@@ -321,7 +302,10 @@ export class ClientSession implements Http2Observer, RequestHost {
         return
       }
       const { connection } = state
-      if (this.#origin.protocol === 'https:' && this.#serverName(request.servername) !== state.servername) {
+      if (
+        this.#commons.origin.protocol === 'https:' &&
+        this.#serverName(request.servername) !== state.servername
+      ) {
         if (connection.running === 0) connection.retire(new InformationalError('servername changed'))
         return
       }
@@ -340,7 +324,8 @@ export class ClientSession implements Http2Observer, RequestHost {
       }
       this.#needDrain = false
       this.onRoom?.()
-      if (this.#client.listenerCount('drain') > 0) this.#emit('drain', this.#origin.url, [this.#client])
+      if (this.#client.listenerCount('drain') > 0)
+        this.#emit('drain', this.#commons.origin.url, [this.#client])
     }
     if (this.#queue.size > 0 || this.running > 0) return
     if (this.#state.at === 'open') this.#state.connection.rest()
@@ -351,11 +336,11 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   #serverName(given: string | null): string {
-    return given ?? this.#ownServerName
+    return given ?? this.#commons.serverName
   }
 
   #connect(servername: string | null): void {
-    const target = connectTarget(this.#origin, servername, this.#settings.localAddress)
+    const target = connectTarget(this.#commons.origin, servername, this.#commons.settings.localAddress)
     const attempt: ConnectAttempt = {
       servername,
       target,
@@ -368,12 +353,12 @@ export class ClientSession implements Http2Observer, RequestHost {
     if (channels.beforeConnect.hasSubscribers) {
       channels.beforeConnect.publish({
         connectParams: { ...target, version: this.#knownVersion },
-        connector: this.#connector,
+        connector: this.#commons.connector,
       })
       if (this.#ended !== null) return
     }
     try {
-      const socket = this.#connector(target, (error, connected) => {
+      const socket = this.#commons.connector(target, (error, connected) => {
         this.#onConnectorAnswer(attempt, error, connected)
       })
       if (!attempt.answered && isSocketLike(socket)) {
@@ -415,27 +400,28 @@ export class ClientSession implements Http2Observer, RequestHost {
     const secured = (socket as Partial<TLSSocket>).encrypted === true ? connectedAt : null
     const times = { connect: reachedAt(socket) ?? attempt.connectedAt ?? connectedAt, secured }
     const transport = new StreamTransport(socket)
+    const { settings, http1 } = this.#commons
     const version = this.#speaksHttp2(socket) ? 'h2' : 'h1'
     const connection =
       version === 'h2'
-        ? new Http2Connection(transport, this, this.#live, times)
-        : new Http1Connection(transport, this, this.#live, times)
+        ? new Http2Connection(transport, this, settings, times)
+        : new Http1Connection(transport, this, settings, times, http1)
     this.#state = { at: 'open', connection, servername: this.#serverName(attempt.servername) }
     this.#limitKnown = version === 'h1'
     if (channels.connected.hasSubscribers) {
       channels.connected.publish({
         connectParams: { ...attempt.target, version },
-        connector: this.#connector,
+        connector: this.#commons.connector,
         socket,
       })
     }
-    this.#emit('connect', this.#origin.url, [this.#client])
+    this.#emit('connect', this.#commons.origin.url, [this.#client])
     this.#pump()
   }
 
   /** What is spoken before anything was negotiated, where that is certain. */
   get #knownVersion(): 'h2' | undefined {
-    return this.#settings.useH2c && this.#origin.protocol === 'http:' ? 'h2' : undefined
+    return this.#commons.settings.useH2c && this.#commons.origin.protocol === 'http:' ? 'h2' : undefined
   }
 
   #speaksHttp2(socket: Duplex): boolean {
@@ -448,7 +434,7 @@ export class ClientSession implements Http2Observer, RequestHost {
     if (channels.connectError.hasSubscribers) {
       channels.connectError.publish({
         connectParams: { ...attempt.target, version: this.#knownVersion },
-        connector: this.#connector,
+        connector: this.#commons.connector,
         error,
       })
     }
@@ -459,7 +445,7 @@ export class ClientSession implements Http2Observer, RequestHost {
       this.#connectRetries = 0
       this.#failPending(attempt, error)
     }
-    this.#emit('connectionError', this.#origin.url, [this.#client], error)
+    this.#emit('connectionError', this.#commons.origin.url, [this.#client], error)
     this.#pump()
   }
 
@@ -469,7 +455,7 @@ export class ClientSession implements Http2Observer, RequestHost {
       (error as NodeJS.ErrnoException).code === 'ERR_TLS_CERT_ALTNAME_INVALID'
         ? this.#queue.drainWhile(({ servername }) => servername === attempt.servername)
         : this.#queue.drain()
-    const verbatim = isForeignConnector(this.#settings)
+    const verbatim = this.#commons.isForeign
     for (const request of this.giver?.takeBack(failed) ?? failed) {
       if (verbatim) request.failWith(error)
       else request.fail(error, 'connecting')

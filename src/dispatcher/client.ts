@@ -5,6 +5,7 @@ import { parseOrigin } from '../base/origin.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { ClientCommons } from './client-commons.ts'
 import { type ClientOptions, readClientOptions } from './client-options.ts'
 import { ClientSession } from './client-session.ts'
 import { LifecycleDispatcher } from './lifecycle.ts'
@@ -14,6 +15,9 @@ import { LifecycleDispatcher } from './lifecycle.ts'
  * composed view of a client. No member of the public class, so that nobody else comes to rely on it.
  */
 export let sessionIn: (dispatcher: object) => ClientSession | null
+
+/** For pools: a client that has these things in common with others. */
+export let clientWith: (commons: ClientCommons) => Client
 
 /** A snapshot of what a client has to do. */
 export interface ClientStats {
@@ -38,10 +42,10 @@ export interface ClientStats {
  */
 export class Client extends LifecycleDispatcher {
   readonly #session: ClientSession
-  readonly #origin: string
 
   static {
     sessionIn = (dispatcher) => (#session in dispatcher ? dispatcher.#session : null)
+    clientWith = (commons) => new Client(commons.origin.url, commons as object)
   }
 
   /**
@@ -49,12 +53,9 @@ export class Client extends LifecycleDispatcher {
    */
   constructor(url: string | URL | object, options: ClientOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
-    const settings = readClientOptions(options)
-    const origin = parseOrigin(url)
-    if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
-    super(Object.hasOwn(options, 'webSocket') ? options.webSocket : null)
-    this.#origin = origin.origin
-    this.#session = new ClientSession(this, origin, settings)
+    const commons = options instanceof ClientCommons ? options : readCommons(url, options)
+    super(commons.webSocket)
+    this.#session = new ClientSession(this, commons)
   }
 
   /** How many requests may be in flight on an HTTP/1.1 connection. Setting it takes effect at once. */
@@ -73,7 +74,7 @@ export class Client extends LifecycleDispatcher {
   }
 
   override composedOrigin(): string {
-    return this.#origin
+    return this.#session.origin
   }
 
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
@@ -87,6 +88,14 @@ export class Client extends LifecycleDispatcher {
   protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
     this.#session.terminate(reason, verbatim, done)
   }
+}
+
+function readCommons(url: string | URL | object, options: ClientOptions): ClientCommons {
+  const settings = readClientOptions(options)
+  const origin = parseOrigin(url)
+  if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
+  const webSocket = Object.hasOwn(options, 'webSocket') ? options.webSocket : null
+  return new ClientCommons(origin, settings, webSocket ?? null)
 }
 
 /** The types under the names that programs written for undici use. */

@@ -7,10 +7,11 @@ import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { Request, type RequestHost } from '../request/request.ts'
-import { Client, sessionIn } from './client.ts'
+import { clientWith, sessionIn } from './client.ts'
+import { ClientCommons } from './client-commons.ts'
 import { isForeignConnector, shareConnector } from './client-connector.ts'
 import { type ClientOptions, type ClientSettings, readClientOptions } from './client-options.ts'
-import { type RequestGiver, requestSettingOf } from './client-session.ts'
+import type { RequestGiver } from './client-session.ts'
 import { Crew, type CrewPlan, type Member, type Protocol } from './crew.ts'
 import { HeldDispatch } from './held-dispatch.ts'
 import { LifecycleDispatcher } from './lifecycle.ts'
@@ -41,12 +42,11 @@ export abstract class PoolBase extends LifecycleDispatcher {
       verbatim: isForeignConnector(settings),
       rank: turn === 'first' ? ({ order }) => order : () => ++uses,
     }
-    const memberOptions = { ...clientOptions, connect: shareConnector(settings) }
     this.#origin = origin.origin
     this.#crew =
       factory === null
-        ? crewOfClients(this, plan, origin, settings, memberOptions)
-        : crewOfOthers(this, plan, origin, factory, memberOptions)
+        ? crewOfClients(this, plan, new ClientCommons(origin, settings, clientOptions.webSocket ?? null))
+        : crewOfOthers(this, plan, origin, factory, { ...clientOptions, connect: shareConnector(settings) })
     this.#crew.url = origin.url
   }
 
@@ -78,14 +78,7 @@ function expectedProtocol(origin: Origin, { allowH2, useH2c }: ClientSettings): 
 }
 
 /** Members are our own clients: a call is checked once, when it comes, and the request goes to one of them. */
-function crewOfClients(
-  pool: PoolBase,
-  plan: SharedPlan,
-  origin: Origin,
-  settings: ClientSettings,
-  options: ClientOptions,
-): Crew<Request> {
-  const setting = requestSettingOf(origin, settings)
+function crewOfClients(pool: PoolBase, plan: SharedPlan, commons: ClientCommons): Crew<Request> {
   const desk: RequestHost & RequestGiver = {
     onRequestAborted: (request) => crew.onAborted(request),
     onRequestResumed: () => {},
@@ -99,11 +92,11 @@ function crewOfClients(
   const crew: Crew<Request> = new Crew<Request>(pool, {
     ...plan,
     hire: () => {
-      const client = new Client(origin.url, options)
+      const client = clientWith(commons)
       sessionIn(client)!.giver = desk
       return client
     },
-    make: (call, handler) => new Request(call, handler, setting, desk),
+    make: (call, handler) => new Request(call, handler, commons.requestSetting, desk),
     give: (member, request) => member.session!.adopt(request),
   })
   return crew

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Connection, ConnectionObserver, Leftovers } from '../../src/connection/connection.ts'
-import { Http1Connection } from '../../src/connection/http1-connection.ts'
+import { Http1Connection, http1Commons } from '../../src/connection/http1-connection.ts'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import type { ClientOptions, DispatchOptions } from '../../src/index.ts'
 import { FieldsMemory } from '../../src/request/fields-memory.ts'
@@ -14,6 +14,7 @@ import { type Interference, RecordingHandler } from '../support/recording-handle
 import { OK, response } from '../support/scripted-client.ts'
 
 class Observer implements ConnectionObserver {
+  pipelining = 1
   capacity = 0
   closed: { reason: Error; left: Leftovers }[] = []
 
@@ -45,7 +46,9 @@ function start(options: ClientOptions = {}): {
   const transport = new MemoryTransport()
   const observer = new Observer()
   const settings = { ...readClientOptions(options), authority: 'a.test' }
-  const connection = new Http1Connection(transport, observer, settings, { connect: 1, secured: null })
+  observer.pipelining = settings.pipelining
+  const times = { connect: 1, secured: null }
+  const connection = new Http1Connection(transport, observer, settings, times, http1Commons(settings))
   const take = (given: Partial<DispatchOptions> = {}, interfere?: Interference): RecordingHandler => {
     const handler = new RecordingHandler(interfere)
     const request = queued(handler, given)

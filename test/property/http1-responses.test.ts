@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { HeadParsers } from '../../src/protocol/http1/head-parsers.ts'
 import { ResponseParser } from '../../src/protocol/http1/response-parser.ts'
 import { Recorder, transcript } from '../protocol/http1/transcript.ts'
 
@@ -169,7 +170,10 @@ describe('HTTP/1.1 responses', () => {
       fc.property(fc.oneof(conversation, damaged), fc.infiniteStream(fc.boolean()), (text, pauses) => {
         const bytes = Buffer.from(text, 'latin1')
         const recorder = new Recorder()
-        const parser = new ResponseParser(recorder, { maxHeaderSize: CONVERSATION.maxHeaderSize })
+        const parser = new ResponseParser(
+          recorder,
+          new HeadParsers({ maxHeaderSize: CONVERSATION.maxHeaderSize }),
+        )
         recorder.react = (callback) => {
           if (callback !== 'upgrade' && pauses.next().value === true) parser.pause()
         }
@@ -200,7 +204,7 @@ describe('HTTP/1.1 responses', () => {
     try {
       const head = `HTTP/1.1 204 No\r\n${'a-name: a value\r\n'.repeat(600)}\r\n`
       const bytes = Buffer.from(head)
-      const parser = new ResponseParser(new Recorder(), { maxHeaderSize: 16_384 })
+      const parser = new ResponseParser(new Recorder(), new HeadParsers({ maxHeaderSize: 16_384 }))
       parser.expect('GET', false)
       for (let at = 0; at < bytes.length; at++) parser.execute(bytes, at, at + 1)
       assert.equal(parser.failure, null)

@@ -41,8 +41,9 @@ import {
   TUNNEL,
   UNWANTED_CONTINUE,
 } from './framing.ts'
-import { HeadParser } from './head-parser.ts'
-import { type Http1Limits, MAX_INTERIM_HEADS, MAX_LEADING_EMPTY_LINES } from './limits.ts'
+import type { HeadParser } from './head-parser.ts'
+import type { HeadParsers } from './head-parsers.ts'
+import { MAX_INTERIM_HEADS, MAX_LEADING_EMPTY_LINES } from './limits.ts'
 
 export interface ResponseHead {
   readonly status: number
@@ -111,7 +112,9 @@ const BODY_PHASE: Readonly<Record<number, number>> = {
 
 export class ResponseParser {
   readonly #sink: ResponseSink
-  readonly #head: HeadParser
+  readonly #heads: HeadParsers
+  /** Borrowed while a head or trailers come. */
+  #head: HeadParser | null = null
   readonly #chunked = new ChunkedDecoder()
   /** What the responses to come answer, oldest first, from `#firstExpected` on. */
   #expected: RequestKind[] = []
@@ -130,9 +133,9 @@ export class ResponseParser {
   #bodyBytes = 0
   #trailers: HeaderBlock | null = null
 
-  constructor(sink: ResponseSink, limits: Http1Limits) {
+  constructor(sink: ResponseSink, heads: HeadParsers) {
     this.#sink = sink
-    this.#head = new HeadParser(limits)
+    this.#heads = heads
   }
 
   get status(): ParseStatus {
@@ -190,8 +193,14 @@ export class ResponseParser {
    */
   recall(view: DataView, end: number): number {
     if (this.#phase !== BETWEEN || this.#paused || this.expecting === 0) return 0
-    const length = this.#head.recall(view, end)
-    if (length > 0) this.#phase = RECALLED
+    const parser = this.#heads.lend()
+    const length = parser.recall(view, end)
+    if (length === 0) {
+      this.#heads.takeBack(parser)
+      return 0
+    }
+    this.#head = parser
+    this.#phase = RECALLED
     return length
   }
 
@@ -288,7 +297,7 @@ export class ResponseParser {
       return at
     }
     this.#phase = HEAD
-    this.#head.begin(false)
+    this.#beginFields(false)
     this.#beginMessage()
     return at
   }
@@ -300,8 +309,18 @@ export class ResponseParser {
     this.#sink.onMessageBegin()
   }
 
+  #beginFields(trailers: boolean): void {
+    this.#head = this.#heads.lend()
+    this.#head.begin(trailers)
+  }
+
+  #endFields(parser: HeadParser): void {
+    this.#head = null
+    this.#heads.takeBack(parser)
+  }
+
   #readHead(bytes: Buffer, start: number, end: number): number {
-    const parser = this.#head
+    const parser = this.#head!
     const at = parser.consume(bytes, start, end)
     if (parser.failure !== null) {
       this.#adopt(parser.failure, at)
@@ -312,7 +331,7 @@ export class ResponseParser {
   }
 
   #finishHead(at: number): void {
-    const parser = this.#head
+    const parser = this.#head!
     const fields = parser.framing
     const framing = responseFraming(this.#expected[this.#firstExpected]!, parser.status, fields)
     this.#keepAlive = keepsAlive(parser.version, framing, fields)
@@ -325,14 +344,15 @@ export class ResponseParser {
       contentLength: fields.contentLength === -1 ? null : fields.contentLength,
       untilClose: framing === BODY_UNTIL_CLOSE,
     }
+    // A length on a response without a body (HEAD, 204, 304) promises nothing.
+    this.#contentLength = framing === COUNTED_BODY ? fields.contentLength : -1
+    this.#endFields(parser)
     if (framing >= TUNNEL) {
       this.#finishSpecialHead(head, framing, at)
       return
     }
     this.#interims = 0
     this.#trailers = null
-    // A length on a response without a body (HEAD, 204, 304) promises nothing.
-    this.#contentLength = framing === COUNTED_BODY ? fields.contentLength : -1
     if (framing === CHUNKED_BODY) this.#chunked.begin()
     this.#phase = BODY_PHASE[framing]!
     this.#sink.onHead(head)
@@ -387,7 +407,7 @@ export class ResponseParser {
     }
     if (chunked.last) {
       this.#phase = TRAILERS
-      this.#head.begin(true)
+      this.#beginFields(true)
       return from
     }
     if (!chunked.inData || from === end) return from
@@ -399,12 +419,13 @@ export class ResponseParser {
   }
 
   #readTrailers(bytes: Buffer, start: number, end: number): number {
-    const parser = this.#head
+    const parser = this.#head!
     const at = parser.consume(bytes, start, end)
     if (parser.failure !== null) {
       this.#adopt(parser.failure, at)
     } else if (parser.done) {
       this.#trailers = parser.fields
+      this.#endFields(parser)
       this.#phase = COMPLETE
     }
     return at

@@ -1,5 +1,6 @@
 /** The HTTP/1.1 response parser: what it reports depends on the bytes alone, and a failure is for good. */
 import assert from 'node:assert/strict'
+import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
 import { ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
 import { Recorder } from '../../protocol/http1/transcript.ts'
 import type { Recording } from '../corpus.ts'
@@ -14,7 +15,7 @@ const MORE = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
 
 class Reading {
   readonly #recorder = new Recorder()
-  readonly #parser = new ResponseParser(this.#recorder, { maxHeaderSize: MAX_HEADER_SIZE })
+  readonly #parser = new ResponseParser(this.#recorder, new HeadParsers({ maxHeaderSize: MAX_HEADER_SIZE }))
   readonly #calls = { begin: 0, informational: 0, head: 0, body: 0, end: 0, upgrade: 0 }
   #rest = ''
 

@@ -1,6 +1,7 @@
 /** Each ceiling, at its last permitted value and one beyond; and that reaching one costs no more than its bytes. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
 import {
   FIELD_OVERHEAD,
   MAX_CHUNK_EXTENSION_BYTES,
@@ -63,7 +64,7 @@ describe('limits of a head', () => {
   })
 
   it('names both sizes of an overflow', () => {
-    const parser = new ResponseParser(new Recorder(), { maxHeaderSize: 4 })
+    const parser = new ResponseParser(new Recorder(), new HeadParsers({ maxHeaderSize: 4 }))
     parser.expect('GET', false)
     const bytes = Buffer.from('HTTP/1.1 200 OK\r\nAA: bbb\r\n')
     parser.execute(bytes, 0, bytes.length)
@@ -85,7 +86,7 @@ describe('limits of a head', () => {
     const heads: ResponseHead[] = []
     const sink = new Recorder()
     sink.onHead = (head) => heads.push(head)
-    const parser = new ResponseParser(sink, { maxHeaderSize: 16_384 })
+    const parser = new ResponseParser(sink, new HeadParsers({ maxHeaderSize: 16_384 }))
     parser.expect('GET', false)
     const bytes = Buffer.from(`HTTP/1.1 204 No\r\n${name}: v\r\n\r\n`)
     parser.execute(bytes, 0, bytes.length)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { InternalError } from '../../../src/base/invariant.ts'
+import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
 import { type ResponseHead, ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
 import { type Callback, Recorder } from './transcript.ts'
 
@@ -12,7 +13,7 @@ class ReactingSink extends Recorder {
 
 function setUp(maxHeaderSize = 16_384): { sink: ReactingSink; parser: ResponseParser } {
   const sink = new ReactingSink()
-  return { sink, parser: new ResponseParser(sink, { maxHeaderSize }) }
+  return { sink, parser: new ResponseParser(sink, new HeadParsers({ maxHeaderSize })) }
 }
 
 function feed(parser: ResponseParser, text: string): string {
@@ -320,7 +321,7 @@ describe('ResponseParser: what a connection can ask', () => {
     const heads: ResponseHead[] = []
     const sink = new Recorder()
     sink.onHead = (head) => heads.push(head)
-    const parser = new ResponseParser(sink, { maxHeaderSize: 16_384 })
+    const parser = new ResponseParser(sink, new HeadParsers({ maxHeaderSize: 16_384 }))
     parser.expect('GET', false)
     parser.expect('GET', false)
     const slab = Buffer.from(`${OK}a: first\r\ncontent-length: 0\r\n\r\n`)

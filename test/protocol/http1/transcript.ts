@@ -3,6 +3,7 @@
  * body are joined, so that the same bytes give the same transcript however they were cut.
  */
 import type { HeaderBlock } from '../../../src/protocol/header-block.ts'
+import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
 import {
   type ResponseHead,
   ResponseParser,
@@ -89,7 +90,10 @@ export class Recorder implements ResponseSink {
 /** The transcript of a conversation whose bytes arrive in these pieces. */
 export function transcript(pieces: readonly Buffer[], conversation: Conversation): string[] {
   const recorder = new Recorder()
-  const parser = new ResponseParser(recorder, { maxHeaderSize: conversation.maxHeaderSize ?? 16_384 })
+  const parser = new ResponseParser(
+    recorder,
+    new HeadParsers({ maxHeaderSize: conversation.maxHeaderSize ?? 16_384 }),
+  )
   for (const request of conversation.requests) {
     const [method = '', upgrade] = request.split(' ')
     parser.expect(method, upgrade === 'upgrade')

@@ -1,0 +1,28 @@
+/**
+ * The head parsers of all connections to one origin. A connection borrows one while a head comes, and nearly all heads
+ * come in one piece: so one parser serves many connections, and knows again the head that any of them got last.
+ */
+import { HeadParser } from './head-parser.ts'
+import type { Http1Limits } from './limits.ts'
+
+export class HeadParsers {
+  readonly #limits: Http1Limits
+  /** One is kept: more are lent only while heads come in pieces. */
+  #spare: HeadParser | null = null
+
+  constructor(limits: Http1Limits) {
+    this.#limits = limits
+  }
+
+  lend(): HeadParser {
+    const parser = this.#spare
+    if (parser === null) return new HeadParser(this.#limits)
+    this.#spare = null
+    return parser
+  }
+
+  /** Not for one that has failed. */
+  takeBack(parser: HeadParser): void {
+    this.#spare = parser
+  }
+}
