@@ -1,7 +1,7 @@
 /**
- * One deadline that is armed again and again. A connection has a few of these for all its requests: arming
- * with the delay it had before only notes the time, and a timer that finds it armed later than it was set runs
- * once more for the rest; disarming leaves the timer to run out unheard, and `dispose` lets go of it.
+ * One deadline that is armed again and again. A connection has a few of these for all its requests: arming it for
+ * a later time than its timer runs to only notes that, and a timer that comes too early runs once more for the rest;
+ * disarming leaves the timer to run out unheard, and `dispose` lets go of it.
  *
  * When time is up, the verdict waits for one turn of the event loop: after the process was blocked, timers
  * come before the bytes that arrived meanwhile, and what has arrived must not count as late.
@@ -22,6 +22,8 @@ export class Deadline {
   readonly #onExpired: () => void
   #timer: Timer | null = null
   #isRuntimes = false
+  /** When the timer comes. */
+  #timerAt = 0
   #delay = 0
   #armedAt = 0
   /** Changes with each arming and disarming; 0 = not armed. */
@@ -44,15 +46,16 @@ export class Deadline {
     }
     this.#armed = ++this.#armings
     this.#armedAt = at
-    if (this.#timer !== null && this.#delay === delay && this.#isRuntimes) return
+    this.#delay = delay
+    if (this.#timer !== null && this.#isRuntimes && this.#timerAt <= at + delay) return
     this.dispose()
     this.#armed = this.#armings
-    this.#delay = delay
-    this.#setTimer(delay)
+    this.#setTimer(delay, at)
   }
 
-  #setTimer(delay: number): void {
+  #setTimer(delay: number, at: number): void {
     this.#isRuntimes = globalThis.setTimeout === runtimeSetTimeout
+    this.#timerAt = at + delay
     this.#timer = globalThis.setTimeout(Deadline.#onTimer, Math.min(delay, LONGEST_DELAY), this)
     this.#timer.unref?.()
   }
@@ -76,10 +79,11 @@ export class Deadline {
     deadline.#timer = null
     const armed = deadline.#armed
     if (armed === 0) return
-    const left = deadline.#isRuntimes ? deadline.#armedAt + deadline.#delay - now() : 0
+    const at = deadline.#isRuntimes ? now() : 0
+    const left = deadline.#isRuntimes ? deadline.#armedAt + deadline.#delay - at : 0
     if (left >= 1) {
       // No longer than it was armed for, whatever has become of the clock.
-      deadline.#setTimer(Math.min(left, deadline.#delay))
+      deadline.#setTimer(Math.min(left, deadline.#delay), at)
       return
     }
     globalThis.setImmediate(() => {

@@ -59,8 +59,8 @@ export class Http1Connection
   readonly #reuse = new Reuse()
   /** Written and not answered, in the order of their responses. */
   readonly #pipeline = new RingQueue<Request>()
-  readonly #responseDeadline = new Deadline(() => this.#onResponseLate())
-  readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
+  /** For the response or, while the connection rests, for its idle time. */
+  readonly #deadline = new Deadline(() => this.#onLate())
   #inspection: Inspection = 'done'
   #rest: Rest = 'none'
   /** The last poll that was waited for. */
@@ -232,12 +232,12 @@ export class Http1Connection
 
   writeBody(data: string | Uint8Array): void {
     this.#transport.write(data)
-    this.#responseDeadline.refresh()
+    this.#deadline.refresh()
   }
 
   onBodyWritten(request: Request): void {
     this.#writer = null
-    this.#responseDeadline.refresh()
+    this.#deadline.refresh()
     request.onRequestSent()
     this.#observer.onCapacity()
   }
@@ -249,7 +249,7 @@ export class Http1Connection
   }
 
   onDrain(): void {
-    this.#responseDeadline.refresh()
+    this.#deadline.refresh()
     this.#writer?.resume()
   }
 
@@ -264,12 +264,12 @@ export class Http1Connection
   #beginRest(): void {
     this.#rest = 'begun'
     this.#transport.setReferenced(false)
-    this.#idleDeadline.arm(this.#idleTime)
+    this.#deadline.arm(this.#idleTime)
   }
 
   #endRest(): void {
     if (this.#rest === 'begun') {
-      this.#idleDeadline.disarm()
+      this.#deadline.disarm()
       this.#transport.setReferenced(true)
     }
     this.#rest = 'none'
@@ -472,8 +472,7 @@ export class Http1Connection
     this.#reason ??= reason
     this.#reuse.lost()
     this.#parser.stop()
-    this.#responseDeadline.dispose()
-    this.#idleDeadline.dispose()
+    this.#deadline.dispose()
     this.#inspection = 'done'
     this.#rest = 'none'
     this.#blocking = null
@@ -492,17 +491,22 @@ export class Http1Connection
     const request = this.#pipeline.peek()
     this.#awaiting = 'same'
     if (awaiting === 'same' || this.#reason !== null) return
-    if (request === null || awaiting === 'nothing') this.#responseDeadline.disarm()
+    if (request === null || awaiting === 'nothing') this.#deadline.disarm()
     else if (awaiting === 'head') this.#awaitHead(request, this.#readAt)
     else this.#awaitBody(request, this.#readAt)
   }
 
   #awaitHead(request: Request, at: number): void {
-    this.#responseDeadline.arm(request.headersTimeout ?? this.#settings.headersTimeout, at)
+    this.#deadline.arm(request.headersTimeout ?? this.#settings.headersTimeout, at)
   }
 
   #awaitBody(request: Request, at: number): void {
-    this.#responseDeadline.arm(request.bodyTimeout ?? this.#settings.bodyTimeout, at)
+    this.#deadline.arm(request.bodyTimeout ?? this.#settings.bodyTimeout, at)
+  }
+
+  #onLate(): void {
+    if (this.#rest === 'begun') this.#close(new InformationalError('socket idle timeout'))
+    else this.#onResponseLate()
   }
 
   #onResponseLate(): void {

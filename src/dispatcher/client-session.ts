@@ -68,7 +68,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   readonly #queue = new RequestQueue()
   #state: State = IDLE
   /** Connections that take nothing more and finish what runs on them. */
-  readonly #draining = new Set<Connection>()
+  #draining: Set<Connection> | null = null
   #connectRetries = 0
   /** A pump that is entered from its own doing runs once more instead. */
   #pumping: 'no' | 'yes' | 'again' = 'no'
@@ -123,7 +123,7 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   get running(): number {
     let running = this.#state.at === 'open' ? this.#state.connection.running : 0
-    if (this.#draining.size > 0) for (const connection of this.#draining) running += connection.running
+    if (this.#draining !== null) for (const connection of this.#draining) running += connection.running
     return running
   }
 
@@ -199,7 +199,7 @@ export class ClientSession implements Http2Observer, RequestHost {
       }
       this.#state = IDLE
     }
-    const connections = [...this.#draining, ...(state.at === 'open' ? [state.connection] : [])]
+    const connections = [...(this.#draining ?? []), ...(state.at === 'open' ? [state.connection] : [])]
     if (connections.length === 0) {
       queueMicrotask(done)
       return
@@ -242,6 +242,7 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   onRetired(connection: Connection, reason: Error, unanswered: readonly Request[]): void {
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
+    this.#draining ??= new Set()
     this.#draining.add(connection)
     this.#takeBack(unanswered)
     this.#emit('disconnect', this.#commons.origin.url, [this.#client], reason)
@@ -249,7 +250,8 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   onDrained(connection: Connection, unanswered: readonly Request[]): void {
-    this.#draining.delete(connection)
+    this.#draining?.delete(connection)
+    if (this.#draining?.size === 0) this.#draining = null
     this.#takeBack(unanswered)
     this.#checkClosed()
   }
@@ -274,7 +276,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   #checkClosed(): void {
-    if (this.#state.at === 'open' || this.#draining.size > 0) return
+    if (this.#state.at === 'open' || this.#draining !== null) return
     const done = this.#whenClosed
     this.#whenClosed = null
     done?.()

@@ -17,7 +17,7 @@ const SWEEP_ABOVE = 64
 export class RequestQueue<T extends Waiting & object = Request> {
   readonly #ring = new RingQueue<T>()
   /** Taken out all together, to be failed: whoever gives one of them up meanwhile does not shorten the queue. */
-  readonly #drained = new WeakSet<T>()
+  #drained: WeakSet<T> | null = null
   #dead = 0
 
   get size(): number {
@@ -48,7 +48,7 @@ export class RequestQueue<T extends Waiting & object = Request> {
 
   /** A request in the queue has settled. */
   onSettled(request: T): void {
-    if (this.#drained.has(request)) return
+    if (this.#drained?.has(request)) return
     this.#dead++
     if (this.#dead > SWEEP_ABOVE && this.#dead > this.#ring.size / 2) {
       this.#ring.retain((request) => !request.settled)
@@ -66,6 +66,7 @@ export class RequestQueue<T extends Waiting & object = Request> {
     const requests: T[] = []
     for (let head = this.peek(); head !== null && holds(head); head = this.peek()) {
       this.#ring.shift()
+      this.#drained ??= new WeakSet()
       this.#drained.add(head)
       requests.push(head)
     }

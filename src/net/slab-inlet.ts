@@ -41,7 +41,6 @@ export class SlabInlet {
   #own: Buffer | null = null
   /** The memory that the next read should go to, if it is to change. */
   #next: Buffer | null = null
-  readonly #drain = (): void => this.#drainNow()
 
   /** The inlet of a socket that was opened with one. */
   static of(socket: object): SlabInlet | null {
@@ -95,7 +94,7 @@ export class SlabInlet {
       return
     }
     this.#state = 'draining'
-    process.nextTick(this.#drain)
+    process.nextTick(() => this.#drain())
   }
 
   /** Calls when what was read has been taken. */
@@ -164,7 +163,7 @@ export class SlabInlet {
     return copyOf(memory, start, length)
   }
 
-  #drainNow(): void {
+  #drain(): void {
     while (this.#state === 'draining') {
       const bytes = this.#backlog.shift()
       if (bytes === undefined) {

@@ -147,6 +147,29 @@ describe('Deadline', () => {
     assert.deepEqual(asked.slice(0, 4), times)
   })
 
+  test("on the runtime's clock one timer serves several delays", async (t) => {
+    const alive = setInterval(() => {}, 1000)
+    t.after(() => clearInterval(alive))
+    let time = 0
+    t.mock.method(performance, 'now', () => time)
+    let fired = 0
+    await new Promise<void>((resolve) => {
+      const deadline = new Deadline(() => {
+        fired++
+        resolve()
+      })
+      // The timer of the day is too late, that of the millisecond too early.
+      deadline.arm(86_400_000)
+      deadline.arm(1)
+      deadline.arm(2)
+      setTimeout(() => {
+        assert.equal(fired, 0)
+        time = 2
+      }, 10)
+    })
+    assert.equal(fired, 1)
+  })
+
   test("expires on the runtime's clock, however often it was refreshed", async () => {
     // The deadline's own timer would let the process end.
     const alive = setInterval(() => {}, 1000)

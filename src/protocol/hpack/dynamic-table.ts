@@ -9,8 +9,8 @@ export const ENTRY_OVERHEAD = 32
 /** What both sides start from in HTTP/2 (RFC 9113 §6.5.2). */
 export const DEFAULT_TABLE_SIZE = 4096
 
-/** Slots to begin with: what a connection with ordinary headers fills. Grows by doubling up to size / 32. */
-const INITIAL_SLOTS = 32
+/** Slots to begin with: what an ordinary request fills. Grows by doubling up to size / 32. */
+const INITIAL_SLOTS = 8
 
 /** Told about an entry that leaves; `sequence` counts insertions from 0. */
 export type EvictionListener = (name: string, value: string, sequence: number) => void
