@@ -153,7 +153,7 @@ export class Http1Connection
       this.#fail(request)
       return
     }
-    const prepared = prepareRequest(request, this.#settings, this.#isLast)
+    const prepared = prepareRequest(request, this.#settings, this.#isLast())
     if (prepared instanceof Error) {
       request.fail(prepared, 'sending', 'no')
       return
@@ -174,7 +174,7 @@ export class Http1Connection
   }
 
   /** No request is to follow the next one. */
-  get #isLast(): boolean {
+  #isLast(): boolean {
     const { maxRequestsPerClient } = this.#settings
     if (this.#observer.pipelining === 0) return true
     return maxRequestsPerClient > 0 && this.#served + 1 >= maxRequestsPerClient

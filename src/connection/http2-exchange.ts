@@ -107,26 +107,26 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
     const { request } = this
     const at = now()
     request.onWritten()
-    this.#deadline.arm(this.#headersTimeout, at)
+    this.#deadline.arm(this.#headersTimeout(), at)
     if (request.takesOver) {
       this.#sending = 'sent'
       request.onRequestSent(at)
-    } else if (request.expectContinue && this.#hasBody) {
+    } else if (request.expectContinue && this.#hasBody()) {
       this.#sending = 'held'
     } else {
       this.#sendBody(at)
     }
   }
 
-  get #hasBody(): boolean {
+  #hasBody(): boolean {
     return this.#body.pumped !== null || this.request.source.kind === 'bytes'
   }
 
-  get #headersTimeout(): number {
+  #headersTimeout(): number {
     return this.request.headersTimeout ?? this.#host.settings.headersTimeout
   }
 
-  get #bodyTimeout(): number {
+  #bodyTimeout(): number {
     return this.request.bodyTimeout ?? this.#host.settings.bodyTimeout
   }
 
@@ -194,7 +194,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   }
 
   onInformational(status: number, fields: HeaderBlock): void {
-    this.#deadline.arm(this.#headersTimeout)
+    this.#deadline.arm(this.#headersTimeout())
     if (status === 100) {
       if (this.#sending === 'held') this.#sendBody(now())
       return
@@ -238,7 +238,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   /** Time for the next piece of the response starts now. */
   rearm(): void {
     this.active = false
-    if (!this.ended && this.#trailers === null) this.#deadline.arm(this.#bodyTimeout)
+    if (!this.ended && this.#trailers === null) this.#deadline.arm(this.#bodyTimeout())
   }
 
   #deliver(bytes: Buffer): void {
@@ -252,7 +252,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   }
 
   onRequestResumed(): void {
-    this.#deadline.arm(this.#bodyTimeout)
+    this.#deadline.arm(this.#bodyTimeout())
     if (this.#delivering) return
     if (this.#unreleased > 0) this.#host.release(this, this.#unreleased)
     this.#unreleased = 0
@@ -349,13 +349,13 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
     const { request } = this
     if (request.responding) {
       if (request.paused) return
-      request.fail(new BodyTimeoutError(`HTTP/2: "stream timeout after ${this.#bodyTimeout}"`))
+      request.fail(new BodyTimeoutError(`HTTP/2: "stream timeout after ${this.#bodyTimeout()}"`))
     } else if (this.#sending === 'pumping') {
       // The caller's own source is slow, not the server.
-      this.#deadline.arm(this.#headersTimeout)
+      this.#deadline.arm(this.#headersTimeout())
       return
     } else {
-      const late = `timeout after ${this.#headersTimeout}"`
+      const late = `timeout after ${this.#headersTimeout()}"`
       request.fail(
         request.takesOver
           ? new InformationalError(`HTTP/2: "stream ${late}`)

@@ -127,7 +127,7 @@ export class ClientSession implements Http2Observer, RequestHost {
     return running
   }
 
-  get #busy(): boolean {
+  #isBusy(): boolean {
     return this.#queue.size > 0 || (this.#state.at === 'open' && this.#state.connection.busy)
   }
 
@@ -158,7 +158,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   #hasRoom(): boolean {
-    if (!this.#busy) return true
+    if (!this.#isBusy()) return true
     this.#needDrain = true
     return false
   }
@@ -319,7 +319,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   #afterPump(): void {
-    if (this.#needDrain && !this.#busy && this.#ended === null) {
+    if (this.#needDrain && !this.#isBusy() && this.#ended === null) {
       if (this.#accepting > 0) {
         this.#afterPumpLater()
         return

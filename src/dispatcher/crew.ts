@@ -151,7 +151,7 @@ export class Crew<W extends Work> {
       this.#pump()
       this.#accepting--
     }
-    if (this.#hasRoom) return true
+    if (this.#hasRoom()) return true
     this.#needDrain = true
     return false
   }
@@ -274,7 +274,7 @@ export class Crew<W extends Work> {
       if (!this.#isExpired(member)) return member
       this.dismiss(member)
     }
-    if (!this.#canHire) return null
+    if (!this.#canHire()) return null
     this.#newest = this.join(this.#plan.hire!())
     return this.#newest
   }
@@ -294,18 +294,18 @@ export class Crew<W extends Work> {
     else this.#free.remove(member)
   }
 
-  get #hasRoom(): boolean {
-    return this.#queue.size === 0 && (this.#free.size > 0 || this.#canHire)
+  #hasRoom(): boolean {
+    return this.#queue.size === 0 && (this.#free.size > 0 || this.#canHire())
   }
 
-  get #canHire(): boolean {
+  #canHire(): boolean {
     if (this.#plan.hire === null || this.#members.size >= this.#plan.limit) return false
     if (this.#doubtful || this.#growthPause.armed) return false
-    return this.#protocol === 'h1' || (this.#openings === 0 && this.#isNewestFull)
+    return this.#protocol === 'h1' || (this.#openings === 0 && this.#isNewestFull())
   }
 
   /** Whether the newest connection is known to be full: a server that allows no stream at all gets no other. */
-  get #isNewestFull(): boolean {
+  #isNewestFull(): boolean {
     const session = this.#newest?.session ?? null
     return session === null || !session.connected || (session.isLimitKnown && session.running > 0)
   }
@@ -317,7 +317,7 @@ export class Crew<W extends Work> {
 
   #afterPump(): void {
     if (this.#stage === 'ended') return
-    if (this.#needDrain && this.#hasRoom) {
+    if (this.#needDrain && this.#hasRoom()) {
       if (this.#accepting > 0) {
         this.#afterPumpLater()
         return
