@@ -19,6 +19,7 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { Request, type RequestHost } from '../request/request.ts'
 import type { ClientCommons } from './client-commons.ts'
 import { connectTarget } from './client-connector.ts'
+import { Pump } from './pump.ts'
 import { RequestQueue } from './request-queue.ts'
 import { announceVacancy } from './vacancy.ts'
 
@@ -58,7 +59,7 @@ export interface RequestGiver {
   onLimitKnown(): void
 }
 
-export class ClientSession implements Http2Observer, RequestHost {
+export class ClientSession extends Pump implements Http2Observer, RequestHost {
   giver: RequestGiver | null = null
   /** What `drain` says, for the pool that the client is in: it wants to know with each response. */
   onRoom: (() => void) | null = null
@@ -70,8 +71,6 @@ export class ClientSession implements Http2Observer, RequestHost {
   /** Connections that take nothing more and finish what runs on them. */
   #draining: Set<Connection> | null = null
   #connectRetries = 0
-  /** A pump that is entered from its own doing runs once more instead. */
-  #pumping: 'no' | 'yes' | 'again' = 'no'
   #accepting = 0
   #limitKnown = false
   #needDrain = false
@@ -81,6 +80,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   #whenClosed: (() => void) | null = null
 
   constructor(client: EventEmitter, commons: ClientCommons) {
+    super(client)
     this.#client = client
     this.#commons = commons
     this.#pipelining = commons.settings.pipelining
@@ -96,7 +96,7 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   set pipelining(value: number) {
     this.#pipelining = value
-    this.#pump()
+    this.pump()
   }
 
   get connected(): boolean {
@@ -166,24 +166,15 @@ export class ClientSession implements Http2Observer, RequestHost {
   #pumpFor(request: Request): void {
     // A stream that is about to end becomes one of known length if it gets the chance.
     if (request.source.kind === 'stream' || request.source.kind === 'iterable') {
-      this.#pumpLater()
+      this.pumpLater()
     } else {
-      this.#pump()
+      this.pump()
     }
-  }
-
-  /** A function made in a method that all requests pass costs each of them, also where it is not made. */
-  #pumpLater(): void {
-    queueMicrotask(() => this.#pump())
-  }
-
-  #afterPumpLater(): void {
-    queueMicrotask(() => this.#afterPump())
   }
 
   finish(done: () => void): void {
     this.#whenEmpty = done
-    this.#pump()
+    this.pump()
   }
 
   terminate(reason: Error, verbatim: boolean, done: () => void): void {
@@ -209,7 +200,7 @@ export class ClientSession implements Http2Observer, RequestHost {
   }
 
   onCapacity(): void {
-    this.#pump()
+    this.pump()
     if (!this.#limitKnown) this.#checkLimit()
   }
 
@@ -222,21 +213,21 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   onRequestAborted(request: Request): void {
     this.#queue.onSettled(request)
-    this.#pump()
+    this.pump()
   }
 
   /** A waiting request has nothing to resume. */
   onRequestResumed(): void {}
 
   onHandlerError(error: unknown): void {
-    this.#emit('error', error)
+    this.emit('error', error)
   }
 
   onClosed(connection: Connection, reason: Error, { unanswered, idle }: Leftovers): void {
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
     this.#takeBack(unanswered)
     if (idle && this.#ended === null) this.#onLostIdle(reason)
-    this.#emit('disconnect', this.#commons.origin.url, [this.#client], reason)
+    this.emit('disconnect', this.#commons.origin.url, [this.#client], reason)
     this.#checkClosed()
   }
 
@@ -245,8 +236,8 @@ export class ClientSession implements Http2Observer, RequestHost {
     this.#draining ??= new Set()
     this.#draining.add(connection)
     this.#takeBack(unanswered)
-    this.#emit('disconnect', this.#commons.origin.url, [this.#client], reason)
-    this.#pump()
+    this.emit('disconnect', this.#commons.origin.url, [this.#client], reason)
+    this.pump()
   }
 
   onDrained(connection: Connection, unanswered: readonly Request[]): void {
@@ -258,11 +249,11 @@ export class ClientSession implements Http2Observer, RequestHost {
 
   onRefused(unanswered: readonly Request[]): void {
     this.#takeBack(unanswered)
-    this.#pump()
+    this.pump()
   }
 
   onPing(milliseconds: number): void {
-    this.#emit('ping', milliseconds)
+    this.emit('ping', milliseconds)
   }
 
   /** In front of what waits, in their order. */
@@ -282,20 +273,7 @@ export class ClientSession implements Http2Observer, RequestHost {
     done?.()
   }
 
-  #pump(): void {
-    if (this.#pumping !== 'no') {
-      this.#pumping = 'again'
-      return
-    }
-    do {
-      this.#pumping = 'yes'
-      this.#step()
-    } while (this.#pumping === ('again' as string))
-    this.#pumping = 'no'
-    this.#afterPump()
-  }
-
-  #step(): void {
+  protected override step(): void {
     for (let request = this.#queue.peek(); request !== null; request = this.#queue.peek()) {
       const state = this.#state
       if (state.at === 'connecting') return
@@ -318,16 +296,15 @@ export class ClientSession implements Http2Observer, RequestHost {
     }
   }
 
-  #afterPump(): void {
+  protected override afterPump(): void {
     if (this.#needDrain && !this.#isBusy() && this.#ended === null) {
       if (this.#accepting > 0) {
-        this.#afterPumpLater()
+        this.afterPumpLater()
         return
       }
       this.#needDrain = false
       this.onRoom?.()
-      if (this.#client.listenerCount('drain') > 0)
-        this.#emit('drain', this.#commons.origin.url, [this.#client])
+      if (this.isHeard('drain')) this.emit('drain', this.#commons.origin.url, [this.#client])
     }
     if (this.#queue.size > 0 || this.running > 0) return
     if (this.#state.at === 'open') this.#state.connection.rest()
@@ -417,8 +394,8 @@ export class ClientSession implements Http2Observer, RequestHost {
         socket,
       })
     }
-    this.#emit('connect', this.#commons.origin.url, [this.#client])
-    this.#pump()
+    this.emit('connect', this.#commons.origin.url, [this.#client])
+    this.pump()
   }
 
   /** What is spoken before anything was negotiated, where that is certain. */
@@ -447,8 +424,8 @@ export class ClientSession implements Http2Observer, RequestHost {
       this.#connectRetries = 0
       this.#failPending(attempt, error)
     }
-    this.#emit('connectionError', this.#commons.origin.url, [this.#client], error)
-    this.#pump()
+    this.emit('connectionError', this.#commons.origin.url, [this.#client], error)
+    this.pump()
   }
 
   #failPending(attempt: ConnectAttempt, error: Error): void {
@@ -476,17 +453,6 @@ export class ClientSession implements Http2Observer, RequestHost {
       for (const request of this.#queue.drain()) request.fail(reason)
     } else if (isForeign(reason)) {
       for (const request of this.#queue.drain()) request.failWith(reason)
-    }
-  }
-
-  /** A listener that throws is its owner's trouble: it must not stop what the client is doing. */
-  #emit(event: string, ...args: unknown[]): void {
-    try {
-      this.#client.emit(event, ...args)
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error
-      })
     }
   }
 }

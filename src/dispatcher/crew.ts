@@ -19,6 +19,7 @@ import { sessionIn } from './client.ts'
 import type { ClientSession } from './client-session.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { FreeHeap, NO_SLOT, type Ranked } from './free-heap.ts'
+import { Pump } from './pump.ts'
 import { RequestQueue, type Waiting } from './request-queue.ts'
 import { type PoolStats, statsOf } from './stats.ts'
 import { announceVacancy, whenVacant } from './vacancy.ts'
@@ -88,7 +89,7 @@ type Stage = 'open' | 'finishing' | 'closing' | 'ended'
  */
 const GROWTH_PAUSE = 500
 
-export class Crew<W extends Work> {
+export class Crew<W extends Work> extends Pump {
   readonly #pool: EventEmitter
   readonly #plan: CrewPlan<W>
   readonly #queue = new RequestQueue<W>()
@@ -98,7 +99,7 @@ export class Crew<W extends Work> {
   readonly #leaving = new Set<Member>()
   /** Work that came back because its member could not connect: it fails when that happens again. */
   readonly #returned = new WeakSet<W>()
-  readonly #growthPause = new Deadline(() => this.#pump())
+  readonly #growthPause = new Deadline(() => this.pump())
   #protocol: Protocol
   #hired = 0
   #newest: Member | null = null
@@ -108,13 +109,12 @@ export class Crew<W extends Work> {
   #doubtful = false
   #needDrain = false
   #accepting = 0
-  /** A pump that is entered from its own doing runs once more instead. */
-  #pumping: 'no' | 'yes' | 'again' = 'no'
   #stage: Stage = 'open'
   #whenDone: (() => void) | null = null
   #url: URL | null = null
 
   constructor(pool: EventEmitter, plan: CrewPlan<W>) {
+    super(pool)
     this.#pool = pool
     this.#plan = plan
     this.#protocol = plan.protocol
@@ -148,7 +148,7 @@ export class Crew<W extends Work> {
       this.#queue.push(work)
       this.#accepting++
       work.announceQueued()
-      this.#pump()
+      this.pump()
       this.#accepting--
     }
     if (this.#hasRoom()) return true
@@ -159,11 +159,11 @@ export class Crew<W extends Work> {
   /** Work in the queue has settled. */
   onAborted(work: W): void {
     this.#queue.onSettled(work)
-    this.#pump()
+    this.pump()
   }
 
   onHandlerError(error: unknown): void {
-    this.#emit('error', error)
+    this.emit('error', error)
   }
 
   /** A member could not connect. Takes back what others can do, and returns what is to fail. */
@@ -188,7 +188,7 @@ export class Crew<W extends Work> {
   finish(done: () => void): void {
     this.#whenDone = done
     this.#stage = 'finishing'
-    this.#pump()
+    this.pump()
   }
 
   terminate(reason: Error, verbatim: boolean, done: () => void): void {
@@ -235,24 +235,11 @@ export class Crew<W extends Work> {
     this.#leaving.add(member)
     member.dispatcher.close(() => {
       this.#leaving.delete(member)
-      this.#afterPump()
+      this.afterPump()
     })
   }
 
-  #pump(): void {
-    if (this.#pumping !== 'no') {
-      this.#pumping = 'again'
-      return
-    }
-    do {
-      this.#pumping = 'yes'
-      this.#step()
-    } while (this.#pumping === ('again' as string))
-    this.#pumping = 'no'
-    this.#afterPump()
-  }
-
-  #step(): void {
+  protected override step(): void {
     for (let work = this.#queue.peek(); work !== null; work = this.#queue.peek()) {
       let member: Member | null
       try {
@@ -310,20 +297,15 @@ export class Crew<W extends Work> {
     return session === null || !session.connected || (session.isLimitKnown && session.running > 0)
   }
 
-  /** Not made in `#afterPump`, which all requests pass: what such a function refers to is set aside on each call. */
-  #afterPumpLater(): void {
-    queueMicrotask(() => this.#afterPump())
-  }
-
-  #afterPump(): void {
+  protected override afterPump(): void {
     if (this.#stage === 'ended') return
     if (this.#needDrain && this.#hasRoom()) {
       if (this.#accepting > 0) {
-        this.#afterPumpLater()
+        this.afterPumpLater()
         return
       }
       this.#needDrain = false
-      if (this.#pool.listenerCount('drain') > 0) this.#emit('drain', this.#url, [this.#pool])
+      if (this.isHeard('drain')) this.emit('drain', this.#url, [this.#pool])
     }
     if (this.#queue.size > 0) return
     if (this.#stage === 'finishing') {
@@ -347,13 +329,13 @@ export class Crew<W extends Work> {
     this.#growthPause.disarm()
     if (member.session !== null) this.#protocol = member.session.multiplexes ? 'h2' : 'h1'
     this.#setOpening(member, false)
-    this.#emit('connect', origin, [this.#pool, ...targets])
-    this.#pump()
+    this.emit('connect', origin, [this.#pool, ...targets])
+    this.pump()
   }
 
   /** It turned out how much a member takes at a time. */
   onLimitKnown(): void {
-    this.#pump()
+    this.pump()
   }
 
   #onDisconnect(member: Member, origin: URL, targets: readonly unknown[], error: Error): void {
@@ -364,8 +346,8 @@ export class Crew<W extends Work> {
     }
     // What it has is sent again on another connection, which it opens itself.
     this.#setOpening(member, member.session !== null && member.session.pending > 0)
-    this.#emit('disconnect', origin, [this.#pool, ...targets], error)
-    this.#pump()
+    this.emit('disconnect', origin, [this.#pool, ...targets], error)
+    this.pump()
   }
 
   #onConnectionError(member: Member, origin: URL, targets: readonly unknown[], error: Error): void {
@@ -377,8 +359,8 @@ export class Crew<W extends Work> {
       this.#letGo(member)
       if (session !== null) this.#onNoConnection(error)
     }
-    this.#emit('connectionError', origin, [this.#pool, ...targets], error)
-    this.#pump()
+    this.emit('connectionError', origin, [this.#pool, ...targets], error)
+    this.pump()
   }
 
   #letGo(member: Member): void {
@@ -403,12 +385,12 @@ export class Crew<W extends Work> {
     member.drained = true
     if (member.opening) this.#setOpening(member, member.session!.connecting)
     this.#free.place(member)
-    this.#pump()
+    this.pump()
   }
 
   #onVacant(member: Member): void {
     this.#forget(member)
-    this.#pump()
+    this.pump()
   }
 
   #forget(member: Member): void {
@@ -424,16 +406,5 @@ export class Crew<W extends Work> {
     member.opening = opening
     this.#openings += opening ? 1 : -1
     if (this.#openings === 0) this.#doubtful = false
-  }
-
-  /** A listener that throws is its owner's trouble: it must not stop what the pool is doing. */
-  #emit(event: string, ...args: unknown[]): void {
-    try {
-      this.#pool.emit(event, ...args)
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error
-      })
-    }
   }
 }
