@@ -141,6 +141,19 @@ overAllWires('Pool', (wire) => {
 })
 
 describe('Pool: options', () => {
+  test('a client of it has a pipelining of its own', async (t) => {
+    const { pool, connector } = memoryPool(t, { connections: 2, pipelining: 2 })
+    const clients: Client[] = []
+    pool.on('connect', (_origin, targets) => clients.push(targets[1] as Client))
+    for (let i = 0; i < 2; i++) pool.dispatch(GET, new RecordingHandler())
+    await connector.open()
+    clients[0]!.pipelining = 7
+    assert.deepEqual(
+      clients.map(({ pipelining }) => pipelining),
+      [7, 2],
+    )
+  })
+
   const cases: [object, string][] = [
     [{ connections: -1 }, 'invalid connections'],
     [{ connections: Number.NaN }, 'invalid connections'],

@@ -15,12 +15,13 @@ const MORE = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
 
 class Reading {
   readonly #recorder = new Recorder()
-  readonly #parser = new ResponseParser(this.#recorder, new HeadParsers({ maxHeaderSize: MAX_HEADER_SIZE }))
+  readonly #parser: ResponseParser
   readonly #calls = { begin: 0, informational: 0, head: 0, body: 0, end: 0, upgrade: 0 }
   #rest = ''
 
   /** `pauses` decides after each callback; the parser is resumed right away. */
-  constructor(context: string, pauses: () => boolean) {
+  constructor(context: string, heads: HeadParsers, pauses: () => boolean) {
+    this.#parser = new ResponseParser(this.#recorder, heads)
     for (const request of context.split(',')) {
       const [method = '', upgrade] = request.split(' ')
       this.#parser.expect(method, upgrade === 'upgrade')
@@ -97,7 +98,8 @@ function assertNothingAfterLast(lines: readonly string[]): void {
 }
 
 function check({ context, bytes }: Recording, random: Random): void {
-  const whole = new Reading(context, () => false)
+  const heads = new HeadParsers({ maxHeaderSize: MAX_HEADER_SIZE })
+  const whole = new Reading(context, heads, () => false)
   whole.feed(bytes)
   whole.finish()
   const expected = whole.report()
@@ -106,10 +108,20 @@ function check({ context, bytes }: Recording, random: Random): void {
   assertNothingAfterLast(expected)
 
   const pauses = random.oneIn(2) ? () => random.oneIn(3) : () => false
-  const pieces = new Reading(context, pauses)
-  for (const piece of cut(bytes, random)) pieces.feed(piece, random.oneIn(2))
-  pieces.finish()
-  assert.deepEqual(pieces.report(), expected, 'the same bytes in other pieces')
+  const readings = [1, 2].map(() => ({
+    reading: new Reading(context, heads, pauses),
+    pieces: [...cut(bytes, random)],
+  }))
+  // Two connections in turns, as those of a pool.
+  while (readings.some(({ pieces }) => pieces.length > 0)) {
+    const { reading, pieces } = random.oneIn(2) ? readings[0]! : readings[1]!
+    const piece = pieces.shift()
+    if (piece !== undefined) reading.feed(piece, random.oneIn(2))
+  }
+  for (const { reading } of readings) {
+    reading.finish()
+    assert.deepEqual(reading.report(), expected, 'the same bytes in other pieces')
+  }
 }
 
 export const http1Parser: Target = { name: 'http1-parser', corpus: 'http1', check }
