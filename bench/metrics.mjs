@@ -15,10 +15,12 @@ export const METRICS = {
     metric('heap', 'heap KB', 'less', 0),
     metric('written', 'written KB', 'less', 0),
   ],
+  // Resident first: much of a connection is native, and what nghttp2 keeps for one is not on the heap.
   'idle-memory': [
-    metric('heap', 'heap + external bytes', 'less', 0),
     metric('rss', 'resident bytes', 'less', 0),
+    metric('heap', 'heap + external bytes', 'less', 0),
   ],
+  // Heap first: a request is objects, and how far the heap has grown on the way says nothing about them.
   'flight-memory': [
     metric('heap', 'heap + external bytes', 'less', 0),
     metric('rss', 'resident bytes', 'less', 0),

@@ -18,8 +18,14 @@ const runtimeSetTimeout = globalThis.setTimeout
 /** The runtime turns a longer delay into 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1
 
+/** Who is to know: one method instead of a function for each, because a connection or request has several. */
+export interface DeadlineOwner {
+  onDeadline(deadline: Deadline): void
+}
+
 export class Deadline {
-  readonly #onExpired: () => void
+  /** May change while it is not armed: a deadline whose timer still runs serves the next one. */
+  owner: DeadlineOwner | null
   #timer: Timer | null = null
   #isRuntimes = false
   /** When the timer comes. */
@@ -30,8 +36,8 @@ export class Deadline {
   #armed = 0
   #armings = 0
 
-  constructor(onExpired: () => void) {
-    this.#onExpired = onExpired
+  constructor(owner: DeadlineOwner) {
+    this.owner = owner
   }
 
   get armed(): boolean {
@@ -89,7 +95,7 @@ export class Deadline {
     globalThis.setImmediate(() => {
       if (deadline.#armed !== armed) return
       deadline.#armed = 0
-      deadline.#onExpired()
+      deadline.owner?.onDeadline(deadline)
     })
   }
 }

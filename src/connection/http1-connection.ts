@@ -4,7 +4,7 @@
  * (contract: client.md 3 to 5).
  */
 import { now } from '../base/clock.ts'
-import { Deadline } from '../base/deadline.ts'
+import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
 import { afterNextPoll, type PollWaiter } from '../base/next-poll.ts'
 import { RingQueue } from '../base/ring-queue.ts'
 import { channels } from '../diagnostics.ts'
@@ -49,7 +49,7 @@ export function http1Commons(settings: ConnectionSettings): Http1Commons {
 }
 
 export class Http1Connection
-  implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost, PollWaiter
+  implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost, PollWaiter, DeadlineOwner
 {
   readonly #transport: Transport
   readonly #observer: ConnectionObserver
@@ -60,7 +60,7 @@ export class Http1Connection
   /** Written and not answered, in the order of their responses. */
   readonly #pipeline = new RingQueue<Request>()
   /** For the response or, while the connection rests, for its idle time. */
-  readonly #deadline = new Deadline(() => this.#onLate())
+  readonly #deadline = new Deadline(this)
   #inspection: Inspection = 'done'
   #rest: Rest = 'none'
   /** The last poll that was waited for. */
@@ -504,7 +504,7 @@ export class Http1Connection
     this.#deadline.arm(request.bodyTimeout ?? this.#settings.bodyTimeout, at)
   }
 
-  #onLate(): void {
+  onDeadline(): void {
     if (this.#rest === 'begun') this.#close(new InformationalError('socket idle timeout'))
     else this.#onResponseLate()
   }

@@ -4,7 +4,7 @@
  * (contract: client.md 8).
  */
 import { now } from '../base/clock.ts'
-import { Deadline } from '../base/deadline.ts'
+import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
 import { channels } from '../diagnostics.ts'
 import { HeadersTimeoutError, InformationalError, SocketError, type SocketInfo } from '../errors.ts'
 import type { Transport, TransportSink } from '../net/transport.ts'
@@ -17,7 +17,7 @@ import type { Stream } from '../protocol/http2/stream.ts'
 import type { Request } from '../request/request.ts'
 import type { Connection, ConnectionObserver, ConnectionSettings, ConnectTimes } from './connection.ts'
 import { goawayError, http2ConnectionError, http2StreamError } from './failure-to-error.ts'
-import { type ExchangeHost, ExchangeTimer, Http2Exchange } from './http2-exchange.ts'
+import { type ExchangeHost, Http2Exchange } from './http2-exchange.ts'
 import { Http2Liveness, type LivenessHost } from './http2-liveness.ts'
 import { prepareHttp2Request, printFields } from './http2-request-head.ts'
 
@@ -37,7 +37,7 @@ export interface Http2Observer extends ConnectionObserver {
 const MAX_HELD_TURNS = 4
 
 export class Http2Connection
-  implements Connection, TransportSink, EngineSink<Http2Exchange>, ExchangeHost, LivenessHost
+  implements Connection, TransportSink, EngineSink<Http2Exchange>, ExchangeHost, LivenessHost, DeadlineOwner
 {
   readonly settings: Http2Settings
   readAt = 0
@@ -49,12 +49,12 @@ export class Http2Connection
   #running = 0
   /** Their streams have ended, but not for their consumers, which are pausing. */
   readonly #heldBack = new Set<Http2Exchange>()
-  /** Timers of exchanges that have ended, still running: the next exchange refreshes one. */
-  readonly #timers: ExchangeTimer[] = []
+  /** Of exchanges that have ended, their timers still running: the next exchange takes one. */
+  readonly #deadlines: Deadline[] = []
   /** Exchanges that the present read brought something for. Most of them end with it, and need no timer. */
   readonly #active: Http2Exchange[] = []
-  readonly #idleDeadline = new Deadline(() => this.#close(new InformationalError('socket idle timeout')))
-  readonly #streamDeadline = new Deadline(() => this.#onNoStream())
+  readonly #idleDeadline = new Deadline(this)
+  readonly #streamDeadline = new Deadline(this)
   #streamTimeout = 0
   readonly #startedAt = now()
   readonly #flush = (): void => this.#onTurn()
@@ -157,7 +157,7 @@ export class Http2Connection
     this.#idleDeadline.disarm()
     this.#streamDeadline.disarm()
     this.#transport.setReferenced(true)
-    const exchange = new Http2Exchange(request, this, body, this.#timers.pop() ?? new ExchangeTimer())
+    const exchange = new Http2Exchange(request, this, body, this.#deadlines.pop() ?? null)
     const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
     exchange.stream = engine.open(fields, endStream, exchange)
     if (!engine.canOpen) this.#goaway ??= new InformationalError('HTTP/2: all stream ids have been used')
@@ -215,8 +215,8 @@ export class Http2Connection
     exchange.ended = true
     this.#running--
     const wasHeldBack = this.#heldBack.size > 0 && this.#heldBack.delete(exchange)
-    if (this.#reason === null) this.#timers.push(exchange.takeTimer())
-    else exchange.takeTimer().deadline.dispose()
+    if (this.#reason === null) this.#deadlines.push(exchange.takeDeadline())
+    else exchange.takeDeadline().dispose()
     this.#roomMade = true
     this.#schedule()
     if (wasHeldBack && this.#gone && this.#heldBack.size === 0) this.#leave([])
@@ -265,7 +265,7 @@ export class Http2Connection
     const readAt = now()
     this.readAt = readAt
     this.#heard = true
-    this.#liveness.onReceived()
+    this.#liveness.onReceived(readAt)
     const flushing = this.#flushing
     this.#flushing = 'running'
     this.#engine.receive(bytes, 0, bytes.length, readAt)
@@ -378,6 +378,11 @@ export class Http2Connection
     this.#close(this.#protocolError(failure))
   }
 
+  onDeadline(deadline: Deadline): void {
+    if (deadline === this.#idleDeadline) this.#close(new InformationalError('socket idle timeout'))
+    else this.#onNoStream()
+  }
+
   #onNoStream(): void {
     this.#close(
       new HeadersTimeoutError(`HTTP/2: server did not accept a new stream within ${this.#streamTimeout}`),
@@ -469,7 +474,7 @@ export class Http2Connection
     this.#liveness.stop()
     this.#idleDeadline.dispose()
     this.#streamDeadline.dispose()
-    for (const { deadline } of this.#timers) deadline.dispose()
+    for (const deadline of this.#deadlines) deadline.dispose()
     this.#engine.terminate({ scope: 'connection', blame: 'peer', code: NO_ERROR, message: reason.message })
   }
 }

@@ -4,7 +4,7 @@
  * (contract: client.md 4, 8.3 to 8.5).
  */
 import { now } from '../base/clock.ts'
-import { Deadline } from '../base/deadline.ts'
+import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
 import { loadNet } from '../base/lazy-modules.ts'
 import {
   BodyTimeoutError,
@@ -48,17 +48,10 @@ type Sending = 'held' | 'pumping' | 'blocked' | 'sent'
 const NOTHING = new Uint8Array(0)
 const BOTH_ENDS = 2
 
-/**
- * A deadline that passes from one exchange to the next, its timer still running. It knows whom it is for, so
- * that no exchange has to make a function: thousands of short-lived ones a second cost the garbage collector
- * more than all the rest.
- */
-export class ExchangeTimer {
-  exchange: Http2Exchange | null = null
-  readonly deadline: Deadline = new Deadline(() => this.exchange?.onLate())
-}
+/** Most consumers keep up, and need no list of their own. */
+const NO_BACKLOG: Buffer[] = []
 
-export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
+export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, DeadlineOwner {
   readonly request: Request
   /** Set when the stream is opened, which is right after construction. */
   stream!: Stream<Http2Exchange>
@@ -68,7 +61,6 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   active = false
   readonly #host: ExchangeHost
   readonly #body: OutgoingBody
-  readonly #timer: ExchangeTimer
   readonly #deadline: Deadline
   #sending: Sending = 'pumping'
   #pump: BodyPump | null = null
@@ -78,7 +70,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   /** Directions of the tunnel that have come to their end. */
   #tunnelEnds = 0
   /** Arrived, and not wanted yet. */
-  #backlog: Buffer[] = []
+  #backlog: Buffer[] = NO_BACKLOG
   /** Delivered to a handler that paused on it; given back to the peer's window when it goes on. */
   #unreleased = 0
   /** A handler may resume inside a delivery, which must not start another one within it. */
@@ -86,20 +78,20 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   /** The end of the response, held back behind the backlog. */
   #trailers: HeaderBlock | null = null
 
-  constructor(request: Request, host: ExchangeHost, body: OutgoingBody, timer: ExchangeTimer) {
+  /** `deadline`: one that served an exchange before. */
+  constructor(request: Request, host: ExchangeHost, body: OutgoingBody, deadline: Deadline | null) {
     this.request = request
     this.#host = host
     this.#body = body
-    this.#timer = timer
-    this.#deadline = timer.deadline
-    timer.exchange = this
+    this.#deadline = deadline ?? new Deadline(this)
+    this.#deadline.owner = this
   }
 
-  /** Gives the timer back for another exchange. */
-  takeTimer(): ExchangeTimer {
+  /** For another exchange. */
+  takeDeadline(): Deadline {
     this.#deadline.disarm()
-    this.#timer.exchange = null
-    return this.#timer
+    this.#deadline.owner = null
+    return this.#deadline
   }
 
   /** The head is written. */
@@ -231,8 +223,13 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
       return
     }
     this.#host.onActivity(this)
-    if (this.request.paused || this.#backlog.length > 0) this.#backlog.push(bytes)
+    if (this.request.paused || this.#backlog.length > 0) this.#holdBack(bytes)
     else this.#deliver(bytes)
+  }
+
+  #holdBack(bytes: Buffer): void {
+    if (this.#backlog === NO_BACKLOG) this.#backlog = []
+    this.#backlog.push(bytes)
   }
 
   /** Time for the next piece of the response starts now. */
@@ -339,13 +336,13 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost {
   /** The request is settled; so is the stream, from our side. */
   #giveUp(): void {
     this.#pump?.stop()
-    this.#backlog = []
+    this.#backlog = NO_BACKLOG
     this.#trailers = null
     this.#host.reset(this, CANCEL)
     this.#host.onSettled(this)
   }
 
-  onLate(): void {
+  onDeadline(): void {
     const { request } = this
     if (request.responding) {
       if (request.paused) return

@@ -5,7 +5,7 @@
  * nothing at all comes back.
  */
 import { now } from '../base/clock.ts'
-import { Deadline } from '../base/deadline.ts'
+import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
 
 /** Silence after which a connection is not trusted: longer than any pause between frames of a busy one. */
 export const SILENCE_MS = 10_000
@@ -21,16 +21,13 @@ export interface LivenessHost {
   onDead(): void
 }
 
-export class Http2Liveness {
+export class Http2Liveness implements DeadlineOwner {
   readonly #host: LivenessHost
   readonly #interval: number
-  readonly #nextPing: Deadline = new Deadline(() => this.#ping())
-  readonly #silence: Deadline = new Deadline(() => {
-    this.#suspect = true
-  })
-  readonly #answer: Deadline = new Deadline(() => this.#host.onDead())
+  readonly #nextPing = new Deadline(this)
+  readonly #silence = new Deadline(this)
+  readonly #answer = new Deadline(this)
   #suspect = false
-  #heardThisTurn = false
   #pingsSent = 0
   #sentAt: number | null = null
 
@@ -42,14 +39,16 @@ export class Http2Liveness {
   }
 
   /** Something arrived: whatever it is, the peer lives. */
-  onReceived(): void {
+  onReceived(at: number): void {
     this.#suspect = false
     this.#answer.disarm()
-    if (this.#heardThisTurn) return
-    // One read may come as many TLS records; the time of silence starts once for all of them.
-    this.#heardThisTurn = true
-    this.#silence.arm(SILENCE_MS)
-    globalThis.setImmediate(Http2Liveness.#onTurn, this)
+    this.#silence.arm(SILENCE_MS, at)
+  }
+
+  onDeadline(deadline: Deadline): void {
+    if (deadline === this.#nextPing) this.#ping()
+    else if (deadline === this.#silence) this.#suspect = true
+    else this.#host.onDead()
   }
 
   /** A request is given to the connection. */
@@ -73,10 +72,6 @@ export class Http2Liveness {
     this.#nextPing.dispose()
     this.#silence.dispose()
     this.#answer.dispose()
-  }
-
-  static #onTurn(liveness: Http2Liveness): void {
-    liveness.#heardThisTurn = false
   }
 
   #ping(): void {

@@ -99,7 +99,9 @@ export class Crew<W extends Work> extends Pump {
   readonly #leaving = new Set<Member>()
   /** Work that came back because its member could not connect: it fails when that happens again. */
   readonly #returned = new WeakSet<W>()
-  readonly #growthPause = new Deadline(() => this.pump())
+  readonly #onMemberError = (error: unknown): unknown => this.#pool.emit('error', error)
+  readonly #onMemberPing = (milliseconds: number): unknown => this.#pool.emit('ping', milliseconds)
+  readonly #growthPause = new Deadline({ onDeadline: () => this.pump() })
   #protocol: Protocol
   #hired = 0
   #newest: Member | null = null
@@ -223,8 +225,8 @@ export class Crew<W extends Work> extends Pump {
     // A caller's factory may give the same client to several pools; only one of them can have the short way.
     if (member.session?.onRoom === null) member.session.onRoom = onDrain
     else dispatcher.on('drain', onDrain)
-    dispatcher.on('error', (error: unknown) => this.#pool.emit('error', error))
-    dispatcher.on('ping', (milliseconds: number) => this.#pool.emit('ping', milliseconds))
+    dispatcher.on('error', this.#onMemberError)
+    dispatcher.on('ping', this.#onMemberPing)
     if (this.#plan.hire !== null) whenVacant(dispatcher, () => this.#onVacant(member))
     return member
   }

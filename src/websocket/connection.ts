@@ -56,7 +56,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   readonly #receiver: Receiver
   readonly #sender: Sender
   readonly #inflater: MessageInflater | null
-  readonly #deadline = new Deadline(() => this.#socket.destroy())
+  readonly #deadline = new Deadline({ onDeadline: () => this.#socket.destroy() })
   #closing: Closing = 'no'
   #received: { readonly code: number; readonly reason: string } | null = null
   #error: Error | null = null

@@ -10,7 +10,7 @@ function start(t: { after(fn: () => void): void }): {
 } {
   const clock = FakeClock.install(t)
   const fired: number[] = []
-  return { clock, deadline: new Deadline(() => fired.push(clock.now)), fired }
+  return { clock, deadline: new Deadline({ onDeadline: () => fired.push(clock.now) }), fired }
 }
 
 describe('Deadline', () => {
@@ -117,7 +117,7 @@ describe('Deadline', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     t.after(() => mock.timers.reset())
     let fired = 0
-    const deadline = new Deadline(() => fired++)
+    const deadline = new Deadline({ onDeadline: () => fired++ })
     deadline.arm(100)
     mock.timers.tick(60)
     deadline.refresh()
@@ -139,7 +139,7 @@ describe('Deadline', () => {
       return asked.at(-1)
     })
     await new Promise<void>((resolve) => {
-      const deadline = new Deadline(resolve)
+      const deadline = new Deadline({ onDeadline: () => resolve() })
       deadline.arm(1)
       deadline.arm(1, 5)
     })
@@ -154,10 +154,11 @@ describe('Deadline', () => {
     t.mock.method(performance, 'now', () => time)
     let fired = 0
     await new Promise<void>((resolve) => {
-      const deadline = new Deadline(() => {
+      const onDeadline = (): void => {
         fired++
         resolve()
-      })
+      }
+      const deadline = new Deadline({ onDeadline })
       // The timer of the day is too late, that of the millisecond too early.
       deadline.arm(86_400_000)
       deadline.arm(1)
@@ -174,7 +175,7 @@ describe('Deadline', () => {
     // The deadline's own timer would let the process end.
     const alive = setInterval(() => {}, 1000)
     await new Promise<void>((resolve) => {
-      const deadline = new Deadline(resolve)
+      const deadline = new Deadline({ onDeadline: () => resolve() })
       deadline.arm(1)
       deadline.arm(1)
       deadline.refresh()

@@ -8,6 +8,9 @@ import type { FrameWriter } from './frame-writer.ts'
 const COMPACT_AFTER = 64
 
 export class SendQueue {
+  /** Of streams on which no body is sent. */
+  static readonly NONE: SendQueue = new SendQueue()
+
   #chunks: Uint8Array[] = []
   #head = 0
   #offset = 0
@@ -48,6 +51,7 @@ export class SendQueue {
   }
 
   clear(): void {
+    if (this.#bytes === 0) return
     this.#chunks = []
     this.#head = 0
     this.#offset = 0

@@ -38,7 +38,7 @@ export class Stream<T> {
   /** @internal */
   readonly receiveWindow: ReceiveWindow
   /** @internal */
-  readonly queue: SendQueue = new SendQueue()
+  readonly queue: SendQueue
   /** @internal The caller has given its last byte; END_STREAM follows the queue. */
   hasAllToSend: boolean
   /** @internal Sent behind the queue instead of an empty end. */
@@ -71,6 +71,7 @@ export class Stream<T> {
     this.method = method
     this.sendWindow = new SendWindow(initialSendWindow)
     this.receiveWindow = new ReceiveWindow(initialReceiveWindow, initialReceiveWindow)
+    this.queue = endStream ? SendQueue.NONE : new SendQueue()
     this.hasAllToSend = endStream
   }
 
