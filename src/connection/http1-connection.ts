@@ -5,7 +5,6 @@
  */
 import { now } from '../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
-import { afterNextPoll, type PollWaiter } from '../base/next-poll.ts'
 import { RingQueue } from '../base/ring-queue.ts'
 import { channels } from '../diagnostics.ts'
 import {
@@ -26,20 +25,8 @@ import type { Request, RequestHost } from '../request/request.ts'
 import type { Connection, ConnectionObserver, ConnectionSettings, ConnectTimes } from './connection.ts'
 import { http1Error } from './failure-to-error.ts'
 import { type BodyWriterHost, Http1BodyWriter } from './http1-body-writer.ts'
+import { Http1Idleness, type IdlenessHost } from './http1-idleness.ts'
 import { type PreparedRequest, prepareRequest } from './http1-request-head.ts'
-
-/**
- * Whether an idle connection was looked at since something last ran on it. Bytes or a FIN may wait in the
- * kernel, and only a turn of the event loop brings them up: a response that nobody asked for must be seen
- * before the next request is written, or it would be taken for its answer.
- */
-type Inspection = 'done' | 'due' | 'pending'
-
-/**
- * Whether the connection keeps the process alive and has no time limit (`none`), or the other way round (`begun`).
- * One that has nothing to do rests from the next poll on (`due`): under load a request comes before that.
- */
-type Rest = 'none' | 'due' | 'begun'
 
 /** What the connections to one origin have in common. */
 export type Http1Commons = HeadParsers
@@ -49,7 +36,7 @@ export function http1Commons(settings: ConnectionSettings): Http1Commons {
 }
 
 export class Http1Connection
-  implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost, PollWaiter, DeadlineOwner
+  implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost, IdlenessHost, DeadlineOwner
 {
   readonly #transport: Transport
   readonly #observer: ConnectionObserver
@@ -61,10 +48,7 @@ export class Http1Connection
   readonly #pipeline = new RingQueue<Request>()
   /** For the response or, while the connection rests, for its idle time. */
   readonly #deadline = new Deadline(this)
-  #inspection: Inspection = 'done'
-  #rest: Rest = 'none'
-  /** The last poll that was waited for. */
-  #poll = 0
+  readonly #idleness = new Http1Idleness(this)
   #served = 0
   /** The request whose body is still being written. */
   #writer: Http1BodyWriter | null = null
@@ -114,7 +98,7 @@ export class Http1Connection
       !this.#reuse.canTake ||
       this.#writer !== null ||
       this.#blocking !== null ||
-      this.#inspection === 'pending' ||
+      this.#idleness.isInspecting ||
       this.#pipeline.size >= Math.max(this.#observer.pipelining, 1)
     )
   }
@@ -130,21 +114,11 @@ export class Http1Connection
   canTake(request: Request): boolean {
     if (this.busy) return false
     if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
-    if (this.#inspection === 'due') {
-      this.#inspection = 'pending'
-      this.#poll = afterNextPoll(this, this.#poll)
-    }
-    return this.#inspection === 'done'
+    return this.#idleness.inspect()
   }
 
-  onPolled(poll: number): void {
-    // One that came before the request did has looked too early.
-    if (poll !== this.#poll) return
-    if (this.#inspection === 'pending') {
-      this.#inspection = 'done'
-      this.#observer.onCapacity()
-    }
-    if (this.#rest === 'due') this.#beginRest()
+  onInspected(): void {
+    this.#observer.onCapacity()
   }
 
   take(request: Request): void {
@@ -187,8 +161,7 @@ export class Http1Connection
       request.timings.secured = this.#times.secured
     }
     this.#reuse.wrote(last)
-    this.#inspection = 'due'
-    this.#endRest()
+    this.#idleness.end()
     this.#pipeline.push(request)
     this.#parser.expect(request.method, request.upgrade !== null)
     if (request.blocking) this.#blocking = request
@@ -254,25 +227,17 @@ export class Http1Connection
   }
 
   rest(): void {
-    if (this.#reason !== null) return
-    if (this.#inspection === 'done') this.#inspection = 'due'
-    if (this.#rest !== 'none') return
-    this.#rest = 'due'
-    this.#poll = afterNextPoll(this, this.#poll)
+    if (this.#reason === null) this.#idleness.begin()
   }
 
-  #beginRest(): void {
-    this.#rest = 'begun'
+  onRestBegun(): void {
     this.#transport.setReferenced(false)
     this.#deadline.arm(this.#idleTime)
   }
 
-  #endRest(): void {
-    if (this.#rest === 'begun') {
-      this.#deadline.disarm()
-      this.#transport.setReferenced(true)
-    }
-    this.#rest = 'none'
+  onRestEnded(): void {
+    this.#deadline.disarm()
+    this.#transport.setReferenced(true)
   }
 
   destroy(reason: Error, verbatim: boolean): void {
@@ -473,8 +438,7 @@ export class Http1Connection
     this.#reuse.lost()
     this.#parser.stop()
     this.#deadline.dispose()
-    this.#inspection = 'done'
-    this.#rest = 'none'
+    this.#idleness.stop()
     this.#blocking = null
     this.#backlog = null
     this.#stopWriter()
@@ -505,7 +469,7 @@ export class Http1Connection
   }
 
   onDeadline(): void {
-    if (this.#rest === 'begun') this.#close(new InformationalError('socket idle timeout'))
+    if (this.#idleness.isResting) this.#close(new InformationalError('socket idle timeout'))
     else this.#onResponseLate()
   }
 
