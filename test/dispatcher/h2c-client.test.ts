@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Client, errors, H2CClient, type H2CClientOptions } from '../../src/index.ts'
 import { type H2Peer, startH2Pair, startH2Server } from '../support/h2-server.ts'
+import { refusingPort } from '../support/refusing-port.ts'
 import { send } from '../support/scripted-client.ts'
 
 const ORIGIN = 'http://localhost:1'
@@ -122,9 +123,7 @@ describe('H2CClient', () => {
   })
 
   test('a connection that is refused', async (t) => {
-    const server = await startH2Server(t)
-    server.stopListening()
-    const client = new H2CClient(server.url)
+    const client = new H2CClient(`http://127.0.0.1:${await refusingPort(t)}`)
     t.after(() => client.destroy())
     await assert.rejects(client.request({ path: '/', method: 'GET' }), {
       code: 'ECONNREFUSED',

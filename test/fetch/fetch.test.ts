@@ -9,6 +9,7 @@ import type { DispatchHandler } from '../../src/request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
 import { overAllWires, wireOptions } from '../dispatcher/pool-support.ts'
 import { deferred, type Echo, echo, failure } from '../suite/exchange.ts'
+import { refusingPort } from '../support/refusing-port.ts'
 import { startOrigin } from '../support/wire.ts'
 
 overAllWires('fetch', (wire) => {
@@ -155,10 +156,8 @@ overAllWires('fetch', (wire) => {
   })
 
   test('an origin that cannot be reached', async (t) => {
-    const origin = await startOrigin(t, wire, echo)
-    const dispatcher = agentFor(t)
-    await new Promise((resolve) => origin.server.close(resolve))
-    const error = await failure(fetch(origin.url, { dispatcher }))
+    const url = `${wire.secure ? 'https' : 'http'}://127.0.0.1:${await refusingPort(t)}`
+    const error = await failure(fetch(url, { dispatcher: agentFor(t) }))
     assert.equal(error.message, 'fetch failed')
     const cause = error.cause as NodeJS.ErrnoException & Record<string, unknown>
     assert.deepEqual([cause.code, cause['phase']], ['ECONNREFUSED', 'connecting'])

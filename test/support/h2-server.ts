@@ -283,8 +283,6 @@ export interface H2Server {
   accept(): Promise<H2Peer>
   /** Connections accepted so far. */
   readonly count: number
-  /** Refuses what comes from now on. */
-  stopListening(): void
 }
 
 export interface H2ServerOptions {
@@ -318,12 +316,8 @@ export async function startH2Server(t: TestContext, options: H2ServerOptions = {
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  let closed: Promise<unknown> | null = null
-  const stopListening = (): void => {
-    closed ??= new Promise((resolve) => server.close(resolve))
-  }
   t.after(async () => {
-    stopListening()
+    const closed = new Promise((resolve) => server.close(resolve))
     for (const socket of sockets) socket.destroy()
     await closed
   })
@@ -337,7 +331,6 @@ export async function startH2Server(t: TestContext, options: H2ServerOptions = {
     get count() {
       return count
     },
-    stopListening,
   }
 }
 
