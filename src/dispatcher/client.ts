@@ -16,9 +16,6 @@ import { LifecycleDispatcher } from './lifecycle.ts'
  */
 export let sessionIn: (dispatcher: object) => ClientSession | null
 
-/** For pools: a client that has these things in common with others. */
-export let clientWith: (commons: ClientCommons) => Client
-
 /** A snapshot of what a client has to do. */
 export interface ClientStats {
   /** A connection is up. */
@@ -45,7 +42,6 @@ export class Client extends LifecycleDispatcher {
 
   static {
     sessionIn = (dispatcher) => (#session in dispatcher ? dispatcher.#session : null)
-    clientWith = (commons) => new Client(commons.origin.url, commons as object)
   }
 
   /**
@@ -88,6 +84,11 @@ export class Client extends LifecycleDispatcher {
   protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
     this.#session.terminate(reason, verbatim, done)
   }
+}
+
+/** For pools: a client that has these things in common with others. */
+export function clientWith(commons: ClientCommons): Client {
+  return new Client(commons.origin.url, commons as object)
 }
 
 function readCommons(url: string | URL | object, options: ClientOptions): ClientCommons {
