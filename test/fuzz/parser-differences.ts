@@ -132,6 +132,16 @@ export const DIFFERENCES: readonly Difference[] = [
       /^transfer-encoding:.*chunked[ \t]*,[ \t,]*\r$/im.test(text),
   },
   {
+    id: 'tab-behind-chunked',
+    what: '`chunked` followed by a tab',
+    why: 'RFC 9110 §5.5: whitespace around a value is none of it, and a tab is whitespace; they see another coding',
+    example: ['GET', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\t\r\n\r\n0\r\n\r\n'],
+    matches: ({ ours, theirs, text }) =>
+      theirs.accepted &&
+      (!ours.accepted || theirs.body !== ours.body) &&
+      /^transfer-encoding:.*chunked *\t[ \t]*\r$/im.test(text),
+  },
+  {
     id: 'control-in-reason',
     what: 'a control character in the reason phrase',
     why: 'RFC 9112 §4: tabs, spaces, visible characters and obs-text are all there may be',
