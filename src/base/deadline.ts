@@ -85,12 +85,14 @@ export class Deadline {
     deadline.#timer = null
     const armed = deadline.#armed
     if (armed === 0) return
-    const at = deadline.#isRuntimes ? now() : 0
-    const left = deadline.#isRuntimes ? deadline.#armedAt + deadline.#delay - at : 0
-    if (left >= 1) {
-      // No longer than it was armed for, whatever has become of the clock.
-      deadline.#setTimer(Math.min(left, deadline.#delay), at)
-      return
+    if (deadline.#isRuntimes) {
+      const at = now()
+      const left = deadline.#armedAt + deadline.#delay - at
+      if (left >= 1) {
+        // No longer than it was armed for, whatever has become of the clock.
+        deadline.#setTimer(Math.min(left, deadline.#delay), at)
+        return
+      }
     }
     globalThis.setImmediate(() => {
       if (deadline.#armed !== armed) return

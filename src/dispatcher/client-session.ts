@@ -63,7 +63,6 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
   giver: RequestGiver | null = null
   /** What `drain` says, for the pool that the client is in: it wants to know with each response. */
   onRoom: (() => void) | null = null
-  readonly #client: EventEmitter
   readonly #commons: ClientCommons
   #pipelining: number
   readonly #queue = new RequestQueue()
@@ -81,7 +80,6 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
 
   constructor(client: EventEmitter, commons: ClientCommons) {
     super(client)
-    this.#client = client
     this.#commons = commons
     this.#pipelining = commons.settings.pipelining
   }
@@ -227,7 +225,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
     this.#takeBack(unanswered)
     if (idle && this.#ended === null) this.#onLostIdle(reason)
-    this.emit('disconnect', this.#commons.origin.url, [this.#client], reason)
+    this.emit('disconnect', this.#commons.origin.url, [this.speaker], reason)
     this.#checkClosed()
   }
 
@@ -236,7 +234,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     this.#draining ??= new Set()
     this.#draining.add(connection)
     this.#takeBack(unanswered)
-    this.emit('disconnect', this.#commons.origin.url, [this.#client], reason)
+    this.emit('disconnect', this.#commons.origin.url, [this.speaker], reason)
     this.pump()
   }
 
@@ -304,11 +302,11 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
       }
       this.#needDrain = false
       this.onRoom?.()
-      if (this.isHeard('drain')) this.emit('drain', this.#commons.origin.url, [this.#client])
+      if (this.isHeard('drain')) this.emit('drain', this.#commons.origin.url, [this.speaker])
     }
     if (this.#queue.size > 0 || this.running > 0) return
     if (this.#state.at === 'open') this.#state.connection.rest()
-    else if (this.#state.at === 'idle') announceVacancy(this.#client)
+    else if (this.#state.at === 'idle') announceVacancy(this.speaker)
     const done = this.#whenEmpty
     this.#whenEmpty = null
     done?.()
@@ -394,7 +392,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
         socket,
       })
     }
-    this.emit('connect', this.#commons.origin.url, [this.#client])
+    this.emit('connect', this.#commons.origin.url, [this.speaker])
     this.pump()
   }
 
@@ -424,7 +422,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
       this.#connectRetries = 0
       this.#failPending(attempt, error)
     }
-    this.emit('connectionError', this.#commons.origin.url, [this.#client], error)
+    this.emit('connectionError', this.#commons.origin.url, [this.speaker], error)
     this.pump()
   }
 

@@ -90,7 +90,6 @@ type Stage = 'open' | 'finishing' | 'closing' | 'ended'
 const GROWTH_PAUSE = 500
 
 export class Crew<W extends Work> extends Pump {
-  readonly #pool: EventEmitter
   readonly #plan: CrewPlan<W>
   readonly #queue = new RequestQueue<W>()
   readonly #members = new Set<Member>()
@@ -99,8 +98,8 @@ export class Crew<W extends Work> extends Pump {
   readonly #leaving = new Set<Member>()
   /** Work that came back because its member could not connect: it fails when that happens again. */
   readonly #returned = new WeakSet<W>()
-  readonly #onMemberError = (error: unknown): unknown => this.#pool.emit('error', error)
-  readonly #onMemberPing = (milliseconds: number): unknown => this.#pool.emit('ping', milliseconds)
+  readonly #onMemberError = (error: unknown): unknown => this.speaker.emit('error', error)
+  readonly #onMemberPing = (milliseconds: number): unknown => this.speaker.emit('ping', milliseconds)
   readonly #growthPause = new Deadline({ onDeadline: () => this.pump() })
   #protocol: Protocol
   #hired = 0
@@ -117,7 +116,6 @@ export class Crew<W extends Work> extends Pump {
 
   constructor(pool: EventEmitter, plan: CrewPlan<W>) {
     super(pool)
-    this.#pool = pool
     this.#plan = plan
     this.#protocol = plan.protocol
   }
@@ -307,7 +305,7 @@ export class Crew<W extends Work> extends Pump {
         return
       }
       this.#needDrain = false
-      if (this.isHeard('drain')) this.emit('drain', this.#url, [this.#pool])
+      if (this.isHeard('drain')) this.emit('drain', this.#url, [this.speaker])
     }
     if (this.#queue.size > 0) return
     if (this.#stage === 'finishing') {
@@ -316,7 +314,7 @@ export class Crew<W extends Work> extends Pump {
     }
     if (this.#members.size > 0 || this.#leaving.size > 0) return
     this.#growthPause.dispose()
-    announceVacancy(this.#pool)
+    announceVacancy(this.speaker)
     if (this.#stage !== 'closing') return
     const done = this.#whenDone
     this.#whenDone = null
@@ -331,7 +329,7 @@ export class Crew<W extends Work> extends Pump {
     this.#growthPause.disarm()
     if (member.session !== null) this.#protocol = member.session.multiplexes ? 'h2' : 'h1'
     this.#setOpening(member, false)
-    this.emit('connect', origin, [this.#pool, ...targets])
+    this.emit('connect', origin, [this.speaker, ...targets])
     this.pump()
   }
 
@@ -348,7 +346,7 @@ export class Crew<W extends Work> extends Pump {
     }
     // What it has is sent again on another connection, which it opens itself.
     this.#setOpening(member, member.session !== null && member.session.pending > 0)
-    this.emit('disconnect', origin, [this.#pool, ...targets], error)
+    this.emit('disconnect', origin, [this.speaker, ...targets], error)
     this.pump()
   }
 
@@ -361,7 +359,7 @@ export class Crew<W extends Work> extends Pump {
       this.#letGo(member)
       if (session !== null) this.#onNoConnection(error)
     }
-    this.emit('connectionError', origin, [this.#pool, ...targets], error)
+    this.emit('connectionError', origin, [this.speaker, ...targets], error)
     this.pump()
   }
 

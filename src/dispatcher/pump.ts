@@ -6,11 +6,11 @@ import type { EventEmitter } from 'node:events'
 
 export abstract class Pump {
   /** Whose events these are. */
-  readonly #speaker: EventEmitter
+  protected readonly speaker: EventEmitter
   #running: 'no' | 'yes' | 'again' = 'no'
 
   constructor(speaker: EventEmitter) {
-    this.#speaker = speaker
+    this.speaker = speaker
   }
 
   /** Gives out what can be given out now. */
@@ -41,13 +41,13 @@ export abstract class Pump {
   }
 
   protected isHeard(event: string): boolean {
-    return this.#speaker.listenerCount(event) > 0
+    return this.speaker.listenerCount(event) > 0
   }
 
   /** A listener that throws is its owner's trouble: it must not stop what is going on. */
   protected emit(event: string, ...args: unknown[]): void {
     try {
-      this.#speaker.emit(event, ...args)
+      this.speaker.emit(event, ...args)
     } catch (error) {
       queueMicrotask(() => {
         throw error

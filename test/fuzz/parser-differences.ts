@@ -37,6 +37,11 @@ function weRefuse({ ours }: Comparison, ...codes: readonly string[]): boolean {
   return !ours.accepted && codes.includes(ours.error)
 }
 
+/** They take it, and we find another body in it, or none. */
+function weReadAnother({ ours, theirs }: Comparison): boolean {
+  return theirs.accepted && (!ours.accepted || theirs.body !== ours.body)
+}
+
 export const DIFFERENCES: readonly Difference[] = [
   {
     id: 'bare-lf',
@@ -126,20 +131,14 @@ export const DIFFERENCES: readonly Difference[] = [
     what: '`chunked` followed by a comma and nothing',
     why: 'RFC 9110 §5.6.1.2: a recipient ignores empty elements of a list, so chunked is the last coding',
     example: ['GET', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked,\r\n\r\n0\r\n\r\n'],
-    matches: ({ ours, theirs, text }) =>
-      theirs.accepted &&
-      (!ours.accepted || theirs.body !== ours.body) &&
-      /^transfer-encoding:.*chunked[ \t]*,[ \t,]*\r$/im.test(text),
+    matches: (c) => weReadAnother(c) && /^transfer-encoding:.*chunked[ \t]*,[ \t,]*\r$/im.test(c.text),
   },
   {
     id: 'tab-behind-chunked',
     what: '`chunked` followed by a tab',
     why: 'RFC 9110 §5.5: whitespace around a value is none of it, and a tab is whitespace; they see another coding',
     example: ['GET', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\t\r\n\r\n0\r\n\r\n'],
-    matches: ({ ours, theirs, text }) =>
-      theirs.accepted &&
-      (!ours.accepted || theirs.body !== ours.body) &&
-      /^transfer-encoding:.*chunked *\t[ \t]*\r$/im.test(text),
+    matches: (c) => weReadAnother(c) && /^transfer-encoding:.*chunked *\t[ \t]*\r$/im.test(c.text),
   },
   {
     id: 'control-in-reason',
