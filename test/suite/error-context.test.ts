@@ -1,5 +1,6 @@
 /** Every error of a request tells which request, how far it had come, and whether it may be sent again. */
 import assert from 'node:assert/strict'
+import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { errors, type RequestErrorContext } from '../../src/index.ts'
@@ -14,6 +15,17 @@ async function contextOf(promise: Promise<unknown>): Promise<ContextError> {
 
 function dropAll(origin: TestOrigin): void {
   for (const socket of origin.sockets) socket.destroy()
+}
+
+/**
+ * Finds the origin `times` times, and after that an address on which nobody has its port: the origin goes on
+ * listening, so the system gives the port to nobody else.
+ */
+function lookupThatEnds(times: number): LookupFunction {
+  let count = 0
+  return (_hostname, _options, callback) => {
+    callback(null, [{ address: count++ < times ? '127.0.0.1' : '127.0.0.2', family: 4 }])
+  }
 }
 
 overEachWay('the errors of a request', (way) => {
@@ -44,8 +56,7 @@ overEachWay('the errors of a request', (way) => {
 
   test('while connecting', async (t) => {
     const origin = await startOrigin(t, way, echo)
-    await new Promise((resolve) => origin.server.close(resolve))
-    const client = origin.dispatcher()
+    const client = origin.dispatcher({ connect: { lookup: lookupThatEnds(0) } })
     const all = await Promise.all(
       ['/one?a', '/two'].map((path) => contextOf(client.request({ path, method: 'POST', body: 'x' }))),
     )
@@ -235,11 +246,10 @@ overEachWay('the errors of a request', (way) => {
       let count = 0
       const origin = await startOrigin(t, way, () => {
         count++
-        if (count < 2) return
-        origin.server.close()
-        dropAll(origin)
+        if (count === 2) dropAll(origin)
       })
-      const client = origin.dispatcher({ connections: 1, pipelining: 2 })
+      const connect = { lookup: lookupThatEnds(1) }
+      const client = origin.dispatcher({ connections: 1, pipelining: 2, connect })
       const options = { method: 'GET', blocking: false }
       const first = contextOf(client.request({ ...options, path: '/first' }))
       const second = contextOf(client.request({ ...options, path: '/second' }))
