@@ -5,9 +5,8 @@
  * (contract: dispatcher.md §7.1). Knows its request only as a {@link BodySource}.
  */
 import type { Blob } from 'node:buffer'
-import { Readable, type ReadableOptions } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { coverPollution } from '../base/own-options.ts'
 import { AbortError, InvalidArgumentError, NotSupportedError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import {
@@ -22,8 +21,10 @@ import {
   toJson,
   toText,
 } from './body-collect.ts'
+import type { BodyMixin, DumpOptions } from './body-mixin.ts'
 import { webStreamOf } from './body-web-stream.ts'
 import { ignoreError } from './request-body.ts'
+import { SleepingReadable } from './sleeping-readable.ts'
 
 /** Bytes that `dump()` reads to save the connection; beyond, a new connection is cheaper. */
 const DEFAULT_DUMP_LIMIT = 131_072
@@ -38,43 +39,10 @@ export interface BodySource {
   bodyClosed(): void
 }
 
-/** The ways to have a body all at once. */
-export interface BodyMixin {
-  /** True once data was read or collected. */
-  readonly bodyUsed: boolean
-  /** The body as a web stream. */
-  readonly body: ReadableStream<Uint8Array>
-  /** The whole body as text. */
-  text(): Promise<string>
-  /** The whole body, parsed. */
-  json(): Promise<unknown>
-  /** The whole body in memory of its own. */
-  bytes(): Promise<Uint8Array>
-  /** The whole body in memory of its own. */
-  arrayBuffer(): Promise<ArrayBuffer>
-  /** The whole body as a Blob with the response's content type. */
-  blob(): Promise<Blob>
-  /** Not supported; rejects. */
-  formData(): Promise<never>
-}
-
-/** Options of `dump()`. */
-export interface DumpOptions {
-  /** Bytes to read at most; with more, the body is destroyed. Default: 131072. */
-  readonly limit?: number | undefined
-  /** Ends the wait, and rejects with its reason. */
-  readonly signal?: AbortSignal | null | undefined
-}
-
-/** In the runtime these are accessors, which a subclass may replace, unlike the properties of the types. */
-interface ReplaceableEnd extends Readable {
-  readonly closed: boolean
-  destroyed: boolean
-  readable: boolean
-  readonly readableEnded: boolean
-}
-
 const RESOLVED = Promise.resolve()
+
+/** The source of a body that is closed: the request and its promise need not live as long as the response does. */
+const NO_SOURCE: BodySource = { pauseBody() {}, resumeBody() {}, abortBody() {}, bodyClosed() {} }
 
 /** Nothing has arrived. */
 const NOTHING: Buffer[] = []
@@ -85,11 +53,9 @@ const COLLECTED: Collector = { gathered: new GatheredBytes(), finish() {}, fail(
 /** A listener of any event. */
 type Listener = Parameters<Readable['on']>[1]
 
-const ReadableBase: new (options: ReadableOptions) => ReplaceableEnd = Readable
-
 /** The body of a response: a Readable, with the methods of a web body beside. */
-export class BodyReadable extends ReadableBase implements BodyMixin {
-  readonly #source: BodySource
+export class BodyReadable extends SleepingReadable implements BodyMixin {
+  #source: BodySource
   readonly #headers: HeaderObject
   readonly #isHead: boolean
   /** Arrived and not handed on; null once the stream runs and something was read from it. */
@@ -117,7 +83,7 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
   #web: ReadableStream<Uint8Array> | null = null
 
   constructor(source: BodySource, headers: HeaderObject, highWaterMark: number, isHead: boolean) {
-    super(coverPollution({ highWaterMark }))
+    super(highWaterMark)
     this.#source = source
     this.#headers = headers
     this.#isHead = isHead
@@ -334,7 +300,7 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
     this.#held = null
     this.#heldBytes = 0
     if (!this.#failed) {
-      this.#source.bodyClosed()
+      this.#closeSource()
       callback(null)
       return
     }
@@ -346,7 +312,7 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
       collector.fail(reason)
     }
     if (!this.#complete) this.#source.abortBody(reason)
-    this.#source.bodyClosed()
+    this.#closeSource()
     // Who waits for the promise of the response gets it a microtask later, and must have the time to listen.
     if (collector === null && !this.#dumped && !this.#hasReaders()) setImmediate(callback, reason)
     else callback(reason)
@@ -442,8 +408,14 @@ export class BodyReadable extends ReadableBase implements BodyMixin {
 
   #afterAnswer(): void {
     if (this.#failed) return
-    this.#source.bodyClosed()
+    this.#closeSource()
     if (!this.#streaming) this.#endAsleep()
+  }
+
+  #closeSource(): void {
+    const source = this.#source
+    this.#source = NO_SOURCE
+    source.bodyClosed()
   }
 
   /** Ends a stream that never ran: it says `end` and `close` like any other, if there is somebody to hear it. */

@@ -206,7 +206,7 @@ export declare namespace Dispatcher {
   type ConnectData<TOpaque = null> = import('../api/connect.ts').ConnectData<TOpaque>
   type UpgradeOptions<TOpaque = null> = import('../api/upgrade.ts').UpgradeOptions<TOpaque>
   type UpgradeData<TOpaque = null> = import('../api/upgrade.ts').UpgradeData<TOpaque>
-  type BodyMixin = import('../api/body-readable.ts').BodyMixin
+  type BodyMixin = import('../api/body-mixin.ts').BodyMixin
   type DispatchInterceptor = import('./compose.ts').Interceptor
   type DispatcherComposeInterceptor = import('./compose.ts').Interceptor
   type ComposedDispatcher = Dispatcher

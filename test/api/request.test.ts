@@ -6,6 +6,7 @@ import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { InfoData } from '../../src/api/api-handler.ts'
+import type { BodyReadable } from '../../src/api/body-readable.ts'
 import type { RequestOptions, ResponseData } from '../../src/api/request.ts'
 import { InvalidArgumentError, RequestAbortedError, type Timings } from '../../src/errors.ts'
 import { ScriptedDispatcher, turn, uncaughtDuring } from './scripted-dispatcher.ts'
@@ -500,6 +501,34 @@ describe('request(): signals', () => {
     }
     assert.equal(ee.listenerCount('abort'), 0)
   })
+})
+
+describe('request(): what a response keeps', () => {
+  const ways: Record<string, (body: BodyReadable) => Promise<unknown>> = {
+    'read as text': (body) => body.text(),
+    streamed: (body) => body.toArray(),
+    dumped: (body) => body.dump(),
+  }
+  for (const [name, read] of Object.entries(ways)) {
+    it(`nothing of its request once it was ${name}`, async () => {
+      setFlagsFromString('--expose-gc')
+      const collect = runInNewContext('gc') as () => void
+      const [response, sent] = await (async () => {
+        const dispatcher = new ScriptedDispatcher()
+        const body = Buffer.from('sent')
+        const promise = dispatcher.request({ ...GET, method: 'POST', body })
+        dispatcher.exchanges.pop()?.start().head().data('received').end()
+        return [await promise, new WeakRef(body)]
+      })()
+      await read(response.body)
+      for (let i = 0; i < 1000 && sent.deref() !== undefined; i++) {
+        await turn()
+        collect()
+      }
+      assert.equal(sent.deref(), undefined)
+      assert.equal(response.statusCode, 200)
+    })
+  }
 })
 
 describe('request(): sent again', () => {
