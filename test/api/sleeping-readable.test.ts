@@ -44,7 +44,7 @@ const USES: Record<string, (words: Readable) => Promise<string>> = {
   pipeline: async (words) => {
     const end = new PassThrough()
     await pipeline(words, end)
-    return String(end.read())
+    return (await end.toArray()).join('')
   },
   'finished()': async (words) => {
     const end = finished(words)
