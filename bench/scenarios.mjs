@@ -25,6 +25,9 @@ const load = (name, title, wire, parameters, candidates) => ({
 
 const POST = { path: '/post', method: 'POST' }
 
+/** Each request says that its connection is not to be used again. */
+const FRESH = { reset: true, connections: 20 }
+
 /** Both libraries hold a request back until the head of the one before it has come, unless told otherwise. */
 const PIPELINED = { pipelining: 10, blocking: false }
 
@@ -59,6 +62,14 @@ export const SCENARIOS = [
     goals: { undici: [2, 3], wrk: [0.6, 1] },
   },
   load('h1-tls-pool-50', 'small GET, Pool of 50, TLS', 'h1-tls', { connections: 50 }, H1_SOME),
+  load('h1-fresh-20', 'small GET, a new connection each, 20 at a time', 'h1', FRESH, [
+    ...LIBRARIES,
+    'node:http',
+  ]),
+  load('h1-tls-fresh-20', 'small GET, a new connection each, 20 at a time, TLS', 'h1-tls', FRESH, [
+    ...LIBRARIES,
+    'node:http',
+  ]),
   {
     ...load('h1-post-1k', '1 KB JSON POST, one connection', 'h1', POST, H1_ALL),
     goals: { undici: [1.5, 2] },

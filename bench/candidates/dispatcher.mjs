@@ -40,9 +40,10 @@ export function makeDispatcher(library, { origin, wire, ca, connections, pipelin
 }
 
 const APIS = {
-  request: (dispatcher, { method, headers, body, blocking }) => ({
+  request: (dispatcher, { method, headers, body, blocking, reset }) => ({
     async send(path) {
-      const { statusCode, body: answer } = await dispatcher.request({ path, method, headers, body, blocking })
+      const options = { path, method, headers, body, blocking, reset }
+      const { statusCode, body: answer } = await dispatcher.request(options)
       if (statusCode !== 200) throw new Error(`status ${statusCode}`)
       return answer.text()
     },

@@ -1,13 +1,14 @@
-// node:http and node:https with a keep-alive Agent.
+// node:http and node:https with an Agent, which keeps connections unless each request is to have its own.
 import http from 'node:http'
 import https from 'node:https'
 import { textOf } from './text.mjs'
 
-export async function open({ origin, wire, ca, connections, method, headers, body }) {
+export async function open({ origin, wire, ca, connections, method, headers, body, reset }) {
   const module = wire === 'h1-tls' ? https : http
   const agent = new module.Agent({
-    keepAlive: true,
-    maxSockets: connections,
+    keepAlive: reset !== true,
+    // With a limit it sends `connection: keep-alive` all the same.
+    maxSockets: reset === true ? Number.POSITIVE_INFINITY : connections,
     maxFreeSockets: connections,
     ca,
   })

@@ -35,6 +35,14 @@ export function http1Commons(settings: ConnectionSettings): Http1Commons {
   return new HeadParsers(settings)
 }
 
+let reset: InformationalError | null = null
+
+/** One for all: taking a stack costs more than all else that closing does, and this one says nothing. */
+function resetReason(): InformationalError {
+  reset ??= new InformationalError('reset')
+  return reset
+}
+
 export class Http1Connection
   implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost, IdlenessHost, DeadlineOwner
 {
@@ -300,7 +308,7 @@ export class Http1Connection
         return
       case 'ended':
         // The end had come while the consumer was pausing.
-        this.#close(new SocketError('other side closed', this.socketInfo()))
+        if (this.#reason === null) this.#close(new SocketError('other side closed', this.socketInfo()))
     }
   }
 
@@ -362,7 +370,7 @@ export class Http1Connection
     this.#awaiting = this.#pipeline.size === 0 ? 'nothing' : 'head'
 
     request.onEnd(trailers ?? HeaderBlock.EMPTY, this.#readAt)
-    if (this.#reuse.state === 'over') this.#close(new InformationalError('reset'))
+    if (this.#reuse.state === 'over') this.#close(resetReason())
     else this.#observer.onCapacity()
   }
 

@@ -151,7 +151,9 @@ export class StreamTransport implements Transport {
   destroy(error: Error | null): void {
     this.#error ??= error
     this.#inlet?.close()
-    this.socket.destroy(error ?? undefined)
+    // A stream reads the stack of the error that it is given, and to format it takes longer than all else here. Nobody
+    // but us listens to a socket that was opened for us; to another one somebody may.
+    this.socket.destroy(this.#inlet === null ? (error ?? undefined) : undefined)
     // Sockets tell when they are closed. One that has done so while bytes were waiting does not do it again,
     // another Duplex may never do it, and somebody waits for it.
     if (this.socket.closed || !(this.socket instanceof loadNet().Socket)) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
-import type { BodyInput, DispatchOptions } from '../../src/index.ts'
+import { type BodyInput, type DispatchOptions, errors } from '../../src/index.ts'
 import { overEachWay, startOrigin, type Way } from '../support/wire.ts'
 import { deferred } from './exchange.ts'
 
@@ -93,6 +93,31 @@ overEachWay('scheduling', (way) => {
   test('pipelining is 1 by default, and 0 takes a connection for each request', async (t) => {
     assert.deepEqual(await twoAtOnce(t, way, {}, {}, 1), { log: AFTER, connections: 1 })
     assert.deepEqual(await twoAtOnce(t, way, {}, {}, 0), { log: AFTER, connections: 2 })
+  })
+
+  test('the end of a connection makes nobody read a stack, whoever ended it', async (t) => {
+    const origin = await startOrigin(t, way, (request, response) => {
+      response.end('ok')
+      if (request.url === '/last') response.once('finish', () => request.socket.end())
+    })
+    const client = origin.dispatcher({ connections: 1 })
+    const { prepareStackTrace } = Error
+    t.after(() => {
+      Error.prepareStackTrace = prepareStackTrace
+    })
+    const read: string[] = []
+    Error.prepareStackTrace = (error) => {
+      if (error instanceof errors.UndiciError) read.push(error.message)
+      return String(error)
+    }
+    for (const request of [{ path: '/', reset: true }, { path: '/last' }]) {
+      const ended = new Promise((resolve) => client.once('disconnect', resolve))
+      const { body } = await client.request({ ...request, method: 'GET' })
+      assert.equal(await body.text(), 'ok')
+      await ended
+    }
+    assert.equal(origin.sockets.length, 2)
+    assert.deepEqual(read, [])
   })
 
   test('a blocking request holds back only until its head has come', async (t) => {
