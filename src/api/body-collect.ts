@@ -106,6 +106,9 @@ export function toBlob(gathered: GatheredBytes, context: CollectContext): Blob {
   return new Blob([gathered.view()], { type: context.contentType })
 }
 
+/** Of those that gather nothing. */
+export const NOTHING_GATHERED: GatheredBytes = new GatheredBytes()
+
 /** One running collection: what it gathers and whom it answers. */
 export interface Collector {
   readonly gathered: GatheredBytes

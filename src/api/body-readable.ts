@@ -15,12 +15,14 @@ import {
   type Collector,
   type Conversion,
   GatheredBytes,
+  NOTHING_GATHERED,
   toArrayBuffer,
   toBlob,
   toBytes,
   toJson,
   toText,
 } from './body-collect.ts'
+import { BodyIterator } from './body-iterator.ts'
 import type { BodyMixin, DumpOptions } from './body-mixin.ts'
 import { webStreamOf } from './body-web-stream.ts'
 import { ignoreError } from './request-body.ts'
@@ -48,10 +50,7 @@ const NO_SOURCE: BodySource = { pauseBody() {}, resumeBody() {}, abortBody() {},
 const NOTHING: Buffer[] = []
 
 /** Of a body that is or was collected from what had arrived: it is used up, and gathers nothing. */
-const COLLECTED: Collector = { gathered: new GatheredBytes(), finish() {}, fail() {} }
-
-/** A listener of any event. */
-type Listener = Parameters<Readable['on']>[1]
+const COLLECTED: Collector = { gathered: NOTHING_GATHERED, finish() {}, fail() {} }
 
 /** The body of a response: a Readable, with the methods of a web body beside. */
 export class BodyReadable extends SleepingReadable implements BodyMixin {
@@ -63,8 +62,6 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
   #heldBytes = 0
   #complete = false
   #streaming = false
-  /** Somebody has listened to some event. */
-  #listened = false
   #paused = false
   #collector: Collector | null = null
   /** False until the microtask after `text()`, which may still find listeners attached after the call. */
@@ -72,11 +69,6 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
   /** Bytes `dump()` may still take; null when the body is not dumped asleep. */
   #dumpRoom: number | null = null
   #dumped = false
-  /**
-   * Ended without ever having run, with nobody to tell: the stream says that it is over, and runs through its
-   * end only when somebody starts to listen.
-   */
-  #sleptThrough: 'no' | 'unheard' | 'told' = 'no'
   #failed = false
   #error: unknown = null
   #encoding: BufferEncoding | null = null
@@ -87,56 +79,6 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
     this.#source = source
     this.#headers = headers
     this.#isHead = isHead
-  }
-
-  /** The body is over and nothing more comes from it. */
-  override get closed(): boolean {
-    // `finished()` of later runtimes asks this first, and then looks for the end in the stream's own state.
-    this.#tellEnd()
-    return this.#sleptThrough !== 'no' || super.closed
-  }
-
-  /** The body was read to its end, collected, or destroyed. */
-  override get destroyed(): boolean {
-    return this.#sleptThrough !== 'no' || super.destroyed
-  }
-
-  /** There is, or will be, something to read. */
-  override get readable(): boolean {
-    return this.#sleptThrough === 'no' && super.readable
-  }
-
-  /** All of it was read or collected. */
-  override get readableEnded(): boolean {
-    return this.#sleptThrough !== 'no' || super.readableEnded
-  }
-
-  /** Listens. Whoever listens for the end of a body that was collected is told of it, too. */
-  override on(event: 'data', listener: (chunk: Buffer) => void): this
-  override on(event: 'error', listener: (error: Error) => void): this
-  override on(event: string | symbol, listener: Listener): this
-  override on(event: string | symbol, listener: Listener): this {
-    this.#listened = true
-    this.#tellEnd()
-    return super.on(event, listener)
-  }
-
-  /** The same as `on`. */
-  override addListener(event: 'data', listener: (chunk: Buffer) => void): this
-  override addListener(event: 'error', listener: (error: Error) => void): this
-  override addListener(event: string | symbol, listener: Listener): this
-  override addListener(event: string | symbol, listener: Listener): this {
-    return this.on(event, listener)
-  }
-
-  /** Listens before all others. */
-  override prependListener(event: 'data', listener: (chunk: Buffer) => void): this
-  override prependListener(event: 'error', listener: (error: Error) => void): this
-  override prependListener(event: string | symbol, listener: Listener): this
-  override prependListener(event: string | symbol, listener: Listener): this {
-    this.#listened = true
-    this.#tellEnd()
-    return super.prependListener(event, listener)
   }
 
   /** True once data was read or collected. */
@@ -204,8 +146,9 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
       return Promise.reject(new InvalidArgumentError('signal must be an AbortSignal'))
     }
     if (signal?.aborted) return Promise.reject(signal.reason ?? new AbortError())
-    if (this.closed) return Promise.resolve(null)
     const limit = Number.isFinite(opts?.limit) && opts?.limit ? opts.limit : DEFAULT_DUMP_LIMIT
+    if (signal === null && this.#drop(limit)) return Promise.resolve(null)
+    if (this.closed) return Promise.resolve(null)
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.destroy((signal?.reason ?? new AbortError()) as Error)
@@ -218,6 +161,16 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
       })
       signal?.addEventListener('abort', onAbort)
       this.#discard(limit)
+    })
+  }
+
+  /** The pieces as they came. Leaving before the end destroys the body. */
+  override [Symbol.asyncIterator](): ReturnType<Readable[typeof Symbol.asyncIterator]> {
+    return new BodyIterator({
+      take: (reader) => this.#takeAll(reader),
+      end: () => this.#afterAnswer(),
+      leave: () => this.destroy(),
+      stream: () => super[Symbol.asyncIterator](),
     })
   }
 
@@ -323,9 +276,7 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
       this.#muteErrors()
       return Promise.reject(this.#error)
     }
-    if (this.#collector !== null || this.#dumped || this.readableDidRead || this.#web?.locked) {
-      return Promise.reject(new TypeError('unusable'))
-    }
+    if (this.#isUsed()) return Promise.reject(new TypeError('unusable'))
     this.#web?.getReader()
     // Not before the next microtask: who attaches listeners after the call wants them to be told.
     if (this.#complete && !this.#streaming) {
@@ -336,6 +287,27 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
     // `queueMicrotask` makes an AsyncResource for each.
     void RESOLVED.then(() => this.#begin())
     return answer
+  }
+
+  #isUsed(): boolean {
+    return this.#collector !== null || this.#dumped || this.readableDidRead || this.#web?.locked === true
+  }
+
+  /** All has arrived, is as it came, and nobody has begun to read it. */
+  #isUntouched(): boolean {
+    if (!this.#complete || this.#failed || this.destroyed) return false
+    return !this.#isUsed() && !this.#hasReaders() && this.#encoding === null && this.readableLength === 0
+  }
+
+  /** {@link BodyIterator} */
+  #takeAll(reader: Collector): readonly Buffer[] | null {
+    if (!this.#isUntouched()) return null
+    this.#web?.getReader()
+    this.#collector = reader
+    this.#collecting = true
+    const chunks = this.#held ?? NOTHING
+    this.#held = null
+    return chunks
   }
 
   #gather<T>(convert: Conversion<T>): Promise<T> {
@@ -418,20 +390,9 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
     source.bodyClosed()
   }
 
-  /** Ends a stream that never ran: it says `end` and `close` like any other, if there is somebody to hear it. */
   #endAsleep(): void {
     this.#heldBytes = 0
-    if (this.destroyed) return
-    this.#sleptThrough = 'unheard'
-    const isHeard = this.#listened && (this.listenerCount('end') > 0 || this.listenerCount('close') > 0)
-    if (isHeard || this.#hasReaders()) this.#tellEnd()
-  }
-
-  #tellEnd(): void {
-    if (this.#sleptThrough !== 'unheard') return
-    this.#sleptThrough = 'told'
-    this.push(null)
-    this.read()
+    if (!this.destroyed) this.endAsleep(this.#hasReaders())
   }
 
   #wake(): void {
@@ -439,6 +400,17 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
     this.#heldBytes = 0
     for (const chunk of this.#held ?? []) this.push(chunk)
     if (this.#complete) this.push(null)
+  }
+
+  /** Dumps what has arrived as a whole, where nobody listens and nothing can fail. */
+  #drop(limit: number): boolean {
+    if (this.isListenedTo() || !this.#isUntouched() || (this.#contentLength() ?? this.#heldBytes) > limit)
+      return false
+    this.#dumped = true
+    this.#held = null
+    this.#closeSource()
+    this.#endAsleep()
+    return true
   }
 
   #discard(limit: number): void {
@@ -475,7 +447,7 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
 
   #hasReaders(): boolean {
     if (this.#streaming || this.readableFlowing !== null) return true
-    return this.#listened && this.listenerCount('readable') > 0
+    return this.isListenedTo() && this.listenerCount('readable') > 0
   }
 
   /** What the head announced; null when unknown, and for HEAD, whose announcement is of another body. */

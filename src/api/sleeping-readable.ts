@@ -18,9 +18,8 @@ interface Replaceable extends Readable {
   readonly readableEnded: boolean
   readableFlowing: boolean | null
   readonly readableHighWaterMark: number
+  readonly readableLength: number
 }
-
-type Constructor<T> = new (highWaterMark: number, sleeps?: boolean) => T
 
 /** Where streams of this runtime keep their state. */
 const STATE = '_readableState'
@@ -33,7 +32,7 @@ function withoutConstructor(base: typeof Readable): new () => Replaceable {
   return Nothing as unknown as new () => Replaceable
 }
 
-const Unmade = /* @__PURE__ */ withoutConstructor(Readable)
+const Unmade: new () => Replaceable = /* @__PURE__ */ withoutConstructor(Readable)
 
 let keepsState: boolean | null = null
 
@@ -43,39 +42,81 @@ function isStateKnown(): boolean {
   return keepsState
 }
 
-class Sleeper extends Unmade {
+function itself(this: unknown, stream: object): object {
+  return stream
+}
+
+/**
+ * Gives a stream a state of its own in place of the one that makes it. This is a field, defined on an object that
+ * is there already; `Object.defineProperty` takes as long as all else that wakes a stream up.
+ */
+class OwnState extends (itself as unknown as new (stream: object) => object) {
+  [STATE]: unknown = undefined
+}
+
+/** A listener of any event. */
+type Listener = Parameters<Readable['on']>[1]
+
+export abstract class SleepingReadable extends Unmade {
   readonly #highWaterMark: number
   #awake = false
+  /** Somebody has listened to some event. */
+  #listened = false
+  /**
+   * Ended without ever having run, with nobody to tell: the stream says that it is over, and runs through its
+   * end only when somebody starts to listen.
+   */
+  #sleptThrough: 'no' | 'unheard' | 'told' = 'no'
 
-  constructor(highWaterMark: number, sleeps = isStateKnown()) {
+  static {
+    Object.defineProperty(SleepingReadable.prototype, STATE, {
+      configurable: true,
+      get(this: object): unknown {
+        // Somebody may look at a prototype.
+        if (!(#awake in this)) return undefined
+        this.#wakeUp()
+        return Reflect.get(this, STATE)
+      },
+    })
+  }
+
+  /** @param sleeps False for one that is made at once. */
+  constructor(highWaterMark: number, sleeps: boolean = isStateKnown()) {
     super()
     this.#highWaterMark = highWaterMark
-    if (!sleeps) this.#wake()
+    if (!sleeps) this.#wakeUp()
   }
 
-  /** Only until there is one: from then on it is a property of the stream itself. */
-  get [STATE](): unknown {
-    // Somebody may look at a prototype.
-    if (!(#awake in this) || this.#awake) return undefined
-    this.#wake()
-    return (this as { readonly [STATE]: unknown })[STATE]
-  }
-
-  set [STATE](value: unknown) {
-    Object.defineProperty(this, STATE, { value, writable: true, enumerable: true, configurable: true })
-  }
-
-  #wake(): void {
+  #wakeUp(): void {
     this.#awake = true
+    new OwnState(this)
     const options: ReadableOptions = { highWaterMark: this.#highWaterMark }
     Reflect.apply(Readable, this, [coverPollution(options)])
   }
 
-  // What is asked while bodies are collected, answered without waking up.
-
-  override get destroyed(): boolean {
-    return this.#awake && super.destroyed
+  /** The body is over and nothing more comes from it. */
+  override get closed(): boolean {
+    // `finished()` of later runtimes asks this first, and then looks for the end in the stream's own state.
+    this.#tellEnd()
+    return this.#sleptThrough !== 'no' || super.closed
   }
+
+  /** The body was read to its end, collected, or destroyed. */
+  override get destroyed(): boolean {
+    return this.#sleptThrough !== 'no' || (this.#awake && super.destroyed)
+  }
+
+  /** There is, or will be, something to read. */
+  override get readable(): boolean {
+    return this.#sleptThrough === 'no' && super.readable
+  }
+
+  /** All of it was read or collected. */
+  override get readableEnded(): boolean {
+    return this.#sleptThrough !== 'no' || super.readableEnded
+  }
+
+  // What is asked while bodies are collected is answered without waking up.
 
   override get readableDidRead(): boolean {
     return this.#awake && super.readableDidRead
@@ -92,7 +133,55 @@ class Sleeper extends Unmade {
   override get readableHighWaterMark(): number {
     return this.#highWaterMark
   }
-}
 
-/** `sleeps`: false for one that is made at once. */
-export const SleepingReadable: Constructor<Replaceable> = Sleeper
+  override get readableLength(): number {
+    return this.#awake ? super.readableLength : 0
+  }
+
+  /** Listens. Whoever listens for the end of a body that was collected is told of it, too. */
+  override on(event: 'data', listener: (chunk: Buffer) => void): this
+  override on(event: 'error', listener: (error: Error) => void): this
+  override on(event: string | symbol, listener: Listener): this
+  override on(event: string | symbol, listener: Listener): this {
+    this.#listened = true
+    this.#tellEnd()
+    return super.on(event, listener)
+  }
+
+  /** The same as `on`. */
+  override addListener(event: 'data', listener: (chunk: Buffer) => void): this
+  override addListener(event: 'error', listener: (error: Error) => void): this
+  override addListener(event: string | symbol, listener: Listener): this
+  override addListener(event: string | symbol, listener: Listener): this {
+    return this.on(event, listener)
+  }
+
+  /** Listens before all others. */
+  override prependListener(event: 'data', listener: (chunk: Buffer) => void): this
+  override prependListener(event: 'error', listener: (error: Error) => void): this
+  override prependListener(event: string | symbol, listener: Listener): this
+  override prependListener(event: string | symbol, listener: Listener): this {
+    this.#listened = true
+    this.#tellEnd()
+    return super.prependListener(event, listener)
+  }
+
+  /** Whether somebody may be told of events. */
+  protected isListenedTo(): boolean {
+    return this.#listened
+  }
+
+  /** Ends a stream that never ran: it says `end` and `close` like any other, if there is somebody to hear it. */
+  protected endAsleep(hasReaders: boolean): void {
+    this.#sleptThrough = 'unheard'
+    const isHeard = this.#listened && (this.listenerCount('end') > 0 || this.listenerCount('close') > 0)
+    if (isHeard || hasReaders) this.#tellEnd()
+  }
+
+  #tellEnd(): void {
+    if (this.#sleptThrough !== 'unheard') return
+    this.#sleptThrough = 'told'
+    this.push(null)
+    this.read()
+  }
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners, once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import { finished } from 'node:stream/promises'
+import { finished, pipeline } from 'node:stream/promises'
 import { describe, it } from 'node:test'
 import type { DumpOptions } from '../../src/api/body-mixin.ts'
 import { BodyReadable, type BodySource } from '../../src/api/body-readable.ts'
@@ -297,6 +297,114 @@ describe('a body as a stream', () => {
     assert.equal(seen.join(''), 'ab')
   })
 
+  it('that has arrived is handed out piece by piece, as it came', async () => {
+    const { body, source } = makeBody()
+    for (const piece of ['a', 'b']) body.receive(Buffer.from(piece))
+    body.complete()
+    const pieces = body[Symbol.asyncIterator]()
+    assert.equal(body.bodyUsed, false)
+    assert.deepEqual(await pieces.next(), { value: Buffer.from('a'), done: false })
+    assert.equal(body.bodyUsed, true)
+    assert.equal(body.destroyed, false)
+    await assert.rejects(body.text(), { message: 'unusable' })
+    assert.deepEqual(await pieces.next(), { value: Buffer.from('b'), done: false })
+    assert.deepEqual(source.log, [])
+    for (let i = 0; i < 2; i++) assert.deepEqual(await pieces.next(), { value: undefined, done: true })
+    assert.deepEqual(source.log, ['closed'])
+    assert.equal(body.readableEnded, true)
+    assert.equal(body.closed, true)
+  })
+
+  it('that nobody asked an iterator for can be read in another way', async () => {
+    const body = arrived(['a'])
+    const pieces = body[Symbol.asyncIterator]()
+    assert.deepEqual(await pieces.return?.(), { value: undefined, done: true })
+    assert.equal(await body.text(), 'a')
+    assert.deepEqual(await pieces.next(), { value: undefined, done: true })
+  })
+
+  it('that is left before its end is destroyed, without an error event', async () => {
+    for (const chunks of [['a', 'b'], ['a']]) {
+      const { body, source } = makeBody()
+      for (const piece of chunks) body.receive(Buffer.from(piece))
+      body.complete()
+      for await (const piece of body) {
+        assert.equal(String(piece), 'a')
+        break
+      }
+      assert.equal(body.destroyed, true)
+      assert.deepEqual(source.log, ['closed'])
+      await turn()
+      assert.equal(body.closed, true)
+    }
+  })
+
+  it('that fails between two pieces fails the iteration', async () => {
+    const body = arrived(['a', 'b'])
+    const pieces = body[Symbol.asyncIterator]()
+    await pieces.next()
+    const reason = new Error('aborted')
+    body.fail(reason)
+    await assert.rejects(pieces.next(), reason)
+    assert.deepEqual(await pieces.next(), { value: undefined, done: true })
+    await turn()
+    assert.equal(body.errored, reason)
+  })
+
+  it('that failed before fails the iteration', async () => {
+    const { body } = makeBody()
+    const reason = new Error('lost')
+    body.on('error', () => {})
+    body.fail(reason)
+    await assert.rejects(body[Symbol.asyncIterator]().next(), reason)
+  })
+
+  it('says its end to those who listen while it is iterated', async () => {
+    const body = arrived(['a'])
+    const events = record(body)
+    for await (const piece of body) assert.equal(String(piece), 'a')
+    await turn()
+    assert.deepEqual(events, ['end', 'close'])
+  })
+
+  it('that has been unshifted to is iterated with what was added', async () => {
+    const body = arrived(['b'])
+    body.unshift(Buffer.from('a'))
+    let seen = ''
+    for await (const piece of body) seen += String(piece)
+    assert.equal(seen, 'ab')
+  })
+
+  it('goes through a pipeline of generators', async () => {
+    for (const body of [arrived(['a', 'b']), arrived([])]) {
+      const end = new PassThrough()
+      await pipeline(
+        body,
+        async function* (source: AsyncIterable<Buffer>) {
+          for await (const piece of source) yield `(${piece})`
+        },
+        end,
+      )
+      assert.equal(body.closed, true)
+      assert.match((await end.toArray()).join(''), /^(\(a\)\(b\)|\(ab\)|)$/)
+    }
+  })
+
+  it('locks its web stream while it is iterated', async () => {
+    const body = arrived(['a'])
+    const { body: web } = body
+    for await (const piece of body) assert.equal(String(piece), 'a')
+    assert.equal(web.locked, true)
+  })
+
+  it('can be let go of with its iterator', async () => {
+    const body = arrived(['a', 'b'])
+    const pieces = body[Symbol.asyncIterator]()
+    await pieces.next()
+    await pieces[Symbol.asyncDispose]()
+    assert.equal(body.destroyed, true)
+  })
+
   it('pauses an unread body at the mark, and goes on when it is read', async () => {
     const { body, source } = makeBody({ highWaterMark: 4 })
     body.receive(Buffer.from('abc'))
@@ -502,6 +610,39 @@ describe('dump()', () => {
     await assert.rejects(body.text(), { message: 'unusable' })
     assert.equal(await body.dump(), null)
     assert.equal(await arrived(['a']).dump(), null)
+  })
+
+  it('of what has arrived leaves nothing to be done', async () => {
+    const { body, source } = makeBody({ headers: { 'content-length': '2' } })
+    body.receive(Buffer.from('ab'))
+    body.complete()
+    const dumped = body.dump()
+    assert.deepEqual(source.log, ['closed'])
+    assert.equal(body.bodyUsed, true)
+    assert.equal(body.closed, true)
+    assert.equal(await dumped, null)
+    await assert.rejects(body.text(), { message: 'unusable' })
+    assert.equal(await body.dump(), null)
+    const events = record(body)
+    await turn()
+    assert.deepEqual(events, ['end', 'close'])
+    assert.deepEqual(source.log, ['closed'])
+  })
+
+  it('of what has arrived resolves behind the events of those who listen', async () => {
+    const body = arrived(['a'])
+    const events = record(body)
+    await body.dump()
+    assert.deepEqual(events, ['end', 'close'])
+  })
+
+  it('destroys what has arrived and is longer than the limit', async () => {
+    const { body, source } = makeBody()
+    body.receive(Buffer.from('abc'))
+    body.complete()
+    assert.equal(await body.dump({ limit: 2 }), null)
+    assert.deepEqual(source.log, ['closed'])
+    assert.ok(body.errored instanceof AbortError)
   })
 
   it('destroys a body that is longer than the limit, and still resolves', async () => {
