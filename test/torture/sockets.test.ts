@@ -1,7 +1,7 @@
 /**
  * The same over real sockets, cleartext and TLS, through a relay that cuts, kills and stalls. There are fewer
  * of them, since each opens connections: one in thirteen of the faults at each event, all of them in
- * the long run.
+ * the long run, and where heads come again, which only sockets read where they stand.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
@@ -12,7 +12,10 @@ import { SCENARIOS } from './scenarios.ts'
 import { SocketOrigin, SocketStage } from './socket-stage.ts'
 import { torture } from './torture.ts'
 
+const REPEATED = 'one after the other on a connection'
+
 const NAMES: readonly string[] = [
+  REPEATED,
   'GET',
   'POST of bytes',
   'POST of a stream',
@@ -48,7 +51,8 @@ describe('torture over sockets', () => {
       for (const scenario of SCENARIOS.filter(({ name }) => NAMES.includes(name))) {
         test(scenario.name, async (t) => {
           const make = (plans: readonly Plan[]): SocketStage => new SocketStage(scenario, origin, plans)
-          const { events, runs, failures } = await torture(scenario, wire.name, make, { every: EVERY })
+          const every = scenario.name === REPEATED ? 1 : EVERY
+          const { events, runs, failures } = await torture(scenario, wire.name, make, { every })
           totals.scenarios++
           totals.events += events
           totals.runs += runs

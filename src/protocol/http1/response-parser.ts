@@ -93,15 +93,17 @@ const COUNTED = 3
 const CHUNKED = 4
 const TRAILERS = 5
 const UNTIL_CLOSE = 6
-/** A head was read by `recall`, the sink does not know yet. */
+/** A head was read by `recall`, the sink does not know yet that a message has begun. */
 const RECALLED = 7
+/** The sink knows that, and not yet the head. */
+const HEAD_READ = 8
 /** All bytes of the message are read, the sink does not know yet. */
-const COMPLETE = 8
+const COMPLETE = 9
 /** The peer announced that this was its last response. */
-const DRAINED = 9
-const UPGRADED = 10
-const FAILED = 11
-const ENDED = 12
+const DRAINED = 10
+const UPGRADED = 11
+const FAILED = 12
+const ENDED = 13
 
 const BODY_PHASE: Readonly<Record<number, number>> = {
   [NO_BODY]: COMPLETE,
@@ -233,7 +235,11 @@ export class ResponseParser {
         continue
       }
       if (this.#phase === RECALLED) {
+        this.#phase = HEAD_READ
         this.#beginMessage()
+        continue
+      }
+      if (this.#phase === HEAD_READ) {
         this.#finishHead(at)
         continue
       }

@@ -415,6 +415,35 @@ describe('ResponseParser: a head that comes again', () => {
     assert.equal(recall(parser, UPGRADED), 0)
   })
 
+  it('is recalled, and kept back from a sink that pauses when the message begins', () => {
+    const { sink, parser } = setUp()
+    for (let i = 0; i < 2; i++) parser.expect('GET', false)
+    feed(parser, `${FIVE}hello`)
+    const told = sink.flush().splice(0)
+    sink.reactions = { begin: () => parser.pause() }
+    assert.equal(recall(parser, `${FIVE}hello`), FIVE.length)
+    assert.equal(feed(parser, 'hello'), 'hello')
+    assert.equal(parser.status, 'paused')
+    assert.deepEqual(sink.flush(), told.slice(0, 1))
+    parser.resume()
+    assert.equal(feed(parser, 'hello'), '')
+    assert.deepEqual(sink.flush().splice(0), told)
+  })
+
+  it('is recalled, and never told to a sink that stops when the message begins', () => {
+    for (const rest of ['', 'hello']) {
+      const { sink, parser } = setUp()
+      for (let i = 0; i < 2; i++) parser.expect('GET', false)
+      feed(parser, `${FIVE}hello`)
+      const [begin] = sink.flush().splice(0)
+      sink.reactions = { begin: () => parser.stop() }
+      assert.equal(recall(parser, FIVE), FIVE.length)
+      assert.equal(feed(parser, rest), rest)
+      assert.equal(parser.status, 'ended')
+      assert.deepEqual(sink.flush(), [begin])
+    }
+  })
+
   it('says what it says to the request that it answers', () => {
     const { sink, parser } = setUp()
     for (const method of ['GET', 'HEAD', 'GET']) parser.expect(method, false)
