@@ -45,9 +45,15 @@ export function parseOrigin(input: unknown): Origin | OriginProblem {
   return url instanceof URL ? fromUrl(url) : url
 }
 
+/** The origin that a URL with a path belongs to. Not for a class of the caller's, whose parts may say anything. */
+export function originWithin(url: URL): string | OriginProblem {
+  const { protocol } = url
+  return isHttp(protocol) ? `${protocol}//${url.host}` : wrongProtocol()
+}
+
 function fromUrl(url: URL): Origin | OriginProblem {
   const protocol = url.protocol
-  if (protocol !== 'http:' && protocol !== 'https:') return wrongProtocol()
+  if (!isHttp(protocol)) return wrongProtocol()
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') return { problem: 'invalid url' }
   const host = url.host
   return {
@@ -107,6 +113,10 @@ function isAbsent(value: unknown): value is null | undefined {
 function isPort(value: unknown): boolean {
   if (typeof value === 'string') return /^\d{1,5}$/.test(value) && Number(value) <= MAX_PORT
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_PORT
+}
+
+function isHttp(protocol: string): protocol is Origin['protocol'] {
+  return protocol === 'http:' || protocol === 'https:'
 }
 
 function hasHttpScheme(text: string): boolean {

@@ -8,7 +8,7 @@ import type { PipelineHandlerFunction, PipelineOptions } from '../api/pipeline.t
 import type { RawRequestOptions, RequestCallback, RequestOptions, ResponseData } from '../api/request.ts'
 import type { StreamCallback, StreamData, StreamFactory, StreamOptions } from '../api/stream.ts'
 import type { UpgradeCallback, UpgradeData, UpgradeOptions } from '../api/upgrade.ts'
-import { parseOrigin } from '../base/origin.ts'
+import { type OriginProblem, originWithin, parseOrigin } from '../base/origin.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { HttpMethod } from '../request/dispatch-options.ts'
@@ -132,17 +132,13 @@ export function upgrade(url: UrlInput, ...rest: unknown[]): unknown {
 
 function call(method: Method, url: UrlInput, args: unknown[]): unknown {
   const [opts, ...rest] = typeof args[0] === 'function' ? [null, ...args] : args
-  const { dispatcher, ...options } = resolve(method, url, opts)
+  const [dispatcher, options] = resolve(method, url, opts)
   // Also for an object that has nothing but `dispatch`: the five methods need no more than that.
   const invoke = Dispatcher.prototype[method] as (this: unknown, ...args: unknown[]) => unknown
   return invoke.call(dispatcher, options, ...rest)
 }
 
-function resolve(
-  method: Method,
-  url: UrlInput,
-  opts: unknown,
-): { readonly dispatcher: Dispatcher; readonly origin: string; readonly path: string } {
+function resolve(method: Method, url: UrlInput, opts: unknown): [dispatcher: Dispatcher, options: object] {
   if (!url || (typeof url !== 'string' && typeof url !== 'object'))
     throw new InvalidArgumentError('invalid url')
   if (opts !== null && opts !== undefined && typeof opts !== 'object') {
@@ -155,21 +151,23 @@ function resolve(
   const path = withoutPollution(opts as { path?: unknown } | null | undefined)?.path ?? null
   if (path !== null && typeof path !== 'string') throw new InvalidArgumentError('invalid opts.path')
   const place = path === null ? splitUrl(url) : { origin: originOf(url), path }
-  return {
+  const resolved = {
     ...options,
-    ...place,
+    origin: place.origin,
     // The target of a CONNECT is no path.
     path: method === 'connect' || place.path.startsWith('/') ? place.path : `/${place.path}`,
-    ...({ method: own.method || (own.body ? 'PUT' : 'GET') } as object),
-    dispatcher: dispatcher || getGlobalDispatcher(),
+    method: own.method || (own.body ? 'PUT' : 'GET'),
   }
+  return [dispatcher || getGlobalDispatcher(), resolved]
 }
 
 function splitUrl(url: UrlInput): { origin: string; path: string } {
   if (typeof url === 'string') return splitUrl(new URL(url))
   if (url instanceof URL) {
     const { protocol, hostname, port } = url
-    return { origin: originOf({ protocol, hostname, port }), path: url.pathname + url.search }
+    const isPlain = Object.getPrototypeOf(url) === URL.prototype
+    const origin = isPlain ? checked(originWithin(url)) : originOf({ protocol, hostname, port })
+    return { origin, path: url.pathname + url.search }
   }
   const part = (name: keyof UrlParts): unknown =>
     // A polluted `Object.prototype` must not choose the place; getters of URL-like classes are fine.
@@ -189,7 +187,10 @@ function splitUrl(url: UrlInput): { origin: string; path: string } {
 }
 
 function originOf(url: string | object): string {
-  const origin = parseOrigin(url)
-  if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
-  return origin.origin
+  return checked(parseOrigin(url)).origin
+}
+
+function checked<T extends string | object>(origin: T | OriginProblem): T {
+  if (typeof origin === 'object' && 'problem' in origin) throw new InvalidArgumentError(origin.problem)
+  return origin as T
 }

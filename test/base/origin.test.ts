@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Origin } from '../../src/base/origin.ts'
-import { parseOrigin } from '../../src/base/origin.ts'
+import { originWithin, parseOrigin } from '../../src/base/origin.ts'
 
 const WRONG_PORT = 'Invalid URL: port must be a valid integer or a string representation of an integer.'
 const WRONG_PROTOCOL = 'Invalid URL protocol: the URL must start with `http:` or `https:`.'
@@ -142,5 +142,19 @@ test('a polluted Object.prototype does not choose the origin', () => {
     assert.equal(originOf({ protocol: 'http:', hostname: 'a.test' }), 'http://a.test')
   } finally {
     delete prototype.origin
+  }
+})
+
+test('the origin within a URL is its host and port, without credentials, path and default port', () => {
+  for (const [url, origin] of [
+    ['http://A.test:80/x?y#z', 'http://a.test'],
+    ['https://user:secret@a.test:8443//b.test/', 'https://a.test:8443'],
+    ['https://[::1]/', 'https://[::1]'],
+    ['http://b\u00fccher.test/', 'http://xn--bcher-kva.test'],
+  ] as const) {
+    assert.equal(originWithin(new URL(url)), origin)
+  }
+  for (const url of ['ftp://a.test/', 'file:///x', 'httpx://a.test', 'data:,x']) {
+    assert.deepEqual(originWithin(new URL(url)), { problem: WRONG_PROTOCOL })
   }
 })

@@ -95,12 +95,21 @@ function sent(url: UrlInput, opts: object = {}): { origin: unknown; path: string
   return { origin, path, method }
 }
 
+/** Parts of a class of the caller's are put together and read once more. */
+class OtherUrl extends URL {
+  static {
+    Object.defineProperties(OtherUrl.prototype, { hostname: { value: 'B.test' }, port: { value: '81' } })
+  }
+}
+
 describe('where it goes', () => {
   const GET = { method: 'GET' }
   const cases: [UrlInput, object | undefined, object][] = [
     ['http://a.test', undefined, { origin: 'http://a.test', path: '/', ...GET }],
     ['http://a.test:80/x?y#z', undefined, { origin: 'http://a.test', path: '/x?y', ...GET }],
     [new URL('https://[::1]:8443/x'), undefined, { origin: 'https://[::1]:8443', path: '/x', ...GET }],
+    ['https://me:secret@a.test/x', undefined, { origin: 'https://a.test', path: '/x', ...GET }],
+    [new OtherUrl('http://a.test/x'), undefined, { origin: 'http://b.test:81', path: '/x', ...GET }],
     ['http://a.test', { path: '/x?y' }, { origin: 'http://a.test', path: '/x?y', ...GET }],
     ['http://a.test', { path: 'x' }, { origin: 'http://a.test', path: '/x', ...GET }],
     // What looks like another origin is a path of this one (CVE-2022-35949).
