@@ -118,10 +118,12 @@ export abstract class SleepingReadable extends Unmade {
 
   // What is asked while bodies are collected is answered without waking up.
 
+  /** Something was read from the stream. */
   override get readableDidRead(): boolean {
     return this.#awake && super.readableDidRead
   }
 
+  /** Whether data comes by itself; null until somebody has asked for it. */
   override get readableFlowing(): boolean | null {
     return this.#awake ? super.readableFlowing : null
   }
@@ -130,10 +132,12 @@ export abstract class SleepingReadable extends Unmade {
     super.readableFlowing = flowing
   }
 
+  /** Bytes that are held unread before the source is paused. */
   override get readableHighWaterMark(): number {
     return this.#highWaterMark
   }
 
+  /** Bytes that the stream holds; what has arrived before somebody streams is not in it yet. */
   override get readableLength(): number {
     return this.#awake ? super.readableLength : 0
   }
