@@ -178,8 +178,8 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
   override async [Symbol.asyncDispose](): Promise<void> {
     if (this.closed) return
     const closed = new Promise((resolve) => this.once('close', resolve))
-    const ending = this.readableEnded || (this.#collecting && this.#complete && !this.#streaming)
-    if (!ending) {
+    const collected = this.#collecting && this.#complete && !this.#streaming && !this.#isIterated()
+    if (!this.readableEnded && !collected) {
       this.#muteErrors()
       this.destroy()
     }
@@ -299,7 +299,11 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
     return !this.#isUsed() && !this.#hasReaders() && this.#encoding === null && this.readableLength === 0
   }
 
-  /** {@link BodyIterator} */
+  /** All of it was taken by an iterator. */
+  #isIterated(): boolean {
+    return this.#collector instanceof BodyIterator
+  }
+
   #takeAll(reader: Collector): readonly Buffer[] | null {
     if (!this.#isUntouched()) return null
     this.#web?.getReader()
@@ -414,6 +418,8 @@ export class BodyReadable extends SleepingReadable implements BodyMixin {
   }
 
   #discard(limit: number): void {
+    // Who iterates has all of it already, and may never ask for the rest.
+    if (this.#isIterated()) this.#afterAnswer()
     if (this.#collector !== null) return
     this.#dumped = true
     const length = this.#contentLength()

@@ -397,6 +397,20 @@ describe('a body as a stream', () => {
     assert.equal(web.locked, true)
   })
 
+  it('can be disposed of and dumped when nobody goes on to iterate', async () => {
+    const disposed = arrived(['a', 'b'])
+    await disposed[Symbol.asyncIterator]().next()
+    await disposed[Symbol.asyncDispose]()
+    assert.equal(disposed.destroyed, true)
+    const dumped = arrived(['a', 'b'])
+    const pieces = dumped[Symbol.asyncIterator]()
+    await pieces.next()
+    assert.equal(await dumped.dump(), null)
+    assert.equal(dumped.closed, true)
+    assert.deepEqual(await pieces.next(), { value: Buffer.from('b'), done: false })
+    assert.deepEqual(await pieces.next(), { value: undefined, done: true })
+  })
+
   it('can be let go of with its iterator', async () => {
     const body = arrived(['a', 'b'])
     const pieces = body[Symbol.asyncIterator]()
