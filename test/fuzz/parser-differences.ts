@@ -141,6 +141,14 @@ export const DIFFERENCES: readonly Difference[] = [
     matches: (c) => weReadAnother(c) && /^transfer-encoding:.*chunked *\t[ \t]*\r$/im.test(c.text),
   },
   {
+    id: 'tab-behind-length',
+    what: 'a Content-Length followed by a tab',
+    why: 'RFC 9110 §5.5: whitespace around a value is none of it, and a tab is whitespace; they take it for a part of the number',
+    example: ['GET', 'HTTP/1.1 200 OK\r\ncontent-length: 2\t\r\n\r\nok'],
+    matches: ({ theirs, text }) =>
+      theirs.error === 'HPE_INVALID_CONTENT_LENGTH' && /^content-length: *\d+ *\t[ \t]*\r$/im.test(text),
+  },
+  {
     id: 'control-in-reason',
     what: 'a control character in the reason phrase',
     why: 'RFC 9112 §4: tabs, spaces, visible characters and obs-text are all there may be',
