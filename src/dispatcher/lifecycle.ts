@@ -34,16 +34,18 @@ type LifeState =
   | { readonly at: 'destroying'; readonly waiting: CloseCallback[] }
   | { readonly at: 'destroyed' }
 
+const OPEN: LifeState = { at: 'open' }
+
 export abstract class LifecycleDispatcher extends Dispatcher {
   readonly #webSocket: Required<WebSocketOptions>
-  #life: LifeState = { at: 'open' }
+  #life: LifeState = OPEN
   /** Not a life state: `destroy()` alone does not make a dispatcher closed. */
   #closed = false
 
   constructor(webSocket?: WebSocketOptions | null) {
     super()
     startDebugOutput()
-    this.#webSocket = { ...WEB_SOCKET_DEFAULTS, ...webSocket }
+    this.#webSocket = webSocket ? { ...WEB_SOCKET_DEFAULTS, ...webSocket } : WEB_SOCKET_DEFAULTS
   }
 
   /** True once `close()` was called. */

@@ -30,6 +30,9 @@ const LOOP_BELOW_BYTES = 64
 
 const NO_BYTES: Buffer = Buffer.alloc(0)
 
+/** Of most sockets at all times; never added to. */
+const NO_BACKLOG: Buffer[] = []
+
 export class SlabInlet {
   #state: State = 'waiting'
   #socket: Socket | null = null
@@ -37,7 +40,7 @@ export class SlabInlet {
   #lend: ((view: DataView, length: number) => number) | null = null
   #onDrained: (() => void) | null = null
   /** Over TLS some records still come after a pause. */
-  #backlog: Buffer[] = []
+  #backlog: Buffer[] = NO_BACKLOG
   #own: Buffer | null = null
   /** The memory that the next read should go to, if it is to change. */
   #next: Buffer | null = null
@@ -117,7 +120,7 @@ export class SlabInlet {
   }
 
   #forget(): void {
-    this.#backlog = []
+    this.#backlog = NO_BACKLOG
     this.#receive = null
     this.#lend = null
     this.#onDrained = null
@@ -145,6 +148,7 @@ export class SlabInlet {
       case 'released':
         return this.#socket!.push(this.#claim(0, length, memory))
       default:
+        if (this.#backlog === NO_BACKLOG) this.#backlog = []
         this.#backlog.push(this.#claim(0, length, memory))
         return false
     }

@@ -117,7 +117,8 @@ export class ResponseParser {
   readonly #heads: HeadParsers
   /** Borrowed while a head or trailers come. */
   #head: HeadParser | null = null
-  readonly #chunked = new ChunkedDecoder()
+  /** Made with the first body that needs it. */
+  #chunked: ChunkedDecoder | null = null
   /** What the responses to come answer, oldest first, from `#firstExpected` on. */
   #expected: RequestKind[] = []
   #firstExpected = 0
@@ -359,9 +360,14 @@ export class ResponseParser {
     }
     this.#interims = 0
     this.#trailers = null
-    if (framing === CHUNKED_BODY) this.#chunked.begin()
+    if (framing === CHUNKED_BODY) this.#beginChunked()
     this.#phase = BODY_PHASE[framing]!
     this.#sink.onHead(head)
+  }
+
+  #beginChunked(): void {
+    this.#chunked ??= new ChunkedDecoder()
+    this.#chunked.begin()
   }
 
   #finishSpecialHead(head: ResponseHead, framing: Framing, at: number): void {
@@ -405,7 +411,7 @@ export class ResponseParser {
   }
 
   #readChunked(bytes: Buffer, start: number, end: number): number {
-    const chunked = this.#chunked
+    const chunked = this.#chunked!
     const from = chunked.advance(bytes, start, end)
     if (chunked.failure !== null) {
       this.#adopt(chunked.failure, from)
