@@ -14,6 +14,7 @@ const JOIN_BELOW_BYTES = 4 * 1024
 
 export class WriteBatch {
   readonly #target: Writable
+  readonly #flush: () => void
   #parts: (string | Uint8Array)[] = []
   #text = ''
   #bytes = 0
@@ -21,6 +22,10 @@ export class WriteBatch {
 
   constructor(target: Writable) {
     this.#target = target
+    this.#flush = () => {
+      this.#scheduled = false
+      this.flush()
+    }
   }
 
   /** Bytes that the socket has not been given yet. */
@@ -35,13 +40,8 @@ export class WriteBatch {
       this.flush()
     } else if (!this.#scheduled) {
       this.#scheduled = true
-      process.nextTick(WriteBatch.#flushAtEnd, this)
+      process.nextTick(this.#flush)
     }
-  }
-
-  static #flushAtEnd(batch: WriteBatch): void {
-    batch.#scheduled = false
-    batch.flush()
   }
 
   /** To be given to the socket with the next `flush`. */
