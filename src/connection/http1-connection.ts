@@ -27,20 +27,13 @@ import { http1Error } from './failure-to-error.ts'
 import { type BodyWriterHost, Http1BodyWriter } from './http1-body-writer.ts'
 import { Http1Idleness, type IdlenessHost } from './http1-idleness.ts'
 import { type PreparedRequest, prepareRequest } from './http1-request-head.ts'
+import { resetReason } from './reset-reason.ts'
 
 /** What the connections to one origin have in common. */
 export type Http1Commons = HeadParsers
 
 export function http1Commons(settings: ConnectionSettings): Http1Commons {
   return new HeadParsers(settings)
-}
-
-let reset: InformationalError | null = null
-
-/** One for all: taking a stack costs more than all else that closing does, and this one says nothing. */
-function resetReason(): InformationalError {
-  reset ??= new InformationalError('reset')
-  return reset
 }
 
 export class Http1Connection

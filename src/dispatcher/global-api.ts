@@ -163,12 +163,7 @@ function resolve(method: Method, url: UrlInput, opts: unknown): [dispatcher: Dis
 
 function splitUrl(url: UrlInput): { origin: string; path: string } {
   if (typeof url === 'string') return splitUrl(new URL(url))
-  if (url instanceof URL) {
-    const { protocol, hostname, port } = url
-    const isPlain = Object.getPrototypeOf(url) === URL.prototype
-    const origin = isPlain ? checked(originWithin(url)) : originOf({ protocol, hostname, port })
-    return { origin, path: url.pathname + url.search }
-  }
+  if (url instanceof URL) return { origin: originOfUrl(url), path: url.pathname + url.search }
   const part = (name: keyof UrlParts): unknown =>
     // A polluted `Object.prototype` must not choose the place; getters of URL-like classes are fine.
     name in Object.prototype && !Object.hasOwn(url, name) ? null : url[name]
@@ -184,6 +179,12 @@ function splitUrl(url: UrlInput): { origin: string; path: string } {
     pathname: text('pathname') === '' ? part('pathname') : null,
   })
   return { origin, path: text('path') || `${text('pathname') || '/'}${text('search')}` }
+}
+
+function originOfUrl(url: URL): string {
+  if (Object.getPrototypeOf(url) === URL.prototype) return checked(originWithin(url))
+  const { protocol, hostname, port } = url
+  return originOf({ protocol, hostname, port })
 }
 
 function originOf(url: string | object): string {
