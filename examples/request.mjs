@@ -27,7 +27,7 @@ assert.deepEqual(value, { name: 'ventuno' })
 console.log(value)
 
 await assert.rejects(client.request({ path: '/die', method: 'GET' }), (error) => {
-  console.log(error.message)
+  console.log(error.stack.split('\n', 1)[0])
   console.log({ code: error.code, phase: error.phase, retrySafety: error.retrySafety })
   return error.code === 'UND_ERR_SOCKET'
 })

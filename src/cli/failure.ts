@@ -1,5 +1,5 @@
 /** From an error to what the user needs: an exit code, the error's code and message, and what to do about it. */
-import { errors } from '../index.ts'
+import { errors, type RequestErrorContext } from '../index.ts'
 import { UsageError } from './options.ts'
 
 export const EXIT = { ok: 0, usage: 1, connect: 2, timeout: 3, protocol: 4, status: 22 } as const
@@ -69,17 +69,37 @@ const HINTS: Readonly<Record<string, string>> = {
 }
 
 export function failureOf(error: unknown, stage: Stage): Failure {
-  // Errors of OpenSSL have the readable part of their message in `reason`.
-  const { message, reason, code, retrySafety } = Object(error) as Record<string, string | undefined>
+  const { code, retrySafety } = Object(error) as Record<string, string | undefined>
   const name = code ?? 'ERROR'
-  const place = name === 'TIMEOUT' ? ` while ${stage}` : ''
   return {
     exitCode: exitCodeOf(error, name, stage),
     code: name,
-    message: `${reason ?? message ?? String(error)}${place}`,
+    message: `${wordsOf(error)}${placeOf(error, name, stage)}`,
     hint: HINTS[name] ?? (name.startsWith('HPE_') ? 'This is not HTTP/1.1: try https://, or --h2c.' : ''),
     retrySafety: retrySafety ?? null,
   }
+}
+
+function wordsOf(error: unknown): string {
+  // Errors of OpenSSL have the readable part of their message in `reason`.
+  const {
+    message,
+    reason,
+    errors: members,
+  } = Object(error) as { [key: string]: string } & { errors?: Error[] }
+  if (message === '' && Array.isArray(members)) return members.map((member) => member.message).join(', ')
+  return reason ?? message ?? String(error)
+}
+
+/** Messages do not tell where it happened; that a connect failed says it. */
+function placeOf(error: unknown, code: string, stage: Stage): string {
+  if (code === 'TIMEOUT') return ` while ${stage}`
+  const { phase, socket } = Object(error) as Partial<RequestErrorContext>
+  if (phase === undefined || stage === 'connecting') return ''
+  const counts = socket
+    ? `, ${socket.bytesWritten ?? 0} bytes sent and ${socket.bytesRead ?? 0} received`
+    : ''
+  return ` while ${stage}${counts}`
 }
 
 function exitCodeOf(error: unknown, code: string, stage: Stage): ExitCode {

@@ -21,7 +21,7 @@ import {
   UNSOLICITED,
 } from '../protocol/http1/failures.ts'
 import { CANCEL, errorCodeName, NO_ERROR } from '../protocol/http2/constants.ts'
-import { HEADERS_TOO_LARGE } from '../protocol/http2/response-reader.ts'
+import { HEADERS_TOO_LARGE, LENGTH_MISMATCH } from '../protocol/http2/response-reader.ts'
 
 /** `rest`: the bytes from the offending place on, for `HTTPParserError.data`. */
 export function http1Error(failure: ProtocolFailure, rest: Buffer | null, socket: SocketInfo): Error {
@@ -36,7 +36,7 @@ export function http1Error(failure: ProtocolFailure, rest: Buffer | null, socket
     case BAD_UPGRADE:
       return new SocketError('bad upgrade', socket, { cause: failure })
     case HEADERS_OVERFLOW:
-      return new HeadersOverflowError(`Headers Overflow Error: ${failure.message}`)
+      return new HeadersOverflowError(undefined, { cause: failure })
     case CONTENT_LENGTH_MISMATCH:
       return new ResponseContentLengthMismatchError()
     default:
@@ -48,15 +48,22 @@ export function http1Error(failure: ProtocolFailure, rest: Buffer | null, socket
   }
 }
 
-/** A stream that ended badly while its connection lives on. */
-export function http2StreamError(failure: ProtocolFailure): Error {
+/** A stream that ended badly while its connection lives on. `awaitsTunnel`: it was to become one. */
+export function http2StreamError(failure: ProtocolFailure, awaitsTunnel: boolean): Error {
   const { code, message } = failure
-  if (code === HEADERS_TOO_LARGE) return new HeadersOverflowError(`Headers Overflow Error: ${message}`)
-  if (typeof code !== 'number') return new InformationalError(`HTTP/2: ${message}`, { cause: failure })
-  if (failure.blame === 'peer' && (code === NO_ERROR || code === CANCEL)) {
-    return new InformationalError('HTTP/2: stream closed before the response was complete', {
-      cause: failure,
-    })
+  const options = { cause: failure }
+  if (code === HEADERS_TOO_LARGE) return new HeadersOverflowError(undefined, options)
+  if (code === LENGTH_MISMATCH) return new ResponseContentLengthMismatchError(undefined, options)
+  if (typeof code !== 'number') return new InformationalError(`HTTP/2: ${message}`, options)
+  if (failure.blame === 'peer' && code === NO_ERROR) {
+    return new InformationalError('HTTP/2: stream half-closed (remote)', options)
+  }
+  if (failure.blame === 'peer' && code === CANCEL) {
+    const before = awaitsTunnel ? 'response headers' : 'the response was complete'
+    return new InformationalError(`HTTP/2: stream closed before ${before}`, options)
+  }
+  if (awaitsTunnel) {
+    return new InformationalError(`HTTP/2: "stream error" received - code ${code}`, options)
   }
   return Object.assign(
     new Error(`Stream closed with error code NGHTTP2_${errorCodeName(code)}`, { cause: failure }),
@@ -74,8 +81,12 @@ export function http2ConnectionError(failure: ProtocolFailure, socket: SocketInf
 export function goawayError(code: number, debug: Uint8Array, socket: SocketInfo): Error {
   const message = `HTTP/2: "GOAWAY" frame received with code ${code}`
   if (code === NO_ERROR) return new InformationalError(message)
-  const text = Buffer.from(debug)
+  return new SocketError(message, socket, { cause: { code, message: words(debug) } })
+}
+
+/** What the peer had to say, as far as it can be shown. */
+function words(debug: Uint8Array): string {
+  return Buffer.from(debug)
     .toString('latin1')
     .replace(/[^\x20-\x7e]/g, '?')
-  return new SocketError(text === '' ? message : `${message}: ${text}`, socket)
 }

@@ -338,7 +338,7 @@ export class Http2Connection
   }
 
   #errorOf(stream: Stream<Http2Exchange>, failure: ProtocolFailure): Error {
-    if (failure.scope === 'stream') return http2StreamError(failure)
+    if (failure.scope === 'stream') return http2StreamError(failure, stream.slot.awaitsTunnel)
     if (this.#reason !== null) return this.#reason
     if (this.#goaway !== null && stream.id > this.#lastStreamId) return this.#goaway
     return this.#protocolError(failure)
@@ -347,9 +347,7 @@ export class Http2Connection
   #protocolError(failure: ProtocolFailure): Error {
     return this.#engine.remoteSettings.isReceived
       ? http2ConnectionError(failure, this.socketInfo())
-      : new SocketError('other side closed: what it sent is not HTTP/2', this.socketInfo(), {
-          cause: failure,
-        })
+      : new SocketError('other side closed', this.socketInfo(), { cause: failure })
   }
 
   onWritable(stream: Stream<Http2Exchange>): void {

@@ -87,6 +87,11 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     this.#deadline.owner = this
   }
 
+  /** Whether the stream was to become a tunnel, and has not. */
+  get awaitsTunnel(): boolean {
+    return this.request.takesOver && this.#tunnel === null
+  }
+
   /** For another exchange. */
   takeDeadline(): Deadline {
     this.#deadline.disarm()

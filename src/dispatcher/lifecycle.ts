@@ -82,7 +82,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
       }
       if ((options as { dispatcher?: unknown }).dispatcher) {
         throw new InvalidArgumentError(
-          'opts.dispatcher is not supported by instance methods. Pass it to the functions of the module instead.',
+          'opts.dispatcher is not supported by instance methods. Pass opts.dispatcher to the top-level undici functions or call the dispatcher instance method directly.',
         )
       }
       if (this.destroyed) throw new ClientDestroyedError()

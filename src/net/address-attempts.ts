@@ -87,12 +87,9 @@ export class AddressesError extends AggregateError {
   declare readonly errors: AddressError[]
   readonly code: string | undefined
 
-  constructor(hostname: string, errors: readonly AddressError[]) {
-    const list = errors.map(
-      (error) =>
-        `${error.address}:${error.port} ${error.code ?? error.message} after ${Math.round(error.elapsed ?? 0)} ms`,
-    )
-    super(errors, `connect failed for all ${errors.length} addresses of ${hostname}: ${list.join(', ')}`)
+  // No message, as the runtime has none for its own: what there is to say is in `errors`.
+  constructor(errors: readonly AddressError[]) {
+    super(errors)
     this.name = 'AggregateError'
     this.code = errors[0]?.code
   }
@@ -142,7 +139,7 @@ export class AddressAttempts {
 
   onConnectTimeout(): void {
     const failures = this.#failures
-    const cause = failures.length === 0 ? undefined : new AddressesError(this.#options.hostname, failures)
+    const cause = failures.length === 0 ? undefined : new AddressesError(failures)
     this.#fail(this.#timeoutError(cause))
   }
 
@@ -256,7 +253,7 @@ export class AddressAttempts {
     this.#stopNext()
     this.#openNext()
     if (this.#running.size === 0) {
-      this.#fail(this.#asConnectError(new AddressesError(this.#options.hostname, this.#failures)))
+      this.#fail(this.#asConnectError(new AddressesError(this.#failures)))
     } else {
       this.#scheduleNext()
     }

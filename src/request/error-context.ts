@@ -1,18 +1,11 @@
 /**
- * What the errors of a request say beyond their class: which request, how far it had come, on what
- * connection, and whether it may be sent again. Only errors that the library or the runtime made are
- * described; a caller's own value (an abort reason, an error of a custom connector) is passed on untouched.
+ * What the errors of a request tell beyond their class: which request, how far it had come, on what
+ * connection, and whether it may be sent again. It stands in properties and in the first line of `stack`, which
+ * is what consoles and loggers print; never in `message`, which people compare, group by, and pass on to their
+ * own clients. Only errors that the library or the runtime made are described; a caller's own value (an abort
+ * reason, an error of a custom connector) is passed on untouched.
  */
 import { HTTPParserError, type RequestErrorContext, type RequestPhase, UndiciError } from '../errors.ts'
-
-/** Classes that speak of the caller's arguments or of the client's life, where a place says nothing. */
-const SELF_EXPLANATORY = new Set([
-  'UND_ERR_INVALID_ARG',
-  'UND_ERR_NOT_SUPPORTED',
-  'UND_ERR_DESTROYED',
-  'UND_ERR_CLOSED',
-  'UND_ERR_ABORTED',
-])
 
 const DOING: Record<RequestPhase, string> = {
   queued: 'while waiting in the queue',
@@ -28,16 +21,47 @@ const DOING: Record<RequestPhase, string> = {
  * request that ends with it.
  */
 export function describeError(error: Error, context: RequestErrorContext): Error {
-  const ours = error instanceof UndiciError || error instanceof HTTPParserError
+  const ours = isOurs(error)
   const used = Object.hasOwn(error, 'retrySafety') || !Object.isExtensible(error)
   const target = ours || used ? copy(error) : error
   const { socket, ...fields } = context
   Object.assign(target, fields)
   if (socket !== null || !('socket' in target)) Object.assign(target, { socket })
-  if (ours && !SELF_EXPLANATORY.has(error.code ?? '')) target.message += ` (${words(context)})`
-  // The first line of a stack is fixed when it is taken: taken again, it shows the whole message.
-  if (target !== error) Error.captureStackTrace(target, describeError)
+  if (target !== error) shareStack(target, error, ours ? context : null)
   return target
+}
+
+/** The error of a reset stream has the class of the runtime's, and is made here. */
+function isOurs(error: Error): boolean {
+  return (
+    error instanceof UndiciError || error instanceof HTTPParserError || Object.hasOwn(error, 'http2ErrorCode')
+  )
+}
+
+/**
+ * Gives a copy the stack of the error it is made from, which shows where that one was made. It is formatted
+ * when it is asked for, as every stack is: most are never read, and formatting one costs more than the copy.
+ */
+function shareStack(target: Error, error: Error, context: RequestErrorContext | null): void {
+  // To define a property anew is to look at what was there, which Node 20 formats for that.
+  delete target.stack
+  Object.defineProperty(target, 'stack', {
+    configurable: true,
+    get: () => (context === null ? error.stack : withContext(error, context)),
+    set(value: unknown) {
+      Object.defineProperty(this, 'stack', { value, configurable: true, writable: true })
+    },
+  })
+}
+
+/** A stack that a caller's `Error.prepareStackTrace` made in a form of its own stays as it is. */
+function withContext(error: Error, context: RequestErrorContext): unknown {
+  const stack: unknown = error.stack
+  if (typeof stack !== 'string') return stack
+  const [line] = error.message.split('\n', 1) as [string]
+  const end = stack.indexOf(line) + line.length
+  const endsThere = stack.startsWith('\n', end) || stack.length === end
+  return endsThere ? `${stack.slice(0, end)} (${words(context)})${stack.slice(end)}` : stack
 }
 
 function words({ method, origin, path, phase, reusedSocket, socket }: RequestErrorContext): string {
@@ -50,11 +74,15 @@ function words({ method, origin, path, phase, reusedSocket, socket }: RequestErr
   return `${method} ${target} ${DOING[phase]}${connection}`
 }
 
-/** A real Error (the runtime can tell) of the same class with the same fields. */
+/**
+ * A real Error (the runtime can tell) of the same class with the same fields. The stack is left out: on some
+ * runtimes to look at its descriptor is to format it.
+ */
 function copy(error: Error): Error {
   const twin = new Error(error.message)
   Object.setPrototypeOf(twin, Object.getPrototypeOf(error) as object)
-  const { stack: _, ...fields } = Object.getOwnPropertyDescriptors(error)
-  Object.defineProperties(twin, fields)
+  for (const key of Reflect.ownKeys(error)) {
+    if (key !== 'stack') Object.defineProperty(twin, key, Object.getOwnPropertyDescriptor(error, key)!)
+  }
   return twin
 }

@@ -12,13 +12,13 @@ export type HeadersInit =
 export function parseSocketUrl(input: unknown): URL {
   const text = String(input)
   const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null) throw syntaxError('Invalid URL')
+  if (url === null) throw syntaxError('TypeError: Invalid URL')
   if (url.protocol === 'http:') url.protocol = 'ws:'
   else if (url.protocol === 'https:') url.protocol = 'wss:'
   if (url.protocol !== 'ws:' && url.protocol !== 'wss:') {
-    throw syntaxError(`Expected a ws: or wss: protocol, got ${url.protocol}`)
+    throw syntaxError('expected a ws: or wss: url')
   }
-  if (url.hash !== '' || url.href.endsWith('#')) throw syntaxError('Got fragment')
+  if (url.hash !== '' || url.href.endsWith('#')) throw syntaxError('hash')
   return url
 }
 

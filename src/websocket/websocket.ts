@@ -147,7 +147,7 @@ export class WebSocket extends EventTarget {
     super()
     // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
     if (arguments.length === 0)
-      throw new TypeError('WebSocket constructor: 1 argument required, but only 0 present')
+      throw new TypeError('WebSocket constructor: 1 argument required, but 0 found.')
     const init = readInit(options)
     this.#url = parseSocketUrl(url)
     this.#origin = this.#url.origin
@@ -244,7 +244,7 @@ export class WebSocket extends EventTarget {
    */
   send(data: string | ArrayBuffer | ArrayBufferView | Blob): void {
     // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
-    if (arguments.length === 0) throw new TypeError('WebSocket.send: 1 argument required, but only 0 present')
+    if (arguments.length === 0) throw new TypeError('WebSocket.send: 1 argument required, but 0 found.')
     const message = isBinary(data) ? data : toText(data)
     if (this.#state === CONNECTING) throw new DOMException('Sent before connected.', 'InvalidStateError')
     if (this.#state !== OPEN) return
@@ -265,8 +265,12 @@ export class WebSocket extends EventTarget {
     const number = code === undefined ? null : clampToUint16(code)
     const text = reason === undefined ? null : toText(reason)
     if (number !== null && !isSendable(number)) throw new DOMException('invalid code', 'InvalidAccessError')
-    if (text !== null && Buffer.byteLength(text) > MAX_REASON) {
-      throw new DOMException(`Reason must not be longer than ${MAX_REASON} bytes`, 'SyntaxError')
+    const length = text === null ? 0 : Buffer.byteLength(text)
+    if (length > MAX_REASON) {
+      throw new DOMException(
+        `Reason must be less than ${MAX_REASON} bytes; received ${length}`,
+        'SyntaxError',
+      )
     }
     if (this.#state === CONNECTING) {
       this.#opening.abort()
@@ -389,7 +393,7 @@ export function ping(socket: WebSocket, payload?: Buffer): void {
     throw new TypeError('Expected buffer payload')
   }
   if (payload !== undefined && payload.length > MAX_CONTROL_PAYLOAD) {
-    throw new TypeError(`Payload must not be longer than ${MAX_CONTROL_PAYLOAD} bytes`)
+    throw new TypeError(`A PING frame cannot have a body larger than ${MAX_CONTROL_PAYLOAD} bytes.`)
   }
   sendPing(socket, payload ?? NO_PAYLOAD)
 }

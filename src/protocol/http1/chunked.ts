@@ -94,7 +94,7 @@ export class ChunkedDecoder {
       case DATA_CR:
         if (byte === CR) return this.#move(DATA_LF)
         if (byte === LF) return this.#fail(HPE_CR_EXPECTED, 'Missing expected CR after chunk data')
-        return this.#fail(HPE_STRICT, 'Expected CRLF after chunk data')
+        return this.#fail(HPE_STRICT, 'Expected LF after chunk data')
       case DATA_LF:
         if (byte !== LF) return this.#fail(HPE_STRICT, 'Expected LF after chunk data')
         return this.#move(SIZE)
@@ -171,8 +171,14 @@ export class ChunkedDecoder {
   }
 
   #failExtension(byte: number): boolean {
-    if (byte === LF) return this.#fail(HPE_CR_EXPECTED, 'Missing expected CR after chunk extensions')
-    return this.#fail(HPE_STRICT, 'Invalid character in chunk extensions')
+    const part = this.#place === EXTENSION_NAME ? 'name' : 'value'
+    if (byte === LF && this.#place !== EXTENSION_QUOTED && this.#place !== EXTENSION_ESCAPED) {
+      return this.#fail(HPE_CR_EXPECTED, `Missing expected CR after chunk extension ${part}`)
+    }
+    return this.#fail(
+      HPE_STRICT,
+      EXTENSION_REASONS[this.#place] ?? `Invalid character in chunk extensions ${part}`,
+    )
   }
 
   #move(place: number): boolean {
@@ -185,6 +191,12 @@ export class ChunkedDecoder {
     this.failure = peerFailure(code, message)
     return false
   }
+}
+
+const EXTENSION_REASONS: Readonly<Record<number, string>> = {
+  [EXTENSION_QUOTED]: 'Invalid character in chunk extensions quoted value',
+  [EXTENSION_ESCAPED]: 'Invalid quoted-pair in chunk extensions quoted value',
+  [EXTENSION_CLOSED]: 'Invalid character in chunk extensions quote value',
 }
 
 function isQuotable(byte: number): boolean {

@@ -15,7 +15,6 @@ import {
   HEADERS_OVERFLOW,
   HPE_CR_EXPECTED,
   HPE_INVALID_CONSTANT,
-  HPE_INVALID_CONTENT_LENGTH,
   HPE_INVALID_HEADER_TOKEN,
   HPE_INVALID_STATUS,
   HPE_INVALID_TRANSFER_ENCODING,
@@ -408,11 +407,15 @@ export class HeadParser {
   }
 
   #failLineStart(byte: number): Place {
-    if (byte === LF) return this.#fail(HPE_CR_EXPECTED, 'Missing expected CR before the end of headers')
-    if (byte === SP || byte === HTAB) {
-      return this.#fail(HPE_INVALID_HEADER_TOKEN, 'Unexpected whitespace at the start of a header line')
-    }
+    if (byte === LF) return this.#fail(HPE_CR_EXPECTED, 'Invalid header field char')
+    if (byte === SP || byte === HTAB) return this.#fail(HPE_INVALID_HEADER_TOKEN, this.#foldReason())
     return this.#fail(HPE_INVALID_HEADER_TOKEN, 'Invalid header token')
+  }
+
+  #foldReason(): string {
+    return this.#count === 0
+      ? 'Unexpected space after start line'
+      : 'Unexpected whitespace after header value'
   }
 
   #failValue(byte: number): Place {
@@ -449,7 +452,8 @@ export class HeadParser {
     const name = nameFromBytes(bytes, nameStart, nameEnd)
     if (!this.#trailers) {
       const code = this.framing.add(name, bytes, valueStart, valueEnd)
-      if (code !== null) return this.#fail(code, FRAMING_REASONS[code]!)
+      if (code !== null)
+        return this.#fail(code, framingReason(code, this.framing, bytes, valueStart, valueEnd))
     }
     if (count * 2 === this.#spans.length) {
       const grown = new Int32Array(count * 4)
@@ -484,8 +488,22 @@ export class HeadParser {
   }
 }
 
-const FRAMING_REASONS: Readonly<Record<string, string>> = {
-  [HPE_INVALID_CONTENT_LENGTH]: 'Invalid Content-Length',
-  [HPE_UNEXPECTED_CONTENT_LENGTH]: 'Content-Length already present',
-  [HPE_INVALID_TRANSFER_ENCODING]: "Transfer-Encoding can't be present with Content-Length or repeat chunked",
+/** What is wrong with the field that `framing` refused, in the words users of HTTP parsers know. */
+function framingReason(
+  code: string,
+  framing: FramingFields,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): string {
+  if (code === HPE_UNEXPECTED_CONTENT_LENGTH) return 'Duplicate Content-Length'
+  if (code === HPE_INVALID_TRANSFER_ENCODING) {
+    return framing.contentLength === -1
+      ? 'Transfer-Encoding repeats chunked'
+      : "Transfer-Encoding can't be present with Content-Length"
+  }
+  if (framing.hasTransferEncoding) return "Content-Length can't be present with Transfer-Encoding"
+  if (start === end) return 'Empty Content-Length'
+  const digits = /^[0-9]*$/.test(bytes.toString('latin1', start, end))
+  return digits ? 'Content-Length overflow' : 'Invalid character in Content-Length'
 }

@@ -177,6 +177,6 @@ function forbidden(name: string): ProtocolFailure {
     scope: 'stream',
     blame: 'caller',
     code: PROTOCOL_ERROR,
-    message: `HTTP/2 does not allow the header "${name}"${name === 'te' ? ' with another value than "trailers"' : ''}`,
+    message: `HTTP/1 Connection specific headers are forbidden: "${name}"`,
   }
 }

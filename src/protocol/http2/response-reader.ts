@@ -43,6 +43,9 @@ import { advance, RECV_END, RECV_HEADERS, type StreamState } from './stream-stat
 /** Failure code of a response whose head or trailers exceed `maxHeaderSize` or the number of fields. */
 export const HEADERS_TOO_LARGE = 'H2_HEADERS_TOO_LARGE'
 
+/** Failure code of a response with more or less content than its content-length says (RFC 9113 §8.1.1). */
+export const LENGTH_MISMATCH = 'H2_LENGTH_MISMATCH'
+
 /**
  * SETTINGS_MAX_HEADER_LIST_SIZE that belongs to a `maxHeaderSize`: the setting counts 32 bytes for each field
  * (RFC 9113 §6.5.2), the option does not.
@@ -144,7 +147,7 @@ export class ResponseReader<T> {
     }
     stream.receivedLength += length
     if (stream.expectedLength !== NO_LENGTH && stream.receivedLength > stream.expectedLength) {
-      this.#malformed(stream, `more content than the ${stream.expectedLength} bytes announced`)
+      this.#wrongLength(stream, `more content than the ${stream.expectedLength} bytes announced`)
       return false
     }
     return true
@@ -226,7 +229,10 @@ export class ResponseReader<T> {
   /** §8.1.1: content-length and the DATA received must agree. */
   #isComplete(stream: Stream<T>): boolean {
     if (stream.expectedLength === NO_LENGTH || stream.receivedLength === stream.expectedLength) return true
-    this.#malformed(stream, `${stream.receivedLength} of ${stream.expectedLength} bytes of content announced`)
+    this.#wrongLength(
+      stream,
+      `${stream.receivedLength} of ${stream.expectedLength} bytes of content announced`,
+    )
     return false
   }
 
@@ -255,6 +261,10 @@ export class ResponseReader<T> {
 
   #malformed(stream: Stream<T>, message: string): void {
     this.#session.failStream(stream, PROTOCOL_ERROR, message, PROTOCOL_ERROR)
+  }
+
+  #wrongLength(stream: Stream<T>, message: string): void {
+    this.#session.failStream(stream, PROTOCOL_ERROR, message, LENGTH_MISMATCH)
   }
 
   #tooLarge(stream: Stream<T>, message: string): void {

@@ -97,7 +97,7 @@ describe('the fields of a request', () => {
         scope: 'stream',
         blame: 'caller',
         code: 1,
-        message: 'HTTP/2 does not allow the header "te" with another value than "trailers"',
+        message: 'HTTP/1 Connection specific headers are forbidden: "te"',
       })
     }
   })
@@ -108,7 +108,7 @@ describe('the fields of a request', () => {
         scope: 'stream',
         blame: 'caller',
         code: 1,
-        message: `HTTP/2 does not allow the header "${name.toLowerCase()}"`,
+        message: `HTTP/1 Connection specific headers are forbidden: "${name.toLowerCase()}"`,
       })
     }
   })
