@@ -50,6 +50,7 @@ export type { CloseCallback, DispatcherEvents } from './dispatcher/dispatcher.ts
 export type { DispatcherLike } from './dispatcher/dispatcher1-wrapper.ts'
 export type { UrlInput, UrlParts, WithUrl } from './dispatcher/global-api.ts'
 export type { H2CClientOptions, H2CConnectOptions } from './dispatcher/h2c-client.ts'
+export type { Http2Options, Http2SettingsOptions } from './dispatcher/http2-options.ts'
 export type { WebSocketOptions } from './dispatcher/lifecycle.ts'
 export type { PoolFactory, PoolOptions } from './dispatcher/pool-options.ts'
 export type { PoolStats } from './dispatcher/stats.ts'

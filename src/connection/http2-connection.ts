@@ -22,14 +22,15 @@ import { Http2Liveness, type LivenessHost } from './http2-liveness.ts'
 import { prepareHttp2Request, printFields } from './http2-request-head.ts'
 
 export interface Http2Settings extends ConnectionSettings {
-  readonly maxConcurrentStreams: number
   readonly initialWindowSize: number
   readonly connectionWindowSize: number
   readonly pingInterval: number
 }
 
-/** Hears of PING round trips. */
 export interface Http2Observer extends ConnectionObserver {
+  /** Streams in flight as long as the server has set no limit. */
+  readonly maxConcurrentStreams: number
+  /** A round trip was measured. */
   onPing(milliseconds: number): void
 }
 
@@ -94,7 +95,7 @@ export class Http2Connection
     this.#engine = new ClientEngine<Http2Exchange>(this, {
       initialWindowSize: settings.initialWindowSize,
       connectionWindowSize: settings.connectionWindowSize,
-      maxConcurrentStreams: Math.floor(settings.maxConcurrentStreams),
+      maxConcurrentStreams: Math.floor(observer.maxConcurrentStreams),
       maxHeaderSize: settings.maxHeaderSize,
     })
     this.#liveness = new Http2Liveness(this, settings.pingInterval)
@@ -112,6 +113,11 @@ export class Http2Connection
 
   get busy(): boolean {
     return this.#engine.freeStreams === 0
+  }
+
+  /** Holds from the next request on. */
+  set maxConcurrentStreams(limit: number) {
+    this.#engine.maxConcurrentStreams = limit
   }
 
   /** The peer has said how many streams it takes, and that is not none. */

@@ -1,13 +1,22 @@
 /**
  * The options of a client: what each may be, what it is when not given, and what is said when it is wrong
- * (contract: client.md 1.2). `null` is the same as not given. Only own properties count, so that a polluted
- * Object.prototype cannot configure a client.
+ * (contract: client.md 1.2).
  */
 import type { Duplex } from 'node:stream'
 import { loadNet } from '../base/lazy-modules.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions, ConnectTarget } from '../net/connector.ts'
+import { type Http2Choices, type Http2Options, readHttp2Options } from './http2-options.ts'
 import type { WebSocketOptions } from './lifecycle.ts'
+import {
+  type Check,
+  finiteAbove,
+  finiteFrom,
+  integerFrom,
+  isBoolean,
+  isString,
+  OptionReader,
+} from './option-reader.ts'
 import { runtimeHeaderSize } from './runtime-header-size.ts'
 
 /**
@@ -67,6 +76,8 @@ export interface ClientOptions {
   readonly connectionWindowSize?: number | null | undefined
   /** Milliseconds between HTTP/2 PING frames; 0 for none. Default: 60 000. */
   readonly pingInterval?: number | null | undefined
+  /** The options of HTTP/2 under one name; each wins over the flat one. */
+  readonly h2Options?: Http2Options | null | undefined
   /** Limits for WebSocket connections made through this client. */
   readonly webSocket?: WebSocketOptions | null | undefined
   /** Older name for `connect`, which wins. */
@@ -74,7 +85,7 @@ export interface ClientOptions {
 }
 
 /** All options, checked and filled in. */
-export interface ClientSettings {
+export interface ClientSettings extends Http2Choices {
   readonly bodyTimeout: number
   readonly headersTimeout: number
   readonly keepAliveTimeout: number
@@ -94,11 +105,6 @@ export interface ClientSettings {
   readonly allowH2: boolean
   /** Whether `allowH2` was given: a connect function gets it only then. */
   readonly allowH2Given: boolean
-  readonly useH2c: boolean
-  readonly maxConcurrentStreams: number
-  readonly initialWindowSize: number
-  readonly connectionWindowSize: number
-  readonly pingInterval: number
   readonly connect: BuildConnectorOptions | ConnectFunction | null
   readonly tls: BuildConnectorOptions | null
 }
@@ -114,45 +120,10 @@ const RETIRED: readonly (readonly [name: string, instead: string])[] = [
 /** It cannot change while the process runs. */
 const RUNTIME_HEADER_SIZE = runtimeHeaderSize()
 
-type Check = (value: unknown) => boolean
-
-const integerFrom =
-  (least: number): Check =>
-  (value) =>
-    Number.isInteger(value) && (value as number) >= least
-const finiteFrom =
-  (least: number): Check =>
-  (value) =>
-    Number.isFinite(value) && (value as number) >= least
-const finiteAbove =
-  (bound: number): Check =>
-  (value) =>
-    Number.isFinite(value) && (value as number) > bound
-const isString: Check = (value) => typeof value === 'string'
-const isBoolean: Check = (value) => typeof value === 'boolean'
 const isAddress: Check = (value) => typeof value === 'string' && loadNet().isIP(value) !== 0
 
-class OptionReader {
-  readonly #options: Readonly<Record<string, unknown>>
-
-  constructor(options: object) {
-    this.#options = Object.assign(Object.create(null), options) as Record<string, unknown>
-  }
-
-  raw(name: string): unknown {
-    return this.#options[name]
-  }
-
-  read<T>(name: keyof ClientOptions, fallback: T, check: Check, message: string): T {
-    const value = this.#options[name]
-    if (value === undefined || value === null) return fallback
-    if (!check(value)) throw new InvalidArgumentError(message)
-    return value as T
-  }
-}
-
 export function readClientOptions(options: ClientOptions): ClientSettings {
-  const from = new OptionReader(options)
+  const from = new OptionReader<keyof ClientOptions>(options)
   for (const [name, instead] of RETIRED) {
     if (from.raw(name) !== undefined) {
       throw new InvalidArgumentError(`unsupported ${name}, use ${instead} instead`)
@@ -210,7 +181,7 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
     'autoSelectFamilyAttemptTimeout must be a positive number',
   )
   const allowH2 = read('allowH2', true, isBoolean, 'allowH2 must be a valid boolean value')
-  const http2 = readHttp2Options(allowH2 ? read : (_name, fallback) => fallback)
+  const http2 = readHttp2Options(from, allowH2)
   const maxCachedSessions =
     typeof connect === 'function'
       ? 0
@@ -239,32 +210,5 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
     ...http2,
     connect,
     tls: (from.raw('tls') ?? null) as BuildConnectorOptions | null,
-  }
-}
-
-function readHttp2Options(
-  read: OptionReader['read'],
-): Pick<
-  ClientSettings,
-  'useH2c' | 'maxConcurrentStreams' | 'initialWindowSize' | 'connectionWindowSize' | 'pingInterval'
-> {
-  const positive = (name: 'initialWindowSize' | 'connectionWindowSize', fallback: number) =>
-    read(name, fallback, integerFrom(1), `${name} must be a positive integer, greater than 0`)
-  return {
-    useH2c: read('useH2c', false, isBoolean, 'useH2c must be a valid boolean value'),
-    maxConcurrentStreams: read(
-      'maxConcurrentStreams',
-      100,
-      (value) => typeof value === 'number' && value >= 1,
-      'maxConcurrentStreams must be a positive integer, greater than 0',
-    ),
-    initialWindowSize: positive('initialWindowSize', 262144),
-    connectionWindowSize: positive('connectionWindowSize', 524288),
-    pingInterval: read(
-      'pingInterval',
-      60e3,
-      integerFrom(0),
-      'pingInterval must be a positive integer, greater or equal to 0',
-    ),
   }
 }

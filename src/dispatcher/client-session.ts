@@ -65,6 +65,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
   onRoom: (() => void) | null = null
   readonly #commons: ClientCommons
   #pipelining: number
+  #maxConcurrentStreams: number
   readonly #queue = new RequestQueue()
   #state: State = IDLE
   /** Connections that take nothing more and finish what runs on them. */
@@ -82,6 +83,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     super(client)
     this.#commons = commons
     this.#pipelining = commons.settings.pipelining
+    this.#maxConcurrentStreams = commons.settings.maxConcurrentStreams
   }
 
   get origin(): string {
@@ -94,6 +96,19 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
 
   set pipelining(value: number) {
     this.#pipelining = value
+    this.pump()
+  }
+
+  get maxConcurrentStreams(): number {
+    return this.#maxConcurrentStreams
+  }
+
+  set maxConcurrentStreams(limit: number) {
+    this.#maxConcurrentStreams = limit
+    const state = this.#state
+    if (state.at === 'open' && state.connection instanceof Http2Connection) {
+      state.connection.maxConcurrentStreams = limit
+    }
     this.pump()
   }
 

@@ -5,8 +5,9 @@ import { parseOrigin } from '../base/origin.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions } from '../net/connector.ts'
-import { Client } from './client.ts'
+import { Client, sessionIn } from './client.ts'
 import type { ClientOptions, ConnectFunction } from './client-options.ts'
+import type { Http2Options } from './http2-options.ts'
 
 /** How an `H2CClient` opens its connections. */
 export interface H2CConnectOptions
@@ -17,7 +18,7 @@ export interface H2CConnectOptions
 
 /** Options of `H2CClient`. */
 export interface H2CClientOptions extends Omit<ClientOptions, 'allowH2' | 'useH2c' | 'connect' | 'tls'> {
-  /** Streams in flight; the same as `maxConcurrentStreams`, and not more than it. */
+  /** Streams in flight; the same number as `maxConcurrentStreams` under another name. */
   readonly pipelining?: number | null | undefined
   readonly connect?: H2CConnectOptions | ConnectFunction | null | undefined
 }
@@ -40,18 +41,53 @@ export class H2CClient extends Client {
       throw new InvalidArgumentError('h2c-client: Only h2c protocol is supported')
     }
     const own = withoutPollution(options)
-    const streams = own.maxConcurrentStreams ?? DEFAULT_STREAMS
-    if (!Number.isInteger(streams) || streams < 1) {
-      throw new InvalidArgumentError('maxConcurrentStreams must be a positive integer, greater than 0')
-    }
-    const { pipelining } = own
-    const given =
-      Number.isInteger(pipelining) && (pipelining as number) > 0 ? (pipelining as number) : streams
-    if (given > streams) {
-      throw new InvalidArgumentError('h2c-client: pipelining cannot be greater than maxConcurrentStreams')
-    }
-    super(url, { ...options, allowH2: true, useH2c: true, maxConcurrentStreams: given, pipelining: given })
+    const streams = streamsOf(own)
+    super(url, {
+      ...options,
+      allowH2: true,
+      useH2c: true,
+      maxConcurrentStreams: streams,
+      pipelining: streams,
+      h2Options: settled(own.h2Options, streams),
+    })
   }
+
+  /** Requests in flight, as long as the server has set no limit; the same as `maxConcurrentStreams`. */
+  override get pipelining(): number {
+    return super.pipelining
+  }
+
+  /** Takes effect at once, also while requests run. What is no positive integer changes nothing. */
+  override set pipelining(value: number) {
+    if (!isPositive(value)) return
+    super.pipelining = value
+    sessionIn(this)!.maxConcurrentStreams = value
+  }
+}
+
+/** `pipelining` and `maxConcurrentStreams` are one number under two names: one given sets both. */
+function streamsOf({ pipelining, maxConcurrentStreams, h2Options }: H2CClientOptions): number {
+  const grouped = withoutPollution(Object(h2Options) as Http2Options).maxConcurrentStreams ?? null
+  const streams = grouped ?? maxConcurrentStreams ?? null
+  if (streams !== null && !isPositive(streams)) {
+    const name = grouped === null ? 'maxConcurrentStreams' : 'h2Options.maxConcurrentStreams'
+    throw new InvalidArgumentError(`${name} must be a positive integer, greater than 0`)
+  }
+  if (!isPositive(pipelining)) return streams ?? DEFAULT_STREAMS
+  if (streams !== null && pipelining > streams) {
+    throw new InvalidArgumentError('h2c-client: pipelining cannot be greater than maxConcurrentStreams')
+  }
+  return pipelining
+}
+
+/** The group wins over the flat options, so it must say the same. What is wrong in it is left to be refused. */
+function settled(h2Options: Http2Options | null | undefined, streams: number): Http2Options {
+  const { useH2c } = withoutPollution(Object(h2Options) as Http2Options)
+  return { ...h2Options, useH2c: typeof useH2c === 'boolean' ? true : useH2c, maxConcurrentStreams: streams }
+}
+
+function isPositive(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) > 0
 }
 
 /** The types under the names that programs written for undici use. */

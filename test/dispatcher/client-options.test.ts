@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
-import { Client, type ClientOptions, errors } from '../../src/index.ts'
+import { Agent, Client, type ClientOptions, errors, H2CClient, Pool } from '../../src/index.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
 import { send, startPair } from '../support/scripted-client.ts'
 
 const ORIGIN = 'http://localhost:1'
@@ -89,6 +90,25 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
+/** Inside `h2Options`, in the order of the checks: where, what is said, values refused, values that pass. */
+const GROUPED: readonly Row[] = [
+  ['useH2c', 'must be a valid boolean value', [0, 1, '', 'true', {}], [true, false]],
+  [
+    'settings.initialWindowSize',
+    'must be a positive integer, greater than 0',
+    [...notFinite, 0, -1, 1.5],
+    [1, 262144],
+  ],
+  [
+    'maxConcurrentStreams',
+    'must be a positive integer, greater than 0',
+    [...notFinite, 0, -1, 1.5],
+    [1, 5, 100],
+  ],
+  ['connectionWindowSize', 'must be a positive integer, greater than 0', [...notFinite, 0, -1, 1.5], [1]],
+  ['pingInterval', 'must be a positive integer, greater or equal to 0', [...notFinite, -1, 1.5], [0, 1]],
+]
+
 const RETIRED = [
   ['keepAlive', 'unsupported keepAlive, use pipelining=0 instead'],
   ['socketTimeout', 'unsupported socketTimeout, use headersTimeout & bodyTimeout instead'],
@@ -129,6 +149,74 @@ describe('options of a client', () => {
       delete options[name]
     }
     assert.throws(() => new Client('no url', options as ClientOptions), { code: 'ERR_INVALID_URL' })
+  })
+
+  for (const [path, rule, bad, good] of GROUPED) {
+    const group = (value: unknown): object => {
+      const [first, second] = path.split('.') as [string, string?]
+      return { h2Options: { [first]: second === undefined ? value : { [second]: value } } }
+    }
+    test(`h2Options.${path}`, () => {
+      for (const value of bad) {
+        const message = `h2Options.${path} ${rule}`
+        assert.throws(() => make(group(value)), refused(message), `${String(value)} must be refused`)
+        assert.throws(() => new H2CClient(ORIGIN, group(value)), refused(message))
+        assert.throws(() => new Pool(ORIGIN, group(value)), refused(message))
+        assert.throws(
+          () =>
+            new Agent(group(value)).dispatch(
+              { origin: ORIGIN, path: '/', method: 'GET' },
+              new RecordingHandler(),
+            ),
+          refused(message),
+        )
+        make({ ...group(value), allowH2: false })
+      }
+      for (const value of [...good, null, undefined]) make(group(value))
+    })
+  }
+
+  test('those in h2Options are checked in their order, and before maxCachedSessions', () => {
+    const h2Options: Record<string, unknown> = {}
+    for (const [path, , bad] of GROUPED) {
+      const [first, second] = path.split('.') as [string, string?]
+      h2Options[first] = second === undefined ? bad[0] : { [second]: bad[0] }
+    }
+    for (const [path, rule] of GROUPED) {
+      assert.throws(() => make({ h2Options, maxCachedSessions: -1 }), refused(`h2Options.${path} ${rule}`))
+      delete h2Options[path.split('.')[0]!]
+    }
+  })
+
+  test('h2Options wins over the flat options, which count where it says nothing', () => {
+    const flat = {
+      useH2c: false,
+      maxConcurrentStreams: 1,
+      initialWindowSize: 2,
+      connectionWindowSize: 3,
+      pingInterval: 4,
+    }
+    const pick = (options: ClientOptions): number[] => {
+      const settings = readClientOptions(options)
+      const { useH2c, maxConcurrentStreams, initialWindowSize, connectionWindowSize, pingInterval } = settings
+      return [Number(useH2c), maxConcurrentStreams, initialWindowSize, connectionWindowSize, pingInterval]
+    }
+    const h2Options = {
+      useH2c: true,
+      maxConcurrentStreams: 5,
+      connectionWindowSize: 7,
+      pingInterval: 0,
+      settings: { initialWindowSize: 6 },
+    }
+    assert.deepEqual(pick({ ...flat, h2Options }), [1, 5, 6, 7, 0])
+    assert.deepEqual(pick({ h2Options }), [1, 5, 6, 7, 0])
+    assert.deepEqual(pick({ ...flat, h2Options: {} }), [0, 1, 2, 3, 4])
+    assert.deepEqual(pick({ ...flat, h2Options: { settings: null, pingInterval: null } }), [0, 1, 2, 3, 4])
+    for (const nothing of [null, undefined, 1, 'x', true, []]) {
+      assert.deepEqual(pick({ ...flat, h2Options: nothing as never }), [0, 1, 2, 3, 4])
+    }
+    // What is not used is not looked at, as in undici.
+    make({ maxConcurrentStreams: 0, h2Options: { maxConcurrentStreams: 1 } })
   })
 
   test('those of HTTP/2 are not looked at when it is not allowed', () => {

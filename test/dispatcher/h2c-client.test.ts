@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Client, errors, H2CClient, type H2CClientOptions } from '../../src/index.ts'
+import { authority } from '../support/certificates.ts'
 import { type H2Peer, startH2Pair, startH2Server } from '../support/h2-server.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { send } from '../support/scripted-client.ts'
@@ -52,7 +53,9 @@ describe('new H2CClient()', () => {
     })
   }
 
-  test('pipelining follows maxConcurrentStreams', () => {
+  test('pipelining and maxConcurrentStreams are one number: one given sets both', () => {
+    assert.equal(new H2CClient(ORIGIN, { pipelining: 200 }).pipelining, 200)
+    assert.equal(new H2CClient(ORIGIN, { h2Options: { maxConcurrentStreams: 6 } }).pipelining, 6)
     assert.equal(new H2CClient(ORIGIN, { maxConcurrentStreams: 5 }).pipelining, 5)
     assert.equal(new H2CClient(ORIGIN, { maxConcurrentStreams: 500 }).pipelining, 500)
     assert.equal(new H2CClient(ORIGIN, { maxConcurrentStreams: 5, pipelining: 3 }).pipelining, 3)
@@ -60,7 +63,8 @@ describe('new H2CClient()', () => {
 
   test('more pipelining than maxConcurrentStreams is refused', () => {
     const message = 'h2c-client: pipelining cannot be greater than maxConcurrentStreams'
-    refuses(ORIGIN, { pipelining: 101 }, message)
+    refuses(ORIGIN, { maxConcurrentStreams: 100, pipelining: 101 }, message)
+    refuses(ORIGIN, { h2Options: { maxConcurrentStreams: 5 }, pipelining: 6 }, message)
     refuses(ORIGIN, { maxConcurrentStreams: 5, pipelining: 6 }, message)
   })
 
@@ -70,6 +74,86 @@ describe('new H2CClient()', () => {
       assert.equal(new H2CClient(ORIGIN, options).pipelining, 7)
     })
   }
+})
+
+/** What the peer was told with the first SETTINGS of a client. */
+async function settingsOf(peer: H2Peer): Promise<Map<number, number>> {
+  const { payload } = await peer.frame(4)
+  const settings = new Map<number, number>()
+  for (let at = 0; at < payload.length; at += 6) {
+    settings.set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2))
+  }
+  return settings
+}
+
+describe('the number of requests in flight of an H2CClient', () => {
+  test('is what pipelining alone says, also beyond the default, and is advertised', async (t) => {
+    const { server, client } = await startH2Pair(t, { pipelining: 200 })
+    for (let i = 0; i < 201; i++) send(client)
+    const peer = await server.accept()
+    assert.equal((await settingsOf(peer)).get(3), 200)
+    await peer.take(200)
+    await peer.settled()
+    assert.deepEqual([client.stats.running, client.stats.pending], [200, 1])
+  })
+
+  test('goes up when pipelining is set while requests run', async (t) => {
+    const { server, client } = await startH2Pair(t, { pipelining: 2 })
+    for (let i = 0; i < 6; i++) send(client)
+    const peer = await server.accept()
+    await peer.take(2)
+    await peer.settled()
+    assert.equal(client.stats.running, 2)
+    client.pipelining = 5
+    assert.equal(client.pipelining, 5)
+    await peer.take(3)
+    await peer.settled()
+    assert.deepEqual([client.stats.running, client.stats.pending], [5, 1])
+  })
+
+  test('goes down: what runs stays, and nothing new until there is room', async (t) => {
+    const { server, client } = await startH2Pair(t, { pipelining: 3 })
+    for (let i = 0; i < 5; i++) send(client)
+    const peer = await server.accept()
+    const [first, second, third] = await peer.take(3)
+    client.pipelining = 1
+    for (const { id } of [first!, second!]) peer.respond(id)
+    await peer.settled()
+    assert.deepEqual([client.stats.running, client.stats.pending], [1, 2])
+    peer.respond(third!.id)
+    await peer.take(1)
+    await peer.settled()
+    assert.deepEqual([client.stats.running, client.stats.pending], [1, 1])
+  })
+
+  test('is set before there is a connection', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    client.pipelining = 2
+    for (let i = 0; i < 3; i++) send(client)
+    const peer = await server.accept()
+    assert.equal((await settingsOf(peer)).get(3), 2)
+    await peer.take(2)
+    await peer.settled()
+    assert.deepEqual([client.stats.running, client.stats.pending], [2, 1])
+  })
+
+  test("is the server's as soon as it has one, whatever is set", async (t) => {
+    const { server, client } = await startH2Pair(t, { pipelining: 2 }, { settings: [[3, 4]] })
+    for (let i = 0; i < 6; i++) send(client)
+    const peer = await server.accept()
+    await peer.take(4)
+    client.pipelining = 6
+    await peer.settled()
+    assert.deepEqual([client.stats.running, client.stats.pending], [4, 2])
+  })
+
+  test('stays what it is when something else than a positive integer is set', () => {
+    const client = new H2CClient(ORIGIN, { pipelining: 7 })
+    for (const value of [0, -1, 1.5, Number.NaN, null, '3'] as never[]) {
+      client.pipelining = value
+      assert.equal(client.pipelining, 7)
+    }
+  })
 })
 
 describe('H2CClient', () => {
@@ -174,16 +258,27 @@ describe('the preface of a client', () => {
     t.after(() => client.destroy())
     send(client)
     const peer: H2Peer = await server.accept()
-    const { payload } = await peer.frame(4)
-    const settings = new Map<number, number>()
-    for (let at = 0; at < payload.length; at += 6) {
-      settings.set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2))
-    }
+    const settings = await settingsOf(peer)
     assert.equal(settings.get(2), 0)
+    assert.equal(settings.get(3), 100)
     assert.equal(settings.get(4), 100_000)
     assert.ok(settings.get(6)! >= 1_000)
     const update = await peer.frame(8, 0)
     assert.equal(update.payload.readUInt32BE(0), 300_000 - 65_535)
+  })
+
+  test('advertises maxConcurrentStreams, as far as 32 bits go', async (t) => {
+    const server = await startH2Server(t, { alpn: ['h2'] })
+    for (const [given, told] of [
+      [7, 7],
+      [7.9, 7],
+      [2 ** 40, 0xffff_ffff],
+    ] as const) {
+      const client = new Client(server.url, { maxConcurrentStreams: given, connect: { ca: authority } })
+      t.after(() => client.destroy())
+      send(client)
+      assert.equal((await settingsOf(await server.accept())).get(3), told)
+    }
   })
 
   test('a push is a connection error', async (t) => {

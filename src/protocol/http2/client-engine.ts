@@ -14,6 +14,7 @@ import {
   SETTINGS_ENABLE_PUSH,
   SETTINGS_HEADER_TABLE_SIZE,
   SETTINGS_INITIAL_WINDOW_SIZE,
+  SETTINGS_MAX_CONCURRENT_STREAMS,
   SETTINGS_MAX_HEADER_LIST_SIZE,
 } from './constants.ts'
 import type { EngineSink } from './engine-sink.ts'
@@ -32,7 +33,7 @@ export interface EngineOptions {
   readonly initialWindowSize: number
   /** Receive window of the connection at its start. */
   readonly connectionWindowSize: number
-  /** Streams at a time as long as the server has set no limit. */
+  /** Streams at a time as long as the server has set no limit; also what it may open, which it never does. */
   readonly maxConcurrentStreams: number
   /** Bytes of names and values of one head or trailers; reaching it is too much already. */
   readonly maxHeaderSize: number
@@ -42,13 +43,16 @@ export interface EngineOptions {
   readonly growth?: GrowthOptions
 }
 
+/** A setting has 32 bits (§6.5.1). */
+const MAX_SETTING = 0xffff_ffff
+
 const NO_DEBUG = new Uint8Array(0)
 
 export class ClientEngine<T> {
   readonly #session: Session<T>
   readonly #reader: FrameReader
   readonly #initialWindowSize: number
-  readonly #maxConcurrentStreams: number
+  #maxConcurrentStreams: number
 
   /** Queues the connection preface: SETTINGS, and WINDOW_UPDATE for a larger connection window (§3.4). */
   constructor(sink: EngineSink<T>, options: EngineOptions) {
@@ -65,6 +69,7 @@ export class ClientEngine<T> {
     session.writer.preface()
     session.writer.settings([
       [SETTINGS_ENABLE_PUSH, 0],
+      [SETTINGS_MAX_CONCURRENT_STREAMS, Math.min(options.maxConcurrentStreams, MAX_SETTING)],
       [SETTINGS_INITIAL_WINDOW_SIZE, this.#initialWindowSize],
       [SETTINGS_MAX_HEADER_LIST_SIZE, headerListSize(options.maxHeaderSize)],
       // The value that holds anyway. nginx asks for every field to be put into the table and never refers to
@@ -217,6 +222,11 @@ export class ClientEngine<T> {
     if (!session.canOpen) return 0
     const limit = session.remote.maxConcurrentStreams ?? this.#maxConcurrentStreams
     return Math.max(0, limit - session.streams.size)
+  }
+
+  /** Holds at once, also for streams that are open; the server's own limit still counts before it. */
+  set maxConcurrentStreams(limit: number) {
+    this.#maxConcurrentStreams = limit
   }
 
   get openStreams(): number {

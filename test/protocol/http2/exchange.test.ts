@@ -12,11 +12,11 @@ test('the preface is SETTINGS and the larger connection window', () => {
   })
   const settings = peer.want(SETTINGS)
   assert.equal(settings.flags, 0)
-  // ENABLE_PUSH 0, INITIAL_WINDOW_SIZE 300000, MAX_HEADER_LIST_SIZE 1000 + 32 for each permitted field, and
+  // ENABLE_PUSH 0, MAX_CONCURRENT_STREAMS 100, INITIAL_WINDOW_SIZE 300000, MAX_HEADER_LIST_SIZE 1000 + 32 for each permitted field, and
   // HEADER_TABLE_SIZE 4096, which nginx does without its table for.
   assert.equal(
     settings.payload.toString('hex'),
-    '000200000000' + '0004000493e0' + '00060000fde8' + '000100001000',
+    '000200000000' + '000300000064' + '0004000493e0' + '00060000fde8' + '000100001000',
   )
   assert.equal(peer.wantWindowUpdate(0), 600_000 - 65_535)
   peer.wantNothing()
@@ -36,7 +36,7 @@ test('a connection window of the default size or smaller is not announced', () =
 
 test('windows above 2^31-1 are cut down to it', () => {
   const peer = new FramePeer({ initialWindowSize: 2 ** 40, connectionWindowSize: 2 ** 40 })
-  assert.equal(peer.want(SETTINGS).payload.readUInt32BE(8), 0x7fffffff)
+  assert.equal(peer.want(SETTINGS).payload.readUInt32BE(14), 0x7fffffff)
   assert.equal(peer.wantWindowUpdate(0), 0x7fffffff - 65_535)
 })
 
