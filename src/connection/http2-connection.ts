@@ -151,7 +151,7 @@ export class Http2Connection
       return
     }
     const { fields, body } = prepared
-    if (channels.sendHeaders.hasSubscribers && !request.takesOver) {
+    if (channels.sendHeaders.hasSubscribers) {
       channels.sendHeaders.publish({ request, headers: printFields(fields), socket: this.#transport.socket })
       if (this.#isOver(request)) return
     }

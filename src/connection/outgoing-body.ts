@@ -43,7 +43,7 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
   if (contentType !== null && !isFieldValue(contentType)) {
     return new InvalidArgumentError('invalid content-type header')
   }
-  if (lengthMismatch(method, known, request.contentLength)) {
+  if (lengthMismatch(known, request.contentLength)) {
     const error = new RequestContentLengthMismatchError()
     if (strictContentLength) return error
     process.emitWarning(error)

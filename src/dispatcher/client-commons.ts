@@ -26,14 +26,13 @@ export class ClientCommons {
   readonly http1: Http1Commons
 
   constructor(origin: Origin, settings: ClientSettings, webSocket: WebSocketOptions | null) {
-    const mayBeHttp2 = settings.allowH2 && (origin.protocol === 'https:' || settings.useH2c)
     this.origin = origin
     this.settings = { ...settings, authority: origin.authority }
     this.webSocket = webSocket
     this.requestSetting = {
       origin: origin.origin,
       protocol: origin.protocol,
-      fields: new FieldsMemory(mayBeHttp2 ? 'discard' : 'refuse'),
+      fields: new FieldsMemory(),
     }
     this.serverName = serverNameOf(origin.host)
     this.connector = connectorFor(settings)

@@ -87,7 +87,7 @@ export interface DispatchOptions {
   readonly upgrade?: string | null | undefined
   /** May it be sent while another request runs, and again after a loss? Default: GET, HEAD and QUERY may. */
   readonly idempotent?: boolean | null | undefined
-  /** Does it hold back what is queued behind it until its head has come? Default: all but HEAD. */
+  /** Does it hold back what is queued behind it until its head has come? Default: those that are not idempotent do. */
   readonly blocking?: boolean | null | undefined
   /** `true` closes the connection after the response; `false` keeps it where it would be closed. */
   readonly reset?: boolean | null | undefined

@@ -2,7 +2,7 @@
  * The headers that a client was given lately, and what they came to: programs send the same few lists again and
  * again, and to compare strings costs a small part of checking them.
  */
-import { isPairIterable, type PseudoPolicy, RequestFields } from './request-fields.ts'
+import { isPairIterable, RequestFields } from './request-fields.ts'
 
 /** Lists that are remembered, one for each number of fields; a power of two. */
 const PLACES = 8
@@ -14,12 +14,7 @@ interface KnownFields {
 }
 
 export class FieldsMemory {
-  readonly #pseudo: PseudoPolicy
   readonly #known: (KnownFields | null)[] = new Array<KnownFields | null>(PLACES).fill(null)
-
-  constructor(pseudo: PseudoPolicy) {
-    this.#pseudo = pseudo
-  }
 
   /** The checked fields, not to be changed: other requests may have the same. Throws as `addAll` does. */
   read(headers: unknown): RequestFields {
@@ -61,7 +56,7 @@ export class FieldsMemory {
   }
 
   #check(headers: unknown): RequestFields {
-    const fields = new RequestFields(this.#pseudo)
+    const fields = new RequestFields()
     fields.addAll(headers)
     return fields
   }

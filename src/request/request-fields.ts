@@ -7,23 +7,16 @@ import { isFieldValue, isToken } from '../protocol/ascii.ts'
 import { type FieldValue, HeaderList } from '../protocol/header-list.ts'
 import { isFieldName, lowerCaseName } from '../protocol/header-names.ts'
 
-/** What becomes of a caller's `:path`, `:method`, `:scheme`, `:authority`: HTTP/2 sets its own. */
-export type PseudoPolicy = 'discard' | 'refuse'
-
+/** Discarded whatever the protocol turns out to be: HTTP/2 sets its own, and HTTP/1.1 has others for them. */
 const PSEUDO_FIELDS = new Set([':path', ':method', ':scheme', ':authority'])
 
 export class RequestFields {
   readonly list: HeaderList = new HeaderList()
-  readonly #pseudo: PseudoPolicy
   host: string | null = null
   contentLength: number | null = null
   contentType: string | null = null
   /** The caller wants the connection closed afterwards. */
   close = false
-
-  constructor(pseudo: PseudoPolicy) {
-    this.#pseudo = pseudo
-  }
 
   addAll(headers: unknown): void {
     if (headers === null || headers === undefined) return
@@ -47,7 +40,7 @@ export class RequestFields {
     if (value === undefined) return
     if (typeof name !== 'string') throw new InvalidArgumentError('invalid header key')
     const lower = lowerCaseName(name)
-    if (lower.charCodeAt(0) === 0x3a && this.#pseudo === 'discard' && PSEUDO_FIELDS.has(lower)) return
+    if (lower.charCodeAt(0) === 0x3a && PSEUDO_FIELDS.has(lower)) return
     if (!isFieldName(name)) throw new InvalidArgumentError('invalid header key')
 
     const text = coerce(name, value)

@@ -50,7 +50,7 @@ export class RequestTerms {
       this.source = source
       this.path = withQuery(path, options.query)
       const idempotent = isIdempotent(this.method, options.idempotent) ? IDEMPOTENT : 0
-      const blocking = (options.blocking ?? this.method !== 'HEAD') ? BLOCKING : 0
+      const blocking = (options.blocking ?? idempotent === 0) ? BLOCKING : 0
       this.#conduct = (idempotent | blocking) as Conduct
       this.#fields = setting.fields.read(options.headers)
       checkHandler(handler, this.takesOver)

@@ -153,7 +153,7 @@ export class Request extends RequestTerms {
 
   /** For instrumentations: checked like the headers of `dispatch()`. */
   addHeader(name: string, value: unknown): this {
-    const fields = new RequestFields('refuse')
+    const fields = new RequestFields()
     fields.add(name, value)
     this.headers.push(...fields.list.flat)
     return this
@@ -162,7 +162,7 @@ export class Request extends RequestTerms {
   /** The fields to send, or null when a subscriber left something illegal in `headers`. */
   wireFields(): HeaderList | null {
     if (this.#headers === null) return this.fields
-    const fields = new RequestFields('discard')
+    const fields = new RequestFields()
     try {
       fields.addAll(this.#headers)
     } catch {

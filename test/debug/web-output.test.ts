@@ -86,9 +86,9 @@ const SCENES: Record<string, Line[]> = {
     ['w', 'pong received'],
     closed('wss://localhost:<wss>/', '1000 '),
   ],
-  // Requests that ask for the connection are not published as sent over HTTP/2.
   'WebSocket over h2': [
     ...connects('localhost:<ws h2>', 'https:h1', 'https:h2'),
+    ['c', 'sending request to GET https://localhost:<ws h2>/room'],
     OPENED,
     ['w', 'ping received'],
     closed('wss://localhost:<ws h2>/room', '3000 bye bye'),

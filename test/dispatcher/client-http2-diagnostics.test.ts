@@ -125,6 +125,8 @@ test('CONNECT: created and sent, no head', async (t) => {
   socket.destroy()
   assert.deepEqual(
     messages.map(([name]) => name),
-    ['request:create', 'client:beforeConnect', 'client:connected', 'request:bodySent'],
+    ['request:create', 'client:beforeConnect', 'client:connected', 'client:sendHeaders', 'request:bodySent'],
   )
+  const sent = messages.find(([name]) => name === 'client:sendHeaders')![1]
+  assert.equal(sent['headers'], ':authority: target.test:443\r\n:method: CONNECT\r\n')
 })

@@ -105,7 +105,7 @@ describe('what holds a request back', () => {
   })
 
   test('a blocking request, until its final head; an interim one does not release', async (t) => {
-    const { pair, sent } = await start(t, [{}, FREE])
+    const { pair, sent } = await start(t, [{ blocking: true }, FREE])
     assert.deepEqual(sent(), [1])
     await pair.say('HTTP/1.1 103 Early Hints\r\n\r\n')
     assert.deepEqual(sent(), [1])
@@ -113,12 +113,16 @@ describe('what holds a request back', () => {
     assert.deepEqual(sent(), [1, 2])
   })
 
-  test('all methods but HEAD block unless told otherwise', async (t) => {
-    for (const method of ['GET', 'POST', 'QUERY']) {
-      const { sent } = await start(t, [{ method }, FREE])
-      assert.deepEqual(sent(), [1], method)
+  test('requests that are not idempotent block unless told otherwise', async (t) => {
+    for (const request of [{ method: 'POST' }, { method: 'DELETE' }, { idempotent: false }]) {
+      const { sent } = await start(t, [request, {}])
+      assert.deepEqual(sent(), [1], JSON.stringify(request))
     }
-    const { sent } = await start(t, [{ method: 'HEAD', reset: false }, FREE])
+    for (const request of [{}, { method: 'QUERY' }, { method: 'POST', idempotent: true }]) {
+      const { sent } = await start(t, [request, {}])
+      assert.deepEqual(sent(), [1, 2], JSON.stringify(request))
+    }
+    const { sent } = await start(t, [{ method: 'HEAD', reset: false }, {}])
     assert.deepEqual(sent(), [1, 2])
   })
 

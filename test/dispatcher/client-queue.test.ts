@@ -115,19 +115,19 @@ describe('the answer of dispatch, and drain', () => {
     await connection.head()
     connection.send(OK)
     await first.settled
-    assert.equal(client.dispatch(GET, new RecordingHandler()), false)
+    assert.equal(client.dispatch({ ...GET, blocking: true }, new RecordingHandler()), false)
   })
 
   test('true with pipelining, a live connection and requests that do not block', async (t) => {
     const { server, client } = await startPair(t, { pipelining: 3 })
-    const handlers = [send(client, { blocking: false })]
+    const handlers = [send(client)]
     const connection = await server.accept()
     await connection.head()
     const answers: boolean[] = []
     for (let i = 0; i < 3; i++) {
       const handler = new RecordingHandler()
       handlers.push(handler)
-      answers.push(client.dispatch({ ...GET, blocking: false }, handler))
+      answers.push(client.dispatch(GET, handler))
     }
     assert.deepEqual(answers, [true, false, false])
     connection.send(OK, OK, OK)

@@ -15,7 +15,7 @@ function queueOf(count: number): { queue: RequestQueue; requests: Request[] } {
   const setting = {
     origin: 'http://localhost',
     protocol: 'http:',
-    fields: new FieldsMemory('refuse'),
+    fields: new FieldsMemory(),
   } as const
   const requests = Array.from(
     { length: count },

@@ -4,7 +4,7 @@ import { FieldsMemory } from '../../src/request/fields-memory.ts'
 
 describe('headers that come again', () => {
   test('are not checked again, as an object or as a list', () => {
-    const memory = new FieldsMemory('refuse')
+    const memory = new FieldsMemory()
     const first = memory.read({ Accept: 'a/b', host: 'c.test' })
     assert.deepEqual(first.list.flat, ['Accept', 'a/b'])
     assert.equal(first.host, 'c.test')
@@ -20,14 +20,14 @@ describe('headers that come again', () => {
     ['none', {}],
   ] as const) {
     test(`are others with ${title}`, () => {
-      const memory = new FieldsMemory('refuse')
+      const memory = new FieldsMemory()
       memory.read({ Accept: 'a/b' })
       assert.deepEqual(memory.read(headers).list.flat, Object.entries(headers).flat())
     })
   }
 
   test('are others from the first difference on', () => {
-    const memory = new FieldsMemory('refuse')
+    const memory = new FieldsMemory()
     const given = { a: '1', b: '2', c: '3' }
     memory.read(given)
     for (const change of [{ a: '0' }, { b: '0' }, { c: '0' }]) {
@@ -38,12 +38,12 @@ describe('headers that come again', () => {
   })
 
   test('that are as many as others take their place', () => {
-    const memory = new FieldsMemory('refuse')
+    const memory = new FieldsMemory()
     for (const value of ['1', '2', '1']) assert.deepEqual(memory.read({ a: value }).list.flat, ['a', value])
   })
 
   test('are checked again where a value is no string, for that may have changed', () => {
-    const memory = new FieldsMemory('refuse')
+    const memory = new FieldsMemory()
     const values = ['1']
     assert.deepEqual(memory.read({ a: values }).list.flat, ['a', ['1']])
     values.push('2')
@@ -53,7 +53,7 @@ describe('headers that come again', () => {
   })
 
   test('are read once: what a getter said is what is checked, sent and remembered', () => {
-    const memory = new FieldsMemory('refuse')
+    const memory = new FieldsMemory()
     let asked = 0
     const headers = {
       get a() {
@@ -67,7 +67,7 @@ describe('headers that come again', () => {
   })
 
   test('are refused again when they were refused', () => {
-    const memory = new FieldsMemory('refuse')
+    const memory = new FieldsMemory()
     for (let i = 0; i < 2; i++) {
       assert.throws(() => memory.read({ a: 'b\nc' }), { message: 'invalid a header' })
       assert.throws(() => memory.read(['a']), { message: 'headers array must be even' })

@@ -32,7 +32,7 @@ class Host implements RequestHost {
   }
 }
 
-const SETTING = { origin: 'http://a.test', protocol: 'http:', fields: new FieldsMemory('refuse') } as const
+const SETTING = { origin: 'http://a.test', protocol: 'http:', fields: new FieldsMemory() } as const
 const FACTS: ConnectionFacts = { reused: false, socketInfo: () => ({ remotePort: 80 }) }
 const EMPTY = HeaderBlock.EMPTY
 

@@ -60,6 +60,8 @@ const REFUSED: [headers: unknown, message: string][] = [
   [{ é: 'x' }, 'invalid header key'],
   [[1, 'x'], 'invalid header key'],
   [{ ':other': 'x' }, 'invalid header key'],
+  [{ ':protocol': 'x' }, 'invalid header key'],
+  [{ ':status': '200' }, 'invalid header key'],
   [{ 'X-A': 'a\r\nb: c' }, 'invalid X-A header'],
   [{ 'x-a': 'a\u0000' }, 'invalid x-a header'],
   [{ 'x-a': '\u0100' }, 'invalid x-a header'],
@@ -172,6 +174,19 @@ overEachWay('request headers', (way) => {
     assert.equal(received['x-a'], '1')
     assert.equal(received['x-c'], undefined)
     assert.equal((await readEcho(await second)).headers['x-b'], '1')
+  })
+
+  test('pseudo headers of the caller are discarded', async (t) => {
+    const origin = await startOrigin(t, way, echo)
+    const pseudo = { ':path': '/other', ':METHOD': 'DELETE', ':scheme': 'ftp', ':authority': 'b.test' }
+    for (const headers of [{ ...pseudo, 'x-a': '1' }, [...Object.entries(pseudo).flat(), 'x-a', '1']]) {
+      const received = await readEcho(await origin.dispatcher().request({ ...GET, headers }))
+      assert.deepEqual([received.method, received.url, received.headers['x-a']], ['GET', '/', '1'])
+      const host = received.headers[way.multiplexes ? ':authority' : 'host']
+      assert.equal(host, `localhost:${origin.port}`)
+      const expected = way.multiplexes ? 4 : 0
+      assert.equal(Object.keys(received.headers).filter((name) => name.startsWith(':')).length, expected)
+    }
   })
 
   test('host replaces the default one', async (t) => {

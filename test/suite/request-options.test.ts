@@ -416,17 +416,14 @@ overEachWay('the value that dispatch returns', (way) => {
     test('is true only with room in the pipeline behind a request that does not block', async (t) => {
       const client = (await startOrigin(t, way, echo)).dispatcher({ connections: 1, pipelining: 3 })
       const blocking = new RecordingHandler()
-      client.dispatch({ path: '/', method: 'GET' }, blocking)
+      client.dispatch({ path: '/', method: 'GET', blocking: true }, blocking)
       await blocking.settled
       const started = new Promise<void>((resolve) => {
-        client.dispatch(
-          { path: '/', method: 'GET', blocking: false },
-          new RecordingHandler({ onRequestSent: resolve }),
-        )
+        client.dispatch({ path: '/', method: 'GET' }, new RecordingHandler({ onRequestSent: resolve }))
       })
       await started
       const next = new RecordingHandler()
-      assert.equal(client.dispatch({ path: '/', method: 'GET', blocking: false }, next), true)
+      assert.equal(client.dispatch({ path: '/', method: 'GET' }, next), true)
       const last = new RecordingHandler()
       assert.equal(client.dispatch({ path: '/', method: 'GET', blocking: true }, last), false)
       await Promise.all([next.settled, last.settled])

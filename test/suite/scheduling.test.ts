@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { type BodyInput, type DispatchOptions, errors } from '../../src/index.ts'
-import { overEachWay, startOrigin, type Way } from '../support/wire.ts'
+import { loadOf, overEachWay, startOrigin, type Way } from '../support/wire.ts'
 import { deferred } from './exchange.ts'
 
 interface Outcome {
@@ -35,7 +35,7 @@ async function twoAtOnce(
     }
   })
   const client = origin.dispatcher({ connections: 1, pipelining })
-  const base = { method: 'GET', blocking: false }
+  const base = { method: 'GET' }
   const answers = await Promise.all([
     client.request({ ...base, path: '/a', ...first }),
     client.request({ ...base, path: '/b', ...second }),
@@ -68,9 +68,19 @@ type Row = [
 const nothing = () => ({})
 
 const ROWS: Row[] = [
-  ['idempotent requests that do not block go together', {}, nothing, BESIDE, 1],
-  ['a request blocks what follows by default', { blocking: true }, nothing, AFTER, 1],
+  ['idempotent requests go together', {}, nothing, BESIDE, 1],
+  ['a request that blocks holds back what follows', { blocking: true }, nothing, AFTER, 1],
   ['HEAD does not block by default', { method: 'HEAD', blocking: null, reset: false }, nothing, BESIDE, 1],
+  ['POST blocks by default', { method: 'POST', body: 'x' }, nothing, AFTER, 1],
+  ['POST does not with blocking: false', { method: 'POST', body: 'x', blocking: false }, nothing, BESIDE, 1],
+  [
+    'POST does not when it is idempotent',
+    { method: 'POST', body: 'x', idempotent: true },
+    nothing,
+    BESIDE,
+    1,
+  ],
+  ['GET does when it is not idempotent', { idempotent: false }, nothing, AFTER, 1],
   ['idempotent: false waits for its turn', {}, () => ({ idempotent: false }), AFTER, 1],
   ['POST is not idempotent by default', {}, () => ({ method: 'POST' }), AFTER, 1],
   ['POST is when the caller says so', {}, () => ({ method: 'POST', idempotent: true, body: 'x' }), BESIDE, 1],
@@ -133,10 +143,28 @@ overEachWay('scheduling', (way) => {
       ;(await first.promise).end('a')
     })
     const client = origin.dispatcher({ connections: 1, pipelining: 2 })
+    const options = { method: 'GET', blocking: true }
     const [a, b] = await Promise.all(
-      ['/a', '/b'].map(async (path) => (await client.request({ path, method: 'GET' })).body.text()),
+      ['/a', '/b'].map(async (path) => (await client.request({ ...options, path })).body.text()),
     )
     assert.deepEqual([a, b], ['aa', 'b'])
+    assert.equal(origin.sockets.length, 1)
+  })
+
+  test('four plain GETs are on the wire at once with pipelining: 4, and no fifth', async (t) => {
+    const four = deferred()
+    const held: ServerResponse[] = []
+    const origin = await startOrigin(t, way, (_request, response) => {
+      held.push(response)
+      if (held.length === 4) four.resolve()
+      if (held.length === 5) response.end()
+    })
+    const client = origin.dispatcher({ connections: 1, pipelining: 4 })
+    const answers = Array.from({ length: 5 }, () => client.request({ path: '/', method: 'GET' }))
+    await four.promise
+    assert.deepEqual(loadOf(client), { connected: 1, pending: 1, running: 4, size: 5 })
+    for (const response of held.slice()) response.end()
+    for (const answer of answers) await (await answer).body.dump()
     assert.equal(origin.sockets.length, 1)
   })
 
