@@ -442,6 +442,8 @@ export class ResponseError extends UndiciError {
   readonly statusCode: number
   readonly headers: unknown
   readonly body: unknown
+  /** Only the beginning of the body was kept. */
+  readonly bodyTruncated: boolean
 
   static {
     defineKind(ResponseError, 'UND_ERR_RESPONSE')
@@ -450,12 +452,13 @@ export class ResponseError extends UndiciError {
   constructor(
     message: string | undefined,
     statusCode: number,
-    details: { headers?: unknown; body?: unknown } = {},
+    details: { headers?: unknown; body?: unknown; bodyTruncated?: boolean } = {},
   ) {
     super(message || 'Response error')
     this.statusCode = statusCode
     this.headers = details.headers
     this.body = details.body
+    this.bodyTruncated = details.bodyTruncated ?? false
   }
 }
 
@@ -499,5 +502,37 @@ export class Socks5ProxyError extends UndiciError {
   constructor(message?: string, code?: string) {
     super(message || 'SOCKS5 proxy error')
     this.code = code || 'UND_ERR_SOCKS5'
+  }
+}
+
+/** A request was redirected more often than its caller allows. */
+export class MaxRedirectsError extends UndiciError {
+  override name: string = 'MaxRedirectsError'
+  override code: string = 'UND_ERR_REDIRECT_MAX'
+
+  static {
+    defineKind(MaxRedirectsError, 'UND_ERR_REDIRECT_MAX')
+  }
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'max redirects', options)
+  }
+}
+
+/** Never thrown: undici's parser needs WebAssembly, ours does not. Its name is `Error` there, too. */
+export class WebAssemblyNotSupportedError extends Error {
+  code: string = 'ERR_WEBASSEMBLY_NOT_SUPPORTED'
+
+  static {
+    defineKind(WebAssemblyNotSupportedError, 'ERR_WEBASSEMBLY_NOT_SUPPORTED')
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
+    return isInstance(this, value)
+  }
+
+  constructor(message?: string) {
+    super(message || 'WebAssembly is not supported in this environment, but is required for HTTP/1 parsing')
   }
 }

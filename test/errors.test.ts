@@ -64,6 +64,7 @@ const ROWS = [
     'UND_ERR_MAX_ORIGINS_REACHED',
     'Maximum allowed origins reached',
   ],
+  ['MaxRedirectsError', 'MaxRedirectsError', 'UND_ERR_REDIRECT_MAX', 'max redirects'],
   ['Socks5ProxyError', 'Socks5ProxyError', 'UND_ERR_SOCKS5', 'SOCKS5 proxy error'],
   [
     'MessageSizeExceededError',
@@ -96,7 +97,7 @@ describe('error classes', () => {
   }
 
   test('the list is complete', () => {
-    const expected = [...ROWS.map(([name]) => name), 'HTTPParserError'].sort()
+    const expected = [...ROWS.map(([name]) => name), 'HTTPParserError', 'WebAssemblyNotSupportedError'].sort()
     assert.deepEqual(Object.keys(errors).sort(), expected)
   })
 
@@ -122,6 +123,24 @@ describe('error classes', () => {
     assert.equal(error instanceof errors.UndiciError, false)
     const bare = new errors.HTTPParserError('bad')
     assert.deepEqual([bare.code, bare.data], [undefined, undefined])
+  })
+
+  test('WebAssemblyNotSupportedError is an Error, not an UndiciError', () => {
+    const error = new errors.WebAssemblyNotSupportedError()
+    assert.deepEqual(
+      [error.name, error.code, error.message],
+      [
+        'Error',
+        'ERR_WEBASSEMBLY_NOT_SUPPORTED',
+        'WebAssembly is not supported in this environment, but is required for HTTP/1 parsing',
+      ],
+    )
+    assert.equal(new errors.WebAssemblyNotSupportedError('mine').message, 'mine')
+    assert.equal(error instanceof errors.UndiciError, false)
+    assert.ok(error instanceof Error && error instanceof errors.WebAssemblyNotSupportedError)
+    assert.equal(new Error('x') instanceof errors.WebAssemblyNotSupportedError, false)
+    const foreign = { [Symbol.for('undici.error.ERR_WEBASSEMBLY_NOT_SUPPORTED')]: true }
+    assert.ok(foreign instanceof errors.WebAssemblyNotSupportedError)
   })
 
   test('instanceof goes by symbol, so errors of another copy of the library match', () => {
@@ -179,6 +198,8 @@ describe('error classes', () => {
     const response = new errors.ResponseError('x', 404, { headers: { a: 'b' }, body: 'gone' })
     assert.deepEqual([response.statusCode, response.headers, response.body], [404, { a: 'b' }, 'gone'])
     assert.equal(new errors.ResponseError('x', 404).body, undefined)
+    assert.equal(new errors.ResponseError('x', 404).bodyTruncated, false)
+    assert.equal(new errors.ResponseError('x', 404, { bodyTruncated: true }).bodyTruncated, true)
     assert.equal(new errors.RequestRetryError(undefined, 503).data, undefined)
   })
 })

@@ -49,7 +49,7 @@ export function prepareHttp2Request(
   const fields = buildRequestFields({
     method: upgrade === null ? method : 'CONNECT',
     scheme: request.protocol.slice(0, -1),
-    authority: isTunnel ? request.path : request.host || settings.authority,
+    authority: isTunnel && isAuthority(request.path) ? request.path : request.host || settings.authority,
     path: request.path,
     protocol: upgrade,
     fields: ordinary,
@@ -62,6 +62,11 @@ export function prepareHttp2Request(
   const size = fieldBytes(fields, 0)
   if (size > settings.maxHeaderSize) return headTooLarge(size, settings.maxHeaderSize)
   return { fields, body }
+}
+
+/** A CONNECT to a path, such as `/`, names no target: it is meant for the origin itself. */
+function isAuthority(path: string): boolean {
+  return !path.includes('/')
 }
 
 function ordinaryFieldsOf(list: HeaderList): OrdinaryFields | ProtocolFailure {

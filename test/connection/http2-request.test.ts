@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
-import type { DispatchOptions } from '../../src/index.ts'
+import type { BodyInput, DispatchOptions } from '../../src/index.ts'
 import { CANCEL, DATA, NO_ERROR } from '../../src/protocol/http2/constants.ts'
 import { failure } from '../suite/exchange.ts'
 import { turns } from '../support/fake-clock.ts'
@@ -24,6 +24,28 @@ async function seen(
   assert.equal(handler.body, 'ok')
   return { ...request, authority: server.url.slice('http://'.length), body }
 }
+
+async function* nothing(): AsyncGenerator<string> {
+  await null
+  yield ''
+}
+
+/** Bodies of which nothing comes, known before or as soon as they are looked at. */
+const EMPTY: readonly (readonly [name: string, make: () => BodyInput | null])[] = [
+  ['no body', () => null],
+  ['text', () => ''],
+  ['a Buffer', () => Buffer.alloc(0)],
+  ['an ArrayBuffer', () => new ArrayBuffer(0)],
+  ['a Blob', () => new Blob([])],
+  ['a stream that has ended', () => new PassThrough().end()],
+  ['a stream of items', () => Readable.from([])],
+  ['a list', () => []],
+  ['a generator', nothing],
+  [
+    'a web stream',
+    () => new ReadableStream({ start: (controller) => controller.close() }) as unknown as BodyInput,
+  ],
+]
 
 const without = (fields: readonly string[], prefix: string): string[] =>
   fields.filter((_, i) => !fields[i - (i % 2)]!.startsWith(prefix))
@@ -169,6 +191,47 @@ describe('the body of a request over HTTP/2', () => {
     const request = await seen(t, { method: 'GET', body: 'hello' })
     assert.equal(request.headers['content-length'], '5')
     assert.equal(request.body, 'hello')
+  })
+
+  for (const [name, make] of EMPTY) {
+    test(`${name} that is empty: END_STREAM on HEADERS, and no DATA`, async (t) => {
+      const { server, client } = await startH2Pair(t)
+      // Several at once: each HEADERS frame ends its own stream.
+      const handlers = [...'abc'].map((path) => send(client, { ...post, path: `/${path}`, body: make() }))
+      const peer = await server.accept()
+      const requests = await peer.take(3)
+      assert.deepEqual(
+        requests.map(({ headers, endStream }) => [headers[':path'], endStream]),
+        [...'abc'].map((path) => [`/${path}`, true]),
+      )
+      for (const { id } of requests) peer.respond(id)
+      for (const handler of handlers) await handler.settled
+      assert.deepEqual(peer.pending(DATA), [])
+    })
+  }
+
+  test('a head of several frames whose body turns out to be empty', async (t) => {
+    const { server, client } = await startH2Pair(t, { maxHeaderSize: 1 << 20 })
+    const handler = send(client, { ...post, headers: { 'x-long': '~'.repeat(40_000) }, body: [] })
+    const peer = await server.accept()
+    const { id, endStream } = await peer.request()
+    assert.equal(endStream, true)
+    peer.respond(id)
+    await handler.settled
+    assert.deepEqual(peer.pending(DATA), [])
+  })
+
+  test('a stream that ends only later: the head has left, and an empty DATA frame follows', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const body = new PassThrough()
+    const handler = send(client, { ...post, body })
+    const peer = await server.accept()
+    const { id, endStream } = await peer.request()
+    assert.equal(endStream, false)
+    body.end()
+    assert.equal((await peer.body(id)).length, 0)
+    peer.respond(id)
+    await handler.settled
   })
 
   test('POST without one: content-length 0 and END_STREAM on HEADERS', async (t) => {

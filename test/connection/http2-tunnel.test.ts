@@ -41,6 +41,19 @@ async function tunnelled(t: TestContext): Promise<Tunnel> {
 }
 
 describe('CONNECT over HTTP/2', () => {
+  for (const path of ['/', '/somewhere', 'http://elsewhere.test/']) {
+    test(`to the path ${path}: the authority is the origin's`, async (t) => {
+      const { server, client } = await startH2Pair(t)
+      const tunnels = [client.connect({ path }), client.connect({ path, headers: { host: 'named.test' } })]
+      const peer = await server.accept()
+      const [plain, named] = await peer.take(2)
+      assert.deepEqual(plain!.fields, [':method', 'CONNECT', ':authority', `localhost:${server.port}`])
+      assert.deepEqual(named!.fields, [':method', 'CONNECT', ':authority', 'named.test'])
+      for (const { id } of [plain!, named!]) peer.head(id, 200)
+      for (const tunnel of tunnels) (await tunnel).socket.destroy()
+    })
+  }
+
   test('sends only :method and :authority, and the headers of the caller', async (t) => {
     const { server, client } = await startH2Pair(t)
     const tunnel = client.connect({

@@ -112,7 +112,7 @@ export class ClientEngine<T> {
       this.#initialWindowSize,
     )
     const maxFrame = Math.min(session.remote.maxFrameSize, MAX_SENT_FRAME)
-    session.writer.headers(stream.id, endStream, session.encoder, fields, sensitive, maxFrame)
+    stream.head = session.writer.headers(stream.id, endStream, session.encoder, fields, sensitive, maxFrame)
     stream.state = endStream ? HALF_CLOSED_LOCAL : OPEN
     session.streams.add(stream)
     return stream

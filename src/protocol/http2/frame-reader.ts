@@ -184,7 +184,12 @@ export class FrameReader {
     this.#streamId = streamId
     this.#length = length
     this.#left = length
-    // The order of frames is judged first: a server that answers in HTTP/1.1 is told apart by it, whereas
+    // A size that no frame of its type may have comes first (§4.2), also where the frame stands in the wrong place.
+    if (!isValidLength(type, flags, length)) {
+      this.#fault(FRAME_SIZE_ERROR, `${NAMES[type]!} of ${length} bytes`)
+      return
+    }
+    // The order of frames is judged before the limit: a server that answers in HTTP/1.1 is told apart by it, whereas
     // its bytes, taken for a length, would only look like an over-long frame.
     if (!this.#handler.onFrame(type, flags, streamId)) {
       this.stop()
@@ -275,13 +280,8 @@ export class FrameReader {
   }
 
   #beginPayload(): void {
-    const length = this.#length
-    if (!isValidLength(this.#type, this.#flags, length)) {
-      this.#fault(FRAME_SIZE_ERROR, `${NAMES[this.#type]!} of ${length} bytes`)
-      return
-    }
     this.#at = AT_PAYLOAD
-    if (length === 0) this.#dispatch(EMPTY, 0)
+    if (this.#length === 0) this.#dispatch(EMPTY, 0)
   }
 
   #readPayload(buf: Buffer, position: number, end: number): number {

@@ -25,6 +25,9 @@ import { COPY_LIMIT, FIRST_SLAB_BYTES, OUTPUT_SLAB_BYTES } from './limits.ts'
 /** A new slab has room for this many times what was written lately. */
 const SLAB_TURNS = 8
 
+/** Of a frame's header. */
+const FLAGS_OFFSET = 4
+
 export class FrameWriter {
   #slab: Buffer = Buffer.allocUnsafeSlow(FIRST_SLAB_BYTES)
   /** Start of what has not been given away, and end of what has been written. */
@@ -32,6 +35,11 @@ export class FrameWriter {
   #at = 0
   #parts: Uint8Array[] = []
   #controlBytes = 0
+  /** Where the flags of HEADERS stand that have not been given away: those that did not end their stream. */
+  readonly #headSlabs: Buffer[] = []
+  readonly #headFlags: number[] = []
+  /** How many such HEADERS have been given away. */
+  #headsGiven = 0
   /** Bytes that went through slabs: since the last `take`, and between the two before. */
   #recent = 0
   #before = 0
@@ -87,7 +95,8 @@ export class FrameWriter {
 
   /**
    * Encodes and frames a whole header block: HEADERS and as many CONTINUATION as it takes, with nothing in
-   * between. Encoding and writing are one step because the peer decodes in the order of the wire.
+   * between. Encoding and writing are one step because the peer decodes in the order of the wire. Returns the
+   * number by which `endAtHead` knows the frame.
    */
   headers(
     streamId: number,
@@ -96,15 +105,16 @@ export class FrameWriter {
     fields: readonly string[],
     sensitive: ReadonlySet<string> | null,
     maxFrame: number,
-  ): void {
+  ): number {
     this.#reserve(FRAME_HEADER_BYTES + HpackEncoder.maxEncodedSize(fields))
     const endFlag = endStream ? FLAG_END_STREAM : 0
     const start = this.#at + FRAME_HEADER_BYTES
     const end = encoder.encode(fields, sensitive, this.#slab, start)
     if (end - start <= maxFrame) {
+      if (!endStream) this.#rememberHead()
       this.#header(end - start, HEADERS, endFlag | FLAG_END_HEADERS, streamId)
       this.#at = end
-      return
+      return this.#lastHead()
     }
     const block = Buffer.from(this.#slab.subarray(start, end))
     let type = HEADERS
@@ -113,11 +123,31 @@ export class FrameWriter {
       const to = Math.min(block.length, from + maxFrame)
       if (to === block.length) flags |= FLAG_END_HEADERS
       this.#reserve(FRAME_HEADER_BYTES + to - from)
+      if (type === HEADERS && !endStream) this.#rememberHead()
       this.#header(to - from, type, flags, streamId)
       this.#copy(block, from, to)
       type = CONTINUATION
       flags = 0
     }
+    return this.#lastHead()
+  }
+
+  /** Makes HEADERS end their stream after all; false when they have been given away. */
+  endAtHead(head: number): boolean {
+    const index = head - this.#headsGiven
+    if (index < 0) return false
+    this.#headSlabs[index]![this.#headFlags[index]!]! |= FLAG_END_STREAM
+    return true
+  }
+
+  /** The next frame is HEADERS. */
+  #rememberHead(): void {
+    this.#headSlabs.push(this.#slab)
+    this.#headFlags.push(this.#at + FLAGS_OFFSET)
+  }
+
+  #lastHead(): number {
+    return this.#headsGiven + this.#headSlabs.length - 1
   }
 
   /** The header of a DATA frame; exactly `length` bytes must follow through `body`. */
@@ -142,6 +172,11 @@ export class FrameWriter {
     this.#controlBytes = 0
     this.#before = this.#recent
     this.#recent = 0
+    if (this.#headSlabs.length > 0) {
+      this.#headsGiven += this.#headSlabs.length
+      this.#headSlabs.length = 0
+      this.#headFlags.length = 0
+    }
     if (this.#parts.length === 0) return null
     const parts = this.#parts
     this.#parts = []

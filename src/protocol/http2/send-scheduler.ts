@@ -96,10 +96,13 @@ export class SendScheduler<T> {
     return length
   }
 
-  /** END_STREAM on trailers or on an empty DATA frame: neither needs a window (§6.9.1). */
+  /**
+   * END_STREAM on HEADERS that are still here, on trailers, or on an empty DATA frame: none needs a window (§6.9.1).
+   * A body that is known to be empty before its HEADERS leave needs no frame of its own.
+   */
   #sendEnd(stream: Stream<T>): void {
     if (stream.trailers === null) {
-      this.#writer.dataHeader(stream.id, 0, true)
+      if (!this.#writer.endAtHead(stream.head)) this.#writer.dataHeader(stream.id, 0, true)
     } else {
       const maxFrame = Math.min(this.#remote.maxFrameSize, MAX_SENT_FRAME)
       this.#writer.headers(stream.id, true, this.#encoder, stream.trailers, null, maxFrame)

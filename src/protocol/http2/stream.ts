@@ -43,6 +43,8 @@ export class Stream<T> {
   hasAllToSend: boolean
   /** @internal Sent behind the queue instead of an empty end. */
   trailers: readonly string[] | null = null
+  /** @internal By which the writer knows its HEADERS. */
+  head = 0
   /** @internal The caller was told to wait for `onWritable`. */
   isHeldBack = false
   /** @internal The scheduler's list that the stream is in, and its neighbours there. */

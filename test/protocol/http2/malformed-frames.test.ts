@@ -186,6 +186,28 @@ describe('frames that are ignored', () => {
   })
 })
 
+describe('the first frame', () => {
+  for (const [title, type, flags, payload, code] of [
+    [
+      'SETTINGS acknowledgement with a payload (RFC 9113 §6.5)',
+      SETTINGS,
+      FLAG_ACK,
+      '123456',
+      FRAME_SIZE_ERROR,
+    ],
+    ['SETTINGS of 5 bytes', SETTINGS, 0, '12345', FRAME_SIZE_ERROR],
+    ['SETTINGS acknowledgement', SETTINGS, FLAG_ACK, '', PROTOCOL_ERROR],
+    ['PING of 7 bytes', PING, 0, '1234567', FRAME_SIZE_ERROR],
+    ['PING', PING, 0, '12345678', PROTOCOL_ERROR],
+  ] as const) {
+    test(title, () => {
+      const peer = new FramePeer()
+      peer.sendFrame(type, flags, 0, payload)
+      peer.wantFailure(code)
+    })
+  }
+})
+
 describe('the frames of a header block', () => {
   for (const [title, send] of [
     ['DATA', (peer: FramePeer) => peer.sendData(1, 'x')],
