@@ -70,9 +70,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     id: 'chunked-twice',
-    what: '`chunked` named twice among the transfer codings',
-    why: 'RFC 9112 §6.1: a sender must not apply chunked more than once',
-    example: ['GET', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, chunked\r\n\r\n0\r\n\r\n'],
+    what: '`chunked` named twice among the transfer codings, with another one in between',
+    why: 'RFC 9112 §6.1: a sender must not apply chunked more than once; named twice in a row it is read as once',
+    example: ['GET', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, gzip, chunked\r\n\r\n0\r\n\r\n'],
     matches: (c) => weRefuse(c, 'HPE_INVALID_TRANSFER_ENCODING') && /chunked.*chunked/is.test(c.text),
   },
   {

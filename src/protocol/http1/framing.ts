@@ -75,6 +75,8 @@ export class FramingFields {
   upgrade = false
   /** Seconds of the `keep-alive: timeout=` hint, or -1. */
   keepAliveHint = -1
+  /** `chunked` stands there again right behind itself: one coding, announced twice. */
+  repeatsChunked = false
   #coding = NO_CODING
   #chunkedSeen = false
 
@@ -85,6 +87,7 @@ export class FramingFields {
     this.connectionUpgrade = false
     this.upgrade = false
     this.keepAliveHint = -1
+    this.repeatsChunked = false
     this.#coding = NO_CODING
     this.#chunkedSeen = false
   }
@@ -185,8 +188,12 @@ export class FramingFields {
       const first = skipSpace(bytes, from, to)
       const last = trimSpace(bytes, first, to)
       if (equalsIgnoringCase(bytes, first, last, 'chunked')) {
-        // RFC 9112 §6.1: chunked is applied once at most; a second one hides bytes from somebody.
-        if (this.#chunkedSeen) return HPE_INVALID_TRANSFER_ENCODING
+        // RFC 9112 §6.1: chunked is applied once at most. Servers behind a framework that sets the field, too,
+        // announce it twice and mean once; with another coding in between somebody takes it for two.
+        if (this.#chunkedSeen) {
+          if (this.#coding !== CHUNKED_CODING) return HPE_INVALID_TRANSFER_ENCODING
+          this.repeatsChunked = true
+        }
         this.#chunkedSeen = true
         this.#coding = CHUNKED_CODING
       } else if (first !== last) {
@@ -196,6 +203,26 @@ export class FramingFields {
     }
     return null
   }
+}
+
+/** What is wrong with the field value that `add` refused, in the words users of HTTP parsers know. */
+export function framingReason(
+  code: string,
+  fields: FramingFields,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): string {
+  if (code === HPE_UNEXPECTED_CONTENT_LENGTH) return 'Duplicate Content-Length'
+  if (code === HPE_INVALID_TRANSFER_ENCODING) {
+    return fields.contentLength === -1
+      ? 'chunked applied twice, around another transfer coding, in Transfer-Encoding'
+      : "Transfer-Encoding can't be present with Content-Length"
+  }
+  if (fields.hasTransferEncoding) return "Content-Length can't be present with Transfer-Encoding"
+  if (start === end) return 'Empty Content-Length'
+  const digits = /^[0-9]*$/.test(bytes.toString('latin1', start, end))
+  return digits ? 'Content-Length overflow' : 'Invalid character in Content-Length'
 }
 
 /** RFC 9112 §6.3, with the answers a client gives to interim and upgrade responses it did not ask for. */
@@ -221,10 +248,12 @@ function interimFraming(request: RequestKind, status: number, fields: FramingFie
 
 /**
  * Whether the peer lets the connection live on after this response (RFC 9112 §9.3). `version` is 11 for
- * HTTP/1.1. Transfer-Encoding from before HTTP/1.1 is faulty framing: read it, then close (RFC 9112 §6.1).
+ * HTTP/1.1. Transfer-Encoding from before HTTP/1.1 is faulty framing: read it, then close (RFC 9112 §6.1). So is
+ * one that says chunked twice: should somebody on the way see another end of the body, then what follows is his
+ * response and must not become ours.
  */
 export function keepsAlive(version: number, framing: Framing, fields: FramingFields): boolean {
-  if (framing === BODY_UNTIL_CLOSE || fields.connectionClose) return false
+  if (framing === BODY_UNTIL_CLOSE || fields.connectionClose || fields.repeatsChunked) return false
   if (version >= 11) return true
   return version === 10 && fields.connectionKeepAlive && !fields.hasTransferEncoding
 }

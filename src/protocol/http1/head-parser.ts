@@ -17,14 +17,12 @@ import {
   HPE_INVALID_CONSTANT,
   HPE_INVALID_HEADER_TOKEN,
   HPE_INVALID_STATUS,
-  HPE_INVALID_TRANSFER_ENCODING,
   HPE_INVALID_VERSION,
   HPE_LF_EXPECTED,
   HPE_STRICT,
-  HPE_UNEXPECTED_CONTENT_LENGTH,
   peerFailure,
 } from './failures.ts'
-import { FramingFields } from './framing.ts'
+import { FramingFields, framingReason } from './framing.ts'
 import { type Http1Limits, MAX_FIELDS, maxHeadBytes } from './limits.ts'
 
 const HTAB = 0x09
@@ -486,24 +484,4 @@ export class HeadParser {
     }
     this.fields = new HeaderBlock(flat)
   }
-}
-
-/** What is wrong with the field that `framing` refused, in the words users of HTTP parsers know. */
-function framingReason(
-  code: string,
-  framing: FramingFields,
-  bytes: Buffer,
-  start: number,
-  end: number,
-): string {
-  if (code === HPE_UNEXPECTED_CONTENT_LENGTH) return 'Duplicate Content-Length'
-  if (code === HPE_INVALID_TRANSFER_ENCODING) {
-    return framing.contentLength === -1
-      ? 'Transfer-Encoding repeats chunked'
-      : "Transfer-Encoding can't be present with Content-Length"
-  }
-  if (framing.hasTransferEncoding) return "Content-Length can't be present with Transfer-Encoding"
-  if (start === end) return 'Empty Content-Length'
-  const digits = /^[0-9]*$/.test(bytes.toString('latin1', start, end))
-  return digits ? 'Content-Length overflow' : 'Invalid character in Content-Length'
 }

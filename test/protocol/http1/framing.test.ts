@@ -104,6 +104,9 @@ describe('keepsAlive', () => {
     assert.equal(keepsAlive(10, NO_BODY, fields(keep)), true)
     assert.equal(keepsAlive(10, CHUNKED_BODY, fields({ ...keep, ...CHUNKED })), false)
     assert.equal(keepsAlive(9, NO_BODY, fields(keep)), false)
+    const twice = { 'transfer-encoding': 'chunked, chunked' }
+    assert.equal(keepsAlive(11, CHUNKED_BODY, fields(CHUNKED)), true)
+    assert.equal(keepsAlive(11, CHUNKED_BODY, fields({ ...keep, ...twice })), false)
   })
 })
 
