@@ -7,6 +7,7 @@ import type { FieldValue, HeaderList, OrdinaryFields } from '../protocol/header-
 import { lowerCaseName } from '../protocol/header-names.ts'
 import { buildRequestFields, fieldBytes, ordinaryFields } from '../protocol/http2/message.ts'
 import type { RemoteSettings } from '../protocol/http2/settings.ts'
+import { NO_EXTENDED_CONNECT } from '../protocol/websocket/handshake.ts'
 import type { Request } from '../request/request.ts'
 import type { ConnectionSettings } from './connection.ts'
 import { headTooLarge, illegalFields } from './http1-request-head.ts'
@@ -35,7 +36,7 @@ export function prepareHttp2Request(
       return new InvalidArgumentError(`Custom upgrade "${upgrade}" not supported over HTTP/2`)
     }
     if (!remote.enableConnectProtocol) {
-      return new InformationalError('HTTP/2: Extended CONNECT protocol not supported by server')
+      return new InformationalError(`HTTP/2: ${NO_EXTENDED_CONNECT.message}`, { cause: NO_EXTENDED_CONNECT })
     }
   }
   // Sent as bytes in any case, which also tell their length.

@@ -1,6 +1,6 @@
 /**
  * From a URL to a socket on which both sides speak WebSocket: the request through the dispatcher, the answer
- * to it, and the second try that some answers deserve (contract: websocket.md 2). Which HTTP it is, the
+ * to it, and the second try that some answers deserve. Which HTTP it is, the
  * dispatcher decides; the status of a granted request tells.
  */
 import type { Duplex } from 'node:stream'
@@ -12,14 +12,15 @@ import { OFFER } from '../protocol/websocket/extension.ts'
 import {
   ACCEPT_SUFFIX,
   type Agreement,
-  CONNECTED,
   judgeAnswer,
+  NO_EXTENDED_CONNECT,
   SWITCHING_PROTOCOLS,
 } from '../protocol/websocket/handshake.ts'
 import { listItems } from '../protocol/websocket/subprotocol.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { httpOrigin } from './socket-address.ts'
+import { HandshakeFields } from './handshake-fields.ts'
+import { httpOrigin, httpPath, isTrustworthy } from './socket-address.ts'
 
 export interface OpeningRequest {
   readonly url: URL
@@ -41,18 +42,9 @@ export interface OpeningObserver {
   onFailed(error: TypeError): void
 }
 
-/** What the dispatcher says, before the request's name, where a server speaks HTTP/2 and does not take WebSockets over it. */
-const NO_EXTENDED_CONNECT = 'HTTP/2: Extended CONNECT protocol not supported by server'
-
 const UNAUTHORIZED = 401
 const KEY_BYTES = 16
 
-/** Fields that are the handshake's own to say. */
-const OWN_FIELDS: ReadonlySet<string> = new Set([
-  'sec-websocket-key',
-  'sec-websocket-version',
-  'sec-websocket-extensions',
-])
 const PROTOCOL_FIELD = 'sec-websocket-protocol'
 
 export class OpeningHandshake {
@@ -84,8 +76,8 @@ export class OpeningHandshake {
     const { url, dispatcher } = this.#request
     const { createHash, randomBytes } = loadCrypto()
     const key = randomBytes(KEY_BYTES).toString('base64')
-    const headers = this.#fields(key)
-    const protocols = protocolsIn(headers)
+    const fields = this.#fields(key)
+    const protocols = listItems(fields.get(PROTOCOL_FIELD) ?? '')
     const accept = createHash('sha1')
       .update(key + ACCEPT_SUFFIX)
       .digest('base64')
@@ -98,7 +90,6 @@ export class OpeningHandshake {
           return
         }
         this.#done = true
-        if (status === CONNECTED) warnOfHttp2()
         const statusText = status === SWITCHING_PROTOCOLS ? 'Switching Protocols' : ''
         this.#observer.onOpened({ socket, agreement, response: { status, statusText, headers: fields } })
       },
@@ -107,13 +98,13 @@ export class OpeningHandshake {
     })
     this.#attempt = attempt
     const options: DispatchOptions & { allowH2?: boolean } = {
+      path: httpPath(url),
       origin: httpOrigin(url),
-      path: url.pathname + url.search,
       method: 'GET',
-      headers,
       body: null,
-      upgrade: 'websocket',
+      headers: fields.toObject(),
       maxRedirections: 0,
+      upgrade: 'websocket',
       ...(this.#http1Only ? { allowH2: false } : null),
     }
     try {
@@ -123,30 +114,22 @@ export class OpeningHandshake {
     }
   }
 
-  #fields(key: string): string[] {
+  #fields(key: string): HandshakeFields {
     const { url, protocols, headers } = this.#request
-    const fields: string[] = []
-    const present = new Set<string>()
-    for (let i = 0; i < headers.length; i += 2) {
-      const name = headers[i]!.toLowerCase()
-      if (OWN_FIELDS.has(name) || (name === PROTOCOL_FIELD && protocols.length > 0)) continue
-      present.add(name)
-      fields.push(headers[i]!, headers[i + 1]!)
-    }
-    const add = (name: string, value: string): void => {
-      if (!present.has(name)) fields.push(name, value)
-    }
-    add('sec-websocket-key', key)
-    add('sec-websocket-version', '13')
-    if (protocols.length > 0) add(PROTOCOL_FIELD, protocols.join(', '))
-    add('sec-websocket-extensions', OFFER)
-    if (this.#authorized) add('authorization', basicCredentials(url))
-    add('accept', '*/*')
-    add('accept-language', '*')
-    add('user-agent', 'ventuno')
-    add('pragma', 'no-cache')
-    add('cache-control', 'no-cache')
-    add('accept-encoding', url.protocol === 'wss:' ? 'br, gzip, deflate, zstd' : 'gzip, deflate')
+    const fields = new HandshakeFields()
+    for (let i = 0; i < headers.length; i += 2) fields.append(headers[i]!, headers[i + 1]!)
+    fields.set('sec-websocket-key', key)
+    fields.set('sec-websocket-version', '13')
+    if (protocols.length > 0) fields.set(PROTOCOL_FIELD, protocols.join(', '))
+    fields.set('sec-websocket-extensions', OFFER)
+    if (this.#authorized) fields.set('authorization', basicCredentials(url))
+    fields.fill('accept', '*/*')
+    fields.fill('accept-language', '*')
+    if (isTrustworthy(url)) fields.set('sec-fetch-mode', 'websocket')
+    fields.fill('user-agent', 'ventuno')
+    fields.fill('pragma', 'no-cache')
+    fields.fill('cache-control', 'no-cache')
+    fields.fill('accept-encoding', acceptedCodings(url, fields))
     return fields
   }
 
@@ -241,13 +224,9 @@ class Attempt implements DispatchHandler {
   }
 }
 
-/** Also those that the caller put into a header of its own. */
-function protocolsIn(fields: readonly string[]): string[] {
-  const protocols: string[] = []
-  for (let i = 0; i < fields.length; i += 2) {
-    if (fields[i]!.toLowerCase() === PROTOCOL_FIELD) protocols.push(...listItems(fields[i + 1]!))
-  }
-  return protocols
+function acceptedCodings(url: URL, fields: HandshakeFields): string {
+  if (fields.get('range') !== null) return 'identity'
+  return url.protocol === 'wss:' ? 'br, gzip, deflate, zstd' : 'gzip, deflate'
 }
 
 function basicCredentials({ username, password }: URL): string {
@@ -258,18 +237,13 @@ function basicCredentials({ username, password }: URL): string {
 }
 
 function isWithoutExtendedConnect(error: unknown): boolean {
-  return error instanceof InformationalError && error.message.startsWith(NO_EXTENDED_CONNECT)
+  const cause = error instanceof InformationalError ? error.cause : null
+  return (
+    typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === NO_EXTENDED_CONNECT.code
+  )
 }
 
 function discard(socket: Duplex): void {
   socket.on('error', () => {})
   socket.destroy()
-}
-
-let warned = false
-
-function warnOfHttp2(): void {
-  if (warned) return
-  warned = true
-  process.emitWarning('WebSocket over HTTP/2 is experimental and may change.', 'ExperimentalWarning')
 }

@@ -33,26 +33,48 @@ export function readProtocols(input: unknown): readonly string[] {
 /** Flat, in the caller's letter case. @throws {TypeError} */
 export function readHeaders(input: unknown): string[] {
   if (input === null || input === undefined) return []
-  if (typeof input !== 'object') throw new TypeError('headers must be an object')
+  if (typeof input !== 'object') {
+    throw new TypeError(
+      'Headers constructor: Argument 1 could not be converted to one of: sequence<sequence<ByteString>>, record<ByteString, ByteString>.',
+    )
+  }
   const flat: string[] = []
   if (isIterableObject(input)) {
     for (const pair of input) {
       if (!isIterableObject(pair)) throw new TypeError('headers: a pair is not iterable')
-      const [name, value, ...rest] = Array.from(pair, toText)
-      if (value === undefined || rest.length > 0) throw new TypeError('headers: a pair has not two items')
-      flat.push(name!, value.trim())
+      const items = Array.from(pair, toText)
+      if (items.length !== 2) {
+        throw new TypeError(
+          `Headers constructor: expected name/value pair to be length 2, found ${items.length}.`,
+        )
+      }
+      flat.push(items[0]!, items[1]!.trim())
     }
   } else {
     for (const [name, value] of Object.entries(input)) flat.push(name, toText(value).trim())
   }
-  const legal = flat.every((part, at) => (at % 2 === 0 ? isToken(part) : isFieldValue(part)))
-  if (!legal) throw new TypeError('headers: invalid name or value')
+  for (let i = 0; i < flat.length; i += 2) {
+    if (!isToken(flat[i]!)) throw new TypeError(`Headers.append: "${flat[i]}" is an invalid header name.`)
+    // The value may be a secret.
+    if (!isFieldValue(flat[i + 1]!))
+      throw new TypeError(`Headers.append: the value of "${flat[i]}" is invalid.`)
+  }
   return flat
 }
 
 /** The origin that the dispatcher knows the server by. */
 export function httpOrigin(url: URL): string {
   return `${url.protocol === 'ws:' ? 'http:' : 'https:'}//${url.host}`
+}
+
+/** With a `?` that nothing follows, which `search` leaves out. */
+export function httpPath(url: URL): string {
+  return url.pathname + (url.search || (url.href.endsWith('?') ? '?' : ''))
+}
+
+/** Whether nobody else can listen: TLS, or this machine (W3C Secure Contexts §3.1). */
+export function isTrustworthy(url: URL): boolean {
+  return url.protocol === 'wss:' || /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost\.?)$/.test(url.hostname)
 }
 
 /** As Web IDL makes a string: a symbol throws. */

@@ -7,7 +7,8 @@ import { describe, it } from 'node:test'
 import { Agent } from '../../src/dispatcher/agent.ts'
 import { getGlobalDispatcher, setGlobalDispatcher } from '../../src/dispatcher/global.ts'
 import { Client, type Dispatcher, type DispatchHandler, type DispatchOptions } from '../../src/index.ts'
-import { WebSocket } from '../../src/websocket/websocket.ts'
+import { WebSocket, type WebSocketInit } from '../../src/websocket/websocket.ts'
+import { deferred } from '../suite/exchange.ts'
 import { eventually, turns } from '../support/fake-clock.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { closed, opened, record, startRawServer } from './raw-server.ts'
@@ -30,6 +31,7 @@ describe('the request', () => {
       'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits',
       accept: '*/*',
       'accept-language': '*',
+      'sec-fetch-mode': 'websocket',
       pragma: 'no-cache',
       'cache-control': 'no-cache',
       'accept-encoding': 'gzip, deflate',
@@ -51,11 +53,93 @@ describe('the request', () => {
       { origin: 'http://a.test:81', path: '/chat?x=1', ...always },
       { origin: 'https://a.test', path: '/', ...always },
     ])
-    const fields = calls.map(({ headers }) => headers as string[])
-    for (const flat of fields) assert.deepEqual(flat.slice(0, 2), ['X-Own', '1'])
-    const encodings = fields.map((flat) => flat[flat.indexOf('accept-encoding') + 1])
-    assert.deepEqual(encodings, ['gzip, deflate', 'br, gzip, deflate, zstd'])
-    assert.equal(fields.flat().includes('authorization'), false)
+    const fields = calls.map(({ headers }) => headers as Record<string, string>)
+    const keys = fields.map((headers) => headers['sec-websocket-key'])
+    const names =
+      'X-Own sec-websocket-key sec-websocket-version sec-websocket-extensions accept accept-language'
+    const rest = 'user-agent pragma cache-control accept-encoding'
+    assert.deepEqual(
+      fields.map((headers) => Object.keys(headers).join(' ')),
+      [`${names} ${rest}`, `${names} sec-fetch-mode ${rest}`],
+    )
+    assert.deepEqual(fields[1], {
+      'X-Own': '1',
+      'sec-websocket-key': keys[1],
+      'sec-websocket-version': '13',
+      'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits',
+      accept: '*/*',
+      'accept-language': '*',
+      'sec-fetch-mode': 'websocket',
+      'user-agent': 'ventuno',
+      pragma: 'no-cache',
+      'cache-control': 'no-cache',
+      'accept-encoding': 'br, gzip, deflate, zstd',
+    })
+    assert.equal(fields[0]!['accept-encoding'], 'gzip, deflate')
+  })
+
+  it('reaches a dispatcher with headers as a plain object, under the names of the caller', async () => {
+    const fieldsOf = async (
+      url: string,
+      headers: WebSocketInit['headers'],
+    ): Promise<Record<string, string>> => {
+      const given = deferred<Record<string, string>>()
+      const dispatcher = {
+        dispatch: (options: DispatchOptions) => given.resolve(options.headers as Record<string, string>),
+      } as unknown as Dispatcher
+      new WebSocket(url, { dispatcher, headers })
+      return given.promise
+    }
+    const pairs = await fieldsOf('ws://a.test', [
+      ['X-A', '1'],
+      ['x-a', '2'],
+      ['Cookie', 'a=1'],
+      ['cookie', 'b=2'],
+      ['Host', 'other.test'],
+      ['__proto__', 'x'],
+    ])
+    assert.equal(Object.getPrototypeOf(pairs), Object.prototype)
+    const [first, second, third] = Object.entries(pairs)
+    assert.deepEqual(
+      [first, second, third],
+      [
+        ['X-A', '1, 2'],
+        ['Cookie', 'a=1; b=2'],
+        ['__proto__', 'x'],
+      ],
+    )
+    assert.equal('Host' in pairs, false)
+    const own = await fieldsOf('ws://a.test', { Accept: 'x', Pragma: 'y', Range: 'bytes=0-' })
+    assert.deepEqual([own.Accept, own.accept, own.Pragma, own.pragma], ['x', undefined, 'y', undefined])
+    assert.equal(own['accept-encoding'], 'identity')
+  })
+
+  it('has sec-fetch-mode where nobody else can listen', async () => {
+    const modes: unknown[] = []
+    const paths: string[] = []
+    const dispatcher = {
+      dispatch({ headers, path }: DispatchOptions) {
+        modes.push((headers as Record<string, string>)['sec-fetch-mode'])
+        paths.push(path)
+      },
+    } as unknown as Dispatcher
+    const hosts = [
+      'localhost',
+      'a.localhost',
+      'localhost.',
+      '127.9.9.9',
+      '[::1]',
+      'a.test',
+      '128.0.0.1',
+      'xlocalhost',
+    ]
+    for (const host of hosts) new WebSocket(`ws://${host}/?`, { dispatcher })
+    new WebSocket('wss://a.test/?', { dispatcher })
+    await turns(1)
+    const trusted = 'websocket'
+    const none = undefined
+    assert.deepEqual(modes, [trusted, trusted, trusted, trusted, trusted, none, none, none, trusted])
+    assert.deepEqual(new Set(paths), new Set(['/?']))
   })
 
   it('has another key each time, and no fields of the handshake from the caller', async (t) => {

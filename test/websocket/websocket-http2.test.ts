@@ -6,7 +6,7 @@ import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { Agent } from '../../src/dispatcher/agent.ts'
-import { Client, H2CClient } from '../../src/index.ts'
+import { Client, type Dispatcher, type DispatchHandler, errors, H2CClient } from '../../src/index.ts'
 import { ping, WebSocket, type WebSocketInit } from '../../src/websocket/websocket.ts'
 import { CLOSE, closePayload, PING, serverFrame, TEXT } from '../protocol/websocket/server-frames.ts'
 import { authority, localhost } from '../support/certificates.ts'
@@ -223,11 +223,30 @@ it('a server that speaks HTTP/2 but takes no WebSockets over it is asked over HT
   assert.match(events[0]!, /^error TypeError/)
 })
 
-it('a warning says once that this is new', async () => {
+it('none of this warns of anything', async () => {
   await turns(1)
-  const experimental = warnings.filter(({ name }) => name === 'ExperimentalWarning')
-  assert.deepEqual(
-    experimental.map(({ message }) => message),
-    ['WebSocket over HTTP/2 is experimental and may change.'],
-  )
+  assert.deepEqual(warnings, [])
+})
+
+it('what a WebSocket falls back for is known by a code, whatever the words', async () => {
+  const asked: unknown[] = []
+  const answering = (error: Error): Dispatcher =>
+    ({
+      dispatch(options: { allowH2?: boolean }, handler: DispatchHandler) {
+        asked.push(options.allowH2)
+        handler.onResponseError?.(null, error)
+      },
+    }) as unknown as Dispatcher
+  const cause = { code: 'H2_NO_EXTENDED_CONNECT', message: '' }
+  const known = new WebSocket('ws://a.test', {
+    dispatcher: answering(new errors.InformationalError('other words', { cause })),
+  })
+  await closed(known)
+  assert.deepEqual(asked.splice(0), [undefined, false])
+  const words = 'HTTP/2: Extended CONNECT protocol not supported by server'
+  const unknown = new WebSocket('ws://a.test', {
+    dispatcher: answering(new errors.InformationalError(words)),
+  })
+  await closed(unknown)
+  assert.deepEqual(asked, [undefined])
 })

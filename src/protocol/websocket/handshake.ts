@@ -2,6 +2,7 @@
  * The answer to an opening handshake, judged (RFC 6455 §4.1; over HTTP/2 RFC 8441 §5). Everything in it is a
  * peer's word: each field is compared with what was asked for.
  */
+import type { ProtocolFailure } from '../failure.ts'
 import type { HeaderObject } from '../header-block.ts'
 import { type DeflateParameters, readAgreement } from './extension.ts'
 import { listItems } from './subprotocol.ts'
@@ -12,6 +13,14 @@ export const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 export const SWITCHING_PROTOCOLS = 101
 /** How an extended CONNECT is granted. */
 export const CONNECTED = 200
+
+/** A server that speaks HTTP/2 and takes no WebSockets over it (RFC 8441 §3): worth a try over HTTP/1.1. */
+export const NO_EXTENDED_CONNECT: ProtocolFailure = {
+  scope: 'stream',
+  blame: 'peer',
+  code: 'H2_NO_EXTENDED_CONNECT',
+  message: 'Extended CONNECT protocol not supported by server',
+}
 
 export interface Handshake {
   readonly protocols: readonly string[]
