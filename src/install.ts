@@ -3,6 +3,7 @@
  * the package touches a global, and nothing does so at import.
  */
 import { FormData, fetch, Headers, Request, Response } from './fetch/index.ts'
+import { findClasses } from './fetch/runtime-class.ts'
 import { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
 import { WebSocket } from './websocket/websocket.ts'
 
@@ -15,9 +16,8 @@ import { WebSocket } from './websocket/websocket.ts'
  * const response = await globalThis.fetch('http://localhost:3000/')
  */
 export function install(): void {
-  // These stand for classes of the runtime, which they find under their own names in the global object when
-  // they are first used: from now on they would find themselves there.
-  for (const { prototype } of [Headers, Request, Response, FormData]) void prototype
+  // Ours stand for these, which are not to be found in the global object any more from now on.
+  findClasses()
   Object.assign(globalThis, {
     fetch,
     Headers,

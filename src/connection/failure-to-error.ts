@@ -62,13 +62,12 @@ export function http2StreamError(failure: ProtocolFailure, awaitsTunnel: boolean
     const before = awaitsTunnel ? 'response headers' : 'the response was complete'
     return new InformationalError(`HTTP/2: stream closed before ${before}`, options)
   }
-  if (awaitsTunnel) {
-    return new InformationalError(`HTTP/2: "stream error" received - code ${code}`, options)
-  }
-  return Object.assign(
-    new Error(`Stream closed with error code NGHTTP2_${errorCodeName(code)}`, { cause: failure }),
-    { code: 'ERR_HTTP2_STREAM_ERROR', http2ErrorCode: code },
-  )
+  const error = awaitsTunnel
+    ? new InformationalError(`HTTP/2: "stream error" received - code ${code}`, options)
+    : Object.assign(new Error(`Stream closed with error code NGHTTP2_${errorCodeName(code)}`, options), {
+        code: 'ERR_HTTP2_STREAM_ERROR',
+      })
+  return Object.assign(error, { http2ErrorCode: code })
 }
 
 /** A connection that the peer or we gave up because of what the peer sent. */

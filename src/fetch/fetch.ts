@@ -1,13 +1,11 @@
 /**
- * `fetch` of the runtime on our dispatchers (contract: fetch.md 1): the standard is the runtime's part, the
+ * `fetch` of the runtime on our dispatchers: the standard is the runtime's part, the
  * connections are ours.
  */
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { chosenDispatcher, getGlobalDispatcher } from '../dispatcher/global.ts'
 import { dispatcherIn, type RequestInitWithDispatcher, runtimeInit } from './request.ts'
-
-/** Taken when the library is loaded: whoever installs ours as the global one must not make it call itself. */
-const runtimeFetch = globalThis.fetch
+import { runtimeFetch } from './runtime-class.ts'
 
 /**
  * Fetches a resource as the WHATWG standard says. `init.dispatcher` sends it; without one, that of the

@@ -3,7 +3,7 @@
  */
 import { Dispatcher1Wrapper, type DispatcherLike } from '../dispatcher/dispatcher1-wrapper.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
-import { lazyClass } from './runtime-class.ts'
+import { lazyClass, ownClass } from './runtime-class.ts'
 
 const dispatchers = new WeakMap<object, DispatcherLike>()
 
@@ -49,7 +49,7 @@ export function runtimeInit(
 export type Request = globalThis.Request
 /** The runtime's `Request`, which keeps the dispatcher it was made with. */
 export const Request: RequestConstructor = lazyClass(() => {
-  const Runtime = globalThis.Request
+  const Runtime = ownClass('Request')
   // Named by the property: a bundler may rename variables.
   const { Request: Kept } = {
     Request: class extends Runtime {

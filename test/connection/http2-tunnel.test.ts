@@ -281,6 +281,7 @@ describe('CONNECT over HTTP/2', () => {
     const peer = await server.accept()
     peer.reset((await peer.request()).id, INTERNAL_ERROR)
     const error = await tunnel
+    assert.equal(error['code'], 'UND_ERR_INFO')
     assert.equal(error['http2ErrorCode'], INTERNAL_ERROR)
   })
 

@@ -239,7 +239,9 @@ describe('CVE-2026-1525: framing fields that contradict each other', () => {
     assert.equal(await (await first).body.text(), 'ok')
     for (const fields of BAD) {
       const asked = client.request({ path: '/', method: 'GET' }).then(({ body }) => body.text())
-      const failed = assert.rejects(asked, { code: 'ERR_HTTP2_STREAM_ERROR' }, String(fields))
+      const wrongLength = fields.length === 2 && /^content-length,[13]$/.test(String(fields))
+      const code = wrongLength ? 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' : 'ERR_HTTP2_STREAM_ERROR'
+      const failed = assert.rejects(asked, { code }, String(fields))
       const { id } = await peer.request()
       peer.together(() => peer.head(id, 200, fields).data(id, 'ok', true))
       await failed

@@ -376,7 +376,7 @@ describe('the order of a response', () => {
 })
 
 describe('content-length and the DATA received must agree', () => {
-  const MALFORMED = ['reset 1 stream peer PROTOCOL_ERROR', 'closed 1']
+  const MALFORMED = ['reset 1 stream peer H2_LENGTH_MISMATCH', 'closed 1']
   const length = (n: number) => ['content-length', String(n)]
 
   test('less, ended by DATA', () => {
