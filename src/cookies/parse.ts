@@ -3,8 +3,8 @@
 // by piece, and searched only inside the piece at hand, so the cost is linear in its length whatever a peer
 // sends. Nothing is percent-decoded: decoded octets could form a new header when they are written again
 // (CVE-2026-9679).
-import { parseHttpDate } from '../base/http-date.ts'
 import { type Cookie, trimWhitespace } from './cookie.ts'
+import { parseCookieDate } from './cookie-date.ts'
 
 /** RFC 6265bis §5.6: name and value together; more and the cookie is not a cookie. */
 const MAX_NAME_AND_VALUE_LENGTH = 4096
@@ -60,7 +60,7 @@ function readAttribute(cookie: Cookie, item: string): void {
 
   switch (name.toLowerCase()) {
     case 'expires': {
-      const date = parseHttpDate(value)
+      const date = parseCookieDate(value)
       if (date !== null) cookie.expires = date
       break
     }

@@ -92,7 +92,9 @@ function asRead(cookie: Cookie): Cookie {
   const time = typeof cookie.expires === 'number' ? Math.trunc(cookie.expires) : cookie.expires?.getTime()
   const isDate =
     time !== undefined && Math.abs(time) <= 8.64e15 && (time !== 0 || typeof cookie.expires === 'object')
-  if (isDate) expected.expires = new Date(Math.floor(time / 1000) * 1000)
+  // A year that a reader of cookies takes for one.
+  const isReadable = isDate && time >= Date.UTC(1601, 0, 1) && time < Date.UTC(10_000, 0, 1)
+  if (isReadable) expected.expires = new Date(Math.floor(time / 1000) * 1000)
   if (cookie.maxAge !== undefined) {
     expected.maxAge = Number.isFinite(cookie.maxAge) ? Math.abs(Math.trunc(cookie.maxAge)) : 0
   }
