@@ -1,7 +1,18 @@
 /**
- * The events of a WebSocket. The classes are our own: reading those of the runtime makes it load its HTTP
- * client, which then installs a dispatcher for the whole process, and importing ventuno must not do that.
+ * The events of a WebSocket (HTML §9.1, WebSockets §6). The classes are our own: reading those of the runtime makes it
+ * load its HTTP client, which then installs a dispatcher for the whole process, and importing ventuno must not do that.
  */
+import type { MessagePort } from 'node:worker_threads'
+import {
+  defineInterface,
+  illegalInvocation,
+  requireType,
+  toBaseInit,
+  toDictionary,
+  toDomString,
+  toUnsigned,
+  toUsvString,
+} from './web-idl.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what a message holds is up to the peer, as in the DOM's types
 type AnyData = any
@@ -20,6 +31,10 @@ export interface MessageEventInit {
   origin?: string
   /** Default: empty. */
   lastEventId?: string
+  /** Who sent it. Default: null. */
+  source?: MessagePort | null
+  /** Ports that came with it. Default: none. */
+  ports?: Iterable<MessagePort>
 }
 
 /** A message has come. */
@@ -30,10 +45,21 @@ export interface MessageEvent extends Event {
   readonly origin: string
   /** Always empty from a socket. */
   readonly lastEventId: string
-  /** Always null. */
-  readonly source: null
-  /** Always empty. */
-  readonly ports: readonly unknown[]
+  /** Always null from a socket. */
+  readonly source: MessagePort | null
+  /** Always empty from a socket; frozen. */
+  readonly ports: readonly MessagePort[]
+  /** Makes another message of an event that is not being dispatched. */
+  initMessageEvent(
+    type: string,
+    bubbles?: boolean,
+    cancelable?: boolean,
+    data?: unknown,
+    origin?: string,
+    lastEventId?: string,
+    source?: MessagePort | null,
+    ports?: Iterable<MessagePort>,
+  ): void
 }
 
 /** What a `CloseEvent` is made from. */
@@ -100,115 +126,208 @@ export type MessageEventConstructor = new (type: string, init?: MessageEventInit
 export type CloseEventConstructor = new (type: string, init?: CloseEventInit) => CloseEvent
 export type ErrorEventConstructor = new (type: string, init?: ErrorEventInit) => ErrorEvent
 
+/** `Event.NONE`. */
+const NOT_DISPATCHED = 0
+
+/** Shared by all events without ports, as nobody can change it. */
+const NO_PORTS: readonly MessagePort[] = Object.freeze([])
+
+interface MessageFields {
+  readonly data: unknown
+  readonly lastEventId: string
+  readonly origin: string
+  readonly ports: readonly MessagePort[]
+  readonly source: MessagePort | null
+}
+
+/** Members are read in the order of their names, as those of a dictionary are. */
+function toMessageFields(init: MessageEventInit, where: string): MessageFields {
+  const { data = null, lastEventId = '', origin = '', ports, source = null } = init
+  return {
+    data,
+    lastEventId: toDomString(lastEventId, `${where}: lastEventId`),
+    origin: toUsvString(origin, `${where}: origin`),
+    ports: ports === undefined ? NO_PORTS : toPorts(ports, where),
+    source: source === null ? null : toPort(source, `${where}: source`),
+  }
+}
+
+function toPorts(given: unknown, where: string): readonly MessagePort[] {
+  if (typeof given !== 'object' || given === null || !(Symbol.iterator in given)) {
+    throw new TypeError(`${where}: ports is not iterable.`)
+  }
+  const ports = Array.from(given as Iterable<unknown>, (port, i) => toPort(port, `${where}: ports[${i}]`))
+  return Object.freeze(ports)
+}
+
+function toPort(given: unknown, what: string): MessagePort {
+  if (given instanceof globalThis.MessagePort) return given as unknown as MessagePort
+  throw new TypeError(`${what} is not an instance of MessagePort.`)
+}
+
 class SocketMessageEvent extends Event implements MessageEvent {
-  readonly #data: unknown
-  readonly #origin: string
-  readonly #lastEventId: string
-  #ports: readonly unknown[] | null = null
+  #fields: MessageFields
 
   constructor(type: string, init: MessageEventInit = {}) {
-    super(type, init)
-    const { data = null, origin = '', lastEventId = '' } = init
-    this.#data = data
-    this.#origin = String(origin)
-    this.#lastEventId = String(lastEventId)
+    const where = 'MessageEvent constructor'
+    // biome-ignore lint/complexity/noArguments: only their number tells what was not given from undefined
+    const text = requireType(type, arguments.length, where)
+    const dictionary = toDictionary(init, where)
+    super(text, toBaseInit(dictionary))
+    this.#fields = toMessageFields(dictionary, where)
+  }
+
+  /** A getter can be called on anything. */
+  static #of(event: object): MessageFields {
+    if (#fields in event) return event.#fields
+    throw illegalInvocation()
   }
 
   get data(): AnyData {
-    return this.#data
+    return SocketMessageEvent.#of(this).data
   }
 
   get origin(): string {
-    return this.#origin
+    return SocketMessageEvent.#of(this).origin
   }
 
   get lastEventId(): string {
-    return this.#lastEventId
+    return SocketMessageEvent.#of(this).lastEventId
   }
 
-  get source(): null {
-    return null
+  get source(): MessagePort | null {
+    return SocketMessageEvent.#of(this).source
   }
 
-  get ports(): readonly unknown[] {
-    this.#ports ??= Object.freeze([])
-    return this.#ports
+  get ports(): readonly MessagePort[] {
+    return SocketMessageEvent.#of(this).ports
   }
 
-  get [Symbol.toStringTag](): string {
-    return 'MessageEvent'
+  initMessageEvent(
+    type: string,
+    bubbles = false,
+    cancelable = false,
+    data: unknown = null,
+    origin = '',
+    lastEventId = '',
+    source: MessagePort | null = null,
+    ports: Iterable<MessagePort> = NO_PORTS,
+  ): void {
+    SocketMessageEvent.#of(this)
+    const where = 'MessageEvent.initMessageEvent'
+    // biome-ignore lint/complexity/noArguments: only their number tells what was not given from undefined
+    const text = requireType(type, arguments.length, where)
+    const fields = toMessageFields({ data, lastEventId, origin, ports, source }, where)
+    // As `initEvent`: nothing happens to an event that is on its way.
+    if (this.eventPhase !== NOT_DISPATCHED) return
+    this.initEvent(text, Boolean(bubbles), Boolean(cancelable))
+    this.#fields = fields
   }
+
+  static {
+    defineInterface(SocketMessageEvent, 'MessageEvent')
+  }
+}
+
+interface CloseFields {
+  readonly code: number
+  readonly reason: string
+  readonly wasClean: boolean
 }
 
 class SocketCloseEvent extends Event implements CloseEvent {
-  readonly #wasClean: boolean
-  readonly #code: number
-  readonly #reason: string
+  readonly #fields: CloseFields
 
   constructor(type: string, init: CloseEventInit = {}) {
-    super(type, init)
-    const { wasClean = false, code = 0, reason = '' } = init
-    this.#wasClean = Boolean(wasClean)
-    this.#code = Number(code) & 0xffff
-    this.#reason = String(reason)
+    const where = 'CloseEvent constructor'
+    // biome-ignore lint/complexity/noArguments: only their number tells what was not given from undefined
+    const text = requireType(type, arguments.length, where)
+    const dictionary = toDictionary(init, where)
+    super(text, toBaseInit(dictionary))
+    const { code = 0, reason = '', wasClean = false } = dictionary
+    this.#fields = {
+      code: toUnsigned(code, 16),
+      reason: toUsvString(reason, `${where}: reason`),
+      wasClean: Boolean(wasClean),
+    }
+  }
+
+  static #of(event: object): CloseFields {
+    if (#fields in event) return event.#fields
+    throw illegalInvocation()
   }
 
   get wasClean(): boolean {
-    return this.#wasClean
+    return SocketCloseEvent.#of(this).wasClean
   }
 
   get code(): number {
-    return this.#code
+    return SocketCloseEvent.#of(this).code
   }
 
   get reason(): string {
-    return this.#reason
+    return SocketCloseEvent.#of(this).reason
   }
 
-  get [Symbol.toStringTag](): string {
-    return 'CloseEvent'
+  static {
+    defineInterface(SocketCloseEvent, 'CloseEvent')
   }
 }
 
+interface ErrorFields {
+  readonly colno: number
+  readonly error: unknown
+  readonly filename: string
+  readonly lineno: number
+  readonly message: string
+}
+
 class SocketErrorEvent extends Event implements ErrorEvent {
-  readonly #message: string
-  readonly #filename: string
-  readonly #lineno: number
-  readonly #colno: number
-  readonly #error: unknown
+  readonly #fields: ErrorFields
 
   constructor(type: string, init: ErrorEventInit = {}) {
-    super(type, init)
-    const { message = '', filename = '', lineno = 0, colno = 0, error } = init
-    this.#message = String(message)
-    this.#filename = String(filename)
-    this.#lineno = Number(lineno) >>> 0
-    this.#colno = Number(colno) >>> 0
-    this.#error = error
+    const where = 'ErrorEvent constructor'
+    // biome-ignore lint/complexity/noArguments: only their number tells what was not given from undefined
+    const text = requireType(type, arguments.length, where)
+    const dictionary = toDictionary(init, where)
+    super(text, toBaseInit(dictionary))
+    const { colno = 0, error, filename = '', lineno = 0, message = '' } = dictionary
+    this.#fields = {
+      colno: toUnsigned(colno, 32),
+      error,
+      filename: toUsvString(filename, `${where}: filename`),
+      lineno: toUnsigned(lineno, 32),
+      message: toDomString(message, `${where}: message`),
+    }
+  }
+
+  static #of(event: object): ErrorFields {
+    if (#fields in event) return event.#fields
+    throw illegalInvocation()
   }
 
   get message(): string {
-    return this.#message
+    return SocketErrorEvent.#of(this).message
   }
 
   get filename(): string {
-    return this.#filename
+    return SocketErrorEvent.#of(this).filename
   }
 
   get lineno(): number {
-    return this.#lineno
+    return SocketErrorEvent.#of(this).lineno
   }
 
   get colno(): number {
-    return this.#colno
+    return SocketErrorEvent.#of(this).colno
   }
 
   get error(): unknown {
-    return this.#error
+    return SocketErrorEvent.#of(this).error
   }
 
-  get [Symbol.toStringTag](): string {
-    return 'ErrorEvent'
+  static {
+    defineInterface(SocketErrorEvent, 'ErrorEvent')
   }
 }
 
