@@ -60,7 +60,11 @@ export class Http2Tunnel extends Duplex {
   /** The peer has ended its side. */
   finish(): void {
     this.#peerFinished = true
-    if (!this.destroyed) this.push(null)
+    if (this.destroyed) return
+    this.push(null)
+    // Sockets tell the end behind which nothing is left to whoever reads, and also when nobody does. Whoever awaits this
+    // one can listen only after this turn.
+    globalThis.setImmediate(() => this.read(0))
   }
 
   /** The stream takes more. */

@@ -10,6 +10,7 @@
 // The global of this name is a getter, which is too slow for every read.
 import { Buffer } from 'node:buffer'
 import type { OnReadOpts, Socket } from 'node:net'
+import { Readable } from 'node:stream'
 
 /** What the runtime reads at most at a time without `onread`. */
 const SLAB_BYTES = 65_536
@@ -83,17 +84,16 @@ export class SlabInlet {
     this.resume()
   }
 
+  /** Outside of a delivery one more read may come, which waits here. */
   pause(): void {
     this.#state = 'waiting'
-    this.#socket!.pause()
   }
 
   /** What was read meanwhile comes in a tick of its own. */
   resume(): void {
     if (this.#state !== 'waiting') return
     if (this.#backlog.length === 0 && this.#onDrained === null) {
-      this.#state = 'open'
-      this.#socket!.resume()
+      this.#start()
       return
     }
     this.#state = 'draining'
@@ -107,9 +107,22 @@ export class SlabInlet {
 
   /** The socket is an ordinary one from now on, whose data is read from it. Returns what nobody has taken. */
   release(): readonly Buffer[] {
-    this.#state = 'released'
+    const socket = this.#socket!
     const backlog = this.#backlog
+    this.#state = 'released'
     this.#forget()
+    // What was read never came to the stream, which therefore still waits for the first bytes that it has asked for, and
+    // asks for no others until then. Nothing is an answer, too.
+    socket.push('')
+    // A socket with memory of its own stops to read at once when it is paused, and starts when it is read from. An
+    // ordinary one leaves both to the stream, which knows how much it holds.
+    for (const name of ['pause', 'resume', 'read'] as const) {
+      Object.defineProperty(socket, name, {
+        value: Readable.prototype[name],
+        configurable: true,
+        writable: true,
+      })
+    }
     return backlog
   }
 
@@ -117,6 +130,12 @@ export class SlabInlet {
   close(): void {
     this.#state = 'waiting'
     this.#forget()
+  }
+
+  /** Not with `resume`: a stream that has never flowed or paused is as good as new for whoever gets it later. */
+  #start(): void {
+    this.#state = 'open'
+    this.#socket!.read(0)
   }
 
   #forget(): void {
@@ -143,7 +162,7 @@ export class SlabInlet {
         const bytes = this.#claim(done, length, memory)
         // Nobody is there any more if the look went wrong.
         this.#receive?.(bytes)
-        return true
+        return (this.#state as State) !== 'waiting'
       }
       case 'released':
         return this.#socket!.push(this.#claim(0, length, memory))
@@ -171,8 +190,7 @@ export class SlabInlet {
     while (this.#state === 'draining') {
       const bytes = this.#backlog.shift()
       if (bytes === undefined) {
-        this.#state = 'open'
-        this.#socket!.resume()
+        this.#start()
         const onDrained = this.#onDrained
         this.#onDrained = null
         onDrained?.()

@@ -134,17 +134,11 @@ export class StreamTransport implements Transport {
     this.#batch.flush()
     this.setReferenced(true)
     this.#sink = null
-    socket.pause()
     this.#unlisten()
     socket.off('error', this.#onError)
-    const backlog = this.#inlet?.release() ?? []
+    const backlog = this.#inlet?.release() ?? this.#unflow()
     for (let i = backlog.length - 1; i >= 0; i--) socket.unshift(backlog[i]!)
     if (unread.byteLength > 0) socket.unshift(unread)
-    // An explicit pause would make the new owner's `on('data')` wait for ever. Listening for `readable` and
-    // leaving again puts the stream back to where a new one is: it flows when somebody wants the data.
-    const ignore = (): void => {}
-    socket.on('readable', ignore)
-    socket.off('readable', ignore)
     return socket
   }
 
@@ -159,6 +153,14 @@ export class StreamTransport implements Transport {
     if (this.socket.closed || !(this.socket instanceof loadNet().Socket)) {
       globalThis.setImmediate(this.#onClose)
     }
+  }
+
+  /** As a new stream is, which flows when somebody wants its data: one that was paused waits for a `resume`. */
+  #unflow(): [] {
+    const { socket } = this
+    if (socket.isPaused()) socket.resume()
+    ;(socket as { readableFlowing: boolean | null }).readableFlowing = null
+    return []
   }
 
   /** All but `error`: a closed socket may still raise one, which nobody else catches. */
