@@ -13,6 +13,7 @@ import { Http2Connection, type Http2Observer } from '../connection/http2-connect
 import { channels } from '../diagnostics.ts'
 import { ClientDestroyedError, HeadersTimeoutError, InformationalError, SocketError } from '../errors.ts'
 import { abandonConnect, reachedAt } from '../net/connector.ts'
+import { whenClosed } from '../net/socket-close.ts'
 import { StreamTransport } from '../net/stream-transport.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -70,6 +71,13 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
   #state: State = IDLE
   /** Connections that take nothing more and finish what runs on them. */
   #draining: Set<Connection> | null = null
+  /** Sockets that have not closed yet, also those of connections that are gone. */
+  #sockets = 0
+  readonly #onSocketGone = (): void => {
+    this.#sockets--
+    this.#checkClosed()
+    if (this.#state.at === 'idle') this.pump()
+  }
   #connectRetries = 0
   #accepting = 0
   #limitKnown = false
@@ -198,18 +206,25 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
       else request.fail(reason)
     }
     if (state.at === 'connecting') {
-      if (state.attempt.socket !== null) {
-        abandonConnect(state.attempt.socket as TLSSocket, new ClientDestroyedError())
-      }
+      if (state.attempt.socket !== null) this.#abandon(state.attempt.socket)
       this.#state = IDLE
     }
     const connections = [...(this.#draining ?? []), ...(state.at === 'open' ? [state.connection] : [])]
-    if (connections.length === 0) {
+    if (connections.length === 0 && this.#sockets === 0) {
       queueMicrotask(done)
       return
     }
     this.#whenClosed = done
     for (const connection of connections) connection.destroy(reason, verbatim)
+  }
+
+  #abandon(socket: Duplex): void {
+    // One of the caller's own connect function may have nobody who listens yet.
+    socket.on('error', () => {})
+    for (const abandoned of abandonConnect(socket as TLSSocket, new ClientDestroyedError())) {
+      this.#sockets++
+      whenClosed(abandoned, this.#onSocketGone)
+    }
   }
 
   onCapacity(): void {
@@ -280,7 +295,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
   }
 
   #checkClosed(): void {
-    if (this.#state.at === 'open' || this.#draining !== null) return
+    if (this.#state.at === 'open' || this.#draining !== null || this.#sockets > 0) return
     const done = this.#whenClosed
     this.#whenClosed = null
     done?.()
@@ -321,7 +336,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     }
     if (this.#queue.size > 0 || this.running > 0) return
     if (this.#state.at === 'open') this.#state.connection.rest()
-    else if (this.#state.at === 'idle') announceVacancy(this.speaker)
+    else if (this.#state.at === 'idle' && this.#sockets === 0) announceVacancy(this.speaker)
     const done = this.#whenEmpty
     this.#whenEmpty = null
     done?.()
@@ -391,7 +406,8 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     const connectedAt = now()
     const secured = (socket as Partial<TLSSocket>).encrypted === true ? connectedAt : null
     const times = { connect: reachedAt(socket) ?? attempt.connectedAt ?? connectedAt, secured }
-    const transport = new StreamTransport(socket)
+    this.#sockets++
+    const transport = new StreamTransport(socket, this.#onSocketGone)
     const { settings, http1 } = this.#commons
     const version = this.#speaksHttp2(socket) ? 'h2' : 'h1'
     const connection =

@@ -95,6 +95,11 @@ export class Dispatcher extends EventEmitter {
     throw new Error('not implemented')
   }
 
+  /** For `await using`: as `destroy()`, since nobody is left to wait for what still runs. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.destroy()
+  }
+
   /**
    * This dispatcher seen through interceptors; the last one given sees a request first. The original stays
    * as it is.

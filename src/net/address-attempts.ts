@@ -95,10 +95,11 @@ export class AddressesError extends AggregateError {
   }
 }
 
-/** Ends the connect that returned this socket, whichever socket is trying now. */
-export function abandonConnect(returned: Socket, reason?: Error): void {
-  undecided.get(returned)?.abandon(reason)
+/** Ends the connect that returned this socket, whichever socket is trying now. Returns those that were destroyed. */
+export function abandonConnect(returned: Socket, reason?: Error): ReadonlySet<Socket> {
+  const sockets = new Set(undecided.get(returned)?.abandon(reason))
   returned.destroy(reason)
+  return sockets.add(returned)
 }
 
 export class AddressAttempts {
@@ -133,8 +134,10 @@ export class AddressAttempts {
     }
   }
 
-  abandon(reason?: Error): void {
+  abandon(reason?: Error): readonly Socket[] {
+    const sockets = [...this.#running].map(({ socket }) => socket)
     this.#fail(reason ?? aborted())
+    return sockets
   }
 
   onConnectTimeout(): void {

@@ -4,9 +4,9 @@
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { loadNet } from '../base/lazy-modules.ts'
 import type { SocketInfo } from '../errors.ts'
 import { SlabInlet } from './slab-inlet.ts'
+import { whenClosed } from './socket-close.ts'
 import type { Transport, TransportSink } from './transport.ts'
 import { WriteBatch } from './write-batch.ts'
 
@@ -16,7 +16,11 @@ export class StreamTransport implements Transport {
   readonly #inlet: SlabInlet | null
   readonly #batch: WriteBatch
   readonly #addresses: SocketInfo
+  /** Until it was called. */
+  #onGone: (() => void) | null
   #sink: TransportSink | null = null
+  /** It has said so. */
+  #closed = false
   #error: Error | null = null
   #referenced = true
   #typeOfService: number | null = null
@@ -48,13 +52,20 @@ export class StreamTransport implements Transport {
     if (!this.socket.destroyed) this.destroy(null)
   }
   readonly #onClose = (): void => {
+    this.#closed = true
+    this.#onOver()
+  }
+  readonly #onOver = (): void => {
+    if (this.#sink === null) return
     // An orderly end waits until what came before it has been taken.
     if (this.#inlet?.hasBacklog && this.#error === null) this.#inlet.whenDrained(() => this.#endLate())
     else this.#finish()
   }
 
-  constructor(socket: Duplex) {
+  /** `onGone`: the socket is closed, or was handed over. Not before the sink has heard of it, or just then. */
+  constructor(socket: Duplex, onGone: (() => void) | null = null) {
     this.socket = socket
+    this.#onGone = onGone
     this.#inlet = SlabInlet.of(socket)
     this.#batch = new WriteBatch(socket)
     // A closed socket has forgotten its own address, and that is when errors want to tell it.
@@ -139,6 +150,7 @@ export class StreamTransport implements Transport {
     const backlog = this.#inlet?.release() ?? this.#unflow()
     for (let i = backlog.length - 1; i >= 0; i--) socket.unshift(backlog[i]!)
     if (unread.byteLength > 0) socket.unshift(unread)
+    this.#leave()
     return socket
   }
 
@@ -148,11 +160,8 @@ export class StreamTransport implements Transport {
     // A stream reads the stack of the error that it is given, and to format it takes longer than all else here. Nobody
     // but us listens to a socket that was opened for us; to another one somebody may.
     this.socket.destroy(this.#inlet === null ? (error ?? undefined) : undefined)
-    // Sockets tell when they are closed. One that has done so while bytes were waiting does not do it again,
-    // another Duplex may never do it, and somebody waits for it.
-    if (this.socket.closed || !(this.socket instanceof loadNet().Socket)) {
-      globalThis.setImmediate(this.#onClose)
-    }
+    // What runs on it does not wait until it has closed.
+    globalThis.setImmediate(this.#onOver)
   }
 
   /** As a new stream is, which flows when somebody wants its data: one that was paused waits for a `resume`. */
@@ -198,6 +207,14 @@ export class StreamTransport implements Transport {
     const sink = this.#sink
     this.#sink = null
     this.#unlisten()
+    if (this.#closed) this.#leave()
+    else if (this.#onGone !== null) whenClosed(this.socket, () => this.#leave())
     sink?.onTransportClosed(this.#error)
+  }
+
+  #leave(): void {
+    const onGone = this.#onGone
+    this.#onGone = null
+    onGone?.()
   }
 }
