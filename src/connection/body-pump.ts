@@ -3,7 +3,13 @@
  * that are not plain bytes, and both protocols.
  */
 import { RequestAbortedError } from '../errors.ts'
-import { type BodySource, type BodyStream, destroyStream, destroysItself } from '../request/body-source.ts'
+import {
+  type BodySource,
+  type BodyStream,
+  destroyStream,
+  destroysItself,
+  hasEnded,
+} from '../request/body-source.ts'
 import type { FormBody } from '../request/form-body.ts'
 
 export interface BodyPumpSink {
@@ -70,7 +76,7 @@ export class BodyPump {
   }
 
   #follow(stream: BodyStream): void {
-    if (stream.readableEnded === true) {
+    if (hasEnded(stream)) {
       this.#finish()
       return
     }
@@ -79,10 +85,7 @@ export class BodyPump {
       return
     }
     this.#stream = stream
-    stream.on('end', () => {
-      if (!destroysItself(stream)) destroyStream(stream, null)
-      this.#finish()
-    })
+    stream.on('end', () => this.#finish(stream))
     stream.on('error', (error: Error) => this.#fail(error))
     stream.on('close', () => this.#fail(stream.errored ?? new RequestAbortedError()))
     stream.on('data', (chunk: unknown) => this.#deliver(chunk))
@@ -126,9 +129,11 @@ export class BodyPump {
     return this.#state === 'stopped'
   }
 
-  #finish(): void {
+  #finish(stream: BodyStream | null = null): void {
     if (this.#state === 'stopped') return
     this.stop()
+    // Stopped before: some streams emit `close` as soon as they are told.
+    if (stream !== null && !destroysItself(stream)) destroyStream(stream, null)
     this.#sink.onSourceEnd()
   }
 

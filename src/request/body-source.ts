@@ -6,6 +6,7 @@
 import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { isUint8Array } from 'node:util/types'
+import { OldStream } from './old-stream.ts'
 
 export type BodySource =
   | { readonly kind: 'none' }
@@ -25,7 +26,7 @@ export interface WholeSource {
   bytes(): Uint8Array
 }
 
-/** A Node stream, or an older emitter that can at least `pipe` and `on`. */
+/** A stream of the runtime or of a library with the same manners. */
 export type BodyStream = Pick<Readable, 'on' | 'pipe'> & Partial<Readable>
 
 export interface FormDataLike extends Iterable<[string, unknown]> {
@@ -87,7 +88,7 @@ export function classifyBody(body: unknown): BodySource | null {
   if (body === null || body === undefined) return NONE
   if (typeof body === 'string') return stringSource(body)
   if (typeof body !== 'object') return null
-  if (isStream(body)) return { kind: 'stream', stream: body }
+  if (isStream(body)) return { kind: 'stream', stream: readableState(body) ? body : new OldStream(body) }
   if (isUint8Array(body)) return bytesSource(body)
   if (ArrayBuffer.isView(body)) {
     return bytesSource(new Uint8Array(body.buffer, body.byteOffset, body.byteLength))
@@ -143,7 +144,7 @@ export function givenBody(source: BodySource): unknown {
     case 'bytes':
       return source.bytes()
     case 'stream':
-      return source.stream
+      return source.stream instanceof OldStream ? source.stream.given : source.stream
     case 'iterable':
       return source.source
     case 'blob':
@@ -179,19 +180,27 @@ export function knownLength(source: BodySource): number | null {
 
 interface ReadableState {
   readonly objectMode?: boolean
+  readonly decoder?: unknown
   readonly ended?: boolean
+  readonly endEmitted?: boolean
   readonly length?: number
   readonly autoDestroy?: boolean
 }
 
 function endedLength(stream: BodyStream): number | null {
-  if (stream.readableEnded === true) return 0
+  if (hasEnded(stream)) return 0
   const state = readableState(stream)
-  if (state === undefined || stream.destroyed === true) return null
+  // Without a count it is no state of the runtime's making, and `read(0)` may take a piece out that is then lost.
+  if (typeof state?.length !== 'number' || stream.destroyed === true) return null
   if (typeof stream.read === 'function') stream.read(0)
-  return state.objectMode !== true && state.ended === true && typeof state.length === 'number'
-    ? state.length
-    : null
+  // With an encoding its length is in characters.
+  const countsBytes = state.objectMode !== true && !state.decoder
+  return countsBytes && state.ended === true ? state.length : null
+}
+
+/** It has told its end, and tells nothing any more. Older streams have no `readableEnded`. */
+export function hasEnded(stream: BodyStream): boolean {
+  return stream.readableEnded === true || readableState(stream)?.endEmitted === true
 }
 
 /** Older streams do not destroy themselves when they end. */

@@ -138,6 +138,12 @@ describe('known lengths', () => {
     assert.equal(lengthOf(new PassThrough().end('abc').destroy()), null)
     assert.equal(lengthOf({ pipe() {}, on() {} }), null)
     assert.equal(lengthOf({ pipe() {}, on() {}, _readableState: { ended: true, length: 4 } }), 4)
+    assert.equal(lengthOf(new PassThrough().setEncoding('utf8').end('grün')), null)
+  })
+
+  test('a stream of another make, whose read() takes a piece whatever it is told, is not read', () => {
+    const read = () => assert.fail('read')
+    assert.equal(lengthOf({ pipe() {}, on() {}, read, _readableState: { buffered: 3 } }), null)
   })
 })
 

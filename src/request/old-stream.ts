@@ -1,0 +1,66 @@
+/**
+ * A body that is a stream of the oldest make: an emitter of `data` and `end`, perhaps with `pause` and `resume`, as
+ * npm's `form-data` is. Nothing of it can be asked, so this listens from the moment it is given, keeps what comes
+ * before the request is sent, and is a stream like all others to everybody else.
+ */
+import { Readable } from 'node:stream'
+import { coverPollution } from '../base/own-options.ts'
+
+/** As far as one can rely on it; the rest may be there or not. */
+export interface OldEmitter {
+  on(event: string, listener: (value: unknown) => void): unknown
+  pause?(): unknown
+  resume?(): unknown
+  destroy?(error?: Error): unknown
+}
+
+/** Nothing comes from these any more, and nothing about them says so. */
+const ended = new WeakSet<object>()
+
+export class OldStream extends Readable {
+  readonly given: OldEmitter
+  #ended = false
+
+  constructor(given: OldEmitter) {
+    super(coverPollution({ highWaterMark: 64 * 1024 }))
+    this.given = given
+    // It may fail after its request, when nobody listens any more.
+    this.on('error', ignore)
+    given.on('error', (error) => this.destroy(error as Error))
+    if (ended.has(given)) {
+      this.#finish()
+      return
+    }
+    given.on('data', (chunk) => {
+      // Nothing, said aloud: to a stream of today it would be the end.
+      if (chunk === null || chunk === undefined || this.#ended || this.destroyed) return
+      if (!this.push(chunk)) given.pause?.()
+    })
+    given.on('end', () => this.#finish())
+    given.on('close', () => {
+      if (!this.#ended) this.destroy()
+    })
+  }
+
+  #finish(): void {
+    if (this.#ended) return
+    this.#ended = true
+    ended.add(this.given)
+    this.push(null)
+  }
+
+  override _read(): void {
+    if (!this.#ended) this.given.resume?.()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    try {
+      this.given.destroy?.(error ?? undefined)
+    } catch {
+      // What happened before it was given up is what counts.
+    }
+    done(error)
+  }
+}
+
+function ignore(): void {}
