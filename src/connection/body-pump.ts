@@ -2,6 +2,7 @@
  * Moves a request body from its source to a connection, with backpressure. The same pump serves all sources
  * that are not plain bytes, and both protocols.
  */
+import { isUint8Array } from 'node:util/types'
 import { RequestAbortedError } from '../errors.ts'
 import {
   type BodySource,
@@ -9,6 +10,9 @@ import {
   destroyStream,
   destroysItself,
   hasEnded,
+  isGone,
+  lostMemory,
+  withFixedLength,
 } from '../request/body-source.ts'
 import type { FormBody } from '../request/form-body.ts'
 
@@ -115,11 +119,16 @@ export class BodyPump {
 
   #deliver(chunk: unknown): void {
     if (this.#state === 'stopped') return
-    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) {
+    if (typeof chunk !== 'string' && !isUint8Array(chunk)) {
       this.#fail(badChunk(chunk))
       return
     }
-    if (chunk.length === 0 || this.#sink.onChunk(chunk) || this.#isStopped()) return
+    const piece = typeof chunk === 'string' ? chunk : withFixedLength(chunk)
+    if (piece.length === 0 && typeof piece !== 'string' && isGone(piece.buffer)) {
+      this.#fail(lostMemory())
+      return
+    }
+    if (piece.length === 0 || this.#sink.onChunk(piece) || this.#isStopped()) return
     this.#state = 'waiting'
     this.#stream?.pause?.()
   }

@@ -14,7 +14,8 @@ export interface BodyWriterHost {
   readonly congested: boolean
   /** The head without its framing line. */
   writeHead(request: Request, head: string, tail: string): void
-  writeBody(data: string | Uint8Array): void
+  /** Pieces that belong together. Bytes are done with when this returns: their owner may use the memory again. */
+  writeBody(pieces: readonly (string | Uint8Array)[]): void
   /** The body is out. */
   onBodyWritten(request: Request): void
   /** The body is not what its length says: the request cannot be completed. */
@@ -62,9 +63,7 @@ export class Http1BodyWriter implements BodyPumpSink {
       host.writeHead(this.request, this.#head, length === null ? CHUNKED_TAIL : contentLengthTail(length))
     }
     this.#written += bytes.byteLength
-    if (length === null) host.writeBody(chunkPrefix(bytes.byteLength))
-    host.writeBody(bytes)
-    if (length === null) host.writeBody(CHUNK_SUFFIX)
+    host.writeBody(length === null ? [chunkPrefix(bytes.byteLength), bytes, CHUNK_SUFFIX] : [bytes])
     this.request.onBodySent(chunk)
     return !host.congested
   }
@@ -76,7 +75,7 @@ export class Http1BodyWriter implements BodyPumpSink {
       const tail = expectsPayload(this.request.method) ? contentLengthTail(0) : NO_BODY_TAIL
       host.writeHead(this.request, this.#head, tail)
     } else if (this.#length === null) {
-      host.writeBody(LAST_CHUNK)
+      host.writeBody([LAST_CHUNK])
     }
     host.onBodyWritten(this.request)
   }

@@ -21,6 +21,7 @@ import { HeadParsers } from '../protocol/http1/head-parsers.ts'
 import { contentLengthTail, NO_BODY_TAIL } from '../protocol/http1/request-encoder.ts'
 import { type ResponseHead, ResponseParser, type ResponseSink } from '../protocol/http1/response-parser.ts'
 import { idleTime, Reuse } from '../protocol/http1/reuse.ts'
+import { lostMemory } from '../request/body-source.ts'
 import type { Request, RequestHost } from '../request/request.ts'
 import type { Connection, ConnectionObserver, ConnectionSettings, ConnectTimes } from './connection.ts'
 import { http1Error } from './failure-to-error.ts'
@@ -180,16 +181,15 @@ export class Http1Connection
     const ascii = body?.ascii ?? null
     const bytes = body !== null && ascii === null ? body.bytes() : null
     this.#announceHead(request, head)
-    const text = head + tail + (ascii ?? '')
-    if (this.#observer.pipelining > 1) {
-      // Others of the same tick may join it.
-      transport.write(text)
-      if (bytes !== null) transport.write(bytes)
-    } else if (bytes === null) {
-      transport.writeNow(text)
-    } else {
-      transport.writeAllNow([text, bytes])
+    if (body?.isIntact === false) {
+      this.onBodyBroken(request, lostMemory())
+      return
     }
+    const text = head + tail + (ascii ?? '')
+    // With pipelining, others of the same tick may join it.
+    if (this.#observer.pipelining > 1) transport.writeAll(bytes === null ? [text] : [text, bytes])
+    else if (bytes === null) transport.writeNow(text)
+    else transport.writeAllNow([text, bytes])
     request.onWritten()
   }
 
@@ -204,8 +204,8 @@ export class Http1Connection
     channels.sendHeaders.publish({ request, headers: head, socket: this.#transport.socket })
   }
 
-  writeBody(data: string | Uint8Array): void {
-    this.#transport.write(data)
+  writeBody(pieces: readonly (string | Uint8Array)[]): void {
+    this.#transport.writeAll(pieces)
     this.#deadline.refresh()
   }
 

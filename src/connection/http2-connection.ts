@@ -360,6 +360,10 @@ export class Http2Connection
     stream.slot.onWritable()
   }
 
+  onSpoiled(stream: Stream<Http2Exchange>): void {
+    stream.slot.onSpoiled()
+  }
+
   onClosed(stream: Stream<Http2Exchange>): void {
     this.#roomMade = true
     stream.slot.onStreamClosed(this.#reason)

@@ -17,6 +17,7 @@ import {
 import { HeaderBlock } from '../protocol/header-block.ts'
 import { CANCEL } from '../protocol/http2/constants.ts'
 import type { Stream } from '../protocol/http2/stream.ts'
+import { lostMemory, withFixedLength } from '../request/body-source.ts'
 import type { Request, RequestHost } from '../request/request.ts'
 import { BodyPump, type BodyPumpSink } from './body-pump.ts'
 import type { ConnectionSettings } from './connection.ts'
@@ -139,8 +140,12 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     }
     this.#sending = 'sent'
     if (request.source.kind === 'bytes') {
+      if (!request.source.isIntact) {
+        this.onSpoiled()
+        return
+      }
       this.#host.send(this, request.source.bytes(), true)
-      request.onBodySent(request.source.bytes())
+      request.onWholeBodySent(request.source)
     }
     request.onRequestSent(at)
   }
@@ -179,6 +184,17 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     this.request.fail(error, 'sending', 'no')
     this.#giveUp()
     return false
+  }
+
+  /** Its owner has given the memory away that the rest of the body is in. */
+  onSpoiled(): void {
+    const error = lostMemory()
+    if (this.#tunnel !== null) {
+      this.#tunnel.destroy(error)
+      return
+    }
+    this.request.fail(error, 'sending', 'no')
+    this.#giveUp()
   }
 
   /** The stream takes more of the body. */
@@ -318,7 +334,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
 
   sendTunnel(bytes: Uint8Array, end: boolean): boolean {
     if (end) this.#tunnelEnds++
-    return this.#host.send(this, bytes, end)
+    return this.#host.send(this, withFixedLength(bytes), end)
   }
 
   releaseTunnel(bytes: number): void {

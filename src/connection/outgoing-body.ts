@@ -5,7 +5,7 @@
 import { InvalidArgumentError, RequestContentLengthMismatchError } from '../errors.ts'
 import { isFieldValue } from '../protocol/ascii.ts'
 import { lengthMismatch, lengthToSend } from '../request/body-length.ts'
-import { knownLength } from '../request/body-source.ts'
+import { knownLength, lostMemory } from '../request/body-source.ts'
 import { encodeForm } from '../request/form-body.ts'
 import type { Request } from '../request/request.ts'
 import type { PumpedSource } from './body-pump.ts'
@@ -25,6 +25,7 @@ const NO_BODY: OutgoingBody = { length: null, contentType: null, pumped: null }
 export function prepareBody(request: Request, strictContentLength: boolean): OutgoingBody | Error {
   const { method, source } = request
   if (method === 'GET' && source.kind === 'none' && request.contentLength === null) return NO_BODY
+  if (source.kind === 'bytes' && !source.isIntact) return lostMemory()
   let known = knownLength(source)
   let contentType: string | null = null
   let pumped: PumpedSource | null = null

@@ -92,8 +92,12 @@ export class StreamTransport implements Transport {
     else if (this.socket.readableEnded) this.#onEnd()
   }
 
-  write(data: string | Uint8Array): void {
+  write(data: string): void {
     this.#batch.add(data)
+  }
+
+  writeAll(pieces: readonly (string | Uint8Array)[]): void {
+    this.#batch.addAll(pieces)
   }
 
   writeNow(data: string | Uint8Array): void {

@@ -28,10 +28,12 @@ export interface Transport {
   readonly congested: boolean
   attach(sink: TransportSink): void
   /** Joins what else is written in this tick. Strings are latin1. */
-  write(data: string | Uint8Array): void
+  write(data: string): void
+  /** The same with several pieces. Bytes are done with when this returns: their owner may use the memory again. */
+  writeAll(pieces: readonly (string | Uint8Array)[]): void
   /** Gives this to the socket now, behind what was written before. Strings are latin1. */
   writeNow(data: string | Uint8Array): void
-  /** The same with several pieces. */
+  /** The same with several pieces. Their memory is to be left alone until it is sent. */
   writeAllNow(pieces: readonly (string | Uint8Array)[]): void
   pauseReading(): void
   resumeReading(): void

@@ -9,6 +9,9 @@ import type { Writable } from 'node:stream'
 /** Past this a batch is flushed at once, so that a large upload is not held twice. */
 const FLUSH_AT_BYTES = 64 * 1024
 
+/** Bytes fewer than these are copied when they have to wait for the end of the tick; more go to the socket at once. */
+const COPY_BELOW_BYTES = 16 * 1024
+
 /** A body up to this size is copied behind its head: one buffer is cheaper to write than a list of them. */
 const JOIN_BELOW_BYTES = 4 * 1024
 
@@ -34,8 +37,29 @@ export class WriteBatch {
   }
 
   /** To be given to the socket at the end of the tick. */
-  add(data: string | Uint8Array): void {
+  add(data: string): void {
     this.put(data)
+    this.#flushLater()
+  }
+
+  /**
+   * The same with several pieces. Their memory belongs to somebody else, who may fill it again, or give it away, before the
+   * end of the tick: none of it is kept.
+   */
+  addAll(pieces: readonly (string | Uint8Array)[]): void {
+    // Behind a write that is under way even those would wait, in the socket.
+    const copied = this.#target.writableLength > 0 ? Number.POSITIVE_INFINITY : COPY_BELOW_BYTES
+    let isLarge = false
+    for (const piece of pieces) {
+      const stays = typeof piece === 'string' || piece.length >= copied
+      if (stays && typeof piece !== 'string') isLarge = true
+      this.put(stays ? piece : Buffer.from(piece))
+    }
+    if (isLarge) this.flush()
+    else this.#flushLater()
+  }
+
+  #flushLater(): void {
     if (this.#bytes >= FLUSH_AT_BYTES) {
       this.flush()
     } else if (!this.#scheduled) {
@@ -82,10 +106,11 @@ export class WriteBatch {
       target.write(join(parts, bytes))
       return
     }
+    const waits = target.writableLength > 0
     target.cork()
     for (const part of parts) {
       if (typeof part === 'string') target.write(part, 'latin1')
-      else target.write(part)
+      else target.write(waits ? Buffer.from(part) : part)
     }
     target.uncork()
   }

@@ -6,6 +6,7 @@
 import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { isUint8Array } from 'node:util/types'
+import { InvalidArgumentError } from '../errors.ts'
 import { OldStream } from './old-stream.ts'
 
 export type BodySource =
@@ -22,8 +23,12 @@ export interface WholeSource {
   readonly byteLength: number
   /** The same as a string, where that was given and each of its characters is one byte. */
   readonly ascii: string | null
+  /** The memory is as it was at the call. Its owner may have transferred or resized it since. */
+  readonly isIntact: boolean
   /** Made at the first call, where a string was given. */
   bytes(): Uint8Array
+  /** For handlers and subscribers: in memory that holds nothing else of ours. */
+  shown(): Uint8Array
 }
 
 /** A stream of the runtime or of a library with the same manners. */
@@ -41,17 +46,23 @@ const MAX_ASCII_LENGTH = 8 * 1024
 class BytesSource implements WholeSource {
   readonly kind = 'bytes'
   readonly ascii = null
+  readonly byteLength: number
   readonly #bytes: Uint8Array
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
+    this.#bytes = withFixedLength(bytes)
+    this.byteLength = bytes.byteLength
   }
 
-  get byteLength(): number {
-    return this.#bytes.byteLength
+  get isIntact(): boolean {
+    return this.#bytes.byteLength === this.byteLength
   }
 
   bytes(): Uint8Array {
+    return this.#bytes
+  }
+
+  shown(): Uint8Array {
     return this.#bytes
   }
 }
@@ -59,6 +70,7 @@ class BytesSource implements WholeSource {
 /** A short string: over HTTP/1.1 it goes out with the head as it is, and bytes are made only where they are wanted. */
 class StringSource implements WholeSource {
   readonly kind = 'bytes'
+  readonly isIntact = true
   readonly #text: string
   #byteLength = -1
   #bytes: Buffer | null = null
@@ -81,9 +93,31 @@ class StringSource implements WholeSource {
     this.#bytes ??= Buffer.from(this.#text)
     return this.#bytes
   }
+
+  shown(): Uint8Array {
+    const bytes = Buffer.allocUnsafeSlow(this.byteLength)
+    bytes.write(this.#text)
+    return bytes
+  }
 }
 
-/** Returns null for a value that cannot be a body. */
+/**
+ * A view whose length follows that of its memory becomes one of the length it has now. Of any other, the length stays as
+ * it is or becomes 0, when the memory is taken away.
+ */
+export function withFixedLength(bytes: Uint8Array): Uint8Array {
+  const buffer = bytes.buffer as { readonly resizable?: boolean; readonly growable?: boolean }
+  return buffer.resizable === true || buffer.growable === true
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : bytes
+}
+
+/** Of a request whose bytes are not there any more when they are to be written. */
+export function lostMemory(): Error {
+  return new InvalidArgumentError('the memory of the body was transferred or resized before it was sent')
+}
+
+/** Returns null for a value that cannot be a body; throws for one whose memory is gone. */
 export function classifyBody(body: unknown): BodySource | null {
   if (body === null || body === undefined) return NONE
   if (typeof body === 'string') return stringSource(body)
@@ -91,9 +125,13 @@ export function classifyBody(body: unknown): BodySource | null {
   if (isStream(body)) return { kind: 'stream', stream: readableState(body) ? body : new OldStream(body) }
   if (isUint8Array(body)) return bytesSource(body)
   if (ArrayBuffer.isView(body)) {
+    if (isGone(body.buffer)) throw lostMemory()
     return bytesSource(new Uint8Array(body.buffer, body.byteOffset, body.byteLength))
   }
-  if (body instanceof ArrayBuffer) return bytesSource(new Uint8Array(body))
+  if (body instanceof ArrayBuffer) {
+    if (isGone(body)) throw lostMemory()
+    return bytesSource(new Uint8Array(body))
+  }
   if (isFormDataLike(body)) return { kind: 'form', form: body }
   if (body instanceof Blob) return { kind: 'blob', blob: body }
   if (isIterable(body)) return { kind: 'iterable', source: body }
@@ -111,7 +149,19 @@ export function isStream(value: unknown): value is BodyStream {
 }
 
 function bytesSource(bytes: Uint8Array): BodySource {
-  return bytes.byteLength === 0 ? NONE : new BytesSource(bytes)
+  if (bytes.byteLength > 0) return new BytesSource(bytes)
+  if (isGone(bytes.buffer)) throw lostMemory()
+  return NONE
+}
+
+/** Its owner has transferred it. Node 20 has no `detached`, but nothing can be made over such memory. */
+export function isGone(buffer: ArrayBufferLike): boolean {
+  if (buffer.byteLength > 0) return false
+  try {
+    return new Uint8Array(buffer).length > 0
+  } catch {
+    return true
+  }
 }
 
 function stringSource(text: string): BodySource {
@@ -142,7 +192,7 @@ export function givenBody(source: BodySource): unknown {
     case 'none':
       return null
     case 'bytes':
-      return source.bytes()
+      return source.shown()
     case 'stream':
       return source.stream instanceof OldStream ? source.stream.given : source.stream
     case 'iterable':

@@ -236,7 +236,7 @@ export class Request extends RequestTerms {
       this.abort(error)
       return
     }
-    this.onBodySent(source.bytes())
+    this.onBodySent(source.shown())
   }
 
   onBodySent(chunk: string | Uint8Array): void {

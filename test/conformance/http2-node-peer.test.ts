@@ -114,6 +114,8 @@ class Connection implements EngineSink<Exchange> {
     stream.slot.settle(failure)
   }
 
+  onSpoiled(): void {}
+
   onWritable(stream: Stream<Exchange>): void {
     stream.slot.onWritable()
   }

@@ -31,6 +31,27 @@ describe('a connection is lost while requests run', () => {
     )
   })
 
+  test('a body whose memory was given away meanwhile is not sent again', async (t) => {
+    const { client, sockets, settle, say } = memoryPair(t, { pipelining: 3 })
+    const body = new Uint8Array(9).fill(0x61)
+    const options = { path: '/2', method: 'PUT', idempotent: true, body, ...FREE } as const
+    const handlers = [
+      send(client, { path: '/1', ...FREE }),
+      send(client, options),
+      send(client, { path: '/3', ...FREE }),
+    ]
+    await settle()
+    assert.equal(requestLines(sockets[0]!.written).length, 3)
+    structuredClone(body.buffer, { transfer: [body.buffer] })
+    sockets[0]!.finish()
+    await settle()
+    assert.deepEqual(requestLines(sockets[1]!.written), ['GET /3'])
+    assert.ok(handlers[1]!.error instanceof errors.InvalidArgumentError, String(handlers[1]!.error))
+    assert.match(handlers[1]!.error.message, /^the memory of the body was transferred or resized/)
+    await say(response('3'))
+    assert.equal(handlers[2]!.body, '3')
+  })
+
   test('a second start has a new controller', async (t) => {
     const { client, sockets, settle, say } = memoryPair(t, { pipelining: 2 })
     send(client, FREE)

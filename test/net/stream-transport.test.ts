@@ -135,7 +135,7 @@ describe('StreamTransport', () => {
     const { socket, transport, sink } = overMemory()
     assert.equal(transport.congested, false)
     socket.held = true
-    transport.write(Buffer.alloc(socket.writableHighWaterMark + 1))
+    transport.writeAll([Buffer.alloc(socket.writableHighWaterMark + 1)])
     assert.equal(transport.congested, true)
     await turns(1)
     assert.equal(transport.congested, true)

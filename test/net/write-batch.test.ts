@@ -48,7 +48,7 @@ describe('WriteBatch', () => {
     const { stream, writes } = target()
     const batch = new WriteBatch(stream)
     batch.add('head ')
-    batch.add(Buffer.from('body '))
+    batch.addAll([Buffer.from('body ')])
     batch.add('tail')
     await tick()
     assert.deepEqual(writes, ['head body tail'])
@@ -80,13 +80,11 @@ describe('WriteBatch', () => {
     assert.equal(given[0], bytes)
   })
 
-  test('a larger body is not copied: the parts leave together', async () => {
+  test('a larger body is not copied: the parts leave together', () => {
     const { stream, writes } = target()
     const batch = new WriteBatch(stream)
-    batch.add('head')
-    batch.add(Buffer.alloc(5000, 'x'))
-    batch.add('tail')
-    await tick()
+    for (const part of ['head', Buffer.alloc(5000, 'x'), 'tail']) batch.put(part)
+    batch.flush()
     assert.deepEqual(writes, [`head|${'x'.repeat(5000)}|tail`])
   })
 
@@ -94,7 +92,7 @@ describe('WriteBatch', () => {
     const { stream, writes } = target()
     const batch = new WriteBatch(stream)
     batch.add('head')
-    batch.add(Buffer.alloc(64 * 1024, 'x'))
+    batch.addAll([Buffer.alloc(64 * 1024, 'x')])
     assert.equal(writes.length, 1)
     assert.equal(batch.waiting, 0)
   })
@@ -105,7 +103,7 @@ describe('WriteBatch', () => {
     batch.add('\xe9')
     await tick()
     batch.add('\xe9')
-    batch.add(Buffer.from([0xff]))
+    batch.addAll([Buffer.from([0xff])])
     await tick()
     assert.deepEqual(writes, ['\xe9', '\xe9\xff'])
   })
@@ -126,10 +124,52 @@ describe('WriteBatch', () => {
     const { stream, writes } = target()
     const batch = new WriteBatch(stream)
     batch.add('a')
-    batch.add(Buffer.from('b'))
+    batch.addAll([Buffer.from('b')])
     stream.destroy()
     await tick()
     assert.deepEqual(writes, [])
     assert.equal(batch.waiting, 0)
+  })
+
+  test('what is added is taken as it is: it may be changed or given away before it leaves', async () => {
+    const { stream, writes } = target()
+    const batch = new WriteBatch(stream)
+    const small = new Uint8Array(5).fill(0x61)
+    batch.addAll(['<', small, '>'])
+    small.fill(0x62)
+    structuredClone(small.buffer, { transfer: [small.buffer] })
+    await tick()
+    assert.deepEqual(writes, ['<aaaaa>'])
+
+    const large = new Uint8Array(20_000).fill(0x61)
+    batch.addAll(['<', large, '>'])
+    assert.deepEqual(writes.splice(0), ['<aaaaa>', `<|${'a'.repeat(20_000)}|>`])
+  })
+
+  test('what would wait in the socket is copied', async () => {
+    const given: unknown[] = []
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        given.push(chunk)
+        setImmediate(done)
+      },
+    })
+    const batch = new WriteBatch(stream)
+    const first = Buffer.alloc(20_000, 'a')
+    const added = Buffer.alloc(20_000, 'b')
+    const put = Buffer.alloc(20_000, 'c')
+    batch.addAll([first])
+    assert.equal(given[0], first)
+    batch.addAll([added])
+    batch.put('-')
+    batch.put(put)
+    batch.flush()
+    added.fill('x')
+    put.fill('x')
+    await new Promise((resolve) => stream.end(resolve))
+    assert.deepEqual(
+      given.map((chunk) => String(chunk).slice(0, 2)),
+      ['aa', 'bb', '-', 'cc'],
+    )
   })
 })

@@ -59,6 +59,10 @@ export class Recorder implements EngineSink<string> {
     )
   }
 
+  onSpoiled(stream: RecordedStream): void {
+    this.#note(stream, `spoiled ${stream.id}`)
+  }
+
   onWritable(stream: RecordedStream): void {
     this.#note(stream, `writable ${stream.id}`)
   }

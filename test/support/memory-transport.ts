@@ -26,6 +26,10 @@ export class MemoryTransport implements Transport {
     this.write(data)
   }
 
+  writeAll(pieces: readonly (string | Uint8Array)[]): void {
+    for (const piece of pieces) this.write(piece)
+  }
+
   writeAllNow(pieces: readonly (string | Uint8Array)[]): void {
     for (const piece of pieces) this.write(piece)
   }

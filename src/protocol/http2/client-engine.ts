@@ -119,8 +119,8 @@ export class ClientEngine<T> {
   }
 
   /**
-   * Queues body bytes, which must not be changed before they are out. False asks the caller to wait for
-   * `onWritable`, or says that the stream is closed and the bytes were dropped.
+   * Queues body bytes, in a view of fixed length; they must not be changed before they are out. False asks the caller to
+   * wait for `onWritable`, or says that the stream is closed and the bytes were dropped.
    */
   send(stream: Stream<T>, chunk: Uint8Array, end: boolean): boolean {
     if (stream.isClosed) return false
@@ -200,6 +200,13 @@ export class ClientEngine<T> {
       scheduler.closed = []
       for (const stream of closed) session.retire(stream)
       for (const stream of closed) session.sink.onClosed(stream)
+    }
+    if (scheduler.spoiled.length > 0) {
+      const spoiled = scheduler.spoiled
+      scheduler.spoiled = []
+      for (const stream of spoiled) {
+        if (!stream.isClosed) session.sink.onSpoiled(stream)
+      }
     }
     if (scheduler.writable.length > 0) {
       const writable = scheduler.writable

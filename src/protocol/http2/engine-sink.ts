@@ -26,6 +26,8 @@ export interface EngineSink<T> {
   onReset(stream: Stream<T>, failure: ProtocolFailure, unprocessed: boolean): void
   /** The stream was held back by `send` and may be given more now. */
   onWritable(stream: Stream<T>): void
+  /** The memory of body bytes that were queued has been given away: the owner must `reset` the stream. */
+  onSpoiled(stream: Stream<T>): void
   /** Both directions are done; the stream no longer counts. What was not sent by now never will be. */
   onClosed(stream: Stream<T>): void
   /** After each SETTINGS frame of the server. */

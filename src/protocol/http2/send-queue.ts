@@ -1,6 +1,7 @@
 /**
  * Body bytes of one stream that wait for its windows. Chunks are kept by reference and cut at frame
- * boundaries, so a chunk must not be changed before it is out. Knows nothing about windows.
+ * boundaries, so a chunk must not be changed before it is out. Its length must be fixed: it becomes 0 when its owner gives
+ * the memory away. Knows nothing about windows.
  */
 import type { FrameWriter } from './frame-writer.ts'
 
@@ -24,6 +25,17 @@ export class SendQueue {
     if (chunk.length === 0) return
     this.#chunks.push(chunk)
     this.#bytes += chunk.length
+  }
+
+  /** Whether the memory of the next `count` bytes is still there. */
+  holds(count: number): boolean {
+    let held = -this.#offset
+    for (let at = this.#head; held < count; at++) {
+      const { length } = this.#chunks[at]!
+      if (length === 0) return false
+      held += length
+    }
+    return true
   }
 
   /** Moves exactly `count` bytes, no more than there are, into the writer. */

@@ -2,7 +2,7 @@
  * Whose turn it is to send (RFC 9113 §5.2): streams take turns frame by frame, as far as their windows and
  * the connection's allow. Owns the connection's send window and the two lists of waiting streams. Control
  * frames are in the writer already when this runs, so they go first. Calls nobody back: what became of the
- * streams is collected in `writable` and `closed`.
+ * streams is collected in `writable`, `spoiled` and `closed`.
  */
 import type { HpackEncoder } from '../hpack/encoder.ts'
 import type { AbuseMeter } from './abuse-meter.ts'
@@ -26,6 +26,8 @@ export class SendScheduler<T> {
   readonly #waiting = new StreamList<T>()
   /** Streams that were held back and may be given more. */
   writable: Stream<T>[] = []
+  /** Streams that have nothing to send any more in place of what they were given: its memory is gone. */
+  spoiled: Stream<T>[] = []
   /** Streams whose END_STREAM was the last thing they waited for. */
   closed: Stream<T>[] = []
 
@@ -71,16 +73,25 @@ export class SendScheduler<T> {
       } else if (this.window.available <= 0) {
         this.#waiting.push(stream)
       } else {
-        left -= this.#sendData(stream)
-        this.consider(stream)
+        const length = this.#frameLength(stream)
+        if (stream.queue.holds(length)) {
+          this.#sendData(stream, length)
+          left -= length
+          this.consider(stream)
+        } else {
+          this.spoiled.push(stream)
+        }
       }
     }
   }
 
-  #sendData(stream: Stream<T>): number {
-    const queued = stream.queue.bytes
+  #frameLength(stream: Stream<T>): number {
     const maxFrame = Math.min(this.#remote.maxFrameSize, MAX_SENT_FRAME)
-    const length = Math.min(queued, maxFrame, stream.sendWindow.available, this.window.available)
+    return Math.min(stream.queue.bytes, maxFrame, stream.sendWindow.available, this.window.available)
+  }
+
+  #sendData(stream: Stream<T>, length: number): void {
+    const queued = stream.queue.bytes
     const isLast = length === queued && stream.hasAllToSend && stream.trailers === null
     stream.sendWindow.take(length)
     this.window.take(length)
@@ -93,7 +104,6 @@ export class SendScheduler<T> {
       stream.isHeldBack = false
       this.writable.push(stream)
     }
-    return length
   }
 
   /**

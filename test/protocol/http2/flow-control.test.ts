@@ -39,6 +39,23 @@ describe('sending', () => {
     assert.equal(one.queuedBytes + two.queuedBytes, 0)
   })
 
+  test('bytes whose memory is given away while they wait: the stream is told of, and nothing of them goes out', () => {
+    const peer = FramePeer.ready({}, [[SETTINGS_INITIAL_WINDOW_SIZE, 6]])
+    const one = peer.request(POST, false)
+    const two = peer.request(POST, false)
+    const gone = new Uint8Array(4)
+    peer.engine.send(one, Buffer.from('abcd'), false)
+    peer.engine.send(one, gone, true)
+    peer.engine.send(two, Buffer.from('x'), true)
+    structuredClone(gone.buffer, { transfer: [gone.buffer] })
+    // The first frame would take two bytes of what is gone.
+    assert.deepEqual(peer.wantData(3), { text: 'x', endStream: true })
+    assert.ok(peer.heard.includes('spoiled 1'))
+    peer.wantNothing()
+    peer.engine.reset(one, CANCEL)
+    peer.wantReset(1, CANCEL)
+  })
+
   test('an end without bytes needs no window', () => {
     const peer = FramePeer.ready({}, [[SETTINGS_INITIAL_WINDOW_SIZE, 1_000_000]])
     const one = peer.request(POST, false)
