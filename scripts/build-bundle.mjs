@@ -1,7 +1,7 @@
-// The code of the package, after tsc has written its declarations (`npm run build` does both). One file loads
-// many times faster than the modules it is made of. The cookie helpers are a file of their own, and the entry
-// has no code: so whoever bundles only the helpers gets no client with them, since no file has side effects
-// (`sideEffects` in package.json).
+// The code of the package, after tsc has written its declarations (`npm run build` does both), once as ES modules
+// for `import` and once as CommonJS for `require`. One file loads many times faster than the modules it is made
+// of. The cookie helpers are a file of their own, and the entry has no code: so whoever bundles only the helpers
+// gets no client with them, since no file has side effects (`sideEffects` in package.json).
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,6 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const SETTINGS = {
   absWorkingDir: root,
   bundle: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20.19',
   minifySyntax: true,
@@ -23,45 +22,81 @@ const SETTINGS = {
   logLevel: 'warning',
 }
 
-const COOKIES = external(/cookies\/api\.ts$/, './cookies.js')
+const ES_MODULE = { format: 'esm' }
+/** What the language gives to modules must be said to scripts. */
+const COMMON_JS = { format: 'cjs', banner: { js: "'use strict';" } }
 
-const cookieNames = await bundle({ entryPoints: ['src/cookies/api.ts'] }, 'dist/cookies.js')
+const cookieNames = await exportsOf('src/cookies/api.ts')
 const surface = await exportsOf('src/index.ts')
 const clientNames = surface.filter((name) => name !== 'default' && !cookieNames.includes(name))
+const allNames = [...clientNames, ...cookieNames].sort()
 const client = `export { ${clientNames.join(', ')} } from './src/index.ts'`
-await bundle({ stdin: { contents: client, resolveDir: root }, plugins: [COOKIES] }, 'dist/client.js')
-writeFileSync(join(root, 'dist/index.js'), entry())
+
+for (const [kind, extension, entry] of [
+  [ES_MODULE, 'js', moduleEntry],
+  [COMMON_JS, 'cjs', commonEntry],
+]) {
+  const cookies = external(/cookies\/api\.ts$/, `./cookies.${extension}`)
+  await bundle({ ...kind, entryPoints: ['src/cookies/api.ts'] }, `dist/cookies.${extension}`)
+  const stdin = { contents: client, resolveDir: root }
+  await bundle({ ...kind, stdin, plugins: [cookies] }, `dist/client.${extension}`)
+  writeFileSync(join(root, `dist/index.${extension}`), entry())
+}
+
 const library = external(/^\.\.\/index\.ts$/, '../index.js')
 // As deep in the package as its source is, since it reads the manifest. Its first line (`#!…`) is kept.
-await bundle({ entryPoints: ['src/cli/main.ts'], plugins: [library] }, 'dist/cli/main.js')
+await bundle({ ...ES_MODULE, entryPoints: ['src/cli/main.ts'], plugins: [library] }, 'dist/cli/main.js')
 chmodSync(join(root, 'dist/cli/main.js'), 0o755)
 
 /** All names, from where they are, and together as the default export. */
-function entry() {
-  const list = (names) => `{\n  ${names.join(',\n  ')},\n}`
-  const all = [...clientNames, ...cookieNames].sort()
+function moduleEntry() {
   return `import ${list(clientNames)} from './client.js'
 import ${list(cookieNames)} from './cookies.js'
 
-export ${list(all)}
+export ${list(allNames)}
 
-export default ${list(all)}
+export default ${list(allNames)}
 `
 }
 
-/** Writes one file; gives the names it exports. */
+/**
+ * A plain object, so that tests can replace what is in it. It passes for a compiled ES module: then `import *` of
+ * TypeScript and Babel gives this very object, and not a copy in which a replacement would go unnoticed. The
+ * default export is the object as well, and not enumerable, so that a spread of it takes only the names along.
+ */
+function commonEntry() {
+  return `'use strict'
+
+const ${list(clientNames)} = require('./client.cjs')
+const ${list(cookieNames)} = require('./cookies.cjs')
+
+module.exports = ${list(allNames)}
+
+Object.defineProperty(module.exports, '__esModule', { value: true })
+Object.defineProperty(module.exports, 'default', {
+  value: module.exports,
+  writable: true,
+  configurable: true,
+})
+`
+}
+
+function list(names) {
+  return `{\n  ${names.join(',\n  ')},\n}`
+}
+
 async function bundle(options, outfile) {
-  const { metafile } = await build({ ...SETTINGS, ...options, outfile, metafile: true })
+  await build({ ...SETTINGS, ...options, outfile })
   const file = join(root, outfile)
   const code = withClassNames(readFileSync(file, 'utf8'))
   writeFileSync(file, code)
   console.log(`${outfile}: ${(code.length / 1024).toFixed(0)} KB`)
-  return metafile.outputs[outfile].exports
 }
 
 async function exportsOf(file) {
   const { metafile } = await build({
     ...SETTINGS,
+    ...ES_MODULE,
     entryPoints: [file],
     outfile: 'dist/index.js',
     write: false,

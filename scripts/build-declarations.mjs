@@ -1,29 +1,36 @@
-// After tsc: keeps the declarations that dist/index.d.ts leads to, and makes them name each other as `.js`
-// files, which every version of TypeScript finds whatever its settings are.
+// After tsc: keeps the declarations that dist/index.d.ts leads to. There is one set of them, of the CommonJS kind,
+// which both kinds of modules may import: a `Client` that was imported is then no other type than one that was
+// required. Only the entry is there twice. They name each other as `.cjs` files, which every version of TypeScript
+// finds whatever its settings are.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url))
 const SPECIFIER = /(\bfrom |\bimport\()'(\.[^']+)\.ts'/g
+/** By this name, since what a default import gives depends on the kinds of both modules. */
+const DEFAULT_EXPORT = 'ventuno'
 
 const kept = new Set()
 keep(join(dist, 'index.d.ts'))
 for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
-  const file = join(entry.parentPath, entry.name)
-  if (entry.isFile() && !kept.has(file)) rmSync(file)
+  if (entry.isFile() && entry.name.endsWith('.d.ts')) rmSync(join(entry.parentPath, entry.name))
 }
 for (const entry of readdirSync(dist, { withFileTypes: true })) {
   const folder = join(dist, entry.name)
   if (entry.isDirectory() && !hasFiles(folder)) rmSync(folder, { recursive: true })
 }
-console.log(`declarations: ${kept.size} files`)
+writeFileSync(
+  join(dist, 'index.d.ts'),
+  `export * from './index.cjs';\nexport { ${DEFAULT_EXPORT} as default } from './${DEFAULT_EXPORT}.cjs';\n`,
+)
+console.log(`declarations: ${kept.size + 1} files`)
 
 function keep(file) {
   if (kept.has(file)) return
   kept.add(file)
   const text = readFileSync(file, 'utf8')
-  writeFileSync(file, text.replace(SPECIFIER, "$1'$2.js'"))
+  writeFileSync(file.replace(/\.d\.ts$/, '.d.cts'), text.replace(SPECIFIER, "$1'$2.cjs'"))
   for (const [, , target] of text.matchAll(SPECIFIER)) keep(join(dirname(file), `${target}.d.ts`))
 }
 

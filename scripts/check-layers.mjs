@@ -14,9 +14,9 @@ const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol
 
 const RULES = [
   { files: /^cli\//, may: ['index.ts'] },
-  { files: /^index\.ts$/, may: [''] },
+  { files: /^(index|ventuno)\.ts$/, may: [''] },
   { files: /^install\.ts$/, may: ['fetch/', 'websocket/'] },
-  { files: /^errors\.ts$/, may: [] },
+  { files: /^errors\.ts$/, may: ['base/kind.ts'] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
   { files: /^base\//, may: [] },
   { files: /^protocol\/(ascii|failure|known-bytes)\.ts$/, may: [], alone: true },
