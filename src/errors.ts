@@ -3,20 +3,7 @@
  * copy of the library match the classes of another, and undici's classes match ours (contract: errors.md).
  */
 
-/** Class → its registry symbol. A user's subclass has no entry and gets the ordinary prototype check. */
-const kinds = new WeakMap<object, symbol>()
-
-function defineKind(errorClass: { prototype: object }, code: string): void {
-  const kind = Symbol.for(`undici.error.${code}`)
-  kinds.set(errorClass, kind)
-  Object.defineProperty(errorClass.prototype, kind, { value: true })
-}
-
-function isInstance(errorClass: object, value: unknown): boolean {
-  const kind = kinds.get(errorClass)
-  if (kind === undefined) return Function.prototype[Symbol.hasInstance].call(errorClass, value)
-  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[kind] === true
-}
+import { defineKind, isInstance } from './base/kind.ts'
 
 /** The socket a {@link SocketError} speaks of, as it was when the error was made. */
 export interface SocketInfo {
@@ -103,7 +90,7 @@ export class UndiciError extends Error {
   declare socket?: SocketInfo | null | undefined
 
   static {
-    defineKind(UndiciError, 'UND_ERR')
+    defineKind(UndiciError, 'undici.error.UND_ERR')
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -118,7 +105,7 @@ export class ConnectTimeoutError extends UndiciError {
   override code: string = 'UND_ERR_CONNECT_TIMEOUT'
 
   static {
-    defineKind(ConnectTimeoutError, 'UND_ERR_CONNECT_TIMEOUT')
+    defineKind(ConnectTimeoutError, 'undici.error.UND_ERR_CONNECT_TIMEOUT')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -132,7 +119,7 @@ export class HeadersTimeoutError extends UndiciError {
   override code: string = 'UND_ERR_HEADERS_TIMEOUT'
 
   static {
-    defineKind(HeadersTimeoutError, 'UND_ERR_HEADERS_TIMEOUT')
+    defineKind(HeadersTimeoutError, 'undici.error.UND_ERR_HEADERS_TIMEOUT')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -146,7 +133,7 @@ export class HeadersOverflowError extends UndiciError {
   override code: string = 'UND_ERR_HEADERS_OVERFLOW'
 
   static {
-    defineKind(HeadersOverflowError, 'UND_ERR_HEADERS_OVERFLOW')
+    defineKind(HeadersOverflowError, 'undici.error.UND_ERR_HEADERS_OVERFLOW')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -160,7 +147,7 @@ export class BodyTimeoutError extends UndiciError {
   override code: string = 'UND_ERR_BODY_TIMEOUT'
 
   static {
-    defineKind(BodyTimeoutError, 'UND_ERR_BODY_TIMEOUT')
+    defineKind(BodyTimeoutError, 'undici.error.UND_ERR_BODY_TIMEOUT')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -174,7 +161,7 @@ export class InvalidArgumentError extends UndiciError {
   override code: string = 'UND_ERR_INVALID_ARG'
 
   static {
-    defineKind(InvalidArgumentError, 'UND_ERR_INVALID_ARG')
+    defineKind(InvalidArgumentError, 'undici.error.UND_ERR_INVALID_ARG')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -188,7 +175,7 @@ export class InvalidReturnValueError extends UndiciError {
   override code: string = 'UND_ERR_INVALID_RETURN_VALUE'
 
   static {
-    defineKind(InvalidReturnValueError, 'UND_ERR_INVALID_RETURN_VALUE')
+    defineKind(InvalidReturnValueError, 'undici.error.UND_ERR_INVALID_RETURN_VALUE')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -202,7 +189,7 @@ export class AbortError extends UndiciError {
   override code: string = 'UND_ERR_ABORT'
 
   static {
-    defineKind(AbortError, 'UND_ERR_ABORT')
+    defineKind(AbortError, 'undici.error.UND_ERR_ABORT')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -216,7 +203,7 @@ export class RequestAbortedError extends AbortError {
   override code: string = 'UND_ERR_ABORTED'
 
   static {
-    defineKind(RequestAbortedError, 'UND_ERR_ABORTED')
+    defineKind(RequestAbortedError, 'undici.error.UND_ERR_ABORTED')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -230,7 +217,7 @@ export class InformationalError extends UndiciError {
   override code: string = 'UND_ERR_INFO'
 
   static {
-    defineKind(InformationalError, 'UND_ERR_INFO')
+    defineKind(InformationalError, 'undici.error.UND_ERR_INFO')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -244,7 +231,7 @@ export class RequestContentLengthMismatchError extends UndiciError {
   override code: string = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'
 
   static {
-    defineKind(RequestContentLengthMismatchError, 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH')
+    defineKind(RequestContentLengthMismatchError, 'undici.error.UND_ERR_REQ_CONTENT_LENGTH_MISMATCH')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -258,7 +245,7 @@ export class ResponseContentLengthMismatchError extends UndiciError {
   override code: string = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
 
   static {
-    defineKind(ResponseContentLengthMismatchError, 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+    defineKind(ResponseContentLengthMismatchError, 'undici.error.UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -272,7 +259,7 @@ export class ClientDestroyedError extends UndiciError {
   override code: string = 'UND_ERR_DESTROYED'
 
   static {
-    defineKind(ClientDestroyedError, 'UND_ERR_DESTROYED')
+    defineKind(ClientDestroyedError, 'undici.error.UND_ERR_DESTROYED')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -286,7 +273,7 @@ export class ClientClosedError extends UndiciError {
   override code: string = 'UND_ERR_CLOSED'
 
   static {
-    defineKind(ClientClosedError, 'UND_ERR_CLOSED')
+    defineKind(ClientClosedError, 'undici.error.UND_ERR_CLOSED')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -300,7 +287,7 @@ export class NotSupportedError extends UndiciError {
   override code: string = 'UND_ERR_NOT_SUPPORTED'
 
   static {
-    defineKind(NotSupportedError, 'UND_ERR_NOT_SUPPORTED')
+    defineKind(NotSupportedError, 'undici.error.UND_ERR_NOT_SUPPORTED')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -314,7 +301,7 @@ export class ResponseExceededMaxSizeError extends UndiciError {
   override code: string = 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
 
   static {
-    defineKind(ResponseExceededMaxSizeError, 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
+    defineKind(ResponseExceededMaxSizeError, 'undici.error.UND_ERR_RES_EXCEEDED_MAX_SIZE')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -328,7 +315,7 @@ export class BalancedPoolMissingUpstreamError extends UndiciError {
   override code: string = 'UND_ERR_BPL_MISSING_UPSTREAM'
 
   static {
-    defineKind(BalancedPoolMissingUpstreamError, 'UND_ERR_BPL_MISSING_UPSTREAM')
+    defineKind(BalancedPoolMissingUpstreamError, 'undici.error.UND_ERR_BPL_MISSING_UPSTREAM')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -342,7 +329,7 @@ export class MaxOriginsReachedError extends UndiciError {
   override code: string = 'UND_ERR_MAX_ORIGINS_REACHED'
 
   static {
-    defineKind(MaxOriginsReachedError, 'UND_ERR_MAX_ORIGINS_REACHED')
+    defineKind(MaxOriginsReachedError, 'undici.error.UND_ERR_MAX_ORIGINS_REACHED')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -356,7 +343,7 @@ export class MessageSizeExceededError extends UndiciError {
   override code: string = 'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED'
 
   static {
-    defineKind(MessageSizeExceededError, 'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED')
+    defineKind(MessageSizeExceededError, 'undici.error.UND_ERR_WS_MESSAGE_SIZE_EXCEEDED')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -371,7 +358,7 @@ export class SocketError extends UndiciError {
   override socket: SocketInfo | null | undefined
 
   static {
-    defineKind(SocketError, 'UND_ERR_SOCKET')
+    defineKind(SocketError, 'undici.error.UND_ERR_SOCKET')
   }
 
   constructor(message?: string, socket?: SocketInfo | null, options?: ErrorOptions) {
@@ -396,7 +383,7 @@ export class HTTPParserError extends Error {
   declare socket?: SocketInfo | null | undefined
 
   static {
-    defineKind(HTTPParserError, 'UND_ERR_HTTP_PARSER')
+    defineKind(HTTPParserError, 'undici.error.UND_ERR_HTTP_PARSER')
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -420,7 +407,7 @@ export class RequestRetryError extends UndiciError {
   readonly data: unknown
 
   static {
-    defineKind(RequestRetryError, 'UND_ERR_REQ_RETRY')
+    defineKind(RequestRetryError, 'undici.error.UND_ERR_REQ_RETRY')
   }
 
   constructor(
@@ -446,7 +433,7 @@ export class ResponseError extends UndiciError {
   readonly bodyTruncated: boolean
 
   static {
-    defineKind(ResponseError, 'UND_ERR_RESPONSE')
+    defineKind(ResponseError, 'undici.error.UND_ERR_RESPONSE')
   }
 
   constructor(
@@ -468,7 +455,7 @@ export class SecureProxyConnectionError extends UndiciError {
   override code: string = 'UND_ERR_PRX_TLS'
 
   static {
-    defineKind(SecureProxyConnectionError, 'UND_ERR_PRX_TLS')
+    defineKind(SecureProxyConnectionError, 'undici.error.UND_ERR_PRX_TLS')
   }
 
   constructor(cause?: unknown, message?: string, options?: ErrorOptions) {
@@ -482,7 +469,7 @@ export class ProxyConnectionError extends UndiciError {
   override code: string = 'UND_ERR_PRX_CONN'
 
   static {
-    defineKind(ProxyConnectionError, 'UND_ERR_PRX_CONN')
+    defineKind(ProxyConnectionError, 'undici.error.UND_ERR_PRX_CONN')
   }
 
   constructor(cause?: unknown, message?: string, options?: ErrorOptions) {
@@ -496,7 +483,7 @@ export class Socks5ProxyError extends UndiciError {
   override code: string
 
   static {
-    defineKind(Socks5ProxyError, 'UND_ERR_SOCKS5')
+    defineKind(Socks5ProxyError, 'undici.error.UND_ERR_SOCKS5')
   }
 
   constructor(message?: string, code?: string) {

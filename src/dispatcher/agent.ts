@@ -3,6 +3,7 @@
  * neither connections nor work, so that talking to many origins leaves nothing behind
  * (contract: fetch.md 4).
  */
+import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
 import { InvalidArgumentError, MaxOriginsReachedError } from '../errors.ts'
 import { isLegacyHandler } from '../handler/legacy-handler.ts'
@@ -53,6 +54,10 @@ const REEMITTED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
  * const { body } = await agent.request({ origin: 'https://example.com', path: '/', method: 'GET' })
  */
 export class Agent extends LifecycleDispatcher {
+  static {
+    defineKind(Agent, 'ventuno.Agent')
+  }
+
   readonly #make: (origin: string | URL, kind: Kind) => Dispatcher
   /** A factory of the caller may serve what is no HTTP origin. */
   readonly #anyOrigin: boolean

@@ -5,6 +5,7 @@
  * that is least far gets the next request. So the shares follow the weights, and choosing costs the same
  * however many upstreams there are.
  */
+import { defineKind } from '../base/kind.ts'
 import { type Origin, parseOrigin } from '../base/origin.ts'
 import { BalancedPoolMissingUpstreamError, InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
@@ -47,6 +48,10 @@ interface Upstream {
  * const { statusCode } = await pool.request({ path: '/', method: 'GET' })
  */
 export class BalancedPool extends LifecycleDispatcher {
+  static {
+    defineKind(BalancedPool, 'ventuno.BalancedPool')
+  }
+
   readonly #crew: Crew<HeldDispatch>
   readonly #factory: UpstreamFactory
   readonly #poolOptions: Omit<PoolOptions, 'factory'>

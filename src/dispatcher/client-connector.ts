@@ -2,18 +2,28 @@
  * From the options of a client to the function that opens its connections (contract: connect.md 7).
  */
 import type { Origin } from '../base/origin.ts'
-import { buildClientConnector, type ConnectTarget } from '../net/connector.ts'
+import {
+  type BuildConnectorOptions,
+  buildClientConnector,
+  buildSharedConnector,
+  type ConnectTarget,
+} from '../net/connector.ts'
 import type { ClientSettings, ConnectFunction } from './client-options.ts'
 
-/** Connectors that {@link shareConnector} made: what they report is not a caller's own. */
-const shared = new WeakSet<object>()
+/**
+ * Connectors that {@link shareConnector} made, with what a client of ours calls instead: what they report is not a
+ * caller's own. A factory may give them to a client of another make, or of another copy of the library, which
+ * must get a socket that emits `data`.
+ */
+const shared = new WeakMap<object, ConnectFunction>()
 
 /** A connector for many clients, which thereby share their TLS sessions: given to each as `connect`. */
 export function shareConnector(settings: ClientSettings): ConnectFunction {
-  if (typeof settings.connect === 'function') return settings.connect
-  const connector = connectorFor(settings)
-  shared.add(connector)
-  return connector
+  const { connect } = settings
+  if (typeof connect === 'function') return connect
+  const { forClients, forOthers } = buildSharedConnector(connectorOptions(settings, connect))
+  shared.set(forOthers, forClients)
+  return forOthers
 }
 
 /** Whether connections are opened by a function of the caller, whose errors are passed on as they are. */
@@ -22,21 +32,27 @@ export function isForeignConnector({ connect }: ClientSettings): boolean {
 }
 
 export function connectorFor(settings: ClientSettings): ConnectFunction {
-  const { connect, tls, socketPath } = settings
-  if (typeof connect === 'function') {
-    if (shared.has(connect)) return connect
-    return (options, callback) =>
-      connect(
-        {
-          ...options,
-          ...(socketPath === null ? null : { socketPath }),
-          ...(settings.allowH2Given ? { allowH2: settings.allowH2 } : null),
-        },
-        callback,
-      )
-  }
-  const { autoSelectFamily, autoSelectFamilyAttemptTimeout } = settings
-  return buildClientConnector({
+  const { connect, socketPath } = settings
+  if (typeof connect !== 'function') return buildClientConnector(connectorOptions(settings, connect))
+  const own = shared.get(connect)
+  if (own !== undefined) return own
+  return (options, callback) =>
+    connect(
+      {
+        ...options,
+        ...(socketPath === null ? null : { socketPath }),
+        ...(settings.allowH2Given ? { allowH2: settings.allowH2 } : null),
+      },
+      callback,
+    )
+}
+
+function connectorOptions(
+  settings: ClientSettings,
+  connect: BuildConnectorOptions | null,
+): BuildConnectorOptions {
+  const { tls, socketPath, autoSelectFamily, autoSelectFamilyAttemptTimeout } = settings
+  return {
     ...tls,
     maxCachedSessions: settings.maxCachedSessions,
     allowH2: settings.allowH2,
@@ -50,7 +66,7 @@ export function connectorFor(settings: ClientSettings): ConnectFunction {
           autoSelectFamilyAttemptTimeout: autoSelectFamilyAttemptTimeout ?? undefined,
         }),
     ...connect,
-  })
+  }
 }
 
 /** What a connector is told of where to go. */

@@ -1,6 +1,7 @@
 /**
  * The public face of a client for one origin. What it does stands in client-session.ts.
  */
+import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
@@ -41,6 +42,7 @@ export class Client extends LifecycleDispatcher {
   readonly #session: ClientSession
 
   static {
+    defineKind(Client, 'ventuno.Client')
     sessionIn = (dispatcher) => (#session in dispatcher ? dispatcher.#session : null)
   }
 

@@ -21,6 +21,7 @@ import {
   streamOn,
 } from '../api/stream.ts'
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
+import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -72,6 +73,15 @@ export interface Dispatcher {
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types what EventEmitter has
 export class Dispatcher extends EventEmitter {
+  static {
+    defineKind(Dispatcher, 'ventuno.Dispatcher')
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
+    return isInstance(this, value)
+  }
+
   /**
    * Queues a request and calls the handler as it proceeds. Returns false when the dispatcher is busy: the
    * request is accepted all the same, and `drain` says when there is room again.

@@ -2,6 +2,7 @@
  * A dispatcher for those who bring handlers of the older generation (`onConnect` …), such as `fetch` of Node 20,
  * 22 and 24 (contract: handlers.md 7.3). Ours take them as they are; those of others may not.
  */
+import { defineKind } from '../base/kind.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
@@ -16,6 +17,10 @@ export interface DispatcherLike {
 
 /** A dispatcher that takes handlers of undici 6 and earlier, whatever the one behind it takes. */
 export class Dispatcher1Wrapper extends Dispatcher {
+  static {
+    defineKind(Dispatcher1Wrapper, 'ventuno.Dispatcher1Wrapper')
+  }
+
   readonly #dispatcher: DispatcherLike
 
   constructor(dispatcher: DispatcherLike) {

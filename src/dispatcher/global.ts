@@ -3,6 +3,7 @@
  * own `fetch` look for theirs, but only once somebody has chosen one: until then nothing global is touched,
  * and what is used here is made when it is first asked for.
  */
+import { shared } from '../base/shared.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { Agent } from './agent.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -17,9 +18,10 @@ const CHOSEN = Symbol.for('ventuno.globalDispatcher.1')
 
 type Globals = Record<symbol, Dispatcher | undefined>
 
-/** What `getGlobalDispatcher` gives while nobody has chosen, or where the global object is frozen. */
+/** What `getGlobalDispatcher` gives while nobody has chosen. */
+const unchosen = shared<Dispatcher>('defaultDispatcher', () => new Agent())
+/** What was chosen where the global object is frozen. */
 let local: Dispatcher | null = null
-let chosenLocally = false
 
 /**
  * Makes this the dispatcher of all requests that name none, those of the runtime's own `fetch` included.
@@ -36,18 +38,12 @@ export function setGlobalDispatcher(dispatcher: Dispatcher): void {
     store(FOR_OLDER_HANDLERS, new Dispatcher1Wrapper(dispatcher)),
     store(CHOSEN, dispatcher),
   ]
-  chosenLocally = stored.includes(false)
-  local = chosenLocally ? dispatcher : null
+  local = stored.includes(false) ? dispatcher : null
 }
 
 /** The dispatcher of requests that name none. */
 export function getGlobalDispatcher(): Dispatcher {
-  if (!chosenLocally) {
-    const chosen = chosenDispatcher()
-    if (chosen !== null) return chosen
-  }
-  local ??= new Agent()
-  return local
+  return local ?? chosenDispatcher() ?? unchosen()
 }
 
 /** What somebody has chosen for the whole process; null when nobody has. */

@@ -1,6 +1,7 @@
 /**
  * A client that speaks HTTP/2 over cleartext from the first byte (prior knowledge, RFC 9113 §3.3).
  */
+import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -33,6 +34,10 @@ const DEFAULT_STREAMS = 100
  * const { body } = await client.request({ path: '/', method: 'GET' })
  */
 export class H2CClient extends Client {
+  static {
+    defineKind(H2CClient, 'ventuno.H2CClient')
+  }
+
   /** @param url Protocol, host name and port; the protocol is `http:`. */
   constructor(url: string | URL | object, options: H2CClientOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')

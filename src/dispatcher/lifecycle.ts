@@ -3,6 +3,7 @@
  * over closed to destroyed (contract: dispatcher.md 3 and 12).
  */
 import { withoutPollution } from '../base/own-options.ts'
+import { shared } from '../base/shared.ts'
 import { startDebugOutput } from '../debug.ts'
 import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '../errors.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
@@ -21,11 +22,11 @@ export interface WebSocketOptions {
 const WEB_SOCKET_DEFAULTS: Required<WebSocketOptions> = { maxFragments: 131072, maxPayloadSize: 134217728 }
 
 /** Handlers of calls that an open dispatcher would not take. */
-const refused = new WeakSet<object>()
+const refused = shared('refused', () => new WeakSet<object>())
 
 /** Whether `false` for a call meant a mistake in it rather than a busy dispatcher: no `drain` follows. Tells once. */
 export function wasRefused(handler: object): boolean {
-  return refused.delete(handler)
+  return refused().delete(handler)
 }
 
 type LifeState =
@@ -89,7 +90,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
       if (this.#closed) throw new ClientClosedError()
       return this.accept(options, current)
     } catch (error) {
-      if (!this.#closed && !this.destroyed) refused.add(handler)
+      if (!this.#closed && !this.destroyed) refused().add(handler)
       if (typeof current.onResponseError !== 'function') throw error
       current.onResponseError(null, error as Error)
       return false

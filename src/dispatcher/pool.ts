@@ -1,6 +1,7 @@
 /**
  * Several connections to one origin. What it does stands in crew.ts.
  */
+import { defineKind } from '../base/kind.ts'
 import { PoolBase } from './pool-base.ts'
 import type { PoolOptions } from './pool-options.ts'
 
@@ -15,6 +16,10 @@ import type { PoolOptions } from './pool-options.ts'
  * await pool.close()
  */
 export class Pool extends PoolBase {
+  static {
+    defineKind(Pool, 'ventuno.Pool')
+  }
+
   /** @param url Protocol, host name and port; nothing else. */
   constructor(url: string | URL | object, options: PoolOptions = {}) {
     super(url, options, 'first')

@@ -1,6 +1,7 @@
 /**
  * Several connections to one origin, used in turn. What it does stands in crew.ts.
  */
+import { defineKind } from '../base/kind.ts'
 import { PoolBase } from './pool-base.ts'
 import type { PoolOptions } from './pool-options.ts'
 
@@ -13,6 +14,10 @@ import type { PoolOptions } from './pool-options.ts'
  * const pool = new RoundRobinPool('http://service.internal', { connections: 4 })
  */
 export class RoundRobinPool extends PoolBase {
+  static {
+    defineKind(RoundRobinPool, 'ventuno.RoundRobinPool')
+  }
+
   /** @param url Protocol, host name and port; nothing else. */
   constructor(url: string | URL | object, options: PoolOptions = {}) {
     super(url, options, 'next')

@@ -1,11 +1,13 @@
 /**
  * The runtime's `Request`, which remembers the dispatcher it was made with: `fetch` cannot ask it for that.
  */
+import { defineKind, isInstance } from '../base/kind.ts'
+import { shared } from '../base/shared.ts'
 import { Dispatcher1Wrapper, type DispatcherLike } from '../dispatcher/dispatcher1-wrapper.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
 import { lazyClass, ownClass } from './runtime-class.ts'
 
-const dispatchers = new WeakMap<object, DispatcherLike>()
+const dispatchers = shared('requestDispatchers', () => new WeakMap<object, DispatcherLike>())
 
 /** Options of `Request`, with the dispatcher that sends it. */
 export interface RequestInitWithDispatcher extends Omit<RequestInit, 'dispatcher'> {
@@ -21,7 +23,7 @@ export interface RequestConstructor {
 
 /** The dispatcher a request was made with. */
 export function dispatcherIn(request: object): DispatcherLike | null {
-  const kept = dispatchers.get(request)
+  const kept = dispatchers().get(request)
   if (kept !== undefined) return kept
   // One that was made through the global class keeps it under such a name in Node 20 and 22, and out of sight
   // in later ones.
@@ -53,20 +55,26 @@ export const Request: RequestConstructor = lazyClass(() => {
   // Named by the property: a bundler may rename variables.
   const { Request: Kept } = {
     Request: class extends Runtime {
+      static override [Symbol.hasInstance](value: unknown): boolean {
+        // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+        return isInstance(this === Request ? Kept : this, value)
+      }
+
       constructor(input: string | URL | globalThis.Request, init?: RequestInitWithDispatcher) {
         super(input, runtimeInit(init, init?.dispatcher))
         const kept = init?.dispatcher ?? (typeof input === 'object' ? dispatcherIn(input) : null)
-        if (kept) dispatchers.set(this, kept)
+        if (kept) dispatchers().set(this, kept)
       }
     },
   }
+  defineKind(Kept, 'ventuno.Request')
   const { clone } = Runtime.prototype
   // Not as a method: the types of the platform have it as a field.
   Object.defineProperty(Kept.prototype, 'clone', {
     value(this: globalThis.Request): globalThis.Request {
       const copy = Object.setPrototypeOf(clone.call(this), Kept.prototype) as globalThis.Request
-      const kept = dispatchers.get(this)
-      if (kept) dispatchers.set(copy, kept)
+      const kept = dispatchers().get(this)
+      if (kept) dispatchers().set(copy, kept)
       return copy
     },
     writable: true,

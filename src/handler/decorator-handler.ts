@@ -3,6 +3,7 @@
  * about. Knows nothing of what is added.
  */
 import type { Duplex } from 'node:stream'
+import { defineKind, isInstance } from '../base/kind.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type {
@@ -25,6 +26,15 @@ import { toDispatchHandler } from './legacy-handler.ts'
  * }
  */
 export class DecoratorHandler implements DispatchHandler {
+  static {
+    defineKind(DecoratorHandler, 'ventuno.DecoratorHandler')
+  }
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
   readonly #handler: DispatchHandler
 
   constructor(handler: DispatchHandler | LegacyDispatchHandler) {

@@ -176,6 +176,21 @@ export function buildClientConnector(options: BuildConnectorOptions): Connector 
   return connectorWith(options, true)
 }
 
+/** Both of the above, which share their TLS sessions. */
+export interface SharedConnector {
+  readonly forClients: Connector
+  readonly forOthers: Connector
+}
+
+export function buildSharedConnector(options: BuildConnectorOptions): SharedConnector {
+  const settings = readSettings(options, true)
+  const ordinary: Settings = { ...settings, inlets: false }
+  return {
+    forClients: (call, callback) => openConnection(settings, call, callback),
+    forOthers: (call, callback) => openConnection(ordinary, call, callback),
+  }
+}
+
 function connectorWith(options: BuildConnectorOptions, inlets: boolean): Connector {
   const settings = readSettings(options, inlets)
   return (call, callback) => openConnection(settings, call, callback)

@@ -2,7 +2,9 @@
  * The events of a WebSocket (HTML §9.1, WebSockets §6). The classes are our own: reading those of the runtime makes it
  * load its HTTP client, which then installs a dispatcher for the whole process, and importing ventuno must not do that.
  */
+
 import type { MessagePort } from 'node:worker_threads'
+import { defineKind, isInstance } from '../base/kind.ts'
 import {
   defineInterface,
   illegalInvocation,
@@ -166,6 +168,15 @@ function toPort(given: unknown, what: string): MessagePort {
 }
 
 class SocketMessageEvent extends Event implements MessageEvent {
+  static {
+    defineKind(SocketMessageEvent, 'ventuno.MessageEvent')
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
   #fields: MessageFields
 
   constructor(type: string, init: MessageEventInit = {}) {
@@ -236,6 +247,15 @@ interface CloseFields {
 }
 
 class SocketCloseEvent extends Event implements CloseEvent {
+  static {
+    defineKind(SocketCloseEvent, 'ventuno.CloseEvent')
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
   readonly #fields: CloseFields
 
   constructor(type: string, init: CloseEventInit = {}) {
@@ -283,6 +303,15 @@ interface ErrorFields {
 }
 
 class SocketErrorEvent extends Event implements ErrorEvent {
+  static {
+    defineKind(SocketErrorEvent, 'ventuno.ErrorEvent')
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
   readonly #fields: ErrorFields
 
   constructor(type: string, init: ErrorEventInit = {}) {

@@ -2,7 +2,9 @@
  * The public `WebSocket` (WHATWG WebSockets; contract: websocket.md): states, events and the checks on what a
  * caller passes. Opening is done by `opening-handshake.ts`, everything on the wire by `connection.ts`.
  */
+
 import type { Channel } from 'node:diagnostics_channel'
+import { defineKind, isInstance } from '../base/kind.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ABNORMAL, isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
@@ -83,7 +85,8 @@ const MEMBERS = [
   'close',
 ] as const satisfies readonly (keyof WebSocket)[]
 
-let sendPing: (socket: WebSocket, payload: Uint8Array) => void
+/** By a name that the `ping` of another copy of the library knows, too. */
+const SEND_PING = Symbol.for('ventuno.sendPing')
 
 /**
  * A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher speaks with the server.
@@ -102,9 +105,12 @@ export class WebSocket extends EventTarget {
   /** `readyState` when the connection is closed, or was never opened. */
   declare static readonly CLOSED: 3
   static {
-    sendPing = (socket, payload) => {
-      if (socket.#state === OPEN) socket.#connection!.ping(payload)
-    }
+    defineKind(WebSocket, 'ventuno.WebSocket')
+    Object.defineProperty(WebSocket.prototype, SEND_PING, {
+      value(this: WebSocket, payload: Uint8Array): void {
+        if (this.#state === OPEN) this.#connection!.ping(payload)
+      },
+    })
     for (const [name, value] of Object.entries({ CONNECTING, OPEN, CLOSING, CLOSED })) {
       Object.defineProperty(WebSocket, name, { value, enumerable: true })
       Object.defineProperty(WebSocket.prototype, name, { value, enumerable: true })
@@ -119,6 +125,11 @@ export class WebSocket extends EventTarget {
     }
     // As Web IDL has it; members of a class are not enumerable.
     for (const name of MEMBERS) Object.defineProperty(WebSocket.prototype, name, { enumerable: true })
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
   }
 
   declare readonly CONNECTING: 0
@@ -395,7 +406,8 @@ export function ping(socket: WebSocket, payload?: Buffer): void {
   if (payload !== undefined && payload.length > MAX_CONTROL_PAYLOAD) {
     throw new TypeError(`A PING frame cannot have a body larger than ${MAX_CONTROL_PAYLOAD} bytes.`)
   }
-  sendPing(socket, payload ?? NO_PAYLOAD)
+  const sender = socket as unknown as Record<symbol, (payload: Uint8Array) => void>
+  sender[SEND_PING]!(payload ?? NO_PAYLOAD)
 }
 
 function readInit(options: unknown): WebSocketInit {

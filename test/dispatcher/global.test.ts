@@ -41,21 +41,26 @@ async function startServer(t: { after(fn: () => unknown): void }): Promise<strin
 }
 
 describe('the global dispatcher', () => {
-  test('importing and asking touches nothing global; asked again it is the same', async () => {
+  test('importing touches nothing global; asked again it is the same, and only our own place was made', async () => {
     const seen = await inProcess(`
-      const before = Reflect.ownKeys(globalThis).length
+      const before = new Set(Reflect.ownKeys(globalThis))
+      const added = () => Reflect.ownKeys(globalThis).filter((key) => !before.has(key)).map(String)
       const { getGlobalDispatcher } = await import('${GLOBAL}')
       const { Agent } = await import('${AGENT}')
       await import('${FETCH}')
+      const imported = added()
       const first = getGlobalDispatcher()
+      const place = Object.getOwnPropertyDescriptor(globalThis, Symbol.for('ventuno.shared.1'))
       report([
+        imported,
         first instanceof Agent,
         getGlobalDispatcher() === first,
         symbols(),
-        Reflect.ownKeys(globalThis).length - before,
+        added(),
+        place.enumerable,
       ])
     `)
-    assert.deepEqual(seen, [true, true, [false, false], 0])
+    assert.deepEqual(seen, [[], true, true, [false, false], ['Symbol(ventuno.shared.1)'], false])
   })
 
   test('set: stored under both names, neither enumerable nor configurable, and replaced', async () => {

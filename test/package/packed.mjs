@@ -27,15 +27,22 @@ function npm(folder, ...words) {
   return run('npm', words, { cwd: folder, shell: process.platform === 'win32' })
 }
 
+/** Milliseconds that no program here needs. */
+const PATIENCE = 120_000
+
 /** Standard output of a program that must succeed. */
 export function run(program, words, options = {}) {
-  const { stdout, stderr, status, error } = spawnSync(program, words, { encoding: 'utf8', ...options })
+  const { stdout, stderr, status, error } = spawnSync(program, words, {
+    encoding: 'utf8',
+    timeout: PATIENCE,
+    ...options,
+  })
   assert.equal(status, 0, `${program} ${words.join(' ')}\n${error ?? ''}${stdout}${stderr}`)
   return stdout
 }
 
 /** Standard output of a script of this text in the folder where the package is installed. */
-export function runScript(app, name, text) {
+export function runScript(app, name, text, options = {}) {
   writeFileSync(join(app, name), text)
-  return run(process.execPath, [name], { cwd: app }).trim()
+  return run(process.execPath, [name], { cwd: app, ...options }).trim()
 }
