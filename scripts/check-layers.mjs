@@ -18,6 +18,7 @@ const RULES = [
   { files: /^install\.ts$/, may: ['fetch/', 'websocket/'] },
   { files: /^errors\.ts$/, may: ['base/kind.ts'] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
+  { files: /^diagnostics-messages\.ts$/, may: [], types: ['net/', 'request/'] },
   { files: /^base\//, may: [] },
   { files: /^protocol\/(ascii|failure|known-bytes)\.ts$/, may: [], alone: true },
   { files: /^protocol\/header-[a-z]+\.ts$/, may: [...PROTOCOL_LEAVES, ...FIELDS], alone: true },

@@ -8,21 +8,21 @@ import { defineKind, isInstance } from './base/kind.ts'
 /** The socket a {@link SocketError} speaks of, as it was when the error was made. */
 export interface SocketInfo {
   /** Our address. */
-  readonly localAddress?: string | undefined
+  localAddress?: string | undefined
   /** Our port. */
-  readonly localPort?: number | undefined
+  localPort?: number | undefined
   /** The peer's address. */
-  readonly remoteAddress?: string | undefined
+  remoteAddress?: string | undefined
   /** The peer's port. */
-  readonly remotePort?: number | undefined
+  remotePort?: number | undefined
   /** `IPv4` or `IPv6`. */
-  readonly remoteFamily?: string | undefined
+  remoteFamily?: string | undefined
   /** Milliseconds, as set on the socket. */
-  readonly timeout?: number | undefined
+  timeout?: number | undefined
   /** Bytes sent so far. */
-  readonly bytesWritten?: number | undefined
+  bytesWritten?: number | undefined
   /** Bytes received so far. */
-  readonly bytesRead?: number | undefined
+  bytesRead?: number | undefined
 }
 
 /** How far a request had come. */

@@ -16,6 +16,7 @@ export type {
 export type { UpgradeCallback, UpgradeData, UpgradeOptions } from './api/upgrade.ts'
 export { deleteCookie, getCookies, getSetCookies, parseCookie, setCookie } from './cookies/api.ts'
 export type { Cookie } from './cookies/cookie.ts'
+export type { DiagnosticsChannel } from './diagnostics-messages.ts'
 export type { AgentDispatchOptions, AgentFactory, AgentOptions } from './dispatcher/agent.ts'
 export { Agent } from './dispatcher/agent.ts'
 export type { BalancedPoolOptions, UpstreamFactory } from './dispatcher/balanced-pool.ts'
@@ -32,8 +33,8 @@ export { getGlobalDispatcher, setGlobalDispatcher } from './dispatcher/global.ts
 export type { UrlInput, UrlParts, WithUrl } from './dispatcher/global-api.ts'
 export { connect, pipeline, request, stream, upgrade } from './dispatcher/global-api.ts'
 export type { H2CClientOptions, H2CConnectOptions } from './dispatcher/h2c-client.ts'
-export type { Http2Options, Http2SettingsOptions } from './dispatcher/http2-options.ts'
 export { H2CClient } from './dispatcher/h2c-client.ts'
+export type { Http2Options, Http2SettingsOptions } from './dispatcher/http2-options.ts'
 export type { WebSocketOptions } from './dispatcher/lifecycle.ts'
 export { Pool } from './dispatcher/pool.ts'
 export type { PoolFactory, PoolOptions } from './dispatcher/pool-options.ts'
@@ -43,11 +44,21 @@ export type { RequestErrorContext, RequestPhase, RetrySafety, SocketInfo, Timing
 export * as errors from './errors.ts'
 export type {
   BodyInit,
+  FormDataEntryValue,
   HeadersInit,
+  ReferrerPolicy,
+  RequestCache,
+  RequestCredentials,
+  RequestDestination,
+  RequestDuplex,
   RequestInfo,
   RequestInit,
   RequestInitWithDispatcher,
+  RequestMode,
+  RequestRedirect,
   ResponseInit,
+  ResponseRedirectStatus,
+  ResponseType,
 } from './fetch/index.ts'
 export {
   FormData,

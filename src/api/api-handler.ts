@@ -12,11 +12,11 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 /** What all five methods understand beside the options of `dispatch`. */
 export interface ApiOptions<TOpaque = null> {
   /** Handed back with the result; a falsy value comes back as null. */
-  readonly opaque?: TOpaque | undefined
+  opaque?: TOpaque | undefined
   /** Aborts the request: an AbortSignal, or an EventEmitter that emits `abort`. */
-  readonly signal?: AbortSource | null | undefined
+  signal?: AbortSource | null | undefined
   /** `'raw'` gives response headers as a flat list of names and values, as received. */
-  readonly responseHeaders?: 'raw' | null | undefined
+  responseHeaders?: 'raw' | null | undefined
 }
 
 /** An informational response. */

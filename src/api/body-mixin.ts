@@ -25,7 +25,7 @@ export interface BodyMixin {
 /** Options of `dump()`. */
 export interface DumpOptions {
   /** Bytes to read at most; with more, the body is destroyed. Default: 131072. */
-  readonly limit?: number | undefined
+  limit?: number | undefined
   /** Ends the wait, and rejects with its reason. */
-  readonly signal?: AbortSignal | null | undefined
+  signal?: AbortSignal | null | undefined
 }

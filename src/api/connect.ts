@@ -34,7 +34,7 @@ export class ConnectData<TOpaque = null> {
   opaque: TOpaque
   /** What the dispatcher has to say; null from a client. */
   context: unknown
-  readonly #timings: Timings | null
+  #timings: Timings | null
 
   constructor(
     statusCode: number,

@@ -25,9 +25,9 @@ import { checkOptions } from './settlement.ts'
 /** Options of `pipeline()`. */
 export interface PipelineOptions<TOpaque = null> extends Omit<DispatchOptions, 'body'>, ApiOptions<TOpaque> {
   /** Called for each informational response but 100 and 101. */
-  readonly onInfo?: InfoCallback | null | undefined
+  onInfo?: InfoCallback | null | undefined
   /** Whether the Duplex yields objects. Default: false. */
-  readonly objectMode?: boolean | undefined
+  objectMode?: boolean | undefined
 }
 
 /** The response, as the handler sees it. */

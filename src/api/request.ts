@@ -27,14 +27,14 @@ const DEFAULT_HIGH_WATER_MARK = 65_536
 /** Options of `request()`. */
 export interface RequestOptions<TOpaque = null> extends DispatchOptions, ApiOptions<TOpaque> {
   /** Called for each informational response but 100 and 101. */
-  readonly onInfo?: InfoCallback | null | undefined
+  onInfo?: InfoCallback | null | undefined
   /** Bytes of body to hold unread before the connection is paused. Default: 65536. */
-  readonly highWaterMark?: number | null | undefined
+  highWaterMark?: number | null | undefined
 }
 
 /** Options that ask for the headers as a flat list. */
 export interface RawRequestOptions<TOpaque = null> extends RequestOptions<TOpaque> {
-  readonly responseHeaders: 'raw'
+  responseHeaders: 'raw'
 }
 
 /** Called once, with an error or with the response. */

@@ -30,7 +30,7 @@ import { type FailedData, type Reject, type Resolve, settle } from './settlement
 /** Options of `stream()`. */
 export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptions<TOpaque> {
   /** Called for each informational response but 100 and 101. */
-  readonly onInfo?: InfoCallback | null | undefined
+  onInfo?: InfoCallback | null | undefined
 }
 
 /** The response head, as the factory sees it. */

@@ -23,9 +23,9 @@ export interface UpgradeOptions<TOpaque = null>
   extends Omit<DispatchOptions, 'method' | 'upgrade'>,
     ApiOptions<TOpaque> {
   /** Default: `GET`. */
-  readonly method?: HttpMethod | undefined
+  method?: HttpMethod | undefined
   /** The protocol to switch to. Default: `Websocket`. */
-  readonly protocol?: string | undefined
+  protocol?: string | undefined
 }
 
 /** Called once, with an error or with the socket. */

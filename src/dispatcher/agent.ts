@@ -25,15 +25,15 @@ export type AgentFactory = (origin: string | URL, options: Omit<AgentOptions, 'f
 /** Options of `Agent`. */
 export interface AgentOptions extends Omit<PoolOptions, 'factory'> {
   /** Makes the dispatcher for an origin. Default: a `Pool`, or a `Client` when `connections` is 1. */
-  readonly factory?: AgentFactory | null | undefined
+  factory?: AgentFactory | null | undefined
   /** Most origins at a time; one more fails. Default: Infinity. */
-  readonly maxOrigins?: number | null | undefined
+  maxOrigins?: number | null | undefined
 }
 
 /** What `dispatch()` of an agent may be asked for. */
 export interface AgentDispatchOptions extends DispatchOptions {
   /** false: this request goes over HTTP/1.1, whatever others to its origin do. */
-  readonly allowH2?: boolean | null | undefined
+  allowH2?: boolean | null | undefined
 }
 
 /** The dispatchers of one origin: HTTP/2 is allowed in the first, and not in the second. */

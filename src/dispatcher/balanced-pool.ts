@@ -25,11 +25,11 @@ export type UpstreamFactory = (origin: URL, options: Omit<PoolOptions, 'factory'
 /** Options of `BalancedPool`. */
 export interface BalancedPoolOptions extends ClientOptions, Pick<PoolOptions, 'connections' | 'clientTtl'> {
   /** Makes the dispatcher for an upstream. Default: a `Pool`. */
-  readonly factory?: UpstreamFactory | null | undefined
+  factory?: UpstreamFactory | null | undefined
   /** The weight of an upstream without failures. Default: 100. */
-  readonly maxWeightPerServer?: number | null | undefined
+  maxWeightPerServer?: number | null | undefined
   /** What a failure takes from the weight, and a success gives back. Default: 15. */
-  readonly errorPenalty?: number | null | undefined
+  errorPenalty?: number | null | undefined
 }
 
 const DEFAULT_WEIGHT = 100

@@ -31,57 +31,57 @@ export type ConnectFunction = (
 /** Options of `Client`, and of everything that makes clients. */
 export interface ClientOptions {
   /** Milliseconds between two pieces of a response body; 0 for no limit. Default: 300 000. */
-  readonly bodyTimeout?: number | null | undefined
+  bodyTimeout?: number | null | undefined
   /** Milliseconds for a complete response head once the request is out; 0 for no limit. Default: 300 000. */
-  readonly headersTimeout?: number | null | undefined
+  headersTimeout?: number | null | undefined
   /** Milliseconds an idle connection is kept. Default: 4 000. */
-  readonly keepAliveTimeout?: number | null | undefined
+  keepAliveTimeout?: number | null | undefined
   /** The longest a server's hint may keep an idle connection, in milliseconds. Default: 600 000. */
-  readonly keepAliveMaxTimeout?: number | null | undefined
+  keepAliveMaxTimeout?: number | null | undefined
   /** Milliseconds subtracted from a server's hint. Default: 2 000. */
-  readonly keepAliveTimeoutThreshold?: number | null | undefined
+  keepAliveTimeoutThreshold?: number | null | undefined
   /** Most bytes of a head, in either direction. Default: the runtime's setting, 16384. */
-  readonly maxHeaderSize?: number | null | undefined
+  maxHeaderSize?: number | null | undefined
   /** Most bytes of a response body; -1 for no limit. Default: -1. */
-  readonly maxResponseSize?: number | null | undefined
+  maxResponseSize?: number | null | undefined
   /** Requests in flight on an HTTP/1.1 connection; 0 closes the connection after each. Default: 1. */
-  readonly pipelining?: number | null | undefined
+  pipelining?: number | null | undefined
   /** How connections are opened: options for them, or a function that opens them. */
-  readonly connect?: BuildConnectorOptions | ConnectFunction | null | undefined
+  connect?: BuildConnectorOptions | ConnectFunction | undefined
   /** Milliseconds to connect; 0 for no limit. `connect.timeout` wins. Default: 10 000. */
-  readonly connectTimeout?: number | null | undefined
+  connectTimeout?: number | null | undefined
   /** Refuse a request whose content-length is not the length of its body. Default: true. */
-  readonly strictContentLength?: boolean | null | undefined
+  strictContentLength?: boolean | null | undefined
   /** Requests after which a connection is replaced; 0 for no limit. Default: 0. */
-  readonly maxRequestsPerClient?: number | null | undefined
+  maxRequestsPerClient?: number | null | undefined
   /** Unix domain socket or Windows named pipe. */
-  readonly socketPath?: string | null | undefined
+  socketPath?: string | null | undefined
   /** Local IP address to connect from. */
-  readonly localAddress?: string | null | undefined
+  localAddress?: string | null | undefined
   /** true races the addresses of a host, false tries only the first. Default: one after another. */
-  readonly autoSelectFamily?: boolean | null | undefined
+  autoSelectFamily?: boolean | null | undefined
   /** Milliseconds before a race starts the next address. Default: 250. */
-  readonly autoSelectFamilyAttemptTimeout?: number | null | undefined
+  autoSelectFamilyAttemptTimeout?: number | null | undefined
   /** TLS sessions kept for resumption; 0 for none. Default: 100. */
-  readonly maxCachedSessions?: number | null | undefined
+  maxCachedSessions?: number | null | undefined
   /** Offer HTTP/2 in the TLS handshake. Default: true. */
-  readonly allowH2?: boolean | null | undefined
+  allowH2?: boolean | null | undefined
   /** Speak HTTP/2 on cleartext connections. Default: false. */
-  readonly useH2c?: boolean | null | undefined
+  useH2c?: boolean | null | undefined
   /** HTTP/2 streams in flight until the server says how many it takes. Default: 100. */
-  readonly maxConcurrentStreams?: number | null | undefined
+  maxConcurrentStreams?: number | null | undefined
   /** HTTP/2 receive window of a stream in bytes. Default: 262144. */
-  readonly initialWindowSize?: number | null | undefined
+  initialWindowSize?: number | null | undefined
   /** HTTP/2 receive window of a connection in bytes. Default: 524288. */
-  readonly connectionWindowSize?: number | null | undefined
+  connectionWindowSize?: number | null | undefined
   /** Milliseconds between HTTP/2 PING frames; 0 for none. Default: 60 000. */
-  readonly pingInterval?: number | null | undefined
+  pingInterval?: number | null | undefined
   /** The options of HTTP/2 under one name; each wins over the flat one. */
-  readonly h2Options?: Http2Options | null | undefined
+  h2Options?: Http2Options | null | undefined
   /** Limits for WebSocket connections made through this client. */
-  readonly webSocket?: WebSocketOptions | null | undefined
+  webSocket?: WebSocketOptions | null | undefined
   /** Older name for `connect`, which wins. */
-  readonly tls?: BuildConnectorOptions | null | undefined
+  tls?: BuildConnectorOptions | null | undefined
 }
 
 /** All options, checked and filled in. */

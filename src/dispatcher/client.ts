@@ -20,13 +20,13 @@ export let sessionIn: (dispatcher: object) => ClientSession | null
 /** A snapshot of what a client has to do. */
 export interface ClientStats {
   /** A connection is up. */
-  readonly connected: boolean
+  connected: boolean
   /** Accepted and not written yet. */
-  readonly pending: number
+  pending: number
   /** Written and not answered. */
-  readonly running: number
+  running: number
   /** Pending and running. */
-  readonly size: number
+  size: number
 }
 
 /**
@@ -104,4 +104,6 @@ function readCommons(url: string | URL | object, options: ClientOptions): Client
 /** The types under the names that programs written for undici use. */
 export declare namespace Client {
   type Options = ClientOptions
+  type SocketInfo = import('../errors.ts').SocketInfo
+  type WebSocketOptions = import('./lifecycle.ts').WebSocketOptions
 }

@@ -91,17 +91,17 @@ export class Dispatcher extends EventEmitter {
   }
 
   /** Takes no new requests; completes when the queued ones are done. */
-  close(): Promise<null>
   close(callback: CloseCallback): void
-  close(_callback?: CloseCallback): Promise<null> | void {
+  close(): Promise<void>
+  close(_callback?: CloseCallback): Promise<void> | void {
     throw new Error('not implemented')
   }
 
   /** Fails everything that is queued or running; completes when the connection is closed. */
-  destroy(error?: Error | null): Promise<null>
-  destroy(callback: CloseCallback): void
   destroy(error: Error | null | undefined, callback: CloseCallback): void
-  destroy(_error?: Error | null | CloseCallback, _callback?: CloseCallback): Promise<null> | void {
+  destroy(callback: CloseCallback): void
+  destroy(error?: Error | null): Promise<void>
+  destroy(_error?: Error | null | CloseCallback, _callback?: CloseCallback): Promise<void> | void {
     throw new Error('not implemented')
   }
 
@@ -136,13 +136,14 @@ export class Dispatcher extends EventEmitter {
    * const { statusCode, body } = await client.request({ path: '/', method: 'GET' })
    * const value = await body.json()
    */
-  request<TOpaque = null>(opts: RawRequestOptions<TOpaque>): Promise<ResponseData<TOpaque, string[]>>
-  request<TOpaque = null>(opts: RequestOptions<TOpaque>): Promise<ResponseData<TOpaque>>
   request<TOpaque = null>(
     opts: RawRequestOptions<TOpaque>,
     callback: RequestCallback<TOpaque, string[]>,
   ): void
   request<TOpaque = null>(opts: RequestOptions<TOpaque>, callback: RequestCallback<TOpaque>): void
+  request<TOpaque = null>(opts: RawRequestOptions<TOpaque>): Promise<ResponseData<TOpaque, string[]>>
+  // The last overload is the one that `ReturnType` and mocks see.
+  request<TOpaque = null>(opts: RequestOptions<TOpaque>): Promise<ResponseData<TOpaque>>
   request<TOpaque, THeaders>(
     opts: RequestOptions<TOpaque>,
     callback?: RequestCallback<TOpaque, THeaders>,
@@ -159,12 +160,12 @@ export class Dispatcher extends EventEmitter {
   stream<TOpaque = null>(
     opts: StreamOptions<TOpaque>,
     factory: StreamFactory<TOpaque>,
-  ): Promise<StreamData<TOpaque>>
+    callback: StreamCallback<TOpaque>,
+  ): void
   stream<TOpaque = null>(
     opts: StreamOptions<TOpaque>,
     factory: StreamFactory<TOpaque>,
-    callback: StreamCallback<TOpaque>,
-  ): void
+  ): Promise<StreamData<TOpaque>>
   stream<TOpaque>(
     opts: StreamOptions<TOpaque>,
     factory: StreamFactory<TOpaque>,
@@ -182,8 +183,8 @@ export class Dispatcher extends EventEmitter {
   }
 
   /** Sends CONNECT; gives the socket, which then belongs to the caller. */
-  connect<TOpaque = null>(opts: ConnectOptions<TOpaque>): Promise<ConnectData<TOpaque>>
   connect<TOpaque = null>(opts: ConnectOptions<TOpaque>, callback: ConnectCallback<TOpaque>): void
+  connect<TOpaque = null>(opts: ConnectOptions<TOpaque>): Promise<ConnectData<TOpaque>>
   connect<TOpaque>(
     opts: ConnectOptions<TOpaque>,
     callback?: ConnectCallback<TOpaque>,
@@ -192,8 +193,8 @@ export class Dispatcher extends EventEmitter {
   }
 
   /** Asks to switch protocols; gives the socket, which then belongs to the caller. */
-  upgrade<TOpaque = null>(opts: UpgradeOptions<TOpaque>): Promise<UpgradeData<TOpaque>>
   upgrade<TOpaque = null>(opts: UpgradeOptions<TOpaque>, callback: UpgradeCallback<TOpaque>): void
+  upgrade<TOpaque = null>(opts: UpgradeOptions<TOpaque>): Promise<UpgradeData<TOpaque>>
   upgrade<TOpaque>(
     opts: UpgradeOptions<TOpaque>,
     callback?: UpgradeCallback<TOpaque>,
@@ -221,6 +222,7 @@ export declare namespace Dispatcher {
   type ConnectData<TOpaque = null> = import('../api/connect.ts').ConnectData<TOpaque>
   type UpgradeOptions<TOpaque = null> = import('../api/upgrade.ts').UpgradeOptions<TOpaque>
   type UpgradeData<TOpaque = null> = import('../api/upgrade.ts').UpgradeData<TOpaque>
+  type Dispatch = import('./compose.ts').Dispatch
   type BodyMixin = import('../api/body-mixin.ts').BodyMixin
   type DispatchInterceptor = import('./compose.ts').Interceptor
   type DispatcherComposeInterceptor = import('./compose.ts').Interceptor

@@ -49,16 +49,16 @@ export class Dispatcher1Wrapper extends Dispatcher {
     )
   }
 
-  override close(): Promise<null>
   override close(callback: CloseCallback): void
-  override close(...args: [] | [CloseCallback]): Promise<null> | void {
+  override close(): Promise<void>
+  override close(...args: [] | [CloseCallback]): Promise<void> | void {
     return (this.#dispatcher as Dispatcher).close(...(args as [CloseCallback]))
   }
 
-  override destroy(error?: Error | null): Promise<null>
-  override destroy(callback: CloseCallback): void
   override destroy(error: Error | null | undefined, callback: CloseCallback): void
-  override destroy(...args: unknown[]): Promise<null> | void {
+  override destroy(callback: CloseCallback): void
+  override destroy(error?: Error | null): Promise<void>
+  override destroy(...args: unknown[]): Promise<void> | void {
     return (this.#dispatcher as Dispatcher).destroy(...(args as [null, CloseCallback]))
   }
 }

@@ -21,29 +21,29 @@ export type UrlInput = string | URL | UrlParts
 /** The parts of a URL. */
 export interface UrlParts {
   /** Instead of protocol, host name and port. */
-  readonly origin?: string | null | undefined
+  origin?: string | null | undefined
   /** `http:` or `https:`. */
-  readonly protocol?: string | null | undefined
+  protocol?: string | null | undefined
   /** A name, or an address. */
-  readonly hostname?: string | null | undefined
+  hostname?: string | null | undefined
   /** Default: that of the protocol. */
-  readonly port?: string | number | null | undefined
+  port?: string | number | null | undefined
   /** With the query; instead of `pathname` and `search`. */
-  readonly path?: string | null | undefined
+  path?: string | null | undefined
   /** Without the query. */
-  readonly pathname?: string | null | undefined
+  pathname?: string | null | undefined
   /** The query with its question mark. */
-  readonly search?: string | null | undefined
+  search?: string | null | undefined
 }
 
 /** The options of a method without what the URL says; GET, or PUT with a body, unless told otherwise. */
 export type WithUrl<T> = Omit<T, 'origin' | 'path' | 'method'> & {
   /** Who sends it. Default: the global dispatcher. */
-  readonly dispatcher?: Dispatcher | null | undefined
+  dispatcher?: Dispatcher | null | undefined
   /** Instead of the URL's, which then has none. */
-  readonly path?: string | null | undefined
+  path?: string | null | undefined
   /** Default: GET, or PUT with a body. */
-  readonly method?: HttpMethod | null | undefined
+  method?: HttpMethod | null | undefined
 }
 
 type Method = 'request' | 'stream' | 'pipeline' | 'connect' | 'upgrade'
@@ -54,37 +54,37 @@ type Method = 'request' | 'stream' | 'pipeline' | 'connect' | 'upgrade'
  * @example
  * const { statusCode, body } = await request('https://example.com')
  */
+export function request(url: UrlInput, callback: RequestCallback): void
+export function request<TOpaque = null>(
+  url: UrlInput,
+  opts: WithUrl<RequestOptions<TOpaque>> | null | undefined,
+  callback: RequestCallback<TOpaque>,
+): void
 export function request<TOpaque = null>(
   url: UrlInput,
   opts: WithUrl<RawRequestOptions<TOpaque>>,
 ): Promise<ResponseData<TOpaque, string[]>>
 export function request<TOpaque = null>(
   url: UrlInput,
-  opts?: WithUrl<RequestOptions<TOpaque>> | null,
+  opts?: WithUrl<RequestOptions<TOpaque>>,
 ): Promise<ResponseData<TOpaque>>
-export function request<TOpaque = null>(
-  url: UrlInput,
-  opts: WithUrl<RequestOptions<TOpaque>> | null | undefined,
-  callback: RequestCallback<TOpaque>,
-): void
-export function request(url: UrlInput, callback: RequestCallback): void
 export function request(url: UrlInput, ...rest: unknown[]): unknown {
   return call('request', url, rest)
 }
 
 /** Sends a request and writes the response body to the Writable that `factory` returns for its head. */
-export function stream<TOpaque = null>(
-  url: UrlInput,
-  opts: WithUrl<StreamOptions<TOpaque>> | null | undefined,
-  factory: StreamFactory<TOpaque>,
-): Promise<StreamData<TOpaque>>
+export function stream(url: UrlInput, factory: StreamFactory): Promise<StreamData>
 export function stream<TOpaque = null>(
   url: UrlInput,
   opts: WithUrl<StreamOptions<TOpaque>> | null | undefined,
   factory: StreamFactory<TOpaque>,
   callback: StreamCallback<TOpaque>,
 ): void
-export function stream(url: UrlInput, factory: StreamFactory): Promise<StreamData>
+export function stream<TOpaque = null>(
+  url: UrlInput,
+  opts: WithUrl<StreamOptions<TOpaque>> | null | undefined,
+  factory: StreamFactory<TOpaque>,
+): Promise<StreamData<TOpaque>>
 export function stream(url: UrlInput, ...rest: unknown[]): unknown {
   return call('stream', url, rest)
 }
@@ -101,31 +101,31 @@ export function pipeline(url: UrlInput, ...rest: unknown[]): unknown {
 }
 
 /** Sends CONNECT for `opts.path`; gives the socket, which then belongs to the caller. */
-export function connect<TOpaque = null>(
-  url: UrlInput,
-  opts?: WithUrl<ConnectOptions<TOpaque>> | null,
-): Promise<ConnectData<TOpaque>>
+export function connect(url: UrlInput, callback: ConnectCallback): void
 export function connect<TOpaque = null>(
   url: UrlInput,
   opts: WithUrl<ConnectOptions<TOpaque>> | null | undefined,
   callback: ConnectCallback<TOpaque>,
 ): void
-export function connect(url: UrlInput, callback: ConnectCallback): void
+export function connect<TOpaque = null>(
+  url: UrlInput,
+  opts?: WithUrl<ConnectOptions<TOpaque>>,
+): Promise<ConnectData<TOpaque>>
 export function connect(url: UrlInput, ...rest: unknown[]): unknown {
   return call('connect', url, rest)
 }
 
 /** Asks to switch protocols; gives the socket, which then belongs to the caller. */
-export function upgrade<TOpaque = null>(
-  url: UrlInput,
-  opts?: WithUrl<UpgradeOptions<TOpaque>> | null,
-): Promise<UpgradeData<TOpaque>>
+export function upgrade(url: UrlInput, callback: UpgradeCallback): void
 export function upgrade<TOpaque = null>(
   url: UrlInput,
   opts: WithUrl<UpgradeOptions<TOpaque>> | null | undefined,
   callback: UpgradeCallback<TOpaque>,
 ): void
-export function upgrade(url: UrlInput, callback: UpgradeCallback): void
+export function upgrade<TOpaque = null>(
+  url: UrlInput,
+  opts?: WithUrl<UpgradeOptions<TOpaque>>,
+): Promise<UpgradeData<TOpaque>>
 export function upgrade(url: UrlInput, ...rest: unknown[]): unknown {
   return call('upgrade', url, rest)
 }

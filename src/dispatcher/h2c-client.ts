@@ -20,8 +20,8 @@ export interface H2CConnectOptions
 /** Options of `H2CClient`. */
 export interface H2CClientOptions extends Omit<ClientOptions, 'allowH2' | 'useH2c' | 'connect' | 'tls'> {
   /** Streams in flight; the same number as `maxConcurrentStreams` under another name. */
-  readonly pipelining?: number | null | undefined
-  readonly connect?: H2CConnectOptions | ConnectFunction | null | undefined
+  pipelining?: number | null | undefined
+  connect?: H2CConnectOptions | ConnectFunction | undefined
 }
 
 const DEFAULT_STREAMS = 100

@@ -7,21 +7,21 @@ import { type Check, integerFrom, isBoolean, OptionReader } from './option-reade
 /** The options of HTTP/2 under one name. Each wins over the flat one. */
 export interface Http2Options {
   /** Speak HTTP/2 on cleartext connections. Default: false. */
-  readonly useH2c?: boolean | null | undefined
+  useH2c?: boolean | null | undefined
   /** Streams in flight until the server says how many it takes. Default: 100. */
-  readonly maxConcurrentStreams?: number | null | undefined
+  maxConcurrentStreams?: number | null | undefined
   /** Receive window of a connection in bytes. Default: 524288. */
-  readonly connectionWindowSize?: number | null | undefined
+  connectionWindowSize?: number | null | undefined
   /** Milliseconds between PING frames; 0 for none. Default: 60 000. */
-  readonly pingInterval?: number | null | undefined
+  pingInterval?: number | null | undefined
   /** What stands in the SETTINGS frame. */
-  readonly settings?: Http2SettingsOptions | null | undefined
+  settings?: Http2SettingsOptions | null | undefined
 }
 
 /** The part of `h2Options` that stands in the SETTINGS frame. */
 export interface Http2SettingsOptions {
   /** Receive window of a stream in bytes. Default: 262144. */
-  readonly initialWindowSize?: number | null | undefined
+  initialWindowSize?: number | null | undefined
 }
 
 export interface Http2Choices {
@@ -65,7 +65,7 @@ export function readHttp2Options(options: OptionReader, isAllowed: boolean): Htt
 
 /** What `h2Options` says, checked; what it does not say is undefined. */
 function readGroup(given: unknown): {
-  readonly [name in keyof Http2Choices]?: Http2Choices[name] | undefined
+  [name in keyof Http2Choices]?: Http2Choices[name] | undefined
 } {
   const group = new OptionReader(Object(given) as object)
   const settings = new OptionReader(Object(group.raw('settings')) as object)

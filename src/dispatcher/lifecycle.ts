@@ -14,9 +14,9 @@ import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 /** Limits for WebSocket connections. */
 export interface WebSocketOptions {
   /** Most fragments of one message; 0 for any number. Default: 131072. */
-  readonly maxFragments?: number
+  maxFragments?: number
   /** Most bytes of one message, compressed or not; 0 for any number. Default: 128 MiB. */
-  readonly maxPayloadSize?: number
+  maxPayloadSize?: number
 }
 
 const WEB_SOCKET_DEFAULTS: Required<WebSocketOptions> = { maxFragments: 131072, maxPayloadSize: 134217728 }
@@ -97,9 +97,9 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     }
   }
 
-  override close(): Promise<null>
   override close(callback: CloseCallback): void
-  override close(callback?: CloseCallback): Promise<null> | void {
+  override close(): Promise<void>
+  override close(callback?: CloseCallback): Promise<void> | void {
     if (callback === undefined) return promised((done) => this.close(done))
     requireFunction(callback)
     if (this.#life.at === 'closing') {
@@ -116,10 +116,10 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     this.finish(() => queueMicrotask(() => this.destroy(null, () => {})))
   }
 
-  override destroy(error?: Error | null): Promise<null>
-  override destroy(callback: CloseCallback): void
   override destroy(error: Error | null | undefined, callback: CloseCallback): void
-  override destroy(error?: Error | null | CloseCallback, callback?: CloseCallback): Promise<null> | void {
+  override destroy(callback: CloseCallback): void
+  override destroy(error?: Error | null): Promise<void>
+  override destroy(error?: Error | null | CloseCallback, callback?: CloseCallback): Promise<void> | void {
     if (typeof error === 'function') return this.destroy(null, error)
     if (callback === undefined) return promised((done) => this.destroy(error, done))
     requireFunction(callback)
@@ -141,9 +141,9 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   }
 }
 
-function promised(call: (done: CloseCallback) => void): Promise<null> {
+function promised(call: (done: CloseCallback) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    call((error) => (error === null ? resolve(null) : reject(error)))
+    call((error, data) => (error === null ? resolve(data as never) : reject(error)))
   })
 }
 

@@ -11,11 +11,11 @@ export type PoolFactory = (origin: URL, options: ClientOptions) => Dispatcher
 /** Options of `Pool` and `RoundRobinPool`. */
 export interface PoolOptions extends ClientOptions {
   /** Most connections at a time; null or 0 for any number. Default: null. */
-  readonly connections?: number | null | undefined
+  connections?: number | null | undefined
   /** Makes what requests are given to. Default: a `Client`. */
-  readonly factory?: PoolFactory | null | undefined
+  factory?: PoolFactory | null | undefined
   /** Milliseconds after which a connection gets no new requests and is replaced; null for never. Default: null. */
-  readonly clientTtl?: number | null | undefined
+  clientTtl?: number | null | undefined
 }
 
 export interface PoolSettings {

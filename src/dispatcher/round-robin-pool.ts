@@ -27,4 +27,5 @@ export class RoundRobinPool extends PoolBase {
 /** The types under the names that programs written for undici use. */
 export declare namespace RoundRobinPool {
   type Options = PoolOptions
+  type RoundRobinPoolStats = import('./stats.ts').PoolStats
 }

@@ -6,17 +6,17 @@ import type { ClientStats } from './client.ts'
 /** A snapshot of what a pool has to do. */
 export interface PoolStats {
   /** Connections that are up. */
-  readonly connected: number
+  connected: number
   /** Those of them that can take a request now. */
-  readonly free: number
+  free: number
   /** Accepted and not written yet. */
-  readonly pending: number
+  pending: number
   /** Those of them that no connection has been chosen for. */
-  readonly queued: number
+  queued: number
   /** Written and not answered. */
-  readonly running: number
+  running: number
   /** Pending and running. */
-  readonly size: number
+  size: number
 }
 
 /** What a dispatcher of any make says of itself; null when it says nothing. */

@@ -31,3 +31,23 @@ export type ResponseInit = NonNullable<ConstructorParameters<typeof globalThis.R
 export type HeadersInit = NonNullable<globalThis.RequestInit['headers']>
 /** What can be a body. */
 export type BodyInit = NonNullable<globalThis.RequestInit['body']>
+/** What a field of a `FormData` holds. */
+export type FormDataEntryValue = NonNullable<ReturnType<globalThis.FormData['get']>>
+/** Of a `Request`. */
+export type RequestCache = globalThis.Request['cache']
+/** Of a `Request`. */
+export type RequestCredentials = globalThis.Request['credentials']
+/** Of a `Request`. */
+export type RequestDestination = globalThis.Request['destination']
+/** A request with a stream as its body must say so. */
+export type RequestDuplex = 'half'
+/** Of a `Request`. */
+export type RequestMode = globalThis.Request['mode']
+/** Of a `Request`. */
+export type RequestRedirect = globalThis.Request['redirect']
+/** Of a `Request`. */
+export type ReferrerPolicy = globalThis.Request['referrerPolicy']
+/** What `Response.redirect` takes. */
+export type ResponseRedirectStatus = 301 | 302 | 303 | 307 | 308
+/** Of a `Response`. */
+export type ResponseType = globalThis.Response['type']

@@ -12,7 +12,7 @@ const dispatchers = shared('requestDispatchers', () => new WeakMap<object, Dispa
 /** Options of `Request`, with the dispatcher that sends it. */
 export interface RequestInitWithDispatcher extends Omit<RequestInit, 'dispatcher'> {
   /** Who sends it. Default: the global dispatcher. */
-  readonly dispatcher?: DispatcherLike | null | undefined
+  dispatcher?: DispatcherLike | null | undefined
 }
 
 /** The class `Request`, whose options have a dispatcher. */

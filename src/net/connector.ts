@@ -395,5 +395,6 @@ export declare namespace buildConnector {
   type BuildOptions = BuildConnectorOptions
   type Options = ConnectTarget
   type Callback = ConnectorCallback
+  type CallbackArgs = Parameters<ConnectorCallback>
   type connector = Connector
 }

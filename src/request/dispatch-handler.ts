@@ -17,8 +17,8 @@ export interface DispatchController {
   readonly aborted: boolean
   /** Whether delivery is stopped. */
   readonly paused: boolean
-  /** What `abort` was called with; null before. */
-  readonly reason: unknown
+  /** What `abort` was called with, which should be an error; null before. */
+  readonly reason: Error | null
   /** Flat name, value list of the latest response head, as received; null before. */
   rawHeaders?: Buffer[] | null
   /** Flat name, value list of the trailers; null before the end. */
@@ -47,7 +47,7 @@ export interface DispatchHandler {
     controller: DispatchController,
     statusCode: number,
     headers: HeaderObject,
-    statusText: string,
+    statusMessage?: string,
   ): void
   /** For each piece of the body. */
   onResponseData?(controller: DispatchController, chunk: Buffer): void
@@ -75,7 +75,7 @@ export interface LegacyDispatchHandler {
   /** At the first byte of a response message. */
   onResponseStarted?(): void
   /** For each informational head and for the final one; false pauses. */
-  onHeaders?(statusCode: number, rawHeaders: Buffer[], resume: () => void, statusText: string): unknown
+  onHeaders?(statusCode: number, rawHeaders: Buffer[], resume: () => void, statusMessage?: string): unknown
   /** For each piece of the body; false pauses until `resume` is called. */
   onData?(chunk: Buffer): unknown
   /** The final call, when all went well. */

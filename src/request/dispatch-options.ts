@@ -34,7 +34,7 @@ export type HeaderValueInput =
  * pairs such as `Headers` or `Map`.
  */
 export type HeadersInput =
-  | Readonly<Record<string, HeaderValueInput>>
+  | Record<string, HeaderValueInput>
   | readonly HeaderValueInput[]
   | Iterable<readonly [string, HeaderValueInput]>
   | { readonly [Symbol.iterator]: () => Iterator<readonly [string, HeaderValueInput]> }
@@ -72,35 +72,36 @@ export type BodyInput =
 /** What `dispatch()` may be asked for. */
 export interface DispatchOptions {
   /** Where to send it. Only dispatchers that serve several origins look at it. */
-  readonly origin?: string | URL | null | undefined
+  origin?: string | URL | undefined
   /** Sent as it is; starts with a slash, or is an absolute http(s) URL. */
-  readonly path: string
+  path: string
   /** Case-sensitive, sent as it is. */
-  readonly method: HttpMethod
+  method: HttpMethod
   /** Checked before anything is sent; the case of names is kept over HTTP/1.1. */
-  readonly headers?: HeadersInput | null | undefined
+  headers?: HeadersInput | null | undefined
   /** Streams and iterables are read while they are sent. */
-  readonly body?: BodyInput | null | undefined
+  body?: BodyInput | null | undefined
   /** Appended to a path that has neither `?` nor `#`. */
-  readonly query?: Readonly<Record<string, unknown>> | null | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: with `unknown` the interfaces of callers would not fit
+  query?: Record<string, any> | null | undefined
   /** The protocol to switch to. Use `upgrade()` rather than setting this. */
-  readonly upgrade?: string | null | undefined
+  upgrade?: string | null | undefined
   /** May it be sent while another request runs, and again after a loss? Default: GET, HEAD and QUERY may. */
-  readonly idempotent?: boolean | null | undefined
+  idempotent?: boolean | null | undefined
   /** Does it hold back what is queued behind it until its head has come? Default: those that are not idempotent do. */
-  readonly blocking?: boolean | null | undefined
+  blocking?: boolean | null | undefined
   /** `true` closes the connection after the response; `false` keeps it where it would be closed. */
-  readonly reset?: boolean | null | undefined
+  reset?: boolean | null | undefined
   /** HTTP/2: hold the body back until the server says 100. Default: false. */
-  readonly expectContinue?: boolean | null | undefined
+  expectContinue?: boolean | null | undefined
   /** Milliseconds for the complete response head; 0 is for ever. Default: the client's. */
-  readonly headersTimeout?: number | null | undefined
+  headersTimeout?: number | null | undefined
   /** Milliseconds between two pieces of the response body; 0 is for ever. Default: the client's. */
-  readonly bodyTimeout?: number | null | undefined
+  bodyTimeout?: number | null | undefined
   /** TLS server name for this request. Default: from the `host` header, else the origin. */
-  readonly servername?: string | null | undefined
+  servername?: string | null | undefined
   /** IP type of service of the connection, 0–255, where the runtime can set it. */
-  readonly typeOfService?: number | null | undefined
+  typeOfService?: number | null | undefined
   /** Only `0` is accepted: following redirects is the work of an interceptor. */
-  readonly maxRedirections?: number | null | undefined
+  maxRedirections?: number | null | undefined
 }

@@ -32,8 +32,9 @@ export class RequestController implements DispatchController {
     return this.#aborted
   }
 
-  get reason(): unknown {
-    return this.#reason
+  get reason(): Error | null {
+    // A caller may abort with anything; what reads it is mostly written for an error.
+    return this.#reason as Error | null
   }
 
   get paused(): boolean {

@@ -30,11 +30,11 @@ export type BinaryType = 'blob' | 'arraybuffer'
 /** Options of `WebSocket`. */
 export interface WebSocketInit {
   /** Subprotocols to ask for, the preferred one first. Default: none. */
-  readonly protocols?: string | Iterable<string> | undefined
+  protocols?: string | Iterable<string> | undefined
   /** Makes the connection, and its `webSocketOptions` limit what is received. Default: the global one. */
-  readonly dispatcher?: Dispatcher | undefined
+  dispatcher?: Dispatcher | undefined
   /** Sent with the handshake. */
-  readonly headers?: HeadersInit | null | undefined
+  headers?: HeadersInit | null | undefined
 }
 
 /** The events of a `WebSocket`. */

@@ -226,9 +226,9 @@ describe('Agent: dispatchers per origin', () => {
       override dispatch(): boolean {
         return true
       }
-      override destroy(_error?: unknown, callback?: unknown): Promise<null> {
+      override destroy(_error?: unknown, callback?: unknown): Promise<void> {
         ;(callback as () => void)()
-        return Promise.resolve(null)
+        return Promise.resolve()
       }
     }
     const agent = agentWith(t, {

@@ -73,14 +73,14 @@ class Puppet extends Dispatcher {
     this.paths.push(options.path)
     return this.room
   }
-  override close(callback?: unknown): Promise<null> {
+  override close(callback?: unknown): Promise<void> {
     this.closed = true
     ;(callback as () => void)()
-    return Promise.resolve(null)
+    return Promise.resolve()
   }
-  override destroy(_error?: unknown, callback?: unknown): Promise<null> {
+  override destroy(_error?: unknown, callback?: unknown): Promise<void> {
     ;(callback as () => void)()
-    return Promise.resolve(null)
+    return Promise.resolve()
   }
 }
 

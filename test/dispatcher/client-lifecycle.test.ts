@@ -120,7 +120,7 @@ describe('close()', () => {
 
   test('can be called inside a handler', async (t) => {
     const { server, client } = await startPair(t)
-    let closing: Promise<null> | undefined
+    let closing: Promise<void> | undefined
     const handler = send(client, {}, (method) => {
       if (method === 'onResponseStart') closing = client.close()
     })
@@ -273,7 +273,7 @@ describe('destroy()', () => {
     test(`can be called inside ${method}`, async (t) => {
       const { server, client } = await startPair(t)
       const reason = new Error('enough')
-      let destroying: Promise<null> | undefined
+      let destroying: Promise<void> | undefined
       const handler = send(client, {}, (current) => {
         if (current === method) destroying = client.destroy(reason)
       })
@@ -294,7 +294,7 @@ describe('destroy()', () => {
   for (const method of ['onResponseEnd', 'onResponseError'] as const) {
     test(`can be called inside ${method}`, async (t) => {
       const { server, client } = await startPair(t)
-      let destroying: Promise<null> | undefined
+      let destroying: Promise<void> | undefined
       const handler = send(client, {}, (current) => {
         if (current === method) destroying = client.destroy()
       })

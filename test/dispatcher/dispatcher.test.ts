@@ -57,14 +57,14 @@ class OwnOrigin extends ScriptedDispatcher {
     return this.#closed
   }
 
-  override close(): Promise<null> {
+  override close(): Promise<void> {
     this.#closed++
-    return Promise.resolve(null)
+    return Promise.resolve()
   }
 
-  override destroy(): Promise<null> {
+  override destroy(): Promise<void> {
     this.#closed += 10
-    return Promise.resolve(null)
+    return Promise.resolve()
   }
 
   /** A method of a user's own, built on the public ones. */

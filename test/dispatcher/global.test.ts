@@ -183,13 +183,13 @@ describe('Dispatcher1Wrapper', () => {
       this.calls.push(args)
       return true
     }
-    override close(...args: unknown[]): Promise<null> {
+    override close(...args: unknown[]): Promise<void> {
       this.calls.push(['close', ...args])
-      return Promise.resolve(null)
+      return Promise.resolve()
     }
-    override destroy(...args: unknown[]): Promise<null> {
+    override destroy(...args: unknown[]): Promise<void> {
       this.calls.push(['destroy', ...args])
-      return Promise.resolve(null)
+      return Promise.resolve()
     }
   }
 

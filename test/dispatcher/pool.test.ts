@@ -482,13 +482,13 @@ describe('Pool: factory', () => {
       })
       return this.calls.length < this.busyAfter
     }
-    override close(callback?: unknown): Promise<null> {
+    override close(callback?: unknown): Promise<void> {
       ;(callback as () => void)()
-      return Promise.resolve(null)
+      return Promise.resolve()
     }
-    override destroy(_error?: unknown, callback?: unknown): Promise<null> {
+    override destroy(_error?: unknown, callback?: unknown): Promise<void> {
       ;(callback as () => void)()
-      return Promise.resolve(null)
+      return Promise.resolve()
     }
   }
 

@@ -13,7 +13,9 @@ const EXPECTED = [
   /^(README|CHANGELOG|SECURITY)\.md$/,
   /^LICENSE$/,
   /^dist\/(index|client|cookies|cli\/main)\.js$/,
-  /^dist\/([a-z0-9-]+\/)*[a-z0-9-]+\.d\.ts$/,
+  /^dist\/(index|client|cookies)\.cjs$/,
+  /^dist\/index\.d\.ts$/,
+  /^dist\/([a-z0-9-]+\/)*[a-z0-9-]+\.d\.cts$/,
 ]
 
 describe('the contents of the package', () => {
@@ -24,7 +26,7 @@ describe('the contents of the package', () => {
   test('code, declarations and the papers, and nothing else', () => {
     const surprises = files.filter((path) => !EXPECTED.some((pattern) => pattern.test(path)))
     assert.deepEqual(surprises, [])
-    for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'dist/index.js', 'dist/index.d.ts']) {
+    for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md']) {
       assert.ok(files.includes(path), path)
     }
   })
@@ -50,7 +52,7 @@ describe('the contents of the package', () => {
   })
 
   test('the code holds no path of the machine it was built on, and no reference to a missing map', () => {
-    for (const path of files.filter((path) => path.endsWith('.js'))) {
+    for (const path of files.filter((path) => /\.c?js$/.test(path))) {
       const code = readFileSync(join(installed, path), 'utf8')
       assert.ok(!code.includes(root), path)
       assert.ok(!code.includes('sourceMappingURL'), path)
@@ -58,11 +60,11 @@ describe('the contents of the package', () => {
   })
 
   test('every declaration that another one names is there', () => {
-    const declarations = files.filter((path) => path.endsWith('.d.ts'))
+    const declarations = files.filter((path) => /\.d\.c?ts$/.test(path))
     for (const path of declarations) {
       const text = readFileSync(join(installed, path), 'utf8')
       for (const [, target] of text.matchAll(/(?:from |import\()'(\.[^']+)'/g)) {
-        const named = new URL(target.replace(/\.js$/, '.d.ts'), `file:///${path}`).pathname.slice(1)
+        const named = new URL(target.replace(/\.cjs$/, '.d.cts'), `file:///${path}`).pathname.slice(1)
         assert.ok(declarations.includes(named), `${path} → ${target}`)
       }
     }

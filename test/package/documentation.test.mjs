@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { usePackage } from './packed.mjs'
 
-/** `import { a, type B as C } from './x.js'` and the same with `export`. */
-const FROM = /^(?:import|export) (?:type )?(?:\* as (\w+)|\{([^}]*)\}) from '(\.[^']+)\.js';$/gm
-const DECLARATION = /^export (?:declare )?(?:abstract )?(class|interface|type|const|let|function) (\w+)/
+/** `import { a, type B as C } from './x.cjs'` and the same with `export`. */
+const FROM = /^(?:import|export) (?:type )?(?:\* as (\w+)|\{([^}]*)\}) from '(\.[^']+)\.cjs';$/gm
+const DECLARATION =
+  /^export (?:declare )?(?:abstract )?(class|interface|type|const|let|function|namespace) (\w+)/
 const MEMBER =
   /^ {4}(?:(?:static|readonly|abstract|override|get|set|declare|async) )*(\[[\w.]+\]|\w+)\??[:(<;]/
 /** What a subclass of a user never sees, and what explains itself. */
@@ -63,7 +64,7 @@ describe('the documentation in the declarations', () => {
   })
 
   test('every error class says when it occurs', () => {
-    const lines = linesOf(join(dist, 'errors.d.ts'))
+    const lines = linesOf(join(dist, 'errors.d.cts'))
     const silent = lines.filter((line, at) => /^export declare class/.test(line) && !hasComment(lines, at))
     assert.deepEqual(silent, [])
   })
@@ -71,7 +72,7 @@ describe('the documentation in the declarations', () => {
 
 /** Name → the files that declare it: a class and its namespace, or a value and a type, may share one. */
 function publicNames(dist) {
-  const text = readFileSync(join(dist, 'index.d.ts'), 'utf8')
+  const text = readFileSync(join(dist, 'index.d.cts'), 'utf8')
   const places = new Map()
   for (const [, , list, path] of text.matchAll(FROM)) {
     for (const item of (list ?? '').split(',')) {
@@ -79,7 +80,7 @@ function publicNames(dist) {
         .trim()
         .replace(/^type /, '')
         .split(' as ')[0]
-      if (name !== '') places.set(name, declaringFiles(join(dist, `${path}.d.ts`), name))
+      if (name !== '') places.set(name, declaringFiles(join(dist, `${path}.d.cts`), name))
     }
   }
   return places
@@ -91,7 +92,7 @@ function declaringFiles(file, name) {
   for (const [whole, , list, path] of text.matchAll(FROM)) {
     if (!whole.startsWith('export')) continue
     const names = (list ?? '').split(',').map((item) => item.trim().replace(/^type /, ''))
-    if (names.includes(name)) return declaringFiles(join(file, '..', `${path}.d.ts`), name)
+    if (names.includes(name)) return declaringFiles(join(file, '..', `${path}.d.cts`), name)
   }
   return [file]
 }
@@ -121,7 +122,7 @@ function isDocumented(file, name) {
 function typesIn(dist) {
   const types = new Map()
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
-    if (!entry.name.endsWith('.d.ts')) continue
+    if (!entry.name.endsWith('.d.cts')) continue
     const file = join(entry.parentPath, entry.name)
     const lines = linesOf(file)
     lines.forEach((line, start) => {

@@ -137,7 +137,7 @@ const textOf = async (
   return JSON.stringify([statusCode, Array.isArray(headers), opaque, await body.text()])
 }
 
-async function use<T extends { destroy(): Promise<null> }>(
+async function use<T extends { destroy(): Promise<void> }>(
   dispatcher: T,
   ask: (dispatcher: T) => Promise<string>,
 ): Promise<string> {

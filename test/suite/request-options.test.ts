@@ -110,7 +110,7 @@ overEachWay('request options', (way) => {
     const { statusCode, body } = await client.request({
       path: '/',
       method: 'GET',
-      origin: null,
+      origin: null as unknown as undefined,
       headers: null,
       body: null,
       query: null,

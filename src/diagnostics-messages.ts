@@ -1,0 +1,108 @@
+/** What the diagnostics channels publish, as types: for the tools that subscribe to them. */
+import type { Socket } from 'node:net'
+import type { Connector as AnyConnector } from './net/connector.ts'
+import type { HttpMethod } from './request/dispatch-options.ts'
+
+/** The messages of the diagnostics channels, under the names that programs written for undici use. */
+export declare namespace DiagnosticsChannel {
+  /** The same object in all messages of one request. */
+  interface Request {
+    /** Where it goes. */
+    origin?: string | URL
+    /** Whether it has come to an end. */
+    completed: boolean
+    /** As the caller gave it. */
+    method?: HttpMethod
+    /** With the query. */
+    path: string
+    /** A flat list of names and values; what stands there when the request is written is sent. */
+    // biome-ignore lint/suspicious/noExplicitAny: text in some versions of undici, so tools look at what it is
+    headers: any
+    /** Adds a header, which is checked. */
+    addHeader(name: string, value: string): unknown
+  }
+  /** The head of a response, interim ones included. */
+  interface Response {
+    /** 100 to 599. */
+    statusCode: number
+    /** The reason phrase. */
+    statusText: string
+    /** A flat list of names and values. */
+    headers: Buffer[]
+  }
+  /** Where a connection goes. */
+  interface ConnectParams {
+    /** With the port. */
+    host: string
+    /** Without the port. */
+    hostname: string
+    /** `http:` or `https:`. */
+    protocol: string
+    /** Empty for the default port. */
+    port: string
+    /** The TLS server name. */
+    servername: string | null
+    /** `h1` or `h2`, once it is known. */
+    version?: string
+  }
+  /** Opens the connection. */
+  type Connector = AnyConnector
+  /** Of `undici:request:create`. */
+  interface RequestCreateMessage {
+    request: Request
+  }
+  /** Of `undici:request:bodySent`. */
+  interface RequestBodySentMessage {
+    request: Request
+  }
+  /** Of `undici:request:bodyChunkSent`. */
+  interface RequestBodyChunkSentMessage {
+    request: Request
+    chunk: Uint8Array | string
+  }
+  /** Of `undici:request:bodyChunkReceived`. */
+  interface RequestBodyChunkReceivedMessage {
+    request: Request
+    chunk: Buffer
+  }
+  /** Of `undici:request:headers`. */
+  interface RequestHeadersMessage {
+    request: Request
+    response: Response
+  }
+  /** Of `undici:request:trailers`. */
+  interface RequestTrailersMessage {
+    request: Request
+    trailers: Buffer[]
+  }
+  /** Of `undici:request:error`. */
+  interface RequestErrorMessage {
+    request: Request
+    error: Error
+  }
+  /** Of `undici:client:sendHeaders`. */
+  interface ClientSendHeadersMessage {
+    request: Request
+    /** The head as text. */
+    headers: string
+    /** What it is written to: a `net.Socket`, unless a caller's `connect` gave something else. */
+    socket: Socket
+  }
+  /** Of `undici:client:beforeConnect`. */
+  interface ClientBeforeConnectMessage {
+    connectParams: ConnectParams
+    connector: Connector
+  }
+  /** Of `undici:client:connected`. */
+  interface ClientConnectedMessage {
+    connectParams: ConnectParams
+    connector: Connector
+    socket: Socket
+  }
+  /** Of `undici:client:connectError`. */
+  interface ClientConnectErrorMessage {
+    connectParams: ConnectParams
+    connector: Connector
+    error: Error
+  }
+}

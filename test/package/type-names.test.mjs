@@ -1,0 +1,75 @@
+// Every type name of undici's that concerns something the package has is there too, under the same name.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import ts from 'typescript'
+import { root, usePackage } from './packed.mjs'
+
+/** Namespaces and types of undici for what the package does not have. Whatever else is missing is a mistake. */
+const ABSENT = new Set([
+  // Classes and functions that are not part of it.
+  ...['CacheStorage', 'Cache', 'CacheQueryOptions', 'MultiCacheQueryOptions'],
+  ...['EventSourceInit', 'EventSourceEventMap', 'Interceptable', 'MIMEType'],
+  ...['WebSocketCloseInfo', 'WebSocketStreamOptions'],
+  // Helpers of its declarations.
+  ...['SpecIterable', 'SpecIterableIterator', 'SpecIterator', 'SpecIteratorObject'],
+  'Client.EventSourceOptions',
+])
+
+describe('the names of types', () => {
+  const { installed } = usePackage({ after })
+  const theirs = join(root, 'test', 'package', 'node_modules', 'undici', 'types', 'index.d.ts')
+  const ours = join(installed, 'dist', 'index.d.ts')
+  const program = ts.createProgram([theirs, ours], {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    typeRoots: [join(root, 'node_modules', '@types')],
+    types: ['node'],
+    esModuleInterop: true,
+  })
+  const checker = program.getTypeChecker()
+
+  /** Top-level names, and `Name.Member` for what is in a namespace of that name. */
+  const namesIn = (file) => {
+    const names = new Map()
+    for (const symbol of exportsOf(checker.getSymbolAtLocation(program.getSourceFile(file)))) {
+      names.set(symbol.name, resolved(symbol))
+      for (const member of exportsOf(resolved(symbol))) {
+        if (member.name !== 'prototype') names.set(`${symbol.name}.${member.name}`, resolved(member))
+      }
+    }
+    return names
+  }
+  const exportsOf = (symbol) =>
+    symbol.flags & (ts.SymbolFlags.Module | ts.SymbolFlags.Namespace)
+      ? checker.getExportsOfModule(symbol)
+      : []
+  const resolved = (symbol) =>
+    symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+  /** A namespace without values is one, too. */
+  const isType = ({ flags }) => (flags & (ts.SymbolFlags.Type | ts.SymbolFlags.NamespaceModule)) !== 0
+
+  test('all that are for something that is exported are exported', () => {
+    const [undici, own] = [namesIn(theirs), namesIn(ours)]
+    const missing = []
+    for (const [name, symbol] of undici) {
+      if (!isType(symbol) || own.has(name) || ABSENT.has(name)) continue
+      const [space, member] = name.split('.')
+      // A value that is not there takes its types along.
+      const isValue = (symbol.flags & ts.SymbolFlags.Value) !== 0
+      if (member === undefined ? isValue : !own.has(space)) continue
+      missing.push(name)
+    }
+    assert.ok(undici.size > 100, `only ${undici.size} names were found`)
+    assert.deepEqual(missing, [])
+  })
+
+  test('what is listed as absent is absent, and is in undici', () => {
+    const [undici, own] = [namesIn(theirs), namesIn(ours)]
+    assert.deepEqual(
+      [...ABSENT].filter((name) => own.has(name) || !undici.has(name)),
+      [],
+    )
+  })
+})
