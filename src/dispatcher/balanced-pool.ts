@@ -1,9 +1,6 @@
 /**
- * Requests spread over several origins that serve the same (contract: fetch.md 5).
- *
- * Turns are taken by stride: each upstream moves on by the inverse of its weight when it is used, and the one
- * that is least far gets the next request. So the shares follow the weights, and choosing costs the same
- * however many upstreams there are.
+ * Requests spread over several origins that serve the same. Who gets the next one is chosen by weighted turns
+ * (`weighted-turns.ts`); this file keeps the upstreams and their weights, which failures lower and connections raise.
  */
 import { defineKind } from '../base/kind.ts'
 import { type Origin, parseOrigin } from '../base/origin.ts'
@@ -18,6 +15,7 @@ import { LifecycleDispatcher } from './lifecycle.ts'
 import { Pool } from './pool.ts'
 import type { PoolOptions } from './pool-options.ts'
 import type { PoolStats } from './stats.ts'
+import { type Weighted, WeightedTurns } from './weighted-turns.ts'
 
 /** Makes the dispatcher for one upstream; gets the balanced pool's own options. */
 export type UpstreamFactory = (origin: URL, options: Omit<PoolOptions, 'factory'>) => Dispatcher
@@ -35,9 +33,27 @@ export interface BalancedPoolOptions extends ClientOptions, Pick<PoolOptions, 'c
 const DEFAULT_WEIGHT = 100
 const DEFAULT_PENALTY = 15
 
-interface Upstream {
+/** One of the origins. */
+class Upstream implements Weighted {
+  readonly origin: string
   readonly member: Member
   weight: number
+
+  constructor(origin: string, member: Member, weight: number) {
+    this.origin = origin
+    this.member = member
+    this.weight = weight
+  }
+
+  /** Its dispatcher may also be closed by whoever got it from the factory or from `getUpstream`. */
+  get isOpen(): boolean {
+    const { closed, destroyed } = this.member.dispatcher as { closed?: unknown; destroyed?: unknown }
+    return closed !== true && destroyed !== true
+  }
+
+  get isReady(): boolean {
+    return this.member.isFree && this.isOpen
+  }
 }
 
 /**
@@ -57,11 +73,7 @@ export class BalancedPool extends LifecycleDispatcher {
   readonly #poolOptions: Omit<PoolOptions, 'factory'>
   readonly #maxWeight: number
   readonly #penalty: number
-  /** By origin. */
-  readonly #upstreams = new Map<string, Upstream>()
-  readonly #weights = new WeakMap<Member, Upstream>()
-  /** How far the one that was used last has come. */
-  #reached = 0
+  readonly #turns: WeightedTurns<Upstream>
 
   /** @param upstreams Origins of the servers; more can be added later. */
   constructor(
@@ -81,6 +93,7 @@ export class BalancedPool extends LifecycleDispatcher {
     this.#poolOptions = { ...poolOptions }
     this.#maxWeight = maxWeightPerServer || DEFAULT_WEIGHT
     this.#penalty = errorPenalty || DEFAULT_PENALTY
+    this.#turns = new WeightedTurns(this.#maxWeight)
     const crew: Crew<HeldDispatch> = new Crew<HeldDispatch>(this, {
       limit: 0,
       timeToLive: null,
@@ -89,7 +102,8 @@ export class BalancedPool extends LifecycleDispatcher {
       hire: null,
       make: (call, handler) => new HeldDispatch(call, handler, crew),
       give: (member, held) => held.giveTo(member.dispatcher),
-      rank: (member) => this.#advance(member),
+      rank: ({ rank }) => rank,
+      choose: () => this.#choose(),
     })
     this.#crew = crew
     for (const upstream of Array.isArray(upstreams) ? upstreams : [upstreams]) this.addUpstream(upstream)
@@ -102,25 +116,22 @@ export class BalancedPool extends LifecycleDispatcher {
 
   /** The origins requests go to. */
   get upstreams(): string[] {
-    return [...this.#upstreams.keys()]
+    return this.#turns.line.filter(({ isOpen }) => isOpen).map(({ origin }) => origin)
   }
 
   /** Requests go to this origin, too, from now on. */
   addUpstream(upstream: string | URL | object): this {
-    const origin = originOf(upstream)
-    if (this.#upstreams.has(origin.origin)) return this
-    const dispatcher = this.#factory(origin.url, { ...this.#poolOptions })
-    const entry: Upstream = { member: this.#crew.join(dispatcher, this.#reached), weight: this.#maxWeight }
-    this.#upstreams.set(origin.origin, entry)
-    this.#weights.set(entry.member, entry)
-    dispatcher.on('connect', () => {
-      entry.weight = Math.min(this.#maxWeight, entry.weight + this.#penalty)
-    })
-    dispatcher.on('connectionError', () => this.#penalise(entry))
+    const { origin, url } = originOf(upstream)
+    if (this.#find(origin) !== null) return this
+    const dispatcher = this.#factory(url, { ...this.#poolOptions })
+    const entry = new Upstream(origin, this.#crew.join(dispatcher), this.#maxWeight)
+    this.#turns.join(entry)
+    dispatcher.on('connect', () => this.#turns.raise(entry, this.#penalty))
+    dispatcher.on('connectionError', () => this.#turns.lower(entry, this.#penalty))
     dispatcher.on(
       'disconnect',
       (_origin: URL, _targets: unknown, error: NodeJS.ErrnoException | undefined) => {
-        if (error?.code === 'UND_ERR_SOCKET') this.#penalise(entry)
+        if (error?.code === 'UND_ERR_SOCKET') this.#turns.lower(entry, this.#penalty)
       },
     )
     return this
@@ -128,25 +139,38 @@ export class BalancedPool extends LifecycleDispatcher {
 
   /** No new requests go to this origin; those that run there are finished. */
   removeUpstream(upstream: string | URL | object): this {
-    const { origin } = originOf(upstream)
-    const entry = this.#upstreams.get(origin)
-    if (entry === undefined) return this
-    this.#upstreams.delete(origin)
+    const entry = this.#find(originOf(upstream).origin)
+    if (entry === null) return this
+    this.#turns.leave(entry)
     this.#crew.dismiss(entry.member)
-    if (this.#upstreams.size === 0) {
-      this.#crew.failWaiting(new BalancedPoolMissingUpstreamError(), false)
-    }
+    if (this.#turns.line.length === 0) this.#failWaiting()
     return this
   }
 
-  /** The dispatcher for this origin. */
+  /** The dispatcher for this origin; undefined also when it has been closed. */
   getUpstream(upstream: string | URL | object): Dispatcher | undefined {
-    return this.#upstreams.get(originOf(upstream).origin)?.member.dispatcher
+    return this.#find(originOf(upstream).origin)?.member.dispatcher
+  }
+
+  #find(origin: string): Upstream | null {
+    return this.#turns.line.find((entry) => entry.origin === origin && entry.isOpen) ?? null
   }
 
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
-    if (this.#upstreams.size === 0) throw new BalancedPoolMissingUpstreamError()
+    if (!this.#turns.line.some(({ isOpen }) => isOpen)) throw new BalancedPoolMissingUpstreamError()
     return this.#crew.accept(options, handler)
+  }
+
+  #choose(): Member | null {
+    const chosen = this.#turns.next()
+    if (chosen !== null) return chosen.member
+    // Nobody is left to wait for.
+    if (!this.#turns.line.some(({ isOpen }) => isOpen)) this.#failWaiting()
+    return null
+  }
+
+  #failWaiting(): void {
+    this.#crew.failWaiting(new BalancedPoolMissingUpstreamError(), false)
   }
 
   protected override finish(done: () => void): void {
@@ -155,16 +179,6 @@ export class BalancedPool extends LifecycleDispatcher {
 
   protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
     this.#crew.terminate(reason, verbatim, done)
-  }
-
-  #advance(member: Member): number {
-    // One that was away or is new starts from where the others are: it has nothing to catch up on.
-    this.#reached = Math.max(this.#reached, member.rank)
-    return this.#reached + 1 / this.#weights.get(member)!.weight
-  }
-
-  #penalise(entry: Upstream): void {
-    entry.weight = Math.max(1, entry.weight - this.#penalty)
   }
 }
 

@@ -50,6 +50,8 @@ export interface CrewPlan<W extends Work> {
   give(member: Member, work: W): boolean
   /** The rank of a member that was given work just now. */
   rank(member: Member): number
+  /** Who gets the next piece of work, where that does not go by rank; null when nobody can take it. */
+  choose?(): Member | null
 }
 
 export type Protocol = 'unknown' | 'h1' | 'h2'
@@ -71,6 +73,10 @@ export class Member implements Ranked {
   opening = false
   /** It has drained while it was being given work. */
   drained = false
+
+  get isFree(): boolean {
+    return this.slot !== NO_SLOT
+  }
 
   constructor(dispatcher: Dispatcher, order: number, rank: number) {
     this.dispatcher = dispatcher
@@ -257,6 +263,7 @@ export class Crew<W extends Work> extends Pump {
   }
 
   #pick(): Member | null {
+    if (this.#plan.choose !== undefined) return this.#plan.choose()
     for (let member = this.#free.peek(); member !== null; member = this.#free.peek()) {
       if (!this.#isExpired(member)) return member
       this.dismiss(member)

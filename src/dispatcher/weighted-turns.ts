@@ -1,0 +1,84 @@
+/**
+ * Weighted round robin, as the Linux Virtual Server does it: turns go around the line at a level that sinks by the
+ * greatest common divisor of the weights each time the line begins anew, and begins at the top again when it has come
+ * to the bottom. Whoever weighs as much as the level gets the turn. So the shares follow the weights, and those who
+ * weigh the same take turns one by one.
+ */
+export interface Weighted {
+  weight: number
+  /** It can be given something now. */
+  readonly isReady: boolean
+}
+
+const LEAST_WEIGHT = 1
+
+export class WeightedTurns<T extends Weighted> {
+  readonly #line: T[] = []
+  readonly #top: number
+  #step = 0
+  #level = 0
+  /** Where in the line the last turn was. */
+  #at = -1
+
+  /** @param top The most that anybody weighs. */
+  constructor(top: number) {
+    this.#top = top
+  }
+
+  get line(): readonly T[] {
+    return this.#line
+  }
+
+  join(entry: T): void {
+    this.#line.push(entry)
+    this.#measure()
+  }
+
+  leave(entry: T): void {
+    this.#line.splice(this.#line.indexOf(entry), 1)
+    this.#measure()
+  }
+
+  lower(entry: T, by: number): void {
+    entry.weight = Math.max(LEAST_WEIGHT, entry.weight - by)
+    this.#measure()
+  }
+
+  /** The step stays: on its way up again a weight is one that the level has met before. */
+  raise(entry: T, by: number): void {
+    entry.weight = Math.min(this.#top, entry.weight + by)
+  }
+
+  /** Whose turn it is; null when nobody is ready. */
+  next(): T | null {
+    const line = this.#line
+    let heaviest = line.findIndex(({ isReady }) => isReady)
+    if (heaviest === -1) return null
+    for (let looked = 0; looked < line.length; looked++) {
+      this.#at = (this.#at + 1) % line.length
+      if (this.#at === 0) this.#sink()
+      const entry = line[this.#at]!
+      if (!entry.isReady) continue
+      if (entry.weight >= this.#level) return entry
+      if (entry.weight > line[heaviest]!.weight) heaviest = this.#at
+    }
+    // Nobody weighs as much as the level: it sinks to where somebody does.
+    this.#at = heaviest
+    this.#level = line[heaviest]!.weight
+    return line[heaviest]!
+  }
+
+  #sink(): void {
+    this.#level -= this.#step
+    if (this.#level <= 0) this.#level = this.#top
+  }
+
+  #measure(): void {
+    this.#step = this.#line.reduce((divisor, { weight }) => commonDivisor(divisor, weight), 0)
+  }
+}
+
+/** Also of weights that are no whole numbers. */
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b)
+}
