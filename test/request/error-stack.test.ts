@@ -37,7 +37,7 @@ test('the first line of the stack has the context, the message has not', () => {
   const error = describeError(new SocketError('other side closed'), context)
   assert.equal(error.message, 'other side closed')
   assert.equal(firstLine(error), `SocketError: other side closed (${WORDS})`)
-  assert.match(error.stack!, /\n {4}at .*error-context\.test/)
+  assert.match(error.stack!, /\n {4}at .*error-stack\.test/)
   assert.equal(String(error), 'SocketError: other side closed')
   assert.equal(types.isNativeError(error), true)
 })
