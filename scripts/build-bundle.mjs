@@ -88,7 +88,7 @@ function list(names) {
 async function bundle(options, outfile) {
   await build({ ...SETTINGS, ...options, outfile })
   const file = join(root, outfile)
-  const code = withClassNames(readFileSync(file, 'utf8'))
+  const code = withClassNames(withWholeStrings(readFileSync(file, 'utf8')))
   writeFileSync(file, code)
   console.log(`${outfile}: ${(code.length / 1024).toFixed(0)} KB`)
 }
@@ -111,6 +111,14 @@ function external(filter, path) {
     name: `external ${path}`,
     setup: ({ onResolve }) => onResolve({ filter }, () => ({ path, external: true })),
   }
+}
+
+/**
+ * esbuild breaks lines within strings, too, with a backslash at the end. A bundler that indents what it wraps, as
+ * Rollup does, would then put its tabs into the string.
+ */
+function withWholeStrings(code) {
+  return code.replace(/(?<!\\)((?:\\\\)*)\\\n/g, '$1')
 }
 
 /**

@@ -6,6 +6,7 @@
 /** Class → its registry symbol. A user's subclass has no entry and gets the ordinary prototype check. */
 const kinds = new WeakMap<object, symbol>()
 
+/** Called behind the class, not in it: a bundler gives another name to a class that speaks of itself. */
 export function defineKind(kindClass: { prototype: object }, name: string): void {
   const kind = Symbol.for(name)
   kinds.set(kindClass, kind)

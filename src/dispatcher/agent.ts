@@ -54,10 +54,6 @@ const REEMITTED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
  * const { body } = await agent.request({ origin: 'https://example.com', path: '/', method: 'GET' })
  */
 export class Agent extends LifecycleDispatcher {
-  static {
-    defineKind(Agent, 'ventuno.Agent')
-  }
-
   readonly #make: (origin: string | URL, kind: Kind) => Dispatcher
   /** A factory of the caller may serve what is no HTTP origin. */
   readonly #anyOrigin: boolean
@@ -195,6 +191,8 @@ export class Agent extends LifecycleDispatcher {
     dispatcher.close(() => {})
   }
 }
+
+defineKind(Agent, 'ventuno.Agent')
 
 /**
  * All dispatchers share a connector, and with it the TLS sessions: those of an origin outlive its dispatcher.

@@ -64,10 +64,6 @@ class Upstream implements Weighted {
  * const { statusCode } = await pool.request({ path: '/', method: 'GET' })
  */
 export class BalancedPool extends LifecycleDispatcher {
-  static {
-    defineKind(BalancedPool, 'ventuno.BalancedPool')
-  }
-
   readonly #crew: Crew<HeldDispatch>
   readonly #factory: UpstreamFactory
   readonly #poolOptions: Omit<PoolOptions, 'factory'>
@@ -181,6 +177,8 @@ export class BalancedPool extends LifecycleDispatcher {
     this.#crew.terminate(reason, verbatim, done)
   }
 }
+
+defineKind(BalancedPool, 'ventuno.BalancedPool')
 
 function originOf(upstream: string | URL | object): Origin {
   const origin = parseOrigin(upstream)

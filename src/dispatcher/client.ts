@@ -42,7 +42,6 @@ export class Client extends LifecycleDispatcher {
   readonly #session: ClientSession
 
   static {
-    defineKind(Client, 'ventuno.Client')
     sessionIn = (dispatcher) => (#session in dispatcher ? dispatcher.#session : null)
   }
 
@@ -87,6 +86,8 @@ export class Client extends LifecycleDispatcher {
     this.#session.terminate(reason, verbatim, done)
   }
 }
+
+defineKind(Client, 'ventuno.Client')
 
 /** For pools: a client that has these things in common with others. */
 export function clientWith(commons: ClientCommons): Client {

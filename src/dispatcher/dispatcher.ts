@@ -73,10 +73,6 @@ export interface Dispatcher {
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types what EventEmitter has
 export class Dispatcher extends EventEmitter {
-  static {
-    defineKind(Dispatcher, 'ventuno.Dispatcher')
-  }
-
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
     return isInstance(this, value)
@@ -202,6 +198,8 @@ export class Dispatcher extends EventEmitter {
     return upgradeOn(this, withoutPollution(opts), callback)
   }
 }
+
+defineKind(Dispatcher, 'ventuno.Dispatcher')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace Dispatcher {

@@ -17,10 +17,6 @@ export interface DispatcherLike {
 
 /** A dispatcher that takes handlers of undici 6 and earlier, whatever the one behind it takes. */
 export class Dispatcher1Wrapper extends Dispatcher {
-  static {
-    defineKind(Dispatcher1Wrapper, 'ventuno.Dispatcher1Wrapper')
-  }
-
   readonly #dispatcher: DispatcherLike
 
   constructor(dispatcher: DispatcherLike) {
@@ -62,3 +58,5 @@ export class Dispatcher1Wrapper extends Dispatcher {
     return (this.#dispatcher as Dispatcher).destroy(...(args as [null, CloseCallback]))
   }
 }
+
+defineKind(Dispatcher1Wrapper, 'ventuno.Dispatcher1Wrapper')

@@ -34,10 +34,6 @@ const DEFAULT_STREAMS = 100
  * const { body } = await client.request({ path: '/', method: 'GET' })
  */
 export class H2CClient extends Client {
-  static {
-    defineKind(H2CClient, 'ventuno.H2CClient')
-  }
-
   /** @param url Protocol, host name and port; the protocol is `http:`. */
   constructor(url: string | URL | object, options: H2CClientOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
@@ -94,6 +90,8 @@ function settled(h2Options: Http2Options | null | undefined, streams: number): H
 function isPositive(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0
 }
+
+defineKind(H2CClient, 'ventuno.H2CClient')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace H2CClient {

@@ -16,15 +16,13 @@ import type { PoolOptions } from './pool-options.ts'
  * await pool.close()
  */
 export class Pool extends PoolBase {
-  static {
-    defineKind(Pool, 'ventuno.Pool')
-  }
-
   /** @param url Protocol, host name and port; nothing else. */
   constructor(url: string | URL | object, options: PoolOptions = {}) {
     super(url, options, 'first')
   }
 }
+
+defineKind(Pool, 'ventuno.Pool')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace Pool {

@@ -14,15 +14,13 @@ import type { PoolOptions } from './pool-options.ts'
  * const pool = new RoundRobinPool('http://service.internal', { connections: 4 })
  */
 export class RoundRobinPool extends PoolBase {
-  static {
-    defineKind(RoundRobinPool, 'ventuno.RoundRobinPool')
-  }
-
   /** @param url Protocol, host name and port; nothing else. */
   constructor(url: string | URL | object, options: PoolOptions = {}) {
     super(url, options, 'next')
   }
 }
+
+defineKind(RoundRobinPool, 'ventuno.RoundRobinPool')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace RoundRobinPool {

@@ -26,10 +26,6 @@ import { toDispatchHandler } from './legacy-handler.ts'
  * }
  */
 export class DecoratorHandler implements DispatchHandler {
-  static {
-    defineKind(DecoratorHandler, 'ventuno.DecoratorHandler')
-  }
-
   static [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
     return isInstance(this, value)
@@ -94,3 +90,5 @@ export class DecoratorHandler implements DispatchHandler {
     this.#handler.onResponseError?.(controller, error)
   }
 }
+
+defineKind(DecoratorHandler, 'ventuno.DecoratorHandler')

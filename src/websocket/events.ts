@@ -168,10 +168,6 @@ function toPort(given: unknown, what: string): MessagePort {
 }
 
 class SocketMessageEvent extends Event implements MessageEvent {
-  static {
-    defineKind(SocketMessageEvent, 'ventuno.MessageEvent')
-  }
-
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
     return isInstance(this, value)
@@ -247,10 +243,6 @@ interface CloseFields {
 }
 
 class SocketCloseEvent extends Event implements CloseEvent {
-  static {
-    defineKind(SocketCloseEvent, 'ventuno.CloseEvent')
-  }
-
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
     return isInstance(this, value)
@@ -303,10 +295,6 @@ interface ErrorFields {
 }
 
 class SocketErrorEvent extends Event implements ErrorEvent {
-  static {
-    defineKind(SocketErrorEvent, 'ventuno.ErrorEvent')
-  }
-
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
     return isInstance(this, value)
@@ -363,3 +351,7 @@ class SocketErrorEvent extends Event implements ErrorEvent {
 export const MessageEvent: MessageEventConstructor = SocketMessageEvent
 export const CloseEvent: CloseEventConstructor = SocketCloseEvent
 export const ErrorEvent: ErrorEventConstructor = SocketErrorEvent
+
+defineKind(MessageEvent, 'ventuno.MessageEvent')
+defineKind(CloseEvent, 'ventuno.CloseEvent')
+defineKind(ErrorEvent, 'ventuno.ErrorEvent')

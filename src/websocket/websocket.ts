@@ -105,7 +105,6 @@ export class WebSocket extends EventTarget {
   /** `readyState` when the connection is closed, or was never opened. */
   declare static readonly CLOSED: 3
   static {
-    defineKind(WebSocket, 'ventuno.WebSocket')
     Object.defineProperty(WebSocket.prototype, SEND_PING, {
       value(this: WebSocket, payload: Uint8Array): void {
         if (this.#state === OPEN) this.#connection!.ping(payload)
@@ -393,6 +392,8 @@ export class WebSocket extends EventTarget {
     if (channel.hasSubscribers) channel.publish({ payload, websocket: this })
   }
 }
+
+defineKind(WebSocket, 'ventuno.WebSocket')
 
 /**
  * Sends a ping while the socket is open. The answer is seen on the channel `undici:websocket:pong`.

@@ -1,76 +1,169 @@
 // The package goes through bundlers: what comes out works, and has only what was asked for.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import commonjs from '@rollup/plugin-commonjs'
 import { nodeResolve } from '@rollup/plugin-node-resolve'
 import { build } from 'esbuild'
 import { rollup } from 'rollup'
+import webpack from 'webpack'
 import { run, usePackage } from './packed.mjs'
 
-/** Bytes. The cookie helpers have 8 KB before anything is left out; the whole library has 300. */
-const MAX_COOKIE_BUNDLE = 8_000
+/** Bytes. The cookie helpers have 8 KB before anything is left out, webpack adds 1; the whole library has 300. */
+const MAX_COOKIE_BUNDLE = 9_000
+
+const BODY = `
+async function main() {
+  const server = http.createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const origin = 'http://127.0.0.1:' + server.address().port
+  const client = new Client(origin)
+  const { body } = await client.request({ path: '/', method: 'GET' })
+  const other = await request(origin, { dispatcher: client })
+  const fetched = await fetch(origin, { dispatcher: client })
+  const words = [await body.text(), await other.body.text(), await fetched.text(), client.constructor.name]
+  console.log(...words, new errors.SocketError('x') instanceof errors.UndiciError)
+  await client.close()
+  server.close()
+}
+main()
+`
+const OUTPUT = 'hello hello hello Client true'
 
 const REQUEST = `
 import http from 'node:http'
 import { once } from 'node:events'
-import { Client, request } from 'ventuno'
-const server = http.createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
-await once(server, 'listening')
-const origin = 'http://127.0.0.1:' + server.address().port
-const client = new Client(origin)
-const { body } = await client.request({ path: '/', method: 'GET' })
-const other = await request(origin, { dispatcher: client })
-console.log(await body.text(), await other.body.text(), client.constructor.name)
-await client.close()
-server.close()
-`
+import { Client, errors, fetch, request } from 'ventuno'
+${BODY}`
+
+const REQUIRE = `
+const http = require('node:http')
+const { once } = require('node:events')
+const { Client, errors, fetch, request } = require('ventuno')
+${BODY}`
+
+const DEFAULT = `
+import http from 'node:http'
+import { once } from 'node:events'
+import ventuno from 'ventuno'
+const { Client, errors, fetch, request } = ventuno
+${BODY}`
 
 const COOKIE = `
 import { parseCookie } from 'ventuno'
 console.log(parseCookie('a=b; Secure').name)
 `
 
+/** As Next has it for what runs on its edge: the conditions of browsers and workers, no externals but the runtime's. */
+const EDGE_CONDITIONS = ['edge-light', 'worker', 'browser', 'module', 'import', 'default']
+
 const bundlers = {
   esbuild: async (from, to) => {
-    await build({
-      entryPoints: [from],
-      outfile: to,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      logLevel: 'silent',
-    })
+    await bundleWithEsbuild(from, to, {})
+  },
+  'esbuild for the edge': async (from, to) => {
+    await bundleWithEsbuild(from, to, { conditions: EDGE_CONDITIONS })
   },
   rollup: async (from, to) => {
     const fail = (warning) => assert.fail(warning.message)
-    const bundle = await rollup({ input: from, plugins: [nodeResolve()], external: /^node:/, onwarn: fail })
-    await bundle.write({ file: to, format: 'es' })
+    const plugins = [nodeResolve(), commonjs()]
+    const bundle = await rollup({ input: from, plugins, external: /^node:/, onwarn: fail })
+    await bundle.write({ file: to, format: to.endsWith('.cjs') ? 'cjs' : 'es' })
     await bundle.close()
   },
+  webpack: (from, to) => bundleWithWebpack(from, to, {}),
+  'webpack for the edge': (from, to) =>
+    bundleWithWebpack(from, to, { resolve: { conditionNames: EDGE_CONDITIONS } }),
 }
 
 describe('bundles', () => {
   const { app } = usePackage({ after })
 
-  const bundleOf = async (name, text) => {
-    const [from, to] = [join(app, `${name}-in.mjs`), join(app, `${name}-out.mjs`)]
+  const bundleOf = async (name, text, extension) => {
+    const file = `${name.replaceAll(' ', '-')}-${text.length}`
+    const [from, to] = [join(app, `${file}-in.${extension}`), join(app, `${file}-out.${extension}`)]
     writeFileSync(from, text)
     await bundlers[name](from, to)
     return { code: readFileSync(to, 'utf8'), output: run(process.execPath, [to]).trim() }
   }
 
   for (const name of Object.keys(bundlers)) {
-    test(`${name}: a client works`, async () => {
-      const { output } = await bundleOf(name, REQUEST)
-      assert.equal(output, 'hello hello Client')
+    test(`${name}: a client that was imported works`, async () => {
+      const { code, output } = await bundleOf(name, REQUEST, 'mjs')
+      assert.equal(output, OUTPUT)
+      assert.ok(!/from ?['"]ventuno['"]/.test(code), 'it was not bundled')
+    })
+
+    test(`${name}: as the default export`, async () => {
+      assert.equal((await bundleOf(name, DEFAULT, 'mjs')).output, OUTPUT)
     })
 
     test(`${name}: whoever wants cookies gets no client`, async () => {
-      const { code, output } = await bundleOf(name, COOKIE)
+      const { code, output } = await bundleOf(name, COOKIE, 'mjs')
       assert.equal(output, 'a')
       assert.ok(code.length < MAX_COOKIE_BUNDLE, `${code.length} bytes`)
       assert.ok(!/node:|UndiciError|Client/.test(code), code)
     })
+
+    // The conditions of the edge are those of an import.
+    if (name.includes('edge')) continue
+    test(`${name}: a client that was required works`, async () => {
+      const { code, output } = await bundleOf(name, REQUIRE, 'cjs')
+      // A class is named after its variable, which esbuild may rename.
+      assert.equal(output.replace(/Client\d/, 'Client'), OUTPUT)
+      assert.ok(!/require\(['"]ventuno['"]\)/.test(code), 'it was not bundled')
+    })
+  }
+
+  // As Next has it for what it is told to leave to the server.
+  for (const [kind, text, extension, type] of [
+    ['required', REQUIRE, 'cjs', 'commonjs'],
+    ['imported', REQUEST, 'cjs', 'commonjs'],
+    ['imported', REQUEST, 'mjs', 'module'],
+  ]) {
+    test(`webpack: left outside as a ${type} external, and ${kind}`, async () => {
+      const [from, to] = ['in', 'out'].map((end) => join(app, `external-${kind}-${type}-${end}.${extension}`))
+      const source = kind === 'imported' ? from.replace(/\.cjs$/, '.mjs') : from
+      writeFileSync(source, text)
+      await bundleWithWebpack(source, to, { externals: { ventuno: `${type} ventuno` } })
+      assert.equal(run(process.execPath, [to]).trim(), OUTPUT)
+      assert.ok(readFileSync(to, 'utf8').length < 20_000, 'it was bundled')
+    })
   }
 })
+
+function bundleWithEsbuild(from, to, settings) {
+  return build({
+    entryPoints: [from],
+    outfile: to,
+    bundle: true,
+    format: to.endsWith('.cjs') ? 'cjs' : 'esm',
+    platform: 'node',
+    logLevel: 'silent',
+    ...settings,
+  })
+}
+
+async function bundleWithWebpack(from, to, settings) {
+  const isModule = to.endsWith('.mjs')
+  const stats = await new Promise((resolve, reject) => {
+    webpack(
+      {
+        mode: 'production',
+        target: 'node20',
+        context: dirname(from),
+        entry: from,
+        devtool: false,
+        output: { path: dirname(to), filename: basename(to), ...(isModule ? { module: true } : null) },
+        experiments: { outputModule: isModule },
+        // What remains is read by people, and the names of classes with it.
+        optimization: { minimize: false },
+        performance: { hints: false },
+        ...settings,
+      },
+      (error, stats) => (error ? reject(error) : resolve(stats)),
+    )
+  })
+  assert.deepEqual(stats.toJson({ all: false, errors: true, warnings: true }), { errors: [], warnings: [] })
+}

@@ -59,6 +59,12 @@ describe('the contents of the package', () => {
     }
   })
 
+  test('no string of the code goes over two lines: what indents the code must not change it', () => {
+    for (const path of files.filter((path) => /\.c?js$/.test(path))) {
+      assert.ok(!/\\\n/.test(readFileSync(join(installed, path), 'utf8')), path)
+    }
+  })
+
   test('every declaration that another one names is there', () => {
     const declarations = files.filter((path) => /\.d\.c?ts$/.test(path))
     for (const path of declarations) {

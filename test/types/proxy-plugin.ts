@@ -14,7 +14,7 @@ import {
 
 export interface ProxyOptions {
   base?: string | string[]
-  undici?: Pool | Dispatcher | (Agent.Options & { timeout?: number })
+  undici?: Dispatcher | (Agent.Options & { timeout?: number })
   globalAgent?: boolean
 }
 
