@@ -82,17 +82,57 @@ describe('the installed package', () => {
     assert.deepEqual(shape, JSON.parse(source))
   })
 
-  test('require: the same objects as import has', () => {
+  test('require: the same names, classes and members', () => {
+    const [imported, required] = [
+      runScript(app, 'members.mjs', `import * as library from 'ventuno'\n${MEMBERS}`),
+      runScript(app, 'members.cjs', `const library = require('ventuno')\n${MEMBERS}`),
+    ].map((output) => JSON.parse(output))
+    // As the names of a module, the default export is among them.
+    delete imported.default
+    assert.deepEqual(required, imported)
+  })
+
+  test('require: a plain object, each time the same, whose properties can be replaced', () => {
     const output = runScript(
       app,
       'require.cjs',
-      `const required = require('ventuno')
+      `const library = require('ventuno')
+      const properties = Object.getOwnPropertyDescriptors(library)
+      const fixed = Object.keys(properties).filter((name) => {
+        const { writable, configurable, enumerable, get } = properties[name]
+        return name !== '__esModule' && (get || !writable || !configurable || enumerable !== (name !== 'default'))
+      })
+      console.log(library === require('ventuno'), library === require('ventuno').default)
+      console.log(Object.getPrototypeOf(library) === Object.prototype, Object.isExtensible(library), fixed.length)
       import('ventuno').then((imported) => {
-        const others = Object.keys(imported).filter((name) => imported[name] !== required[name])
-        console.log(Object.keys(imported).length > 30, others.join())
+        console.log(imported.Client !== library.Client, Object.keys(imported.default).join() === Object.keys(library).join())
       })`,
     )
-    assert.equal(output, 'true')
+    assert.deepEqual(output.split('\n'), ['true true', 'true true 0', 'true true'])
+  })
+
+  test('nothing but the entry and the manifest can be loaded', () => {
+    const paths = [
+      'dist/index.js',
+      'dist/index.cjs',
+      'dist/client.cjs',
+      'dist/client.js',
+      'package',
+      'client',
+    ]
+    const output = runScript(
+      app,
+      'deep.mjs',
+      `import { createRequire } from 'node:module'
+      const require = createRequire(import.meta.url)
+      for (const path of ${JSON.stringify(paths)}) {
+        const required = (() => { try { require('ventuno/' + path) } catch (error) { return error.code } })()
+        const imported = await import('ventuno/' + path).catch((error) => error.code)
+        console.log(required, imported)
+      }`,
+    )
+    const refused = 'ERR_PACKAGE_PATH_NOT_EXPORTED'
+    assert.deepEqual(new Set(output.split('\n')), new Set([`${refused} ${refused}`]))
   })
 
   test('its manifest can be required', () => {
@@ -114,21 +154,51 @@ describe('the installed package', () => {
     ])
   })
 
-  test('importing loads no part of the runtime that is not needed yet', () => {
-    const loaded = runScript(
-      app,
-      'loaded.mjs',
-      `const before = new Set(process.moduleLoadList)
-      await import('ventuno')
-      console.log(process.moduleLoadList.filter((name) => !before.has(name)).join('\\n'))`,
-    )
-    const names = loaded.split('\n').map((line) => line.replace('NativeModule ', ''))
-    assert.ok(names.includes('stream'), loaded)
-    assert.deepEqual(
-      LAZY.filter((name) => names.includes(name)),
-      [],
-    )
-  })
+  for (const [way, name, load] of [
+    ['import', 'loaded.mjs', `await import('ventuno')`],
+    ['require', 'loaded.cjs', `require('ventuno')`],
+  ]) {
+    test(`${way} loads no part of the runtime that is not needed yet`, () => {
+      const loaded = runScript(
+        app,
+        name,
+        `const before = new Set(process.moduleLoadList)
+        ${load}
+        console.log(process.moduleLoadList.filter((name) => !before.has(name)).join('\\n'))`,
+      )
+      const names = loaded.split('\n').map((line) => line.replace('NativeModule ', ''))
+      assert.ok(names.includes('stream'), loaded)
+      assert.deepEqual(
+        LAZY.filter((name) => names.includes(name)),
+        [],
+      )
+    })
+
+    test(`${way} leaves the process as it was: no global, no listener, nothing open, nothing written`, () => {
+      const output = runScript(
+        app,
+        `effects-${name}`,
+        `const globals = () => Reflect.ownKeys(globalThis).map((name) => {
+          const { get, set, value, ...flags } = Object.getOwnPropertyDescriptor(globalThis, name)
+          // Reading some of them loads what stands behind them.
+          return [name, get, set, get ? null : value, JSON.stringify(flags)]
+        })
+        const state = () => ({
+          globals: globals(),
+          prototypes: [Object, Function, Array, Promise, Error, Buffer].map(({ prototype }) => Reflect.ownKeys(prototype)),
+          listeners: process.eventNames().map((name) => [name, process.listenerCount(name)]),
+          resources: process.getActiveResourcesInfo().filter((name) => !/File|Request/.test(name)),
+          environment: { ...process.env },
+        })
+        const assert = ${way === 'import' ? `(await import('node:assert/strict')).default` : `require('node:assert/strict')`}
+        const before = state()
+        ${load}
+        assert.deepEqual(state(), before)
+        console.log('unchanged')`,
+      )
+      assert.equal(output, 'unchanged')
+    })
+  }
 
   test('errors of one copy match the classes of another', () => {
     const copy = JSON.stringify(pathToFileURL(join(installed, 'dist', 'client.js')).href)

@@ -1,4 +1,4 @@
-// What importing costs: time, and memory above that of the runtime alone; of the build in `dist`, and of undici.
+// What loading costs: time, and memory above that of the runtime alone; of both builds in `dist`, and of undici.
 // Usage: node test/package/measure-import.mjs [runs] [path of a node]
 // Each run is a process of its own; the candidates take turns, so that a busy machine is unfair to none.
 import { spawnSync } from 'node:child_process'
@@ -15,13 +15,18 @@ writeFileSync(nothing, 'export {}\n')
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const candidates = {
   nothing,
-  dist: here('../../dist/index.js'),
+  imported: here('../../dist/index.js'),
+  required: here('../../dist/index.cjs'),
   undici: here('node_modules/undici/index.js'),
 }
 
+const load = (file) =>
+  file.endsWith('.cjs')
+    ? `process.getBuiltinModule('node:module').createRequire(${JSON.stringify(file)})(${JSON.stringify(file)})`
+    : `await import(${JSON.stringify(pathToFileURL(file).href)})`
 const SCRIPT = (file) => `
   const start = performance.now()
-  await import(${JSON.stringify(pathToFileURL(file).href)})
+  ${load(file)}
   const time = performance.now() - start
   const { rss, heapUsed } = process.memoryUsage()
   console.log(JSON.stringify({ time, rss: rss / 2 ** 20, heap: heapUsed / 2 ** 20 }))`
