@@ -105,6 +105,7 @@ function readCommons(url: string | URL | object, options: ClientOptions): Client
 /** The types under the names that programs written for undici use. */
 export declare namespace Client {
   type Options = ClientOptions
+  type H2Options = import('./http2-options.ts').Http2Options
   type SocketInfo = import('../errors.ts').SocketInfo
   type WebSocketOptions = import('./lifecycle.ts').WebSocketOptions
 }

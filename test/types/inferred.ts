@@ -81,6 +81,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type IsMutable<T> = Equal<{ [K in keyof T]: T[K] }, Mutable<T>>
 export const mutable: [
   IsMutable<Client.Options>,
+  IsMutable<Client.H2Options>,
   IsMutable<Client.SocketInfo>,
   IsMutable<Client.WebSocketOptions>,
   IsMutable<H2CClient.Options>,
@@ -105,6 +106,7 @@ export const mutable: [
   IsMutable<Pool.PoolStats>,
   IsMutable<Client['stats']>,
 ] = [
+  true,
   true,
   true,
   true,
