@@ -5,6 +5,7 @@
  */
 import { now } from '../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
+import { ownBytes, restOf } from '../base/own-bytes.ts'
 import { RingQueue } from '../base/ring-queue.ts'
 import { channels } from '../diagnostics.ts'
 import {
@@ -285,19 +286,20 @@ export class Http1Connection
 
   #execute(bytes: Buffer): void {
     const parser = this.#parser
+    const { length } = bytes
     this.#readAt = now()
-    const consumed = parser.execute(bytes, 0, bytes.length)
+    const consumed = parser.execute(bytes, 0, length)
     this.#adjustDeadline()
     switch (parser.status) {
       case 'paused':
-        this.#backlog = bytes.subarray(consumed)
+        this.#backlog = restOf(bytes, consumed, length)
         this.#transport.pauseReading()
         return
       case 'upgraded':
-        this.#handOver(bytes.subarray(consumed))
+        this.#handOver(ownBytes(bytes, consumed, length))
         return
       case 'failed':
-        this.#onParserFailure(bytes.subarray(parser.failureOffset))
+        this.#onParserFailure(restOf(bytes, parser.failureOffset, length))
         return
       case 'ended':
         // The end had come while the consumer was pausing.
@@ -345,7 +347,7 @@ export class Http1Connection
       return
     }
     this.#awaiting = 'body'
-    request.onData(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end))
+    request.onData(ownBytes(bytes, start, end))
     if (request.paused) this.#parser.pause()
   }
 

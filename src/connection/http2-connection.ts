@@ -5,6 +5,7 @@
  */
 import { now } from '../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
+import { ownBytes } from '../base/own-bytes.ts'
 import { channels } from '../diagnostics.ts'
 import { HeadersTimeoutError, InformationalError, SocketError, type SocketInfo } from '../errors.ts'
 import type { Transport, TransportSink } from '../net/transport.ts'
@@ -324,7 +325,7 @@ export class Http2Connection
   }
 
   onData(stream: Stream<Http2Exchange>, buf: Buffer, start: number, end: number): void {
-    stream.slot.onData(start === 0 && end === buf.length ? buf : buf.subarray(start, end))
+    stream.slot.onData(ownBytes(buf, start, end))
   }
 
   onEnd(stream: Stream<Http2Exchange>, trailers: HeaderBlock | null): void {

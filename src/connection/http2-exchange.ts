@@ -261,12 +261,14 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
 
   #deliver(bytes: Buffer): void {
     const { request } = this
+    // Afterwards its memory may have gone to another thread.
+    const { length } = bytes
     this.#delivering = true
     request.onData(bytes)
     this.#delivering = false
     if (request.settled) return
-    if (request.paused) this.#unreleased += bytes.length
-    else this.#host.release(this, bytes.length)
+    if (request.paused) this.#unreleased += length
+    else this.#host.release(this, length)
   }
 
   onRequestResumed(): void {

@@ -48,13 +48,11 @@ export class Http2Tunnel extends Duplex {
 
   /** Bytes from the peer. */
   deliver(bytes: Buffer): void {
-    if (this.destroyed || this.readableEnded) {
-      this.#host.releaseTunnel(bytes.length)
-    } else if (this.push(bytes)) {
-      this.#host.releaseTunnel(bytes.length)
-    } else {
-      this.#unreleased += bytes.length
-    }
+    // Afterwards its memory may have gone to another thread.
+    const { length } = bytes
+    const isWanted = !this.destroyed && !this.readableEnded
+    if (isWanted && !this.push(bytes)) this.#unreleased += length
+    else this.#host.releaseTunnel(length)
   }
 
   /** The peer has ended its side. */

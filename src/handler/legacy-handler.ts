@@ -3,7 +3,7 @@
  * where one of the newer (`onRequestStart` …) is expected (contract: handlers.md §7).
  */
 import type { Duplex } from 'node:stream'
-import type { HeaderObject } from '../protocol/header-block.ts'
+import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 import type {
   DispatchController,
   DispatchHandler,
@@ -32,15 +32,15 @@ export function toDispatchHandler(handler: DispatchHandler | LegacyDispatchHandl
 /** Flat name, value list of a head, whether or not the controller kept the received one. */
 function rawFields(received: Buffer[] | null | undefined, fields: HeaderObject | null | undefined): Buffer[] {
   if (Array.isArray(received)) return received
-  const raw: Buffer[] = []
-  if (fields === null || fields === undefined) return raw
+  const raw: string[] = []
+  if (fields === null || fields === undefined) return []
   for (const name of Object.keys(fields)) {
     const value = fields[name]!
     for (const one of Array.isArray(value) ? value : [value]) {
-      raw.push(Buffer.from(name, 'latin1'), Buffer.from(one, 'latin1'))
+      raw.push(name, one)
     }
   }
-  return raw
+  return toBuffers(raw)
 }
 
 class LegacyHandler implements DispatchHandler {

@@ -2,7 +2,7 @@
  * Owns how bytes come in from sockets that were opened for us: the runtime reads into one piece of memory
  * that all of them share (`onread`), instead of making a buffer and running a Readable for each read. Most
  * reads are small and are copied out at once; a socket that brings much gets memory of its own, which is given
- * away filled.
+ * away when it is full.
  *
  * Sharing is safe because the runtime fills the memory immediately before it calls back, and nothing that is
  * handed on still points to it.
@@ -11,12 +11,16 @@
 import { Buffer } from 'node:buffer'
 import type { OnReadOpts, Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { copyBytes, keepBytes } from '../base/own-bytes.ts'
 
 /** What the runtime reads at most at a time without `onread`. */
 const SLAB_BYTES = 65_536
 
-/** A read that fills less of its memory is copied: memory that is given away is kept whole by its smallest part. */
-const GIVE_AWAY_BYTES = SLAB_BYTES / 2
+/** After a read of this size more of them are likely to follow. */
+const LARGE_READ_BYTES = SLAB_BYTES / 2
+
+/** Such a copy is most likely body to its last byte, which can be given to the caller as it is. */
+const BODY_BYTES = 4096
 
 /** Nobody has asked for bytes yet, or not now; from `released` on the socket is an ordinary one. */
 type State = 'waiting' | 'open' | 'draining' | 'released'
@@ -25,11 +29,6 @@ const inlets = new WeakMap<object, SlabInlet>()
 
 let shared: Buffer | null = null
 let sharedView: DataView | null = null
-
-/** Up to here a loop copies quicker than a call into the runtime. */
-const LOOP_BELOW_BYTES = 64
-
-const NO_BYTES: Buffer = Buffer.alloc(0)
 
 /** Of most sockets at all times; never added to. */
 const NO_BACKLOG: Buffer[] = []
@@ -173,17 +172,22 @@ export class SlabInlet {
     }
   }
 
-  /** Bytes that belong to whoever gets them. */
+  /** Bytes that belong to whoever gets them: the memory itself when it is full, else a copy. */
   #claim(start: number, length: number, memory: Buffer): Buffer {
     const isOwn = memory === this.#own
-    if (length >= GIVE_AWAY_BYTES) {
-      // More of this size is likely to follow.
+    if (isOwn && length === SLAB_BYTES) {
       this.#next = Buffer.allocUnsafeSlow(SLAB_BYTES)
-      if (isOwn) return length === memory.length ? memory : memory.subarray(0, length)
+      return memory
+    }
+    if (length >= LARGE_READ_BYTES) {
+      if (!isOwn) this.#next = Buffer.allocUnsafeSlow(SLAB_BYTES)
     } else if (isOwn) {
       this.#next = shared
     }
-    return copyOf(memory, start, length)
+    // What stands behind a head that is known is a body. Other small reads have something else in them, and the body
+    // is copied once more when it is given away; from a socket that was handed over everything is.
+    const isBody = start > 0 || length >= BODY_BYTES || this.#state !== 'open'
+    return isBody ? copyBytes(memory, start, length) : keepBytes(memory, start, length)
   }
 
   #drain(): void {
@@ -199,16 +203,4 @@ export class SlabInlet {
       this.#receive!(bytes)
     }
   }
-}
-
-function copyOf(memory: Buffer, start: number, end: number): Buffer {
-  const length = end - start
-  if (length === 0) return NO_BYTES
-  const bytes = Buffer.allocUnsafe(length)
-  if (length < LOOP_BELOW_BYTES) {
-    for (let i = 0; i < length; i++) bytes[i] = memory[start + i]!
-  } else {
-    memory.copy(bytes, 0, start, end)
-  }
-  return bytes
 }

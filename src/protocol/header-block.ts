@@ -60,8 +60,21 @@ export class HeaderBlock {
   }
 
   toBuffers(): Buffer[] {
-    return this.flat.map((part) => Buffer.from(part, 'latin1'))
+    return toBuffers(this.flat)
   }
+}
+
+/** Text as bytes, in memory that holds nothing else. */
+export function toBuffers(parts: readonly string[]): Buffer[] {
+  let size = 0
+  for (const part of parts) size += part.length
+  const memory = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  return parts.map((part) => {
+    const start = at
+    at += memory.write(part, at, 'latin1')
+    return memory.subarray(start, at)
+  })
 }
 
 /**
