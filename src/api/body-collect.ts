@@ -3,12 +3,28 @@
  * where chunks come from.
  */
 import { Blob } from 'node:buffer'
+import type { HeaderObject } from '../protocol/header-block.ts'
 
 /**
  * Largest announced length for which memory is taken in advance. A `content-length` is only a claim: a peer
  * that announces gigabytes and sends nothing must not make us reserve them.
  */
 const PRESIZE_LIMIT = 1_048_576
+
+/** What the head announced; null when unknown, and for HEAD, whose announcement is of another body. */
+export function announcedLength(headers: HeaderObject, isHead: boolean): number | null {
+  const value = headers['content-length']
+  if (isHead || typeof value !== 'string') return null
+  const length = Number(value)
+  return Number.isSafeInteger(length) ? length : null
+}
+
+/** The bytes of what a stream takes for a chunk; null for anything else. */
+export function bytesOf(chunk: unknown, encoding: BufferEncoding | undefined): Buffer | null {
+  if (typeof chunk === 'string') return Buffer.from(chunk, encoding)
+  if (!(chunk instanceof Uint8Array)) return null
+  return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+}
 
 /** What a conversion may want to know beside the bytes. */
 export interface CollectContext {
@@ -105,9 +121,6 @@ export function toArrayBuffer(gathered: GatheredBytes): ArrayBuffer {
 export function toBlob(gathered: GatheredBytes, context: CollectContext): Blob {
   return new Blob([gathered.view()], { type: context.contentType })
 }
-
-/** Of those that gather nothing. */
-export const NOTHING_GATHERED: GatheredBytes = new GatheredBytes()
 
 /** One running collection: what it gathers and whom it answers. */
 export interface Collector {

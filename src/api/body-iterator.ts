@@ -2,16 +2,16 @@
  * Iterating over a body. What has arrived as a whole is handed out as it is, because to run a stream for it costs
  * several times as much; any other body is iterated as the runtime does.
  */
-import { type Collector, type GatheredBytes, NOTHING_GATHERED } from './body-collect.ts'
 
 /** A body, as its iterator needs it. */
 export interface IteratedBody {
-  /** All of it, if all has arrived and nobody else reads it; from then on `reader` is told of failures. Else null. */
-  take(reader: Collector): readonly Buffer[] | null
-  /** All that was taken has been handed out. */
-  end(): void
+  /**
+   * The next piece, if all has arrived and nobody streams it; undefined at the end; null if the stream has to be read.
+   * Throws what the body failed with.
+   */
+  take(): Buffer | undefined | null
   /** Nobody wants the rest. */
-  leave(): void
+  leave(reason: Error): void
   /** An iterator of the runtime. */
   stream(): AsyncIterator<Buffer>
 }
@@ -19,18 +19,24 @@ export interface IteratedBody {
 type Result = IteratorResult<Buffer, undefined>
 
 /** `new`: not asked for anything yet; a body that nobody asks is not used up. */
-type Stage = 'new' | 'taken' | 'streaming' | 'over'
+type Stage = 'new' | 'taking' | 'streaming' | 'over'
 
 const DONE: Result = Object.freeze({ value: undefined, done: true })
 
-export class BodyIterator implements AsyncIterableIterator<Buffer, undefined>, Collector {
-  readonly gathered: GatheredBytes = NOTHING_GATHERED
+/** What a stream of the runtime is destroyed with when an iterator leaves it. */
+class LeftError extends Error {
+  override name = 'AbortError'
+  readonly code = 'ABORT_ERR'
+
+  constructor() {
+    super('The operation was aborted')
+  }
+}
+
+export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
   readonly #body: IteratedBody
   #stage: Stage = 'new'
-  #chunks: readonly Buffer[] = []
-  #handedOut = 0
   #stream: AsyncIterator<Buffer> | null = null
-  #failure: { readonly reason: unknown } | null = null
 
   constructor(body: IteratedBody) {
     this.#body = body
@@ -45,45 +51,45 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined>, C
   }
 
   next(): Promise<Result> {
-    if (this.#stage === 'new') this.#begin()
     if (this.#stream !== null) return this.#stream.next()
     if (this.#stage === 'over') return Promise.resolve(DONE)
-    if (this.#failure !== null) {
+    let chunk: Buffer | undefined | null
+    try {
+      chunk = this.#body.take()
+    } catch (reason) {
       this.#stage = 'over'
-      return Promise.reject(this.#failure.reason)
+      return Promise.reject(reason)
     }
-    if (this.#handedOut < this.#chunks.length) {
-      return Promise.resolve({ value: this.#chunks[this.#handedOut++]!, done: false })
+    if (chunk === null) {
+      this.#stage = 'streaming'
+      this.#stream = this.#body.stream()
+      return this.#stream.next()
     }
-    this.#stage = 'over'
-    this.#body.end()
-    return Promise.resolve(DONE)
+    if (chunk === undefined) {
+      this.#stage = 'over'
+      return Promise.resolve(DONE)
+    }
+    this.#stage = 'taking'
+    return Promise.resolve({ value: chunk, done: false })
   }
 
   /** Left before the end, as by `break`. */
   return(): Promise<Result> {
     if (this.#stream !== null) return this.#stream.return!()
-    const stage = this.#stage
-    this.#stage = 'over'
-    if (stage === 'taken') this.#body.leave()
+    this.#leave()
     return Promise.resolve(DONE)
   }
 
-  /** Nothing is collected here. */
-  finish(): void {}
-
-  fail(reason: unknown): void {
-    this.#failure = { reason }
+  /** Left because of an error, which comes back. */
+  throw(error: unknown): Promise<Result> {
+    if (this.#stream !== null) return this.#stream.throw!(error)
+    this.#leave()
+    return Promise.reject(error)
   }
 
-  #begin(): void {
-    const chunks = this.#body.take(this)
-    if (chunks === null) {
-      this.#stage = 'streaming'
-      this.#stream = this.#body.stream()
-    } else {
-      this.#stage = 'taken'
-      this.#chunks = chunks
-    }
+  #leave(): void {
+    const stage = this.#stage
+    this.#stage = 'over'
+    if (stage === 'taking') this.#body.leave(new LeftError())
   }
 }

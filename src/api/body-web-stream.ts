@@ -26,7 +26,6 @@ export function webStreamOf(readable: Readable): ReadableStream<Uint8Array> {
         controller.enqueue(new Uint8Array(bytes))
       },
       cancel(reason) {
-        readable.on('error', () => {})
         readable.destroy(reason)
       },
     },

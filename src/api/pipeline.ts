@@ -4,6 +4,7 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import { Duplex, PassThrough, Readable } from 'node:stream'
+import { ignoreError } from '../base/ignore-error.ts'
 import { coverPollution } from '../base/own-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError, InvalidReturnValueError, RequestAbortedError } from '../errors.ts'
@@ -19,7 +20,6 @@ import {
   type InfoCallback,
   presentHeaders,
 } from './api-handler.ts'
-import { ignoreError } from './request-body.ts'
 import { checkOptions } from './settlement.ts'
 
 /** Options of `pipeline()`. */
@@ -132,6 +132,8 @@ class PipelineDuplex extends Duplex {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     const reason = error ?? (this.readableEnded ? null : new RequestAbortedError())
+    // Whoever gives it up without a reason of its own knows that it did.
+    if (error === null) this.on('error', ignoreError)
     this.#ends.onDuplexDestroyed(reason)
     callback(reason)
   }
@@ -224,6 +226,9 @@ class PipelineHandler<TOpaque> extends ApiHandler implements DuplexEnds {
     this.#response = response
     // A failure reaches the Duplex directly; a handler that does not listen must not crash the process.
     response.on('error', (error) => this.#closeDuplex(error))
+    // Nor must whoever does not read what the handler makes of the response. Before its head the Duplex is the only
+    // answer there is, like a promise: an error that nobody takes is then one that nobody handles.
+    this.duplex.on('error', ignoreError)
     const yielded: unknown = this.#resource.runInAsyncScope(this.#handle, null, {
       statusCode,
       // Declared as an object; the flat list is documented for `responseHeaders: 'raw'`.

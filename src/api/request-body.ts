@@ -1,6 +1,7 @@
 /**
  * What the API does with the caller's request body when the request never gets as far as sending it.
  */
+import { ignoreError } from '../base/ignore-error.ts'
 
 interface DestroyableStream {
   on(event: 'error', listener: () => void): unknown
@@ -19,8 +20,6 @@ function isDestroyableStream(body: unknown): body is DestroyableStream {
     typeof candidate.destroy === 'function'
   )
 }
-
-export function ignoreError(): void {}
 
 /**
  * Destroys a Node stream with the error that ended its request; the error is reported to the caller of the

@@ -17,8 +17,9 @@ import {
   type InfoCallback,
   presentHeaders,
 } from './api-handler.ts'
-import { BodyReadable, type BodySource } from './body-readable.ts'
-import { destroyRequestBody, ignoreError } from './request-body.ts'
+import { BodyReadable } from './body-readable.ts'
+import type { BodySource } from './body-source.ts'
+import { destroyRequestBody } from './request-body.ts'
 import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
 
 /** Bytes of an unread body that are held before the connection is paused. */
@@ -153,7 +154,6 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource
     try {
       this.#resolve(data)
     } catch (error) {
-      body.on('error', ignoreError)
       body.destroy(error as Error)
       queueMicrotask(() => {
         throw error

@@ -60,6 +60,10 @@ type Listener = Parameters<Readable['on']>[1]
 export abstract class SleepingReadable extends Unmade {
   readonly #highWaterMark: number
   #awake = false
+  /** The stream has what arrived before somebody read it, and gets what comes. */
+  #running = false
+  /** Something was read that did not go through the stream. */
+  #wasRead = false
   /** Somebody has listened to some event. */
   #listened = false
   /**
@@ -118,9 +122,9 @@ export abstract class SleepingReadable extends Unmade {
 
   // What is asked while bodies are collected is answered without waking up.
 
-  /** Something was read from the stream. */
+  /** Something was read, whether or not the stream had to run for it. */
   override get readableDidRead(): boolean {
-    return this.#awake && super.readableDidRead
+    return this.#wasRead || (this.#awake && super.readableDidRead)
   }
 
   /** Whether data comes by itself; null until somebody has asked for it. */
@@ -142,13 +146,67 @@ export abstract class SleepingReadable extends Unmade {
     return this.#awake ? super.readableLength : 0
   }
 
+  /** Reads from the running stream. */
+  override read(size?: number): ReturnType<Readable['read']> {
+    this.run()
+    return super.read(size)
+  }
+
+  /** Lets the data come by itself. */
+  override resume(): this {
+    this.run()
+    return super.resume()
+  }
+
+  /** Has the data come as text. */
+  override setEncoding(encoding: BufferEncoding): this {
+    this.run()
+    return super.setEncoding(encoding)
+  }
+
+  /** Adds to the end of the running stream. */
+  override push(chunk: unknown, encoding?: BufferEncoding): boolean {
+    this.run()
+    return super.push(chunk, encoding)
+  }
+
+  /** Puts something back to the front of the running stream. */
+  override unshift(chunk: unknown, encoding?: BufferEncoding): void {
+    this.run()
+    // biome-ignore lint/correctness/noVoidTypeReturn: the runtime returns what its types do not declare.
+    return super.unshift(chunk, encoding)
+  }
+
+  /** Whether whoever reads gets what arrives from the stream. */
+  protected get isRunning(): boolean {
+    return this.#running
+  }
+
+  /**
+   * Makes it a Readable that all that has arrived was pushed to. Everything that does something to the data begins with
+   * this. `_read` would be too late: a stream that has ended ends with a `read(0)`, and what is put back stands before
+   * all else.
+   */
+  protected run(): void {
+    if (this.#running) return
+    this.#running = true
+    this.onRun()
+  }
+
+  /** Something was taken without the stream. */
+  protected noteRead(): void {
+    this.#wasRead = true
+  }
+
+  /** Pushes what has arrived. */
+  protected onRun(): void {}
+
   /** Listens. Whoever listens for the end of a body that was collected is told of it, too. */
   override on(event: 'data', listener: (chunk: Buffer) => void): this
   override on(event: 'error', listener: (error: Error) => void): this
   override on(event: string | symbol, listener: Listener): this
   override on(event: string | symbol, listener: Listener): this {
-    this.#listened = true
-    this.#tellEnd()
+    this.#onListener(event)
     return super.on(event, listener)
   }
 
@@ -165,9 +223,14 @@ export abstract class SleepingReadable extends Unmade {
   override prependListener(event: 'error', listener: (error: Error) => void): this
   override prependListener(event: string | symbol, listener: Listener): this
   override prependListener(event: string | symbol, listener: Listener): this {
+    this.#onListener(event)
+    return super.prependListener(event, listener)
+  }
+
+  #onListener(event: string | symbol): void {
     this.#listened = true
     this.#tellEnd()
-    return super.prependListener(event, listener)
+    if (event === 'data' || event === 'readable') this.run()
   }
 
   /** Whether somebody may be told of events. */
@@ -176,10 +239,10 @@ export abstract class SleepingReadable extends Unmade {
   }
 
   /** Ends a stream that never ran: it says `end` and `close` like any other, if there is somebody to hear it. */
-  protected endAsleep(hasReaders: boolean): void {
+  protected endAsleep(): void {
     this.#sleptThrough = 'unheard'
     const isHeard = this.#listened && (this.listenerCount('end') > 0 || this.listenerCount('close') > 0)
-    if (isHeard || hasReaders) this.#tellEnd()
+    if (isHeard || this.#running) this.#tellEnd()
   }
 
   #tellEnd(): void {

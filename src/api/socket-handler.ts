@@ -2,10 +2,10 @@
  * What connect and upgrade share: the request ends with a socket that belongs to the caller, or not at all.
  */
 import type { Duplex } from 'node:stream'
+import { ignoreError } from '../base/ignore-error.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import { ApiHandler } from './api-handler.ts'
-import { ignoreError } from './request-body.ts'
 import type { Reject, Resolve } from './settlement.ts'
 
 export abstract class SocketHandler<TData> extends ApiHandler {

@@ -3,6 +3,7 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import { finished } from 'node:stream'
+import { ignoreError } from '../base/ignore-error.ts'
 import { coverPollution } from '../base/own-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import {
@@ -24,7 +25,7 @@ import {
   type InfoCallback,
   presentHeaders,
 } from './api-handler.ts'
-import { destroyRequestBody, ignoreError } from './request-body.ts'
+import { destroyRequestBody } from './request-body.ts'
 import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
 
 /** Options of `stream()`. */

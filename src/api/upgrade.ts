@@ -2,13 +2,13 @@
  * `upgrade()`: asks to switch protocols and hands the socket over (contract: dispatcher.md §10).
  */
 import type { Duplex } from 'node:stream'
+import { ignoreError } from '../base/ignore-error.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
-import { ignoreError } from './request-body.ts'
 import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
 import { SocketHandler } from './socket-handler.ts'
 

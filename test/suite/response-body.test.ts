@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { test } from 'node:test'
 import { errors } from '../../src/index.ts'
-import { overEachWay, startOrigin } from '../support/wire.ts'
+import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
 import { contentOf, deferred, failure } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
@@ -91,6 +91,44 @@ overEachWay('the response body', (way) => {
     await once(body, 'end')
     assert.equal(text, 'one two')
     assert.equal(body.bodyUsed, true)
+  })
+
+  test('is a Readable to whoever puts back, peeks, takes a part or asks what was read', async (t) => {
+    const client = (
+      await startOrigin(t, way, (request, response) => response.end(request.url === '/empty' ? '' : 'bc'))
+    ).dispatcher()
+    const next = async (path = '/') => {
+      const { body } = await client.request({ path, method: 'GET' })
+      // All of it has arrived, and nobody has asked for it.
+      while (loadOf(client).running > 0) await new Promise((resolve) => setImmediate(resolve))
+      return body
+    }
+    const restored = await next()
+    restored.unshift('a')
+    assert.equal(await restored.text(), 'abc')
+    const iterated = await next()
+    assert.equal(String(await contentOf(iterated)), 'bc')
+    assert.equal(Readable.isDisturbed(iterated), true)
+    for (const peek of [
+      (body: Readable) => void body.read(0),
+      (body: Readable) => void body.unpipe(body.pipe(new PassThrough())),
+    ]) {
+      const empty = await next('/empty')
+      const ended = once(empty, 'end')
+      peek(empty)
+      await ended
+      assert.equal(await empty.text(), '')
+    }
+    const taken = await next()
+    const closed = once(taken, 'close')
+    assert.equal((await taken.take(1).toArray()).join(''), 'bc')
+    await closed.catch(() => {})
+    assert.equal(taken.destroyed, true)
+    const shared = await next()
+    await once(shared, 'readable')
+    const rest = shared.arrayBuffer()
+    const first = String(shared.read(1))
+    assert.equal(first + Buffer.from(await rest).toString(), 'bc')
   })
 
   test('setEncoding joins characters that were split between chunks', async (t) => {
