@@ -3,6 +3,7 @@
  * stream as a Duplex.
  */
 import { Duplex } from 'node:stream'
+import { ignoreError } from '../base/ignore-error.ts'
 import { coverPollution } from '../base/own-options.ts'
 import { InformationalError } from '../errors.ts'
 
@@ -115,7 +116,8 @@ export class Http2Tunnel extends Duplex {
   override _destroy(error: Error | null, done: Callback): void {
     this.#blocked = null
     if (this.#closed === null) this.#host.closeTunnel()
-    if (error === null || this.listenerCount('error') > 0) {
+    const listeners = this.listenerCount('error') - this.listenerCount('error', ignoreError)
+    if (error === null || listeners > 0) {
       done(error)
       return
     }

@@ -8,6 +8,7 @@
  */
 import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
+import { ignoreError } from '../base/ignore-error.ts'
 import { invariant } from '../base/invariant.ts'
 import { channels } from '../diagnostics.ts'
 import {
@@ -339,6 +340,9 @@ export class Request extends RequestTerms {
     controller.acceptHead(fields)
     try {
       this.#handler.onRequestUpgrade!(controller, statusCode, fields.toObject(), socket)
+      // The caller's now. A peer that resets it must not end a process that does not listen; what the caller has
+      // destroyed it for, an error thrown in a callback for one, is not ours to hide.
+      if (!socket.destroyed) socket.on('error', ignoreError)
     } catch (error) {
       socket.destroy(error as Error)
     }
