@@ -31,10 +31,10 @@ function plainSubject(highWaterMark: number): Subject {
   return {
     stream,
     arrive: (chunk) => {
-      if (!isOver && !stream.destroyed) stream.push(chunk)
+      if (!isOver) stream.push(chunk)
     },
     complete: () => {
-      if (!isOver && !stream.destroyed) stream.push(null)
+      if (!isOver) stream.push(null)
       isOver = true
     },
   }
@@ -118,6 +118,8 @@ class Run {
 
   async apply(op: Op): Promise<void> {
     const { stream } = this
+    // A stream of the runtime goes on to give what it holds when it was destroyed; a body lets go of it.
+    if (stream.destroyed && op.do !== 'turn') return
     switch (op.do) {
       case 'arrive':
         this.subject.arrive(Buffer.from(op.text))
@@ -129,14 +131,14 @@ class Run {
         await turns()
         break
       case 'read':
-        if (!stream.destroyed) {
+        {
           const chunk = stream.read(op.size) as Buffer | string | null
           // Listeners of the data have noted it.
           if (stream.listenerCount('data') === 0) this.#note(chunk)
         }
         break
       case 'unshift':
-        if (!stream.destroyed && !stream.readableEnded) {
+        if (!stream.readableEnded) {
           stream.unshift(op.asBytes ? Buffer.from(op.text) : op.text)
         }
         break
@@ -180,7 +182,7 @@ class Run {
   /** One step of an iterator, unless it would wait for what does not come. */
   async #next(): Promise<void> {
     const { stream } = this
-    if (stream.destroyed || (stream.readableLength === 0 && !stream.readableEnded)) return
+    if (stream.readableLength === 0 && !stream.readableEnded) return
     this.#iterator ??= stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
     const step = await this.#iterator.next()
     if (!step.done) this.#note(step.value)
