@@ -50,7 +50,7 @@ export function runtimeInit(
 /** The runtime's `Request`, which keeps the dispatcher it was made with. */
 export type Request = globalThis.Request
 /** The runtime's `Request`, which keeps the dispatcher it was made with. */
-export const Request: RequestConstructor = lazyClass(() => {
+export const Request: RequestConstructor = lazyClass('Request', () => {
   const Runtime = ownClass('Request')
   // Named by the property: a bundler may rename variables.
   const { Request: Kept } = {

@@ -11,7 +11,7 @@ type Constructor = abstract new (...args: never[]) => object
 /** Where the runtime's client keeps its agent: there as soon as it is loaded. */
 const CLIENT_IS_LOADED = Symbol.for('undici.globalDispatcher.1')
 
-/** Says of a class that it stands for the runtime's, also to another copy of the library. */
+/** Says of a class that it stands for the runtime's, also to another copy of the library; gives that if it is known. */
 const STANDS_FOR = Symbol.for('ventuno.standsFor')
 
 /** Taken when the library is loaded: whoever installs ours as the global one must not make it call itself. */
@@ -19,8 +19,11 @@ export const runtimeFetch: typeof globalThis.fetch = globalThis.fetch
 
 const found = new Map<Name, Constructor>()
 
-/** Stands for the class that `load` gives: constructs it, is extended like it, and has its static members. */
-export function lazyClass<T extends Constructor>(load: () => T): T {
+/**
+ * Stands for the class that `load` gives, and with it for the runtime's of this name: constructs it, is extended like
+ * it, and has its static members.
+ */
+export function lazyClass<T extends Constructor>(name: Name, load: () => T): T {
   let loaded: T | null = null
   const get = (): T => {
     loaded ??= load()
@@ -31,7 +34,7 @@ export function lazyClass<T extends Constructor>(load: () => T): T {
   const proxy: T = new Proxy(Stand as unknown as T, {
     construct: (_, args, newTarget) =>
       Reflect.construct(get(), args, newTarget === proxy ? get() : newTarget),
-    get: (_, key) => Reflect.get(get(), key),
+    get: (_, key) => (key === STANDS_FOR ? found.get(name) : Reflect.get(get(), key)),
     has: (_, key) => key === STANDS_FOR || Reflect.has(get(), key),
     getPrototypeOf: () => Reflect.getPrototypeOf(get()),
   })
@@ -40,7 +43,7 @@ export function lazyClass<T extends Constructor>(load: () => T): T {
 
 /** Our class that stands for the runtime's of this name. */
 export function runtimeClass<N extends Name>(name: N): (typeof globalThis)[N] {
-  return lazyClass(() => ownClass(name) as unknown as Constructor) as unknown as (typeof globalThis)[N]
+  return lazyClass(name, () => ownClass(name) as unknown as Constructor) as unknown as (typeof globalThis)[N]
 }
 
 /** The runtime's own class, whatever the global object has under its name by now. */
@@ -72,10 +75,11 @@ export function findClasses(): void {
   if (response !== undefined) keep('Headers', new response().headers.constructor)
 }
 
-/** Unless it is one of ours, put in the place of the runtime's. */
+/** One of ours, put in the place of the runtime's, may know that: so does that of another copy that was installed. */
 function keep(name: Name, given: unknown): void {
-  if (typeof given !== 'function' || found.has(name) || STANDS_FOR in given) return
-  found.set(name, given as unknown as Constructor)
+  if (typeof given !== 'function' || found.has(name)) return
+  const own = STANDS_FOR in given ? given[STANDS_FOR] : given
+  if (typeof own === 'function') found.set(name, own as unknown as Constructor)
 }
 
 /**

@@ -10,8 +10,8 @@ import { rollup } from 'rollup'
 import webpack from 'webpack'
 import { run, usePackage } from './packed.mjs'
 
-/** Bytes. The cookie helpers have 8 KB before anything is left out, webpack adds 1; the whole library has 300. */
-const MAX_COOKIE_BUNDLE = 9_000
+/** Bytes. The cookie helpers have 9 KB before anything is left out, webpack adds 1; the whole library has 300. */
+const MAX_COOKIE_BUNDLE = 11_000
 
 const BODY = `
 async function main() {
