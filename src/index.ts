@@ -92,6 +92,7 @@ export type {
   HeadersInput,
   HeaderValueInput,
   HttpMethod,
+  TrailersInput,
 } from './request/dispatch-options.ts'
 export { ventuno as default } from './ventuno.ts'
 export type { CloseEventInit, ErrorEventInit, MessageEventInit } from './websocket/events.ts'

@@ -3,10 +3,11 @@
  * whether there is a body at all, and how it is framed (contract: dispatcher.md 5.3).
  */
 import { RequestContentLengthMismatchError } from '../errors.ts'
-import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK } from '../protocol/http1/body-encoder.ts'
+import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK, lastChunkWith } from '../protocol/http1/body-encoder.ts'
 import { CHUNKED_TAIL, contentLengthTail, NO_BODY_TAIL } from '../protocol/http1/request-encoder.ts'
 import { expectsPayload } from '../request/body-length.ts'
 import type { Request } from '../request/request.ts'
+import { gatherTrailers } from '../request/request-trailers.ts'
 import { BodyPump, type BodyPumpSink, type PumpedSource } from './body-pump.ts'
 
 /** The connection, as far as a body writer needs it. */
@@ -28,6 +29,8 @@ export class Http1BodyWriter implements BodyPumpSink {
   readonly #head: string
   readonly #length: number | null
   readonly #strict: boolean
+  readonly #chunked: boolean
+  #stopped = false
   readonly #pump: BodyPump = new BodyPump(this)
   #written = 0
 
@@ -37,6 +40,8 @@ export class Http1BodyWriter implements BodyPumpSink {
     this.#head = head
     this.#length = length
     this.#strict = strict
+    // Trailers have a place behind the last chunk only.
+    this.#chunked = length === null || request.trailers !== null
   }
 
   start(source: PumpedSource): void {
@@ -49,6 +54,7 @@ export class Http1BodyWriter implements BodyPumpSink {
   }
 
   stop(): void {
+    this.#stopped = true
     this.#pump.stop()
   }
 
@@ -60,10 +66,11 @@ export class Http1BodyWriter implements BodyPumpSink {
     if (length !== null && this.#written + bytes.byteLength > length && !this.#tolerate()) return false
 
     if (this.#written === 0) {
-      host.writeHead(this.request, this.#head, length === null ? CHUNKED_TAIL : contentLengthTail(length))
+      const tail = this.#chunked ? CHUNKED_TAIL : contentLengthTail(length!)
+      host.writeHead(this.request, this.#head, tail)
     }
     this.#written += bytes.byteLength
-    host.writeBody(length === null ? [chunkPrefix(bytes.byteLength), bytes, CHUNK_SUFFIX] : [bytes])
+    host.writeBody(this.#chunked ? [chunkPrefix(bytes.byteLength), bytes, CHUNK_SUFFIX] : [bytes])
     this.request.onBodySent(chunk)
     return !host.congested
   }
@@ -71,13 +78,34 @@ export class Http1BodyWriter implements BodyPumpSink {
   onSourceEnd(): void {
     const host = this.#host
     if (this.#length !== null && this.#written !== this.#length && !this.#tolerate()) return
+    const { trailers } = this.request
+    if (trailers !== null) {
+      if (this.#written === 0) host.writeHead(this.request, this.#head, CHUNKED_TAIL)
+      gatherTrailers(
+        trailers,
+        (fields) => this.#endWith(fields),
+        (error) => this.#failWith(error as Error),
+      )
+      return
+    }
     if (this.#written === 0) {
       const tail = expectsPayload(this.request.method) ? contentLengthTail(0) : NO_BODY_TAIL
       host.writeHead(this.request, this.#head, tail)
-    } else if (this.#length === null) {
+    } else if (this.#chunked) {
       host.writeBody([LAST_CHUNK])
     }
     host.onBodyWritten(this.request)
+  }
+
+  /** Nobody waits for trailers any more when the request has ended, or gone elsewhere, before they were there. */
+  #endWith(trailers: readonly string[]): void {
+    if (this.#stopped) return
+    this.#host.writeBody([lastChunkWith(trailers)])
+    this.#host.onBodyWritten(this.request)
+  }
+
+  #failWith(error: Error): void {
+    if (!this.#stopped) this.onSourceError(error)
   }
 
   onSourceError(error: Error): void {

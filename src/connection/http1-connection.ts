@@ -491,8 +491,8 @@ export class Http1Connection
 }
 
 /** A body that takes an unknown time to write, and cannot be sent again if an earlier response is lost. */
-function isUnbounded({ source }: Request): boolean {
-  return source.kind === 'stream' || source.kind === 'iterable' || source.kind === 'form'
+function isUnbounded({ source, trailers }: Request): boolean {
+  return trailers !== null || source.kind === 'stream' || source.kind === 'iterable' || source.kind === 'form'
 }
 
 function isReset(error: Error | null): boolean {

@@ -41,6 +41,7 @@ export function prepareRequest(
     upgrade,
     fields,
     contentType: body.contentType,
+    trailer: body.trailer,
   })
   if (head.length > settings.maxHeaderSize) return headTooLarge(head.length, settings.maxHeaderSize)
   return { head, body, last: closes || upgrade !== null || leavesDoubt(request) }
@@ -66,5 +67,6 @@ function closesConnection(request: Request): boolean {
  * nothing follows, although the head does not say so.
  */
 function leavesDoubt(request: Request): boolean {
-  return request.source.kind !== 'none' && request.reset !== false && !expectsPayload(request.method)
+  const hasBody = request.source.kind !== 'none' || request.trailers !== null
+  return hasBody && request.reset !== false && !expectsPayload(request.method)
 }

@@ -11,6 +11,7 @@ import { HeadersTimeoutError, InformationalError, SocketError, type SocketInfo }
 import type { Transport, TransportSink } from '../net/transport.ts'
 import type { ProtocolFailure } from '../protocol/failure.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
+import { lowerCaseName } from '../protocol/header-names.ts'
 import { ClientEngine } from '../protocol/http2/client-engine.ts'
 import { NO_ERROR } from '../protocol/http2/constants.ts'
 import type { EngineSink } from '../protocol/http2/engine-sink.ts'
@@ -37,6 +38,8 @@ export interface Http2Observer extends ConnectionObserver {
 
 /** Turns of the event loop for which requests wait for others to leave with, while responses keep coming. */
 const MAX_HELD_TURNS = 4
+
+const NOTHING = new Uint8Array(0)
 
 export class Http2Connection
   implements Connection, TransportSink, EngineSink<Http2Exchange>, ExchangeHost, LivenessHost, DeadlineOwner
@@ -205,6 +208,13 @@ export class Http2Connection
   send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean {
     this.#schedule()
     return this.#engine.send(exchange.stream, bytes, end)
+  }
+
+  sendTrailers(exchange: Http2Exchange, fields: readonly string[]): void {
+    const lower = fields.map((part, i) => (i % 2 === 0 ? lowerCaseName(part) : part))
+    if (lower.length > 0) this.#engine.sendTrailers(exchange.stream, lower)
+    else this.#engine.send(exchange.stream, NOTHING, true)
+    this.#schedule()
   }
 
   release(exchange: Http2Exchange, bytes: number): void {

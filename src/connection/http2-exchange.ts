@@ -19,10 +19,11 @@ import { CANCEL } from '../protocol/http2/constants.ts'
 import type { Stream } from '../protocol/http2/stream.ts'
 import { lostMemory, withFixedLength } from '../request/body-source.ts'
 import type { Request, RequestHost } from '../request/request.ts'
+import { gatherTrailers } from '../request/request-trailers.ts'
 import { BodyPump, type BodyPumpSink } from './body-pump.ts'
 import type { ConnectionSettings } from './connection.ts'
 import { Http2Tunnel, type TunnelHost } from './http2-tunnel.ts'
-import type { OutgoingBody } from './outgoing-body.ts'
+import { hasContent, type OutgoingBody } from './outgoing-body.ts'
 
 /** The connection, as far as one exchange needs it. */
 export interface ExchangeHost {
@@ -30,6 +31,7 @@ export interface ExchangeHost {
   /** The time of the present read. */
   readonly readAt: number
   send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean
+  sendTrailers(exchange: Http2Exchange, fields: readonly string[]): void
   release(exchange: Http2Exchange, bytes: number): void
   socketInfo(): SocketInfo
   reset(exchange: Http2Exchange, code: number): void
@@ -109,15 +111,11 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     if (request.takesOver) {
       this.#sending = 'sent'
       request.onRequestSent(at)
-    } else if (request.expectContinue && this.#hasBody()) {
+    } else if (request.expectContinue && hasContent(request, this.#body)) {
       this.#sending = 'held'
     } else {
       this.#sendBody(at)
     }
-  }
-
-  #hasBody(): boolean {
-    return this.#body.pumped !== null || this.request.source.kind === 'bytes'
   }
 
   #headersTimeout(): number {
@@ -165,8 +163,32 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
   onSourceEnd(): void {
     const { length } = this.#body
     if (length !== null && this.#sent !== length && !this.#tolerate()) return
+    const { trailers } = this.request
+    if (trailers === null) {
+      this.#host.send(this, NOTHING, true)
+      this.#onBodySent()
+      return
+    }
+    gatherTrailers(
+      trailers,
+      (fields) => this.#endWith(fields),
+      (error) => this.#failWith(error as Error),
+    )
+  }
+
+  /** Nobody waits for trailers any more when the request has ended, or gone elsewhere, before they were there. */
+  #endWith(trailers: readonly string[]): void {
+    if (this.ended) return
+    this.#host.sendTrailers(this, trailers)
+    this.#onBodySent()
+  }
+
+  #failWith(error: Error): void {
+    if (!this.ended) this.onSourceError(error)
+  }
+
+  #onBodySent(): void {
     this.#sending = 'sent'
-    this.#host.send(this, NOTHING, true)
     this.#deadline.refresh()
     this.request.onRequestSent()
   }

@@ -11,7 +11,7 @@ import { NO_EXTENDED_CONNECT } from '../protocol/websocket/handshake.ts'
 import type { Request } from '../request/request.ts'
 import type { ConnectionSettings } from './connection.ts'
 import { headTooLarge, illegalFields } from './http1-request-head.ts'
-import { type OutgoingBody, prepareBody } from './outgoing-body.ts'
+import { hasContent, type OutgoingBody, prepareBody } from './outgoing-body.ts'
 
 export interface PreparedHttp2Request {
   /** Flat, pseudo fields first. */
@@ -57,9 +57,8 @@ export function prepareHttp2Request(
   })
   if (body.contentType !== null) fields.push('content-type', body.contentType)
   if (body.length !== null && !request.takesOver) fields.push('content-length', String(body.length))
-  if (request.expectContinue && body.length !== 0 && request.source.kind !== 'none') {
-    fields.push('expect', '100-continue')
-  }
+  if (body.trailer !== null) fields.push('trailer', body.trailer)
+  if (request.expectContinue && hasContent(request, body)) fields.push('expect', '100-continue')
   const size = fieldBytes(fields, 0)
   if (size > settings.maxHeaderSize) return headTooLarge(size, settings.maxHeaderSize)
   return { fields, body }

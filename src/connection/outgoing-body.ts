@@ -8,6 +8,7 @@ import { lengthMismatch, lengthToSend } from '../request/body-length.ts'
 import { knownLength, lostMemory } from '../request/body-source.ts'
 import { encodeForm } from '../request/form-body.ts'
 import type { Request } from '../request/request.ts'
+import { announcedTrailers } from '../request/request-trailers.ts'
 import type { PumpedSource } from './body-pump.ts'
 
 export interface OutgoingBody {
@@ -15,16 +16,20 @@ export interface OutgoingBody {
   readonly length: number | null
   /** The type that the body knows of itself, when the caller named none. */
   readonly contentType: string | null
-  /** Null when there is no body, none that holds anything, or it is plain bytes. */
+  /** Null when there is no body, none that holds anything, or it is plain bytes; with trailers never. */
   readonly pumped: PumpedSource | null
+  /** Names of the trailers, where they are known and the caller does not tell them himself. */
+  readonly trailer: string | null
 }
 
-const NO_BODY: OutgoingBody = { length: null, contentType: null, pumped: null }
+const NO_BODY: OutgoingBody = { length: null, contentType: null, pumped: null, trailer: null }
 
 /** Returns the error instead when the request must not be sent. */
 export function prepareBody(request: Request, strictContentLength: boolean): OutgoingBody | Error {
-  const { method, source } = request
-  if (method === 'GET' && source.kind === 'none' && request.contentLength === null) return NO_BODY
+  const { method, source, trailers } = request
+  if (method === 'GET' && source.kind === 'none' && request.contentLength === null && trailers === null) {
+    return NO_BODY
+  }
   if (source.kind === 'bytes' && !source.isIntact) return lostMemory()
   let known = knownLength(source)
   let contentType: string | null = null
@@ -50,5 +55,15 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
     process.emitWarning(error)
   }
   const length = lengthToSend(method, known, request.contentLength)
-  return { length, contentType, pumped: known === 0 ? null : pumped }
+  if (known === 0) pumped = null
+  // What trailers follow is sent piece by piece, be it one piece or none.
+  if (trailers !== null)
+    pumped ??= { kind: 'iterable', source: source.kind === 'bytes' ? [source.shown()] : [] }
+  const trailer = trailers === null || request.namesTrailers ? null : announcedTrailers(trailers)
+  return { length, contentType, pumped, trailer }
+}
+
+/** Something follows the head. */
+export function hasContent(request: Request, body: OutgoingBody): boolean {
+  return body.pumped !== null || request.source.kind === 'bytes'
 }

@@ -69,6 +69,11 @@ export type BodyInput =
   | Iterable<string | Uint8Array>
   | AsyncIterable<string | Uint8Array>
 
+type Trailers = HeadersInput | null | undefined
+
+/** Fields behind the body, or a function that gives them when the body has ended. */
+export type TrailersInput = HeadersInput | (() => Trailers | Promise<Trailers>)
+
 /** What `dispatch()` may be asked for. */
 export interface DispatchOptions {
   /** Where to send it. Only dispatchers that serve several origins look at it. */
@@ -81,6 +86,11 @@ export interface DispatchOptions {
   headers?: HeadersInput | null | undefined
   /** Streams and iterables are read while they are sent. */
   body?: BodyInput | null | undefined
+  /**
+   * Fields behind the body, or a function that gives them when the body has ended. Over HTTP/1.1 the body is chunked
+   * then.
+   */
+  trailers?: TrailersInput | null | undefined
   /** Appended to a path that has neither `?` nor `#`. */
   // biome-ignore lint/suspicious/noExplicitAny: with `unknown` the interfaces of callers would not fit
   query?: Record<string, any> | null | undefined

@@ -2,6 +2,7 @@
  * What few requests ask for, checked in the contract's order (dispatcher.md 4). All that ask for nothing of it have
  * the same object: thousands of them may wait.
  */
+import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import {
   checkFlag,
@@ -10,6 +11,7 @@ import {
   checkUpgrade,
   refuseRetired,
 } from './request-options.ts'
+import { readTrailers, type TrailersSource } from './request-trailers.ts'
 
 export interface RareOptions {
   readonly upgrade: string | null
@@ -19,6 +21,7 @@ export interface RareOptions {
   readonly expectContinue: boolean
   readonly typeOfService: number | undefined
   readonly servername: string | null
+  readonly trailers: TrailersSource | null
 }
 
 const NONE: RareOptions = {
@@ -29,6 +32,7 @@ const NONE: RareOptions = {
   expectContinue: false,
   typeOfService: undefined,
   servername: null,
+  trailers: null,
 }
 
 export function readRareOptions(options: DispatchOptions): RareOptions {
@@ -40,6 +44,7 @@ export function readRareOptions(options: DispatchOptions): RareOptions {
   refuseRetired(options)
   const typeOfService = checkTypeOfService(options.typeOfService)
   const servername = options.servername || null
+  const trailers = readTrailersOf(options, upgrade)
   const isNone =
     upgrade === null &&
     headersTimeout === null &&
@@ -47,8 +52,20 @@ export function readRareOptions(options: DispatchOptions): RareOptions {
     reset === null &&
     !expectContinue &&
     typeOfService === undefined &&
-    servername === null
+    servername === null &&
+    trailers === null
   return isNone
     ? NONE
-    : { upgrade, headersTimeout, bodyTimeout, reset, expectContinue, typeOfService, servername }
+    : { upgrade, headersTimeout, bodyTimeout, reset, expectContinue, typeOfService, servername, trailers }
+}
+
+function readTrailersOf(
+  { trailers, method }: DispatchOptions,
+  upgrade: string | null,
+): TrailersSource | null {
+  if (trailers === null || trailers === undefined) return null
+  if (upgrade !== null || method === 'CONNECT') {
+    throw new InvalidArgumentError('CONNECT and upgrades have no trailers')
+  }
+  return readTrailers(trailers)
 }

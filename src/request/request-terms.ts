@@ -5,6 +5,7 @@
 import { serverNameOf } from '../base/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { HeaderList } from '../protocol/header-list.ts'
+import { lowerCaseName } from '../protocol/header-names.ts'
 import { type BodySource, classifyBody, destroyStream, givenBody, isStream } from './body-source.ts'
 import { checkHandler, type DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
@@ -12,6 +13,7 @@ import type { FieldsMemory } from './fields-memory.ts'
 import { type RareOptions, readRareOptions } from './rare-options.ts'
 import type { RequestFields } from './request-fields.ts'
 import { checkMethod, checkPath, isIdempotent, withQuery } from './request-options.ts'
+import type { TrailersSource } from './request-trailers.ts'
 
 /** What is the same for all requests of a client. */
 export interface RequestSetting {
@@ -90,6 +92,17 @@ export class RequestTerms {
 
   get typeOfService(): number | undefined {
     return this.#rare.typeOfService
+  }
+
+  /** Sent behind the body. */
+  get trailers(): TrailersSource | null {
+    return this.#rare.trailers
+  }
+
+  /** The caller has a `trailer` header of his own. */
+  get namesTrailers(): boolean {
+    const { flat } = this.#fields.list
+    return flat.some((name, i) => i % 2 === 0 && lowerCaseName(name as string) === 'trailer')
   }
 
   get servername(): string | null {

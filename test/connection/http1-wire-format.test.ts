@@ -136,6 +136,16 @@ const CASES: [name: string, options: () => DispatchOptions, expected: string][] 
   ],
   ['GET with text', () => get({ body: 'ab' }), `${head('GET /', 'content-length: 2')}ab`],
   [
+    'trailers behind text, in the letter case given',
+    () => post({ body: 'ab', trailers: { 'X-Sum': '1', 'x-list': ['a', 'b'] } }),
+    `${head('POST /', 'trailer: X-Sum, x-list', 'transfer-encoding: chunked')}2\r\nab\r\n0\r\nX-Sum: 1\r\nx-list: a\r\nx-list: b\r\n\r\n`,
+  ],
+  [
+    'trailers of a function behind nothing',
+    () => get({ trailers: async () => ({ a: 'b' }) }),
+    `${head('GET /', 'transfer-encoding: chunked')}0\r\na: b\r\n\r\n`,
+  ],
+  [
     'GET that declares nothing and has no body',
     () => get({ headers: { 'content-length': '0' } }),
     head('GET /'),

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import type { BodyInput, DispatchOptions } from '../../src/index.ts'
-import { CANCEL, DATA, NO_ERROR } from '../../src/protocol/http2/constants.ts'
+import { CANCEL, DATA, NO_ERROR, REFUSED_STREAM } from '../../src/protocol/http2/constants.ts'
 import { failure } from '../suite/exchange.ts'
 import { turns } from '../support/fake-clock.ts'
 import { type PeerRequest, startH2Pair } from '../support/h2-server.ts'
@@ -232,6 +232,44 @@ describe('the body of a request over HTTP/2', () => {
     assert.equal((await peer.body(id)).length, 0)
     peer.respond(id)
     await handler.settled
+  })
+
+  test('trailers: HEADERS with END_STREAM behind the last DATA, names in lower case', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const handler = send(client, { ...post, body: 'four', trailers: { 'X-Sum': '1', 'x-list': ['a', 'b'] } })
+    const peer = await server.accept()
+    const head = await peer.request()
+    const data = await peer.frame(DATA, head.id)
+    const trailers = await peer.request()
+    assert.deepEqual([head.endStream, String(data.payload), data.flags], [false, 'four', 0])
+    assert.deepEqual([head.headers['content-length'], head.headers['trailer']], ['4', 'X-Sum, x-list'])
+    assert.deepEqual([trailers.id, trailers.endStream], [head.id, true])
+    assert.deepEqual(trailers.fields, ['x-sum', '1', 'x-list', 'a', 'x-list', 'b'])
+    peer.respond(head.id)
+    await handler.settled
+    assert.deepEqual(peer.pending(DATA), [])
+  })
+
+  test('trailers that are awaited while the stream is refused: only those of the second stream go out', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const given: ((fields: Record<string, string>) => void)[] = []
+    const trailers = () => new Promise<Record<string, string>>((resolve) => given.push(resolve))
+    const handler = send(client, { ...post, body: 'four', trailers })
+    const peer = await server.accept()
+    const first = await peer.request()
+    await peer.frame(DATA, first.id)
+    peer.reset(first.id, REFUSED_STREAM)
+    const second = await peer.request()
+    await peer.frame(DATA, second.id)
+    given[0]!({ 'x-stale': '1' })
+    await peer.settled()
+    assert.equal(handler.calls.includes('onRequestSent'), false)
+    given[1]!({ 'x-fresh': '1' })
+    const sent = await peer.request()
+    assert.deepEqual([sent.id, sent.fields], [second.id, ['x-fresh', '1']])
+    peer.respond(second.id)
+    await handler.settled
+    assert.equal(handler.body, 'ok')
   })
 
   test('POST without one: content-length 0 and END_STREAM on HEADERS', async (t) => {

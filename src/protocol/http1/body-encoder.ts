@@ -3,6 +3,7 @@
  * untouched.
  */
 import { invariant } from '../../base/invariant.ts'
+import { isFieldValue, isToken } from '../ascii.ts'
 
 /** Goes before the data of a chunk. An empty chunk would end the body. */
 export function chunkPrefix(length: number): string {
@@ -15,3 +16,15 @@ export const CHUNK_SUFFIX = '\r\n'
 
 /** Ends a chunked body without trailers. */
 export const LAST_CHUNK = '0\r\n\r\n'
+
+/** Ends a chunked body with trailers: name, value, name, value … */
+export function lastChunkWith(trailers: readonly string[]): string {
+  let text = '0\r\n'
+  for (let i = 0; i < trailers.length; i += 2) {
+    const name = trailers[i]!
+    const value = trailers[i + 1]!
+    invariant(isToken(name) && isFieldValue(value), 'trailers were not checked')
+    text += `${name}: ${value}\r\n`
+  }
+  return `${text}\r\n`
+}

@@ -18,17 +18,25 @@ export interface RequestHead {
   readonly fields: HeaderList
   /** The content type of a body that knows it, when the caller named none. */
   readonly contentType: string | null
+  /** Names of the trailers, where they are known. */
+  readonly trailer: string | null
 }
 
 /** The head without its framing field and without the empty line: one of the tails below completes it. */
 export function encodeRequestHead(head: RequestHead): string {
-  const { method, target, contentType } = head
+  const { method, target, contentType, trailer } = head
   invariant(method === 'GET' || isToken(method), 'method was not checked')
   invariant(target !== '' && isRequestTarget(target), 'request target was not checked')
-  const text = `${method} ${target}${restOf(head)}`
-  if (contentType === null) return text
-  invariant(isFieldValue(contentType), 'content type was not checked')
-  return `${text}content-type: ${contentType}\r\n`
+  let text = `${method} ${target}${restOf(head)}`
+  if (contentType !== null) {
+    invariant(isFieldValue(contentType), 'content type was not checked')
+    text += `content-type: ${contentType}\r\n`
+  }
+  if (trailer !== null) {
+    invariant(isFieldValue(trailer), 'trailer names were not checked')
+    text += `trailer: ${trailer}\r\n`
+  }
+  return text
 }
 
 /** Kept with the fields, for it is the same in one request after another. */

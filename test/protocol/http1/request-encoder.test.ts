@@ -24,6 +24,7 @@ const GET: RequestHead = {
   upgrade: null,
   fields: new HeaderList(),
   contentType: null,
+  trailer: null,
 }
 
 describe('encodeRequestHead', () => {
