@@ -11,7 +11,6 @@ import { HeadersTimeoutError, InformationalError, SocketError, type SocketInfo }
 import type { Transport, TransportSink } from '../net/transport.ts'
 import type { ProtocolFailure } from '../protocol/failure.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
-import { lowerCaseName } from '../protocol/header-names.ts'
 import { ClientEngine } from '../protocol/http2/client-engine.ts'
 import { NO_ERROR } from '../protocol/http2/constants.ts'
 import type { EngineSink } from '../protocol/http2/engine-sink.ts'
@@ -32,14 +31,11 @@ export interface Http2Settings extends ConnectionSettings {
 export interface Http2Observer extends ConnectionObserver {
   /** Streams in flight as long as the server has set no limit. */
   readonly maxConcurrentStreams: number
-  /** A round trip was measured. */
   onPing(milliseconds: number): void
 }
 
 /** Turns of the event loop for which requests wait for others to leave with, while responses keep coming. */
 const MAX_HELD_TURNS = 4
-
-const NOTHING = new Uint8Array(0)
 
 export class Http2Connection
   implements Connection, TransportSink, EngineSink<Http2Exchange>, ExchangeHost, LivenessHost, DeadlineOwner
@@ -116,10 +112,10 @@ export class Http2Connection
   }
 
   get busy(): boolean {
-    return this.#engine.freeStreams === 0
+    // A request may wait here until the server knows of the streams that were reset.
+    return this.#engine.freeStreams === 0 && !this.#engine.awaitsWord
   }
 
-  /** Holds from the next request on. */
   set maxConcurrentStreams(limit: number) {
     this.#engine.maxConcurrentStreams = limit
   }
@@ -138,6 +134,7 @@ export class Http2Connection
     const engine = this.#engine
     const early = request.takesOver && !engine.remoteSettings.isReceived
     if (!early && engine.freeStreams > 0) return true
+    if (engine.awaitsWord) this.#wake()
     // A server that allows no stream at all must not keep a request for ever.
     if (engine.openStreams === 0 && engine.canOpen && !this.#streamDeadline.armed) {
       this.#streamTimeout = request.headersTimeout ?? this.settings.headersTimeout
@@ -164,9 +161,8 @@ export class Http2Connection
       request.timings.connect = this.#times.connect
       request.timings.secured = this.#times.secured
     }
-    this.#idleDeadline.disarm()
     this.#streamDeadline.disarm()
-    this.#transport.setReferenced(true)
+    this.#wake()
     const exchange = new Http2Exchange(request, this, body, this.#deadlines.pop() ?? null)
     const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
     exchange.stream = engine.open(fields, endStream, exchange)
@@ -177,6 +173,11 @@ export class Http2Connection
     this.#liveness.onRequest()
     this.#schedule()
     exchange.begin()
+  }
+
+  #wake(): void {
+    this.#idleDeadline.disarm()
+    this.#transport.setReferenced(true)
   }
 
   /** The handler or a diagnostics subscriber may have ended the request or the connection just now. */
@@ -211,9 +212,7 @@ export class Http2Connection
   }
 
   sendTrailers(exchange: Http2Exchange, fields: readonly string[]): void {
-    const lower = fields.map((part, i) => (i % 2 === 0 ? lowerCaseName(part) : part))
-    if (lower.length > 0) this.#engine.sendTrailers(exchange.stream, lower)
-    else this.#engine.send(exchange.stream, NOTHING, true)
+    this.#engine.sendTrailers(exchange.stream, fields)
     this.#schedule()
   }
 
@@ -285,8 +284,10 @@ export class Http2Connection
     this.#liveness.onReceived(readAt)
     const flushing = this.#flushing
     this.#flushing = 'running'
+    const cancelled = this.#engine.cancelledStreams
     this.#engine.receive(bytes, 0, bytes.length, readAt)
     this.#flushing = flushing
+    if (this.#engine.cancelledStreams < cancelled) this.#roomMade = true
     for (let exchange = this.#active.pop(); exchange !== undefined; exchange = this.#active.pop()) {
       exchange.rearm()
     }
@@ -295,7 +296,7 @@ export class Http2Connection
       this.#roundTripKnown = true
       this.#engine.addRoundTrip(readAt - this.#startedAt)
     }
-    if (this.#engine.wantsOutput) this.#schedule()
+    if (this.#engine.wantsOutput || this.#engine.wantsPing) this.#schedule()
     this.#report()
   }
 
@@ -437,6 +438,8 @@ export class Http2Connection
     this.#waiting = 0
     this.#heldTurns = 0
     this.#flushing = 'running'
+    // Room that only the server's word can make: it is asked behind all that was reset meanwhile.
+    if (this.#engine.wantsPing) this.#liveness.probe()
     this.#write()
     this.#flushing = 'no'
     this.#report()

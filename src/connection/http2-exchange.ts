@@ -15,6 +15,7 @@ import {
   type SocketInfo,
 } from '../errors.ts'
 import { HeaderBlock } from '../protocol/header-block.ts'
+import { lowerCaseName } from '../protocol/header-names.ts'
 import { CANCEL } from '../protocol/http2/constants.ts'
 import type { Stream } from '../protocol/http2/stream.ts'
 import { lostMemory, withFixedLength } from '../request/body-source.ts'
@@ -31,6 +32,7 @@ export interface ExchangeHost {
   /** The time of the present read. */
   readonly readAt: number
   send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean
+  /** Instead of the end: flat, names in lower case. */
   sendTrailers(exchange: Http2Exchange, fields: readonly string[]): void
   release(exchange: Http2Exchange, bytes: number): void
   socketInfo(): SocketInfo
@@ -179,7 +181,8 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
   /** Nobody waits for trailers any more when the request has ended, or gone elsewhere, before they were there. */
   #endWith(trailers: readonly string[]): void {
     if (this.ended) return
-    this.#host.sendTrailers(this, trailers)
+    if (trailers.length === 0) this.#host.send(this, NOTHING, true)
+    else this.#host.sendTrailers(this, lowerCaseNames(trailers))
     this.#onBodySent()
   }
 
@@ -407,4 +410,9 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     }
     this.#giveUp()
   }
+}
+
+/** RFC 9113 §8.2: names have no upper case. */
+function lowerCaseNames(fields: readonly string[]): string[] {
+  return fields.map((part, i) => (i % 2 === 0 ? lowerCaseName(part) : part))
 }

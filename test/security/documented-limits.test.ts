@@ -44,16 +44,16 @@ test('the limits of the HTTP engines are all there', () => {
 })
 
 test('defaults of options are those of the code', () => {
-  const settings = read('src/dispatcher/client-options.ts')
+  const settings = read('src/dispatcher/client-options.ts') + read('src/dispatcher/http2-options.ts')
   for (const [words, code] of [
     ['`headersTimeout` and `bodyTimeout` 300 s', 'read(name, 300e3, '],
     ['`connectTimeout` 10 s', "read('connectTimeout', 10e3, "],
     ['`keepAliveTimeout` 4 s', "read('keepAliveTimeout', 4e3, "],
     ['`keepAliveMaxTimeout` 600 s', "'keepAliveMaxTimeout',\n    600e3,"],
     ['`maxResponseSize` none', "'maxResponseSize',\n    -1,"],
-    ['`maxConcurrentStreams` 100', "'maxConcurrentStreams',\n      100,"],
-    ['`initialWindowSize` 262144', "positive('initialWindowSize', 262144)"],
-    ['`connectionWindowSize` 524288', "positive('connectionWindowSize', 524288)"],
+    ['`maxConcurrentStreams` 100', 'maxConcurrentStreams: 100,'],
+    ['`initialWindowSize` 262144', 'initialWindowSize: 262144,'],
+    ['`connectionWindowSize` 524288', 'connectionWindowSize: 524288,'],
   ] as const) {
     assert.ok(policy.replaceAll('\n', ' ').includes(words), words)
     assert.ok(settings.includes(code), code)

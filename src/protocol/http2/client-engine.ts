@@ -157,6 +157,7 @@ export class ClientEngine<T> {
     if (stream.isClosed) return
     stream.state = CLOSED_RESET_BY_US
     session.writer.rstStream(stream.id, code)
+    session.cancels.add(session.streams.nextId)
     session.retire(stream)
     session.sink.onClosed(stream)
   }
@@ -177,7 +178,9 @@ export class ClientEngine<T> {
   /** Eight bytes that come back through `onPong`. */
   ping(opaque: Uint8Array): void {
     invariant(opaque.length === 8, 'PING takes eight bytes')
-    if (!this.#session.isClosed) this.#session.writer.ping(false, opaque, 0)
+    if (this.#session.isClosed) return
+    this.#session.writer.ping(false, opaque, 0)
+    this.#session.cancels.onPingSent(this.#session.streams.nextId)
   }
 
   /** A measured round trip in milliseconds; windows grow only once there is one. */
@@ -228,7 +231,22 @@ export class ClientEngine<T> {
     const session = this.#session
     if (!session.canOpen) return 0
     const limit = session.remote.maxConcurrentStreams ?? this.#maxConcurrentStreams
-    return Math.max(0, limit - session.streams.size)
+    return Math.max(0, limit - session.streams.size - session.cancels.size)
+  }
+
+  /** Streams that were reset and still count as open, because the server may not know yet. */
+  get cancelledStreams(): number {
+    return this.#session.cancels.size
+  }
+
+  /** None is open, and only those are in the way. */
+  get awaitsWord(): boolean {
+    return this.openStreams === 0 && this.cancelledStreams > 0
+  }
+
+  /** No stream is free, and a PING would tell whether those that were reset still count. */
+  get wantsPing(): boolean {
+    return this.#session.cancels.wantsPing && this.canOpen && this.freeStreams === 0
   }
 
   /** Holds at once, also for streams that are open; the server's own limit still counts before it. */

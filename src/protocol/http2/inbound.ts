@@ -155,6 +155,7 @@ export class Inbound<T> implements FrameHandler, SettingsEffects {
     const session = this.#session
     if (!session.spend(PINGS)) return
     if (ack) {
+      session.cancels.onPingAnswered(session.streams.nextId)
       session.sink.onPong(Uint8Array.prototype.slice.call(buf, start, start + 8))
       return
     }

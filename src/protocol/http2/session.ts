@@ -6,6 +6,7 @@
 import type { ProtocolFailure } from '../failure.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
 import { type AbuseLimits, AbuseMeter, type Budget, LATE_FRAMES, PROVOKED_RESETS } from './abuse-meter.ts'
+import { CancelLedger } from './cancel-ledger.ts'
 import {
   DEFAULT_WINDOW,
   ENHANCE_YOUR_CALM,
@@ -51,6 +52,7 @@ export class Session<T> {
   readonly remote: PeerSettings = new PeerSettings()
   readonly local: LocalSettings = new LocalSettings()
   readonly streams: StreamSet<T> = new StreamSet<T>()
+  readonly cancels: CancelLedger = new CancelLedger()
   readonly scheduler: SendScheduler<T>
   readonly growth: WindowGrowth
   readonly receiveWindow: ReceiveWindow
@@ -91,6 +93,7 @@ export class Session<T> {
     const outcome = advance(stream === undefined ? this.streams.stateOfAbsent(streamId) : stream.state, input)
     if (stream !== undefined && isState(outcome)) {
       stream.state = outcome
+      this.cancels.onFrame(streamId, this.streams.nextId)
       return stream
     }
     // Late DATA costs the peer as much as us, and one cancelled download may leave thousands under way.

@@ -89,11 +89,11 @@ describe('SETTINGS_MAX_CONCURRENT_STREAMS', () => {
     assert.equal(peer.engine.remoteSettings.maxConcurrentStreams, null)
   })
 
-  test('a reset stream no longer counts', () => {
+  test('a stream that the peer has reset no longer counts', () => {
     const peer = FramePeer.ready({ maxConcurrentStreams: 1 })
     const stream = peer.request()
     assert.equal(peer.engine.freeStreams, 0)
-    peer.engine.reset(stream, 8)
+    peer.sendReset(stream.id, 8)
     assert.equal(peer.engine.freeStreams, 1)
   })
 })
