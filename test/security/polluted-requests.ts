@@ -32,7 +32,6 @@ const OF_REQUESTS: Readonly<Record<string, unknown>> = {
   query: { evil: 'yes' },
   trailers: { host: 'evil.test' },
   h2Options: { useH2c: 'x', maxConcurrentStreams: 0 },
-  settings: { initialWindowSize: 0 },
   origin: 'http://localhost:1',
   upgrade: 'evil',
   protocol: 'evil:',
