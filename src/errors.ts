@@ -498,7 +498,7 @@ export class MaxRedirectsError extends UndiciError {
   override code: string = 'UND_ERR_REDIRECT_MAX'
 
   static {
-    defineKind(MaxRedirectsError, 'UND_ERR_REDIRECT_MAX')
+    defineKind(MaxRedirectsError, 'undici.error.UND_ERR_REDIRECT_MAX')
   }
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -511,7 +511,7 @@ export class WebAssemblyNotSupportedError extends Error {
   code: string = 'ERR_WEBASSEMBLY_NOT_SUPPORTED'
 
   static {
-    defineKind(WebAssemblyNotSupportedError, 'ERR_WEBASSEMBLY_NOT_SUPPORTED')
+    defineKind(WebAssemblyNotSupportedError, 'undici.error.ERR_WEBASSEMBLY_NOT_SUPPORTED')
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {

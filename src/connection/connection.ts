@@ -61,6 +61,19 @@ export interface ConnectionSettings {
   readonly strictContentLength: boolean
 }
 
+/** What HTTP/2 connections read beside that. */
+export interface Http2Settings extends ConnectionSettings {
+  readonly initialWindowSize: number
+  readonly connectionWindowSize: number
+  readonly pingInterval: number
+}
+
+export interface Http2Observer extends ConnectionObserver {
+  /** Streams in flight as long as the server has set no limit. */
+  readonly maxConcurrentStreams: number
+  onPing(milliseconds: number): void
+}
+
 /** When the connection came about, on the clock of `performance.now()`. */
 export interface ConnectTimes {
   readonly connect: number | null

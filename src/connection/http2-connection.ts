@@ -16,23 +16,11 @@ import { NO_ERROR } from '../protocol/http2/constants.ts'
 import type { EngineSink } from '../protocol/http2/engine-sink.ts'
 import type { Stream } from '../protocol/http2/stream.ts'
 import type { Request } from '../request/request.ts'
-import type { Connection, ConnectionObserver, ConnectionSettings, ConnectTimes } from './connection.ts'
+import type { Connection, ConnectTimes, Http2Observer, Http2Settings } from './connection.ts'
 import { goawayError, http2ConnectionError, http2StreamError } from './failure-to-error.ts'
 import { type ExchangeHost, Http2Exchange } from './http2-exchange.ts'
 import { Http2Liveness, type LivenessHost } from './http2-liveness.ts'
 import { prepareHttp2Request, printFields } from './http2-request-head.ts'
-
-export interface Http2Settings extends ConnectionSettings {
-  readonly initialWindowSize: number
-  readonly connectionWindowSize: number
-  readonly pingInterval: number
-}
-
-export interface Http2Observer extends ConnectionObserver {
-  /** Streams in flight as long as the server has set no limit. */
-  readonly maxConcurrentStreams: number
-  onPing(milliseconds: number): void
-}
 
 /** Turns of the event loop for which requests wait for others to leave with, while responses keep coming. */
 const MAX_HELD_TURNS = 4

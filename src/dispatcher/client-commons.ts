@@ -4,8 +4,8 @@
  */
 import type { Origin } from '../base/origin.ts'
 import { serverNameOf } from '../base/server-name.ts'
+import type { Http2Settings } from '../connection/connection.ts'
 import { type Http1Commons, http1Commons } from '../connection/http1-connection.ts'
-import type { Http2Settings } from '../connection/http2-connection.ts'
 import { FieldsMemory } from '../request/fields-memory.ts'
 import type { RequestSetting } from '../request/request-terms.ts'
 import { connectorFor, isForeignConnector } from './client-connector.ts'
