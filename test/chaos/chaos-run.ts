@@ -223,6 +223,9 @@ export abstract class ChaosRun {
       )
     }
     await this.#quieten()
+    // Bodies that nobody reads may still be coming, and end in time.
+    for (let timers = 0; left > 0 && timers < MOST_TIMERS && this.#nextTimer(); timers++)
+      await this.#quieten()
     if (left > 0) this.problems.push(`${left} calls of close() have not come to their end`)
     for (const dispatcher of dispatchers) dispatcher.destroy().catch(() => {})
     await this.#quieten()

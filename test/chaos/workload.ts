@@ -1,11 +1,13 @@
 /** The callers of a chaos run: what they ask for, how they hear of the end, and what they do meanwhile. */
-import { Readable } from 'node:stream'
-import type { Dispatcher } from '../../src/index.ts'
+import type { BodyInput, Dispatcher } from '../../src/index.ts'
 import { type Call, DispatchCall, PromiseCall } from '../torture/call.ts'
 import type { Random } from './random.ts'
+import { holdsConnection, PARTLY, read, WHOLE } from './reader.ts'
 import { answerTo, pathOf, uploadOf } from './traffic.ts'
+import { makeUpload, UPLOADS } from './upload.ts'
 
-const BODIES = { none: 10, bytes: 5, stream: 3, iterator: 2 } as const
+/** How much of a body is held for callers who do not read it. */
+const ALL = 64 * 1024
 
 export class Workload {
   readonly calls: Call[] = []
@@ -27,18 +29,20 @@ export class Workload {
   issue(dispatcher: Dispatcher): void {
     const random = this.#random
     const id = this.calls.length
-    const kind = random.weighted(BODIES)
+    const kind = random.weighted(UPLOADS)
+    const { body, afterwards } = makeUpload(kind, uploadOf(id), random)
     const options = {
       origin: this.#origin,
       path: pathOf(id),
       method: kind === 'none' ? 'GET' : random.pick(['POST', 'PUT']),
-      body: this.#body(kind, uploadOf(id)),
+      body,
       blocking: random.oneIn(2),
       expectContinue: false,
     }
-    const call = random.oneIn(3)
+    const call = random.oneIn(2)
       ? this.#request(dispatcher, id, options)
       : this.#dispatch(dispatcher, id, options, random.oneIn(3))
+    afterwards()
     this.calls.push(call)
     this.#outstanding.add(call)
   }
@@ -58,10 +62,15 @@ export class Workload {
   }
 
   #request(dispatcher: Dispatcher, id: number, options: RequestParameters): PromiseCall {
-    const call = new PromiseCall(`request ${id}`, answerTo(id))
+    const random = this.#random
+    const isWhole = !random.oneIn(3)
+    const way = isWhole ? random.weighted(WHOLE) : random.weighted(PARTLY)
+    // As long as a body can be read, its signal can end that.
+    const call = new PromiseCall(`request ${id} (${way})`, isWhole ? answerTo(id) : null, way !== 'unread')
+    const highWaterMark = holdsConnection(way) ? random.pick([1, 1024, ALL]) : ALL
     dispatcher
-      .request({ ...options, signal: call.signal })
-      .then(({ body }) => body.text())
+      .request({ ...options, highWaterMark, signal: call.signal })
+      .then(({ body }) => read(body, way, random))
       .then(
         (text) => {
           call.body = text
@@ -71,34 +80,10 @@ export class Workload {
       )
     return call
   }
-
-  #body(kind: keyof typeof BODIES, upload: string): RequestParameters['body'] {
-    if (kind === 'none') return null
-    if (kind === 'bytes') return upload
-    const parts = cut(upload, this.#random)
-    return kind === 'iterator' ? iterator(parts) : Readable.from(parts).on('error', () => {})
-  }
 }
 
 interface RequestParameters {
   readonly path: string
   readonly method: string
-  readonly body: string | Readable | AsyncIterable<string> | null
-}
-
-function cut(text: string, random: Random): string[] {
-  const parts: string[] = []
-  for (let at = 0; at < text.length; ) {
-    const size = random.between(1, text.length)
-    parts.push(text.slice(at, at + size))
-    at += size
-  }
-  return parts
-}
-
-async function* iterator(parts: readonly string[]): AsyncGenerator<string> {
-  for (const part of parts) {
-    await new Promise((resolve) => setImmediate(resolve))
-    yield part
-  }
+  readonly body: BodyInput | null
 }
