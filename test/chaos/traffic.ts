@@ -15,8 +15,13 @@ function filled(id: number, salt: number, name: string): string {
   return `${name} ${id} `.repeat(Math.ceil(size / 6) + 1).slice(0, size)
 }
 
+/** Requests with this and higher numbers have answers of which a client does not hold all for a caller. */
+export const LARGE = 1_000_000
+const LARGE_SIZE = 300_000
+
 /** The only right answer to a request. */
 export function answerTo(id: number): string {
+  if (id >= LARGE) return `answer ${id} `.repeat(LARGE_SIZE / 10).slice(0, LARGE_SIZE)
   return filled(id, 7, 'answer')
 }
 

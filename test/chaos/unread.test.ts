@@ -1,0 +1,18 @@
+/** The short form of `npm run test:unread`. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { overEachWire } from '../support/wire.ts'
+import { CarelessRun, HABITS } from './careless-run.ts'
+import { Random } from './random.ts'
+
+const REQUESTS = 120
+
+overEachWire('a program that leaves every second body unread', (wire) => {
+  for (const habit of HABITS) {
+    test(`lives and leaves no connection: ${habit}`, async () => {
+      const { problems, succeeded, unread } = await new CarelessRun(wire, habit, new Random(21)).run(REQUESTS)
+      assert.deepEqual(problems, [])
+      assert.ok(succeeded > 0 && unread > 0)
+    })
+  }
+})
