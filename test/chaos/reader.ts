@@ -10,7 +10,9 @@ export const WHOLE = {
   bytes: 2,
   blob: 1,
   iterate: 3,
+  'iterate and give away': 2,
   data: 2,
+  'data and give away': 2,
   readable: 2,
   pipe: 2,
   pipeline: 2,
@@ -41,9 +43,11 @@ export async function read(body: BodyReadable, way: Way, random: Random): Promis
     case 'blob':
       return await (await body.blob()).text()
     case 'iterate':
-      return await iterated(body)
+    case 'iterate and give away':
+      return await iterated(body, way === 'iterate and give away')
     case 'data':
-      return await listened(body)
+    case 'data and give away':
+      return await listened(body, way === 'data and give away')
     case 'readable':
       return await pulled(body)
     case 'pipe':
@@ -91,10 +95,11 @@ export function giveAway(chunk: Uint8Array): void {
   }
 }
 
-async function iterated(body: BodyReadable): Promise<string> {
+async function iterated(body: BodyReadable, gives: boolean): Promise<string> {
   let all = ''
   for await (const chunk of body) {
     all += text(chunk as Buffer)
+    if (gives) giveAway(chunk as Buffer)
   }
   return all
 }
@@ -111,10 +116,11 @@ function closed(body: BodyReadable, all: () => string): Promise<string> {
   })
 }
 
-function listened(body: BodyReadable): Promise<string> {
+function listened(body: BodyReadable, gives: boolean): Promise<string> {
   let all = ''
   body.on('data', (chunk: Buffer) => {
     all += text(chunk)
+    if (gives) giveAway(chunk)
   })
   return closed(body, () => all)
 }

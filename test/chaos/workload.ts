@@ -1,10 +1,18 @@
 /** The callers of a chaos run: what they ask for, how they hear of the end, and what they do meanwhile. */
-import type { BodyInput, Dispatcher } from '../../src/index.ts'
+import type { BodyInput, DispatchController, Dispatcher } from '../../src/index.ts'
 import { type Call, DispatchCall, PromiseCall } from '../torture/call.ts'
 import type { Random } from './random.ts'
-import { holdsConnection, PARTLY, read, WHOLE } from './reader.ts'
+import { giveAway, holdsConnection, PARTLY, read, WHOLE } from './reader.ts'
 import { answerTo, pathOf, uploadOf } from './traffic.ts'
 import { makeUpload, UPLOADS } from './upload.ts'
+
+/** Reads what it gets and gives the memory away, as one who passes it on to a worker. */
+class GenerousCall extends DispatchCall {
+  override onResponseData(controller: DispatchController, chunk: Buffer): void {
+    super.onResponseData(controller, chunk)
+    giveAway(chunk)
+  }
+}
 
 /** How much of a body is held for callers who do not read it. */
 const ALL = 64 * 1024
@@ -56,7 +64,8 @@ export class Workload {
   }
 
   #dispatch(dispatcher: Dispatcher, id: number, options: RequestParameters, pauses: boolean): DispatchCall {
-    const call = new DispatchCall(`request ${id}`, () => {}, { body: answerTo(id), pauses })
+    const Kind = this.#random.oneIn(3) ? GenerousCall : DispatchCall
+    const call = new Kind(`request ${id}`, () => {}, { body: answerTo(id), pauses })
     dispatcher.dispatch(options, call)
     return call
   }
