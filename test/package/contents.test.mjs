@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { root, usePackage } from './packed.mjs'
 
-/** Bytes of the packed file. Several times less than undici's; more means that something slipped in. */
-const MAX_PACKED_SIZE = 300_000
+/** Bytes of the packed file, with the code twice. Undici's has 547,000; more means that something slipped in. */
+const MAX_PACKED_SIZE = 320_000
 
 const EXPECTED = [
   /^package\.json$/,
