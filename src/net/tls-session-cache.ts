@@ -26,9 +26,7 @@ export class TlsSessionCache {
   set(key: string, session: Buffer): void {
     if (this.#limit === 0) return
     if (!this.#sessions.delete(key) && this.#sessions.size >= this.#limit) {
-      if (this.#dropCollected()) return
-      const oldest = this.#sessions.keys().next()
-      if (!oldest.done) this.#sessions.delete(oldest.value)
+      this.#makeRoom()
     }
     this.#sessions.set(key, new WeakRef(session))
   }
@@ -38,11 +36,16 @@ export class TlsSessionCache {
     this.#sessions.delete(key)
   }
 
-  #dropCollected(): boolean {
+  /** Drops one: the first that was collected, else the oldest. */
+  #makeRoom(): void {
+    const [oldest] = this.#sessions.keys()
+    let dropped = oldest!
     for (const [key, session] of this.#sessions) {
-      if (session.deref() === undefined) return this.#sessions.delete(key)
+      if (session.deref() !== undefined) continue
+      dropped = key
+      break
     }
-    return false
+    this.#sessions.delete(dropped)
   }
 }
 

@@ -63,11 +63,9 @@ test('a collected session makes room before a live one', async () => {
   }
   assert.equal(cache.get('lost'), null)
   cache.set('new', b)
-  assert.equal(cache.get('new'), null)
-  assert.equal(cache.get('live'), a)
-  assert.equal(cache.size, 1)
-  cache.set('new', b)
   assert.equal(cache.get('new'), b)
+  assert.equal(cache.get('live'), a)
+  assert.equal(cache.size, 2)
 })
 
 test('the key tells host, port and server name apart (CVE-2026-48934)', () => {
