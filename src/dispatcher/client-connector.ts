@@ -39,6 +39,8 @@ export function connectorFor(settings: ClientSettings): ConnectFunction {
   return (options, callback) =>
     connect(
       {
+        // Always there, so that a function may take it apart without asking.
+        httpSocket: undefined,
         ...options,
         ...(socketPath === null ? null : { socketPath }),
         ...(settings.allowH2Given ? { allowH2: settings.allowH2 } : null),

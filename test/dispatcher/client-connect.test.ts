@@ -39,6 +39,7 @@ describe('connect as a function', () => {
       port: '8080',
       servername: null,
       localAddress: null,
+      httpSocket: undefined,
     })
     assert.deepEqual(parameters('https://[::1]', {}, { headers: { host: 'ex.com:1' } }), {
       host: '[::1]',
@@ -47,6 +48,7 @@ describe('connect as a function', () => {
       port: '',
       servername: 'ex.com',
       localAddress: null,
+      httpSocket: undefined,
     })
   })
 
