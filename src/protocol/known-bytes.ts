@@ -61,7 +61,10 @@ export class KnownBytes {
   standAt(buf: Buffer, start: number): boolean {
     const memory = this.#memory
     const length = this.#length
-    if (length >= LOOP_BELOW_BYTES) return memory.compare(buf, start, start + length, 0, length) === 0
+    if (length >= LOOP_BELOW_BYTES) {
+      // `compare` takes offsets and needs no views, but Deno's is wrong with them.
+      return memory.subarray(0, length).equals(buf.subarray(start, start + length))
+    }
     for (let i = 0; i < length; i++) {
       if (memory[i] !== buf[start + i]) return false
     }
