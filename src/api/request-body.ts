@@ -23,12 +23,16 @@ function isDestroyableStream(body: unknown): body is DestroyableStream {
 
 /**
  * Destroys a Node stream with the error that ended its request; the error is reported to the caller of the
- * request, so the stream must not crash the process with it as well.
+ * request, so the stream must not crash the process with it as well. Nor may it keep it from him by what it throws.
  */
 export function destroyRequestBody(body: unknown, error: unknown): void {
-  if (!isDestroyableStream(body) || body.destroyed === true) return
-  body.on('error', ignoreError)
-  // An incoming message takes its socket with it, and a proxy still has to answer on that socket.
-  if (typeof body.httpVersion === 'string') return
-  body.destroy(error)
+  try {
+    if (!isDestroyableStream(body) || body.destroyed === true) return
+    body.on('error', ignoreError)
+    // An incoming message takes its socket with it, and a proxy still has to answer on that socket.
+    if (typeof body.httpVersion === 'string') return
+    body.destroy(error)
+  } catch {
+    // The caller has a reason already.
+  }
 }

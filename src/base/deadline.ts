@@ -21,6 +21,8 @@ const LONGEST_DELAY = 2 ** 31 - 1
 /** Who is to know: one method instead of a function for each, because a connection or request has several. */
 export interface DeadlineOwner {
   onDeadline(deadline: Deadline): void
+  /** `onDeadline` threw. It is called by the runtime alone, which would end the process. */
+  onBroken(error: Error): void
 }
 
 export class Deadline {
@@ -31,6 +33,9 @@ export class Deadline {
   /** When the timer comes. */
   #timerAt = 0
   #delay = 0
+  /** When the wait began. */
+  #since = 0
+  /** When it last began anew: it is over a delay later. */
   #armedAt = 0
   /** Changes with each arming and disarming; 0 = not armed. */
   #armed = 0
@@ -51,6 +56,7 @@ export class Deadline {
       return
     }
     this.#armed = ++this.#armings
+    this.#since = at
     this.#armedAt = at
     this.#delay = delay
     if (this.#timer !== null && this.#isRuntimes && this.#timerAt <= at + delay) return
@@ -69,6 +75,19 @@ export class Deadline {
   /** Starts anew with the delay it has, if it is armed. */
   refresh(): void {
     if (this.#armed !== 0) this.arm(this.#delay)
+  }
+
+  /** Begins anew if it is armed, but the whole wait since it was armed or refreshed is no longer than so many delays. */
+  extend(times: number, at: number = now()): void {
+    if (this.#armed === 0) return
+    const since = this.#since
+    const delay = this.#delay
+    const left = Math.min(delay, since + times * delay - at)
+    // Time that is up already is up a moment later, as for everybody else.
+    this.arm(Math.max(left, 1), at)
+    this.#since = since
+    this.#delay = delay
+    this.#armedAt = at + left - delay
   }
 
   disarm(): void {
@@ -97,7 +116,12 @@ export class Deadline {
     globalThis.setImmediate(() => {
       if (deadline.#armed !== armed) return
       deadline.#armed = 0
-      deadline.owner?.onDeadline(deadline)
+      const { owner } = deadline
+      try {
+        owner?.onDeadline(deadline)
+      } catch (error) {
+        owner!.onBroken(error as Error)
+      }
     })
   }
 }

@@ -7,6 +7,8 @@
 export interface PollWaiter {
   /** `poll` is what {@link afterNextPoll} returned. */
   onPolled(poll: number): void
+  /** `onPolled` threw. It is called by the runtime alone, which would end the process. */
+  onBroken(error: Error): void
 }
 
 const NOBODY: readonly PollWaiter[] = []
@@ -43,11 +45,11 @@ function beforePoll(): void {
 }
 
 function afterPoll(waiting: readonly PollWaiter[], poll: number): void {
-  let told = 0
-  try {
-    while (told < waiting.length) waiting[told++]!.onPolled(poll)
-  } finally {
-    // One that throws must not keep the others waiting.
-    if (told < waiting.length) globalThis.setImmediate(afterPoll, waiting.slice(told), poll)
+  for (const waiter of waiting) {
+    try {
+      waiter.onPolled(poll)
+    } catch (error) {
+      waiter.onBroken(error as Error)
+    }
   }
 }

@@ -43,6 +43,15 @@ export class BodyPump {
   }
 
   start(source: PumpedSource): void {
+    try {
+      this.#begin(source)
+    } catch (error) {
+      // A method of the caller's stream, or of what is none.
+      this.#fail(error as Error)
+    }
+  }
+
+  #begin(source: PumpedSource): void {
     switch (source.kind) {
       case 'stream':
         this.#follow(source.stream)
@@ -62,7 +71,11 @@ export class BodyPump {
   resume(): void {
     if (this.#state !== 'waiting') return
     this.#state = 'pumping'
-    this.#stream?.resume?.()
+    try {
+      this.#stream?.resume?.()
+    } catch (error) {
+      this.#fail(error as Error)
+    }
     this.#release()
   }
 
@@ -92,7 +105,14 @@ export class BodyPump {
     stream.on('end', () => this.#finish(stream))
     stream.on('error', (error: Error) => this.#fail(error))
     stream.on('close', () => this.#fail(stream.errored ?? new RequestAbortedError()))
-    stream.on('data', (chunk: unknown) => this.#deliver(chunk))
+    stream.on('data', (chunk: unknown) => {
+      try {
+        this.#deliver(chunk)
+      } catch (error) {
+        // Not into the source, which has nothing to do with it.
+        this.#fail(error as Error)
+      }
+    })
     stream.resume?.()
   }
 
@@ -143,7 +163,11 @@ export class BodyPump {
     this.stop()
     // Stopped before: some streams emit `close` as soon as they are told.
     if (stream !== null && !destroysItself(stream)) destroyStream(stream, null)
-    this.#sink.onSourceEnd()
+    try {
+      this.#sink.onSourceEnd()
+    } catch (error) {
+      this.#sink.onSourceError(error as Error)
+    }
   }
 
   #fail(error: Error): void {

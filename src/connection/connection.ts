@@ -21,6 +21,10 @@ export interface Connection extends ConnectionFacts {
   destroy(reason: Error, verbatim: boolean): void
   /** Closes without failing anything: only for a connection on which nothing runs. */
   retire(reason: Error): void
+  /** Something of ours, or a Duplex of a caller's, threw: the connection ends, and all that runs on it with it. */
+  onBroken(error: Error): void
+  /** That is how it ended. */
+  readonly broken: boolean
 }
 
 /** Implemented by the client. */
@@ -38,6 +42,12 @@ export interface ConnectionObserver {
   onRefused(unanswered: readonly Request[]): void
   onHandlerError(error: unknown): void
 }
+
+/**
+ * Interim responses show that the server is at work, and time for the head starts anew with each. Not for ever: a
+ * server could keep a request for hours with them. So many times `headersTimeout` in all, from when it was sent.
+ */
+export const MAX_HEADERS_TIMEOUTS = 4
 
 /** What a connection leaves behind. */
 export interface Leftovers {

@@ -24,12 +24,19 @@ import { type ResponseHead, ResponseParser, type ResponseSink } from '../protoco
 import { idleTime, Reuse } from '../protocol/http1/reuse.ts'
 import { lostMemory } from '../request/body-source.ts'
 import type { Request, RequestHost } from '../request/request.ts'
-import type { Connection, ConnectionObserver, ConnectionSettings, ConnectTimes } from './connection.ts'
+import {
+  type Connection,
+  type ConnectionObserver,
+  type ConnectionSettings,
+  type ConnectTimes,
+  MAX_HEADERS_TIMEOUTS,
+} from './connection.ts'
 import { http1Error } from './failure-to-error.ts'
 import { type BodyWriterHost, Http1BodyWriter } from './http1-body-writer.ts'
 import { Http1Idleness, type IdlenessHost } from './http1-idleness.ts'
 import { type PreparedRequest, prepareRequest } from './http1-request-head.ts'
-import { resetReason } from './reset-reason.ts'
+import { isUnbounded } from './outgoing-body.ts'
+import { isReset, resetReason } from './reset-reason.ts'
 
 /** What the connections to one origin have in common. */
 export type Http1Commons = HeadParsers
@@ -62,10 +69,11 @@ export class Http1Connection
   /** The time of the present read. */
   #readAt = 0
   /** What the time limit is for has changed with the present read. */
-  #awaiting: 'same' | 'head' | 'body' | 'nothing' = 'same'
+  #awaiting: 'same' | 'head' | 'interim' | 'body' | 'nothing' = 'same'
   #idleTime: number
   /** Read from the socket, but the consumer does not want it yet. */
   #backlog: Buffer | null = null
+  broken = false
   #reason: Error | null = null
   /** The reason is a caller's own value. */
   #verbatim = false
@@ -126,6 +134,7 @@ export class Http1Connection
 
   take(request: Request): void {
     if (!request.start()) return
+    this.#idleness.end()
     if (this.#reason !== null) {
       this.#fail(request)
       return
@@ -164,7 +173,6 @@ export class Http1Connection
       request.timings.secured = this.#times.secured
     }
     this.#reuse.wrote(last)
-    this.#idleness.end()
     this.#pipeline.push(request)
     this.#parser.expect(request.method, request.upgrade !== null)
     if (request.blocking) this.#blocking = request
@@ -261,6 +269,15 @@ export class Http1Connection
     // Also when no byte came while it paused: its time may have run out unheard.
     if (request.responding) this.#awaitBody(request, now())
     if (this.#parser.status !== 'paused') return
+    try {
+      this.#goOn()
+    } catch (error) {
+      // Whoever reads the body has nothing to do with it.
+      this.onBroken(error as Error)
+    }
+  }
+
+  #goOn(): void {
     this.#parser.resume()
     if (this.#parser.executing) return
     const backlog = this.#backlog
@@ -317,7 +334,7 @@ export class Http1Connection
 
   onInformational(head: ResponseHead): void {
     const request = this.#pipeline.peek()!
-    this.#awaiting = 'head'
+    if (this.#awaiting === 'same') this.#awaiting = 'interim'
     if (!request.settled) request.onInformational(head.status, head.fields, head.reason)
   }
 
@@ -374,10 +391,10 @@ export class Http1Connection
   }
 
   #handOver(unread: Buffer): void {
-    const request = this.#pipeline.shift()!
     const head = this.#head!
     const reason = new InformationalError('upgrade')
     const socket = this.#transport.detach(unread)
+    const request = this.#pipeline.shift()!
     this.#end(reason)
     this.#observer.onClosed(this, reason, { unanswered: [], idle: false })
     request.onUpgrade(head.status, head.fields, socket)
@@ -395,7 +412,11 @@ export class Http1Connection
   onTransportClosed(error: Error | null): void {
     // What the peer has sent so far is all there is; where only the end was missing, that is the end. Not
     // so while the consumer pauses (the parser stays as it is then): what it has not taken is lost.
-    if (isReset(error) && this.#endsWithConnection()) this.onEof()
+    try {
+      if (isReset(error) && this.#endsWithConnection()) this.onEof()
+    } catch (thrown) {
+      this.onBroken(thrown as Error)
+    }
     const reason = this.#reason ?? error ?? new SocketError('closed', this.socketInfo())
     this.#end(reason)
     const idle = this.#pipeline.size === 0
@@ -432,8 +453,17 @@ export class Http1Connection
   /** The connection takes and delivers nothing from now on; `onClosed` follows. */
   #close(reason: Error): void {
     if (this.#reason !== null) return
-    this.#end(reason)
-    this.#transport.destroy(reason)
+    try {
+      this.#end(reason)
+    } finally {
+      this.#transport.destroy(reason)
+    }
+  }
+
+  onBroken(error: Error): void {
+    if (this.#reason !== null) return
+    this.broken = true
+    this.#close(error)
   }
 
   #end(reason: Error): void {
@@ -460,6 +490,7 @@ export class Http1Connection
     if (awaiting === 'same' || this.#reason !== null) return
     if (request === null || awaiting === 'nothing') this.#deadline.disarm()
     else if (awaiting === 'head') this.#awaitHead(request, this.#readAt)
+    else if (awaiting === 'interim') this.#deadline.extend(MAX_HEADERS_TIMEOUTS, this.#readAt)
     else this.#awaitBody(request, this.#readAt)
   }
 
@@ -488,13 +519,4 @@ export class Http1Connection
       this.#close(new HeadersTimeoutError())
     }
   }
-}
-
-/** A body that takes an unknown time to write, and cannot be sent again if an earlier response is lost. */
-function isUnbounded({ source, trailers }: Request): boolean {
-  return trailers !== null || source.kind === 'stream' || source.kind === 'iterable' || source.kind === 'form'
-}
-
-function isReset(error: Error | null): boolean {
-  return (error as NodeJS.ErrnoException | null)?.code === 'ECONNRESET'
 }

@@ -21,6 +21,7 @@ export interface IdlenessHost {
   onInspected(): void
   onRestBegun(): void
   onRestEnded(): void
+  onBroken(error: Error): void
 }
 
 export class Http1Idleness implements PollWaiter {
@@ -71,6 +72,10 @@ export class Http1Idleness implements PollWaiter {
   stop(): void {
     this.#inspection = 'done'
     this.#rest = 'none'
+  }
+
+  onBroken(error: Error): void {
+    this.#host.onBroken(error)
   }
 
   onPolled(poll: number): void {

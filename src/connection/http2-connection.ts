@@ -20,6 +20,7 @@ import type { Connection, ConnectTimes, Http2Observer, Http2Settings } from './c
 import { goawayError, http2ConnectionError, http2StreamError } from './failure-to-error.ts'
 import { type ExchangeHost, Http2Exchange } from './http2-exchange.ts'
 import { Http2Liveness, type LivenessHost } from './http2-liveness.ts'
+import { Http2Refusals } from './http2-refusals.ts'
 import { prepareHttp2Request, printFields } from './http2-request-head.ts'
 
 /** Turns of the event loop for which requests wait for others to leave with, while responses keep coming. */
@@ -46,7 +47,13 @@ export class Http2Connection
   readonly #streamDeadline = new Deadline(this)
   #streamTimeout = 0
   readonly #startedAt = now()
-  readonly #flush = (): void => this.#onTurn()
+  readonly #flush = (): void => {
+    try {
+      this.#onTurn()
+    } catch (error) {
+      this.onBroken(error as Error)
+    }
+  }
   /** Requests that have been taken since output last left. */
   #waiting = 0
   /** Turns for which they have been held back. */
@@ -59,6 +66,7 @@ export class Http2Connection
   #served = 0
   /** Refused by the peer before it did anything; to be sent again. */
   #unprocessed: Request[] = []
+  readonly #refusals = new Http2Refusals()
   /** Room may have been made for a request that waits. */
   #roomMade = false
   /** Why there can be no more streams. */
@@ -70,6 +78,7 @@ export class Http2Connection
   #retired = false
   /** The transport is closed. */
   #gone = false
+  broken = false
   #reason: Error | null = null
   /** The reason is a caller's own value. */
   #verbatim = false
@@ -87,7 +96,13 @@ export class Http2Connection
       maxHeaderSize: settings.maxHeaderSize,
     })
     this.#liveness = new Http2Liveness(this, settings.pingInterval)
-    transport.attach(this)
+    try {
+      transport.attach(this)
+    } catch (error) {
+      // There is no connection, and nothing may be left running.
+      this.#liveness.stop()
+      throw error
+    }
     this.#schedule()
   }
 
@@ -101,7 +116,9 @@ export class Http2Connection
 
   get busy(): boolean {
     // A request may wait here until the server knows of the streams that were reset.
-    return this.#engine.freeStreams === 0 && !this.#engine.awaitsWord
+    return (
+      (this.#engine.freeStreams === 0 && !this.#engine.awaitsWord) || this.#refusals.isFull(this.#running)
+    )
   }
 
   set maxConcurrentStreams(limit: number) {
@@ -121,7 +138,7 @@ export class Http2Connection
   canTake(request: Request): boolean {
     const engine = this.#engine
     const early = request.takesOver && !engine.remoteSettings.isReceived
-    if (!early && engine.freeStreams > 0) return true
+    if (!early && engine.freeStreams > 0 && !this.#refusals.isFull(this.#running)) return true
     if (engine.awaitsWord) this.#wake()
     // A server that allows no stream at all must not keep a request for ever.
     if (engine.openStreams === 0 && engine.canOpen && !this.#streamDeadline.armed) {
@@ -151,9 +168,15 @@ export class Http2Connection
     }
     this.#streamDeadline.disarm()
     this.#wake()
+    if (this.#isOver(request)) return
     const exchange = new Http2Exchange(request, this, body, this.#deadlines.pop() ?? null)
     const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
-    exchange.stream = engine.open(fields, endStream, exchange)
+    try {
+      exchange.stream = engine.open(fields, endStream, exchange)
+    } catch (error) {
+      exchange.takeDeadline().dispose()
+      throw error
+    }
     if (!engine.canOpen) this.#goaway ??= new InformationalError('HTTP/2: all stream ids have been used')
     this.#running++
     this.#waiting++
@@ -196,7 +219,12 @@ export class Http2Connection
 
   send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean {
     this.#schedule()
-    return this.#engine.send(exchange.stream, bytes, end)
+    try {
+      return this.#engine.send(exchange.stream, bytes, end)
+    } catch (error) {
+      this.onBroken(error as Error)
+      return false
+    }
   }
 
   sendTrailers(exchange: Http2Exchange, fields: readonly string[]): void {
@@ -205,19 +233,28 @@ export class Http2Connection
   }
 
   release(exchange: Http2Exchange, bytes: number): void {
-    this.#engine.release(exchange.stream, bytes)
     this.#schedule()
+    try {
+      this.#engine.release(exchange.stream, bytes)
+    } catch (error) {
+      this.onBroken(error as Error)
+    }
   }
 
   reset(exchange: Http2Exchange, code: number): void {
-    this.#engine.reset(exchange.stream, code)
     this.#schedule()
+    try {
+      this.#engine.reset(exchange.stream, code)
+    } catch (error) {
+      this.onBroken(error as Error)
+    }
   }
 
   onSettled(exchange: Http2Exchange): void {
     if (exchange.ended) return
     exchange.ended = true
     this.#running--
+    if (exchange.request.completed) this.#refusals.onCompleted()
     const wasHeldBack = this.#heldBack.size > 0 && this.#heldBack.delete(exchange)
     if (this.#reason === null) this.#deadlines.push(exchange.takeDeadline())
     else exchange.takeDeadline().dispose()
@@ -273,8 +310,11 @@ export class Http2Connection
     const flushing = this.#flushing
     this.#flushing = 'running'
     const cancelled = this.#engine.cancelledStreams
-    this.#engine.receive(bytes, 0, bytes.length, readAt)
-    this.#flushing = flushing
+    try {
+      this.#engine.receive(bytes, 0, bytes.length, readAt)
+    } finally {
+      this.#flushing = flushing
+    }
     if (this.#engine.cancelledStreams < cancelled) this.#roomMade = true
     for (let exchange = this.#active.pop(); exchange !== undefined; exchange = this.#active.pop()) {
       exchange.rearm()
@@ -320,6 +360,7 @@ export class Http2Connection
   }
 
   onHead(stream: Stream<Http2Exchange>, status: number, head: HeaderBlock): void {
+    this.#refusals.onAnswered()
     stream.slot.onHead(status, head)
   }
 
@@ -335,12 +376,23 @@ export class Http2Connection
     const exchange = stream.slot
     const { request } = exchange
     if (unprocessed && failure.scope === 'connection' && stream.id <= this.#lastStreamId) this.#unsent = true
-    if (unprocessed && !this.#verbatim && request.resendable && request.mayBeRefused(failure.scope)) {
+    if (unprocessed && !this.#verbatim && request.resendable && this.#isToBeSentAgain(request, failure)) {
       this.#unprocessed.push(request)
       exchange.onRefused()
       return
     }
-    exchange.onLost(this.#errorOf(stream, failure), this.#verbatim, unprocessed)
+    try {
+      exchange.onLost(this.#errorOf(stream, failure), this.#verbatim, unprocessed)
+    } catch (error) {
+      // Others may be lost with it, and have to hear of it, too.
+      request.fail(error as Error)
+      this.onSettled(exchange)
+    }
+  }
+
+  #isToBeSentAgain(request: Request, { scope }: ProtocolFailure): boolean {
+    if (scope === 'stream') return this.#refusals.mayRepeat(request, this.#running - 1)
+    return this.#refusals.mayFollow(request, this.#goaway !== null && this.#lastStreamId > 0)
   }
 
   #errorOf(stream: Stream<Http2Exchange>, failure: ProtocolFailure): Error {
@@ -370,6 +422,7 @@ export class Http2Connection
   }
 
   onSettings(): void {
+    this.#refusals.onSettings()
     this.#roomMade = true
   }
 
@@ -426,10 +479,13 @@ export class Http2Connection
     this.#waiting = 0
     this.#heldTurns = 0
     this.#flushing = 'running'
-    // Room that only the server's word can make: it is asked behind all that was reset meanwhile.
-    if (this.#engine.wantsPing) this.#liveness.probe()
-    this.#write()
-    this.#flushing = 'no'
+    try {
+      // Room that only the server's word can make: it is asked behind all that was reset meanwhile.
+      if (this.#engine.wantsPing) this.#liveness.probe()
+      this.#write()
+    } finally {
+      this.#flushing = 'no'
+    }
     this.#report()
   }
 
@@ -471,10 +527,27 @@ export class Http2Connection
   /** Nothing is taken or delivered from now on; `onClosed` follows. */
   #close(reason: Error): void {
     if (this.#reason !== null) return
-    this.#engine.shutdown(NO_ERROR)
-    if (!this.#unsent) this.#write()
-    this.#end(reason)
-    this.#transport.destroy(reason)
+    if (!this.broken) this.#sayGoodbye()
+    try {
+      this.#end(reason)
+    } finally {
+      this.#transport.destroy(reason)
+    }
+  }
+
+  #sayGoodbye(): void {
+    try {
+      this.#engine.shutdown(NO_ERROR)
+      if (!this.#unsent) this.#write()
+    } catch {
+      // The peer is told nothing, then. The reason to close is still the same.
+    }
+  }
+
+  onBroken(error: Error): void {
+    if (this.#reason !== null || this.broken) return
+    this.broken = true
+    this.#close(error)
   }
 
   #end(reason: Error): void {

@@ -22,7 +22,7 @@ import { lostMemory, withFixedLength } from '../request/body-source.ts'
 import type { Request, RequestHost } from '../request/request.ts'
 import { gatherTrailers } from '../request/request-trailers.ts'
 import { BodyPump, type BodyPumpSink } from './body-pump.ts'
-import type { ConnectionSettings } from './connection.ts'
+import { type ConnectionSettings, MAX_HEADERS_TIMEOUTS } from './connection.ts'
 import { Http2Tunnel, type TunnelHost } from './http2-tunnel.ts'
 import { hasContent, type OutgoingBody } from './outgoing-body.ts'
 
@@ -31,6 +31,8 @@ export interface ExchangeHost {
   readonly settings: ConnectionSettings
   /** The time of the present read. */
   readonly readAt: number
+  /** Something threw, and what has just been delivered may not have been looked at. */
+  readonly broken: boolean
   send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean
   /** Instead of the end: flat, names in lower case. */
   sendTrailers(exchange: Http2Exchange, fields: readonly string[]): void
@@ -46,6 +48,7 @@ export interface ExchangeHost {
   /** The response is overdue: is there anybody at the other end? */
   onOverdue(): void
   onHandlerError(error: unknown): void
+  onBroken(error: Error): void
 }
 
 type Sending = 'held' | 'pumping' | 'blocked' | 'sent'
@@ -232,7 +235,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
   }
 
   onInformational(status: number, fields: HeaderBlock): void {
-    this.#deadline.arm(this.#headersTimeout())
+    this.#deadline.extend(MAX_HEADERS_TIMEOUTS)
     if (status === 100) {
       if (this.#sending === 'held') this.#sendBody(now())
       return
@@ -289,16 +292,32 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     // Afterwards its memory may have gone to another thread.
     const { length } = bytes
     this.#delivering = true
-    request.onData(bytes)
-    this.#delivering = false
+    try {
+      request.onData(bytes)
+    } finally {
+      this.#delivering = false
+    }
     if (request.settled) return
     if (request.paused) this.#unreleased += length
     else this.#host.release(this, length)
   }
 
+  onBroken(error: Error): void {
+    this.#host.onBroken(error)
+  }
+
   onRequestResumed(): void {
     this.#deadline.arm(this.#bodyTimeout())
     if (this.#delivering) return
+    try {
+      this.#goOn()
+    } catch (error) {
+      // Whoever reads the body has nothing to do with it.
+      this.#host.onBroken(error as Error)
+    }
+  }
+
+  #goOn(): void {
     if (this.#unreleased > 0) this.#host.release(this, this.#unreleased)
     this.#unreleased = 0
     while (!this.request.paused && !this.request.settled) {
@@ -338,7 +357,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
   /** The stream is gone and the response not complete. */
   onLost(error: Error, verbatim: boolean, unprocessed: boolean): void {
     this.#pump?.stop()
-    if (this.active) this.request.tellLater()
+    if (this.active || this.#host.broken) this.request.tellLater()
     if (this.#tunnel !== null) this.#tunnel.destroy(error)
     else if (verbatim) this.request.failWith(error)
     else if (unprocessed && this.request.resendable) this.request.fail(error, undefined, 'safe')

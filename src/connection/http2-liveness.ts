@@ -19,6 +19,7 @@ export interface LivenessHost {
   sendPing(opaque: Uint8Array): void
   onPingAnswered(milliseconds: number): void
   onDead(): void
+  onBroken(error: Error): void
 }
 
 export class Http2Liveness implements DeadlineOwner {
@@ -49,6 +50,10 @@ export class Http2Liveness implements DeadlineOwner {
     if (deadline === this.#nextPing) this.#ping()
     else if (deadline === this.#silence) this.#suspect = true
     else this.#host.onDead()
+  }
+
+  onBroken(error: Error): void {
+    this.#host.onBroken(error)
   }
 
   /** A request is given to the connection. */

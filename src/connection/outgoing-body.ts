@@ -67,3 +67,8 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
 export function hasContent(request: Request, body: OutgoingBody): boolean {
   return body.pumped !== null || request.source.kind === 'bytes'
 }
+
+/** A body that takes an unknown time to write, and cannot be sent again if an earlier response is lost. */
+export function isUnbounded({ source, trailers }: Request): boolean {
+  return trailers !== null || source.kind === 'stream' || source.kind === 'iterable' || source.kind === 'form'
+}

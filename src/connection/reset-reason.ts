@@ -1,4 +1,4 @@
-/** Why a connection ends that was not to be used again. */
+/** Why a connection ends that was not to be used again, by us or by the peer. */
 import { InformationalError } from '../errors.ts'
 
 let reason: InformationalError | null = null
@@ -7,4 +7,9 @@ let reason: InformationalError | null = null
 export function resetReason(): InformationalError {
   reason ??= new InformationalError('reset')
   return reason
+}
+
+/** Whether the peer has torn the connection down. */
+export function isReset(error: Error | null): boolean {
+  return (error as NodeJS.ErrnoException | null)?.code === 'ECONNRESET'
 }

@@ -13,7 +13,8 @@ import { Client, type ClientStats } from './client.ts'
 import { shareConnector } from './client-connector.ts'
 import { type ConnectFunction, readClientOptions } from './client-options.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { LifecycleDispatcher } from './lifecycle.ts'
+import { endAll } from './end-all.ts'
+import { LifecycleDispatcher, takesNoMore } from './lifecycle.ts'
 import { Pool } from './pool.ts'
 import { type PoolOptions, readPoolOptions } from './pool-options.ts'
 import { isIdle, type PoolStats, statsOf } from './stats.ts'
@@ -127,25 +128,22 @@ export class Agent extends LifecycleDispatcher {
     }
   }
 
+  protected override get needsDrain(): boolean {
+    return this.#dispatchers.some(takesNoMore)
+  }
+
   protected override finish(done: () => void): void {
-    this.#forEach(done, (dispatcher, one) => dispatcher.close(one))
+    endAll(this.#dispatchers, (dispatcher, one) => dispatcher.close(one), done)
   }
 
   protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
-    this.#forEach(done, (dispatcher, one) => dispatcher.destroy(verbatim ? reason : null, one))
+    endAll(this.#dispatchers, (dispatcher, one) => dispatcher.destroy(verbatim ? reason : null, one), done)
     this.#entries.clear()
   }
 
-  #forEach(done: () => void, act: (dispatcher: Dispatcher, one: () => void) => void): void {
+  get #dispatchers(): Dispatcher[] {
     const all = [...this.#entries.values()].flatMap(({ any, http1 }) => [any, http1])
-    const dispatchers = all.filter((dispatcher) => dispatcher !== null)
-    let rest = dispatchers.length
-    if (rest === 0) queueMicrotask(done)
-    for (const dispatcher of dispatchers) {
-      act(dispatcher, () => {
-        if (--rest === 0) done()
-      })
-    }
+    return all.filter((dispatcher) => dispatcher !== null)
   }
 
   /** One spelling of an origin is as good as another, but must not get a dispatcher of its own. */
@@ -188,7 +186,11 @@ export class Agent extends LifecycleDispatcher {
     if (entry === undefined || entry[kind] !== dispatcher || this.closed || this.destroyed) return
     entry[kind] = null
     if (entry.any === null && entry.http1 === null) this.#entries.delete(key)
-    dispatcher.close(() => {})
+    endAll(
+      [dispatcher],
+      (each, ended) => each.close(ended),
+      () => {},
+    )
   }
 }
 

@@ -96,6 +96,7 @@ export class BalancedPool extends LifecycleDispatcher {
       protocol: 'h1',
       verbatim: false,
       hire: null,
+      forgets: false,
       make: (call, handler) => new HeldDispatch(call, handler, crew),
       give: (member, held) => held.giveTo(member.dispatcher),
       rank: ({ rank }) => rank,
@@ -167,6 +168,10 @@ export class BalancedPool extends LifecycleDispatcher {
 
   #failWaiting(): void {
     this.#crew.failWaiting(new BalancedPoolMissingUpstreamError(), false)
+  }
+
+  protected override get needsDrain(): boolean {
+    return this.#crew.needsDrain
   }
 
   protected override finish(done: () => void): void {

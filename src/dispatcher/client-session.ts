@@ -5,14 +5,12 @@
  */
 import type { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
 import { now } from '../base/clock.ts'
 import type { Connection, Http2Observer, Leftovers } from '../connection/connection.ts'
 import { Http1Connection } from '../connection/http1-connection.ts'
 import { Http2Connection } from '../connection/http2-connection.ts'
 import { channels } from '../diagnostics.ts'
 import { ClientDestroyedError, HeadersTimeoutError, InformationalError, SocketError } from '../errors.ts'
-import { abandonConnect, reachedAt } from '../net/connector.ts'
 import { whenClosed } from '../net/socket-close.ts'
 import { StreamTransport } from '../net/stream-transport.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
@@ -20,6 +18,16 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { Request, type RequestHost } from '../request/request.ts'
 import type { ClientCommons } from './client-commons.ts'
 import { connectTarget } from './client-connector.ts'
+import {
+  abandon,
+  type ConnectAttempt,
+  discard,
+  isForeign,
+  isRecoverable,
+  isSocketLike,
+  problemWith,
+  timesOf,
+} from './connect-attempt.ts'
 import { Pump } from './pump.ts'
 import { RequestQueue } from './request-queue.ts'
 import { announceVacancy } from './vacancy.ts'
@@ -29,26 +37,12 @@ type State =
   | { readonly at: 'connecting'; readonly attempt: ConnectAttempt }
   | { readonly at: 'open'; readonly connection: Connection; readonly servername: string }
 
-/** One call of the connector. */
-interface ConnectAttempt {
-  readonly servername: string | null
-  readonly target: ReturnType<typeof connectTarget>
-  socket: Duplex | null
-  /** What the connector called back with, if it did. */
-  delivered: Duplex | null
-  /** When the TCP connection under a TLS one was up. */
-  connectedAt: number | null
-  answered: boolean
-}
-
 /**
  * A connector may report an error that means "try again" (`UND_ERR_SOCKET`, `UND_ERR_INFO`), and a server may
  * close each connection before anything could be sent on it. If they do so for ever, they must not keep the
  * client busy for ever.
  */
 const MAX_CONNECT_RETRIES = 16
-
-const RECOVERABLE = new Set<unknown>(['UND_ERR_SOCKET', 'UND_ERR_INFO'])
 
 const IDLE: State = { at: 'idle' }
 
@@ -162,9 +156,12 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     if (request.settled) return this.#hasRoom()
     this.#queue.push(request)
     this.#accepting++
-    request.announceQueued()
-    this.#pumpFor(request)
-    this.#accepting--
+    try {
+      request.announceQueued()
+      this.#pumpFor(request)
+    } finally {
+      this.#accepting--
+    }
     return this.#hasRoom()
   }
 
@@ -173,9 +170,17 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     request.moveTo(this)
     this.#queue.push(request)
     this.#accepting++
-    this.#pumpFor(request)
-    this.#accepting--
+    try {
+      this.#pumpFor(request)
+    } finally {
+      this.#accepting--
+    }
     return this.#hasRoom()
+  }
+
+  /** `drain` follows when it can take more. */
+  get needsDrain(): boolean {
+    return this.#needDrain
   }
 
   #hasRoom(): boolean {
@@ -206,8 +211,11 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
       else request.fail(reason)
     }
     if (state.at === 'connecting') {
-      if (state.attempt.socket !== null) this.#abandon(state.attempt.socket)
       this.#state = IDLE
+      for (const socket of abandon(state.attempt)) {
+        this.#sockets++
+        whenClosed(socket, this.#onSocketGone)
+      }
     }
     const connections = [...(this.#draining ?? []), ...(state.at === 'open' ? [state.connection] : [])]
     if (connections.length === 0 && this.#sockets === 0) {
@@ -215,15 +223,12 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
       return
     }
     this.#whenClosed = done
-    for (const connection of connections) connection.destroy(reason, verbatim)
-  }
-
-  #abandon(socket: Duplex): void {
-    // One of the caller's own connect function may have nobody who listens yet.
-    socket.on('error', () => {})
-    for (const abandoned of abandonConnect(socket as TLSSocket, new ClientDestroyedError())) {
-      this.#sockets++
-      whenClosed(abandoned, this.#onSocketGone)
+    for (const connection of connections) {
+      try {
+        connection.destroy(reason, verbatim)
+      } catch (error) {
+        connection.onBroken(error as Error)
+      }
     }
   }
 
@@ -254,7 +259,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
   onClosed(connection: Connection, reason: Error, { unanswered, idle }: Leftovers): void {
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
     this.#takeBack(unanswered)
-    if (idle && this.#ended === null) this.#onLostIdle(reason)
+    if (idle && this.#ended === null) this.#onLostIdle(reason, connection.broken)
     this.emit('disconnect', this.#commons.origin.url, [this.speaker], reason)
     this.#checkClosed()
   }
@@ -320,8 +325,28 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
       if (!connection.canTake(request)) return
       this.#queue.shift()
       this.#connectRetries = 0
-      connection.take(request)
+      this.#give(connection, request)
     }
+  }
+
+  #give(connection: Connection, request: Request): void {
+    try {
+      connection.take(request)
+    } catch (error) {
+      // Nobody knows how far it came.
+      request.fail(error as Error)
+      connection.onBroken(error as Error)
+    }
+  }
+
+  /** With a connection it is that one's fault, whatever it is; else nothing that waits would get any further. */
+  protected override onBroken(error: Error): void {
+    if (this.#state.at === 'open') {
+      this.#state.connection.onBroken(error)
+      return
+    }
+    if (this.#state.at === 'idle') for (const request of this.#queue.drain()) request.fail(error)
+    if (this.#queue.size === 0 && this.running === 0) this.#tellEmpty()
   }
 
   protected override afterPump(): void {
@@ -337,6 +362,10 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     if (this.#queue.size > 0 || this.running > 0) return
     if (this.#state.at === 'open') this.#state.connection.rest()
     else if (this.#state.at === 'idle' && this.#sockets === 0) announceVacancy(this.speaker)
+    this.#tellEmpty()
+  }
+
+  #tellEmpty(): void {
     const done = this.#whenEmpty
     this.#whenEmpty = null
     done?.()
@@ -392,28 +421,39 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     }
     if (error || !isSocketLike(socket)) {
       this.#onConnectFailed(attempt, error || new SocketError('the connector delivered no socket'))
-    } else if (socket.destroyed || socket.errored) {
-      // The requests are told; the event, which may still come, must not end the process.
-      socket.on('error', () => {})
-      this.#onConnectFailed(attempt, socket.errored ?? new SocketError('destroyed'))
-    } else {
-      attempt.delivered = socket
-      this.#onConnected(attempt, socket)
+      return
     }
+    let connection: Connection
+    try {
+      const problem = problemWith(socket)
+      if (problem !== null) {
+        this.#onConnectFailed(attempt, problem)
+        return
+      }
+      attempt.delivered = socket
+      connection = this.#open(attempt, socket)
+    } catch (thrown) {
+      // It calls itself a socket, and is none.
+      discard(socket)
+      this.#onConnectFailed(attempt, thrown as Error)
+      return
+    }
+    this.#onConnected(attempt, socket, connection)
   }
 
-  #onConnected(attempt: ConnectAttempt, socket: Duplex): void {
-    const connectedAt = now()
-    const secured = (socket as Partial<TLSSocket>).encrypted === true ? connectedAt : null
-    const times = { connect: reachedAt(socket) ?? attempt.connectedAt ?? connectedAt, secured }
-    this.#sockets++
+  #open(attempt: ConnectAttempt, socket: Duplex): Connection {
+    const times = timesOf(attempt, socket)
     const transport = new StreamTransport(socket, this.#onSocketGone)
     const { settings, http1 } = this.#commons
-    const version = this.#speaksHttp2(socket) ? 'h2' : 'h1'
-    const connection =
-      version === 'h2'
-        ? new Http2Connection(transport, this, settings, times)
-        : new Http1Connection(transport, this, settings, times, http1)
+    const connection = this.#speaksHttp2(socket)
+      ? new Http2Connection(transport, this, settings, times)
+      : new Http1Connection(transport, this, settings, times, http1)
+    this.#sockets++
+    return connection
+  }
+
+  #onConnected(attempt: ConnectAttempt, socket: Duplex, connection: Connection): void {
+    const version = connection instanceof Http2Connection ? 'h2' : 'h1'
     this.#state = { at: 'open', connection, servername: this.#serverName(attempt.servername) }
     this.#limitKnown = version === 'h1'
     if (channels.connected.hasSubscribers) {
@@ -446,8 +486,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
         error,
       })
     }
-    const { code } = error as NodeJS.ErrnoException
-    if (RECOVERABLE.has(code) && this.#connectRetries < MAX_CONNECT_RETRIES) {
+    if (isRecoverable(error) && this.#connectRetries < MAX_CONNECT_RETRIES) {
       this.#connectRetries++
     } else {
       this.#connectRetries = 0
@@ -473,33 +512,15 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
   /**
    * An idle connection ended. What waits goes to the next one, unless the reason is meant for it: somebody
    * destroyed the socket with an error of his own, the server never allowed a stream, or the connections
-   * before went the same way.
+   * before went the same way. `broken`: what threw on this connection need not throw on the next.
    */
-  #onLostIdle(reason: Error): void {
+  #onLostIdle(reason: Error, broken: boolean): void {
     const fruitless = this.#queue.size > 0 && ++this.#connectRetries > MAX_CONNECT_RETRIES
     if (fruitless || reason instanceof HeadersTimeoutError) {
       this.#connectRetries = 0
       for (const request of this.#queue.drain()) request.fail(reason)
-    } else if (isForeign(reason)) {
+    } else if (!broken && isForeign(reason)) {
       for (const request of this.#queue.drain()) request.failWith(reason)
     }
   }
-}
-
-/**
- * Somebody destroyed an idle socket with an error of his own, which is meant for what waits. The system's
- * errors (they name a `syscall`) only say that the idle connection was lost: nothing was sent on it.
- */
-function isForeign(reason: Error): boolean {
-  const { code, syscall } = reason as NodeJS.ErrnoException
-  return !RECOVERABLE.has(code) && code !== 'UND_ERR_DESTROYED' && syscall === undefined
-}
-
-function isSocketLike(value: unknown): value is Duplex {
-  return typeof (value as Duplex | null | undefined)?.once === 'function'
-}
-
-function discard(socket: Duplex): void {
-  socket.on('error', () => {})
-  socket.destroy(new ClientDestroyedError())
 }

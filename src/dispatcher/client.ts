@@ -78,6 +78,10 @@ export class Client extends LifecycleDispatcher {
     return this.#session.accept(options, handler)
   }
 
+  protected override get needsDrain(): boolean {
+    return this.#session.needsDrain
+  }
+
   protected override finish(done: () => void): void {
     this.#session.finish(done)
   }

@@ -18,6 +18,7 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { sessionIn } from './client.ts'
 import type { ClientSession } from './client-session.ts'
 import type { Dispatcher } from './dispatcher.ts'
+import { endAll } from './end-all.ts'
 import { FreeHeap, NO_SLOT, type Ranked } from './free-heap.ts'
 import { Pump } from './pump.ts'
 import { RequestQueue, type Waiting } from './request-queue.ts'
@@ -44,6 +45,8 @@ export interface CrewPlan<W extends Work> {
   readonly verbatim: boolean
   /** Makes one more member; null where members come from outside. */
   readonly hire: (() => Dispatcher) | null
+  /** Members that have neither a connection nor work are forgotten. What a caller has made stays, and gets its turn. */
+  readonly forgets: boolean
   /** Checks a call and makes work of it. May throw. */
   make(options: DispatchOptions, handler: DispatchHandler): W
   /** What `dispatch` returns: false when the member takes no more until it drains. */
@@ -106,7 +109,10 @@ export class Crew<W extends Work> extends Pump {
   readonly #returned = new WeakSet<W>()
   readonly #onMemberError = (error: unknown): unknown => this.speaker.emit('error', error)
   readonly #onMemberPing = (milliseconds: number): unknown => this.speaker.emit('ping', milliseconds)
-  readonly #growthPause = new Deadline({ onDeadline: () => this.pump() })
+  readonly #growthPause = new Deadline({
+    onDeadline: () => this.pump(),
+    onBroken: (error) => this.onBroken(error),
+  })
   #protocol: Protocol
   #hired = 0
   #newest: Member | null = null
@@ -153,13 +159,21 @@ export class Crew<W extends Work> extends Pump {
     if (!work.settled) {
       this.#queue.push(work)
       this.#accepting++
-      work.announceQueued()
-      this.pump()
-      this.#accepting--
+      try {
+        work.announceQueued()
+        this.pump()
+      } finally {
+        this.#accepting--
+      }
     }
     if (this.#hasRoom()) return true
     this.#needDrain = true
     return false
+  }
+
+  /** `drain` follows when it can take more. */
+  get needsDrain(): boolean {
+    return this.#needDrain
   }
 
   /** Work in the queue has settled. */
@@ -202,20 +216,20 @@ export class Crew<W extends Work> extends Pump {
     this.#growthPause.dispose()
     this.failWaiting(reason, verbatim, 'queued')
     const members = [...this.#members, ...this.#leaving]
-    let rest = members.length
-    if (rest === 0) queueMicrotask(done)
-    for (const { dispatcher } of members) {
-      dispatcher.destroy(verbatim ? reason : null, () => {
-        if (--rest === 0) done()
-      })
-    }
+    endAll(
+      members.map(({ dispatcher }) => dispatcher),
+      (dispatcher, one) => dispatcher.destroy(verbatim ? reason : null, one),
+      done,
+    )
+  }
+
+  protected override onBroken(error: Error): void {
+    this.failWaiting(error, true)
   }
 
   /** Adds a member; without a rank it comes after those that are older. */
   join(dispatcher: Dispatcher, rank: number = this.#hired): Member {
     const member = new Member(dispatcher, this.#hired++, rank)
-    this.#members.add(member)
-    this.#free.place(member)
     dispatcher.on('connect', (origin: URL, targets: readonly unknown[]) => {
       this.#onConnect(member, origin, targets)
     })
@@ -231,7 +245,10 @@ export class Crew<W extends Work> extends Pump {
     else dispatcher.on('drain', onDrain)
     dispatcher.on('error', this.#onMemberError)
     dispatcher.on('ping', this.#onMemberPing)
-    if (this.#plan.hire !== null) whenVacant(dispatcher, () => this.#onVacant(member))
+    if (this.#plan.forgets) whenVacant(dispatcher, () => this.#onVacant(member))
+    // Only now: what a factory made may be no dispatcher at all.
+    this.#members.add(member)
+    this.#free.place(member)
     return member
   }
 
@@ -239,10 +256,14 @@ export class Crew<W extends Work> extends Pump {
   dismiss(member: Member): void {
     this.#forget(member)
     this.#leaving.add(member)
-    member.dispatcher.close(() => {
-      this.#leaving.delete(member)
-      this.afterPump()
-    })
+    endAll(
+      [member.dispatcher],
+      (dispatcher, one) => dispatcher.close(one),
+      () => {
+        this.#leaving.delete(member)
+        this.settle()
+      },
+    )
   }
 
   protected override step(): void {

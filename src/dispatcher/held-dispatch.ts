@@ -3,12 +3,12 @@
  * given on as it came. Such a member checks it only then, so what can go wrong before is looked after here.
  */
 import { InvalidArgumentError, RequestAbortedError } from '../errors.ts'
-import { destroyStream, isStream } from '../request/body-source.ts'
+import { type BodyStream, destroyStream, isStream } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Work } from './crew.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { wasRefused } from './lifecycle.ts'
+import { takesNoMore } from './lifecycle.ts'
 
 /** Hears what becomes of it while it waits. */
 export interface HeldDispatchHost {
@@ -18,6 +18,8 @@ export interface HeldDispatchHost {
 
 export class HeldDispatch implements Work {
   readonly #options: DispatchOptions
+  /** A body that can fail while it waits, and has to be closed if it does. */
+  readonly #stream: BodyStream | null
   readonly #handler: DispatchHandler
   readonly #host: HeldDispatchHost
   #state: 'waiting' | 'given' | 'failed' = 'waiting'
@@ -27,6 +29,8 @@ export class HeldDispatch implements Work {
       throw new InvalidArgumentError('invalid onResponseError method')
     }
     this.#options = options
+    const { body } = options
+    this.#stream = isStream(body) ? body : null
     this.#handler = handler
     this.#host = host
   }
@@ -36,9 +40,8 @@ export class HeldDispatch implements Work {
   }
 
   announceQueued(): void {
-    const { body } = this.#options
-    if (isStream(body)) body.on('error', (error: Error) => this.#abort(error))
     try {
+      this.#stream?.on('error', (error: Error) => this.#abort(error))
       this.#handler.onRequestQueued?.((reason) => this.#abort(reason))
     } catch (error) {
       this.#abort(error)
@@ -49,7 +52,7 @@ export class HeldDispatch implements Work {
   giveTo(dispatcher: Dispatcher): boolean {
     this.#state = 'given'
     try {
-      return dispatcher.dispatch(this.#options, this.#handler) || wasRefused(this.#handler)
+      return dispatcher.dispatch(this.#options, this.#handler) || !takesNoMore(dispatcher)
     } catch (error) {
       this.#notify(error as Error)
       return true
@@ -63,8 +66,7 @@ export class HeldDispatch implements Work {
   failWith(error: Error): void {
     if (this.#state !== 'waiting') return
     this.#state = 'failed'
-    const { body } = this.#options
-    if (isStream(body)) destroyStream(body, error)
+    if (this.#stream !== null) destroyStream(this.#stream, error)
     this.#notify(error)
   }
 

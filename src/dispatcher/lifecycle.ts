@@ -3,7 +3,6 @@
  * over closed to destroyed (contract: dispatcher.md 3 and 12).
  */
 import { withoutPollution } from '../base/own-options.ts'
-import { shared } from '../base/shared.ts'
 import { startDebugOutput } from '../debug.ts'
 import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '../errors.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
@@ -21,12 +20,14 @@ export interface WebSocketOptions {
 
 const WEB_SOCKET_DEFAULTS: Required<WebSocketOptions> = { maxFragments: 131072, maxPayloadSize: 134217728 }
 
-/** Handlers of calls that an open dispatcher would not take. */
-const refused = shared('refused', () => new WeakSet<object>())
-
-/** Whether `false` for a call meant a mistake in it rather than a busy dispatcher: no `drain` follows. Tells once. */
-export function wasRefused(handler: object): boolean {
-  return refused().delete(handler)
+/**
+ * For the dispatchers that are made of others: what a `false` of one of them means. True: it takes no more, and `drain`
+ * follows, or it is closed. False: it could take more, so the call itself was wrong. A composed view says what is behind
+ * it. Of what is no dispatcher of this library nothing else is known than what it has said.
+ */
+export function takesNoMore(dispatcher: object): boolean {
+  const { closed, destroyed, needsDrain } = dispatcher as Record<string, unknown>
+  return needsDrain !== false || closed === true || destroyed === true
 }
 
 type LifeState =
@@ -66,6 +67,8 @@ export abstract class LifecycleDispatcher extends Dispatcher {
 
   /** A valid call on an open dispatcher. May throw: the caller's handler or the caller gets the error. */
   protected abstract accept(options: DispatchOptions, handler: DispatchHandler): boolean
+  /** It has said `false`, and `drain` follows. */
+  protected abstract get needsDrain(): boolean
   /** Takes nothing new; calls back when all that was accepted has ended. */
   protected abstract finish(done: () => void): void
   /** Fails all that was accepted; calls back when the connections are closed. */
@@ -90,7 +93,6 @@ export abstract class LifecycleDispatcher extends Dispatcher {
       if (this.#closed) throw new ClientClosedError()
       return this.accept(options, current)
     } catch (error) {
-      if (!this.#closed && !this.destroyed) refused().add(handler)
       if (typeof current.onResponseError !== 'function') throw error
       current.onResponseError(null, error as Error)
       return false

@@ -21,7 +21,7 @@ import type { PoolStats } from './stats.ts'
 /** `first`: the oldest member that is free. `next`: the one that was used longest ago. */
 export type Turn = 'first' | 'next'
 
-type SharedPlan = Omit<CrewPlan<never>, 'hire' | 'make' | 'give'>
+type SharedPlan = Omit<CrewPlan<never>, 'hire' | 'forgets' | 'make' | 'give'>
 
 export abstract class PoolBase extends LifecycleDispatcher {
   readonly #crew: Crew<Request> | Crew<HeldDispatch>
@@ -63,6 +63,10 @@ export abstract class PoolBase extends LifecycleDispatcher {
     return this.#crew.accept(options, handler)
   }
 
+  protected override get needsDrain(): boolean {
+    return this.#crew.needsDrain
+  }
+
   protected override finish(done: () => void): void {
     this.#crew.finish(done)
   }
@@ -91,6 +95,7 @@ function crewOfClients(pool: PoolBase, plan: SharedPlan, commons: ClientCommons)
   }
   const crew: Crew<Request> = new Crew<Request>(pool, {
     ...plan,
+    forgets: true,
     hire: () => {
       const client = clientWith(commons)
       sessionIn(client)!.giver = desk
@@ -113,6 +118,7 @@ function crewOfOthers(
   const giver: RequestGiver = { takeBack: (requests) => requests, onLimitKnown: () => crew.onLimitKnown() }
   const crew: Crew<HeldDispatch> = new Crew<HeldDispatch>(pool, {
     ...plan,
+    forgets: false,
     hire: () => {
       const dispatcher = factory(origin.url, options)
       const session = sessionIn(dispatcher)

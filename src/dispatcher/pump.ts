@@ -16,18 +16,34 @@ export abstract class Pump {
   /** Gives out what can be given out now. */
   protected abstract step(): void
   protected abstract afterPump(): void
+  /** Something of ours threw where nobody else is to blame: ends what cannot go on, so that the rest can. */
+  protected abstract onBroken(error: Error): void
 
+  /** Throws nothing: whoever it is called by has nothing to do with what it comes upon. */
   protected pump(): void {
     if (this.#running !== 'no') {
       this.#running = 'again'
       return
     }
-    do {
-      this.#running = 'yes'
-      this.step()
-    } while (this.#running === ('again' as string))
+    try {
+      do {
+        this.#running = 'yes'
+        this.step()
+      } while (this.#running === ('again' as string))
+    } catch (error) {
+      this.onBroken(error as Error)
+    }
     this.#running = 'no'
-    this.afterPump()
+    this.settle()
+  }
+
+  /** Looks whether it is done, without giving anything out. Throws nothing. */
+  protected settle(): void {
+    try {
+      this.afterPump()
+    } catch (error) {
+      this.onBroken(error as Error)
+    }
   }
 
   // A function made in a method that all requests pass costs each of them, also where it is not made.
@@ -37,7 +53,7 @@ export abstract class Pump {
   }
 
   protected afterPumpLater(): void {
-    queueMicrotask(() => this.afterPump())
+    queueMicrotask(() => this.settle())
   }
 
   protected isHeard(event: string): boolean {

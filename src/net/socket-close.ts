@@ -15,11 +15,17 @@ export function whenClosed(socket: Duplex, done: () => void): void {
     globalThis.setImmediate(done)
     return
   }
+  let isDone = false
   const finish = (): void => {
+    if (isDone) return
+    isDone = true
     globalThis.clearTimeout(timer)
-    socket.off('close', finish)
     done()
   }
   const timer = globalThis.setTimeout(finish, LONGEST_CLOSE)
-  socket.on('close', finish)
+  try {
+    socket.once('close', finish)
+  } catch {
+    // Then time has to tell.
+  }
 }

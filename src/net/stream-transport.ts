@@ -40,6 +40,14 @@ export class StreamTransport implements Transport {
       return 0
     }
   }
+  /**
+   * A mistake of ours, or a Duplex of a caller's that throws. It costs this connection and what runs on it, not the
+   * process.
+   */
+  readonly #onBroken = (error: Error): void => {
+    if (this.#sink?.onBroken === undefined) this.destroy(error)
+    else this.#sink.onBroken(error)
+  }
   readonly #onDrain = (): void => this.#tell('onDrain')
   readonly #onEnd = (): void => {
     if (this.#inlet?.hasBacklog) this.#inlet.whenDrained(this.#onEnd)
@@ -67,7 +75,7 @@ export class StreamTransport implements Transport {
     this.socket = socket
     this.#onGone = onGone
     this.#inlet = SlabInlet.of(socket)
-    this.#batch = new WriteBatch(socket)
+    this.#batch = new WriteBatch(socket, this.#onBroken)
     // A closed socket has forgotten its own address, and that is when errors want to tell it.
     const { localAddress, localPort, remoteAddress, remotePort, remoteFamily } = socket as Partial<Socket>
     this.#addresses = { localAddress, localPort, remoteAddress, remotePort, remoteFamily }
@@ -79,13 +87,14 @@ export class StreamTransport implements Transport {
 
   attach(sink: TransportSink): void {
     this.#sink = sink
-    if (this.#inlet === null) this.socket.on('data', this.#onData)
-    else this.#inlet.open(this.#onData, sink.onLent === undefined ? null : this.#onLent)
-    this.socket
-      .on('drain', this.#onDrain)
-      .on('end', this.#onEnd)
-      .on('error', this.#onError)
-      .on('close', this.#onClose)
+    try {
+      this.#listen(sink)
+    } catch (error) {
+      // It is no socket. Nobody is to hear of it any more.
+      this.#sink = null
+      this.#unlisten()
+      throw error
+    }
     // What was read before may have been followed by the end: it waits for the bytes, its events do not.
     if (!this.#inlet?.hasBacklog) return
     if (this.socket.closed) this.#onClose()
@@ -111,21 +120,33 @@ export class StreamTransport implements Transport {
   }
 
   pauseReading(): void {
-    if (this.#inlet === null) this.socket.pause()
-    else this.#inlet.pause()
+    try {
+      if (this.#inlet === null) this.socket.pause()
+      else this.#inlet.pause()
+    } catch (error) {
+      this.#onBroken(error as Error)
+    }
   }
 
   resumeReading(): void {
-    if (this.#inlet === null) this.socket.resume()
-    else this.#inlet.resume()
+    try {
+      if (this.#inlet === null) this.socket.resume()
+      else this.#inlet.resume()
+    } catch (error) {
+      this.#onBroken(error as Error)
+    }
   }
 
   setReferenced(on: boolean): void {
     if (this.#referenced === on) return
     this.#referenced = on
     const socket = this.socket as Partial<Socket>
-    if (on) socket.ref?.()
-    else socket.unref?.()
+    try {
+      if (on) socket.ref?.()
+      else socket.unref?.()
+    } catch (error) {
+      this.#onBroken(error as Error)
+    }
   }
 
   setTypeOfService(value: number): void {
@@ -148,12 +169,13 @@ export class StreamTransport implements Transport {
     const { socket } = this
     this.#batch.flush()
     this.setReferenced(true)
-    this.#sink = null
     this.#unlisten()
-    socket.off('error', this.#onError)
     const backlog = this.#inlet?.release() ?? this.#unflow()
     for (let i = backlog.length - 1; i >= 0; i--) socket.unshift(backlog[i]!)
     if (unread.byteLength > 0) socket.unshift(unread)
+    // Not before: until all of this has gone well, somebody has to hear of the end.
+    socket.off('error', this.#onError)
+    this.#sink = null
     this.#leave()
     return socket
   }
@@ -163,7 +185,11 @@ export class StreamTransport implements Transport {
     this.#inlet?.close()
     // A stream reads the stack of the error that it is given, and to format it takes longer than all else here. Nobody
     // but us listens to a socket that was opened for us; to another one somebody may.
-    this.socket.destroy(this.#inlet === null ? (error ?? undefined) : undefined)
+    try {
+      this.socket.destroy(this.#inlet === null ? (error ?? undefined) : undefined)
+    } catch (thrown) {
+      this.#error ??= thrown as Error
+    }
     // What runs on it does not wait until it has closed.
     globalThis.setImmediate(this.#onOver)
   }
@@ -174,6 +200,16 @@ export class StreamTransport implements Transport {
     if (socket.isPaused()) socket.resume()
     ;(socket as { readableFlowing: boolean | null }).readableFlowing = null
     return []
+  }
+
+  #listen(sink: TransportSink): void {
+    if (this.#inlet === null) this.socket.on('data', this.#onData)
+    else this.#inlet.open(this.#onData, sink.onLent === undefined ? null : this.#onLent)
+    this.socket
+      .on('drain', this.#onDrain)
+      .on('end', this.#onEnd)
+      .on('error', this.#onError)
+      .on('close', this.#onClose)
   }
 
   /** All but `error`: a closed socket may still raise one, which nobody else catches. */
@@ -193,14 +229,6 @@ export class StreamTransport implements Transport {
     }
   }
 
-  /**
-   * A mistake of ours, since nothing else throws through here. It costs this connection and what runs on it,
-   * not the process.
-   */
-  #onBroken(error: Error): void {
-    this.destroy(error)
-  }
-
   #endLate(): void {
     this.#tell('onEof')
     this.#finish()
@@ -210,7 +238,11 @@ export class StreamTransport implements Transport {
     this.#inlet?.close()
     const sink = this.#sink
     this.#sink = null
-    this.#unlisten()
+    try {
+      this.#unlisten()
+    } catch (error) {
+      this.#error ??= error as Error
+    }
     if (this.#closed) this.#leave()
     else if (this.#onGone !== null) whenClosed(this.socket, () => this.#leave())
     sink?.onTransportClosed(this.#error)

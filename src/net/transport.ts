@@ -17,6 +17,8 @@ export interface TransportSink {
   onDrain(): void
   /** The peer will send nothing more. */
   onEof(): void
+  /** One of these, or the socket, threw: the transport is to be destroyed. Without it the transport does so itself. */
+  onBroken?(error: Error): void
   /** The last call. `error` is what the socket failed with, null for an orderly close. */
   onTransportClosed(error: Error | null): void
 }

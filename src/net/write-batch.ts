@@ -17,14 +17,17 @@ const JOIN_BELOW_BYTES = 4 * 1024
 
 export class WriteBatch {
   readonly #target: Writable
+  readonly #onBroken: (error: Error) => void
   readonly #flush: () => void
   #parts: (string | Uint8Array)[] = []
   #text = ''
   #bytes = 0
   #scheduled = false
 
-  constructor(target: Writable) {
+  /** `onBroken`: the target threw, or a piece is not what it was when it came. What follows would be garbage. */
+  constructor(target: Writable, onBroken: (error: Error) => void) {
     this.#target = target
+    this.#onBroken = onBroken
     this.#flush = () => {
       this.#scheduled = false
       this.flush()
@@ -80,23 +83,28 @@ export class WriteBatch {
     this.#bytes += data.length
   }
 
+  /** Throws nothing: whoever writes has nothing to do with what the target makes of it. */
   flush(): void {
-    const target = this.#target
+    if (this.#bytes === 0) return
+    try {
+      this.#give(this.#target)
+    } catch (error) {
+      this.#onBroken(error as Error)
+    }
+  }
+
+  #give(target: Writable): void {
     const bytes = this.#bytes
-    if (bytes === 0) return
     const parts = this.#parts
     const text = this.#text
     this.#text = ''
     this.#bytes = 0
-    if (target.destroyed) {
-      parts.length = 0
-      return
-    }
+    if (parts.length > 0) this.#parts = []
+    if (target.destroyed) return
     if (parts.length === 0) {
       target.write(text, 'latin1')
       return
     }
-    this.#parts = []
     if (text !== '') parts.push(text)
     if (parts.length === 1) {
       target.write(parts[0])
@@ -124,5 +132,7 @@ function join(parts: readonly (string | Uint8Array)[], bytes: number): Buffer {
     else joined.set(part, at)
     at += part.length
   }
+  // Memory that was resized since it came has left a gap, in which anything of this process may stand.
+  if (at !== bytes) throw new TypeError('a body was made shorter before it was written')
   return joined
 }

@@ -262,8 +262,16 @@ function readableState(stream: BodyStream): ReadableState | undefined {
   return (stream as { _readableState?: ReadableState })._readableState
 }
 
-/** Gives a stream back to the system; later errors of it are nobody's business any more. */
+/** Gives a stream back to the system; later errors of it, and what it throws, are nobody's business any more. */
 export function destroyStream(stream: BodyStream, error: Error | null): void {
+  try {
+    destroyNow(stream, error)
+  } catch {
+    // Whoever calls this has an end to tell, with a reason of its own.
+  }
+}
+
+function destroyNow(stream: BodyStream, error: Error | null): void {
   if (typeof stream.destroy !== 'function' || stream.destroyed === true) return
   stream.on('error', ignore)
   const message = stream as IncomingMessageLike

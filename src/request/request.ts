@@ -59,10 +59,10 @@ const REUSED = 2
 const WRITTEN = 4
 /** A source that cannot be read twice was read from. */
 const SPENT = 8
-const STREAM_REFUSED = 16
-const CONNECTION_REFUSED = 32
 /** A failure is told a turn of the event loop after it has happened. */
-const TELLS_LATER = 64
+const TELLS_LATER = 16
+/** From this bit on: how often in a row it was refused by a peer that gets nowhere. */
+const REFUSAL = 32
 
 export class Request extends RequestTerms {
   readonly #queuedAt = now()
@@ -118,14 +118,13 @@ export class Request extends RequestTerms {
   }
 
   /**
-   * The peer sent it back unseen, one stream or a whole connection. Once each is everyday life; a peer that
-   * does so again means it.
+   * The peer sent it back unseen. Returns how often that has happened in a row while the peer did nothing else
+   * either: one that answers others meanwhile has only to be asked again.
    */
-  mayBeRefused(scope: 'stream' | 'connection'): boolean {
-    const mark = scope === 'stream' ? STREAM_REFUSED : CONNECTION_REFUSED
-    const isFirst = (this.#marks & mark) === 0
-    this.#marks = (this.#marks & ~WRITTEN) | mark
-    return isFirst
+  onUnseen(progress: boolean): number {
+    const refusals = progress ? 0 : Math.floor(this.#marks / REFUSAL) + 1
+    this.#marks = (this.#marks & (REFUSAL - 1) & ~WRITTEN) + refusals * REFUSAL
+    return refusals
   }
 
   /** Made when something has happened: thousands of requests may wait for that. */
@@ -344,7 +343,7 @@ export class Request extends RequestTerms {
       // destroyed it for, an error thrown in a callback for one, is not ours to hide.
       if (!socket.destroyed) socket.on('error', ignoreError)
     } catch (error) {
-      socket.destroy(error as Error)
+      destroySocket(socket, error as Error)
     }
     this.#letGo()
   }
@@ -438,6 +437,14 @@ export class Request extends RequestTerms {
   #retrySafety(): RetrySafety {
     if ((this.#marks & SPENT) !== 0) return 'no'
     return (this.#marks & WRITTEN) !== 0 ? 'idempotent-only' : 'safe'
+  }
+}
+
+function destroySocket(socket: Duplex, error: Error): void {
+  try {
+    socket.destroy(error)
+  } catch {
+    // It belongs to the handler, which has thrown.
   }
 }
 

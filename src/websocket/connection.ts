@@ -56,7 +56,11 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   readonly #receiver: Receiver
   readonly #sender: Sender
   readonly #inflater: MessageInflater | null
-  readonly #deadline = new Deadline({ onDeadline: () => this.#socket.destroy() })
+  readonly #deadline = new Deadline({
+    onDeadline: () => this.#socket.destroy(),
+    // A socket of somebody else's: what it throws instead of closing is as good as its end.
+    onBroken: () => this.#onSocketClosed(),
+  })
   #closing: Closing = 'no'
   #received: { readonly code: number; readonly reason: string } | null = null
   #error: Error | null = null

@@ -10,7 +10,12 @@ function start(t: { after(fn: () => void): void }): {
 } {
   const clock = FakeClock.install(t)
   const fired: number[] = []
-  return { clock, deadline: new Deadline({ onDeadline: () => fired.push(clock.now) }), fired }
+  return { clock, deadline: new Deadline({ onDeadline: () => fired.push(clock.now), onBroken }), fired }
+}
+
+/** Nothing throws in these tests unless they say so. */
+function onBroken(error: Error): void {
+  throw error
 }
 
 describe('Deadline', () => {
@@ -117,7 +122,7 @@ describe('Deadline', () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     t.after(() => mock.timers.reset())
     let fired = 0
-    const deadline = new Deadline({ onDeadline: () => fired++ })
+    const deadline = new Deadline({ onDeadline: () => fired++, onBroken })
     deadline.arm(100)
     mock.timers.tick(60)
     deadline.refresh()
@@ -139,7 +144,7 @@ describe('Deadline', () => {
       return asked.at(-1)
     })
     await new Promise<void>((resolve) => {
-      const deadline = new Deadline({ onDeadline: () => resolve() })
+      const deadline = new Deadline({ onDeadline: () => resolve(), onBroken })
       deadline.arm(1)
       deadline.arm(1, 5)
     })
@@ -158,7 +163,7 @@ describe('Deadline', () => {
         fired++
         resolve()
       }
-      const deadline = new Deadline({ onDeadline })
+      const deadline = new Deadline({ onDeadline, onBroken })
       // The timer of the day is too late, that of the millisecond too early.
       deadline.arm(86_400_000)
       deadline.arm(1)
@@ -175,11 +180,67 @@ describe('Deadline', () => {
     // The deadline's own timer would let the process end.
     const alive = setInterval(() => {}, 1000)
     await new Promise<void>((resolve) => {
-      const deadline = new Deadline({ onDeadline: () => resolve() })
+      const deadline = new Deadline({ onDeadline: () => resolve(), onBroken })
       deadline.arm(1)
       deadline.arm(1)
       deadline.refresh()
     })
     clearInterval(alive)
+  })
+
+  test('who throws when time is up is told, and the next time comes as well', async (t) => {
+    const clock = FakeClock.install(t)
+    const thrown = new Error('from the owner')
+    const told: unknown[] = []
+    const deadline: Deadline = new Deadline({
+      onDeadline: () => {
+        throw thrown
+      },
+      onBroken: (error) => told.push(error),
+    })
+    for (const _ of [1, 2]) {
+      deadline.arm(10)
+      await clock.advance(10)
+    }
+    assert.deepEqual(told, [thrown, thrown])
+  })
+
+  test('is extended up to so many delays since it was armed or refreshed', async (t) => {
+    const { clock, deadline, fired } = start(t)
+    t.mock.method(performance, 'now', () => clock.now)
+    deadline.arm(100)
+    for (let at = 90; at <= 360; at += 90) {
+      await clock.advance(90)
+      deadline.extend(4)
+    }
+    assert.deepEqual(fired, [])
+    await clock.advance(39)
+    assert.deepEqual(fired, [])
+    await clock.advance(1)
+    assert.deepEqual(fired, [400])
+
+    deadline.arm(100)
+    await clock.advance(50)
+    deadline.extend(2)
+    await clock.advance(50)
+    deadline.refresh()
+    for (const _ of [1, 2]) {
+      await clock.advance(80)
+      deadline.extend(2)
+    }
+    await clock.advance(39)
+    assert.deepEqual(fired, [400])
+    await clock.advance(1)
+    assert.deepEqual(fired, [400, 700])
+  })
+
+  test('is not armed by being extended', async (t) => {
+    const { clock, deadline, fired } = start(t)
+    deadline.extend(4)
+    deadline.arm(100)
+    deadline.disarm()
+    deadline.extend(4)
+    await clock.advance(1000)
+    assert.deepEqual(fired, [])
   })
 })

@@ -214,6 +214,35 @@ describe('time limits over HTTP/2 end the stream and not the connection', () => 
     await stillGood(client, server, peer)
   })
 
+  test('interim responses keep a request no longer than four times as long, from when all of it was sent', async (t) => {
+    const { clock, client, peer } = await connected(t, { headersTimeout: 1000 })
+    t.mock.method(performance, 'now', () => clock.now)
+    const body = new Readable({ read() {} })
+    const handler = send(client, { method: 'POST', body })
+    const { id } = await peer.request()
+    // Time that is spent on the caller's body is not the server's.
+    for (let i = 0; i < 10; i++) {
+      body.push('part')
+      await peer.frame(DATA, id)
+      await clock.advance(900)
+      peer.head(id, 102)
+      await peer.settled()
+    }
+    body.push(null)
+    await peer.frame(DATA, id)
+    for (let i = 0; i < 4; i++) {
+      await clock.advance(900)
+      peer.head(id, 103)
+      await peer.settled()
+    }
+    await clock.advance(399)
+    assert.deepEqual(handler.errors, [])
+    await clock.advance(1)
+    await handler.settled
+    assert.equal((handler.error as Failed).code, 'UND_ERR_HEADERS_TIMEOUT')
+    assert.equal(await peer.resetOf(id), CANCEL)
+  })
+
   test('an interim response starts headersTimeout anew', async (t) => {
     const { clock, client, peer } = await connected(t)
     const handler = send(client, { headersTimeout: 2_000 })

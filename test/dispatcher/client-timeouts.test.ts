@@ -114,6 +114,33 @@ describe('headersTimeout', () => {
     assert.deepEqual(handler.errors, [])
   })
 
+  test('interim heads keep a request no longer than four times as long, from when all of it was sent', async (t) => {
+    const { clock, client, settle, say } = start(t, { headersTimeout: 1000 })
+    t.mock.method(performance, 'now', () => clock.now)
+    const body = new Readable({ read() {} })
+    const handler = send(client, { method: 'POST', body })
+    await settle()
+    // Time that is spent on the caller's body is not the server's.
+    for (let i = 0; i < 10; i++) {
+      body.push('part')
+      await settle()
+      await clock.advance(900)
+      await say('HTTP/1.1 102 Processing\r\n\r\n')
+    }
+    body.push(null)
+    await settle()
+    for (let i = 0; i < 4; i++) {
+      await clock.advance(900)
+      await say('HTTP/1.1 103 Early Hints\r\n\r\n')
+    }
+    await clock.advance(399)
+    await settle()
+    assert.deepEqual(handler.errors, [])
+    await clock.advance(1)
+    await settle()
+    assert.equal((handler.error as { code?: string } | null)?.code, 'UND_ERR_HEADERS_TIMEOUT')
+  })
+
   test('part of a head does not stop it, an interim head starts it anew', async (t) => {
     const { clock, client, settle, say } = start(t, { headersTimeout: 100 })
     const handler = send(client)

@@ -1,13 +1,13 @@
 /** Pool (contract: fetch.md 3). */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { Client } from '../../src/dispatcher/client.ts'
 import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
 import { Pool } from '../../src/dispatcher/pool.ts'
-import { errors } from '../../src/index.ts'
+import { type DispatchHandler, type DispatchOptions, errors } from '../../src/index.ts'
 import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { contentOf, deferred, echo, failure, readEcho } from '../suite/exchange.ts'
 import { authority } from '../support/certificates.ts'
@@ -15,7 +15,7 @@ import { FakeClock, turns } from '../support/fake-clock.ts'
 import { holdTlsSessions } from '../support/held-sessions.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { OK } from '../support/scripted-client.ts'
-import { startOrigin, type Wire } from '../support/wire.ts'
+import { startOrigin, WIRES, type Wire } from '../support/wire.ts'
 import { memoryPool, overAllWires, refused, wireOptions } from './pool-support.ts'
 
 holdTlsSessions()
@@ -565,6 +565,196 @@ describe('Pool: factory', () => {
     const answers = pools.flatMap((pool) => Array.from({ length: 3 }, () => pool.request(GET)))
     for (const answer of answers) await (await answer).body.dump()
     assert.equal(origin.sockets.length, 1)
+  })
+
+  /** Which of the clients gets which request, as they are given out. */
+  async function ordered(
+    t: TestContext,
+    connections: number,
+    closes: boolean,
+    script: (play: {
+      send(...names: string[]): void
+      answer(...names: string[]): Promise<void>
+    }) => Promise<void>,
+  ): Promise<string> {
+    const held = new Map<string, ReturnType<typeof deferred<() => void>>>()
+    const at = (name: string): ReturnType<typeof deferred<() => void>> => {
+      const known = held.get(name) ?? deferred<() => void>()
+      held.set(name, known)
+      return known
+    }
+    const origin = await startOrigin(t, WIRES[0]!, (request, response) => {
+      if (closes) response.setHeader('connection', 'close')
+      at(request.url!).resolve(() => response.end())
+    })
+    const log: string[] = []
+    let made = 0
+    const pool = new Pool(origin.url, {
+      connections,
+      factory: (url, options) => {
+        const number = made++
+        return new (class extends Client {
+          override dispatch(call: DispatchOptions, handler: DispatchHandler): boolean {
+            log.push(`${call.path.slice(1)}>${number}`)
+            return super.dispatch(call, handler)
+          }
+        })(url, options)
+      },
+    })
+    t.after(() => pool.destroy())
+    const answers = new Map<string, Promise<unknown>>()
+    await script({
+      send: (...names) => {
+        for (const name of names) {
+          const answer = pool.request({ path: `/${name}`, method: 'GET' }).then(({ body }) => body.text())
+          answers.set(name, answer)
+        }
+      },
+      answer: async (...names) => {
+        const ends = await Promise.all(names.map((name) => at(`/${name}`).promise))
+        const gone = closes ? Promise.all(names.map(() => once(pool, 'disconnect'))) : null
+        for (const end of ends) end()
+        await Promise.all(names.map((name) => answers.get(name)))
+        await gone
+        await turns(4)
+      },
+    })
+    return log.join(' ')
+  }
+
+  for (const [title, closes, expected, script] of [
+    [
+      'drained in another order than they were made',
+      false,
+      'a>0 b>1 c>2 d>0 e>1 f>2',
+      async ({ send, answer }) => {
+        send('a', 'b', 'c')
+        for (const name of 'cba') await answer(name)
+        send('d', 'e', 'f')
+        await answer('d', 'e', 'f')
+      },
+    ],
+    [
+      'drained with work that waits',
+      false,
+      'a>0 b>1 c>2 d>1 e>2 f>0 g>1 h>2',
+      async ({ send, answer }) => {
+        send(...'abcdefgh')
+        for (const name of 'bca') await answer(name)
+        for (const name of 'def') await answer(name)
+        await answer('g', 'h')
+      },
+    ],
+    [
+      'closed by the server, one by one',
+      true,
+      'a>0 b>0 c>0 d>0',
+      async ({ send, answer }) => {
+        for (const name of 'abcd') {
+          send(name)
+          await answer(name)
+        }
+      },
+    ],
+    [
+      'closed by the server, all of them',
+      true,
+      'a>0 b>1 c>2 d>0 e>1 f>2',
+      async ({ send, answer }) => {
+        send('a', 'b', 'c')
+        await answer('a', 'b', 'c')
+        send('d', 'e', 'f')
+        await answer('d', 'e', 'f')
+      },
+    ],
+  ] as [string, boolean, string, Parameters<typeof ordered>[3]][]) {
+    test(`its clients get their turn in order: ${title}`, async (t) => {
+      assert.equal(await ordered(t, 3, closes, script), expected)
+    })
+  }
+
+  test('a handler that another client has refused does not make a busy one count as free', async (t) => {
+    const clients: Client[] = []
+    const pool = new Pool('http://localhost:1', {
+      connections: 2,
+      connect: () => {},
+      factory: (origin, options) => {
+        const client = new Client(origin, options)
+        clients.push(client)
+        return client
+      },
+    })
+    t.after(() => pool.destroy())
+    const handler = new RecordingHandler()
+    const other = new Client('http://localhost:1', { connect: () => {} })
+    t.after(() => other.destroy())
+    assert.equal(other.dispatch({ path: 'no path', method: 'GET' }, handler), false)
+    assert.equal(handler.errors.length, 1)
+    pool.dispatch({ path: '/', method: 'GET' }, handler)
+    pool.dispatch({ path: '/', method: 'GET' }, new RecordingHandler())
+    assert.deepEqual(
+      clients.map(({ stats }) => stats.pending),
+      [1, 1],
+    )
+  })
+
+  test('a call that its client refuses leaves that one free', async (t) => {
+    const clients: Client[] = []
+    const pool = new Pool('http://localhost:1', {
+      connections: 2,
+      connect: () => {},
+      factory: (origin, options) => {
+        const client = new Client(origin, options)
+        clients.push(client)
+        return client
+      },
+    })
+    t.after(() => pool.destroy())
+    const handler = new RecordingHandler()
+    pool.dispatch({ path: 'no path', method: 'GET' }, handler)
+    assert.equal(handler.errors.length, 1)
+    pool.dispatch({ path: '/', method: 'GET' }, new RecordingHandler())
+    assert.deepEqual(
+      clients.map(({ stats }) => stats.pending),
+      [1],
+    )
+  })
+
+  test('one that makes something else than a dispatcher fails its request only', async () => {
+    let made = 0
+    const pool = new Pool('http://localhost:1', {
+      connections: 1,
+      connect: () => {},
+      factory: (origin, options) => (made++ === 0 ? ({} as Client) : new Client(origin, options)),
+    })
+    const handler = new RecordingHandler()
+    pool.dispatch({ path: '/', method: 'GET' }, handler)
+    assert.ok(handler.error instanceof TypeError)
+    pool.dispatch({ path: '/', method: 'GET' }, new RecordingHandler())
+    assert.equal(pool.stats.pending, 1)
+    await pool.destroy()
+  })
+
+  test('one whose dispatchers throw when they are to be closed or destroyed: the pool still is', async () => {
+    const make = (): Pool =>
+      new Pool('http://localhost:1', {
+        factory: () =>
+          Object.assign(new EventEmitter(), {
+            dispatch: () => true,
+            close: () => {
+              throw new Error('from close')
+            },
+            destroy: () => {
+              throw new Error('from destroy')
+            },
+          }) as unknown as Client,
+      })
+    for (const end of ['close', 'destroy'] as const) {
+      const pool = make()
+      pool.dispatch({ path: '/', method: 'GET' }, new RecordingHandler())
+      await pool[end]()
+      assert.equal(pool.destroyed, true)
+    }
   })
 
   test('one that throws fails the request', async (t) => {

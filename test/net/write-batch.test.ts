@@ -19,12 +19,21 @@ function target(): { stream: Writable; writes: string[] } {
   return { stream, writes }
 }
 
+/** What the language version that we write in does not know yet, and all runtimes have. */
+function resizable(bytes: number): ArrayBuffer & { resize?(bytes: number): void } {
+  return Reflect.construct(ArrayBuffer, [bytes, { maxByteLength: bytes }])
+}
+
+function unexpected(error: Error): void {
+  throw error
+}
+
 const tick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
 
 describe('WriteBatch', () => {
   test('what is added in one tick is one write', async () => {
     const { stream, writes } = target()
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     batch.add('GET / HTTP/1.1\r\n')
     batch.add('\r\n')
     assert.deepEqual(writes, [])
@@ -36,7 +45,7 @@ describe('WriteBatch', () => {
 
   test('the next tick is another write', async () => {
     const { stream, writes } = target()
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     batch.add('a')
     await tick()
     batch.add('b')
@@ -46,7 +55,7 @@ describe('WriteBatch', () => {
 
   test('a small body is joined with its head, in order', async () => {
     const { stream, writes } = target()
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     batch.add('head ')
     batch.addAll([Buffer.from('body ')])
     batch.add('tail')
@@ -56,7 +65,7 @@ describe('WriteBatch', () => {
 
   test('what is put waits for a flush, which takes what was added before along', async () => {
     const { stream, writes } = target()
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     batch.put('a')
     await tick()
     assert.deepEqual(writes, [])
@@ -73,7 +82,7 @@ describe('WriteBatch', () => {
     const given: unknown[] = []
     const stream = new Writable()
     stream.write = (chunk: unknown): boolean => given.push(chunk) > 0
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     const bytes = Buffer.from('body')
     batch.put(bytes)
     batch.flush()
@@ -82,7 +91,7 @@ describe('WriteBatch', () => {
 
   test('a larger body is not copied: the parts leave together', () => {
     const { stream, writes } = target()
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     for (const part of ['head', Buffer.alloc(5000, 'x'), 'tail']) batch.put(part)
     batch.flush()
     assert.deepEqual(writes, [`head|${'x'.repeat(5000)}|tail`])
@@ -90,7 +99,7 @@ describe('WriteBatch', () => {
 
   test('past 64 KiB it does not wait for the end of the tick', () => {
     const { stream, writes } = target()
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     batch.add('head')
     batch.addAll([Buffer.alloc(64 * 1024, 'x')])
     assert.equal(writes.length, 1)
@@ -99,7 +108,7 @@ describe('WriteBatch', () => {
 
   test('strings are latin1', async () => {
     const { stream, writes } = target()
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     batch.add('\xe9')
     await tick()
     batch.add('\xe9')
@@ -110,7 +119,7 @@ describe('WriteBatch', () => {
 
   test('flush writes at once, and has nothing to do at the end of the tick', async () => {
     const { stream, writes } = target()
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     batch.flush()
     assert.deepEqual(writes, [])
     batch.add('a')
@@ -122,7 +131,7 @@ describe('WriteBatch', () => {
 
   test('a destroyed target gets nothing and raises nothing', async () => {
     const { stream, writes } = target()
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     batch.add('a')
     batch.addAll([Buffer.from('b')])
     stream.destroy()
@@ -133,7 +142,7 @@ describe('WriteBatch', () => {
 
   test('what is added is taken as it is: it may be changed or given away before it leaves', async () => {
     const { stream, writes } = target()
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     const small = new Uint8Array(5).fill(0x61)
     batch.addAll(['<', small, '>'])
     small.fill(0x62)
@@ -154,7 +163,7 @@ describe('WriteBatch', () => {
         setImmediate(done)
       },
     })
-    const batch = new WriteBatch(stream)
+    const batch = new WriteBatch(stream, unexpected)
     const first = Buffer.alloc(20_000, 'a')
     const added = Buffer.alloc(20_000, 'b')
     const put = Buffer.alloc(20_000, 'c')
@@ -171,5 +180,37 @@ describe('WriteBatch', () => {
       given.map((chunk) => String(chunk).slice(0, 2)),
       ['aa', 'bb', '-', 'cc'],
     )
+  })
+
+  test('what the target throws goes to the owner, and leaves nothing behind', async () => {
+    for (const method of ['write', 'cork'] as const) {
+      const { stream } = target()
+      const thrown = new Error(`from ${method}`)
+      const told: unknown[] = []
+      const batch = new WriteBatch(stream, (error) => told.push(error))
+      stream[method] = () => {
+        throw thrown
+      }
+      batch.addAll(['head', Buffer.alloc(8192), 'tail'])
+      await tick()
+      assert.deepEqual(told, [thrown])
+      assert.equal(batch.waiting, 0)
+    }
+  })
+
+  test('bytes whose memory was taken or shortened meanwhile are not written, nor is what stood there', () => {
+    for (const change of ['transfer', 'resize'] as const) {
+      const { stream, writes } = target()
+      const told: Error[] = []
+      const batch = new WriteBatch(stream, (error) => told.push(error))
+      const memory = resizable(1000)
+      batch.put('head')
+      batch.put(new Uint8Array(memory))
+      if (change === 'transfer') structuredClone(memory, { transfer: [memory] })
+      else memory.resize!(10)
+      batch.flush()
+      assert.equal(told.length, 1)
+      assert.deepEqual(writes, [])
+    }
   })
 })

@@ -11,7 +11,11 @@ export const FAULTS = [
   'throw',
   'close',
   'destroy',
+  'take memory',
 ] as const
+
+/** Those that come with a call of our own code rather than with an event. */
+export const INNER_FAULTS = ['break before', 'break after'] as const
 
 /**
  * - `fin`, `rst`: the server dies, and its end of the connection is closed or reset
@@ -21,8 +25,10 @@ export const FAULTS = [
  * - `abort`, `abort last`: all callers give up, by signal or controller, or the last one that still waits
  * - `throw`: the caller's own function throws
  * - `close`, `destroy`: of the dispatcher
+ * - `take memory`: that of the bodies of requests is transferred elsewhere
+ * - `break before`, `break after`: a function of ours throws, before it has done its work or when it has
  */
-export type Fault = (typeof FAULTS)[number]
+export type Fault = (typeof FAULTS)[number] | (typeof INNER_FAULTS)[number]
 
 /**
  * `in`, `out`: a piece arrives at the client or at the server. `callback`: a function of the caller is called
@@ -32,11 +38,16 @@ export type EventKind = 'connect' | 'in' | 'out' | 'fin' | 'rst' | 'gone' | 'tim
 
 export interface Plan {
   readonly fault: Fault
-  /** The number of the event it comes with. */
+  /** The number of the event it comes with, or of the call of our own. */
   readonly at: number
 }
 
+export function isInner(fault: Fault): boolean {
+  return fault === 'break before' || fault === 'break after'
+}
+
 export function applies(fault: Fault, kind: EventKind): boolean {
+  if (isInner(fault)) return false
   if (fault === 'cut' || fault === 'duplicate') return kind === 'in'
   if (fault === 'throw') return kind === 'callback'
   return true

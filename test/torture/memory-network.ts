@@ -188,6 +188,8 @@ export class Network {
   listening = true
   /** Sees each delivery before it is made; true: it is not to be made. */
   intercept: (delivery: Delivery) => boolean = () => false
+  /** Sees each socket before the client does. */
+  onSocket: (socket: Duplex) => void = () => {}
   /** Chooses among lanes that have something to carry. */
   pick: (lanes: readonly Lane[]) => Lane = (lanes) => lanes[0]!
   readonly #accept: (link: Link) => void
@@ -202,6 +204,7 @@ export class Network {
   readonly connector: ConnectFunction = (_options, callback) => {
     const link = new Link(this.#connects++, this.#alpnProtocol)
     this.links.push(link)
+    this.onSocket(link.client)
     const timer = globalThis.setTimeout(() => {
       link.up.clear()
       callback(new errors.ConnectTimeoutError('Connect Timeout Error'))

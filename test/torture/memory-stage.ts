@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import { Client, Pool } from '../../src/index.ts'
 import { turns } from '../support/fake-clock.ts'
 import type { Plan } from './fault.ts'
+import { watchEdges, watchSocket } from './inner-edges.ts'
 import { type Delivery, Network } from './memory-network.ts'
 import { CLIENT_OPTIONS, type Scenario, Stage } from './stage.ts'
 import { type Protocol, TortureOrigin } from './torture-origin.ts'
@@ -20,6 +21,8 @@ const CALM_TURNS = 5
 /** A run that has not ended after this many timers does not end. */
 const MOST_TIMERS = 400
 
+const UNUSABLE: ReadonlySet<string> = new Set(['socket.destroy', 'socket.on'])
+
 export class MemoryStage extends Stage {
   readonly dispatcher: Client | Pool
   readonly url: string
@@ -28,6 +31,7 @@ export class MemoryStage extends Stage {
   constructor(scenario: Scenario, protocol: Protocol, plans: readonly Plan[], pieces: number) {
     super(scenario, protocol, plans, new TortureOrigin(protocol, pieces))
     this.#network = new Network(protocol === 'h2' ? 'h2' : null, (link) => this.origin.accept(link))
+    this.#network.onSocket = (socket) => watchSocket(socket, this.markEdge)
     this.#network.intercept = (delivery) => this.#onDelivery(delivery)
     const options = { ...CLIENT_OPTIONS, ...scenario.options, connect: this.#network.connector }
     this.url = protocol === 'h2' ? 'https://origin.test' : 'http://origin.test'
@@ -41,6 +45,7 @@ export class MemoryStage extends Stage {
 
   async run(): Promise<string[]> {
     const uncaught = new Uncaught()
+    const unwatch = watchEdges(this.markEdge)
     const restore = this.clock.enable()
     Object.defineProperty(performance, 'now', { value: () => this.clock.now, configurable: true })
     try {
@@ -53,6 +58,7 @@ export class MemoryStage extends Stage {
     } catch (error) {
       this.problems.push(`the run broke: ${(error as Error).stack}`)
     } finally {
+      unwatch()
       Reflect.deleteProperty(performance, 'now')
       restore()
       await turns(1)
@@ -133,7 +139,8 @@ export class MemoryStage extends Stage {
   protected override inspect(): void {
     super.inspect()
     for (const { client, number, isConnected } of this.#network.links) {
-      if (isConnected) this.#inspectSocket(client, number)
+      // One that throws instead of closing stays as it is, and so does one that could not be listened to.
+      if (isConnected && !this.broken.some((name) => UNUSABLE.has(name))) this.#inspectSocket(client, number)
     }
   }
 

@@ -31,6 +31,14 @@ async function* slowIterator(): AsyncGenerator<string> {
   }
 }
 
+/** A body in memory that can be taken away, before and after its turn has come. */
+function postMemory(stage: Stage, size: number): void {
+  const body = new Uint8Array(size).fill(0x62)
+  stage.memories.add(body.buffer)
+  stage.dispatch({ path: '/get' }, { body: '/get' })
+  stage.dispatch({ path: '/echo', method: 'POST', body }, { body: 'b'.repeat(size) })
+}
+
 /** `request()`, its body read to the end. */
 function request(stage: Stage, path: string, body: Readable | null, expected: string): PromiseCall {
   const call = stage.add(new PromiseCall(`request ${path}`, expected))
@@ -63,6 +71,26 @@ function request(stage: Stage, path: string, body: Readable | null, expected: st
     },
   )
   return call
+}
+
+/** `request()`, its body left alone until nothing else happens any more. Who asks for it then hears what became of it. */
+function leaveUnread(stage: Stage): void {
+  const call = stage.add(new PromiseCall('request, unread', STREAMED))
+  stage.dispatcher.request({ path: '/streamed', method: 'GET', signal: call.signal }).then(
+    ({ body }) => {
+      const read = async (): Promise<void> => {
+        try {
+          call.body = await body.text()
+          call.settle()
+        } catch (error) {
+          call.settle(error)
+        }
+      }
+      call.given = { destroy: () => void read() }
+      stage.mark('listener', `${call.name} resolved`)
+    },
+    (error: unknown) => call.settle(error),
+  )
 }
 
 /** `stream()` into a writable that takes its time. */
@@ -225,6 +253,8 @@ export const SCENARIOS: readonly Scenario[] = [
       stage.dispatch({ path: '/echo', method: 'POST', body }, { body })
     },
   },
+  { name: 'POST of little memory, behind a GET', protocols: BOTH, act: (stage) => postMemory(stage, 500) },
+  { name: 'POST of much memory, behind a GET', protocols: BOTH, act: (stage) => postMemory(stage, 20_000) },
   {
     name: 'POST of a stream',
     protocols: BOTH,
@@ -338,6 +368,7 @@ export const SCENARIOS: readonly Scenario[] = [
     protocols: BOTH,
     act: (stage) => void request(stage, '/echo', slowSource(), PARTS.join('')),
   },
+  { name: 'request() left unread', protocols: BOTH, act: leaveUnread },
   { name: 'stream()', protocols: BOTH, act: streamInto },
   { name: 'pipeline()', protocols: BOTH, act: pipelineThrough },
   { name: 'fetch()', protocols: BOTH, act: fetchIt },

@@ -5,7 +5,7 @@
 import type { Client, ClientOptions, DispatchOptions, Pool } from '../../src/index.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { type Call, DispatchCall, type DispatchCallOptions } from './call.ts'
-import { applies, type EventKind, type Fault, InjectedError, type Plan } from './fault.ts'
+import { applies, type EventKind, type Fault, InjectedError, isInner, type Plan } from './fault.ts'
 import type { Protocol, TortureOrigin } from './torture-origin.ts'
 
 export interface StageEvent {
@@ -41,13 +41,19 @@ export abstract class Stage {
   abstract readonly url: string
   readonly protocol: Protocol
   readonly events: StageEvent[] = []
+  /** Calls of our own code that may be made to throw. */
+  readonly edges: string[] = []
   readonly calls: Call[] = []
+  /** What the bodies of requests are in. */
+  readonly memories = new Set<ArrayBuffer>()
   readonly origin: TortureOrigin
   protected readonly scenario: Scenario
   protected readonly problems: string[] = []
   protected readonly clock: FakeClock = new FakeClock()
   /** The faults that have come. */
   protected readonly done: Fault[] = []
+  /** What of ours has thrown. */
+  protected readonly broken: string[] = []
   /** What `close()` and `destroy()` have promised. */
   protected readonly endings: Promise<unknown>[] = []
   /** Changes with each event, also with those that have no number. */
@@ -106,17 +112,34 @@ export abstract class Stage {
     if (this.isPlayed) return null
     const at = this.events.length
     this.events.push({ kind, name })
-    const plan = this.#plans.find((candidate) => candidate.at === at)
+    const plan = this.#plans.find((candidate) => !isInner(candidate.fault) && candidate.at === at)
     if (plan === undefined || !applies(plan.fault, kind)) return null
     this.done.push(plan.fault)
     return plan.fault
   }
 
+  /** Counts a call of our own code, and says whether it is to throw. */
+  readonly markEdge = (name: string): 'before' | 'after' | null => {
+    if (this.isPlayed) return null
+    const at = this.edges.push(name) - 1
+    const plan = this.#plans.find((candidate) => isInner(candidate.fault) && candidate.at === at)
+    if (plan === undefined) return null
+    this.done.push(plan.fault)
+    this.broken.push(name)
+    return plan.fault === 'break before' ? 'before' : 'after'
+  }
+
   protected interfere(fault: Fault): void {
     if (fault === 'abort') for (const call of [...this.calls]) call.abort()
     if (fault === 'abort last') this.calls.findLast(({ isSettled }) => !isSettled)?.abort()
+    if (fault === 'take memory') this.#takeMemory()
     if (fault === 'close') this.endings.push(this.dispatcher.close().catch(() => {}))
     if (fault === 'destroy') this.endings.push(this.dispatcher.destroy())
+  }
+
+  #takeMemory(): void {
+    for (const memory of this.memories) structuredClone(memory, { transfer: [memory] })
+    this.memories.clear()
   }
 
   protected get isSettled(): boolean {
@@ -171,6 +194,8 @@ export abstract class Stage {
     closing.then(() => note('close()'))
     for (const [index, promise] of this.endings.entries()) promise.then(() => note(`ending ${index}`))
     await this.waitFor(() => stuck.size === 0)
+    // A socket that throws instead of closing is waited for, for a while.
+    while (stuck.size > 0 && this.broken.includes('socket.destroy') && this.nextTimer()) await this.calm()
     for (const name of stuck) this.problems.push(`${name} does not resolve`)
     if (stuck.size === 0) return
     this.dispatcher.destroy().catch(() => {})

@@ -3,12 +3,14 @@
  * if asked for, also with two faults at a time.
  */
 import { Random } from '../chaos/random.ts'
-import { applies, FAULTS, type Plan } from './fault.ts'
+import { applies, FAULTS, INNER_FAULTS, isInner, type Plan } from './fault.ts'
 import type { Scenario, Stage, StageEvent } from './stage.ts'
 
 export interface TortureOptions {
   /** Only each of this many plans, from the first on. */
   readonly every?: number
+  /** Of the calls of our own code, each of this many is made to throw; none without. */
+  readonly everyEdge?: number
   /** So many runs with two faults, chosen by this seed. */
   readonly pairs?: number
   readonly seed?: number
@@ -28,7 +30,7 @@ export async function torture(
   scenario: Scenario,
   wire: string,
   make: (plans: readonly Plan[]) => Stage,
-  { every = 1, pairs = 0, seed = 1 }: TortureOptions = {},
+  { every = 1, everyEdge = 0, pairs = 0, seed = 1 }: TortureOptions = {},
 ): Promise<TortureResult> {
   const stage = make([])
   const problems = await stage.run()
@@ -41,23 +43,33 @@ export async function torture(
   const failures: string[] = []
   let runs = 1
   const singles = plansFor(stage).filter((_, index) => index % every === 0)
-  for (const plans of [...singles, ...pairsFor(stage.events, pairs, new Random(seed))]) {
+  const inner = innerPlansFor(stage, everyEdge)
+  for (const plans of [...singles, ...inner, ...pairsFor(stage.events, pairs, new Random(seed))]) {
     runs++
     const found = await withoutTraces(() => make(plans).run())
     if (found.length === 0) continue
     const again = await make(plans).run()
-    failures.push(`${scenario.name} over ${wire}, ${told(plans, stage.events)}:\n${again.join('\n')}`)
+    failures.push(`${scenario.name} over ${wire}, ${told(plans, stage)}:\n${again.join('\n')}`)
     if (failures.length === MOST_FAILURES) break
   }
   return { events: stage.events.length, runs, failures }
 }
 
 /** Where there is one call, it is also the last. */
-function plansFor({ events, calls }: Stage): Plan[][] {
-  const faults = calls.length > 1 ? FAULTS : FAULTS.filter((fault) => fault !== 'abort last')
+function plansFor({ events, calls, memories }: Stage): Plan[][] {
+  const faults = FAULTS.filter((fault) => {
+    if (fault === 'abort last') return calls.length > 1
+    return fault !== 'take memory' || memories.size > 0
+  })
   return events.flatMap(({ kind }, at) =>
     faults.filter((fault) => applies(fault, kind)).map((fault) => [{ fault, at }]),
   )
+}
+
+function innerPlansFor({ edges }: Stage, every: number): Plan[][] {
+  if (every === 0) return []
+  const plans = edges.flatMap((_, at) => INNER_FAULTS.map((fault) => [{ fault, at }]))
+  return plans.filter((_, index) => index % every === 0)
 }
 
 /** The second may fall on another event than in the first run: what follows a fault is different. */
@@ -72,10 +84,10 @@ function pairsFor(events: readonly StageEvent[], count: number, random: Random):
   })
 }
 
-function told(plans: readonly Plan[], events: readonly StageEvent[]): string {
-  return plans
-    .map(({ fault, at }) => `${fault} at event ${at} (${events[at]?.name ?? 'a later one'})`)
-    .join(', ')
+function told(plans: readonly Plan[], { events, edges }: Stage): string {
+  const where = ({ fault, at }: Plan): string =>
+    isInner(fault) ? `call ${at} (${edges[at]})` : `event ${at} (${events[at]?.name ?? 'a later one'})`
+  return plans.map((plan) => `${plan.fault} at ${where(plan)}`).join(', ')
 }
 
 /** Thousands of errors are made, and hardly one is printed. */

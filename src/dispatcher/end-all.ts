@@ -1,0 +1,25 @@
+/**
+ * Closing or destroying several dispatchers, of which some may be a caller's own: one that throws, or that calls back
+ * twice, must not keep the others from being waited for, nor whoever waits.
+ */
+import type { Dispatcher } from './dispatcher.ts'
+
+export function endAll(
+  dispatchers: readonly Dispatcher[],
+  end: (dispatcher: Dispatcher, ended: () => void) => void,
+  done: () => void,
+): void {
+  const left = new Set(dispatchers)
+  if (left.size === 0) queueMicrotask(done)
+  const ended = (dispatcher: Dispatcher): void => {
+    if (left.delete(dispatcher) && left.size === 0) done()
+  }
+  for (const dispatcher of dispatchers) {
+    try {
+      end(dispatcher, () => ended(dispatcher))
+    } catch {
+      // It has told its caller what it has to tell; there is nothing to wait for.
+      ended(dispatcher)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The places where the runtime, a peer's bytes or a caller come into code of ours, and those where that code calls a
+ * socket: each call of one of them has a number in a run, and can be made to throw, before it has done its work or
+ * right after. What reports that something is over is not among them: somebody has to.
+ */
+import type { Duplex } from 'node:stream'
+import { BodyPump } from '../../src/connection/body-pump.ts'
+import { Http1BodyWriter } from '../../src/connection/http1-body-writer.ts'
+import { Http1Connection } from '../../src/connection/http1-connection.ts'
+import { Http1Idleness } from '../../src/connection/http1-idleness.ts'
+import { Http2Connection } from '../../src/connection/http2-connection.ts'
+import { Http2Exchange } from '../../src/connection/http2-exchange.ts'
+import { Http2Liveness } from '../../src/connection/http2-liveness.ts'
+import { ClientSession } from '../../src/dispatcher/client-session.ts'
+import { Crew } from '../../src/dispatcher/crew.ts'
+import { StreamTransport } from '../../src/net/stream-transport.ts'
+import { ResponseParser } from '../../src/protocol/http1/response-parser.ts'
+import { ClientEngine } from '../../src/protocol/http2/client-engine.ts'
+import { Request } from '../../src/request/request.ts'
+import { InjectedError } from './fault.ts'
+
+type Method = (this: unknown, ...args: unknown[]) => unknown
+
+/** `before`, `after`: that is when it is to throw; null: not at all. */
+export type EdgeMark = (name: string) => 'before' | 'after' | null
+
+const EDGES: readonly (readonly [
+  { readonly prototype: object; readonly name: string },
+  readonly string[],
+])[] = [
+  [
+    Http1Connection,
+    ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'canTake', 'take', 'rest', 'onInspected', 'onRestBegun'],
+  ],
+  [Http2Connection, ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'canTake', 'take', 'rest']],
+  [
+    Http2Exchange,
+    ['begin', 'onHead', 'onData', 'onEnd', 'onWritable', 'onChunk', 'onSourceEnd', 'onDeadline'],
+  ],
+  [Http2Liveness, ['onReceived', 'onDeadline', 'onRequest', 'onPong']],
+  [Http1Idleness, ['onPolled', 'inspect', 'begin']],
+  [Http1BodyWriter, ['start', 'onChunk', 'onSourceEnd', 'resume']],
+  [BodyPump, ['start', 'resume']],
+  [ResponseParser, ['execute', 'recall', 'finish', 'expect']],
+  [
+    ClientEngine,
+    ['receive', 'open', 'send', 'sendTrailers', 'release', 'reset', 'takeOutput', 'ping', 'shutdown'],
+  ],
+  [
+    Request,
+    [
+      'start',
+      'attach',
+      'onWritten',
+      'onBodyRead',
+      'onBodySent',
+      'onRequestSent',
+      'onResponseStarted',
+      'onInformational',
+      'onHead',
+      'onData',
+    ],
+  ],
+  [ClientSession, ['step', 'afterPump']],
+  [Crew, ['step', 'afterPump']],
+  [StreamTransport, ['write', 'writeNow', 'writeAllNow', 'pauseReading', 'resumeReading', 'setReferenced']],
+]
+
+const SOCKET_METHODS = ['write', 'cork', 'uncork', 'pause', 'resume', 'on', 'unshift', 'destroy'] as const
+
+function wrap(method: Method, name: string, mark: EdgeMark): Method {
+  return function (...args) {
+    const when = mark(name)
+    if (when === 'before') throw new InjectedError(`thrown in ${name}`)
+    const result = method.apply(this, args)
+    if (when === 'after') throw new InjectedError(`thrown behind ${name}`)
+    return result
+  }
+}
+
+/** How deep we are in calls of ours that destroy a socket: others destroy it as well, and must not hear of this. */
+let destroying = 0
+
+/** From its hand-over on a socket is the caller's, and so is what it throws. */
+function unwatchSocket(socket: Duplex): void {
+  for (const method of SOCKET_METHODS) Reflect.deleteProperty(socket, method)
+}
+
+function watchTransports(): () => void {
+  const { prototype } = StreamTransport
+  const { destroy, detach } = prototype
+  prototype.detach = function (this: StreamTransport, unread) {
+    const socket = detach.call(this, unread)
+    unwatchSocket(socket)
+    return socket
+  }
+  prototype.destroy = function (this: StreamTransport, error) {
+    destroying++
+    try {
+      destroy.call(this, error)
+    } finally {
+      destroying--
+    }
+  }
+  return () => {
+    Object.assign(prototype, { destroy, detach })
+  }
+}
+
+/** Returns how to take it away again. */
+export function watchEdges(mark: EdgeMark): () => void {
+  const restore: (() => void)[] = [watchTransports()]
+  for (const [{ prototype, name }, methods] of EDGES) {
+    for (const method of methods) {
+      const descriptor = Object.getOwnPropertyDescriptor(prototype, method)!
+      const value = wrap(descriptor.value as Method, `${name}.${method}`, mark)
+      Object.defineProperty(prototype, method, { ...descriptor, value })
+      restore.push(() => Object.defineProperty(prototype, method, descriptor))
+    }
+  }
+  return () => {
+    for (const each of restore) each()
+  }
+}
+
+/** The same for a socket that a connector delivers. */
+export function watchSocket(socket: Duplex, mark: EdgeMark): void {
+  for (const method of SOCKET_METHODS) {
+    const isOurs = method === 'destroy' ? () => destroying > 0 : () => true
+    const value = wrap(socket[method] as Method, `socket.${method}`, (name) => (isOurs() ? mark(name) : null))
+    Object.defineProperty(socket, method, { value, configurable: true, writable: true })
+  }
+}
