@@ -206,12 +206,20 @@ class Run {
   }
 }
 
+function isPartial(op: Op): boolean {
+  return op.do === 'unshift' || (op.do === 'read' && op.size !== undefined && op.size > 0)
+}
+
+const STARTS: ReadonlySet<Op['do']> = new Set(['resume', 'data', 'no data', 'no readable', 'pipe', 'unpipe'])
+
 async function compare(highWaterMark: number, ops: readonly Op[]): Promise<void> {
   const body = new Run(bodySubject(highWaterMark))
   const plain = new Run(plainSubject(highWaterMark))
   for (const [index, op] of ops.entries()) {
     await body.apply(op)
     await plain.apply(op)
+    // In which tick data leaves a stream that begins to flow is nobody's business.
+    if (STARTS.has(op.do)) await turns()
     if (op.do === 'turn') assert.deepEqual(body.state(), plain.state(), `after operation ${index}`)
   }
 }
@@ -223,7 +231,6 @@ describe('a response body beside a Readable of the runtime', () => {
       { weight: 4, arbitrary: fc.constant(turn) },
       { weight: 3, arbitrary: read },
       { weight: 2, arbitrary: unshift },
-      { weight: 1, arbitrary: encode },
       { weight: 1, arbitrary: plainly('complete', 'fail') },
       {
         weight: 4,
@@ -233,9 +240,12 @@ describe('a response body beside a Readable of the runtime', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(0, 1, 4, 65_536),
+        fc.option(encode, { nil: turn }),
         fc.array(op, { maxLength: 14 }),
-        async (mark, ops) => {
-          await compare(mark, [...ops, turn, { do: 'complete' }, turn, { do: 'resume' }, turn])
+        async (mark, first, all) => {
+          // Streams of Node 20 that hold text throw after some reads of a given size, and after something was put back.
+          const ops = first.do === 'encode' ? all.filter((op) => !isPartial(op)) : all
+          await compare(mark, [first, ...ops, turn, { do: 'complete' }, turn, { do: 'resume' }, turn])
         },
       ),
       { numRuns: RUNS },
