@@ -5,7 +5,7 @@ import { overEachWire } from '../support/wire.ts'
 import { CarelessRun, HABITS } from './careless-run.ts'
 import { Random } from './random.ts'
 
-const REQUESTS = 120
+const REQUESTS = 60
 
 overEachWire('a program that leaves every second body unread', (wire) => {
   for (const habit of HABITS) {
