@@ -531,14 +531,20 @@ export class Http2Connection
     try {
       this.#end(reason)
     } finally {
-      this.#transport.destroy(reason)
+      // Requests that count as not sent may wait in the socket, and must not leave any more.
+      if (this.broken || this.#unsent) this.#transport.destroy(reason)
+      else this.#transport.end(reason)
     }
   }
 
   #sayGoodbye(): void {
     try {
       this.#engine.shutdown(NO_ERROR)
-      if (!this.#unsent) this.#write()
+      if (this.#unsent) return
+      // Also behind what a busy socket holds: nothing but last words is left.
+      for (let last = this.#engine.takeOutput(); last !== null; last = this.#engine.takeOutput()) {
+        this.#transport.writeAllNow(last)
+      }
     } catch {
       // The peer is told nothing, then. The reason to close is still the same.
     }

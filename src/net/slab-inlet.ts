@@ -22,8 +22,8 @@ const LARGE_READ_BYTES = SLAB_BYTES / 2
 /** Such a copy is most likely body to its last byte, which can be given to the caller as it is. */
 const BODY_BYTES = 4096
 
-/** Nobody has asked for bytes yet, or not now; from `released` on the socket is an ordinary one. */
-type State = 'waiting' | 'open' | 'draining' | 'released'
+/** Nobody has asked for bytes yet, or not now; from `released` on the socket is an ordinary one; `closed` reads on for nobody. */
+type State = 'waiting' | 'open' | 'draining' | 'released' | 'closed'
 
 const inlets = new WeakMap<object, SlabInlet>()
 
@@ -127,7 +127,7 @@ export class SlabInlet {
 
   /** Nobody wants the rest. */
   close(): void {
-    this.#state = 'waiting'
+    this.#state = 'closed'
     this.#forget()
   }
 
@@ -165,6 +165,9 @@ export class SlabInlet {
       }
       case 'released':
         return this.#socket!.push(this.#claim(0, length, memory))
+      case 'closed':
+        // Bytes that stay in the system make it reset the connection, and the peer lose what we said last.
+        return true
       default:
         if (this.#backlog === NO_BACKLOG) this.#backlog = []
         this.#backlog.push(this.#claim(0, length, memory))

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SocketInfo } from '../errors.ts'
 import { SlabInlet } from './slab-inlet.ts'
-import { whenClosed } from './socket-close.ts'
+import { destroyWhenSent, whenClosed } from './socket-close.ts'
 import type { Transport, TransportSink } from './transport.ts'
 import { WriteBatch } from './write-batch.ts'
 
@@ -191,6 +191,13 @@ export class StreamTransport implements Transport {
       this.#error ??= thrown as Error
     }
     // What runs on it does not wait until it has closed.
+    globalThis.setImmediate(this.#onOver)
+  }
+
+  end(error: Error | null): void {
+    this.#error ??= error
+    this.#inlet?.close()
+    destroyWhenSent(this.socket, this.#inlet === null ? error : null)
     globalThis.setImmediate(this.#onOver)
   }
 

@@ -46,4 +46,9 @@ export interface Transport {
   /** Hands the socket over with the bytes that were read too far; the sink hears nothing more. */
   detach(unread: Uint8Array): Duplex
   destroy(error: Error | null): void
+  /**
+   * The same to the sink; the socket is destroyed once what was written has left, so that the peer hears it. Not for
+   * long: a peer may not read.
+   */
+  end(error: Error | null): void
 }

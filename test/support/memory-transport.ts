@@ -64,6 +64,10 @@ export class MemoryTransport implements Transport {
     this.destroyedWith ??= error
   }
 
+  end(error: Error | null): void {
+    this.destroy(error)
+  }
+
   say(...parts: string[]): this {
     this.sink?.onBytes(Buffer.from(parts.join(''), 'latin1'))
     return this
