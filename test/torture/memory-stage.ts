@@ -31,7 +31,7 @@ export class MemoryStage extends Stage {
   constructor(scenario: Scenario, protocol: Protocol, plans: readonly Plan[], pieces: number) {
     super(scenario, protocol, plans, new TortureOrigin(protocol, pieces))
     this.#network = new Network(protocol === 'h2' ? 'h2' : null, (link) => this.origin.accept(link))
-    this.#network.onSocket = (socket) => watchSocket(socket, this.markEdge)
+    if (this.countsEdges) this.#network.onSocket = (socket) => watchSocket(socket, this.markEdge)
     this.#network.intercept = (delivery) => this.#onDelivery(delivery)
     const options = { ...CLIENT_OPTIONS, ...scenario.options, connect: this.#network.connector }
     this.url = protocol === 'h2' ? 'https://origin.test' : 'http://origin.test'
@@ -45,7 +45,7 @@ export class MemoryStage extends Stage {
 
   async run(): Promise<string[]> {
     const uncaught = new Uncaught()
-    const unwatch = watchEdges(this.markEdge)
+    const unwatch = this.countsEdges ? watchEdges(this.markEdge) : null
     const restore = this.clock.enable()
     Object.defineProperty(performance, 'now', { value: () => this.clock.now, configurable: true })
     try {
@@ -58,7 +58,7 @@ export class MemoryStage extends Stage {
     } catch (error) {
       this.problems.push(`the run broke: ${(error as Error).stack}`)
     } finally {
-      unwatch()
+      unwatch?.()
       Reflect.deleteProperty(performance, 'now')
       restore()
       await turns(1)

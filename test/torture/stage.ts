@@ -118,6 +118,11 @@ export abstract class Stage {
     return plan.fault
   }
 
+  /** Calls of our own code are counted in the first run, and in those in which one of them throws. */
+  protected get countsEdges(): boolean {
+    return this.#plans.length === 0 || this.#plans.some(({ fault }) => isInner(fault))
+  }
+
   /** Counts a call of our own code, and says whether it is to throw. */
   readonly markEdge = (name: string): 'before' | 'after' | null => {
     if (this.isPlayed) return null
