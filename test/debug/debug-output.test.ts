@@ -25,15 +25,12 @@ function simple(url: string, place: Place = {}): Expected {
   ]
 }
 
-function hungUp(url: string, host: string, version = 'http:h1', asked = `GET ${url}`): Expected {
+function hungUp(url: string, host: string, version = 'http:h1'): Expected {
   return [
     ['c', `connecting to ${host} using ${version}`],
     ['c', `connected to ${host} using ${version}`],
     ['c', `sending request to GET ${url}`],
-    [
-      'r',
-      `request to GET ${url} errored - other side closed (${asked} while waiting for the response head on a new connection, N bytes sent and N received)`,
-    ],
+    ['r', `request to GET ${url} errored - other side closed`],
   ]
 }
 
@@ -84,12 +81,7 @@ const SCENES: Record<string, Expected> = {
     ...simple('http://localhost:<private>/'),
     ...simple('http://localhost:<private>http://wonder.test/land?at=4', { host: 'localhost:<private>' }),
     ...simple('http://localhost:<private>//wonder.test/@scope/x', { host: 'localhost:<private>' }),
-    ...hungUp(
-      'http://localhost:<private failing>http://wonder.test/',
-      'localhost:<private failing>',
-      'http:h1',
-      'GET http://wonder.test/ through http://localhost:<private failing>',
-    ),
+    ...hungUp('http://localhost:<private failing>http://wonder.test/', 'localhost:<private failing>'),
   ],
   websocket: [
     ['w', 'connection opened 127.0.0.1'],

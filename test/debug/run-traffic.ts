@@ -49,7 +49,7 @@ export async function runScript(
 }
 
 function named(line: string, { pid, ports }: Report): string {
-  let result = line.replace(` ${pid}: `, ' PID: ').replace(/\b\d+ bytes sent and \d+ /, 'N bytes sent and N ')
+  let result = line.replace(` ${pid}: `, ' PID: ')
   for (const [name, port] of Object.entries(ports)) result = result.replaceAll(`:${port}`, `:<${name}>`)
   return result
 }

@@ -22,10 +22,7 @@ function answered(url: string): Line[] {
 function hungUp(url: string): Line[] {
   return [
     ['c', `sending request to POST ${url}`],
-    [
-      'r',
-      `request to POST ${url} errored - other side closed (POST ${url} while waiting for the response head on a new connection, N bytes sent and N received)`,
-    ],
+    ['r', `request to POST ${url} errored - other side closed`],
   ]
 }
 
@@ -97,7 +94,7 @@ const SCENES: Record<string, Line[]> = {
     ...connects('localhost:<ws old>', 'https:h1', 'https:h2'),
     [
       'r',
-      'request to GET https://localhost:<ws old>/room errored - HTTP/2: Extended CONNECT protocol not supported by server (GET https://localhost:<ws old>/room while sending the request)',
+      'request to GET https://localhost:<ws old>/room errored - HTTP/2: Extended CONNECT protocol not supported by server',
     ],
     ...connects('localhost:<ws old>', 'https:h1'),
     ['c', 'sending request to GET https://localhost:<ws old>/room'],
