@@ -3,6 +3,7 @@
  * where chunks come from.
  */
 import { Blob } from 'node:buffer'
+import { utf8Of } from '../base/own-bytes.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 
 /**
@@ -103,7 +104,7 @@ export function toText(gathered: GatheredBytes, context: CollectContext): string
   const bytes = gathered.view()
   if (!isUtf8(context.encoding)) return bytes.toString(context.encoding ?? 'utf8')
   const marked = bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  return bytes.toString('utf8', marked ? 3 : 0)
+  return utf8Of(bytes, marked ? 3 : 0)
 }
 
 export function toJson(gathered: GatheredBytes, context: CollectContext): unknown {

@@ -6,17 +6,19 @@
 // The global of this name is a getter, which is too slow for every read.
 import { Buffer } from 'node:buffer'
 
-/** Up to here the runtime makes typed arrays within the heap, which is quick; to ask one for its `buffer` is not. */
-const WITHIN_HEAP_BYTES = 64
-
-/** Below this a loop copies quicker than a call into the runtime. */
-const LOOP_BELOW_BYTES = 64
+/**
+ * Up to here the runtime makes typed arrays within the heap, quicker than it takes them from the pool; to ask one for its
+ * `buffer` is slow. A loop copies them quicker than a call into the runtime, too.
+ */
+const SMALL_BYTES = 64
 
 const NO_BYTES: Buffer = Buffer.alloc(0)
 
+const scratch = Buffer.allocUnsafeSlow(SMALL_BYTES)
+
 /** These bytes in memory of their own: the same if they fill theirs, else a copy. */
 export function ownBytes(bytes: Buffer, start: number, end: number): Buffer {
-  const isWhole = start === 0 && end === bytes.length && end > WITHIN_HEAP_BYTES
+  const isWhole = start === 0 && end === bytes.length && end > SMALL_BYTES
   return isWhole && bytes.buffer.byteLength === end ? bytes : copyBytes(bytes, start, end)
 }
 
@@ -31,7 +33,19 @@ export function copyBytes(bytes: Buffer, start: number, end: number): Buffer {
 export function keepBytes(bytes: Buffer, start: number, end: number): Buffer {
   const length = end - start
   if (length === 0) return NO_BYTES
-  return fill(Buffer.allocUnsafe(length), bytes, start, end)
+  const target = length <= SMALL_BYTES ? Buffer.allocUnsafeSlow(length) : Buffer.allocUnsafe(length)
+  return fill(target, bytes, start, end)
+}
+
+/**
+ * Bytes as text, from `start` on. Before native code reads a typed array in the heap the runtime moves it out, which takes
+ * longer than to copy what is small.
+ */
+export function utf8Of(bytes: Buffer, start: number): string {
+  const { length } = bytes
+  if (length > SMALL_BYTES) return bytes.toString('utf8', start)
+  for (let i = start; i < length; i++) scratch[i] = bytes[i]!
+  return scratch.toString('utf8', start, length)
 }
 
 /** What was not taken of bytes that were so long. When all was taken, a caller may have given their memory away. */
@@ -41,7 +55,7 @@ export function restOf(bytes: Buffer, start: number, length: number): Buffer {
 
 function fill(target: Buffer, bytes: Buffer, start: number, end: number): Buffer {
   const length = end - start
-  if (length < LOOP_BELOW_BYTES) {
+  if (length <= SMALL_BYTES) {
     for (let i = 0; i < length; i++) target[i] = bytes[start + i]!
   } else {
     bytes.copy(target, 0, start, end)
