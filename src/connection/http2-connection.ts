@@ -71,8 +71,6 @@ export class Http2Connection
   #roomMade = false
   /** Why there can be no more streams. */
   #goaway: Error | null = null
-  /** Requests count as not sent whose HEADERS are still waiting for the transport: there they must stay. */
-  #unsent = false
   /** The last stream that the peer looks at. */
   #lastStreamId = Number.POSITIVE_INFINITY
   #retired = false
@@ -375,7 +373,6 @@ export class Http2Connection
   onReset(stream: Stream<Http2Exchange>, failure: ProtocolFailure, unprocessed: boolean): void {
     const exchange = stream.slot
     const { request } = exchange
-    if (unprocessed && failure.scope === 'connection' && stream.id <= this.#lastStreamId) this.#unsent = true
     if (unprocessed && !this.#verbatim && request.resendable && this.#isToBeSentAgain(request, failure)) {
       this.#unprocessed.push(request)
       exchange.onRefused()
@@ -531,8 +528,7 @@ export class Http2Connection
     try {
       this.#end(reason)
     } finally {
-      // Requests that count as not sent may wait in the socket, and must not leave any more.
-      if (this.broken || this.#unsent) this.#transport.destroy(reason)
+      if (this.broken) this.#transport.destroy(reason)
       else this.#transport.end(reason)
     }
   }
@@ -540,11 +536,9 @@ export class Http2Connection
   #sayGoodbye(): void {
     try {
       this.#engine.shutdown(NO_ERROR)
-      if (this.#unsent) return
-      // Also behind what a busy socket holds: nothing but last words is left.
-      for (let last = this.#engine.takeOutput(); last !== null; last = this.#engine.takeOutput()) {
-        this.#transport.writeAllNow(last)
-      }
+      // Also behind what a busy socket holds: it is the last.
+      const output = this.#engine.takeOutput()
+      if (output !== null) this.#transport.writeAllNow(output)
     } catch {
       // The peer is told nothing, then. The reason to close is still the same.
     }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { buildConnector, Client } from '../../src/index.ts'
+import { buildConnector, Client, type Dispatcher } from '../../src/index.ts'
 import { GOAWAY, NO_ERROR, PROTOCOL_ERROR, SETTINGS } from '../../src/protocol/http2/constants.ts'
 import { authority } from '../support/certificates.ts'
 import { frameBytes } from '../support/frame-peer.ts'
@@ -39,6 +39,39 @@ for (const [name, options] of WIRES) {
         }
       })
     }
+
+    test('a peer is told, though a request that has not left yet must not leave any more', async (t) => {
+      const server = await startH2Server(t, options)
+      const client = new Client(server.url, { useH2c: true, connect: { ca: authority } })
+      t.after(() => client.destroy())
+      const second = new Promise((resolve, reject) => {
+        client.dispatch(
+          { path: '/first', method: 'GET' },
+          {
+            onRequestStart: () => {},
+            onResponseStart: () => {},
+            onResponseData: () => {},
+            onResponseEnd: () =>
+              client.request({ path: '/second', method: 'POST', body: 'x' }).then(resolve, reject),
+            onResponseError: (_controller, error) => reject(error),
+          },
+        )
+      })
+      const peer = await server.accept()
+      const { id } = await peer.request()
+      peer.together(() => {
+        peer.respond(id)
+        peer.socket.write(ILLEGAL)
+      })
+      assert.equal((await peer.frame(GOAWAY)).payload.readUInt32BE(4), PROTOCOL_ERROR)
+      const next = await server.accept()
+      const request = await next.request()
+      assert.equal(request.headers[':path'], '/second')
+      assert.equal(peer.requests.length, 1)
+      next.respond(request.id)
+      const { body } = (await second) as Dispatcher.ResponseData
+      assert.equal(await body.text(), 'ok')
+    })
 
     test('a peer that reads nothing for a while is told, too', async (t) => {
       const server = await startH2Server(t, options)

@@ -44,6 +44,9 @@ export interface SessionOptions {
   readonly growth: GrowthOptions
 }
 
+/** Odd ids are a client's, and there is none before the first. */
+const NOTHING_TAKEN = 0
+
 export class Session<T> {
   readonly sink: EngineSink<T>
   readonly meter: AbuseMeter
@@ -59,7 +62,7 @@ export class Session<T> {
   /** The time of the present read, as the owner told it. */
   now = 0
   /** The highest stream id whose HEADERS have been handed to the transport. */
-  takenUpTo = 0
+  takenUpTo: number = NOTHING_TAKEN
   /** Stops the frame reader, also in the middle of a frame. */
   halt: () => void = noop
   #isClosed = false
@@ -146,7 +149,13 @@ export class Session<T> {
   /** A connection error (§5.4.1). */
   fail(wireCode: number, message: string, code: number | string = wireCode): void {
     if (this.#isClosed) return
-    this.writer.goaway(0, wireCode, Buffer.from(message, 'latin1'))
+    // Requests that have not left are sent elsewhere, and stay here.
+    const isHoldingBack = this.streams.nextId - 2 > this.takenUpTo
+    if (isHoldingBack) this.writer.clear()
+    // Without the preface, which may be among that, nothing can be said.
+    if (!isHoldingBack || this.takenUpTo !== NOTHING_TAKEN) {
+      this.writer.goaway(0, wireCode, Buffer.from(message, 'latin1'))
+    }
     const failure: ProtocolFailure = { scope: 'connection', blame: 'peer', code, message }
     this.end(failure)
     this.sink.onFailure(failure)
