@@ -206,9 +206,9 @@ describe('Dispatcher1Wrapper', () => {
     assert.deepEqual(passed, { ...opts, upgrade: 'websocket', allowH2: false })
     handler.onResponseStart!({ rawHeaders: [] } as never, 200, {}, 'OK')
     assert.deepEqual(statuses, [200])
-    assert.equal(await wrapper.close(), null)
+    assert.equal(await wrapper.close(), undefined)
     const reason = new Error('x')
-    assert.equal(await wrapper.destroy(reason), null)
+    assert.equal(await wrapper.destroy(reason), undefined)
     assert.deepEqual(target.calls.slice(2), [['close'], ['destroy', reason]])
   })
 
