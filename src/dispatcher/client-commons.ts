@@ -33,6 +33,7 @@ export class ClientCommons {
       origin: origin.origin,
       protocol: origin.protocol,
       fields: new FieldsMemory(),
+      maxResponseSize: settings.maxResponseSize,
     }
     this.serverName = serverNameOf(origin.host)
     this.connector = connectorFor(settings)

@@ -25,6 +25,8 @@ export interface DispatchController {
   rawTrailers?: Buffer[] | null
   /** Filled in while the request runs. Absent from controllers of other dispatchers. */
   readonly timings?: Timings
+  /** Most bytes of the response body, also of what it unpacks to; negative for any number. */
+  readonly maxResponseSize?: number
 }
 
 /** A handler of undici 7 and later. */

@@ -10,6 +10,7 @@ import type { DispatchController } from './dispatch-handler.ts'
 export interface Steerable {
   readonly settled: boolean
   readonly timings: Timings
+  readonly maxResponseSize: number
   abort(reason?: unknown): void
   onResume(): void
 }
@@ -43,6 +44,10 @@ export class RequestController implements DispatchController {
 
   get timings(): Timings {
     return this.#request.timings
+  }
+
+  get maxResponseSize(): number {
+    return this.#request.maxResponseSize
   }
 
   get rawHeaders(): Buffer[] | null {

@@ -20,6 +20,8 @@ export interface RequestSetting {
   readonly origin: string
   readonly protocol: string
   readonly fields: FieldsMemory
+  /** Most bytes of a response body; negative for any number. */
+  readonly maxResponseSize: number
 }
 
 /** Whether it may be sent again, and whether others wait for its response head. */
@@ -64,6 +66,10 @@ export class RequestTerms {
 
   get origin(): string {
     return this.#setting.origin
+  }
+
+  get maxResponseSize(): number {
+    return this.#setting.maxResponseSize
   }
 
   get protocol(): string {

@@ -249,7 +249,12 @@ describe('Http1Connection', () => {
 
 function queued(handler = new RecordingHandler(), options: Partial<DispatchOptions> = {}): Request {
   const host = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
-  const setting = { origin: 'http://a.test', protocol: 'http:', fields: new FieldsMemory() } as const
+  const setting = {
+    origin: 'http://a.test',
+    protocol: 'http:',
+    fields: new FieldsMemory(),
+    maxResponseSize: -1,
+  } as const
   const request = new Request({ path: '/', method: 'GET', ...options }, handler, setting, host)
   request.announceQueued()
   return request

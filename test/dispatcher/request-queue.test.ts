@@ -16,6 +16,7 @@ function queueOf(count: number): { queue: RequestQueue; requests: Request[] } {
     origin: 'http://localhost',
     protocol: 'http:',
     fields: new FieldsMemory(),
+    maxResponseSize: -1,
   } as const
   const requests = Array.from(
     { length: count },

@@ -4,6 +4,7 @@ import { HeaderBlock } from '../../src/protocol/header-block.ts'
 import { RequestController, type Steerable } from '../../src/request/request-controller.ts'
 
 class FakeRequest implements Steerable {
+  readonly maxResponseSize = -1
   settled = false
   readonly timings = { queued: 1, connect: null, secured: null, sent: null, firstByte: null, end: null }
   readonly aborts: unknown[] = []

@@ -32,7 +32,12 @@ class Host implements RequestHost {
   }
 }
 
-const SETTING = { origin: 'http://a.test', protocol: 'http:', fields: new FieldsMemory() } as const
+const SETTING = {
+  origin: 'http://a.test',
+  protocol: 'http:',
+  fields: new FieldsMemory(),
+  maxResponseSize: -1,
+} as const
 const FACTS: ConnectionFacts = { reused: false, socketInfo: () => ({ remotePort: 80 }) }
 const EMPTY = HeaderBlock.EMPTY
 
