@@ -6,13 +6,25 @@ import { toCookieRecord, toDeletionRecord, toText } from './dictionary.ts'
 import { parseCookieHeader, parseSetCookie } from './parse.ts'
 import { serializeCookie } from './serialize.ts'
 
+/** What the functions need of `Headers`, of whichever class. */
+export interface CookieHeaders {
+  /** As in Headers. */
+  append(name: string, value: string): void
+  /** As in Headers. */
+  get(name: string): string | null
+  /** As in Headers. */
+  getSetCookie(): string[]
+  /** As in Headers. */
+  has(name: string): boolean
+}
+
 /**
  * The cookies of the `Cookie` header, by name. Values are as received: not trimmed, unquoted or decoded.
  *
  * @example
  * getCookies(new Headers({ cookie: 'a=1; b=2' })) // { a: '1', b: '2' }
  */
-export function getCookies(headers: Headers): Record<string, string> {
+export function getCookies(headers: CookieHeaders): Record<string, string> {
   // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
   requireArguments('getCookies', 1, arguments.length)
   requireHeaders(headers)
@@ -28,7 +40,7 @@ export function getCookies(headers: Headers): Record<string, string> {
  * const headers = new Headers([['set-cookie', 'a=1; Secure']])
  * getSetCookies(headers) // [{ name: 'a', value: '1', secure: true }]
  */
-export function getSetCookies(headers: Headers): Cookie[] {
+export function getSetCookies(headers: CookieHeaders): Cookie[] {
   // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
   requireArguments('getSetCookies', 1, arguments.length)
   requireHeaders(headers)
@@ -56,7 +68,7 @@ export function parseCookie(cookie: string): Cookie | null {
  * @example
  * setCookie(headers, { name: 'a', value: '1', maxAge: 60, sameSite: 'Lax' }) // a=1; Max-Age=60; SameSite=Lax
  */
-export function setCookie(headers: Headers, cookie: Cookie): void {
+export function setCookie(headers: CookieHeaders, cookie: Cookie): void {
   // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
   requireArguments('setCookie', 2, arguments.length)
   requireHeaders(headers)
@@ -71,7 +83,7 @@ export function setCookie(headers: Headers, cookie: Cookie): void {
  * deleteCookie(headers, 'a', { path: '/p' }) // a=; Path=/p; Expires=Thu, 01 Jan 1970 00:00:00 GMT
  */
 export function deleteCookie(
-  headers: Headers,
+  headers: CookieHeaders,
   name: string,
   attributes?: { path?: string; domain?: string },
 ): void {
@@ -81,7 +93,7 @@ export function deleteCookie(
   append(headers, serializeCookie(toDeletionRecord(name, attributes)))
 }
 
-function append(headers: Headers, setCookieValue: string | null): void {
+function append(headers: CookieHeaders, setCookieValue: string | null): void {
   if (setCookieValue !== null) headers.append('set-cookie', setCookieValue)
 }
 
@@ -91,10 +103,12 @@ function requireArguments(name: string, required: number, found: number): void {
   throw new TypeError(`${name}: ${wanted} required, but ${found === 0 ? '' : 'only '}${found} found.`)
 }
 
-/** A method of the real class is the only sure test: a tag or a prototype can be put on any object. */
-function requireHeaders(headers: Headers): void {
+/** Of the runtime, of this package or of another one. An object that only has the prototype of such a class throws. */
+function requireHeaders(headers: CookieHeaders): void {
   try {
-    Headers.prototype.has.call(headers, 'cookie')
+    const { [Symbol.toStringTag]: tag } = headers as CookieHeaders & Record<symbol, unknown>
+    if (tag !== 'Headers') throw new TypeError('no Headers')
+    headers.has('cookie')
   } catch (cause) {
     throw Object.assign(new TypeError('Illegal invocation', { cause }), { code: 'ERR_INVALID_THIS' })
   }
