@@ -1,4 +1,4 @@
-// fetch on a dispatcher: redirects and decompression are the runtime's, connections are ventuno's.
+// fetch on a dispatcher: redirects are followed, and bodies are decoded.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -38,7 +38,19 @@ const RULES = [
   { files: /^(api|handler)\//, may: ['request/', 'base/', 'errors.ts', ...FIELDS], types: ['dispatcher/'] },
   { files: /^cookies\//, may: ['base/', 'errors.ts'] },
   {
-    files: /^(fetch|websocket)\//,
+    files: /^fetch\//,
+    may: [
+      'dispatcher/global.ts',
+      'api/body-collect.ts',
+      'protocol/ascii.ts',
+      'base/',
+      'errors.ts',
+      ...FIELDS,
+    ],
+    types: ['request/', 'dispatcher/'],
+  },
+  {
+    files: /^websocket\//,
     may: [
       'dispatcher/',
       'api/',

@@ -3,7 +3,6 @@
  * the package touches a global, and nothing does so at import.
  */
 import { FormData, fetch, Headers, Request, Response } from './fetch/index.ts'
-import { findClasses } from './fetch/runtime-class.ts'
 import { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
 import { WebSocket } from './websocket/websocket.ts'
 
@@ -16,8 +15,8 @@ import { WebSocket } from './websocket/websocket.ts'
  * const response = await globalThis.fetch('http://localhost:3000/')
  */
 export function install(): void {
-  // Ours stand for these, which are not to be found in the global object any more from now on.
-  findClasses()
+  // It stands for the runtime's, which it could not find any more from now on.
+  void FormData.prototype
   Object.assign(globalThis, {
     fetch,
     Headers,

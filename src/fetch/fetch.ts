@@ -1,11 +1,20 @@
-/**
- * `fetch` of the runtime on our dispatchers: the standard is the runtime's part, the
- * connections are ours.
- */
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import { chosenDispatcher, getGlobalDispatcher } from '../dispatcher/global.ts'
-import { dispatcherIn, type RequestInitWithDispatcher, runtimeInit } from './request.ts'
-import { runtimeFetch } from './runtime-class.ts'
+/** `fetch`: reads what it is given, and begins. From the call to `dispatch` nothing waits. */
+import { abortedReason } from '../base/signal.ts'
+import { FetchRun } from './fetch-run.ts'
+import type { RequestInit, RequestRecord } from './init.ts'
+import { type RequestInfo, readRequest } from './request.ts'
+import { makeResponse, type Response } from './response.ts'
+import { fetchScheme } from './scheme-fetch.ts'
+import { verifiedBody } from './verified-body.ts'
+
+// The ends of the promise that is being made: without these each promise would need a function of its own.
+let resolveNew: ((response: Response) => void) | null = null
+let rejectNew: ((reason: unknown) => void) | null = null
+
+function keepEnds(resolve: (response: Response) => void, reject: (reason: unknown) => void): void {
+  resolveNew = resolve
+  rejectNew = reject
+}
 
 /**
  * Fetches a resource as the WHATWG standard says. `init.dispatcher` sends it; without one, that of the
@@ -15,23 +24,41 @@ import { runtimeFetch } from './runtime-class.ts'
  * const response = await fetch('https://example.com', { dispatcher: agent })
  * console.log(response.status, await response.text())
  */
-export async function fetch(
-  input: string | URL | globalThis.Request,
-  init?: RequestInitWithDispatcher,
+export function fetch(
+  input: RequestInfo,
+  init: RequestInit | null | undefined = undefined,
 ): Promise<Response> {
-  const dispatcher = init?.dispatcher ?? (isObject(input) ? dispatcherIn(input) : null) ?? fallback(input)
-  return runtimeFetch(input, runtimeInit(init, dispatcher))
+  let record: RequestRecord
+  try {
+    record = readRequest(input, init)
+  } catch (error) {
+    return Promise.reject(error)
+  }
+  if (!record.url.isHttp) return fetchLocally(record)
+  const promise = new Promise<Response>(keepEnds)
+  const ends = { resolve: resolveNew!, reject: rejectNew! }
+  resolveNew = null
+  rejectNew = null
+  new FetchRun(record, ends, null).start()
+  return promise
 }
 
-/**
- * Null for the runtime to decide, where it comes to the same: a request made through the global class may have
- * a dispatcher that only the runtime can see.
- */
-function fallback(input: unknown): Dispatcher | null {
-  const leave = isObject(input) && !(input instanceof URL) && chosenDispatcher() !== null
-  return leave ? null : getGlobalDispatcher()
+function fetchLocally(record: RequestRecord): Promise<Response> {
+  const aborted = record.signal === null ? null : abortedReason(record.signal)
+  if (aborted !== null) return Promise.reject(aborted.reason)
+  const fetched = fetchScheme(record)
+  if ('problem' in fetched) return Promise.reject(failed(new Error(fetched.problem)))
+  const { answer } = fetched
+  const body = record.method === 'HEAD' ? null : fetched.body
+  if (record.integrity === '') return Promise.resolve(makeResponse(answer, body))
+  return verifiedBody(body, record.integrity).then(
+    (verified) => makeResponse(answer, verified),
+    (error) => {
+      throw failed(error)
+    },
+  )
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+function failed(cause: unknown): TypeError {
+  return new TypeError('fetch failed', { cause })
 }

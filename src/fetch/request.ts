@@ -1,32 +1,316 @@
-/**
- * The runtime's `Request`, which remembers the dispatcher it was made with: `fetch` cannot ask it for that.
- */
+// biome-ignore-all lint/complexity/noArguments: Web IDL counts the arguments, be they undefined or not
+/** The class `Request`, and the reading of what `fetch` and `Request` are given. */
+import type { ReadableStream } from 'node:stream/web'
 import { defineKind, isInstance } from '../base/kind.ts'
+import { withoutPollution } from '../base/own-options.ts'
 import { shared } from '../base/shared.ts'
-import { Dispatcher1Wrapper, type DispatcherLike } from '../dispatcher/dispatcher1-wrapper.ts'
-import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
-import { lazyClass, ownClass } from './runtime-class.ts'
+import type { AbortSource } from '../base/signal.ts'
+import type { DispatcherLike } from '../dispatcher/dispatcher1-wrapper.ts'
+import { extractBody } from './body-init.ts'
+import { type BodyMembers, defineBodyMembers } from './body-mixin.ts'
+import {
+  illegalInvocation,
+  requireArguments,
+  setTag,
+  showInspected,
+  showMembers,
+  toDictionary,
+  toText,
+} from './convert.ts'
+import { HeaderList } from './header-list.ts'
+import { fillHeaders, type Headers, makeHeaders } from './headers.ts'
+import {
+  applyInit,
+  newRecord,
+  type RequestCache,
+  type RequestCredentials,
+  type RequestInit,
+  type RequestMode,
+  type RequestRecord,
+  type RequestRedirect,
+} from './init.ts'
+import type { ReferrerPolicy } from './referrer.ts'
+import { markUncloneable } from './uncloneable.ts'
+import { partsOf, type UrlParts } from './url-parts.ts'
 
+/** A `Request` of another implementation, by its public members. */
+export interface RequestLike {
+  readonly url: string
+  readonly method: string
+  readonly headers?: unknown
+  readonly body?: unknown
+  readonly bodyUsed?: boolean
+  readonly signal?: unknown
+}
+
+/** What `fetch` fetches. */
+export type RequestInfo = string | URL | Request | RequestLike
+
+/** The record behind an object of the class; null for any other. */
+let recordIn: (value: object) => RequestRecord | null
+
+/** Of the requests that have one. */
 const dispatchers = shared('requestDispatchers', () => new WeakMap<object, DispatcherLike>())
 
-/** Options of `Request`, with the dispatcher that sends it. */
-export interface RequestInitWithDispatcher extends Omit<RequestInit, 'dispatcher'> {
-  /** Who sends it. Default: the global dispatcher. */
-  dispatcher?: DispatcherLike | null | undefined
+/** Given to the constructor by this package only. */
+const INTERNAL = Symbol('internal')
+
+let makeRequest: (record: RequestRecord) => Request
+
+export interface Request extends BodyMembers {}
+
+/** A request that `fetch` can send. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types what is defined below
+export class Request {
+  #record: RequestRecord
+  #headers: Headers | null = null
+  #signal: AbortSignal | null = null
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
+  static {
+    recordIn = (value) => (#record in value ? value.#record : null)
+    makeRequest = (record) => {
+      const request = new Request(INTERNAL as never)
+      request.#record = record
+      request.#tellDispatcher()
+      return request
+    }
+    defineBodyMembers(Request.prototype, ownRecord)
+  }
+
+  constructor(input: RequestInfo, init: RequestInit = {}) {
+    markUncloneable(this)
+    requireArguments(arguments.length, 1, 'Request constructor')
+    this.#record = (input as unknown) === INTERNAL ? (null as never) : readRequest(input, init)
+    this.#tellDispatcher()
+  }
+
+  /** In upper case where it is one of the usual ones. */
+  get method(): string {
+    return ownRecord(this).method
+  }
+
+  /** The URL in full. */
+  get url(): string {
+    return ownRecord(this).url.href
+  }
+
+  /** The header fields, without those that are added when the request is sent. */
+  get headers(): Headers {
+    const { headers } = ownRecord(this)
+    this.#headers ??= makeHeaders(headers, 'none')
+    return this.#headers
+  }
+
+  /** Always empty. */
+  get destination(): '' {
+    ownRecord(this)
+    return ''
+  }
+
+  /** A URL; `about:client` for what the dispatcher's side says, empty for none. */
+  get referrer(): string {
+    const { referrer } = ownRecord(this)
+    if (referrer === 'no-referrer') return ''
+    return referrer === 'client' ? 'about:client' : referrer.href
+  }
+
+  /** How much of the referrer is told; empty for the default. */
+  get referrerPolicy(): ReferrerPolicy | '' {
+    return ownRecord(this).referrerPolicy
+  }
+
+  /** As in the options. */
+  get mode(): RequestMode {
+    return ownRecord(this).mode
+  }
+
+  /** As in the options; without effect. */
+  get credentials(): RequestCredentials {
+    return ownRecord(this).credentials
+  }
+
+  /** As in the options. */
+  get cache(): RequestCache {
+    return ownRecord(this).cache
+  }
+
+  /** What becomes of a redirect. */
+  get redirect(): RequestRedirect {
+    return ownRecord(this).redirect
+  }
+
+  /** Hashes of which the strongest must match. */
+  get integrity(): string {
+    return ownRecord(this).integrity
+  }
+
+  /** As in the options; without effect. */
+  get keepalive(): boolean {
+    return ownRecord(this).keepalive
+  }
+
+  /** Always false. */
+  get isReloadNavigation(): boolean {
+    ownRecord(this)
+    return false
+  }
+
+  /** Always false. */
+  get isHistoryNavigation(): boolean {
+    ownRecord(this)
+    return false
+  }
+
+  /** Follows the signal of the options; made when it is first read. */
+  get signal(): AbortSignal {
+    const { signal } = ownRecord(this)
+    this.#signal ??= following(signal)
+    return this.#signal
+  }
+
+  /** The body as a stream; null for none. */
+  get body(): ReadableStream<Uint8Array> | null {
+    const { body } = ownRecord(this)
+    return body === null ? null : body.stream
+  }
+
+  /** Whether the body was read or sent. */
+  get bodyUsed(): boolean {
+    return ownRecord(this).body?.used === true
+  }
+
+  /** Always `half`: the response is told when its head has come, be the body sent or not. */
+  get duplex(): 'half' {
+    ownRecord(this)
+    return 'half'
+  }
+
+  /** The same request a second time, with a body of its own. */
+  clone(): Request {
+    const record = ownRecord(this)
+    if (record.body !== null && !record.body.usable) throw new TypeError('unusable')
+    return makeRequest({
+      ...record,
+      headers: record.headers.copy(),
+      body: record.body === null ? null : record.body.clone(),
+      // Behind that of the original, which is told first.
+      signal: record.signal === null ? null : this.signal,
+    })
+  }
+
+  /** For other copies of the library, which cannot look into this one. */
+  #tellDispatcher(): void {
+    const dispatcher = this.#record?.dispatcher ?? null
+    if (dispatcher !== null) dispatchers().set(this, dispatcher)
+  }
+
+  declare readonly [Symbol.toStringTag]: string
 }
 
-/** The class `Request`, whose options have a dispatcher. */
-export interface RequestConstructor {
-  new (input: string | URL | globalThis.Request, init?: RequestInitWithDispatcher): globalThis.Request
-  readonly prototype: globalThis.Request
+setTag(Request.prototype, 'Request')
+defineKind(Request, 'ventuno.Request')
+const SHOWN = [
+  'method',
+  'url',
+  'headers',
+  'destination',
+  'referrer',
+  'referrerPolicy',
+  'mode',
+  'credentials',
+  'cache',
+  'redirect',
+  'integrity',
+  'keepalive',
+  'isReloadNavigation',
+  'isHistoryNavigation',
+  'signal',
+] as const
+
+showMembers(Request.prototype, [...SHOWN, 'body', 'bodyUsed', 'duplex', 'clone'])
+showInspected(Request.prototype, 'Request', (request) =>
+  Object.fromEntries(SHOWN.map((name) => [name, (request as Request)[name]])),
+)
+
+function ownRecord(receiver: object): RequestRecord {
+  const record = recordIn(Object(receiver))
+  if (record === null) throw illegalInvocation()
+  return record
 }
 
-/** The dispatcher a request was made with. */
-export function dispatcherIn(request: object): DispatcherLike | null {
-  const kept = dispatchers().get(request)
-  if (kept !== undefined) return kept
-  // One that was made through the global class keeps it under such a name in Node 20 and 22, and out of sight
-  // in later ones.
+/** What is to be fetched, as one record. The body of a `Request` that is given is taken from it. */
+export function readRequest(input: unknown, init: RequestInit | null | undefined): RequestRecord {
+  const given = withoutPollution(toDictionary(init, 'Request constructor'))
+  const own = typeof input === 'object' && input !== null ? recordIn(input) : null
+  if (own !== null) return ofOwn(own, given)
+  if (isRequestLike(input)) return ofForeign(input, given)
+  return applyInit(newRecord(parseUrl(input)), given)
+}
+
+function parseUrl(input: unknown): UrlParts {
+  const text = toText(input, 'Request constructor', 'input')
+  let parts: UrlParts
+  try {
+    parts = partsOf(text)
+  } catch (cause) {
+    throw new TypeError(`Failed to parse URL from ${text}`, { cause })
+  }
+  if (parts.hasCredentials) {
+    throw new TypeError(`Request cannot be constructed from a URL that includes credentials: ${text}`)
+  }
+  return parts
+}
+
+function ofOwn(request: RequestRecord, init: RequestInit | null): RequestRecord {
+  const record = applyInit({ ...request, headers: request.headers.copy() }, init)
+  const { body } = request
+  if (body === null || record.body !== body) return record
+  if (!body.usable) throw alreadyUsed()
+  // Last: where something else is refused, the request must be as it was.
+  record.body = body.handOver()
+  return record
+}
+
+function alreadyUsed(): TypeError {
+  return new TypeError('Cannot construct a Request with a Request object that has already been used.')
+}
+
+function isRequestLike(input: unknown): input is RequestLike & Record<string, unknown> {
+  if (typeof input !== 'object' || input === null) return false
+  const { url, method, [Symbol.toStringTag]: tag } = input as Record<PropertyKey, unknown>
+  return tag === 'Request' && typeof url === 'string' && typeof method === 'string'
+}
+
+/** Of the runtime, or of another copy of the library. */
+function ofForeign(request: RequestLike & Record<string, unknown>, init: RequestInit | null): RequestRecord {
+  const record = newRecord(parseUrl(request.url))
+  const { cache, credentials, integrity, keepalive, method, mode, redirect, referrerPolicy, signal } = request
+  const known = { cache, credentials, integrity, keepalive, method, redirect, referrerPolicy, signal }
+  applyInit(record, { ...known, ...(mode === 'navigate' ? null : { mode }) } as RequestInit)
+  const { referrer } = request
+  if (referrer === '') record.referrer = 'no-referrer'
+  else if (typeof referrer === 'string' && referrer !== 'about:client') record.referrer = new URL(referrer)
+  record.headers = new HeaderList()
+  if (request.headers) fillHeaders(record.headers, request.headers)
+  record.dispatcher = foreignDispatcher(request)
+  const isUsed = request.bodyUsed === true
+  if (!isUsed && request.body !== null && request.body !== undefined) {
+    record.body = extractBody(request.body, 'Request').body
+  }
+  applyInit(record, init)
+  if (isUsed && record.body === null) throw alreadyUsed()
+  return record
+}
+
+/** Node 20 and 22 keep it under such a name; later ones out of sight. */
+function foreignDispatcher(request: object): DispatcherLike | null {
+  const told = dispatchers().get(request)
+  if (told !== undefined) return told
   for (const name of Object.getOwnPropertySymbols(request)) {
     if (name.description !== 'dispatcher') continue
     return (request as Record<symbol, DispatcherLike | null | undefined>)[name] ?? null
@@ -34,52 +318,13 @@ export function dispatcherIn(request: object): DispatcherLike | null {
   return null
 }
 
-/** Options as the runtime takes them, whose handlers only our own dispatchers are sure to understand. */
-export function runtimeInit(
-  init: RequestInitWithDispatcher | undefined,
-  dispatcher: DispatcherLike | null | undefined,
-): RequestInit | undefined {
-  if (dispatcher === null || dispatcher === undefined) return init as RequestInit | undefined
-  const ours = dispatcher instanceof LifecycleDispatcher || typeof dispatcher.dispatch !== 'function'
-  return {
-    ...init,
-    dispatcher: ours ? dispatcher : new Dispatcher1Wrapper(dispatcher),
-  } as unknown as RequestInit
+/** A signal that is aborted when `source` is, with its reason. */
+function following(source: AbortSource | null): AbortSignal {
+  if (source instanceof AbortSignal) return AbortSignal.any([source])
+  const controller = new AbortController()
+  if (source === null) return controller.signal
+  const abort = (): void => controller.abort(source.reason)
+  if (source.aborted === true) abort()
+  else if ('addEventListener' in source) source.addEventListener('abort', abort)
+  return controller.signal
 }
-
-/** The runtime's `Request`, which keeps the dispatcher it was made with. */
-export type Request = globalThis.Request
-/** The runtime's `Request`, which keeps the dispatcher it was made with. */
-export const Request: RequestConstructor = lazyClass('Request', () => {
-  const Runtime = ownClass('Request')
-  // Named by the property: a bundler may rename variables.
-  const { Request: Kept } = {
-    Request: class extends Runtime {
-      static override [Symbol.hasInstance](value: unknown): boolean {
-        // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-        return isInstance(this === Request ? Kept : this, value)
-      }
-
-      constructor(input: string | URL | globalThis.Request, init?: RequestInitWithDispatcher) {
-        super(input, runtimeInit(init, init?.dispatcher))
-        const kept = init?.dispatcher ?? (typeof input === 'object' ? dispatcherIn(input) : null)
-        if (kept) dispatchers().set(this, kept)
-      }
-    },
-  }
-  defineKind(Kept, 'ventuno.Request')
-  const { clone } = Runtime.prototype
-  // Not as a method: the types of the platform have it as a field.
-  Object.defineProperty(Kept.prototype, 'clone', {
-    value(this: globalThis.Request): globalThis.Request {
-      const copy = Object.setPrototypeOf(clone.call(this), Kept.prototype) as globalThis.Request
-      const kept = dispatchers().get(this)
-      if (kept) dispatchers().set(copy, kept)
-      return copy
-    },
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  })
-  return Kept
-}) as RequestConstructor

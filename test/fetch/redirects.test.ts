@@ -1,9 +1,16 @@
 /** Redirects and the answers that fetch treats in a way of its own, on our dispatchers (contract: fetch.md 1). */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Agent, fetch, type RequestInitWithDispatcher } from '../../src/index.ts'
+import {
+  Agent,
+  FormData,
+  fetch,
+  type RequestInitWithDispatcher,
+  type Response,
+  setGlobalOrigin,
+} from '../../src/index.ts'
 import { wireOptions } from '../dispatcher/pool-support.ts'
-import { contentOf, type Echo, echo, failure } from '../suite/exchange.ts'
+import { contentOf, deferred, type Echo, echo, failure } from '../suite/exchange.ts'
 import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
 
 function agentFor(t: TestContext, wire: Wire): Agent {
@@ -111,24 +118,236 @@ overEachWire('a redirect', (wire) => {
   })
 })
 
+overEachWire('where a redirect leads', (wire) => {
+  /** Answers `/go` with the location that the test says, `/there…` with what it got. */
+  async function start(t: TestContext, location: (url: string) => string, headers = {}) {
+    const origin = await startOrigin(t, wire, (request, response) => {
+      if (request.url !== '/go') return echo(request, response)
+      response.writeHead(302, { location: Buffer.from(location(origin.url)).toString('latin1'), ...headers })
+      response.end('moved')
+    })
+    return origin
+  }
+  const follow = async (t: TestContext, location: string | ((url: string) => string), init = {}) => {
+    const origin = await start(t, typeof location === 'string' ? () => location : location)
+    return fetch(`${origin.url}/go#mine`, { dispatcher: agentFor(t, wire), ...init })
+  }
+  const refused = async (t: TestContext, location: string | ((url: string) => string), init = {}) => {
+    const error = await failure(follow(t, location, init) as Promise<unknown>)
+    assert.deepEqual([error.name, error.message], ['TypeError', 'fetch failed'])
+    return error.cause as NodeJS.ErrnoException
+  }
+
+  test('a path in UTF-8, a query, a URL in full', async (t) => {
+    for (const [location, path] of [
+      ['/grün', '/gr%C3%BCn'],
+      ['there?', '/there?'],
+      ['?a=b', '/go?a=b'],
+    ] as const) {
+      const response = await follow(t, location)
+      if (path.startsWith('/go')) continue
+      assert.equal(((await response.json()) as Echo).url, path)
+    }
+    const whole = await follow(t, (url) => `${url}/there#x`)
+    assert.equal(((await whole.json()) as Echo).url, '/there')
+  })
+
+  test('without a location it is the response', async (t) => {
+    const origin = await startOrigin(t, wire, (_, response) => response.writeHead(302).end('here'))
+    const response = await fetch(origin.url, { dispatcher: agentFor(t, wire) })
+    assert.deepEqual([response.status, response.redirected, await response.text()], [302, false, 'here'])
+  })
+
+  test('nowhere', async (t) => {
+    assert.equal((await refused(t, 'http://')).code, 'ERR_INVALID_URL')
+    assert.equal((await refused(t, 'ftp://a.test/')).message, 'URL scheme must be a HTTP(S) scheme')
+    assert.equal((await refused(t, 'data:,x')).message, 'URL scheme must be a HTTP(S) scheme')
+    assert.equal((await refused(t, 'http://a.test:1/')).message, 'bad port')
+    assert.match((await refused(t, 'http://user:pass@a.test/')).message, /credentials/)
+    assert.match((await refused(t, 'http://a.test/', { mode: 'same-origin' })).message, /same-origin/)
+  })
+
+  test('a body that is a stream: the cause says why', async (t) => {
+    const origin = await startOrigin(t, wire, async (request, response) => {
+      await contentOf(request)
+      response.writeHead(307, { location: '/there' }).end()
+    })
+    const init = { method: 'POST', body: stream(), duplex: 'half' } as const
+    const error = await failure(fetch(origin.url, { dispatcher: agentFor(t, wire), ...init }))
+    assert.match((error.cause as Error).message, /stream/)
+  })
+
+  test('the boundary of a form stays, and so does the type of a body that is sent again', async (t) => {
+    const seen: string[] = []
+    const origin = await startOrigin(t, wire, async (request, response) => {
+      seen.push(`${request.headers['content-type']} ${await contentOf(request)}`)
+      if (request.url === '/go') response.writeHead(307, { location: '/there' })
+      response.end()
+    })
+    const form = new FormData()
+    form.append('a', new File(['b'], 'c'))
+    await (
+      await fetch(`${origin.url}/go`, { dispatcher: agentFor(t, wire), method: 'POST', body: form })
+    ).text()
+    assert.equal(seen.length, 2)
+    assert.equal(seen[0], seen[1])
+  })
+
+  test('to another origin: cors, nothing filtered; no-cors: nothing told', async (t) => {
+    const other = await startOrigin(t, wire, (_, response) => {
+      response.writeHead(201, { 'x-secret': '1' }).end('content')
+    })
+    const origin = await startOrigin(t, wire, (_, response) => {
+      response.writeHead(302, { location: other.url }).end()
+    })
+    const dispatcher = agentFor(t, wire)
+    const open = await fetch(origin.url, { dispatcher })
+    assert.deepEqual([open.type, open.status, open.headers.get('x-secret')], ['cors', 201, '1'])
+    assert.equal(await open.text(), 'content')
+    const opaque = await fetch(origin.url, { dispatcher, mode: 'no-cors' })
+    const { type, status, ok, url, body, redirected } = opaque
+    assert.deepEqual([type, status, ok, url, body, redirected], ['opaque', 0, false, '', null, false])
+    assert.deepEqual([...opaque.headers], [])
+    assert.equal((await fetch(other.url, { dispatcher })).type, 'basic')
+  })
+
+  test('credentials that were dropped do not come back with the way back', async (t) => {
+    const other = await startOrigin(t, wire, (_, response) => {
+      response.writeHead(302, { location: `${origin.url}/there` }).end()
+    })
+    const origin = await start(t, () => other.url)
+    const headers = { authorization: 'secret', 'proxy-authorization': 'secret', cookie: 'a=b', 'x-own': '1' }
+    const response = await fetch(`${origin.url}/go`, { dispatcher: agentFor(t, wire), headers })
+    const got = ((await response.json()) as Echo).headers
+    assert.deepEqual(
+      [got['authorization'], got['proxy-authorization'], got['cookie'], got['x-own']],
+      [undefined, undefined, undefined, '1'],
+    )
+  })
+
+  test('the body of the redirect is read away, and its connection used again', async (t) => {
+    const origin = await startOrigin(t, wire, (request, response) => {
+      if (request.url === '/there') response.end('there')
+      else response.writeHead(302, { location: '/there' }).end('x'.repeat(50_000))
+    })
+    const client = origin.client({ pipelining: 1 })
+    const response = await fetch(origin.url, { dispatcher: client })
+    assert.equal(await response.text(), 'there')
+    assert.equal(origin.sockets.length, 1)
+  })
+
+  test('an endless body of a redirect is given up', async (t) => {
+    const gone = deferred()
+    const origin = await startOrigin(t, wire, (request, response) => {
+      if (request.url === '/there') return void response.end('there')
+      response.writeHead(302, { location: '/there' })
+      response.on('close', () => gone.resolve())
+      const more = (): void => {
+        if (!response.destroyed && response.write(Buffer.alloc(16_384))) setImmediate(more)
+        else response.once('drain', more)
+      }
+      more()
+    })
+    const response = await fetch(origin.url, { dispatcher: agentFor(t, wire) })
+    assert.equal(await response.text(), 'there')
+    await gone.promise
+  })
+
+  test('an abort after a redirect', async (t) => {
+    const arrived = deferred()
+    const origin = await startOrigin(t, wire, (request, response) => {
+      if (request.url === '/there') arrived.resolve()
+      else response.writeHead(302, { location: '/there' }).end()
+    })
+    const controller = new AbortController()
+    const failed = failure(fetch(origin.url, { dispatcher: agentFor(t, wire), signal: controller.signal }))
+    await arrived.promise
+    controller.abort('late')
+    assert.equal(await failed, 'late' as never)
+  })
+})
+
+/** With a global origin, `referer` and `origin` are told; what they say depends on the whole way. */
+overEachWire('referrer and origin on the way', (wire) => {
+  async function way(t: TestContext, init: object, fields: object = {}) {
+    const last = await startOrigin(t, wire, echo)
+    const second = await startOrigin(t, wire, (_, response) => {
+      response.writeHead(307, { location: last.url, ...fields }).end()
+    })
+    const first = await startOrigin(t, wire, (request, response) => {
+      if (request.url === '/direct') return echo(request, response)
+      response.writeHead(307, { location: request.url === '/once' ? last.url : second.url, ...fields }).end()
+    })
+    t.after(() => setGlobalOrigin(undefined))
+    setGlobalOrigin(`${first.url}/page?query#fragment`)
+    const ask = async (path: string): Promise<Echo['headers']> => {
+      const response = await fetch(first.url + path, { dispatcher: agentFor(t, wire), ...init })
+      return ((await response.json()) as Echo).headers
+    }
+    return { first, ask }
+  }
+
+  test('each hop is told what the policy lets it know of the client', async (t) => {
+    const { first, ask } = await way(t, {})
+    const direct = await ask('/direct')
+    assert.deepEqual([direct['referer'], direct['origin']], [`${first.url}/page?query`, undefined])
+    const once = await ask('/once')
+    assert.deepEqual([once['referer'], once['origin']], [`${first.url}/`, first.url])
+    const twice = await ask('/twice')
+    assert.deepEqual([twice['referer'], twice['origin']], [`${first.url}/`, 'null'])
+  })
+
+  test('the policy of a response counts from then on', async (t) => {
+    const { ask } = await way(t, { method: 'POST' }, { 'referrer-policy': 'no-referrer' })
+    assert.equal((await ask('/once'))['referer'], undefined)
+  })
+
+  test('unsafe-url, no-referrer and a referrer of its own', async (t) => {
+    const { first, ask } = await way(t, { referrerPolicy: 'unsafe-url', method: 'POST' })
+    const unsafe = await ask('/twice')
+    assert.equal(unsafe['referer'], `${first.url}/page?query`)
+    assert.equal((await ask('/direct'))['origin'], first.url)
+    const { ask: silent } = await way(t, { referrerPolicy: 'no-referrer', method: 'POST' })
+    const none = await silent('/direct')
+    assert.deepEqual([none['referer'], none['origin']], [undefined, 'null'])
+    const { ask: hidden } = await way(t, { referrer: '' })
+    assert.equal((await hidden('/direct'))['referer'], undefined)
+  })
+})
+
 overEachWire('an answer of its own kind', (wire) => {
   test('407 is an error', async (t) => {
     const origin = await startOrigin(t, wire, (_, response) => response.writeHead(407).end())
     const error = await failure(fetch(origin.url, { dispatcher: agentFor(t, wire) }))
     assert.deepEqual([error.name, error.message], ['TypeError', 'fetch failed'])
+    assert.match((error.cause as Error).message, /proxy/)
+  })
+
+  test('401 is a response like any other', async (t) => {
+    let count = 0
+    const origin = await startOrigin(t, wire, (_, response) => {
+      count++
+      response.writeHead(401, { 'www-authenticate': 'Basic' }).end('who?')
+    })
+    const response = await fetch(origin.url, { dispatcher: agentFor(t, wire), credentials: 'include' })
+    assert.deepEqual([response.status, await response.text(), count], [401, 'who?', 1])
   })
 })
 
-// Only here: the runtime gives up the answer it has, which fails the request unless all of that has come.
-test('421 is asked again once', async (t) => {
-  const wire: Wire = { name: 'h1', secure: false, multiplexes: false }
-  let count = 0
-  const origin = await startOrigin(t, wire, async (request, response) => {
-    const body = await contentOf(request)
-    if (++count === 1) response.writeHead(421, { 'content-length': 0 }).end()
-    else response.end(body)
+overEachWire('421', (wire) => {
+  test('is asked again once, with its body; not a stream', async (t) => {
+    let count = 0
+    const origin = await startOrigin(t, wire, async (request, response) => {
+      const body = await contentOf(request)
+      if (++count % 2 === 1 || request.url === '/always') response.writeHead(421).end('wrong')
+      else response.end(body)
+    })
+    const dispatcher = agentFor(t, wire)
+    const response = await fetch(origin.url, { dispatcher, method: 'POST', body: 'again' })
+    assert.deepEqual([response.status, await response.text(), count], [200, 'again', 2])
+    const always = await fetch(`${origin.url}/always`, { dispatcher })
+    assert.deepEqual([always.status, await always.text(), count], [421, 'wrong', 4])
+    const init = { dispatcher, method: 'POST', body: stream(), duplex: 'half' } as const
+    assert.deepEqual([(await fetch(origin.url, init)).status, count], [421, 5])
   })
-  const init = { dispatcher: agentFor(t, wire), method: 'POST', body: 'again' }
-  const response = await fetch(origin.url, init)
-  assert.deepEqual([response.status, await response.text(), count], [200, 'again', 2])
 })

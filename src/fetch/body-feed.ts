@@ -1,0 +1,120 @@
+/**
+ * Where the chunks of a body come from and where they go. What comes from the network has its feed in
+ * fetch-run.ts; here is that of an iterable.
+ */
+import { isUint8Array } from 'node:util/types'
+
+/** Whoever gives a body its chunks. */
+export interface BodyFeed {
+  /** Chunks are wanted, by somebody who waits for them. Called again and again. */
+  resume(): void
+  /** No more chunks for now. */
+  pause(): void
+  /** Nobody will want the rest. */
+  cancel(reason: unknown): void
+  /** All was taken: there is nothing left that a failure could take away. */
+  spent(): void
+  /** Another one takes the chunks from now on. */
+  deliverTo(sink: BodySink): void
+}
+
+/** Whoever takes chunks. */
+export interface BodySink {
+  receive(chunk: Buffer): void
+  complete(): void
+  fail(error: unknown): void
+  /** Whether somebody waits for what comes. */
+  readonly awaited: boolean
+}
+
+/** Takes chunk after chunk from an iterable while they are wanted. */
+export class IterableFeed implements BodyFeed {
+  readonly #chunks: AsyncIterable<unknown>
+  #iterator: AsyncIterator<unknown> | null = null
+  #sink: BodySink | null = null
+  #state: 'paused' | 'flowing' | 'reading' | 'over' = 'paused'
+
+  constructor(chunks: AsyncIterable<unknown>) {
+    this.#chunks = chunks
+  }
+
+  deliverTo(sink: BodySink): void {
+    this.#sink = sink
+  }
+
+  resume(): void {
+    if (this.#state !== 'paused') {
+      if (this.#state === 'reading') this.#state = 'flowing'
+      return
+    }
+    this.#state = 'flowing'
+    this.#iterator ??= this.#chunks[Symbol.asyncIterator]()
+    this.#next()
+  }
+
+  /** What is being read at this moment still comes. */
+  pause(): void {
+    if (this.#state === 'flowing') this.#state = 'reading'
+  }
+
+  cancel(reason: unknown): void {
+    if (this.#state === 'over') return
+    this.#state = 'over'
+    const iterator = this.#iterator ?? this.#chunks[Symbol.asyncIterator]()
+    // A stream is told why; a generator has no way to hear it.
+    Promise.resolve(iterator.return?.(reason)).catch(ignore)
+  }
+
+  spent(): void {}
+
+  #next(): void {
+    let step: Promise<IteratorResult<unknown>>
+    try {
+      step = Promise.resolve(this.#iterator!.next())
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    step.then(
+      (result) => this.#take(result),
+      (error) => this.#fail(error),
+    )
+  }
+
+  #take({ done, value }: IteratorResult<unknown>): void {
+    if (this.#state === 'over') return
+    if (done) {
+      this.#state = 'over'
+      this.#sink!.complete()
+      return
+    }
+    const chunk = toBytes(value)
+    if (chunk === null) {
+      this.cancel(undefined)
+      this.#sink!.fail(new TypeError('Received non-Uint8Array chunk'))
+      return
+    }
+    this.#sink!.receive(chunk)
+    if (this.#state === 'reading') this.#state = 'paused'
+    else if (this.#state === 'flowing') this.#next()
+  }
+
+  #fail(error: unknown): void {
+    if (this.#state === 'over') return
+    this.#state = 'over'
+    this.#sink!.fail(error)
+  }
+}
+
+/** A chunk as bytes; null for what is none. */
+export function toBytes(chunk: unknown): Buffer | null {
+  if (isUint8Array(chunk)) return asBuffer(chunk)
+  return typeof chunk === 'string' ? Buffer.from(chunk) : null
+}
+
+/** The same memory, with what only a Buffer can do. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function ignore(): void {}

@@ -1,0 +1,116 @@
+/**
+ * What a caller gave as a body → a {@link Body} and its type. Known by string tag and by the members that are
+ * used, not by class: there are several implementations of each about.
+ */
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { isAnyArrayBuffer } from 'node:util/types'
+import { loadCrypto, loadWebStreams } from '../base/lazy-modules.ts'
+import type { FormDataLike } from '../request/dispatch-options.ts'
+import { Body, type PulledOrigin } from './body.ts'
+import { proxyOf } from './body-stream.ts'
+import { toText, wellFormed } from './convert.ts'
+import { encodeMultipart } from './multipart-encode.ts'
+
+/** What can be a body. */
+export type BodyInit =
+  | string
+  | ArrayBuffer
+  | SharedArrayBuffer
+  | ArrayBufferView
+  | URLSearchParams
+  | Blob
+  | FormDataLike
+  | FormData
+  | ReadableStream
+  | AsyncIterable<Uint8Array | string>
+
+/** A body that was made from a caller's value. */
+export interface ExtractedBody {
+  readonly body: Body
+  /** What it says of its type; null for nothing. */
+  readonly type: string | null
+  /** Whether it can be had only once. */
+  readonly once: boolean
+}
+
+interface BlobLike {
+  readonly size: number
+  readonly type: string
+  stream(): AsyncIterable<Uint8Array>
+}
+
+/** `where` is for the message about a symbol. */
+export function extractBody(value: unknown, where: string): ExtractedBody {
+  if (typeof value === 'string') {
+    return { body: new Body(wellFormed(value)), type: 'text/plain;charset=UTF-8', once: false }
+  }
+  if (typeof value === 'object' && value !== null) {
+    const extracted = extractObject(value)
+    if (extracted !== null) return extracted
+  }
+  return extractBody(toText(value, where, 'body'), where)
+}
+
+function extractObject(value: object): ExtractedBody | null {
+  if (ArrayBuffer.isView(value)) {
+    // Copied: the caller may go on writing there.
+    const bytes = new Uint8Array(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+    return { body: new Body(bytes), type: null, once: false }
+  }
+  if (isAnyArrayBuffer(value)) {
+    return { body: new Body(new Uint8Array(new Uint8Array(value))), type: null, once: false }
+  }
+  const members = value as Record<PropertyKey, unknown>
+  switch (members[Symbol.toStringTag]) {
+    case 'URLSearchParams':
+      return {
+        body: new Body(String(value)),
+        type: 'application/x-www-form-urlencoded;charset=UTF-8',
+        once: false,
+      }
+    case 'FormData':
+      if (typeof members['append'] === 'function' && isIterable(value)) return extractForm(value)
+      break
+    case 'Blob':
+    case 'File':
+      if (typeof members['stream'] === 'function') return extractBlob(value as BlobLike)
+      break
+    case 'ReadableStream':
+      if (typeof members['getReader'] === 'function') return extractStream(value as ReadableStream)
+      break
+  }
+  if (typeof members[Symbol.asyncIterator] !== 'function') return null
+  if (value instanceof Readable && (Readable.isDisturbed(value) || value.destroyed)) throw unusable()
+  return { body: Body.from(value as AsyncIterable<unknown>), type: null, once: true }
+}
+
+function isIterable(value: object): value is Iterable<[string, unknown]> & FormDataLike {
+  return typeof (value as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function'
+}
+
+function extractForm(form: FormDataLike & Iterable<[string, unknown]>): ExtractedBody {
+  const encoded = encodeMultipart(form, newBoundary())
+  const body = new Body(encoded.bytes() ?? (encoded as PulledOrigin))
+  return { body, type: encoded.contentType, once: false }
+}
+
+/** Drawn from the crypto generator: a predictable boundary lets content forge parts (CVE-2025-22150). */
+function newBoundary(): string {
+  return `----formdata-undici-0${String(loadCrypto().randomInt(0, 10 ** 11)).padStart(11, '0')}`
+}
+
+function extractBlob(blob: BlobLike): ExtractedBody {
+  const origin: PulledOrigin = { length: blob.size, chunks: () => blob.stream() }
+  return { body: new Body(origin), type: blob.type === '' ? null : blob.type, once: false }
+}
+
+function extractStream(stream: ReadableStream): ExtractedBody {
+  if (stream.locked || Readable.isDisturbed(stream as unknown as Readable)) throw unusable()
+  const native = stream instanceof loadWebStreams().ReadableStream
+  return { body: Body.streamed(native ? stream : proxyOf(stream)), type: null, once: true }
+}
+
+function unusable(): TypeError {
+  return new TypeError('Response body object should not be disturbed or locked')
+}

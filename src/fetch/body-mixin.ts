@@ -1,0 +1,124 @@
+/** The members that `Request` and `Response` have in common: the ways to have a body. */
+import { type Blob, File } from 'node:buffer'
+import type { ReadableStream } from 'node:stream/web'
+import { type GatheredBytes, toArrayBuffer, toBlob, toBytes, toJson } from '../api/body-collect.ts'
+import { loadWebStreams } from '../base/lazy-modules.ts'
+import { Body } from './body.ts'
+import { bare } from './body-stream.ts'
+import type { HeaderList } from './header-list.ts'
+import { extractMimeType, type MimeType, serializeMimeType } from './mime-type.ts'
+import { decodeMultipart, decodeUrlEncoded } from './multipart-decode.ts'
+import { FormData } from './runtime-form-data.ts'
+
+/** What the members need of their object. */
+export interface BodyOwner {
+  readonly body: Body | null
+  readonly headers: HeaderList
+}
+
+/** The members themselves. */
+export interface BodyMembers {
+  /** The whole body in memory of its own. */
+  arrayBuffer(): Promise<ArrayBuffer>
+  /** The whole body as a Blob with the type that the headers tell. */
+  blob(): Promise<Blob>
+  /** The whole body in memory of its own. */
+  bytes(): Promise<Uint8Array<ArrayBuffer>>
+  /** The whole body as the runtime's FormData. */
+  formData(): Promise<FormData>
+  /** The whole body, parsed. */
+  json(): Promise<unknown>
+  /** The whole body as text. */
+  text(): Promise<string>
+  /** The body as text, piece by piece. */
+  textStream(): ReadableStream<string>
+}
+
+/** Gives a class these members. `ownerOf` throws for an object of another class. */
+export function defineBodyMembers(prototype: object, ownerOf: (object: object) => BodyOwner): void {
+  const asked = <T>(object: object, answer: (owner: BodyOwner) => Promise<T>): Promise<T> => {
+    try {
+      return answer(ownerOf(object))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+  const members: BodyMembers & ThisType<object> = {
+    blob() {
+      return asked(this, (owner) => {
+        const type = mimeTypeOf(owner)
+        const contentType = type === null ? '' : serializeMimeType(type)
+        return bodyOf(owner).collect(toBlob, { encoding: null, contentType })
+      })
+    },
+    arrayBuffer() {
+      return asked(this, (owner) => bodyOf(owner).collect(toArrayBuffer))
+    },
+    text() {
+      return asked(this, (owner) => (owner.body === null ? Promise.resolve('') : owner.body.collectText()))
+    },
+    json() {
+      return asked(this, (owner) => bodyOf(owner).collect(toJson))
+    },
+    formData() {
+      return asked(this, (owner) => {
+        const type = mimeTypeOf(owner)
+        return bodyOf(owner).collect((gathered) => parseForm(gathered, type))
+      })
+    },
+    bytes() {
+      return asked(this, (owner) => bodyOf(owner).collect(toBytes))
+    },
+    textStream() {
+      const body = bodyOf(ownerOf(this))
+      if (!body.usable) throw new TypeError('Body is unusable: Body has already been read')
+      const { TextDecoderStream } = loadWebStreams()
+      return body.stream.pipeThrough(new TextDecoderStream('utf-8', bare({ fatal: false, ignoreBOM: false })))
+    },
+  }
+  for (const [name, value] of Object.entries(members)) {
+    Object.defineProperty(prototype, name, { value, writable: true, enumerable: true, configurable: true })
+  }
+}
+
+/** An empty one stands for none: it is read like it, and never used up. */
+function bodyOf(owner: BodyOwner): Body {
+  return owner.body ?? new Body('')
+}
+
+function mimeTypeOf({ headers }: BodyOwner): MimeType | null {
+  const value = headers.get('content-type')
+  return value === null ? null : extractMimeType([value])
+}
+
+function parseForm(gathered: GatheredBytes, type: MimeType | null): FormData {
+  if (type?.essence === 'multipart/form-data') return parseMultipart(gathered.view(), type)
+  if (type?.essence !== 'application/x-www-form-urlencoded') {
+    throw new TypeError(
+      'Content-Type was not one of "multipart/form-data" or "application/x-www-form-urlencoded".',
+    )
+  }
+  const form = new FormData()
+  for (const { name, value } of decodeUrlEncoded(gathered.view())) form.append(name, value)
+  return form
+}
+
+function parseMultipart(bytes: Uint8Array, type: MimeType): FormData {
+  const boundary = type.parameters.get('boundary')
+  if (boundary === undefined) throw notAForm('missing boundary in content-type header')
+  const entries = decodeMultipart(bytes, boundary)
+  if ('problem' in entries) throw notAForm(entries.problem)
+  const form = new FormData()
+  for (const entry of entries) {
+    if ('value' in entry) form.append(entry.name, entry.value)
+    else {
+      const file = new File([entry.bytes], entry.filename, { type: entry.contentType })
+      form.append(entry.name, file as unknown as globalThis.Blob, entry.filename)
+    }
+  }
+  return form
+}
+
+function notAForm(problem: string): TypeError {
+  return new TypeError('Failed to parse body as FormData.', { cause: new TypeError(problem) })
+}

@@ -1,0 +1,117 @@
+/**
+ * Between bodies and the runtime's streams. Streams are made with options that inherit from nothing: what
+ * somebody has put on `Object.prototype` must not change them.
+ */
+import type {
+  ReadableByteStreamController,
+  ReadableStream,
+  ReadableStreamDefaultReader,
+} from 'node:stream/web'
+import { loadWebStreams } from '../base/lazy-modules.ts'
+import { toBytes } from './body-feed.ts'
+
+/** A body, as its stream needs it. */
+export interface StreamOwner {
+  onStreamStart(controller: ReadableByteStreamController): void
+  onStreamPull(): void
+  onStreamCancel(reason: unknown): void
+}
+
+/** An object without prototype. */
+export function bare<T extends object>(members: T): T {
+  return Object.assign(Object.create(null), members) as T
+}
+
+/** A stream that asks its owner for each chunk, and keeps none. */
+export function makeByteStream(owner: StreamOwner): ReadableStream<Uint8Array> {
+  const { ReadableStream } = loadWebStreams()
+  return new ReadableStream(
+    bare({
+      type: 'bytes' as const,
+      start: (controller: ReadableByteStreamController) => owner.onStreamStart(controller),
+      pull: () => owner.onStreamPull(),
+      cancel: (reason: unknown) => owner.onStreamCancel(reason),
+    }),
+    bare({ highWaterMark: 0 }),
+  ) as ReadableStream<Uint8Array>
+}
+
+/**
+ * Reads a caller's stream to its end. Through a pipe: `read()` resolves its promise with an object, and a `then`
+ * that somebody put on `Object.prototype` could answer in its place.
+ */
+export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => void): Promise<void> {
+  const { WritableStream } = loadWebStreams()
+  const sink = new WritableStream(
+    bare({
+      write(chunk: unknown) {
+        const bytes = isBytes(chunk)
+        if (bytes === null) throw new TypeError('Received non-Uint8Array chunk')
+        take(bytes)
+      },
+    }),
+  )
+  const options = { preventAbort: false, preventCancel: false, preventClose: false, signal: undefined }
+  // A pipe leaves the stream unlocked; whoever has read a body keeps it.
+  return stream.pipeTo(sink, bare(options) as object).finally(() => void stream.getReader())
+}
+
+function isBytes(chunk: unknown): Buffer | null {
+  return typeof chunk === 'string' ? null : toBytes(chunk)
+}
+
+/** A stream of the same chunks; the one given is locked from now on. */
+export function proxyOf(stream: ReadableStream): ReadableStream {
+  const { ReadableStream } = loadWebStreams()
+  const reader = stream.getReader()
+  return new ReadableStream(
+    bare({
+      async pull(controller: { enqueue(chunk: unknown): void; close(): void }) {
+        const { done, value } = await reader.read()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason: unknown) => reader.cancel(reason),
+    }),
+    bare({ highWaterMark: 0 }),
+  )
+}
+
+/** The chunks of a caller's stream, taken one by one while they are sent. */
+export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> {
+  readonly #reader: ReadableStreamDefaultReader<unknown>
+  #reason: unknown
+
+  constructor(stream: ReadableStream) {
+    this.#reader = stream.getReader()
+  }
+
+  /** Nobody wants the rest, for this reason. */
+  cancel(reason: unknown): void {
+    this.#reason = reason
+    this.#reader.cancel(reason).catch(ignore)
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array | string>> {
+    const { done, value } = await this.#reader.read()
+    if (done) return { done: true, value: undefined }
+    if (toBytes(value) === null) {
+      const error = new TypeError('Received non-Uint8Array chunk')
+      this.cancel(error)
+      throw error
+    }
+    return { done: false, value: value as Uint8Array | string }
+  }
+
+  /** Whoever sends has lost interest; also called after the end. */
+  async return(): Promise<IteratorResult<Uint8Array | string>> {
+    this.#reader.cancel(this.#reason).catch(ignore)
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}
+
+function ignore(): void {}

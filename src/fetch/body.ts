@@ -1,0 +1,409 @@
+/**
+ * The body of a request or a response, in one of a few states. No stream is made before somebody needs one:
+ * what is known stays as it was given, what arrives is held, and `text()` and its like take it from there.
+ * Knows neither where chunks come from ({@link BodyFeed}) nor whose body it is.
+ */
+import { Readable } from 'node:stream'
+import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'
+import {
+  BodyCollector,
+  type CollectContext,
+  type Conversion,
+  toText as decodeText,
+  GatheredBytes,
+} from '../api/body-collect.ts'
+import { Branches, teeStream } from './body-branches.ts'
+import { asBuffer, type BodyFeed, type BodySink, IterableFeed } from './body-feed.ts'
+import { collectStream, makeByteStream, proxyOf } from './body-stream.ts'
+
+/** Bytes that are held for nobody before whoever sends them is asked to wait. */
+const HIGH_WATER_MARK = 65_536
+
+/** Something that is read piece by piece, and can be read again. */
+export interface PulledOrigin {
+  /** In bytes; null when it is not known. */
+  readonly length: number | null
+  chunks(): AsyncIterable<Uint8Array>
+}
+
+/** What a body was made from, and can be made from again. */
+export type BodyOrigin = string | Uint8Array | PulledOrigin
+
+/**
+ * - `held`: known, or arriving; nobody has touched it
+ * - `collecting`: on its way to a `text()` or one of its like
+ * - `used`: collected, sent, or handed over
+ * - `streamed`: there is a stream of it
+ * - `failed`
+ */
+type State = 'held' | 'collecting' | 'used' | 'streamed' | 'failed'
+
+const NOTHING: Buffer[] = []
+
+const NO_CONTEXT: CollectContext = { encoding: null, contentType: '' }
+
+export class Body implements BodySink {
+  #state: State = 'held'
+  #origin: BodyOrigin | null
+  #feed: BodyFeed | null
+  #held: Buffer[] = NOTHING
+  #heldBytes = 0
+  #ended = false
+  #paused = false
+  /** Another body has the same chunks: nobody may give their memory away. */
+  #shared = false
+  #collector: BodyCollector<unknown> | null = null
+  #context: CollectContext = NO_CONTEXT
+  #error: unknown = null
+  #stream: ReadableStream<Uint8Array> | null = null
+  /** Of a stream that was made here; null for a caller's. */
+  #controller: ReadableByteStreamController | null = null
+  #pulled = false
+  /** What the head announced; 0 for nothing. */
+  #expected = 0
+
+  constructor(origin: BodyOrigin | null, feed: BodyFeed | null = null, expected = 0) {
+    this.#origin = origin
+    this.#feed = feed
+    this.#expected = expected
+  }
+
+  /** Of chunks that can be had only once. */
+  static from(chunks: AsyncIterable<unknown>): Body {
+    const feed = new IterableFeed(chunks)
+    const body = new Body(null, feed)
+    feed.deliverTo(body)
+    return body
+  }
+
+  /** Of a stream that the caller made. */
+  static streamed(stream: ReadableStream): Body {
+    const body = new Body(null, null)
+    body.#state = 'streamed'
+    body.#stream = stream
+    return body
+  }
+
+  /** What it was made from, where nobody has touched it. */
+  get origin(): BodyOrigin | null {
+    return this.#state === 'held' ? this.#origin : null
+  }
+
+  get used(): boolean {
+    if (this.#state === 'collecting' || this.#state === 'used') return true
+    return this.#stream !== null && Readable.isDisturbed(this.#stream as unknown as Readable)
+  }
+
+  /** Neither read nor being read. */
+  get usable(): boolean {
+    return !this.used && this.#stream?.locked !== true
+  }
+
+  get awaited(): boolean {
+    return this.#state === 'collecting' || this.#pulled
+  }
+
+  /** Made at the first call. */
+  get stream(): ReadableStream<Uint8Array> {
+    if (this.#stream === null) {
+      const state = this.#state
+      this.#stream = makeByteStream(this)
+      if (state === 'failed') this.#controller!.error(this.#error)
+      else if (state === 'held') this.#state = 'streamed'
+      if (state === 'collecting' || state === 'used') this.#stream.getReader()
+      else if (this.#isEmpty()) this.#close()
+    }
+    return this.#stream
+  }
+
+  /** All of it, converted. `context` is asked for when it is complete. */
+  collect<T>(convert: Conversion<T>, context: CollectContext = NO_CONTEXT): Promise<T> {
+    if (!this.usable) {
+      return Promise.reject(new TypeError('Body is unusable: Body has already been read'))
+    }
+    const state = this.#state
+    if (state === 'failed') return Promise.reject(this.#error)
+    if (state === 'streamed' && this.#controller === null) {
+      return this.#collectForeign(convert, context)
+    }
+    // A stream of ours that nobody has read from holds nothing: all is here.
+    this.#stream?.getReader()
+    this.#state = 'collecting'
+    const origin = this.#origin
+    if (typeof origin === 'string' || origin instanceof Uint8Array) {
+      this.#held = [bytesOf(origin)]
+      this.#heldBytes = this.#held[0]!.byteLength
+      return this.#convertHeld(convert, context)
+    }
+    if (origin !== null) this.#startReading(origin)
+    return this.#ended ? this.#convertHeld(convert, context) : this.#gather(convert, context)
+  }
+
+  /** The text of a string is at hand without bytes. */
+  collectText(): Promise<string> {
+    if (this.#state !== 'held' || typeof this.#origin !== 'string') return this.collect(decodeText)
+    this.#state = 'used'
+    const text = this.#origin
+    this.#origin = null
+    return Promise.resolve(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  }
+
+  /** The same body a second time. Only for a usable one. */
+  clone(): Body {
+    if (this.#state === 'streamed' && this.#controller === null) {
+      const [first, second] = teeStream(this.#stream!)
+      this.#stream = first
+      return Body.streamed(second)
+    }
+    this.#forgetStream()
+    const origin = this.#origin
+    const copy = new Body(origin, null, this.#expected)
+    copy.#state = this.#state
+    copy.#error = this.#error
+    copy.#shared = true
+    this.#shared = true
+    if (this.#state === 'failed' || origin !== null) return copy
+    copy.#held = [...this.#held]
+    copy.#heldBytes = this.#heldBytes
+    copy.#ended = this.#ended
+    copy.#paused = this.#paused
+    if (this.#feed !== null) {
+      const branches = new Branches(this.#feed, this, copy, this.#paused)
+      this.#feed = branches.first
+      copy.#feed = branches.second
+    }
+    return copy
+  }
+
+  /** The content goes to a body of its own; this one is used from now on. */
+  handOver(): Body {
+    if (this.#state === 'streamed' && this.#controller === null) {
+      const taken = Body.streamed(proxyOf(this.#stream!))
+      this.#state = 'used'
+      return taken
+    }
+    this.#forgetStream()
+    const feed = this.#release()
+    const taken = new Body(this.#origin, feed, this.#expected)
+    taken.#state = this.#state
+    taken.#error = this.#error
+    taken.#held = this.#held
+    taken.#heldBytes = this.#heldBytes
+    taken.#ended = this.#ended
+    taken.#paused = this.#paused
+    taken.#shared = this.#shared
+    feed?.deliverTo(taken)
+    this.#state = 'used'
+    this.#held = NOTHING
+    this.#origin = null
+    return taken
+  }
+
+  /** Somebody outside sends it. */
+  markUsed(): void {
+    if (this.#state === 'held') this.#state = 'used'
+  }
+
+  /** Gives up a body that is not wanted any more. */
+  cancel(reason: unknown): void {
+    const stream = this.#stream
+    if (stream !== null && this.#controller === null) {
+      if (!stream.locked) stream.cancel(reason).catch(ignore)
+      return
+    }
+    this.fail(reason)
+    this.#release()?.cancel(reason)
+  }
+
+  receive(chunk: Buffer): void {
+    if (this.#ended || chunk.byteLength === 0) return
+    switch (this.#state) {
+      case 'collecting':
+        this.#collector!.gathered.add(chunk)
+        return
+      case 'streamed':
+        if (this.#pulled && this.#held.length === 0) {
+          this.#pulled = false
+          this.#enqueue(chunk)
+          return
+        }
+        break
+      case 'held':
+        break
+      default:
+        return
+    }
+    if (this.#held === NOTHING) this.#held = [chunk]
+    else this.#held.push(chunk)
+    this.#heldBytes += chunk.byteLength
+    if (this.#heldBytes >= HIGH_WATER_MARK && !this.#paused) {
+      this.#paused = true
+      this.#feed?.pause()
+    }
+  }
+
+  complete(): void {
+    if (this.#ended) return
+    this.#ended = true
+    if (this.#state === 'collecting') this.#finish()
+    else if (this.#state === 'streamed' && this.#held.length === 0) this.#close()
+  }
+
+  fail(error: unknown): void {
+    const state = this.#state
+    if (state === 'used' || state === 'failed') return
+    const collector = this.#collector
+    this.#state = state === 'collecting' ? 'used' : 'failed'
+    this.#error = error
+    this.#held = NOTHING
+    this.#heldBytes = 0
+    this.#collector = null
+    this.#pulled = false
+    if (state === 'collecting') collector?.fail(error)
+    else if (state === 'streamed') this.#controller?.error(error)
+  }
+
+  // What the stream calls.
+
+  /** The stream was made. */
+  onStreamStart(controller: ReadableByteStreamController): void {
+    this.#controller = controller
+  }
+
+  /** Somebody reads from the stream. */
+  onStreamPull(): void {
+    if (this.#state !== 'streamed') return
+    const origin = this.#origin
+    if (typeof origin === 'string' || origin instanceof Uint8Array) {
+      this.#origin = null
+      this.#enqueue(bytesOf(origin))
+      this.#close()
+      return
+    }
+    if (origin !== null) this.#startReading(origin)
+    const chunk = this.#held.shift()
+    if (chunk === undefined) {
+      this.#pulled = true
+    } else {
+      this.#heldBytes -= chunk.byteLength
+      this.#enqueue(chunk)
+      if (this.#ended && this.#held.length === 0) {
+        this.#close()
+        return
+      }
+    }
+    this.#resume()
+  }
+
+  onStreamCancel(reason: unknown): void {
+    if (this.#state !== 'streamed') return
+    this.#state = 'used'
+    this.#held = NOTHING
+    this.#pulled = false
+    this.#release()?.cancel(reason)
+  }
+
+  #startReading(origin: PulledOrigin): void {
+    const feed = new IterableFeed(origin.chunks())
+    feed.deliverTo(this)
+    this.#feed = feed
+    this.#origin = null
+  }
+
+  #resume(): void {
+    if (this.#ended) return
+    this.#paused = false
+    this.#feed?.resume()
+  }
+
+  /** Nothing is there, and nothing will come. */
+  #isEmpty(): boolean {
+    const origin = this.#origin
+    if (typeof origin === 'string') return origin === ''
+    if (origin instanceof Uint8Array) return origin.byteLength === 0
+    return this.#ended && this.#held.length === 0
+  }
+
+  /** A byte stream takes the memory of what it is given away from everybody else. */
+  #enqueue(chunk: Uint8Array): void {
+    const own = !this.#shared && chunk.byteLength === chunk.buffer.byteLength
+    this.#controller!.enqueue(own && chunk.buffer instanceof ArrayBuffer ? chunk : new Uint8Array(chunk))
+  }
+
+  #close(): void {
+    const controller = this.#controller!
+    this.#pulled = false
+    controller.close()
+    // A reader that brought its own memory waits until it is given back.
+    controller.byobRequest?.respond(0)
+    this.#release()?.spent()
+  }
+
+  #convertHeld<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
+    const gathered = new GatheredBytes(this.#held, this.#heldBytes)
+    this.#state = 'used'
+    this.#held = NOTHING
+    this.#origin = null
+    this.#release()?.spent()
+    try {
+      return Promise.resolve(convert(gathered, context))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  #gather<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const collector = new BodyCollector(convert, resolve, reject)
+      this.#collector = collector as BodyCollector<unknown>
+      this.#context = context
+      collector.gathered.expect(this.#expected)
+      for (const chunk of this.#held) collector.gathered.add(chunk)
+      this.#held = NOTHING
+      this.#heldBytes = 0
+      this.#resume()
+    })
+  }
+
+  #finish(): void {
+    const collector = this.#collector!
+    this.#state = 'used'
+    this.#collector = null
+    this.#origin = null
+    this.#release()?.spent()
+    try {
+      collector.finish(this.#context)
+    } catch (error) {
+      collector.fail(error)
+    }
+  }
+
+  #collectForeign<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
+    const gathered = new GatheredBytes()
+    const collected = collectStream(this.#stream!, (chunk) => gathered.add(chunk))
+    this.#state = 'used'
+    return collected.then(() => convert(gathered, context))
+  }
+
+  /** The feed is asked for nothing any more. */
+  #release(): BodyFeed | null {
+    const feed = this.#feed
+    this.#feed = null
+    return feed
+  }
+
+  /** Takes back what a stream of ours would give, which nobody has read from; that stream stays locked. */
+  #forgetStream(): void {
+    if (this.#stream === null || this.#state === 'failed') return
+    this.#stream.getReader()
+    this.#stream = null
+    this.#controller = null
+    this.#state = 'held'
+  }
+}
+
+function bytesOf(origin: string | Uint8Array): Buffer {
+  return typeof origin === 'string' ? Buffer.from(origin) : asBuffer(origin)
+}
+
+function ignore(): void {}

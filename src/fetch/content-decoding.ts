@@ -1,0 +1,85 @@
+/**
+ * A response's body on its way through its decoders. The engine waits while they have enough to do, and they
+ * wait while the body wants nothing: a small response that unpacks to gigabytes is unpacked as it is read.
+ */
+import type { DispatchController } from '../request/dispatch-handler.ts'
+import { type Decoder, decodersFor } from './decode.ts'
+
+/** Who gets what comes out. */
+export interface DecodingTarget {
+  onDecoded(chunk: Buffer): void
+  onDecodedEnd(): void
+  onDecodeError(error: Error): void
+}
+
+/** Null where nothing is to be undone. */
+export function openDecoding(
+  contentEncoding: string | null,
+  target: DecodingTarget,
+  controller: DispatchController,
+): ContentDecoding | { readonly problem: string } | null {
+  if (contentEncoding === null) return null
+  const decoders = decodersFor(contentEncoding)
+  if (decoders === null || 'problem' in decoders) return decoders
+  return decoders.length === 0 ? null : new ContentDecoding(decoders, target, controller)
+}
+
+export class ContentDecoding {
+  readonly #decoders: readonly Decoder[]
+  readonly #first: Decoder
+  readonly #last: Decoder
+  readonly #controller: DispatchController
+  #isOver = false
+
+  constructor(decoders: readonly Decoder[], target: DecodingTarget, controller: DispatchController) {
+    this.#decoders = decoders
+    this.#first = decoders[0]!
+    this.#last = decoders.at(-1)!
+    this.#controller = controller
+    decoders.forEach((decoder, index) => {
+      decoder.on('error', (error: Error) => {
+        if (this.#isOver) return
+        this.destroy()
+        target.onDecodeError(error)
+      })
+      const next = decoders[index + 1]
+      if (next !== undefined) decoder.pipe(next)
+    })
+    this.#first.on('drain', () => this.#controller.resume())
+    this.#last.on('data', (chunk: Buffer) => {
+      if (!this.#isOver) target.onDecoded(chunk)
+    })
+    this.#last.on('end', () => {
+      if (this.#isOver) return
+      this.#isOver = true
+      target.onDecodedEnd()
+    })
+  }
+
+  write(chunk: Uint8Array): void {
+    if (!this.#first.write(chunk)) this.#controller.pause()
+  }
+
+  end(): void {
+    this.#first.end()
+  }
+
+  pause(): void {
+    this.#last.pause()
+  }
+
+  resume(): void {
+    this.#last.resume()
+  }
+
+  /** Nothing comes out any more. */
+  destroy(): void {
+    this.#isOver = true
+    for (const decoder of this.#decoders) decoder.destroy()
+  }
+}
+
+/** Most bytes that may come out. */
+export function limitOf({ maxResponseSize }: DispatchController): number {
+  return maxResponseSize === undefined || maxResponseSize < 0 ? Number.POSITIVE_INFINITY : maxResponseSize
+}

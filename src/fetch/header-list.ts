@@ -1,0 +1,153 @@
+/**
+ * The fields of a request or a response, as the fetch standard keeps them: in order, each name once, with the
+ * spelling it was first given in. A list that was received stays the object it came as until somebody writes
+ * or iterates: most callers ask for one field or none. Checks nothing.
+ */
+import type { HeaderObject } from '../protocol/header-block.ts'
+
+/** One name and its value, the name in lower case. */
+export type HeaderPair = [name: string, value: string]
+
+/** Whose values are never joined: a cookie's date has a comma in it. */
+const SET_COOKIE = 'set-cookie'
+
+interface Field {
+  readonly name: string
+  /** A list for `set-cookie` only. */
+  value: string | string[]
+}
+
+export class HeaderList {
+  #received: HeaderObject | null
+  /** By lower-case name; null as long as the list is as it was received. */
+  #fields: Map<string, Field> | null = null
+  #sorted: readonly HeaderPair[] | null = null
+
+  constructor(received: HeaderObject | null = null) {
+    this.#received = received
+  }
+
+  get isEmpty(): boolean {
+    return this.#received === null && (this.#fields === null || this.#fields.size === 0)
+  }
+
+  /** `lower` is a name in lower case, as in all methods that take one. */
+  get(lower: string): string | null {
+    const received = this.#received
+    if (received !== null) {
+      const value = Object.hasOwn(received, lower) ? received[lower] : undefined
+      return value === undefined ? null : joined(lower, value)
+    }
+    const field = this.#fields?.get(lower)
+    return field === undefined ? null : joined(lower, field.value)
+  }
+
+  has(lower: string): boolean {
+    const received = this.#received
+    if (received !== null) return Object.hasOwn(received, lower) && received[lower] !== undefined
+    return this.#fields?.has(lower) === true
+  }
+
+  /** The values of `set-cookie`, one by one. */
+  setCookies(): string[] {
+    const received = this.#received
+    const value = received === null ? this.#fields?.get(SET_COOKIE)?.value : ownValue(received, SET_COOKIE)
+    if (value === undefined) return []
+    return typeof value === 'string' ? [value] : [...value]
+  }
+
+  append(name: string, lower: string, value: string): void {
+    const fields = this.#writable()
+    const present = fields.get(lower)
+    if (present === undefined) {
+      fields.set(lower, { name, value: lower === SET_COOKIE ? [value] : value })
+    } else if (typeof present.value === 'string') {
+      present.value = `${present.value}${separatorOf(lower)}${value}`
+    } else {
+      present.value.push(value)
+    }
+  }
+
+  set(name: string, lower: string, value: string): void {
+    const fields = this.#writable()
+    const present = fields.get(lower)
+    const whole = lower === SET_COOKIE ? [value] : value
+    if (present === undefined) fields.set(lower, { name, value: whole })
+    else present.value = whole
+  }
+
+  delete(lower: string): void {
+    if (this.has(lower)) this.#writable().delete(lower)
+  }
+
+  /** Sorted by name; made once, and again after a write. */
+  sorted(): readonly HeaderPair[] {
+    this.#sorted ??= this.#sort()
+    return this.#sorted
+  }
+
+  /** In the order of the first appearance, with the spelling of names that was given. */
+  forEach(visit: (name: string, lower: string, value: string | string[]) => void): void {
+    if (this.#received === null && this.#fields === null) return
+    for (const [lower, { name, value }] of this.#map()) visit(name, lower, value)
+  }
+
+  copy(): HeaderList {
+    const copy = new HeaderList()
+    if (this.isEmpty) return copy
+    const fields = new Map<string, Field>()
+    for (const [lower, { name, value }] of this.#map()) {
+      fields.set(lower, { name, value: typeof value === 'string' ? value : [...value] })
+    }
+    copy.#fields = fields
+    return copy
+  }
+
+  #sort(): readonly HeaderPair[] {
+    const pairs: HeaderPair[] = []
+    this.forEach((_name, lower, value) => {
+      if (typeof value === 'string') pairs.push([lower, value])
+      else for (const one of value) pairs.push([lower, one])
+    })
+    // Stable, so that cookies stay in order. Names are ASCII: comparing them as strings compares their bytes.
+    return pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  }
+
+  #writable(): Map<string, Field> {
+    this.#sorted = null
+    return this.#map()
+  }
+
+  #map(): Map<string, Field> {
+    if (this.#fields !== null) return this.#fields
+    const fields = new Map<string, Field>()
+    const received = this.#received
+    if (received !== null) {
+      for (const name of Object.keys(received)) {
+        const value = received[name]
+        if (value !== undefined) fields.set(name, { name, value: kept(name, value) })
+      }
+    }
+    this.#received = null
+    this.#fields = fields
+    return fields
+  }
+}
+
+function ownValue(received: HeaderObject, lower: string): string | string[] | undefined {
+  return Object.hasOwn(received, lower) ? received[lower] : undefined
+}
+
+function kept(lower: string, value: string | string[]): string | string[] {
+  if (lower === SET_COOKIE) return typeof value === 'string' ? [value] : [...value]
+  return joined(lower, value)
+}
+
+function joined(lower: string, value: string | string[]): string {
+  return typeof value === 'string' ? value : value.join(separatorOf(lower))
+}
+
+/** RFC 9113 §8.2.3 lets a sender split `cookie`, which no comma can put together again. */
+function separatorOf(lower: string): string {
+  return lower === 'cookie' ? '; ' : ', '
+}

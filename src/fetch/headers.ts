@@ -1,0 +1,340 @@
+// biome-ignore-all lint/complexity/noArguments: Web IDL counts the arguments, be they undefined or not
+/**
+ * The class `Headers`. A server's client needs names that browsers forbid (`cookie`, `host`, `set-cookie`), so
+ * the only guard is that the headers of a response that was received cannot be changed.
+ */
+import { isProxy } from 'node:util/types'
+import { defineKind, isInstance } from '../base/kind.ts'
+import { isFieldValue } from '../protocol/ascii.ts'
+import { isFieldName, lowerCaseName } from '../protocol/header-names.ts'
+import {
+  illegalInvocation,
+  requireArguments,
+  setTag,
+  showInspected,
+  showMembers,
+  toByteString,
+} from './convert.ts'
+import { HeaderList, type HeaderPair } from './header-list.ts'
+import { markUncloneable } from './uncloneable.ts'
+
+/** What `Headers` can be made from. */
+export type HeadersInit =
+  | Headers
+  | Iterable<readonly [string, string]>
+  | Iterable<readonly string[]>
+  | Readonly<Record<string, string | readonly string[] | number | undefined>>
+  | { readonly [Symbol.iterator]: () => Iterator<readonly [string, string]> }
+
+export type HeadersGuard = 'none' | 'immutable'
+
+/** Given to the constructor by this package only. */
+const INTERNAL = Symbol('internal')
+
+const FORBIDDEN_IN_VALUE = /[\0\r\n]/
+
+/** The list behind an object of the class; null for any other. */
+export let listIn: (value: object) => HeaderList | null
+
+/** Headers over a list that is shared with whoever made it. */
+export let makeHeaders: (list: HeaderList, guard: HeadersGuard) => Headers
+
+/** The fields of a request or a response. */
+export class Headers {
+  #list: HeaderList
+  #guard: HeadersGuard = 'none'
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
+  static {
+    listIn = (value) => (#list in value ? value.#list : null)
+    makeHeaders = (list, guard) => {
+      const headers = new Headers(INTERNAL as never)
+      headers.#list = list
+      headers.#guard = guard
+      return headers
+    }
+  }
+
+  constructor(init: HeadersInit | undefined = undefined) {
+    markUncloneable(this)
+    this.#list = new HeaderList()
+    if (init !== undefined && (init as unknown) !== INTERNAL) fillHeaders(this.#list, init)
+  }
+
+  /** Adds a value to those the name has. */
+  append(name: string, value: string): void {
+    checkReceiver(this)
+    requireArguments(arguments.length, 2, 'Headers.append')
+    const [field, text] = checkedField('Headers.append', name, value)
+    this.#refuseWrites()
+    this.#list.append(field, lowerCaseName(field), text)
+  }
+
+  /** Takes a field away. */
+  delete(name: string): void {
+    checkReceiver(this)
+    requireArguments(arguments.length, 1, 'Headers.delete')
+    const lower = checkedName('Headers.delete', name)
+    this.#refuseWrites()
+    this.#list.delete(lower)
+  }
+
+  /** The value of a field, or all its values joined; null for none. */
+  get(name: string): string | null {
+    checkReceiver(this)
+    requireArguments(arguments.length, 1, 'Headers.get')
+    return this.#list.get(checkedName('Headers.get', name))
+  }
+
+  /** Whether there is such a field. */
+  has(name: string): boolean {
+    checkReceiver(this)
+    requireArguments(arguments.length, 1, 'Headers.has')
+    return this.#list.has(checkedName('Headers.has', name))
+  }
+
+  /** Gives a name this value and no other. */
+  set(name: string, value: string): void {
+    checkReceiver(this)
+    requireArguments(arguments.length, 2, 'Headers.set')
+    const [field, text] = checkedField('Headers.set', name, value)
+    this.#refuseWrites()
+    this.#list.set(field, lowerCaseName(field), text)
+  }
+
+  /** The values of `set-cookie`, one by one. */
+  getSetCookie(): string[] {
+    checkReceiver(this)
+    return this.#list.setCookies()
+  }
+
+  /** The names, sorted and in lower case. */
+  keys(): HeadersIterator<string> {
+    checkReceiver(this)
+    return makeIterator(this.#list, 'key') as HeadersIterator<string>
+  }
+
+  /** The values, in the order of the names. */
+  values(): HeadersIterator<string> {
+    checkReceiver(this)
+    return makeIterator(this.#list, 'value') as HeadersIterator<string>
+  }
+
+  /** Names and values, sorted by name. */
+  entries(): HeadersIterator<[string, string]> {
+    checkReceiver(this)
+    return makeIterator(this.#list, 'entry') as HeadersIterator<[string, string]>
+  }
+
+  /** Calls back with each value and its name. */
+  forEach(
+    callback: (value: string, name: string, headers: Headers) => void,
+    thisArgument: unknown = undefined,
+  ): void {
+    checkReceiver(this)
+    requireArguments(arguments.length, 1, 'Headers.forEach')
+    if (typeof callback !== 'function') {
+      throw new TypeError("Failed to execute 'forEach' on 'Headers': parameter 1 is not of type 'Function'.")
+    }
+    for (const [name, value] of this.entries()) callback.call(thisArgument, value, name, this)
+  }
+
+  declare [Symbol.iterator]: () => HeadersIterator<[string, string]>
+  declare readonly [Symbol.toStringTag]: string
+
+  #refuseWrites(): void {
+    if (this.#guard === 'immutable') throw new TypeError('immutable')
+  }
+}
+
+const { entries } = Headers.prototype
+Object.defineProperty(Headers.prototype, Symbol.iterator, {
+  value: entries,
+  writable: true,
+  configurable: true,
+})
+setTag(Headers.prototype, 'Headers')
+defineKind(Headers, 'ventuno.Headers')
+showInspected(Headers.prototype, 'Headers', (headers) => {
+  const shown: Record<string, string | string[]> = {}
+  listIn(headers)?.forEach((name, _lower, value) => {
+    shown[name] = typeof value !== 'string' && value.length === 1 ? value[0]! : value
+  })
+  return shown
+})
+showMembers(Headers.prototype, [
+  'append',
+  'delete',
+  'get',
+  'has',
+  'set',
+  'getSetCookie',
+  'keys',
+  'values',
+  'entries',
+  'forEach',
+])
+
+/** A private method would refuse, too, but in the engine's words. */
+function checkReceiver(receiver: object): void {
+  if (listIn(Object(receiver)) === null) throw illegalInvocation()
+}
+
+/** Adds all of `init`; throws for what cannot be a field. */
+export function fillHeaders(list: HeaderList, init: unknown): void {
+  if (typeof init !== 'object' || init === null) {
+    if (typeof init !== 'function') {
+      throw new TypeError(
+        'Headers constructor: Argument 1 could not be converted to one of: sequence<sequence<ByteString>>, record<ByteString, ByteString>.',
+      )
+    }
+  }
+  const iterator = (init as Partial<Iterable<unknown>>)[Symbol.iterator]
+  if (iterator === undefined || iterator === null || iterator === pollutedIterator()) {
+    fillFromRecord(list, init as Record<PropertyKey, unknown>)
+    return
+  }
+  const known = iterator === entries ? listIn(init as object) : null
+  if (known === null) fillFromPairs(list, init as Iterable<unknown>)
+  else known.forEach((name, lower, value) => void appendAll(list, name, lower, value))
+}
+
+/** One that somebody put on Object.prototype would turn every plain object into something else. */
+function pollutedIterator(): unknown {
+  return (Object.prototype as Record<PropertyKey, unknown>)[Symbol.iterator]
+}
+
+function appendAll(list: HeaderList, name: string, lower: string, value: string | string[]): void {
+  if (typeof value === 'string') list.append(name, lower, value)
+  else for (const one of value) list.append(name, lower, one)
+}
+
+function fillFromPairs(list: HeaderList, init: Iterable<unknown>): void {
+  if (typeof (init as Iterable<unknown>)[Symbol.iterator] !== 'function') {
+    throw new TypeError('Headers constructor: init is not iterable.')
+  }
+  let index = 0
+  for (const item of init) {
+    if ((typeof item !== 'object' && typeof item !== 'function') || item === null || !isIterable(item)) {
+      const shown = typeof item === 'string' ? JSON.stringify(item) : String(item)
+      throw new TypeError(`Headers constructor: init[${index}] (${shown}) is not iterable.`)
+    }
+    const pair = [...item]
+    if (pair.length !== 2) {
+      throw new TypeError(
+        `Headers constructor: expected name/value pair to be length 2, found ${pair.length}.`,
+      )
+    }
+    appendChecked(list, pair[0], pair[1])
+    index++
+  }
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  return typeof (value as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function'
+}
+
+function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): void {
+  // A proxy may see in which order it is asked; others are asked in the quicker way.
+  if (isProxy(init) || Object.getOwnPropertySymbols(init).length > 0) {
+    for (const name of Reflect.ownKeys(init)) {
+      if (Object.prototype.propertyIsEnumerable.call(init, name)) appendChecked(list, name, init[name])
+    }
+    return
+  }
+  for (const name of Object.keys(init)) appendChecked(list, name, init[name])
+}
+
+function appendChecked(list: HeaderList, name: unknown, value: unknown): void {
+  // Nearly all fields are strings that may go to the wire as they are.
+  if (typeof name === 'string' && typeof value === 'string' && isFieldName(name) && isPlainValue(value)) {
+    list.append(name, lowerCaseName(name), value)
+    return
+  }
+  const [field, text] = checkedField('Headers.append', name, value)
+  list.append(field, lowerCaseName(field), text)
+}
+
+function isPlainValue(value: string): boolean {
+  return (
+    isFieldValue(value) &&
+    !isHttpSpace(value.charCodeAt(0)) &&
+    !isHttpSpace(value.charCodeAt(value.length - 1))
+  )
+}
+
+function checkedField(where: string, name: unknown, value: unknown): [name: string, value: string] {
+  const field = toByteString(name, where, 'name')
+  const text = normalized(toByteString(value, where, 'value'))
+  if (!isFieldName(field))
+    throw new TypeError(`${where}: ${JSON.stringify(field)} is an invalid header name.`)
+  if (FORBIDDEN_IN_VALUE.test(text)) {
+    throw new TypeError(`${where}: "${text}" is an invalid header value.`)
+  }
+  return [field, text]
+}
+
+function checkedName(where: string, name: unknown): string {
+  const field = toByteString(name, where, 'name')
+  if (!isFieldName(field)) throw new TypeError(`${where}: "${field}" is an invalid header name.`)
+  return lowerCaseName(field)
+}
+
+/** Without the white space around it. */
+function normalized(value: string): string {
+  let start = 0
+  let end = value.length
+  while (start < end && isHttpSpace(value.charCodeAt(start))) start++
+  while (end > start && isHttpSpace(value.charCodeAt(end - 1))) end--
+  return start === 0 && end === value.length ? value : value.slice(start, end)
+}
+
+function isHttpSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d
+}
+
+type IterationKind = 'key' | 'value' | 'entry'
+
+/** What `keys()`, `values()` and `entries()` give. */
+export interface HeadersIterator<T> extends IterableIterator<T> {
+  next(): IteratorResult<T, undefined>
+  [Symbol.iterator](): HeadersIterator<T>
+}
+
+/** Reads the list as it is now at each step: a field that is added while somebody iterates may still come. */
+class Iteration {
+  readonly #list: HeaderList
+  readonly #kind: IterationKind
+  #index = 0
+
+  constructor(list: HeaderList, kind: IterationKind) {
+    this.#list = list
+    this.#kind = kind
+  }
+
+  next(): IteratorResult<string | HeaderPair, undefined> {
+    if (!(#list in this)) {
+      throw new TypeError("'next' called on an object that does not implement interface Headers Iterator.")
+    }
+    const pair = this.#list.sorted()[this.#index]
+    if (pair === undefined) return { value: undefined, done: true }
+    this.#index++
+    const [name, value] = pair
+    if (this.#kind === 'entry') return { value: [name, value], done: false }
+    return { value: this.#kind === 'key' ? name : value, done: false }
+  }
+}
+
+const IteratorPrototype: object = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()))
+Object.setPrototypeOf(Iteration.prototype, IteratorPrototype)
+Reflect.deleteProperty(Iteration.prototype, 'constructor')
+setTag(Iteration.prototype, 'Headers Iterator')
+showMembers(Iteration.prototype, ['next'])
+
+function makeIterator(list: HeaderList, kind: IterationKind): unknown {
+  return new Iteration(list, kind)
+}

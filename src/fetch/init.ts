@@ -1,0 +1,290 @@
+/**
+ * What `fetch` and `Request` are given → one record that both work with. Each member is read once, in the order
+ * of names that Web IDL prescribes, and everything is checked here.
+ */
+import { inspect } from 'node:util'
+import type { AbortSource } from '../base/signal.ts'
+import type { DispatcherLike } from '../dispatcher/dispatcher1-wrapper.ts'
+import { isToken } from '../protocol/ascii.ts'
+import type { Body } from './body.ts'
+import { type BodyInit, extractBody } from './body-init.ts'
+import { toByteString, toEnum, toText, wellFormed } from './convert.ts'
+import { getGlobalOrigin } from './global-origin.ts'
+import { HeaderList } from './header-list.ts'
+import { fillHeaders, type HeadersInit } from './headers.ts'
+import type { ReferrerPolicy } from './referrer.ts'
+import type { UrlParts } from './url-parts.ts'
+
+const MODES = ['navigate', 'same-origin', 'no-cors', 'cors'] as const
+const CREDENTIALS = ['omit', 'same-origin', 'include'] as const
+const CACHES = ['default', 'no-store', 'reload', 'no-cache', 'force-cache', 'only-if-cached'] as const
+const REDIRECTS = ['follow', 'manual', 'error'] as const
+const DUPLEXES = ['half'] as const
+const PRIORITIES = ['high', 'low', 'auto'] as const
+const POLICIES = [
+  '',
+  'no-referrer',
+  'no-referrer-when-downgrade',
+  'same-origin',
+  'origin',
+  'strict-origin',
+  'origin-when-cross-origin',
+  'strict-origin-when-cross-origin',
+  'unsafe-url',
+] as const satisfies readonly (ReferrerPolicy | '')[]
+
+/** What the request is for, as the standard's modes have it. */
+export type RequestMode = (typeof MODES)[number]
+/** Kept and told; no credentials are stored. */
+export type RequestCredentials = (typeof CREDENTIALS)[number]
+/** What to ask caches on the way for. */
+export type RequestCache = (typeof CACHES)[number]
+/** What becomes of a redirect. */
+export type RequestRedirect = (typeof REDIRECTS)[number]
+/** Kept; without effect. */
+export type RequestPriority = (typeof PRIORITIES)[number]
+
+/** Options of `fetch` and `Request`: those of the standard, and who sends the request. */
+export interface RequestInit {
+  /** Not with GET and HEAD. Streams and iterables need `duplex`. */
+  body?: BodyInit | null | undefined
+  /** Milliseconds between two pieces of the response body. Default: the dispatcher's. */
+  bodyTimeout?: number | null | undefined
+  /** Default: `'default'`. */
+  cache?: RequestCache | undefined
+  /** Kept; no credentials are stored. Default: `'same-origin'`. */
+  credentials?: RequestCredentials | undefined
+  /** Who sends it. Default: the global dispatcher. */
+  dispatcher?: DispatcherLike | null | undefined
+  /** Needed with a stream as body. */
+  duplex?: 'half' | undefined
+  headers?: HeadersInit | undefined
+  /** Milliseconds for the complete response head. Default: the dispatcher's. */
+  headersTimeout?: number | null | undefined
+  /** Hashes of which the strongest must match the body. */
+  integrity?: string | undefined
+  /** Kept; a stream cannot be sent with it. */
+  keepalive?: boolean | undefined
+  /** Default: GET. */
+  method?: string | undefined
+  /** Default: `'cors'`. */
+  mode?: RequestMode | undefined
+  /** Without effect. */
+  priority?: RequestPriority | undefined
+  /** Default: `'follow'`. */
+  redirect?: RequestRedirect | undefined
+  /** A URL, `''` for none. */
+  referrer?: string | undefined
+  referrerPolicy?: ReferrerPolicy | '' | undefined
+  /** Anything with `aborted` and `addEventListener`. */
+  signal?: AbortSignal | AbortSource | null | undefined
+  /** Only null is accepted. */
+  window?: null | undefined
+}
+
+/** One request as the algorithm of `fetch` sees it. */
+export interface RequestRecord {
+  method: string
+  url: UrlParts
+  headers: HeaderList
+  body: Body | null
+  mode: RequestMode
+  credentials: RequestCredentials
+  cache: RequestCache
+  redirect: RequestRedirect
+  /** A URL, or one of the two words. */
+  referrer: 'client' | 'no-referrer' | URL
+  referrerPolicy: ReferrerPolicy | ''
+  integrity: string
+  keepalive: boolean
+  signal: AbortSource | null
+  dispatcher: DispatcherLike | null
+  headersTimeout: number | null
+  bodyTimeout: number | null
+}
+
+export function newRecord(url: UrlParts): RequestRecord {
+  return {
+    method: 'GET',
+    url,
+    headers: new HeaderList(),
+    body: null,
+    mode: 'cors',
+    credentials: 'same-origin',
+    cache: 'default',
+    redirect: 'follow',
+    referrer: 'client',
+    referrerPolicy: '',
+    integrity: '',
+    keepalive: false,
+    signal: null,
+    dispatcher: null,
+    headersTimeout: null,
+    bodyTimeout: null,
+  }
+}
+
+/** Everything of `init` in its own kind; undefined where it says nothing. */
+interface ReadInit {
+  readonly body: unknown
+  readonly duplex: 'half' | undefined
+  readonly headers: unknown
+}
+
+const NOTHING: ReadInit = { body: undefined, duplex: undefined, headers: undefined }
+
+/** What stands for a request that is made from another one: the record of that, as far as `init` changes nothing. */
+export function applyInit(record: RequestRecord, init: RequestInit | null): RequestRecord {
+  const read = init === null ? NOTHING : readInit(record, init)
+  if (read.headers !== undefined) {
+    record.headers = new HeaderList()
+    fillHeaders(record.headers, read.headers)
+  }
+  const hasBody = (read.body !== undefined && read.body !== null) || record.body !== null
+  if (hasBody && (record.method === 'GET' || record.method === 'HEAD')) {
+    throw new TypeError('Request with GET/HEAD method cannot have body.')
+  }
+  if (read.body !== undefined && read.body !== null) setBody(record, read.body, read.duplex)
+  return record
+}
+
+function readInit(record: RequestRecord, init: RequestInit): ReadInit {
+  const {
+    body,
+    bodyTimeout,
+    cache,
+    credentials,
+    dispatcher,
+    duplex,
+    headers,
+    headersTimeout,
+    integrity,
+    keepalive,
+    method,
+    mode,
+    priority,
+    redirect,
+    referrer,
+    referrerPolicy,
+    signal,
+    window,
+  } = init
+  if (window !== undefined && window !== null) {
+    throw new TypeError(`'window' option '${String(window)}' must be null`)
+  }
+  const changes =
+    body !== undefined ||
+    cache !== undefined ||
+    credentials !== undefined ||
+    duplex !== undefined ||
+    headers !== undefined ||
+    integrity !== undefined ||
+    keepalive !== undefined ||
+    method !== undefined ||
+    mode !== undefined ||
+    priority !== undefined ||
+    redirect !== undefined ||
+    referrer !== undefined ||
+    referrerPolicy !== undefined ||
+    signal !== undefined ||
+    window !== undefined
+  if (changes) {
+    if (record.mode === 'navigate') record.mode = 'same-origin'
+    record.referrer = 'client'
+    record.referrerPolicy = ''
+  }
+  if (cache !== undefined) record.cache = toEnum(cache, CACHES, 'RequestInit')
+  if (credentials !== undefined) record.credentials = toEnum(credentials, CREDENTIALS, 'RequestInit')
+  const half = duplex === undefined ? undefined : toEnum(duplex, DUPLEXES, 'RequestInit')
+  if (integrity !== undefined) record.integrity = toText(integrity, 'RequestInit', 'integrity')
+  if (keepalive !== undefined) record.keepalive = Boolean(keepalive)
+  if (method !== undefined) record.method = toMethod(toByteString(method, 'RequestInit', 'method'))
+  if (mode !== undefined) {
+    record.mode = toEnum(mode, MODES, 'RequestInit')
+    if (record.mode === 'navigate') {
+      throw new TypeError('Request constructor: invalid request mode navigate.')
+    }
+  }
+  if (priority !== undefined) toEnum(priority, PRIORITIES, 'RequestInit')
+  if (redirect !== undefined) record.redirect = toEnum(redirect, REDIRECTS, 'RequestInit')
+  if (referrer !== undefined) record.referrer = toReferrer(toText(referrer, 'RequestInit', 'referrer'))
+  if (referrerPolicy !== undefined) {
+    record.referrerPolicy = toEnum(referrerPolicy, POLICIES, 'RequestInit')
+  }
+  if (signal !== undefined) record.signal = toSignal(signal)
+  if (dispatcher !== undefined && dispatcher !== null) record.dispatcher = dispatcher
+  if (headersTimeout !== undefined) record.headersTimeout = headersTimeout
+  if (bodyTimeout !== undefined) record.bodyTimeout = bodyTimeout
+  if (record.cache === 'only-if-cached' && record.mode !== 'same-origin') {
+    throw new TypeError("'only-if-cached' can be set only with 'same-origin' mode")
+  }
+  return { body, duplex: half, headers }
+}
+
+function setBody(record: RequestRecord, value: unknown, duplex: 'half' | undefined): void {
+  if (record.keepalive && isOnce(value)) throw new TypeError('keepalive')
+  const { body, type, once } = extractBody(value, 'Request')
+  if (type !== null && !record.headers.has('content-type')) {
+    record.headers.append('content-type', 'content-type', type)
+  }
+  if (once) {
+    if (duplex === undefined) {
+      throw new TypeError('RequestInit: duplex option is required when sending a body.')
+    }
+    if (record.mode !== 'same-origin' && record.mode !== 'cors') {
+      throw new TypeError('If request is made from ReadableStream, mode should be "same-origin" or "cors"')
+    }
+  }
+  record.body = body
+}
+
+/** Before it is touched: what is refused must be as it was. */
+function isOnce(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const members = value as Record<PropertyKey, unknown>
+  const tag = members[Symbol.toStringTag]
+  if (tag === 'Blob' || tag === 'File' || tag === 'FormData') return false
+  return typeof members[Symbol.asyncIterator] === 'function' || typeof members['getReader'] === 'function'
+}
+
+const USUAL_METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'])
+const REFUSED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK'])
+let warnedOfPatch = false
+
+function toMethod(method: string): string {
+  if (USUAL_METHODS.has(method)) return method
+  if (!isToken(method)) throw new TypeError(`'${method}' is not a valid HTTP method.`)
+  const upper = method.toUpperCase()
+  if (REFUSED_METHODS.has(upper)) throw new TypeError(`'${method}' HTTP method is unsupported.`)
+  if (USUAL_METHODS.has(upper)) return upper
+  if (method === 'patch' && !warnedOfPatch) {
+    warnedOfPatch = true
+    process.emitWarning(
+      'Using `patch` is highly likely to result in a `405 Method Not Allowed`. `PATCH` is much more likely to succeed.',
+      { code: 'UNDICI-FETCH-patch' },
+    )
+  }
+  return method
+}
+
+function toReferrer(text: string): RequestRecord['referrer'] {
+  if (text === '') return 'no-referrer'
+  const base = getGlobalOrigin()
+  let url: URL
+  try {
+    url = new URL(wellFormed(text), base)
+  } catch (error) {
+    throw new TypeError(`Referrer "${text}" is not a valid URL.`, { cause: error })
+  }
+  if (url.protocol === 'about:' && url.pathname === 'client') return 'client'
+  return base !== undefined && url.origin !== base.origin ? 'client' : url
+}
+
+function toSignal(signal: unknown): AbortSource | null {
+  if (signal === null) return null
+  const candidate = signal as Partial<AbortSignal>
+  if (typeof candidate.aborted === 'boolean' && typeof candidate.addEventListener === 'function') {
+    return signal as AbortSource
+  }
+  throw new TypeError(`RequestInit: Expected signal ("${inspect(signal)}") to be an instance of AbortSignal.`)
+}

@@ -1,0 +1,47 @@
+/** Subresource Integrity: does a body have the hash that was asked for? */
+import { loadCrypto } from '../base/lazy-modules.ts'
+
+/** Weakest first. */
+const ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const
+type Algorithm = (typeof ALGORITHMS)[number]
+
+/** The strongest hashes of a list; null where it names none that is known. */
+export interface IntegrityMetadata {
+  readonly algorithm: Algorithm
+  /** In base64, with the characters of either alphabet and without padding. */
+  readonly hashes: readonly string[]
+}
+
+const HASH = /^(sha256|sha384|sha512)-([A-Za-z0-9+/_-]+={0,2})(?:\?[\x21-\x7e]*)?$/i
+
+export function parseIntegrity(metadata: string): IntegrityMetadata | null {
+  let strongest: IntegrityMetadata | null = null
+  for (const item of metadata.split(/[\t\n\f\r ]+/)) {
+    const match = HASH.exec(item)
+    if (match === null) continue
+    const algorithm = match[1]!.toLowerCase() as Algorithm
+    const hash = plain(match[2]!)
+    if (strongest === null || rank(algorithm) > rank(strongest.algorithm)) {
+      strongest = { algorithm, hashes: [hash] }
+    } else if (algorithm === strongest.algorithm) {
+      strongest = { algorithm, hashes: [...strongest.hashes, hash] }
+    }
+  }
+  return strongest
+}
+
+/** Where nothing known was asked for, anything matches. */
+export function matchesIntegrity(bytes: Uint8Array, metadata: IntegrityMetadata | null): boolean {
+  if (metadata === null) return true
+  const hash = loadCrypto().createHash(metadata.algorithm).update(bytes).digest('base64')
+  return metadata.hashes.includes(plain(hash))
+}
+
+function rank(algorithm: Algorithm): number {
+  return ALGORITHMS.indexOf(algorithm)
+}
+
+/** One spelling for both alphabets. */
+function plain(hash: string): string {
+  return hash.replace(/-/g, '+').replace(/_/g, '/').replace(/=+$/, '')
+}

@@ -1,0 +1,140 @@
+/** MIME types as the WHATWG MIME Sniffing standard parses and writes them. */
+
+export interface MimeType {
+  readonly type: string
+  readonly subtype: string
+  /** `type/subtype`. */
+  readonly essence: string
+  /** Names in lower case, values as they are; in order. */
+  readonly parameters: Map<string, string>
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~A-Za-z0-9]+$/
+/** What may stand in a quoted string, and so in the value of a parameter. */
+const QUOTED = /^[\t\x20-\x7e\x80-\xff]*$/
+const SPACE_AROUND = /^[\t\n\r ]+|[\t\n\r ]+$/g
+const SPACE_BEHIND = /[\t\n\r ]+$/
+const SPACE_BEFORE = /^[\t\n\r ]+/
+
+/** Null for what is no MIME type. */
+export function parseMimeType(text: string): MimeType | null {
+  const input = text.replace(SPACE_AROUND, '')
+  const slash = input.indexOf('/')
+  if (slash === -1) return null
+  const semicolon = input.indexOf(';', slash)
+  const end = semicolon === -1 ? input.length : semicolon
+  const type = input.slice(0, slash)
+  const subtype = input.slice(slash + 1, end).replace(SPACE_BEHIND, '')
+  if (!TOKEN.test(type) || !TOKEN.test(subtype)) return null
+  const lowerType = type.toLowerCase()
+  const lowerSubtype = subtype.toLowerCase()
+  return {
+    type: lowerType,
+    subtype: lowerSubtype,
+    essence: `${lowerType}/${lowerSubtype}`,
+    parameters: parseParameters(input, end),
+  }
+}
+
+/** From the first semicolon on. The first of several parameters of one name counts. */
+function parseParameters(input: string, start: number): Map<string, string> {
+  const parameters = new Map<string, string>()
+  let at = start
+  while (at < input.length) {
+    at++
+    const nameEnd = firstOf(input, ';=', at)
+    const name = input.slice(at, nameEnd).replace(SPACE_BEFORE, '').toLowerCase()
+    at = nameEnd
+    if (at >= input.length) break
+    if (input[at] === ';') continue
+    at++
+    let value: string
+    if (input[at] === '"') {
+      const quoted = readQuoted(input, at)
+      value = quoted.value
+      // What follows the closing quote means nothing.
+      at = firstOf(input, ';', quoted.end)
+    } else {
+      const valueEnd = firstOf(input, ';', at)
+      value = input.slice(at, valueEnd).replace(SPACE_BEHIND, '')
+      at = valueEnd
+      if (value === '') continue
+    }
+    if (TOKEN.test(name) && QUOTED.test(value) && !parameters.has(name)) parameters.set(name, value)
+  }
+  return parameters
+}
+
+/** Where the first of these characters is; the end of the text for none. */
+function firstOf(text: string, characters: string, from: number): number {
+  let at = from
+  while (at < text.length && !characters.includes(text[at]!)) at++
+  return at
+}
+
+/** The string that begins with the quote at `start`, and where it ends; it may lack its second quote. */
+export function readQuoted(text: string, start: number): { value: string; end: number } {
+  let value = ''
+  let at = start + 1
+  while (at < text.length) {
+    const character = text[at]!
+    if (character === '"') return { value, end: at + 1 }
+    // A backslash at the very end stands for itself.
+    if (character === '\\' && at + 1 < text.length) {
+      value += text[at + 1]
+      at += 2
+    } else {
+      value += character
+      at++
+    }
+  }
+  return { value, end: at }
+}
+
+export function serializeMimeType({ essence, parameters }: MimeType): string {
+  let text = essence
+  for (const [name, value] of parameters) {
+    text += `;${name}=${TOKEN.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`}`
+  }
+  return text
+}
+
+/**
+ * The type that a header with these values tells: the last one that is a type. Its charset may be that of one
+ * before it of the same essence.
+ */
+export function extractMimeType(contentTypeValues: readonly string[]): MimeType | null {
+  let charset: string | null = null
+  let found: MimeType | null = null
+  for (const value of splitValues(contentTypeValues.join(', '))) {
+    const type = parseMimeType(value)
+    if (type === null || type.essence === '*/*') continue
+    if (type.essence !== found?.essence) {
+      charset = type.parameters.get('charset') ?? null
+    } else if (charset !== null && !type.parameters.has('charset')) {
+      type.parameters.set('charset', charset)
+    }
+    found = type
+  }
+  return found
+}
+
+/** At the commas that are not within quotes. */
+function splitValues(text: string): string[] {
+  const values: string[] = []
+  let start = 0
+  let at = 0
+  while (at < text.length) {
+    if (text[at] === '"') {
+      at = readQuoted(text, at).end
+    } else if (text[at] === ',') {
+      values.push(text.slice(start, at))
+      at++
+      start = at
+    } else {
+      at++
+    }
+  }
+  values.push(text.slice(start))
+  return values
+}

@@ -1,0 +1,153 @@
+/** What the bodies of forms hold: multipart/form-data (RFC 7578) and application/x-www-form-urlencoded. */
+import { extractMimeType, serializeMimeType } from './mime-type.ts'
+
+/** A field of a form: a text or a file. */
+export type FormEntry = TextEntry | FileEntry
+
+export interface TextEntry {
+  readonly name: string
+  readonly value: string
+}
+
+export interface FileEntry {
+  readonly name: string
+  readonly filename: string
+  readonly contentType: string
+  readonly bytes: Uint8Array
+}
+
+const CRLF = Buffer.from('\r\n')
+
+/** The fields of the head of a part that count. */
+interface PartHead {
+  readonly name: string
+  readonly filename: string | null
+  readonly contentType: string | null
+  readonly end: number
+}
+
+interface Problem {
+  readonly problem: string
+}
+
+/** `problem` says what is wrong with the bytes. */
+export function decodeMultipart(input: Uint8Array, boundary: string): readonly FormEntry[] | Problem {
+  const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
+  const delimiter = Buffer.from(`--${boundary}`, 'latin1')
+  const entries: FormEntry[] = []
+  // What stands before the first boundary is for readers that know no multipart (RFC 2046 §5.1.1).
+  let at = bytes.indexOf(delimiter)
+  if (at === -1) return { problem: 'no boundary found in multipart body' }
+  if (at > 0 && !(bytes[at - 2] === 0x0d && bytes[at - 1] === 0x0a)) {
+    return { problem: 'no boundary found in multipart body' }
+  }
+  for (;;) {
+    at += delimiter.length
+    if (bytes[at] === 0x2d && bytes[at + 1] === 0x2d) return entries
+    while (bytes[at] === 0x20 || bytes[at] === 0x09) at++
+    if (!isCrLf(bytes, at)) return { problem: 'a boundary is not followed by a line break' }
+    const head = readHead(bytes, at + 2)
+    if ('problem' in head) return head
+    const end = endOfPart(bytes, head.end, delimiter)
+    if (end === -1) return { problem: 'a part has no boundary behind it' }
+    entries.push(entryOf(head, bytes.subarray(head.end, end)))
+    at = end + 2
+  }
+}
+
+/** Where the line break is that belongs to the next boundary; an empty part may have none of its own. */
+function endOfPart(bytes: Buffer, start: number, delimiter: Buffer): number {
+  let from = start - 2
+  for (;;) {
+    const at = bytes.indexOf(delimiter, from + 2)
+    if (at === -1) return -1
+    if (at >= start + 2 && isCrLf(bytes, at - 2)) return at - 2
+    from = at - 1
+  }
+}
+
+function readHead(bytes: Buffer, start: number): PartHead | Problem {
+  let name: string | null = null
+  let filename: string | null = null
+  let contentType: string | null = null
+  let at = start
+  for (;;) {
+    if (isCrLf(bytes, at)) {
+      if (name === null) return { problem: 'a part has no name' }
+      return { name, filename, contentType, end: at + 2 }
+    }
+    const end = bytes.indexOf(CRLF, at)
+    if (end === -1) return { problem: 'the head of a part does not end' }
+    const line = bytes.subarray(at, end)
+    const colon = line.indexOf(0x3a)
+    const field = line.toString('latin1', 0, Math.max(colon, 0))
+    if (!/^[!#$%&'*+\-.^_`|~A-Za-z0-9]+$/.test(field)) {
+      return { problem: 'a line in the head of a part is no field' }
+    }
+    const value = line.subarray(colon + 1)
+    switch (field.toLowerCase()) {
+      case 'content-disposition': {
+        const disposition = readDisposition(value)
+        if ('problem' in disposition) return disposition
+        name = disposition.name
+        filename = disposition.filename
+        break
+      }
+      case 'content-type':
+        contentType = value.toString('latin1').trim()
+        break
+    }
+    at = end + 2
+  }
+}
+
+interface Disposition {
+  readonly name: string | null
+  readonly filename: string | null
+}
+
+/** Parameters are in UTF-8, whatever RFC 7578 §5.1 says of other charsets: all browsers write it. */
+function readDisposition(value: Buffer): Disposition | Problem {
+  const text = value.toString()
+  const kind = /^[\t ]*form-data[\t ]*(?=;|$)/i.exec(text)
+  if (kind === null) return { problem: 'the content-disposition of a part is not form-data' }
+  let name: string | null = null
+  let filename: string | null = null
+  let rest = text.slice(kind[0].length)
+  while (rest.trim() !== '') {
+    const match = /^;[\t ]*([^=;"\t ]+)[\t ]*=[\t ]*(?:"([^"]*)"|([^;"\t ]*))[\t ]*(?=;|$)/.exec(rest)
+    if (match === null) return { problem: 'the content-disposition of a part cannot be read' }
+    const content = unescaped(match[2] ?? match[3] ?? '')
+    const key = match[1]!.toLowerCase()
+    if (key === 'name') name ??= content
+    else if (key === 'filename') filename ??= content
+    rest = rest.slice(match[0].length)
+  }
+  return { name, filename }
+}
+
+function unescaped(text: string): string {
+  return text.replace(/%0A/gi, '\n').replace(/%0D/gi, '\r').replace(/%22/g, '"')
+}
+
+function entryOf({ name, filename, contentType }: PartHead, content: Buffer): FormEntry {
+  if (filename === null) return { name, value: withoutMark(content).toString() }
+  const type = contentType === null ? null : extractMimeType([contentType])
+  const told = contentType === null ? 'text/plain' : type === null ? '' : serializeMimeType(type)
+  return { name, filename, contentType: told, bytes: content }
+}
+
+/** Without a byte order mark. */
+function withoutMark(content: Buffer): Buffer {
+  return content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf ? content.subarray(3) : content
+}
+
+function isCrLf(bytes: Buffer, at: number): boolean {
+  return bytes[at] === 0x0d && bytes[at + 1] === 0x0a
+}
+
+export function decodeUrlEncoded(bytes: Uint8Array): readonly TextEntry[] {
+  const text = withoutMark(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString()
+  // A question mark in front is part of the first name here, and would be dropped.
+  return [...new URLSearchParams(`&${text}`)].map(([name, value]) => ({ name, value }))
+}

@@ -1,0 +1,129 @@
+/** Where a redirect leads, and what the request becomes on the way. */
+import type { Timings } from '../errors.ts'
+import { Body, type BodyOrigin } from './body.ts'
+import { getGlobalOrigin } from './global-origin.ts'
+import type { HeaderList } from './header-list.ts'
+import type { RequestRecord } from './init.ts'
+import { parseReferrerPolicy } from './referrer.ts'
+import { UrlParts } from './url-parts.ts'
+
+export const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+const MAX_REDIRECTS = 20
+
+/** Of a body that is not sent any more. */
+const CONTENT_FIELDS = [
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-type',
+  'content-length',
+]
+
+/** What is meant for one origin only. */
+const CREDENTIAL_FIELDS = ['authorization', 'proxy-authorization', 'cookie', 'host']
+
+const BEYOND_ASCII = /[^\0-\x7e]/
+
+/** What a request remembers of the ones that led to it. */
+export class Trail {
+  readonly first: UrlParts
+  count = 0
+  /** The present URL is of another origin than the first. */
+  isForeign = false
+  /** It went from one foreign origin to another: the last must not learn who began. */
+  isTainted = false
+  /** The server has said that the first try came over the wrong connection. */
+  isSecondTry = false
+  /** When the first request began, when the first redirect did, and when the last one ended. */
+  startTime = 0
+  redirectStart = 0
+  redirectEnd = 0
+
+  private constructor(first: UrlParts) {
+    this.first = first
+  }
+
+  /** The one so far, or a new one from where `record` is. */
+  static after(trail: Trail | null, record: RequestRecord): Trail {
+    return trail ?? new Trail(record.url)
+  }
+
+  /** Takes down when the request that was redirected took place. */
+  time(timings: Timings | undefined): void {
+    if (timings === undefined) return
+    const { queued, firstByte } = timings
+    if (this.startTime === 0) {
+      this.startTime = queued
+      this.redirectStart = queued
+    }
+    this.redirectEnd = firstByte ?? queued
+  }
+}
+
+export interface NextHop {
+  readonly record: RequestRecord
+  readonly trail: Trail
+}
+
+/** Null where there is nowhere to go: then this is the response. */
+export function nextHop(
+  record: RequestRecord,
+  trailSoFar: Trail | null,
+  origin: BodyOrigin | null,
+  status: number,
+  headers: HeaderList,
+): NextHop | { readonly problem: Error } | null {
+  const location = headers.get('location')
+  if (location === null) return null
+  const target = targetOf(location, record.url)
+  if ('problem' in target) return target
+  if (!target.isHttp) return problem('URL scheme must be a HTTP(S) scheme')
+  const trail = Trail.after(trailSoFar, record)
+  if (trail.count === MAX_REDIRECTS) return problem('redirect count exceeded')
+  const leaves = target.origin !== record.url.origin
+  const isForeign = target.origin !== trail.first.origin
+  if (isForeign && record.mode === 'same-origin') return problem('request mode cannot be "same-origin"')
+  if (target.hasCredentials && (trail.isForeign || (record.mode === 'cors' && leaves))) {
+    return problem('URL cannot contain credentials for request mode "cors"')
+  }
+  if (status !== 303 && record.body !== null && origin === null) {
+    return problem('a body that is a stream cannot be sent a second time')
+  }
+  trail.count++
+  if (leaves && getGlobalOrigin()?.origin !== record.url.origin) trail.isTainted = true
+  trail.isForeign = isForeign
+
+  const next: RequestRecord = { ...record, url: target, headers: record.headers.copy() }
+  const { method } = record
+  const becomesGet =
+    ((status === 301 || status === 302) && method === 'POST') ||
+    (status === 303 && method !== 'GET' && method !== 'HEAD')
+  if (becomesGet) {
+    next.method = 'GET'
+    next.body = null
+    for (const name of CONTENT_FIELDS) next.headers.delete(name)
+  } else if (origin !== null) {
+    next.body = new Body(origin)
+  }
+  if (leaves) for (const name of CREDENTIAL_FIELDS) next.headers.delete(name)
+  const policy = headers.get('referrer-policy')
+  if (policy !== null) next.referrerPolicy = parseReferrerPolicy(policy) || next.referrerPolicy
+  return { record: next, trail }
+}
+
+/** A location is bytes: those that are no ASCII are taken for UTF-8, as servers write it. */
+function targetOf(location: string, current: UrlParts): UrlParts | { readonly problem: Error } {
+  const text = BEYOND_ASCII.test(location) ? Buffer.from(location, 'latin1').toString() : location
+  try {
+    const url = new URL(text, current.url)
+    if (url.hash === '' && !text.includes('#')) url.hash = current.fragment
+    return new UrlParts(url)
+  } catch (error) {
+    return { problem: error as Error }
+  }
+}
+
+function problem(message: string): { readonly problem: Error } {
+  return { problem: new Error(message) }
+}

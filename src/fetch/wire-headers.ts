@@ -1,0 +1,138 @@
+/**
+ * The header fields of a request as they go to the dispatcher: the caller's, then those of the standard that he
+ * did not give, always in the same order, for dispatchers remember the lists they have seen.
+ */
+import { getGlobalOrigin } from './global-origin.ts'
+import type { RequestMode, RequestRecord } from './init.ts'
+import type { Trail } from './redirect.ts'
+import { determineReferrer } from './referrer.ts'
+
+export type WireHeaders = Record<string, string | string[]>
+
+/** What goes to the wire as `user-agent`. */
+const USER_AGENT = 'ventuno'
+
+/** Node 20 and the first of 22 have no decoder for zstd. */
+const CODINGS = 'br, gzip, deflate'
+let secureCodings: string | null = null
+
+function codingsFor(protocol: string): string {
+  if (protocol === 'http:') return 'gzip, deflate'
+  // Not at import: reading the versions is quick, but nobody may need them.
+  secureCodings ??= process.versions['zstd'] === undefined ? CODINGS : `${CODINGS}, zstd`
+  return secureCodings
+}
+
+/** For most requests there is nothing else to say. */
+function plainHeaders(mode: RequestMode, protocol: string): WireHeaders {
+  return {
+    accept: '*/*',
+    'accept-language': '*',
+    'sec-fetch-mode': mode,
+    'user-agent': USER_AGENT,
+    'accept-encoding': codingsFor(protocol),
+  }
+}
+
+/** Fields of a caller that stand in for ours or decide about them, as bits of one number. */
+const ACCEPT = 1
+const ACCEPT_LANGUAGE = 2
+const REFERER = 4
+const ORIGIN = 8
+const SEC_FETCH_MODE = 16
+const USER_AGENT_FIELD = 32
+const PRAGMA = 64
+const CACHE_CONTROL = 128
+const ACCEPT_ENCODING = 256
+const RANGE = 512
+const CONDITIONAL = 1024
+const HOST = 2048
+
+const KNOWN: ReadonlyMap<string, number> = new Map([
+  ['accept', ACCEPT],
+  ['accept-language', ACCEPT_LANGUAGE],
+  ['referer', REFERER],
+  ['origin', ORIGIN],
+  ['sec-fetch-mode', SEC_FETCH_MODE],
+  ['user-agent', USER_AGENT_FIELD],
+  ['pragma', PRAGMA],
+  ['cache-control', CACHE_CONTROL],
+  ['accept-encoding', ACCEPT_ENCODING],
+  ['range', RANGE],
+  ['host', HOST],
+  ['if-modified-since', CONDITIONAL],
+  ['if-none-match', CONDITIONAL],
+  ['if-unmodified-since', CONDITIONAL],
+  ['if-match', CONDITIONAL],
+  ['if-range', CONDITIONAL],
+])
+
+export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHeaders {
+  const { headers: list, mode, url, cache } = record
+  const client = getGlobalOrigin()
+  const hasReferrer = client !== undefined || typeof record.referrer === 'object'
+  if (list.isEmpty && !hasReferrer && cache === 'default') return plainHeaders(mode, url.protocol)
+  const headers: WireHeaders = {}
+  let given = 0
+  list.forEach((name, lower, value) => {
+    const bit = KNOWN.get(lower) ?? 0
+    given |= bit
+    if (bit === HOST || bit === SEC_FETCH_MODE) return
+    if (name !== '__proto__') headers[name] = value
+    else Object.defineProperty(headers, name, { value, writable: true, enumerable: true, configurable: true })
+  })
+  if ((given & ACCEPT) === 0) headers['accept'] = '*/*'
+  if ((given & ACCEPT_LANGUAGE) === 0) headers['accept-language'] = '*'
+  if (hasReferrer) {
+    const referrer = (given & REFERER) === 0 ? referrerOf(record, client) : ''
+    if (referrer !== '') headers['referer'] = referrer
+    const origin = (given & ORIGIN) === 0 ? originOf(record, trail, client) : null
+    if (origin !== null) headers['origin'] = origin
+  }
+  headers['sec-fetch-mode'] = mode
+  if ((given & USER_AGENT_FIELD) === 0) headers['user-agent'] = USER_AGENT
+  if (cache === 'no-store' || cache === 'reload' || (cache === 'default' && (given & CONDITIONAL) !== 0)) {
+    if ((given & PRAGMA) === 0) headers['pragma'] = 'no-cache'
+    if ((given & CACHE_CONTROL) === 0) headers['cache-control'] = 'no-cache'
+  } else if (cache === 'no-cache' && (given & CACHE_CONTROL) === 0) {
+    headers['cache-control'] = 'max-age=0'
+  }
+  if ((given & ACCEPT_ENCODING) === 0) {
+    headers['accept-encoding'] = (given & RANGE) === 0 ? codingsFor(url.protocol) : 'identity'
+  }
+  return headers
+}
+
+function referrerOf(record: RequestRecord, client: URL | undefined): string {
+  const { referrer, referrerPolicy, url } = record
+  if (referrer === 'no-referrer') return ''
+  const source = referrer === 'client' ? client : referrer
+  if (source === undefined) return ''
+  return determineReferrer({
+    referrer: source,
+    policy: referrerPolicy === '' ? 'strict-origin-when-cross-origin' : referrerPolicy,
+    current: url.url,
+  })
+}
+
+/** Whom the request is made for, where that is known: the global origin. */
+function originOf(record: RequestRecord, trail: Trail | null, client: URL | undefined): string | null {
+  if (client === undefined) return null
+  const { method, referrerPolicy, url } = record
+  const origin = trail?.isTainted === true ? 'null' : client.origin
+  if (trail?.isForeign === true) return origin
+  if (method === 'GET' || method === 'HEAD') return null
+  switch (referrerPolicy) {
+    case 'no-referrer':
+      return 'null'
+    case 'same-origin':
+      return client.origin === url.origin ? origin : 'null'
+    case 'no-referrer-when-downgrade':
+    case 'strict-origin':
+    case 'strict-origin-when-cross-origin':
+    case '':
+      return client.protocol === 'https:' && url.protocol !== 'https:' ? 'null' : origin
+    default:
+      return origin
+  }
+}

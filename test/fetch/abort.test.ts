@@ -1,0 +1,184 @@
+/** Aborts in every phase of a fetch: who is told, with what, and what becomes of the connection. */
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { Agent, fetch, Request } from '../../src/index.ts'
+import { wireOptions } from '../dispatcher/pool-support.ts'
+import { deferred, failure } from '../suite/exchange.ts'
+import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+
+function agentFor(t: TestContext, wire: Wire, options = {}): Agent {
+  const agent = new Agent({ ...wireOptions(wire), ...options })
+  t.after(() => agent.destroy())
+  return agent
+}
+
+/** A body that never ends, and tells why it was cancelled. */
+function endless(): { body: ReadableStream<Uint8Array>; cancelled: Promise<unknown> } {
+  const { promise, resolve } = deferred<unknown>()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        controller.enqueue(new Uint8Array(10))
+        return new Promise(setImmediate)
+      },
+      cancel: resolve,
+    },
+    { highWaterMark: 0 },
+  )
+  return { body, cancelled: promise }
+}
+
+overEachWire('an abort', (wire) => {
+  test('before: nothing is sent, and the body is cancelled', async () => {
+    const dispatcher = { dispatch: () => assert.fail('sent') }
+    const { body, cancelled } = endless()
+    const init = { dispatcher, method: 'POST', body, duplex: 'half' } as const
+    const reason = { any: 'value' }
+    const url = wire.secure ? 'https://a.test' : 'http://a.test'
+    assert.equal(await failure(fetch(url, { ...init, signal: AbortSignal.abort(reason) })), reason)
+    assert.equal(await cancelled, reason)
+  })
+
+  test('while it waits in the queue, and while it connects', async (t) => {
+    const held = deferred<ServerResponse>()
+    let seen = 0
+    const origin = await startOrigin(t, wire, (_request, response) => {
+      seen++
+      held.resolve(response)
+    })
+    const client = origin.client(wire.multiplexes ? { maxConcurrentStreams: 1 } : {})
+    const connecting = new AbortController()
+    const early = failure(fetch(origin.url, { dispatcher: client, signal: connecting.signal }))
+    connecting.abort('connecting')
+    assert.equal(await early, 'connecting' as never)
+    const first = fetch(origin.url, { dispatcher: client })
+    const response = await held.promise
+    const queued = new AbortController()
+    const waiting = failure(fetch(origin.url, { dispatcher: client, signal: queued.signal }))
+    queued.abort('queued')
+    assert.equal(await waiting, 'queued' as never)
+    response.end('first')
+    assert.equal(await (await first).text(), 'first')
+    assert.deepEqual([client.stats.size, seen], [0, 1])
+  })
+
+  test('while it sends: the body is cancelled with the reason, the server sees the end', async (t) => {
+    const arrived = deferred()
+    const gone = deferred()
+    const origin = await startOrigin(t, wire, (request) => {
+      request.on('error', () => {})
+      request.on('close', () => gone.resolve())
+      request.once('data', () => arrived.resolve())
+    })
+    const { body, cancelled } = endless()
+    const controller = new AbortController()
+    const init = { dispatcher: agentFor(t, wire), method: 'POST', body, duplex: 'half' } as const
+    const failed = failure(fetch(origin.url, { ...init, signal: controller.signal }))
+    await arrived.promise
+    const reason = new Error('mine')
+    controller.abort(reason)
+    assert.equal(await failed, reason)
+    assert.equal(await cancelled, reason)
+    await gone.promise
+  })
+
+  test('while the body comes: stream, clone and pending text() end with the reason', async (t) => {
+    const gone = deferred()
+    const origin = await startOrigin(t, wire, (_request, response) => {
+      response.on('close', () => gone.resolve())
+      response.write('some')
+    })
+    const controller = new AbortController()
+    const response = await fetch(origin.url, { dispatcher: agentFor(t, wire), signal: controller.signal })
+    const clone = response.clone()
+    const third = clone.clone()
+    const text = failure(clone.text())
+    const reader = response.body!.getReader()
+    await reader.read()
+    const read = failure(reader.read())
+    const reason = new Error('mine')
+    controller.abort(reason)
+    assert.deepEqual([await text, await read], [reason, reason])
+    assert.equal(await failure(third.text()), reason)
+    assert.equal(await failure(third.body!.getReader().read()), reason)
+    await gone.promise
+  })
+
+  test('of a body that has come and is not read; one that was read stays', async (t) => {
+    const origin = await startOrigin(t, wire, (_request, response) => response.end('all'))
+    const dispatcher = agentFor(t, wire)
+    const controller = new AbortController()
+    const { signal } = controller
+    const unread = await fetch(origin.url, { dispatcher, signal })
+    const read = await fetch(origin.url, { dispatcher, signal })
+    assert.equal(await read.text(), 'all')
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+    controller.abort('late')
+    assert.equal(await failure(unread.text()), 'late' as never)
+    assert.equal((await fetch(origin.url, { dispatcher })).status, 200)
+  })
+
+  test('one listener on a signal, however many fetches; none when they are done', async (t) => {
+    const origin = await startOrigin(t, wire, (_request, response) => response.end('ok'))
+    const dispatcher = agentFor(t, wire)
+    const { signal } = new AbortController()
+    const responses = await Promise.all(
+      Array.from({ length: 30 }, () => fetch(origin.url, { dispatcher, signal })),
+    )
+    assert.equal(getEventListeners(signal, 'abort').length, 1)
+    await Promise.all(responses.map((response) => response.text()))
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+    await failure(fetch('http://a.test:1/', { signal }))
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+    const empty = await fetch(origin.url, { dispatcher, signal, method: 'HEAD' })
+    assert.equal(empty.body, null)
+    await new Promise(setImmediate)
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+  })
+
+  test('the signal of a request, and one that init gives instead', async (t) => {
+    const origin = await startOrigin(t, wire, () => {})
+    const dispatcher = agentFor(t, wire)
+    const controller = new AbortController()
+    const request = new Request(origin.url, { signal: controller.signal, dispatcher })
+    const failed = failure(fetch(request))
+    const cloned = failure(fetch(request.clone()))
+    const other = new AbortController()
+    const replaced = failure(fetch(request, { signal: other.signal }))
+    controller.abort('request')
+    assert.deepEqual([await failed, await cloned], ['request', 'request'])
+    other.abort('init')
+    assert.equal(await replaced, 'init' as never)
+  })
+
+  test('cancel() and leaving a loop give the exchange up', async (t) => {
+    const closed: Promise<void>[] = []
+    const origin = await startOrigin(t, wire, (_request, response) => {
+      const { promise, resolve } = deferred()
+      closed.push(promise)
+      response.on('close', resolve)
+      response.write('endless')
+    })
+    const dispatcher = agentFor(t, wire)
+    for await (const _chunk of (await fetch(origin.url, { dispatcher })).body!) break
+    await (await fetch(origin.url, { dispatcher })).body!.cancel('enough')
+    assert.equal(closed.length, 2)
+    await Promise.all(closed)
+  })
+
+  test('undefined as reason, and a foreign signal', async (t) => {
+    const origin = await startOrigin(t, wire, () => {})
+    const dispatcher = agentFor(t, wire)
+    const foreign = Object.assign(new EventTarget(), { aborted: false, reason: undefined })
+    const failed = fetch(origin.url, { dispatcher, signal: foreign as never }).then(
+      () => assert.fail('fetched'),
+      (reason) => reason,
+    )
+    foreign.aborted = true
+    foreign.dispatchEvent(new Event('abort'))
+    assert.equal(await failed, undefined)
+  })
+})

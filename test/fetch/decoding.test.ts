@@ -1,0 +1,198 @@
+/** Coded bodies: what is undone, piece by piece, and what is not; hashes of what comes out. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { describe, type TestContext, test } from 'node:test'
+import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { decodersFor } from '../../src/fetch/decode.ts'
+import { Agent, fetch } from '../../src/index.ts'
+import { wireOptions } from '../dispatcher/pool-support.ts'
+import { contentOf, deferred, failure } from '../suite/exchange.ts'
+import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+
+function agentFor(t: TestContext, wire: Wire, options = {}): Agent {
+  const agent = new Agent({ ...wireOptions(wire), ...options })
+  t.after(() => agent.destroy())
+  return agent
+}
+
+/** Not in the types of Node 20, and not in Node 20. */
+const { zstdCompressSync } = zlib as unknown as { zstdCompressSync?: (bytes: Uint8Array) => Buffer }
+
+const CODERS: Record<string, (bytes: Buffer) => Buffer> = {
+  gzip: gzipSync,
+  deflate: deflateSync,
+  'raw deflate': deflateRawSync,
+  br: brotliCompressSync,
+  ...(zstdCompressSync === undefined ? {} : { zstd: zstdCompressSync }),
+}
+
+async function decode(coding: string, pieces: readonly Buffer[]): Promise<Buffer> {
+  const decoders = decodersFor(coding.replace('raw ', ''))
+  assert.ok(decoders !== null && !('problem' in decoders))
+  const [first] = decoders
+  decoders.reduce((from, to) => from.pipe(to))
+  for (const piece of pieces) first!.write(piece)
+  first!.end()
+  return contentOf(decoders.at(-1)!)
+}
+
+describe('a decoder', () => {
+  const text = Buffer.from('content that is long enough to be coded as more than a literal: content, content')
+  for (const [coding, code] of Object.entries(CODERS)) {
+    test(`${coding}: wherever the bytes are split`, async () => {
+      const bytes = code(text)
+      for (let at = 0; at <= bytes.length; at++) {
+        const decoded = await decode(coding, [bytes.subarray(0, at), bytes.subarray(at)])
+        assert.equal(decoded.toString(), text.toString(), `split at ${at}`)
+      }
+    })
+
+    test(`${coding}: large bodies, and none`, async () => {
+      const large = Buffer.alloc(300_000, 'some text ')
+      assert.equal(Buffer.compare(await decode(coding, [code(large)]), large), 0)
+      assert.equal((await decode(coding, [])).length, 0)
+    })
+  }
+
+  test('a deflate body that is none', async () => {
+    await assert.rejects(decode('deflate', [Buffer.from('nonsense')]))
+    await assert.rejects(decode('deflate', [Buffer.from([0x78, 0x9c, 0xff, 0xff])]))
+  })
+
+  test('which codings', () => {
+    const count = (value: string | null): number | null => {
+      const decoders = decodersFor(value)
+      if (decoders === null) return null
+      assert.ok(!('problem' in decoders))
+      return decoders.length
+    }
+    assert.deepEqual(['gzip', ' X-GZIP ,, br', ''].map(count), [1, 2, 0])
+    assert.deepEqual([null, 'identity', 'gzip, unknown', 'unknown, gzip'].map(count), [
+      null,
+      null,
+      null,
+      null,
+    ])
+    assert.equal(count(Array(5).fill('gzip').join()), 5)
+    assert.deepEqual(decodersFor(Array(6).fill('gzip').join()), {
+      problem: 'too many content-encodings in response: 6, maximum allowed is 5',
+    })
+  })
+})
+
+overEachWire('a coded response', (wire) => {
+  const serve = (t: TestContext, coding: string, ...pieces: Buffer[]) =>
+    startOrigin(t, wire, (_, response) => {
+      response.writeHead(200, { 'content-encoding': coding })
+      for (const piece of pieces) response.write(piece)
+      response.end()
+    })
+
+  test('comes piece by piece', async (t) => {
+    const next = deferred()
+    const origin = await startOrigin(t, wire, async (_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' })
+      const coder = zlib.createGzip()
+      coder.pipe(response)
+      coder.write('one')
+      coder.flush()
+      await next.promise
+      coder.end('two')
+    })
+    const reader = (await fetch(origin.url, { dispatcher: agentFor(t, wire) })).body!.getReader()
+    assert.equal(Buffer.from((await reader.read()).value!).toString(), 'one')
+    next.resolve()
+    assert.equal(Buffer.from((await reader.read()).value!).toString(), 'two')
+    assert.equal((await reader.read()).done, true)
+  })
+
+  test('cut off it ends where it ends; garbage fails', async (t) => {
+    const whole = gzipSync('content that is cut off')
+    const cut = await serve(t, 'gzip', whole.subarray(0, whole.length - 8))
+    const dispatcher = agentFor(t, wire)
+    assert.equal(await (await fetch(cut.url, { dispatcher })).text(), 'content that is cut off')
+    const wrong = await serve(t, 'gzip', Buffer.from('no gzip at all'))
+    const response = await fetch(wrong.url, { dispatcher })
+    const error = await failure(response.text())
+    assert.deepEqual([error.name, error.message], ['TypeError', 'terminated'])
+    assert.equal((error.cause as NodeJS.ErrnoException).code, 'Z_DATA_ERROR')
+    const streamed = await fetch(wrong.url, { dispatcher })
+    assert.equal((await failure(streamed.body!.getReader().read())).message, 'terminated')
+  })
+
+  test('with too many codings fails', async (t) => {
+    const origin = await serve(t, 'gzip,gzip,gzip,gzip,gzip,gzip', Buffer.from('x'))
+    const error = await failure(fetch(origin.url, { dispatcher: agentFor(t, wire) }))
+    assert.equal(
+      (error.cause as Error).message,
+      'too many content-encodings in response: 6, maximum allowed is 5',
+    )
+  })
+
+  test('is unpacked as it is read, and bounded by maxResponseSize', async (t) => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000))
+    const origin = await serve(t, 'gzip', bomb)
+    const dispatcher = agentFor(t, wire, { maxResponseSize: 1_000_000 })
+    const error = await failure((await fetch(origin.url, { dispatcher })).text())
+    assert.equal(error.message, 'terminated')
+    assert.equal((error.cause as NodeJS.ErrnoException).code, 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
+    const before = process.memoryUsage().arrayBuffers
+    const unread = await fetch(origin.url, { dispatcher: agentFor(t, wire) })
+    for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+    assert.ok(process.memoryUsage().arrayBuffers - before < 10_000_000)
+    let size = 0
+    for await (const chunk of unread.body!) size += chunk.length
+    assert.equal(size, 50_000_000)
+  })
+
+  test('integrity is that of what comes out', async (t) => {
+    const origin = await serve(t, 'gzip', gzipSync('content'))
+    const dispatcher = agentFor(t, wire)
+    const hash = (algorithm: string, text = 'content', form: 'base64' | 'base64url' = 'base64') =>
+      `${algorithm}-${createHash(algorithm).update(text).digest(form)}`
+    for (const integrity of [
+      hash('sha256'),
+      hash('sha384'),
+      hash('sha512', 'content', 'base64url'),
+      `${hash('sha256', 'weaker')} ${hash('sha512')}?option`,
+      `${hash('sha512', 'other')} ${hash('sha512')}`,
+      'md5-unknown',
+    ]) {
+      const response = await fetch(origin.url, { dispatcher, integrity })
+      assert.equal(await response.text(), 'content', integrity)
+    }
+    for (const integrity of [hash('sha256', 'other'), `${hash('sha256')} ${hash('sha512', 'other')}`]) {
+      const error = await failure(fetch(origin.url, { dispatcher, integrity }))
+      assert.deepEqual(
+        [error.message, (error.cause as Error).message],
+        ['fetch failed', 'integrity mismatch'],
+      )
+    }
+  })
+
+  test('a failure or an abort while it is verified fails the fetch', async (t) => {
+    const origin = await startOrigin(t, wire, (request, response) => {
+      response.write('x', () => {
+        if (request.url === '/die') origin.sockets.at(-1)!.destroy()
+        else controller.abort('late')
+      })
+    })
+    const controller = new AbortController()
+    const dispatcher = agentFor(t, wire)
+    const init = { dispatcher, integrity: 'sha256-AAAA' }
+    const aborted = failure(fetch(origin.url, { ...init, signal: controller.signal }))
+    assert.equal(await aborted, 'late' as never)
+    const error = await failure(fetch(`${origin.url}/die`, init))
+    assert.equal(error.message, 'fetch failed')
+    assert.ok((error.cause as NodeJS.ErrnoException).code)
+  })
+
+  test('zstd with a window that is too large fails', { skip: zstdCompressSync === undefined }, async (t) => {
+    // Magic number, a descriptor without content size, a window of 2^24 bytes, one raw block.
+    const frame = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x70, 0x09, 0x00, 0x00, 0x78])
+    const origin = await serve(t, 'zstd', frame)
+    const dispatcher = agentFor(t, wire)
+    const error = await failure((await fetch(origin.url, { dispatcher })).text())
+    assert.equal(error.message, 'terminated')
+  })
+})

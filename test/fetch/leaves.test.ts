@@ -1,0 +1,354 @@
+/** The parts of fetch without I/O, held to cases: MIME types, `data:` URLs, forms, hashes, referrers. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { wellFormed } from '../../src/fetch/convert.ts'
+import { parseDataUrl } from '../../src/fetch/data-url.ts'
+import { matchesIntegrity, parseIntegrity } from '../../src/fetch/integrity.ts'
+import { extractMimeType, parseMimeType, serializeMimeType } from '../../src/fetch/mime-type.ts'
+import { decodeMultipart, decodeUrlEncoded, type FormEntry } from '../../src/fetch/multipart-decode.ts'
+import { encodeMultipart } from '../../src/fetch/multipart-encode.ts'
+import { determineReferrer, parseReferrerPolicy, type ReferrerPolicy } from '../../src/fetch/referrer.ts'
+import { contentOf } from '../suite/exchange.ts'
+
+describe('a MIME type', () => {
+  const rows: [input: string, output: string | null][] = [
+    ['text/html;charset=gbk', 'text/html;charset=gbk'],
+    ['TEXT/HTML;CHARSET=GBK', 'text/html;charset=GBK'],
+    ['text/html;charset=gbk;charset=windows-1255', 'text/html;charset=gbk'],
+    ['text/html;charset=gbk(', 'text/html;charset="gbk("'],
+    ['text/html;x=(;charset=gbk', 'text/html;x="(";charset=gbk'],
+    ['text/html;charset=();charset=GBK', 'text/html;charset="()"'],
+    ['text/html;charset =gbk', 'text/html'],
+    ['text/html ;charset=gbk', 'text/html;charset=gbk'],
+    ['text/html; charset=gbk', 'text/html;charset=gbk'],
+    ['text/html;charset= gbk', 'text/html;charset=" gbk"'],
+    ['text/html;charset= "gbk"', 'text/html;charset=" \\"gbk\\""'],
+    ["text/html;charset='gbk'", "text/html;charset='gbk'"],
+    ['text/html;charset="gbk', 'text/html;charset=gbk'],
+    ['text/html;charset=gbk"', 'text/html;charset="gbk\\""'],
+    ['text/html;charset="\\ gbk"', 'text/html;charset=" gbk"'],
+    ['text/html;charset="\\g\\b\\k"', 'text/html;charset=gbk'],
+    ['text/html;charset="gbk"x', 'text/html;charset=gbk'],
+    ['text/html;charset="";charset=GBK', 'text/html;charset=""'],
+    ['text/html;charset=";charset=GBK', 'text/html;charset=";charset=GBK"'],
+    ['text/html;;;;charset=gbk', 'text/html;charset=gbk'],
+    ['text/html;charset= ;charset=GBK', 'text/html;charset=GBK'],
+    ['text/html;charset=\u0100;charset=GBK', 'text/html;charset=GBK'],
+    ['text/html;=;charset=gbk', 'text/html;charset=gbk'],
+    ['text/html;a b=c;charset=gbk', 'text/html;charset=gbk'],
+    ['text/html;test;charset=gbk', 'text/html;charset=gbk'],
+    ['text/html;test=\u00ff;charset=gbk', 'text/html;test="\u00ff";charset=gbk'],
+    ['\r\ntext/html\t', 'text/html'],
+    ['x/x;x=x;X=y', 'x/x;x=x'],
+    ['x/x;a="\\', 'x/x;a="\\\\"'],
+    ['x/x;a="b\\', 'x/x;a="b\\\\"'],
+    ['bogus', null],
+    ['', null],
+    ['/', null],
+    ['text/', null],
+    ['/html', null],
+    ['text/html/x', null],
+    ['te xt/html', null],
+    ['text/ht ml', null],
+    ['(/x', null],
+    ['\u000btext/html', null],
+  ]
+  for (const [input, output] of rows) {
+    test(JSON.stringify(input), () => {
+      const parsed = parseMimeType(input)
+      assert.equal(parsed === null ? null : serializeMimeType(parsed), output)
+    })
+  }
+
+  test('of a header: the last that is one, with the charset before it', () => {
+    for (const [values, output] of [
+      [['text/plain;charset=gbk', 'text/html'], 'text/html'],
+      [['text/html;charset=gbk;a=b, text/html;x=y'], 'text/html;x=y;charset=gbk'],
+      [['text/html;charset=gbk', 'text/plain', 'text/html'], 'text/html'],
+      [['text/html;charset=gbk', '*/*'], 'text/html;charset=gbk'],
+      [['text/html', 'nonsense'], 'text/html'],
+      [['text/html;a=",b/c"'], 'text/html;a=",b/c"'],
+      [['nonsense', ''], null],
+      [[], null],
+    ] as const) {
+      const type = extractMimeType(values)
+      assert.equal(type === null ? null : serializeMimeType(type), output, values.join(' | '))
+    }
+  })
+
+  test('what is written is read the same', () => {
+    const value = fc.string({
+      unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    })
+    fc.assert(
+      fc.property(fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), value), (parameters) => {
+        const map = new Map(Object.entries(parameters))
+        const text = serializeMimeType({ type: 'a', subtype: 'b', essence: 'a/b', parameters: map })
+        assert.deepEqual(parseMimeType(text)?.parameters, map)
+      }),
+    )
+  })
+})
+
+describe('a data: URL', () => {
+  const rows: [url: string, type: string | null, body?: string][] = [
+    ['data:,X', 'text/plain;charset=US-ASCII', 'X'],
+    ['data://test/,X', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:text/html,X', 'text/html', 'X'],
+    ['data:text/html ,X', 'text/html', 'X'],
+    ['data:;charset=x,X', 'text/plain;charset=x', 'X'],
+    ['data:;charset =x,X', 'text/plain', 'X'],
+    ['data:charset=x,X', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:image/png,a,b', 'image/png', 'a,b'],
+    ['data:,%FF', 'text/plain;charset=US-ASCII', '\xff'],
+    ['data:,%F', 'text/plain;charset=US-ASCII', '%F'],
+    ['data:,%zz%41', 'text/plain;charset=US-ASCII', '%zzA'],
+    ['data:,X#Y', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:,X?Y', 'text/plain;charset=US-ASCII', 'X?Y'],
+    ['data:,a b', 'text/plain;charset=US-ASCII', 'a b'],
+    ['data:;base64,WA', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:;base64,WA==', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:; base64,WA', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:;  BaSe64,WA', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:x/x;base64 ,WA', 'x/x', 'X'],
+    ['data:;base64;sdfgsdfgsdf=,WA', 'text/plain', 'WA'],
+    ['data:;base64,W%20A', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:;base64,%57%41', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:;base64,', 'text/plain;charset=US-ASCII', ''],
+    ['data:base64,WA', 'text/plain;charset=US-ASCII', 'WA'],
+    ['data:;base64,W', null],
+    ['data:;base64,WA=', null],
+    ['data:;base64,WA===', null],
+    ['data:;base64,W-A_', null],
+    ['data:x', null],
+    ['data:', null],
+  ]
+  for (const [url, type, body] of rows) {
+    test(url, () => {
+      const data = parseDataUrl(new URL(url))
+      if (type === null) assert.equal(data, null)
+      else assert.deepEqual([data?.mimeType, Buffer.from(data!.body).toString('latin1')], [type, body])
+    })
+  }
+
+  test('any bytes survive both codings', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        const escaped = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+        for (const text of [`data:,${escaped}`, `data:;base64,${Buffer.from(bytes).toString('base64')}`]) {
+          assert.deepEqual(parseDataUrl(new URL(text))?.body, bytes)
+        }
+      }),
+    )
+  })
+})
+
+const BOUNDARY = '----boundary'
+const multipart = (...lines: string[]): Buffer => Buffer.from(lines.join('\r\n'), 'latin1')
+const entriesOf = (bytes: Buffer): readonly FormEntry[] => {
+  const entries = decodeMultipart(bytes, BOUNDARY)
+  assert.ok(!('problem' in entries), JSON.stringify(entries))
+  return entries
+}
+
+describe('multipart/form-data', () => {
+  test('written: names, line ends, files; a form without fields has no bytes', async () => {
+    const encoded = encodeMultipart(
+      [
+        ['a\r"\n', 'x\ry\nz\r\n'],
+        ['f', new File(['1'], 'n"\n.txt')],
+        ['g', new Blob(['2'], { type: 'a/b' })],
+      ],
+      BOUNDARY,
+    )
+    const head = 'content-disposition: form-data; '
+    const expected = [
+      `--${BOUNDARY}`,
+      `${head}name="a%0D%0A%22%0D%0A"`,
+      '',
+      'x\r\ny\r\nz\r\n',
+      `--${BOUNDARY}`,
+      `${head}name="f"; filename="n%22%0A.txt"`,
+      'content-type: application/octet-stream',
+      '',
+      '1',
+      `--${BOUNDARY}`,
+      `${head}name="g"; filename="blob"`,
+      'content-type: a/b',
+      '',
+      '2',
+      `--${BOUNDARY}--`,
+      '',
+    ].join('\r\n')
+    const bytes = await contentOf(encoded.chunks())
+    assert.equal(bytes.toString(), expected)
+    assert.deepEqual([encoded.length, encoded.bytes()], [bytes.length, null])
+    assert.equal(encoded.contentType, `multipart/form-data; boundary=${BOUNDARY}`)
+    const empty = encodeMultipart([], BOUNDARY)
+    assert.deepEqual([empty.length, empty.bytes()?.length], [0, 0])
+    const unsized = { stream: () => contentOf([] as never), type: 'a\r\nb' }
+    const odd = encodeMultipart([['x', unsized]], BOUNDARY)
+    assert.equal(odd.length, null)
+  })
+
+  test('read: what stands around the parts, and fields nobody asked for', () => {
+    const bytes = multipart(
+      'preamble',
+      `--${BOUNDARY} \t`,
+      'X-Other: 1',
+      'Content-Disposition: form-data; filename=plain; name=a',
+      '',
+      '',
+      `--${BOUNDARY}`,
+      'content-disposition:form-data;name="b%22"',
+      'content-type: text/plain; charset=x',
+      '',
+      'text--',
+      `--${BOUNDARY}x`,
+      `--${BOUNDARY}--`,
+      'epilogue',
+    )
+    const problem = decodeMultipart(bytes, BOUNDARY)
+    assert.ok('problem' in problem)
+    const clean = multipart(
+      `--${BOUNDARY}`,
+      'Content-Disposition: form-data; filename=plain; name=a',
+      '',
+      '',
+      `--${BOUNDARY}`,
+      'content-disposition:form-data;name="b%22"',
+      'content-type: text/plain; charset=x',
+      '',
+      `text--${BOUNDARY}`,
+      `--${BOUNDARY}--`,
+      'epilogue',
+    )
+    assert.deepEqual(entriesOf(clean), [
+      { name: 'a', filename: 'plain', contentType: 'text/plain', bytes: Buffer.alloc(0) },
+      { name: 'b"', value: `text--${BOUNDARY}` },
+    ])
+    assert.deepEqual(entriesOf(multipart(`--${BOUNDARY}--`)), [])
+  })
+
+  test('refused', () => {
+    const part = ['content-disposition: form-data; name="a"', '', 'x']
+    for (const lines of [
+      [''],
+      ['nothing'],
+      [`x--${BOUNDARY}`, ...part, `--${BOUNDARY}--`],
+      [`--${BOUNDARY}`],
+      [`--${BOUNDARY}`, ...part],
+      [`--${BOUNDARY}junk`, ...part, `--${BOUNDARY}--`],
+      [`--${BOUNDARY}`, 'content-disposition: form-data', '', 'x', `--${BOUNDARY}--`],
+      [`--${BOUNDARY}`, 'content-disposition: attachment; name="a"', '', 'x', `--${BOUNDARY}--`],
+      [`--${BOUNDARY}`, 'content-disposition: form-data; name="a', '', 'x', `--${BOUNDARY}--`],
+      [`--${BOUNDARY}`, 'no field', '', 'x', `--${BOUNDARY}--`],
+      [`--${BOUNDARY}`, 'content-disposition: form-data; name="a"'],
+    ]) {
+      const entries = decodeMultipart(multipart(...lines), BOUNDARY)
+      assert.ok('problem' in entries && entries.problem.length > 0, lines.join('|'))
+    }
+  })
+
+  test('what is written is read the same', async () => {
+    const file = fc.record({ name: fc.string(), bytes: fc.uint8Array() })
+    const entry = fc.tuple(fc.string({ unit: 'binary' }), fc.oneof(fc.string({ unit: 'binary' }), file))
+    await fc.assert(
+      fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 4 }), async (fields) => {
+        const form = fields.map(([name, value]) => {
+          const made =
+            typeof value === 'string' ? value : new File([value.bytes as never], value.name, { type: 'a/b' })
+          return [wellFormed(name), typeof made === 'string' ? wellFormed(made) : made] as const
+        })
+        const encoded = encodeMultipart(form, BOUNDARY)
+        const read = entriesOf(await contentOf(encoded.chunks()))
+        const lines = (text: string): string => text.replace(/\r\n|\r|\n/g, '\r\n')
+        assert.equal(read.length, fields.length)
+        for (const [index, [name, value]] of form.entries()) {
+          const got = read[index]!
+          // A percent sign is not escaped: names that look like an escape are read as what they look like.
+          if (!/%0a|%0d|%22/i.test(name)) assert.equal(got.name, lines(name))
+          if (typeof value === 'string')
+            assert.equal((got as { value: string }).value, lines(value).replace(/^\ufeff/, ''))
+          else
+            assert.deepEqual(
+              Buffer.from((got as { bytes: Uint8Array }).bytes),
+              Buffer.from(await value.arrayBuffer()),
+            )
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+test('application/x-www-form-urlencoded', () => {
+  const read = (text: string) => decodeUrlEncoded(Buffer.from(text)).map(({ name, value }) => [name, value])
+  assert.deepEqual(read('a=1&b=%C3%BC+x&&c&=d'), [
+    ['a', '1'],
+    ['b', 'ü x'],
+    ['c', ''],
+    ['', 'd'],
+  ])
+  assert.deepEqual(read('?a=1'), [['?a', '1']])
+  assert.deepEqual(read('\ufeffa=1'), [['a', '1']])
+  assert.deepEqual(read(''), [])
+})
+
+test('integrity metadata', () => {
+  assert.equal(parseIntegrity(''), null)
+  assert.equal(parseIntegrity('md5-x sha1-y sha256'), null)
+  assert.deepEqual(parseIntegrity('  sha256-aa==  SHA384-b_-?x sha384-c'), {
+    algorithm: 'sha384',
+    hashes: ['b/+', 'c'],
+  })
+  assert.equal(matchesIntegrity(new Uint8Array(), null), true)
+  const empty = 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
+  assert.equal(matchesIntegrity(new Uint8Array(), parseIntegrity(empty)), true)
+  assert.equal(matchesIntegrity(new Uint8Array(1), parseIntegrity(empty)), false)
+})
+
+describe('a referrer', () => {
+  const page = 'https://user:pass@a.test/page?q#f'
+  const full = 'https://a.test/page?q'
+  const origin = 'https://a.test/'
+  /** To the same origin, to another, to another without TLS. */
+  const rows: [policy: ReferrerPolicy, same: string, other: string, downgrade: string][] = [
+    ['no-referrer', '', '', ''],
+    ['no-referrer-when-downgrade', full, full, ''],
+    ['same-origin', full, '', ''],
+    ['origin', origin, origin, origin],
+    ['strict-origin', origin, origin, ''],
+    ['origin-when-cross-origin', full, origin, origin],
+    ['strict-origin-when-cross-origin', full, origin, ''],
+    ['unsafe-url', full, full, full],
+  ]
+  for (const [policy, ...expected] of rows) {
+    test(policy, () => {
+      const told = ['https://a.test/x', 'https://b.test/', 'http://b.test/'].map((current) =>
+        determineReferrer({ referrer: new URL(page), policy, current: new URL(current) }),
+      )
+      assert.deepEqual(told, expected)
+    })
+  }
+
+  test('that is too long is told as its origin; one that is no page is not told', () => {
+    const tell = (referrer: string): string =>
+      determineReferrer({ referrer: new URL(referrer), policy: 'unsafe-url', current: new URL(page) })
+    assert.equal(tell(`${origin}${'x'.repeat(4096)}`), origin)
+    assert.equal(tell('data:,x'), '')
+    const local = determineReferrer({
+      referrer: new URL('https://a.test/'),
+      policy: 'strict-origin',
+      current: new URL('http://127.0.0.1:8080/'),
+    })
+    assert.equal(local, origin)
+  })
+
+  test('policies of a header', () => {
+    assert.equal(parseReferrerPolicy('origin, unknown, Same-Origin , also-unknown'), 'same-origin')
+    assert.equal(parseReferrerPolicy('unknown'), '')
+    assert.equal(parseReferrerPolicy(''), '')
+  })
+})
