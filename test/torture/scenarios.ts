@@ -1,6 +1,6 @@
 /** What is tortured: each way to ask for something, over each protocol that has it. */
 import { type Duplex, Readable, Writable } from 'node:stream'
-import { fetch, WebSocket } from '../../src/index.ts'
+import { fetch, type Response, WebSocket } from '../../src/index.ts'
 import { PromiseCall } from './call.ts'
 import type { Scenario, Stage } from './stage.ts'
 import { STREAMED_PIECES } from './torture-origin.ts'
@@ -206,12 +206,32 @@ function webSocket(stage: Stage): void {
 }
 
 function fetchIt(stage: Stage): void {
-  // The runtime's fetch holds its own listener on the signal, and weakly.
-  const call = stage.add(new PromiseCall('fetch', STREAMED, false))
+  settleWith(stage, 'fetch', (response) => response.text())
+}
+
+/** Two readers of one response, one of them through a stream. */
+function fetchAndClone(stage: Stage): void {
+  settleWith(stage, 'cloned fetch', async (response) => {
+    const clone = response.clone()
+    const [text, chunks] = await Promise.allSettled([clone.text(), readStream(response.body!)])
+    if (text.status === 'rejected') throw text.reason
+    if (chunks.status === 'rejected') throw chunks.reason
+    return chunks.value === text.value ? text.value : `${text.value} and ${chunks.value}`
+  })
+}
+
+async function readStream(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = ''
+  for await (const chunk of stream) text += Buffer.from(chunk).toString('latin1')
+  return text
+}
+
+function settleWith(stage: Stage, name: string, read: (response: Response) => Promise<string>): void {
+  const call = stage.add(new PromiseCall(name, STREAMED))
   fetch(`${stage.url}/streamed`, { dispatcher: stage.dispatcher, signal: call.signal })
     .then((response) => {
-      stage.mark('listener', 'fetch resolved')
-      return response.text()
+      stage.mark('listener', `${name} resolved`)
+      return read(response)
     })
     .then(
       (text) => {
@@ -372,6 +392,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'stream()', protocols: BOTH, act: streamInto },
   { name: 'pipeline()', protocols: BOTH, act: pipelineThrough },
   { name: 'fetch()', protocols: BOTH, act: fetchIt },
+  { name: 'fetch() and clone()', protocols: BOTH, act: fetchAndClone },
   {
     name: 'upgrade by handler',
     protocols: BOTH,
