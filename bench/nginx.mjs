@@ -9,9 +9,14 @@ import { onServerCore } from './cores.mjs'
 import { CERTS, programPath } from './prepare.mjs'
 import { JSON_BODY } from './request.mjs'
 
-/** The answers of the server: path → length of the body in bytes. */
+/** What `/json` answers: its candidates parse it and give the text in it. */
+const JSON_TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(5)
+const JSON_ANSWER = JSON.stringify({ id: 21, name: 'bench', list: [1, 2, 3], text: JSON_TEXT })
+
+/** The answers of the server: path → length of what a candidate gives, which is the body but for `/json`. */
 export const BODIES = {
   '/small': 13,
+  '/json': JSON_TEXT.length,
   '/post': 13,
   '/64k': 64 * 1024,
   '/1m': 1024 * 1024,
@@ -100,6 +105,7 @@ function configuration(folder, files, ports) {
     location = /sink { internal; return 204; }`
   const locations = `
     location = /small { return 200 "Hello, world!"; }
+    location = /json { default_type application/json; return 200 '${JSON_ANSWER}'; }
     location = /protocol { return 200 "$server_protocol"; }
     location / { root ${files}; }`
   const server = (listen, post, extra = '') => `

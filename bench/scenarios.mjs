@@ -25,6 +25,8 @@ const load = (name, title, wire, parameters, candidates) => ({
 
 const POST = { path: '/post', method: 'POST' }
 
+const FETCH_50 = { api: 'fetch', connections: 50 }
+
 /** Each request says that its connection is not to be used again. */
 const FRESH = { reset: true, connections: 20 }
 
@@ -107,8 +109,84 @@ export const SCENARIOS = [
     goals: { undici: [2, 3] },
   },
   load('h1-stream', 'stream(), one connection', 'h1', { api: 'stream' }, LIBRARIES),
-  load('h1-fetch', 'fetch(), one connection', 'h1', { api: 'fetch' }, LIBRARIES),
-  load('h1-fetch-pool-50', 'fetch(), Pool of 50', 'h1', { api: 'fetch', connections: 50 }, LIBRARIES),
+  {
+    ...load('h1-fetch', 'fetch(), one connection', 'h1', { api: 'fetch' }, LIBRARIES),
+    goals: { undici: [3, 4] },
+  },
+  {
+    ...load('h1-fetch-pool-50', 'fetch(), Pool of 50', 'h1', { ...FETCH_50 }, LIBRARIES),
+    goals: { undici: [4, 5] },
+  },
+  {
+    ...load(
+      'h1-fetch-json-pool-50',
+      'fetch() and json(), Pool of 50',
+      'h1',
+      { ...FETCH_50, api: 'fetch-json', path: '/json' },
+      LIBRARIES,
+    ),
+    goals: { undici: [4, 5] },
+  },
+  {
+    ...load(
+      'h1-fetch-post-1k-pool-50',
+      '1 KB JSON POST with fetch(), Pool of 50',
+      'h1',
+      { ...FETCH_50, ...POST },
+      LIBRARIES,
+    ),
+    goals: { undici: [4, 5] },
+  },
+  {
+    ...load(
+      'h1-fetch-signal-pool-50',
+      'fetch() with a signal that all share, Pool of 50',
+      'h1',
+      { ...FETCH_50, api: 'fetch-signal' },
+      LIBRARIES,
+    ),
+    goals: { undici: [4, 5] },
+  },
+  {
+    ...load(
+      'h1-fetch-64k-pool-50',
+      '64 KB body with fetch(), Pool of 50',
+      'h1',
+      { ...FETCH_50, path: '/64k' },
+      LIBRARIES,
+    ),
+    goals: { undici: [4, 5] },
+  },
+  {
+    ...load(
+      'h1-fetch-1m',
+      '1 MB body with fetch(), one connection',
+      'h1',
+      { api: 'fetch', path: '/1m' },
+      LIBRARIES,
+    ),
+    goals: { undici: [3, 4] },
+  },
+  {
+    ...load(
+      'h1-fetch-stream-pool-50',
+      'small body of fetch() as a stream, Pool of 50',
+      'h1',
+      { ...FETCH_50, api: 'fetch-stream' },
+      LIBRARIES,
+    ),
+    goals: { undici: [3, 4] },
+  },
+  {
+    ...load(
+      'h1-fetch-stream-1m',
+      '1 MB body of fetch() as a stream, one connection',
+      'h1',
+      { api: 'fetch-stream', path: '/1m' },
+      LIBRARIES,
+    ),
+    goals: { undici: [3, 4] },
+  },
 
   load('h2c-1', 'h2c, 1 at a time', 'h2c', { lanes: 1 }, H2C),
   load('h2c-10', 'h2c, 10 concurrent', 'h2c', { lanes: 10 }, H2C),
@@ -161,13 +239,20 @@ export const SCENARIOS = [
     goals: { undici: [6, 9] },
   },
   load('h2c-stream-100', 'stream(), h2c, 100 concurrent', 'h2c', { api: 'stream', lanes: 100 }, LIBRARIES),
-  load(
-    'h2-fetch-100',
-    'fetch(), HTTP/2 over TLS, 100 concurrent',
-    'h2',
-    { api: 'fetch', lanes: 100 },
-    LIBRARIES,
-  ),
+  {
+    ...load(
+      'h2-fetch-100',
+      'fetch(), HTTP/2 over TLS, 100 concurrent',
+      'h2',
+      { api: 'fetch', lanes: 100 },
+      LIBRARIES,
+    ),
+    goals: { undici: [5, 6] },
+  },
+  {
+    ...load('h2c-fetch-100', 'fetch(), h2c, 100 concurrent', 'h2c', { api: 'fetch', lanes: 100 }, LIBRARIES),
+    goals: { undici: [5, 6] },
+  },
 
   websocket(
     'ws-echo-1',
@@ -256,6 +341,14 @@ export const SCENARIOS = [
   ),
   {
     ...load('million-h2c', 'one million requests, one h2c connection', 'h2c', { lanes: 100 }, ['ventuno']),
+    kind: 'million',
+    limits: { growth: 1.1 },
+    byName: true,
+  },
+  {
+    ...load('million-fetch', 'one million fetches, Pool of 50', 'h1', { api: 'fetch', connections: 50 }, [
+      'ventuno',
+    ]),
     kind: 'million',
     limits: { growth: 1.1 },
     byName: true,

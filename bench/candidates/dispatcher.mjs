@@ -22,8 +22,10 @@ export function exported(library, name) {
 export async function open(target) {
   const library = await loadLibrary(target)
   const dispatcher = makeDispatcher(library, target)
-  const fetchText = target.api === 'fetch' ? fetcher(exported(library, 'fetch'), dispatcher, target) : null
-  return { ...APIS[target.api](dispatcher, target, fetchText), close: () => dispatcher.destroy() }
+  const api = FETCHES[target.api]
+    ? { send: fetcher(exported(library, 'fetch'), dispatcher, target, FETCHES[target.api]) }
+    : APIS[target.api](dispatcher, target)
+  return { ...api, close: () => dispatcher.destroy() }
 }
 
 export function makeDispatcher(library, { origin, wire, ca, connections, pipelining, lanes, keepAlive }) {
@@ -65,15 +67,32 @@ const APIS = {
       return textOf(sink.chunks)
     },
   }),
-
-  fetch: (_dispatcher, _target, fetchText) => ({ send: fetchText }),
 }
 
-function fetcher(fetch, dispatcher, { origin, method, headers, body }) {
+/** `fetch` in the ways that programs use it: what they read, and what they give beside the URL. */
+const FETCHES = {
+  fetch: { read: (response) => response.text() },
+  'fetch-json': { read: async (response) => (await response.json()).text },
+  'fetch-signal': { read: (response) => response.text(), signal: () => new AbortController().signal },
+  'fetch-stream': { read: readStream },
+}
+
+function fetcher(fetch, dispatcher, { origin, method, headers, body, api }, { read, signal: makeSignal }) {
+  const signal = makeSignal?.()
   return async (path) => {
-    const response = await fetch(origin + path, { method, headers, body, dispatcher })
+    const response = await fetch(origin + path, { method, headers, body, dispatcher, signal })
     if (response.status !== 200) throw new Error(`status ${response.status}`)
-    return response.text()
+    // Before anything is measured the server is asked which protocol it speaks, which is no JSON.
+    return path === '/protocol' && api !== 'fetch' ? response.text() : read(response)
+  }
+}
+
+async function readStream(response) {
+  const reader = response.body.getReader()
+  for (let length = 0; ; ) {
+    const { done, value } = await reader.read()
+    if (done) return { length }
+    length += value.length
   }
 }
 
