@@ -46,6 +46,11 @@ export interface RealServer<S extends Site = Site> {
   readonly duplex: readonly Wire[]
   /** The wires on which it answers 411 to a body whose length is not announced. */
   readonly wantsLength?: readonly Wire[]
+  /**
+   * The wires on which it misreads the head of a request that comes in one piece with RST_STREAM for another, and ends the
+   * connection (Apache 2.4.68 with COMPRESSION_ERROR, also for the client of `node:http2`).
+   */
+  readonly stumblesAtReset?: readonly Wire[]
   /** Takes the client's first offer in ALPN, not its own (RFC 7301 §3.2 wants its own). */
   readonly followsClient?: boolean
   /** Where a client without the right certificate hears of it. */

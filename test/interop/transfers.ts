@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { Client } from '../../src/index.ts'
+import { type Client, errors } from '../../src/index.ts'
 import { digest, LARGE, SMALL, streamOf } from './content.ts'
 
 export async function getSmall(client: Client): Promise<void> {
@@ -104,9 +104,14 @@ export async function lengthRequired(client: Client, path: string): Promise<void
   await getSmall(client)
 }
 
-/** Gives a large body up in the middle; the client goes on. */
-export async function abandonLarge(client: Client): Promise<void> {
+/** Gives a large body up in the middle; the client goes on, if need be on another connection. */
+export async function abandonLarge(client: Client, mayStumble = false): Promise<void> {
   const { body } = await client.request({ path: '/large.bin', method: 'GET' })
   for await (const _ of body) break
+  if (mayStumble) {
+    await getSmall(client).catch((error: unknown) =>
+      assert.ok(error instanceof errors.SocketError, String(error)),
+    )
+  }
   await getSmall(client)
 }

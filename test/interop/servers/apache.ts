@@ -96,6 +96,7 @@ export const apache: RealServer<ApacheSite> = {
   earlyHints: onEvery('passed'),
   webSocket: ['h1', 'h1+tls', 'h2', 'h2c'],
   duplex: [],
+  stumblesAtReset: ['h2c'],
   refusesIn: 'handshake',
 
   async start(stage: Stage, backend: Backend): Promise<ApacheSite> {
