@@ -33,7 +33,9 @@ export class SocketPort implements OriginPort {
   }
 
   reset(): void {
-    resetConnection(this.#tcp)
+    // The end of TLS has ended the connection below, which does not know of it.
+    if (this.socket.writableEnded) this.socket.destroy()
+    else resetConnection(this.#tcp)
   }
 }
 
