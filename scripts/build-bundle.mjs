@@ -123,10 +123,10 @@ function withWholeStrings(code) {
 
 /**
  * esbuild writes `var Client = class _Client` for a class that speaks of itself; then `Client.name` is not
- * what it is in the source. No other name in the source begins with an underscore and a capital letter.
+ * what it is in the source. Where another class has the name it writes `Client2 = class _Client`. No other name
+ * in the source begins with an underscore and a capital letter.
  */
 function withClassNames(code) {
-  return code.replace(/\b_([A-Z]\w*)/g, (found, name) =>
-    code.includes(`${name}=class ${found}`) ? name : found,
-  )
+  const named = new Set([...code.matchAll(/\b([A-Z]\w*?)\d*=class _\1\b/g)].map(([, name]) => name))
+  return code.replace(/\b_([A-Z]\w*)/g, (found, name) => (named.has(name) ? name : found))
 }

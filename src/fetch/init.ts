@@ -58,6 +58,7 @@ export interface RequestInit {
   dispatcher?: DispatcherLike | null | undefined
   /** Needed with a stream as body. */
   duplex?: 'half' | undefined
+  /** Sent with it. */
   headers?: HeadersInit | undefined
   /** Milliseconds for the complete response head. Default: the dispatcher's. */
   headersTimeout?: number | null | undefined
@@ -75,6 +76,7 @@ export interface RequestInit {
   redirect?: RequestRedirect | undefined
   /** A URL, `''` for none. */
   referrer?: string | undefined
+  /** How much of the referrer is sent. Default: `''`, which stands for `strict-origin-when-cross-origin`. */
   referrerPolicy?: ReferrerPolicy | '' | undefined
   /** Anything with `aborted` and `addEventListener`. */
   signal?: AbortSignal | AbortSource | null | undefined

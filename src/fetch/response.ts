@@ -23,6 +23,7 @@ import { partsOf } from './url-parts.ts'
 
 /** Options of `Response`. */
 export interface ResponseInit {
+  /** Of the response. */
   headers?: HeadersInit | undefined
   /** From 200 to 599. Default: 200. */
   status?: number | undefined

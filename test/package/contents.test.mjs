@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test'
 import { root, usePackage } from './packed.mjs'
 
 /** Bytes of the packed file, with the code twice. Undici's has 547,000; more means that something slipped in. */
-const MAX_PACKED_SIZE = 320_000
+const MAX_PACKED_SIZE = 370_000
 
 const EXPECTED = [
   /^package\.json$/,

@@ -35,8 +35,8 @@ describe('the documentation in the declarations', () => {
 
   test('every export says what it is', () => {
     const silent = []
-    for (const [name, files] of places) {
-      if (!files.some((file) => isDocumented(file, name))) silent.push(name)
+    for (const [name, declared] of places) {
+      if (!isDocumented(declared.file, declared.name)) silent.push(name)
     }
     assert.ok(places.size > 60, `only ${places.size} names were found`)
     assert.equal(silent.length, 0, silent.join('\n'))
@@ -45,8 +45,8 @@ describe('the documentation in the declarations', () => {
   test('every option and member says what it is', () => {
     const types = typesIn(dist)
     const checked = withParents(types, places)
-    const speaks = (type, member) => {
-      const { members, parents } = types.get(type) ?? { members: [], parents: [] }
+    const speaks = (key, member) => {
+      const { members, parents } = types.get(key) ?? { members: [], parents: [] }
       // Editors show what the member of a parent says when one that replaces it is silent.
       return (
         members.some(({ name, comment }) => name === member && comment) ||
@@ -54,9 +54,10 @@ describe('the documentation in the declarations', () => {
       )
     }
     const silent = []
-    for (const type of checked) {
-      for (const { name } of types.get(type).members.filter(({ name }) => !INHERITED.has(name))) {
-        if (!speaks(type, name)) silent.push(`${type}.${name}`)
+    for (const key of checked) {
+      const { type, members } = types.get(key)
+      for (const { name } of members.filter(({ name }) => !INHERITED.has(name))) {
+        if (!speaks(key, name)) silent.push(`${type}.${name}`)
       }
     }
     assert.ok(checked.size > 50, `only ${checked.size} types were found`)
@@ -70,31 +71,33 @@ describe('the documentation in the declarations', () => {
   })
 })
 
-/** Name → the files that declare it: a class and its namespace, or a value and a type, may share one. */
+/** Public name → the file that declares it, and its name there. */
 function publicNames(dist) {
-  const text = readFileSync(join(dist, 'index.d.cts'), 'utf8')
   const places = new Map()
-  for (const [, , list, path] of text.matchAll(FROM)) {
-    for (const item of (list ?? '').split(',')) {
-      const name = item
-        .trim()
-        .replace(/^type /, '')
-        .split(' as ')[0]
-      if (name !== '') places.set(name, declaringFiles(join(dist, `${path}.d.cts`), name))
-    }
+  for (const { path, name, as } of namesIn(join(dist, 'index.d.cts'))) {
+    places.set(as, declaration(join(dist, `${path}.d.cts`), name))
   }
   return places
 }
 
-/** Follows one `export … from`. */
-function declaringFiles(file, name) {
-  const text = readFileSync(file, 'utf8')
-  for (const [whole, , list, path] of text.matchAll(FROM)) {
-    if (!whole.startsWith('export')) continue
-    const names = (list ?? '').split(',').map((item) => item.trim().replace(/^type /, ''))
-    if (names.includes(name)) return declaringFiles(join(file, '..', `${path}.d.cts`), name)
-  }
-  return [file]
+/** What a file imports, and what it exports from elsewhere. */
+function namesIn(file) {
+  return [...readFileSync(file, 'utf8').matchAll(FROM)].flatMap(([whole, , list, path]) =>
+    (list ?? '')
+      .split(',')
+      .map((item) => item.trim().replace(/^type /, ''))
+      .filter((item) => item !== '')
+      .map((item) => {
+        const [name, as = name] = item.split(' as ')
+        return { path, name, as, isExport: whole.startsWith('export') }
+      }),
+  )
+}
+
+/** Follows `export … from`. */
+function declaration(file, name) {
+  const from = namesIn(file).find(({ as, isExport }) => isExport && as === name)
+  return from === undefined ? { file, name } : declaration(join(file, '..', `${from.path}.d.cts`), from.name)
 }
 
 function linesOf(file) {
@@ -118,7 +121,7 @@ function isDocumented(file, name) {
   return declarationsOf(lines, name).some((at) => hasComment(lines, at))
 }
 
-/** Classes and interfaces by name, public or not, with their members and the names in front of their body. */
+/** Classes and interfaces, public or not, with their members and those whose names stand in front of their body. */
 function typesIn(dist) {
   const types = new Map()
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
@@ -128,16 +131,30 @@ function typesIn(dist) {
     lines.forEach((line, start) => {
       const [, kind, type] = DECLARATION.exec(line) ?? []
       if (kind !== 'class' && kind !== 'interface') return
-      const found = types.get(type) ?? { file, members: [], parents: [] }
+      const key = keyOf({ file, name: type })
+      const found = types.get(key) ?? { type, members: [], parents: [] }
       const heritage = line.match(/\w+/g).filter((word) => word !== type)
-      types.set(type, {
-        file: found.file,
+      types.set(key, {
+        type,
         members: [...found.members, ...membersBehind(lines, start)],
-        parents: [...found.parents, ...heritage],
+        parents: [...found.parents, ...heritage.map((word) => keyOf(meant(file, word)))],
       })
     })
   }
   return types
+}
+
+/** Two files may have types of the same name. */
+function keyOf({ file, name }) {
+  return `${file} ${name}`
+}
+
+/** What a word in a file speaks of. */
+function meant(file, word) {
+  const from = namesIn(file).find(({ as }) => as === word)
+  return from === undefined
+    ? { file, name: word }
+    : declaration(join(file, '..', `${from.path}.d.cts`), from.name)
 }
 
 /** Overloads, and a setter behind its getter, share the comment of the first. */
@@ -153,12 +170,11 @@ function membersBehind(lines, start) {
 /** What a public class inherits from an internal one is public, too. */
 function withParents(types, places) {
   const all = new Set()
-  const add = (name) => {
-    if (!types.has(name) || all.has(name)) return
-    all.add(name)
-    for (const parent of types.get(name).parents) add(parent)
+  const add = (key) => {
+    if (!types.has(key) || all.has(key)) return
+    all.add(key)
+    for (const parent of types.get(key).parents) add(parent)
   }
-  // An internal type may have the name of a public one.
-  for (const [name, files] of places) if (files.includes(types.get(name)?.file)) add(name)
+  for (const declared of places.values()) add(keyOf(declared))
   return all
 }
