@@ -413,9 +413,10 @@ export class Http2Connection
     stream.slot.onSpoiled()
   }
 
-  onClosed(stream: Stream<Http2Exchange>): void {
+  onClosed(stream: Stream<Http2Exchange>, failure: ProtocolFailure | null): void {
     this.#roomMade = true
-    stream.slot.onStreamClosed(this.#reason)
+    const isReset = failure !== null && failure.code !== NO_ERROR
+    stream.slot.onStreamClosed(isReset ? this.#errorOf(stream, failure) : this.#reason)
   }
 
   onSettings(): void {

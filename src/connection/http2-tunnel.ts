@@ -74,19 +74,19 @@ export class Http2Tunnel extends Duplex {
   }
 
   /**
-   * Nothing can be sent any more; an error unless nothing was to be sent. A proxy closes both directions at
-   * once with RST_STREAM behind its END_STREAM (RFC 9113 §8.1): what it said is read to its end before.
+   * Nothing can be sent any more; an error unless nothing was to be sent. A proxy closes both directions with RST_STREAM
+   * of NO_ERROR behind its END_STREAM (RFC 9113 §8.1): what it said is read to its end before.
    */
   onStreamClosed(reason: Error | null): void {
     if (this.#finished || this.destroyed) return
     const error = reason ?? new InformationalError('HTTP/2: stream closed by the server')
+    const isOrderly = reason === null && this.#peerFinished && this.writableLength === 0
     if (!this.#peerFinished || this.readableEnded) {
-      this.destroy(error)
+      this.destroy(isOrderly ? undefined : error)
       return
     }
     this.#closed = error
     this.#host.closeTunnel()
-    const isOrderly = reason === null && this.writableLength === 0
     this.once('end', () => this.destroy(isOrderly ? undefined : error))
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import net from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import type { Client } from '../../src/index.ts'
 import {
@@ -218,6 +219,61 @@ describe('CONNECT over HTTP/2', () => {
       await eventually(() => socket.closed)
       assert.equal(socket.errored, null)
       assert.equal(client.stats.running, 0)
+    })
+  }
+
+  for (const way of ['nobody reads', 'it was read to its end'] as const) {
+    test(`the end of the peer, then RST_STREAM of NO_ERROR, is no error: ${way}`, async (t) => {
+      const { client, peer, id, socket } = await tunnelled(t)
+      const events: string[] = []
+      for (const name of ['end', 'error', 'close']) socket.on(name, () => events.push(name))
+      if (way !== 'nobody reads') socket.resume()
+      peer.data(id, '', true)
+      await once(socket, 'end')
+      peer.reset(id, NO_ERROR)
+      await once(socket, 'close')
+      assert.deepEqual(events, ['end', 'close'])
+      await eventually(() => client.stats.running === 0)
+    })
+  }
+
+  test('the end of the peer in the read of its head is heard by whoever awaits the socket', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const tunnel = client.connect({ path: 'target.test:443' })
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.together(() => peer.head(id, 200).data(id, '', true))
+    const { socket } = await tunnel
+    await once(socket, 'end')
+    socket.end()
+    await once(socket, 'close')
+  })
+
+  for (const allowHalfOpen of [true, false]) {
+    test(`the end of the peer, and nobody reads: allowHalfOpen ${allowHalfOpen}, as a socket`, async (t) => {
+      const { client, peer, id, socket } = await tunnelled(t)
+      socket.allowHalfOpen = allowHalfOpen
+      const plain = net.createServer({ allowHalfOpen: true }, (other) => other.end()).listen(0, '127.0.0.1')
+      await once(plain, 'listening')
+      t.after(() => void plain.close())
+      const like = net.connect({ port: (plain.address() as net.AddressInfo).port, allowHalfOpen })
+      t.after(() => void like.destroy())
+      const events: Record<'tunnel' | 'socket', string[]> = { tunnel: [], socket: [] }
+      for (const name of ['end', 'finish', 'close']) {
+        socket.on(name, () => events.tunnel.push(name))
+        like.on(name, () => events.socket.push(name))
+      }
+      peer.data(id, '', true)
+      const last = allowHalfOpen ? 'end' : 'close'
+      await eventually(() => events.tunnel.includes(last) && events.socket.includes(last))
+      await turns(10)
+      assert.deepEqual(events.tunnel, events.socket)
+      assert.deepEqual(events.tunnel, allowHalfOpen ? ['end'] : ['end', 'finish', 'close'])
+      socket.end()
+      like.end()
+      await eventually(() => events.tunnel.includes('close') && events.socket.includes('close'))
+      assert.deepEqual(events.tunnel, events.socket)
+      await eventually(() => client.stats.running === 0)
     })
   }
 

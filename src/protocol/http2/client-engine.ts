@@ -159,7 +159,7 @@ export class ClientEngine<T> {
     session.writer.rstStream(stream.id, code)
     session.cancels.add(session.streams.nextId)
     session.retire(stream)
-    session.sink.onClosed(stream)
+    session.sink.onClosed(stream, null)
   }
 
   /**
@@ -202,7 +202,7 @@ export class ClientEngine<T> {
       const closed = scheduler.closed
       scheduler.closed = []
       for (const stream of closed) session.retire(stream)
-      for (const stream of closed) session.sink.onClosed(stream)
+      for (const stream of closed) session.sink.onClosed(stream, null)
     }
     if (scheduler.spoiled.length > 0) {
       const spoiled = scheduler.spoiled

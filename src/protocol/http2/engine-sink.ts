@@ -28,8 +28,11 @@ export interface EngineSink<T> {
   onWritable(stream: Stream<T>): void
   /** The memory of body bytes that were queued has been given away: the owner must `reset` the stream. */
   onSpoiled(stream: Stream<T>): void
-  /** Both directions are done; the stream no longer counts. What was not sent by now never will be. */
-  onClosed(stream: Stream<T>): void
+  /**
+   * Both directions are done; the stream no longer counts. What was not sent by now never will be. `failure`: why, if
+   * that was not our doing and the two ends have not come.
+   */
+  onClosed(stream: Stream<T>, failure: ProtocolFailure | null): void
   /** After each SETTINGS frame of the server. */
   onSettings(remote: RemoteSettings): void
   /** No new streams from here on. Streams above `lastStreamId` are reset as unprocessed right after. */

@@ -251,7 +251,7 @@ export class ResponseReader<T> {
       stream.isSettled = true
       this.#session.sink.onEnd(stream, trailers)
     }
-    if (isClosed) this.#session.sink.onClosed(stream)
+    if (isClosed) this.#session.sink.onClosed(stream, null)
   }
 
   #advance(stream: Stream<T>, input: ResponseInput): void {

@@ -220,7 +220,7 @@ export class Session<T> {
       const isUnanswered = stream.phase === AWAITING_HEAD && stream.interimHeads === 0
       this.sink.onReset(stream, failure, unprocessed && isUnanswered)
     }
-    this.sink.onClosed(stream)
+    this.sink.onClosed(stream, failure)
   }
 
   /** Closes streams without a word; all of them before the first is reported, so that callbacks see it. */
