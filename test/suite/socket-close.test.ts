@@ -166,6 +166,7 @@ overEachWire('a socket that takes its time to close', (wire) => {
     await eventually(() => sockets.length === 1)
     const ended = client.destroy()
     assert.equal(((await response.promise) as NodeJS.ErrnoException).code, 'UND_ERR_DESTROYED')
+    await eventually(() => sockets[0]!.isClosing)
     sockets[0]!.letClose()
     await ended
   })
