@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HpackEncoder } from '../../../src/protocol/hpack/encoder.ts'
-import { DATA, HEADERS, PING } from '../../../src/protocol/http2/constants.ts'
+import { DATA, FLAG_END_STREAM, HEADERS, PING } from '../../../src/protocol/http2/constants.ts'
 import { FrameWriter } from '../../../src/protocol/http2/frame-writer.ts'
 import { parseFrames } from '../../support/frame-peer.ts'
 
@@ -109,4 +109,14 @@ test('a header block that fits exactly is one frame', () => {
     writer.headers(1, false, new HpackEncoder(), fields, null, maxFrame)
     assert.equal(parseFrames(Buffer.concat(writer.take()!)).length, count)
   }
+})
+
+test('HEADERS end their stream after all as long as they have not been given away', () => {
+  const writer = new FrameWriter()
+  const encoder = new HpackEncoder()
+  const first = writer.headers(1, false, encoder, [':method', 'GET'], null, 16_384)
+  assert.equal(writer.endAtHead(first), true)
+  const [frame] = parseFrames(Buffer.concat(writer.take()!))
+  assert.equal(frame!.flags & FLAG_END_STREAM, FLAG_END_STREAM)
+  assert.equal(writer.endAtHead(first), false)
 })
