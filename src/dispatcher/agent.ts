@@ -61,6 +61,8 @@ export class Agent extends LifecycleDispatcher {
   readonly #maxOrigins: number
   /** By normalised origin. */
   readonly #entries = new Map<string, OriginEntry>()
+  /** Forgotten, and not closed yet: their sockets may take their time. */
+  readonly #leaving = new Set<Dispatcher>()
 
   constructor(options: AgentOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
@@ -133,11 +135,12 @@ export class Agent extends LifecycleDispatcher {
   }
 
   protected override finish(done: () => void): void {
-    endAll(this.#dispatchers, (dispatcher, one) => dispatcher.close(one), done)
+    endAll([...this.#dispatchers, ...this.#leaving], (dispatcher, one) => dispatcher.close(one), done)
   }
 
   protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
-    endAll(this.#dispatchers, (dispatcher, one) => dispatcher.destroy(verbatim ? reason : null, one), done)
+    const all = [...this.#dispatchers, ...this.#leaving]
+    endAll(all, (dispatcher, one) => dispatcher.destroy(verbatim ? reason : null, one), done)
     this.#entries.clear()
   }
 
@@ -186,10 +189,11 @@ export class Agent extends LifecycleDispatcher {
     if (entry === undefined || entry[kind] !== dispatcher || this.closed || this.destroyed) return
     entry[kind] = null
     if (entry.any === null && entry.http1 === null) this.#entries.delete(key)
+    this.#leaving.add(dispatcher)
     endAll(
       [dispatcher],
       (each, ended) => each.close(ended),
-      () => {},
+      () => this.#leaving.delete(dispatcher),
     )
   }
 }

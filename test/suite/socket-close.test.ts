@@ -166,6 +166,7 @@ overEachWire('a socket that takes its time to close', (wire) => {
     await eventually(() => sockets.length === 1)
     const ended = client.destroy()
     assert.equal(((await response.promise) as NodeJS.ErrnoException).code, 'UND_ERR_DESTROYED')
+    // The last words of HTTP/2 leave first.
     await eventually(() => sockets[0]!.isClosing)
     sockets[0]!.letClose()
     await ended
@@ -205,6 +206,29 @@ overEachWire('a socket that takes its time to close', (wire) => {
     await destroyed
     assert.deepEqual([...clock.active], [])
   })
+
+  for (const kind of KINDS) {
+    for (const way of WAYS) {
+      test(`one whose connection is over: ${kind}, ${way}`, async (t) => {
+        const { url, sockets, connect } = await slowly(t)
+        const dispatcher = make(kind, wire, url, connect)
+        await (await dispatcher.request({ origin: url, path: '/', method: 'GET' })).body.dump()
+        const disconnected = once(dispatcher, 'disconnect')
+        sockets[0]!.push(null)
+        await disconnected
+        // An agent forgets an origin that it has no connection to.
+        await turns(3)
+        let ended = false
+        const ending = end(dispatcher, way).then(() => {
+          ended = true
+        })
+        await turns(20)
+        assert.equal(ended, false)
+        sockets[0]!.letClose()
+        await ending
+      })
+    }
+  }
 
   test('one that closed before: it is waited for all the same', async (t) => {
     const { url, sockets, connect } = await slowly(t)
