@@ -10,6 +10,7 @@ let dnsModule: typeof import('node:dns') | null = null
 let cryptoModule: typeof import('node:crypto') | null = null
 let zlibModule: typeof import('node:zlib') | null = null
 let webStreamModule: typeof import('node:stream/web') | null = null
+let utilModule: typeof import('node:util') | null = null
 
 /** `node:net`, loaded now if it was not yet. */
 export function loadNet(): typeof import('node:net') {
@@ -45,4 +46,10 @@ export function loadZlib(): typeof import('node:zlib') {
 export function loadWebStreams(): typeof import('node:stream/web') {
   webStreamModule ??= process.getBuiltinModule('node:stream/web')
   return webStreamModule
+}
+
+/** `node:util`: an import of it reads all it has, which loads the half of `node:assert` from Node 22 on. */
+export function loadUtil(): typeof import('node:util') {
+  utilModule ??= process.getBuiltinModule('node:util')
+  return utilModule
 }

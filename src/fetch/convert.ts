@@ -2,7 +2,11 @@
  * Values of callers as Web IDL converts them, with the words that users of these classes know. Shared by
  * `Headers`, `Request` and `Response`.
  */
-import { type InspectOptions, inspect } from 'node:util'
+import type { InspectOptions } from 'node:util'
+import { loadUtil } from '../base/lazy-modules.ts'
+
+/** `util.inspect.custom`, by the name it is documented under. */
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 const BEYOND_LATIN1 = /[^\0-\xff]/
 
@@ -62,9 +66,9 @@ export function showMembers(prototype: object, names: readonly string[]): void {
 
 /** What `console.log` shows of an object of a class whose members are getters. */
 export function showInspected(prototype: object, name: string, membersOf: (object: object) => object): void {
-  Object.defineProperty(prototype, inspect.custom, {
+  Object.defineProperty(prototype, INSPECT, {
     value(this: object, depth: number, options: InspectOptions): string {
-      return `${name} ${inspect(membersOf(this), { ...options, depth })}`
+      return `${name} ${loadUtil().inspect(membersOf(this), { ...options, depth })}`
     },
     writable: true,
     configurable: true,

@@ -2,7 +2,7 @@
  * What `fetch` and `Request` are given → one record that both work with. Each member is read once, in the order
  * of names that Web IDL prescribes, and everything is checked here.
  */
-import { inspect } from 'node:util'
+import { loadUtil } from '../base/lazy-modules.ts'
 import type { AbortSource } from '../base/signal.ts'
 import type { DispatcherLike } from '../dispatcher/dispatcher1-wrapper.ts'
 import { isToken } from '../protocol/ascii.ts'
@@ -288,5 +288,7 @@ function toSignal(signal: unknown): AbortSource | null {
   if (typeof candidate.aborted === 'boolean' && typeof candidate.addEventListener === 'function') {
     return signal as AbortSource
   }
-  throw new TypeError(`RequestInit: Expected signal ("${inspect(signal)}") to be an instance of AbortSignal.`)
+  throw new TypeError(
+    `RequestInit: Expected signal ("${loadUtil().inspect(signal)}") to be an instance of AbortSignal.`,
+  )
 }

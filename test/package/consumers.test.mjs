@@ -180,7 +180,6 @@ describe('the installed package', () => {
         `effects-${name}`,
         `const globals = () => Reflect.ownKeys(globalThis).map((name) => {
           const { get, set, value, ...flags } = Object.getOwnPropertyDescriptor(globalThis, name)
-          // Reading some of them loads what stands behind them.
           return [name, get, set, get ? null : value, JSON.stringify(flags)]
         })
         const state = () => ({
@@ -191,6 +190,8 @@ describe('the installed package', () => {
           environment: { ...process.env },
         })
         const assert = ${way === 'import' ? `(await import('node:assert/strict')).default` : `require('node:assert/strict')`}
+        // To look at some of them loads what stands behind them.
+        state()
         const before = state()
         ${load}
         assert.deepEqual(state(), before)
