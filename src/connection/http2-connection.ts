@@ -434,7 +434,8 @@ export class Http2Connection
   }
 
   onFailure(failure: ProtocolFailure): void {
-    this.#close(this.#protocolError(failure))
+    // The peer reads on, and is to hear what it did wrong.
+    this.#close(this.#protocolError(failure), 'end')
   }
 
   onDeadline(deadline: Deadline): void {
@@ -523,14 +524,13 @@ export class Http2Connection
   }
 
   /** Nothing is taken or delivered from now on; `onClosed` follows. */
-  #close(reason: Error): void {
+  #close(reason: Error, how: 'end' | 'destroy' = 'destroy'): void {
     if (this.#reason !== null) return
     if (!this.broken) this.#sayGoodbye()
     try {
       this.#end(reason)
     } finally {
-      if (this.broken) this.#transport.destroy(reason)
-      else this.#transport.end(reason)
+      this.#transport[how](reason)
     }
   }
 
