@@ -331,11 +331,16 @@ export class Http2Connection
   }
 
   onEof(): void {
-    this.#close(new SocketError('other side closed', this.socketInfo()))
+    this.#close(this.#peerFault ?? new SocketError('other side closed', this.socketInfo()))
+  }
+
+  /** A peer that names an error in its GOAWAY and then ends the connection has said why. */
+  get #peerFault(): Error | null {
+    return this.#goaway instanceof SocketError ? this.#goaway : null
   }
 
   onTransportClosed(error: Error | null): void {
-    const reason = this.#reason ?? error ?? new SocketError('closed', this.socketInfo())
+    const reason = this.#reason ?? this.#peerFault ?? error ?? new SocketError('closed', this.socketInfo())
     this.#end(reason)
     this.#gone = true
     const unanswered = this.#takeUnprocessed()
@@ -426,7 +431,10 @@ export class Http2Connection
 
   onGoaway(lastStreamId: number, code: number, debug: Uint8Array): void {
     this.#lastStreamId = lastStreamId
-    this.#goaway ??= goawayError(code, debug, this.socketInfo())
+    // A peer may announce its end first, and name an error in a second frame.
+    if (this.#goaway === null || code !== NO_ERROR) {
+      this.#goaway = goawayError(code, debug, this.socketInfo())
+    }
   }
 
   onPong(opaque: Uint8Array): void {

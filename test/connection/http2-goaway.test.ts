@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { errors } from '../../src/index.ts'
@@ -122,6 +123,39 @@ describe('GOAWAY', () => {
     peer.respond(id)
     await handler.settled
     assert.equal(handler.body, 'ok')
+  })
+
+  for (const how of ['end', 'reset'] as const) {
+    test(`with an error code, then the connection's ${how}: what it covers fails with that code`, async (t) => {
+      const { server, client } = await startH2Pair(t)
+      const handler = send(client, { method: 'POST', body: 'bytes' })
+      const peer = await server.accept()
+      const { id } = await peer.request()
+      await peer.body(id)
+      const lost = disconnected(client)
+      peer.goaway(id, ENHANCE_YOUR_CALM, 'too_many_pings')
+      await lost
+      if (how === 'end') peer.end()
+      else (peer.socket as Socket).resetAndDestroy()
+      await handler.settled
+      const error = handler.error as Failed
+      assert.ok(error instanceof errors.SocketError)
+      assert.equal(error.message, 'HTTP/2: "GOAWAY" frame received with code 11')
+      assert.deepEqual(error.cause, { code: ENHANCE_YOUR_CALM, message: 'too_many_pings' })
+      assert.equal(error.retrySafety, 'idempotent-only')
+    })
+  }
+
+  test('with an error code only in the second frame: that code is reported', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const handler = send(client)
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.goaway(MAX_STREAM_ID)
+    peer.goaway(id, ENHANCE_YOUR_CALM)
+    peer.end()
+    await handler.settled
+    assert.equal((handler.error as Failed).message, 'HTTP/2: "GOAWAY" frame received with code 11')
   })
 
   test('refused by four in a row that do nothing: fails, and says that it is safe to send again', async (t) => {
