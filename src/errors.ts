@@ -89,267 +89,230 @@ export class UndiciError extends Error {
   declare timings?: Timings
   declare socket?: SocketInfo | null | undefined
 
-  static {
-    defineKind(UndiciError, 'undici.error.UND_ERR')
-  }
-
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
     return isInstance(this, value)
   }
 }
+defineKind(UndiciError, 'undici.error.UND_ERR', 'UndiciError')
 
 /** No connection within the connect timeout. */
 export class ConnectTimeoutError extends UndiciError {
   override name: string = 'ConnectTimeoutError'
   override code: string = 'UND_ERR_CONNECT_TIMEOUT'
 
-  static {
-    defineKind(ConnectTimeoutError, 'undici.error.UND_ERR_CONNECT_TIMEOUT')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Connect Timeout Error', options)
   }
 }
+defineKind(ConnectTimeoutError, 'undici.error.UND_ERR_CONNECT_TIMEOUT', 'ConnectTimeoutError')
 
 /** No complete response head within `headersTimeout`. */
 export class HeadersTimeoutError extends UndiciError {
   override name: string = 'HeadersTimeoutError'
   override code: string = 'UND_ERR_HEADERS_TIMEOUT'
 
-  static {
-    defineKind(HeadersTimeoutError, 'undici.error.UND_ERR_HEADERS_TIMEOUT')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Headers Timeout Error', options)
   }
 }
+defineKind(HeadersTimeoutError, 'undici.error.UND_ERR_HEADERS_TIMEOUT', 'HeadersTimeoutError')
 
 /** A head reached `maxHeaderSize`, on its way out or in. */
 export class HeadersOverflowError extends UndiciError {
   override name: string = 'HeadersOverflowError'
   override code: string = 'UND_ERR_HEADERS_OVERFLOW'
 
-  static {
-    defineKind(HeadersOverflowError, 'undici.error.UND_ERR_HEADERS_OVERFLOW')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Headers Overflow Error', options)
   }
 }
+defineKind(HeadersOverflowError, 'undici.error.UND_ERR_HEADERS_OVERFLOW', 'HeadersOverflowError')
 
 /** No body data within `bodyTimeout`. */
 export class BodyTimeoutError extends UndiciError {
   override name: string = 'BodyTimeoutError'
   override code: string = 'UND_ERR_BODY_TIMEOUT'
 
-  static {
-    defineKind(BodyTimeoutError, 'undici.error.UND_ERR_BODY_TIMEOUT')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Body Timeout Error', options)
   }
 }
+defineKind(BodyTimeoutError, 'undici.error.UND_ERR_BODY_TIMEOUT', 'BodyTimeoutError')
 
 /** A bad argument, option or header; nothing was sent. */
 export class InvalidArgumentError extends UndiciError {
   override name: string = 'InvalidArgumentError'
   override code: string = 'UND_ERR_INVALID_ARG'
 
-  static {
-    defineKind(InvalidArgumentError, 'undici.error.UND_ERR_INVALID_ARG')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Invalid Argument Error', options)
   }
 }
+defineKind(InvalidArgumentError, 'undici.error.UND_ERR_INVALID_ARG', 'InvalidArgumentError')
 
 /** A stream factory or pipeline handler did not return a stream. */
 export class InvalidReturnValueError extends UndiciError {
   override name: string = 'InvalidReturnValueError'
   override code: string = 'UND_ERR_INVALID_RETURN_VALUE'
 
-  static {
-    defineKind(InvalidReturnValueError, 'undici.error.UND_ERR_INVALID_RETURN_VALUE')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Invalid Return Value Error', options)
   }
 }
+defineKind(InvalidReturnValueError, 'undici.error.UND_ERR_INVALID_RETURN_VALUE', 'InvalidReturnValueError')
 
 /** An operation was given up, for example `body.dump()` over its limit. */
 export class AbortError extends UndiciError {
   override name: string = 'AbortError'
   override code: string = 'UND_ERR_ABORT'
 
-  static {
-    defineKind(AbortError, 'undici.error.UND_ERR_ABORT')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'The operation was aborted', options)
   }
 }
+defineKind(AbortError, 'undici.error.UND_ERR_ABORT', 'AbortError')
 
 /** The request was aborted without a reason of its own. */
 export class RequestAbortedError extends AbortError {
   override name: string = 'AbortError'
   override code: string = 'UND_ERR_ABORTED'
 
-  static {
-    defineKind(RequestAbortedError, 'undici.error.UND_ERR_ABORTED')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Request aborted', options)
   }
 }
+defineKind(RequestAbortedError, 'undici.error.UND_ERR_ABORTED', 'RequestAbortedError')
 
 /** An expected end of a connection or stream: reset, idle timeout, upgrade … */
 export class InformationalError extends UndiciError {
   override name: string = 'InformationalError'
   override code: string = 'UND_ERR_INFO'
 
-  static {
-    defineKind(InformationalError, 'undici.error.UND_ERR_INFO')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Request information', options)
   }
 }
+defineKind(InformationalError, 'undici.error.UND_ERR_INFO', 'InformationalError')
 
 /** The request body is not as long as its content-length header says. */
 export class RequestContentLengthMismatchError extends UndiciError {
   override name: string = 'RequestContentLengthMismatchError'
   override code: string = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'
 
-  static {
-    defineKind(RequestContentLengthMismatchError, 'undici.error.UND_ERR_REQ_CONTENT_LENGTH_MISMATCH')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Request body length does not match content-length header', options)
   }
 }
+defineKind(
+  RequestContentLengthMismatchError,
+  'undici.error.UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+  'RequestContentLengthMismatchError',
+)
 
 /** The response body is not as long as its content-length header says. */
 export class ResponseContentLengthMismatchError extends UndiciError {
   override name: string = 'ResponseContentLengthMismatchError'
   override code: string = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
 
-  static {
-    defineKind(ResponseContentLengthMismatchError, 'undici.error.UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Response body length does not match content-length header', options)
   }
 }
+defineKind(
+  ResponseContentLengthMismatchError,
+  'undici.error.UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'ResponseContentLengthMismatchError',
+)
 
 /** Use after `destroy()`, and the default reason of `destroy()`. */
 export class ClientDestroyedError extends UndiciError {
   override name: string = 'ClientDestroyedError'
   override code: string = 'UND_ERR_DESTROYED'
 
-  static {
-    defineKind(ClientDestroyedError, 'undici.error.UND_ERR_DESTROYED')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'The client is destroyed', options)
   }
 }
+defineKind(ClientDestroyedError, 'undici.error.UND_ERR_DESTROYED', 'ClientDestroyedError')
 
 /** Dispatch after `close()`. */
 export class ClientClosedError extends UndiciError {
   override name: string = 'ClientClosedError'
   override code: string = 'UND_ERR_CLOSED'
 
-  static {
-    defineKind(ClientClosedError, 'undici.error.UND_ERR_CLOSED')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'The client is closed', options)
   }
 }
+defineKind(ClientClosedError, 'undici.error.UND_ERR_CLOSED', 'ClientClosedError')
 
 /** Something the library does not do, such as a caller's `expect` header. */
 export class NotSupportedError extends UndiciError {
   override name: string = 'NotSupportedError'
   override code: string = 'UND_ERR_NOT_SUPPORTED'
 
-  static {
-    defineKind(NotSupportedError, 'undici.error.UND_ERR_NOT_SUPPORTED')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Not supported error', options)
   }
 }
+defineKind(NotSupportedError, 'undici.error.UND_ERR_NOT_SUPPORTED', 'NotSupportedError')
 
 /** The response body is longer than `maxResponseSize`. */
 export class ResponseExceededMaxSizeError extends UndiciError {
   override name: string = 'ResponseExceededMaxSizeError'
   override code: string = 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
 
-  static {
-    defineKind(ResponseExceededMaxSizeError, 'undici.error.UND_ERR_RES_EXCEEDED_MAX_SIZE')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Response content exceeded max size', options)
   }
 }
+defineKind(
+  ResponseExceededMaxSizeError,
+  'undici.error.UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  'ResponseExceededMaxSizeError',
+)
 
 /** Dispatch on a BalancedPool without upstreams. */
 export class BalancedPoolMissingUpstreamError extends UndiciError {
   override name: string = 'MissingUpstreamError'
   override code: string = 'UND_ERR_BPL_MISSING_UPSTREAM'
 
-  static {
-    defineKind(BalancedPoolMissingUpstreamError, 'undici.error.UND_ERR_BPL_MISSING_UPSTREAM')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'No upstream has been added to the BalancedPool', options)
   }
 }
+defineKind(
+  BalancedPoolMissingUpstreamError,
+  'undici.error.UND_ERR_BPL_MISSING_UPSTREAM',
+  'BalancedPoolMissingUpstreamError',
+)
 
 /** An Agent holds `maxOrigins` origins already. */
 export class MaxOriginsReachedError extends UndiciError {
   override name: string = 'MaxOriginsReachedError'
   override code: string = 'UND_ERR_MAX_ORIGINS_REACHED'
 
-  static {
-    defineKind(MaxOriginsReachedError, 'undici.error.UND_ERR_MAX_ORIGINS_REACHED')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Maximum allowed origins reached', options)
   }
 }
+defineKind(MaxOriginsReachedError, 'undici.error.UND_ERR_MAX_ORIGINS_REACHED', 'MaxOriginsReachedError')
 
 /** A WebSocket message inflates beyond its limit. */
 export class MessageSizeExceededError extends UndiciError {
   override name: string = 'MessageSizeExceededError'
   override code: string = 'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED'
 
-  static {
-    defineKind(MessageSizeExceededError, 'undici.error.UND_ERR_WS_MESSAGE_SIZE_EXCEEDED')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Max decompressed message size exceeded', options)
   }
 }
+defineKind(
+  MessageSizeExceededError,
+  'undici.error.UND_ERR_WS_MESSAGE_SIZE_EXCEEDED',
+  'MessageSizeExceededError',
+)
 
 /** The connection was lost, or what came over it was not an answer to the request. */
 export class SocketError extends UndiciError {
@@ -357,15 +320,12 @@ export class SocketError extends UndiciError {
   override code: string = 'UND_ERR_SOCKET'
   override socket: SocketInfo | null | undefined
 
-  static {
-    defineKind(SocketError, 'undici.error.UND_ERR_SOCKET')
-  }
-
   constructor(message?: string, socket?: SocketInfo | null, options?: ErrorOptions) {
     super(message || 'Socket error', options)
     this.socket = socket
   }
 }
+defineKind(SocketError, 'undici.error.UND_ERR_SOCKET', 'SocketError')
 
 /** The response is not HTTP/1.1. `code` is `HPE_*`, `data` the bytes from the offending place on. */
 export class HTTPParserError extends Error {
@@ -382,10 +342,6 @@ export class HTTPParserError extends Error {
   declare timings?: Timings
   declare socket?: SocketInfo | null | undefined
 
-  static {
-    defineKind(HTTPParserError, 'undici.error.UND_ERR_HTTP_PARSER')
-  }
-
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
     return isInstance(this, value)
@@ -397,6 +353,7 @@ export class HTTPParserError extends Error {
     this.data = data === undefined ? undefined : data.toString()
   }
 }
+defineKind(HTTPParserError, 'undici.error.UND_ERR_HTTP_PARSER', 'HTTPParserError')
 
 /** The retry layer gave up. */
 export class RequestRetryError extends UndiciError {
@@ -405,10 +362,6 @@ export class RequestRetryError extends UndiciError {
   readonly statusCode: number
   readonly headers: unknown
   readonly data: unknown
-
-  static {
-    defineKind(RequestRetryError, 'undici.error.UND_ERR_REQ_RETRY')
-  }
 
   constructor(
     message: string | undefined,
@@ -421,6 +374,7 @@ export class RequestRetryError extends UndiciError {
     this.data = details.data
   }
 }
+defineKind(RequestRetryError, 'undici.error.UND_ERR_REQ_RETRY', 'RequestRetryError')
 
 /** A response status that an interceptor was asked to treat as an error. */
 export class ResponseError extends UndiciError {
@@ -431,10 +385,6 @@ export class ResponseError extends UndiciError {
   readonly body: unknown
   /** Only the beginning of the body was kept. */
   readonly bodyTruncated: boolean
-
-  static {
-    defineKind(ResponseError, 'undici.error.UND_ERR_RESPONSE')
-  }
 
   constructor(
     message: string | undefined,
@@ -448,71 +398,56 @@ export class ResponseError extends UndiciError {
     this.bodyTruncated = details.bodyTruncated ?? false
   }
 }
+defineKind(ResponseError, 'undici.error.UND_ERR_RESPONSE', 'ResponseError')
 
 /** TLS to a proxy failed. */
 export class SecureProxyConnectionError extends UndiciError {
   override name: string = 'SecureProxyConnectionError'
   override code: string = 'UND_ERR_PRX_TLS'
 
-  static {
-    defineKind(SecureProxyConnectionError, 'undici.error.UND_ERR_PRX_TLS')
-  }
-
   constructor(cause?: unknown, message?: string, options?: ErrorOptions) {
     super(message || 'Secure Proxy Connection failed', { ...options, cause })
   }
 }
+defineKind(SecureProxyConnectionError, 'undici.error.UND_ERR_PRX_TLS', 'SecureProxyConnectionError')
 
 /** A proxy did not open the tunnel. */
 export class ProxyConnectionError extends UndiciError {
   override name: string = 'ProxyConnectionError'
   override code: string = 'UND_ERR_PRX_CONN'
 
-  static {
-    defineKind(ProxyConnectionError, 'undici.error.UND_ERR_PRX_CONN')
-  }
-
   constructor(cause?: unknown, message?: string, options?: ErrorOptions) {
     super(message || 'Proxy Connection failed', { ...options, cause })
   }
 }
+defineKind(ProxyConnectionError, 'undici.error.UND_ERR_PRX_CONN', 'ProxyConnectionError')
 
 /** A SOCKS5 proxy refused or broke its protocol. */
 export class Socks5ProxyError extends UndiciError {
   override name: string = 'Socks5ProxyError'
   override code: string
 
-  static {
-    defineKind(Socks5ProxyError, 'undici.error.UND_ERR_SOCKS5')
-  }
-
   constructor(message?: string, code?: string) {
     super(message || 'SOCKS5 proxy error')
     this.code = code || 'UND_ERR_SOCKS5'
   }
 }
+defineKind(Socks5ProxyError, 'undici.error.UND_ERR_SOCKS5', 'Socks5ProxyError')
 
 /** A request was redirected more often than its caller allows. */
 export class MaxRedirectsError extends UndiciError {
   override name: string = 'MaxRedirectsError'
   override code: string = 'UND_ERR_REDIRECT_MAX'
 
-  static {
-    defineKind(MaxRedirectsError, 'undici.error.UND_ERR_REDIRECT_MAX')
-  }
-
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'max redirects', options)
   }
 }
+defineKind(MaxRedirectsError, 'undici.error.UND_ERR_REDIRECT_MAX', 'MaxRedirectsError')
 
 /** Never thrown: undici's parser needs WebAssembly, ours does not. Its name is `Error` there, too. */
 export class WebAssemblyNotSupportedError extends Error {
   code: string = 'ERR_WEBASSEMBLY_NOT_SUPPORTED'
-
-  static {
-    defineKind(WebAssemblyNotSupportedError, 'undici.error.ERR_WEBASSEMBLY_NOT_SUPPORTED')
-  }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
@@ -523,3 +458,8 @@ export class WebAssemblyNotSupportedError extends Error {
     super(message || 'WebAssembly is not supported in this environment, but is required for HTTP/1 parsing')
   }
 }
+defineKind(
+  WebAssemblyNotSupportedError,
+  'undici.error.ERR_WEBASSEMBLY_NOT_SUPPORTED',
+  'WebAssemblyNotSupportedError',
+)

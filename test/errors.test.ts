@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import type * as ventuno from '../src/index.ts'
 import { errors } from '../src/index.ts'
 
 type ErrorClass = new (...args: never[]) => Error & { code?: string }
@@ -171,6 +174,29 @@ describe('error classes', () => {
     assert.ok(new errors.RequestAbortedError() instanceof copy.AbortError)
     assert.equal(new copy.SocketError('x') instanceof errors.ClientClosedError, false)
   })
+
+  for (const minify of [false, true]) {
+    test(`a ${minify ? 'minified ' : ''}bundle keeps the names of all classes`, async () => {
+      const entryPoints = [fileURLToPath(new URL('../src/index.ts', import.meta.url))]
+      const format = 'esm'
+      const { outputFiles } = await build({
+        entryPoints,
+        format,
+        minify,
+        bundle: true,
+        platform: 'node',
+        write: false,
+      })
+      const code = Buffer.from(outputFiles[0]!.contents).toString('base64')
+      const copy = (await import(`data:text/javascript;base64,${code}`)) as typeof ventuno
+      const classes = [...Object.entries(copy), ...Object.entries(copy.errors)].filter(([name, value]) => {
+        return /^[A-Z]/.test(name) && typeof value === 'function'
+      })
+      assert.ok(classes.length > Object.keys(errors).length + 10)
+      for (const [name, value] of classes) assert.equal((value as ErrorClass).name, name)
+      assert.equal(new copy.errors.SocketError('x').constructor.name, 'SocketError')
+    })
+  }
 
   test("a user's subclass has the ordinary check", () => {
     class Mine extends errors.SocketError {}

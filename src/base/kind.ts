@@ -6,10 +6,18 @@
 /** Class → its registry symbol. A user's subclass has no entry and gets the ordinary prototype check. */
 const kinds = new WeakMap<object, symbol>()
 
-/** Called behind the class, not in it: a bundler gives another name to a class that speaks of itself. */
-export function defineKind(kindClass: { prototype: object }, name: string): void {
-  const kind = Symbol.for(name)
+/**
+ * Registers a class under the key of its symbol. Its `name` is set here as well: bundlers and minifiers rename
+ * classes, and consoles, test runners and loggers print `constructor.name`.
+ */
+export function defineKind(
+  kindClass: { prototype: object },
+  key: string,
+  className: string = key.slice(key.lastIndexOf('.') + 1),
+): void {
+  const kind = Symbol.for(key)
   kinds.set(kindClass, kind)
+  Object.defineProperty(kindClass, 'name', { value: className, configurable: true })
   Object.defineProperty(kindClass.prototype, kind, { value: true })
 }
 
