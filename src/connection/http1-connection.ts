@@ -290,11 +290,6 @@ export class Http1Connection
     this.#observer.onHandlerError(error)
   }
 
-  onLent(view: DataView, length: number): number {
-    if (this.#reason !== null || this.#backlog !== null) return 0
-    return this.#parser.recall(view, length)
-  }
-
   onBytes(bytes: Buffer): void {
     if (this.#reason !== null) return
     if (this.#backlog === null) this.#execute(bytes)

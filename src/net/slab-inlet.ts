@@ -28,7 +28,6 @@ type State = 'waiting' | 'open' | 'draining' | 'released' | 'closed'
 const inlets = new WeakMap<object, SlabInlet>()
 
 let shared: Buffer | null = null
-let sharedView: DataView | null = null
 
 /** Of most sockets at all times; never added to. */
 const NO_BACKLOG: Buffer[] = []
@@ -37,7 +36,6 @@ export class SlabInlet {
   #state: State = 'waiting'
   #socket: Socket | null = null
   #receive: ((bytes: Buffer) => void) | null = null
-  #lend: ((view: DataView, length: number) => number) | null = null
   #onDrained: (() => void) | null = null
   /** Over TLS some records still come after a pause. */
   #backlog: Buffer[] = NO_BACKLOG
@@ -52,10 +50,7 @@ export class SlabInlet {
 
   /** For the options of `net.connect` or `tls.connect`. */
   options(): OnReadOpts {
-    if (shared === null) {
-      shared = Buffer.allocUnsafeSlow(SLAB_BYTES)
-      sharedView = new DataView(shared.buffer)
-    }
+    shared ??= Buffer.allocUnsafeSlow(SLAB_BYTES)
     this.#next = shared
     return {
       buffer: () => this.#takeNext() as Uint8Array,
@@ -73,13 +68,9 @@ export class SlabInlet {
     return this.#backlog.length > 0 || this.#onDrained !== null
   }
 
-  /** `lend` sees the bytes first, where they are shared, and returns how many of them need not come to `receive`. */
-  open(
-    receive: (bytes: Buffer) => void,
-    lend: ((view: DataView, length: number) => number) | null = null,
-  ): void {
+  /** Starts reading. Every read comes to `receive`, in memory that belongs to it. */
+  open(receive: (bytes: Buffer) => void): void {
     this.#receive = receive
-    this.#lend = lend
     this.resume()
   }
 
@@ -140,7 +131,6 @@ export class SlabInlet {
   #forget(): void {
     this.#backlog = NO_BACKLOG
     this.#receive = null
-    this.#lend = null
     this.#onDrained = null
   }
 
@@ -156,27 +146,23 @@ export class SlabInlet {
   /** False stops reading. */
   #onRead(length: number, memory: Buffer): boolean {
     switch (this.#state) {
-      case 'open': {
-        const done = this.#lend !== null && memory === shared ? this.#lend(sharedView!, length) : 0
-        const bytes = this.#claim(done, length, memory)
-        // Nobody is there any more if the look went wrong.
-        this.#receive?.(bytes)
+      case 'open':
+        this.#receive!(this.#claim(length, memory))
         return (this.#state as State) !== 'waiting'
-      }
       case 'released':
-        return this.#socket!.push(this.#claim(0, length, memory))
+        return this.#socket!.push(this.#claim(length, memory))
       case 'closed':
         // Bytes that stay in the system make it reset the connection, and the peer lose what we said last.
         return true
       default:
         if (this.#backlog === NO_BACKLOG) this.#backlog = []
-        this.#backlog.push(this.#claim(0, length, memory))
+        this.#backlog.push(this.#claim(length, memory))
         return false
     }
   }
 
   /** Bytes that belong to whoever gets them: the memory itself when it is full, else a copy. */
-  #claim(start: number, length: number, memory: Buffer): Buffer {
+  #claim(length: number, memory: Buffer): Buffer {
     const isOwn = memory === this.#own
     if (isOwn && length === SLAB_BYTES) {
       this.#next = Buffer.allocUnsafeSlow(SLAB_BYTES)
@@ -187,10 +173,10 @@ export class SlabInlet {
     } else if (isOwn) {
       this.#next = shared
     }
-    // What stands behind a head that is known is a body. Other small reads have something else in them, and the body
-    // is copied once more when it is given away; from a socket that was handed over everything is.
-    const isBody = start > 0 || length >= BODY_BYTES || this.#state !== 'open'
-    return isBody ? copyBytes(memory, start, length) : keepBytes(memory, start, length)
+    // A small read usually holds more than body, so its body is copied again before a caller gets it. A socket that
+    // was handed over gives the caller everything.
+    const isBody = length >= BODY_BYTES || this.#state !== 'open'
+    return isBody ? copyBytes(memory, 0, length) : keepBytes(memory, 0, length)
   }
 
   #drain(): void {

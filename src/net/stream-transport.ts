@@ -32,14 +32,6 @@ export class StreamTransport implements Transport {
       this.#onBroken(error as Error)
     }
   }
-  readonly #onLent = (view: DataView, length: number): number => {
-    try {
-      return this.#sink?.onLent?.(view, length) ?? 0
-    } catch (error) {
-      this.#onBroken(error as Error)
-      return 0
-    }
-  }
   /**
    * A mistake of ours, or a Duplex of a caller's that throws. It costs this connection and what runs on it, not the
    * process.
@@ -88,7 +80,7 @@ export class StreamTransport implements Transport {
   attach(sink: TransportSink): void {
     this.#sink = sink
     try {
-      this.#listen(sink)
+      this.#listen()
     } catch (error) {
       // It is no socket. Nobody is to hear of it any more.
       this.#sink = null
@@ -209,9 +201,9 @@ export class StreamTransport implements Transport {
     return []
   }
 
-  #listen(sink: TransportSink): void {
+  #listen(): void {
     if (this.#inlet === null) this.socket.on('data', this.#onData)
-    else this.#inlet.open(this.#onData, sink.onLent === undefined ? null : this.#onLent)
+    else this.#inlet.open(this.#onData)
     this.socket
       .on('drain', this.#onDrain)
       .on('end', this.#onEnd)

@@ -7,12 +7,6 @@ import type { SocketInfo } from '../errors.ts'
 export interface TransportSink {
   /** Bytes from the peer. The buffer belongs to the sink from now on. */
   onBytes(bytes: Buffer): void
-  /**
-   * Bytes that still stand in memory which all sockets read into, before they come to `onBytes`. Returns how many at
-   * the beginning are done with, so that only the rest is copied and comes there, even if that is nothing. Nothing of
-   * the caller's may run in here: it could let the runtime read again, into the same memory.
-   */
-  onLent?(view: DataView, length: number): number
   /** What was written has left; `congested` is false again. */
   onDrain(): void
   /** The peer will send nothing more. */

@@ -17,7 +17,6 @@ const NONE = Buffer.alloc(0)
 export class KnownBytes {
   /** Its own, and used again: a part of memory that others share would keep all of it alive. */
   #memory: Buffer = NONE
-  #view: DataView | null = null
   #length = 0
 
   /** Bytes that are kept; 0 for none. */
@@ -32,28 +31,9 @@ export class KnownBytes {
     if (length > MAX_KEPT_BYTES) return false
     if (length > this.#memory.length) {
       this.#memory = Buffer.allocUnsafeSlow(length > FIRST_BYTES ? MAX_KEPT_BYTES : FIRST_BYTES)
-      this.#view = null
     }
     buf.copy(this.#memory, 0, start, end)
     this.#length = length
-    return true
-  }
-
-  /**
-   * Whether the kept bytes stand at the beginning of what is viewed, where there are as many at least. Eight at a time
-   * and without a call, this is the quickest; but a view must not have to be made for it.
-   */
-  beginIn(view: DataView): boolean {
-    const length = this.#length
-    this.#view ??= new DataView(this.#memory.buffer)
-    const kept = this.#view
-    let at = 0
-    for (; at + 8 <= length; at += 8) {
-      if (kept.getBigUint64(at) !== view.getBigUint64(at)) return false
-    }
-    for (; at < length; at++) {
-      if (kept.getUint8(at) !== view.getUint8(at)) return false
-    }
     return true
   }
 

@@ -52,18 +52,6 @@ class Sink implements TransportSink {
   }
 }
 
-/** Is done with dashes at the beginning. */
-class LookingSink extends Sink {
-  readonly seen: string[] = []
-
-  onLent(view: DataView, length: number): number {
-    this.seen.push(Buffer.from(view.buffer as ArrayBuffer, view.byteOffset, length).toString())
-    let dashes = 0
-    while (dashes < length && view.getUint8(dashes) === 0x2d) dashes++
-    return dashes
-  }
-}
-
 async function listen(t: TestContext, wire: Wire): Promise<{ port: number; accept: Promise<net.Socket> }> {
   const server = wire === 'https:' ? tls.createServer(localhost) : net.createServer()
   const accept = once(server, wire === 'https:' ? 'secureConnection' : 'connection').then(([socket]) => {
@@ -116,32 +104,6 @@ for (const wire of ['http:', 'https:'] as const) {
       first.peer.write('two')
       await first.sink.until(() => first.sink.text === 'onetwo')
       assert.equal(second.sink.text, 'other')
-    })
-
-    test('a sink that looks at the bytes first gets only those that it wants to have', async (t) => {
-      const looking = new LookingSink()
-      const { peer } = await open(t, wire, looking)
-      for (const [sent, kept] of [
-        ['--one', 'one'],
-        ['two', 'two'],
-        ['----', ''],
-        [`-${'x'.repeat(100)}`, 'x'.repeat(100)],
-      ] as const) {
-        const before = looking.pieces.length
-        peer.write(sent)
-        await looking.until(() => looking.pieces.length > before)
-        assert.deepEqual([looking.seen.at(-1), looking.pieces.at(-1)!.toString()], [sent, kept])
-      }
-    })
-
-    test('a mistake in such a look costs the connection, not the process', async (t) => {
-      const looking = new LookingSink()
-      const { peer } = await open(t, wire, looking)
-      looking.onLent = () => {
-        throw new Error('mistake')
-      }
-      peer.write('x')
-      await looking.until(() => looking.calls.at(-1) === 'closed mistake')
     })
 
     test('many megabytes arrive as they were sent, small pieces in between', async (t) => {

@@ -41,7 +41,7 @@ const EDGES: readonly (readonly [
   [Http1Idleness, ['onPolled', 'inspect', 'begin']],
   [Http1BodyWriter, ['start', 'onChunk', 'onSourceEnd', 'resume']],
   [BodyPump, ['start', 'resume']],
-  [ResponseParser, ['execute', 'recall', 'finish', 'expect']],
+  [ResponseParser, ['execute', 'finish', 'expect']],
   [
     ClientEngine,
     ['receive', 'open', 'send', 'sendTrailers', 'release', 'reset', 'takeOutput', 'ping', 'shutdown'],

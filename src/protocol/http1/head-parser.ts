@@ -180,36 +180,20 @@ export class HeadParser {
     }
   }
 
-  /**
-   * To be called in place of `begin`: the length of the head if the bytes begin with the same as last time, which is
-   * then done; else 0.
-   */
-  recall(view: DataView, end: number): number {
-    const known = this.#known
-    if (known === null || this.#knownBytes.length > end || !this.#knownBytes.beginIn(view)) return 0
-    this.#trailers = false
-    this.#repeat(known)
-    return this.#judged
-  }
-
-  /** The same behind `begin`, anywhere in what was read. */
+  /** Takes over the last head if the bytes begin with it. */
   #recall(bytes: Buffer, start: number, end: number): boolean {
     const known = this.#known
     const length = this.#knownBytes.length
     if (known === null || length > end - start || !this.#knownBytes.standAt(bytes, start)) return false
-    this.#repeat(known)
-    return true
-  }
-
-  #repeat(known: KnownHead): void {
     this.framing = known.framing
     this.version = known.version
     this.status = known.status
     this.reason = known.reason
     this.fields = known.fields
     this.fields.prepareToRepeat()
-    this.#judged = this.#knownBytes.length
+    this.#judged = length
     this.#place = DONE
+    return true
   }
 
   #remember(bytes: Buffer, start: number, end: number): void {

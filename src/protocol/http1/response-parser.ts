@@ -93,17 +93,13 @@ const COUNTED = 3
 const CHUNKED = 4
 const TRAILERS = 5
 const UNTIL_CLOSE = 6
-/** A head was read by `recall`, the sink does not know yet that a message has begun. */
-const RECALLED = 7
-/** The sink knows that, and not yet the head. */
-const HEAD_READ = 8
 /** All bytes of the message are read, the sink does not know yet. */
-const COMPLETE = 9
+const COMPLETE = 7
 /** The peer announced that this was its last response. */
-const DRAINED = 10
-const UPGRADED = 11
-const FAILED = 12
-const ENDED = 13
+const DRAINED = 8
+const UPGRADED = 9
+const FAILED = 10
+const ENDED = 11
 
 const BODY_PHASE: Readonly<Record<number, number>> = {
   [NO_BODY]: COMPLETE,
@@ -190,23 +186,6 @@ export class ResponseParser {
     }
   }
 
-  /**
-   * Reads the head of a response if it is the same as last time, and tells nobody: the next `execute` does, which
-   * is to be given what follows, even if that is nothing. Returns the length of the head, 0 if there is no such.
-   */
-  recall(view: DataView, end: number): number {
-    if (this.#phase !== BETWEEN || this.#paused || this.expecting === 0) return 0
-    const parser = this.#heads.lend()
-    const length = parser.recall(view, end)
-    if (length === 0) {
-      this.#heads.takeBack(parser)
-      return 0
-    }
-    this.#head = parser
-    this.#phase = RECALLED
-    return length
-  }
-
   /** The peer will send nothing more. While paused this takes effect when the rest has been fed again. */
   finish(): void {
     this.#eof = true
@@ -233,15 +212,6 @@ export class ResponseParser {
     while (!this.#paused) {
       if (this.#phase === COMPLETE) {
         this.#complete(at, end)
-        continue
-      }
-      if (this.#phase === RECALLED) {
-        this.#phase = HEAD_READ
-        this.#beginMessage()
-        continue
-      }
-      if (this.#phase === HEAD_READ) {
-        this.#finishHead(at)
         continue
       }
       if (at === end) return at
@@ -304,16 +274,12 @@ export class ResponseParser {
       return at
     }
     this.#phase = HEAD
-    this.#beginFields(false)
-    this.#beginMessage()
-    return at
-  }
-
-  #beginMessage(): void {
     this.#emptyLines = 0
     this.#bodyBytes = 0
     this.#contentLength = -1
+    this.#beginFields(false)
     this.#sink.onMessageBegin()
+    return at
   }
 
   #beginFields(trailers: boolean): void {

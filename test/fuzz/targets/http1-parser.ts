@@ -32,11 +32,8 @@ class Reading {
     }
   }
 
-  /** `recall`: as a connection does whose bytes stand in shared memory. */
-  feed(bytes: Buffer, recall = false): void {
+  feed(bytes: Buffer): void {
     let at = 0
-    if (recall)
-      at = this.#parser.recall(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), bytes.length)
     do {
       if (this.#parser.status === 'paused') this.#parser.resume()
       const next = this.#parser.execute(bytes, at, bytes.length)
@@ -116,7 +113,7 @@ function check({ context, bytes }: Recording, random: Random): void {
   while (readings.some(({ pieces }) => pieces.length > 0)) {
     const { reading, pieces } = random.oneIn(2) ? readings[0]! : readings[1]!
     const piece = pieces.shift()
-    if (piece !== undefined) reading.feed(piece, random.oneIn(2))
+    if (piece !== undefined) reading.feed(piece)
   }
   for (const { reading } of readings) {
     reading.finish()
