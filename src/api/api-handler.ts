@@ -3,11 +3,11 @@
  * phases of a request, and failing exactly once. Works with any dispatcher that calls the handler methods.
  */
 import { type AbortSource, abortedReason, isAbortSource, signalHubOf } from '../base/signal.ts'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 
 /** What all five methods understand beside the options of `dispatch`. */
 export interface ApiOptions<TOpaque = null> {
@@ -86,7 +86,7 @@ function loosenHandler(handler: ApiHandler): void {
 /** How a handler hears of the signal of its request. */
 interface Subscription {
   readonly signal: AbortSource
-  readonly owner: Dispatcher
+  readonly owner: Dispatching
   readonly end: () => void
 }
 
@@ -118,7 +118,7 @@ export abstract class ApiHandler implements DispatchHandler {
   }
 
   /** Dispatches, unless the signal is aborted already: then nothing is sent, and the failure comes at once. */
-  start(dispatcher: Dispatcher, opts: DispatchOptions, signal: AbortSource | null | undefined): void {
+  start(dispatcher: Dispatching, opts: DispatchOptions, signal: AbortSource | null | undefined): void {
     if (signal) {
       const aborted = abortedReason(signal)
       if (aborted !== null) {

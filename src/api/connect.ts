@@ -2,11 +2,11 @@
  * `connect()`: sends CONNECT and hands the socket over (contract: dispatcher.md §10).
  */
 import type { Duplex } from 'node:stream'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
 import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
 import { SocketHandler } from './socket-handler.ts'
@@ -93,7 +93,7 @@ class ConnectHandler<TOpaque> extends SocketHandler<ConnectData<TOpaque>> {
 }
 
 export function connectOn<TOpaque>(
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: ConnectOptions<TOpaque>,
   callback: ConnectCallback<TOpaque> | undefined,
 ): Promise<ConnectData<TOpaque>> | undefined {
@@ -101,7 +101,7 @@ export function connectOn<TOpaque>(
 }
 
 function startConnect<TOpaque>(
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: ConnectOptions<TOpaque>,
   resolve: Resolve<ConnectData<TOpaque>>,
   reject: Reject,

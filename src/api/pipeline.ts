@@ -6,11 +6,11 @@ import { AsyncResource } from 'node:async_hooks'
 import { Duplex, PassThrough, Readable } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
 import { coverPollution } from '../base/own-options.ts'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError, InvalidReturnValueError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import {
   ApiHandler,
   type ApiOptions,
@@ -283,7 +283,7 @@ function isYielded(value: unknown): value is Yielded {
 }
 
 export function pipelineOn<TOpaque>(
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: PipelineOptions<TOpaque>,
   handle: PipelineHandlerFunction<TOpaque>,
 ): Duplex {

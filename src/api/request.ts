@@ -2,11 +2,11 @@
  * `request()`: answers with the response head and a body that is read later (contract: dispatcher.md §7).
  */
 import { AsyncResource } from 'node:async_hooks'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError, RequestAbortedError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import {
   ApiHandler,
   type ApiOptions,
@@ -223,7 +223,7 @@ function checkHighWaterMark(value: unknown): void {
 }
 
 export function requestOn<TOpaque, THeaders>(
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: RequestOptions<TOpaque>,
   callback: RequestCallback<TOpaque, THeaders> | undefined,
 ): Promise<ResponseData<TOpaque, THeaders>> | undefined {
@@ -231,7 +231,7 @@ export function requestOn<TOpaque, THeaders>(
 }
 
 function startRequest<TOpaque, THeaders>(
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: RequestOptions<TOpaque>,
   resolve: Resolve<ResponseData<TOpaque, THeaders>>,
   reject: Reject,

@@ -3,8 +3,8 @@
  * dispatcher.md §2). Knows nothing of requests.
  */
 import { AsyncResource } from 'node:async_hooks'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import { destroyRequestBody } from './request-body.ts'
 
 /** What a callback gets beside an error. */
@@ -49,7 +49,7 @@ interface CommonOptions<TOpaque> {
 
 /** Begins what is to be answered; gets what `settle` got, so that it can be one function for all calls. */
 type Start<TOpts, TData> = (
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: TOpts,
   resolve: Resolve<TData>,
   reject: Reject,
@@ -70,7 +70,7 @@ function keepEnds(resolve: Resolve<never>, reject: Reject): void {
  */
 export function settle<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
   type: string,
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: TOpts,
   callback: AnyCallback<TData, TOpaque> | undefined,
   start: Start<TOpts, TData>,
@@ -96,7 +96,7 @@ export function settle<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
 
 function settleByCallback<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
   type: string,
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: TOpts,
   callback: AnyCallback<TData, TOpaque>,
   start: Start<TOpts, TData>,

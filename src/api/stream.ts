@@ -5,7 +5,6 @@ import { AsyncResource } from 'node:async_hooks'
 import { finished } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
 import { coverPollution } from '../base/own-options.ts'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import {
   InvalidArgumentError,
   InvalidReturnValueError,
@@ -15,6 +14,7 @@ import {
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import {
   ApiHandler,
   type ApiOptions,
@@ -228,7 +228,7 @@ class StreamHandler<TOpaque> extends ApiHandler {
 }
 
 export function streamOn<TOpaque>(
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: StreamOptions<TOpaque>,
   factory: StreamFactory<TOpaque>,
   callback: StreamCallback<TOpaque> | undefined,

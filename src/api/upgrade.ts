@@ -3,11 +3,11 @@
  */
 import type { Duplex } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
 import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
 import { SocketHandler } from './socket-handler.ts'
@@ -106,7 +106,7 @@ class UpgradeHandler<TOpaque> extends SocketHandler<UpgradeData<TOpaque>> {
 }
 
 export function upgradeOn<TOpaque>(
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: UpgradeOptions<TOpaque>,
   callback: UpgradeCallback<TOpaque> | undefined,
 ): Promise<UpgradeData<TOpaque>> | undefined {
@@ -114,7 +114,7 @@ export function upgradeOn<TOpaque>(
 }
 
 function startUpgrade<TOpaque>(
-  dispatcher: Dispatcher,
+  dispatcher: Dispatching,
   opts: UpgradeOptions<TOpaque>,
   resolve: Resolve<UpgradeData<TOpaque>>,
   reject: Reject,

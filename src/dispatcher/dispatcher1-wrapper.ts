@@ -1,26 +1,24 @@
 /**
- * A dispatcher for those who bring handlers of the older generation (`onConnect` …), such as `fetch` of Node 20,
- * 22 and 24 (contract: handlers.md 7.3). Ours take them as they are; those of others may not.
+ * A dispatcher for callers with handlers of the older generation (`onConnect` …), such as `fetch` of Node 20, 22
+ * and 24. Ours accept both generations; the dispatchers of other libraries may not.
  */
 import { defineKind } from '../base/kind.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 
-/** Anything that requests can be given to. */
-export interface DispatcherLike {
-  /** Queues a request; false when it is busy. */
-  dispatch(options: DispatchOptions, handler: DispatchHandler): boolean
-}
+/** The public name for anything that takes requests. */
+export type DispatcherLike = Dispatching
 
-/** A dispatcher that takes handlers of undici 6 and earlier, whatever the one behind it takes. */
+/** A dispatcher that takes handlers of undici 6 and earlier, whatever the wrapped one takes. */
 export class Dispatcher1Wrapper extends Dispatcher {
-  readonly #dispatcher: DispatcherLike
+  readonly #dispatcher: Dispatching
 
-  constructor(dispatcher: DispatcherLike) {
-    if (typeof (dispatcher as Partial<DispatcherLike> | null | undefined)?.dispatch !== 'function') {
+  constructor(dispatcher: Dispatching) {
+    if (typeof (dispatcher as Partial<Dispatching> | null | undefined)?.dispatch !== 'function') {
       throw new InvalidArgumentError('Argument dispatcher must implement dispatch')
     }
     super()

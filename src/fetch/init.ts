@@ -4,8 +4,8 @@
  */
 import { loadUtil } from '../base/lazy-modules.ts'
 import type { AbortSource } from '../base/signal.ts'
-import type { DispatcherLike } from '../dispatcher/dispatcher1-wrapper.ts'
 import { isToken } from '../protocol/ascii.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import type { Body } from './body.ts'
 import { type BodyInit, extractBody } from './body-init.ts'
 import { toByteString, toEnum, toText, wellFormed } from './convert.ts'
@@ -55,7 +55,7 @@ export interface RequestInit {
   /** Kept; no credentials are stored. Default: `'same-origin'`. */
   credentials?: RequestCredentials | undefined
   /** Who sends it. Default: the global dispatcher. */
-  dispatcher?: DispatcherLike | null | undefined
+  dispatcher?: Dispatching | null | undefined
   /** Needed with a stream as body. */
   duplex?: 'half' | undefined
   /** Sent with it. */
@@ -100,7 +100,7 @@ export interface RequestRecord {
   integrity: string
   keepalive: boolean
   signal: AbortSource | null
-  dispatcher: DispatcherLike | null
+  dispatcher: Dispatching | null
   headersTimeout: number | null
   bodyTimeout: number | null
 }

@@ -5,7 +5,7 @@ import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { shared } from '../base/shared.ts'
 import type { AbortSource } from '../base/signal.ts'
-import type { DispatcherLike } from '../dispatcher/dispatcher1-wrapper.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import { extractBody } from './body-init.ts'
 import { type BodyMembers, defineBodyMembers } from './body-mixin.ts'
 import {
@@ -50,7 +50,7 @@ export type RequestInfo = string | URL | Request | RequestLike
 let recordIn: (value: object) => RequestRecord | null
 
 /** Of the requests that have one. */
-const dispatchers = shared('requestDispatchers', () => new WeakMap<object, DispatcherLike>())
+const dispatchers = shared('requestDispatchers', () => new WeakMap<object, Dispatching>())
 
 /** Given to the constructor by this package only. */
 const INTERNAL = Symbol('internal')
@@ -308,12 +308,12 @@ function ofForeign(request: RequestLike & Record<string, unknown>, init: Request
 }
 
 /** Node 20 and 22 keep it under such a name; later ones out of sight. */
-function foreignDispatcher(request: object): DispatcherLike | null {
+function foreignDispatcher(request: object): Dispatching | null {
   const told = dispatchers().get(request)
   if (told !== undefined) return told
   for (const name of Object.getOwnPropertySymbols(request)) {
     if (name.description !== 'dispatcher') continue
-    return (request as Record<symbol, DispatcherLike | null | undefined>)[name] ?? null
+    return (request as Record<symbol, Dispatching | null | undefined>)[name] ?? null
   }
   return null
 }

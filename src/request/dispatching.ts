@@ -1,0 +1,9 @@
+/** The one method on which everything that sends requests is built. */
+import type { DispatchHandler } from './dispatch-handler.ts'
+import type { DispatchOptions } from './dispatch-options.ts'
+
+/** Anything that takes requests. */
+export interface Dispatching {
+  /** Queues a request; false when it is busy. */
+  dispatch(options: DispatchOptions, handler: DispatchHandler): boolean
+}
