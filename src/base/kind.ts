@@ -21,6 +21,11 @@ export function defineKind(
   Object.defineProperty(kindClass.prototype, kind, { value: true })
 }
 
+/** Whether the class is one of this copy of the library. */
+export function isKind(value: object): boolean {
+  return kinds.has(value)
+}
+
 export function isInstance(kindClass: object, value: unknown): boolean {
   const kind = kinds.get(kindClass)
   if (kind === undefined) return Function.prototype[Symbol.hasInstance].call(kindClass, value)

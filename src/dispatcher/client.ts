@@ -70,6 +70,7 @@ export class Client extends LifecycleDispatcher {
     return { connected, pending, running, size: pending + running }
   }
 
+  /** @internal */
   override composedOrigin(): string {
     return this.#session.origin
   }

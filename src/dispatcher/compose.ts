@@ -1,11 +1,13 @@
 /**
- * `compose()`: a dispatcher seen through interceptors (contract: dispatcher.md §11). The original is never
+ * `compose()`: a view of a dispatcher that sends every request through interceptors. The original is never
  * changed.
  */
+import { EventEmitter } from 'node:events'
+import { isKind } from '../base/kind.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import type { Dispatcher } from './dispatcher.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 
 /** The function that interceptors wrap. */
 export type Dispatch = (opts: DispatchOptions, handler: DispatchHandler) => boolean
@@ -15,17 +17,24 @@ export type Interceptor = (dispatch: Dispatch) => Dispatch
 
 export type InterceptorInput = Interceptor | null | undefined
 
-/** Private state lives on the original only, so these run there. All else runs on the composed view. */
-const ACTS_ON_ORIGINAL: ReadonlySet<PropertyKey> = new Set([
-  'close',
-  'destroy',
-  'composedOrigin',
-  'addUpstream',
-  'removeUpstream',
-  'getUpstream',
+type Method = (this: unknown, ...args: unknown[]) => unknown
+
+/** Built on `dispatch` alone, so they run on the view and go through the interceptors. */
+const RUN_ON_VIEW: ReadonlySet<PropertyKey> = new Set([
+  'request',
+  'stream',
+  'pipeline',
+  'connect',
+  'upgrade',
+  'compose',
 ])
 
-export function compose<T extends Dispatcher>(original: T, interceptors: readonly InterceptorInput[]): T {
+/** `origin` is what interceptors get as `opts.origin` when the caller gave none. */
+export function compose<T extends Dispatching & object>(
+  original: T,
+  interceptors: readonly InterceptorInput[],
+  origin: string | null,
+): T {
   let dispatch: Dispatch = (opts, handler) => original.dispatch(opts, handler)
   for (const interceptor of interceptors) {
     if (interceptor === null || interceptor === undefined) continue
@@ -36,7 +45,6 @@ export function compose<T extends Dispatcher>(original: T, interceptors: readonl
     if (typeof dispatch !== 'function' || dispatch.length !== 2) throw new TypeError('invalid interceptor')
   }
   const outermost = dispatch
-  const origin = original.composedOrigin()
 
   const composed = (opts: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean => {
     const bare = typeof opts === 'object' && opts !== null && !opts.origin
@@ -44,14 +52,39 @@ export function compose<T extends Dispatcher>(original: T, interceptors: readonl
     return outermost(bare && origin !== null ? { ...opts, origin } : opts, toDispatchHandler(handler))
   }
 
-  return new Proxy(original, {
+  const view: T = new Proxy(original, {
     get(target, key) {
       if (key === 'dispatch') return composed
       const value: unknown = Reflect.get(target, key, target)
-      return ACTS_ON_ORIGINAL.has(key) && typeof value === 'function' ? value.bind(target) : value
+      if (typeof value !== 'function' || !runsOnOriginal(target, key)) return value
+      return (...args: unknown[]) => {
+        const result = (value as Method).apply(target, args)
+        return result === target ? view : result
+      }
     },
     set(target, key, value) {
       return Reflect.set(target, key, value, target)
     },
   })
+  return view
+}
+
+/**
+ * Whether a class of this library declares the method: it may use private fields, which a Proxy does not have. The
+ * methods that a user's subclass adds, and those of EventEmitter, run on the view.
+ */
+function runsOnOriginal(target: object, key: PropertyKey): boolean {
+  if (RUN_ON_VIEW.has(key) || key === 'constructor') return false
+  let isOurs = false
+  let prototype = Object.getPrototypeOf(target) as object | null
+  for (
+    ;
+    prototype !== null && prototype !== EventEmitter.prototype;
+    prototype = Object.getPrototypeOf(prototype)
+  ) {
+    // The bases of a class of ours are ours.
+    isOurs ||= isKind(prototype.constructor)
+    if (isOurs && Object.hasOwn(prototype, key)) return true
+  }
+  return false
 }

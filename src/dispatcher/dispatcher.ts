@@ -1,6 +1,6 @@
 /**
  * The base class of everything that sends requests. All it asks of a subclass is `dispatch`; request, stream,
- * pipeline, connect and upgrade are built on that alone (contract: dispatcher.md §1–§2).
+ * pipeline, connect and upgrade are built on that alone.
  */
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -116,10 +116,15 @@ export class Dispatcher extends EventEmitter {
     return compose(
       this,
       (Array.isArray(interceptors[0]) ? interceptors[0] : interceptors) as InterceptorInput[],
+      this.composedOrigin(),
     )
   }
 
-  /** What `compose` gives to interceptors as `opts.origin` where the caller gave none. */
+  /**
+   * What `compose` gives to interceptors as `opts.origin` when the caller gave none.
+   *
+   * @internal
+   */
   composedOrigin(): string | null {
     return null
   }

@@ -55,6 +55,7 @@ export abstract class PoolBase extends LifecycleDispatcher {
     return this.#crew.stats
   }
 
+  /** @internal */
   override composedOrigin(): string {
     return this.#origin
   }

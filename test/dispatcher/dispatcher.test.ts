@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { describe, it } from 'node:test'
 import type { Dispatch, Interceptor } from '../../src/dispatcher/compose.ts'
-import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
+import {
+  Agent,
+  BalancedPool,
+  Client,
+  Dispatcher,
+  Dispatcher1Wrapper,
+  H2CClient,
+  Pool,
+  RoundRobinPool,
+} from '../../src/index.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../../src/request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
 import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
@@ -73,6 +82,19 @@ class OwnOrigin extends ScriptedDispatcher {
   }
 }
 
+const noop = (): void => {}
+
+const BUILT_ON_DISPATCH = new Set<PropertyKey>([
+  'constructor',
+  'dispatch',
+  'request',
+  'stream',
+  'pipeline',
+  'connect',
+  'upgrade',
+  'compose',
+])
+
 function tag(log: string[], name: string): Interceptor {
   return (dispatch) => (opts, handler) => {
     log.push(name)
@@ -140,6 +162,49 @@ describe('compose()', () => {
     const base = new OwnOrigin((exchange) => exchange.start().head(299).end())
     assert.equal(await base.compose(tag(log, 'a')).greet(), 299)
     assert.deepEqual(log, ['a'])
+  })
+
+  it('runs every method of the library where its private fields are', async () => {
+    const classes = [
+      Dispatcher,
+      Client,
+      H2CClient,
+      Pool,
+      RoundRobinPool,
+      BalancedPool,
+      Agent,
+      Dispatcher1Wrapper,
+    ]
+    for (const kind of classes) {
+      const make = kind as new (url: unknown) => Dispatcher
+      const original = new make(
+        kind === Dispatcher1Wrapper ? new Client('http://own.test') : 'http://own.test',
+      )
+      const view = original.compose(tag([], 'a')) as unknown as Record<PropertyKey, unknown>
+      assert.equal(view['constructor'], kind)
+      const names = new Set<PropertyKey>()
+      for (let type = kind.prototype; type !== EventEmitter.prototype; type = Object.getPrototypeOf(type)) {
+        for (const name of Reflect.ownKeys(type)) names.add(name)
+      }
+      for (const name of names) {
+        const member = view[name]
+        if (typeof member !== 'function' || BUILT_ON_DISPATCH.has(name)) continue
+        try {
+          await member.call(view, noop, noop)
+        } catch (error) {
+          assert.doesNotMatch(String(error), /private/, `${kind.name}.${String(name)}`)
+        }
+      }
+      if (kind !== Dispatcher) await original.destroy()
+    }
+  })
+
+  it('returns the view where a method returns the dispatcher', () => {
+    const pool = new BalancedPool('http://own.test')
+    const view = pool.compose(tag([], 'a'))
+    assert.equal(view.addUpstream('http://more.test'), view)
+    assert.equal(view.removeUpstream('http://more.test'), view)
+    assert.notEqual(view, pool)
   })
 
   it('can be composed again', async () => {
