@@ -9,7 +9,7 @@ import { Http2Origin, Http2OriginStream } from '../torture/http2-origin.ts'
 import type { OriginExchange, OriginPort } from '../torture/origin-port.ts'
 import type { Protocol } from '../torture/torture-origin.ts'
 import type { Random } from './random.ts'
-import { answerTo, idIn, uploadOf } from './traffic.ts'
+import { answerTo, idIn, trailersOf, uploadOf } from './traffic.ts'
 
 /** When the origin does what it does not do at once. */
 export interface OriginSchedule {
@@ -143,6 +143,11 @@ export class ChaosOrigin {
       const upload = exchange.method === 'GET' ? '' : uploadOf(id)
       if (Buffer.concat(exchange.received).toString('latin1') !== upload) {
         this.violations.push(`the body of request ${id} has not come as it was sent`)
+      }
+      const { 'x-request': trailer } = exchange.trailers
+      const isAnnounced = exchange.headers['trailer'] !== undefined
+      if (trailer === undefined ? isAnnounced : trailer !== trailersOf(id)['x-request']) {
+        this.violations.push(`the trailers of request ${id} have not come as they were sent`)
       }
       this.#answer(exchange, behaviour, port, connection)
     }

@@ -30,6 +30,11 @@ export function uploadOf(id: number): string {
   return `upload ${id}${filled(id, 3, 'upload')}`
 }
 
+/** What follows the body of a request that has trailers. */
+export function trailersOf(id: number): Record<string, string> {
+  return { 'x-request': `trailers ${id}` }
+}
+
 export function pathOf(id: number): string {
   return `/chaos/${id}`
 }

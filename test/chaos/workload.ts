@@ -1,9 +1,9 @@
 /** The callers of a chaos run: what they ask for, how they hear of the end, and what they do meanwhile. */
-import type { BodyInput, DispatchController, Dispatcher } from '../../src/index.ts'
+import type { BodyInput, DispatchController, Dispatcher, TrailersInput } from '../../src/index.ts'
 import { type Call, DispatchCall, PromiseCall } from '../torture/call.ts'
 import type { Random } from './random.ts'
 import { giveAway, holdsConnection, PARTLY, read, WHOLE } from './reader.ts'
-import { answerTo, pathOf, uploadOf } from './traffic.ts'
+import { answerTo, pathOf, trailersOf, uploadOf } from './traffic.ts'
 import { makeUpload, UPLOADS } from './upload.ts'
 
 /** Reads what it gets and gives the memory away, as one who passes it on to a worker. */
@@ -45,6 +45,7 @@ export class Workload {
       method: kind === 'none' ? 'GET' : random.pick(['POST', 'PUT']),
       body,
       blocking: random.oneIn(2),
+      trailers: kind === 'none' || !random.oneIn(5) ? null : makeTrailers(id, random),
       expectContinue: false,
     }
     const call = random.oneIn(2)
@@ -91,8 +92,18 @@ export class Workload {
   }
 }
 
+/** Given beforehand, at the end of the body, or later. */
+function makeTrailers(id: number, random: Random): TrailersInput {
+  const trailers = trailersOf(id)
+  const way = random.below(3)
+  if (way === 0) return trailers
+  if (way === 1) return () => trailers
+  return () => new Promise((resolve) => setImmediate(resolve, trailers))
+}
+
 interface RequestParameters {
   readonly path: string
   readonly method: string
   readonly body: BodyInput | null
+  readonly trailers: TrailersInput | null
 }

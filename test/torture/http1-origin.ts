@@ -7,13 +7,14 @@ import type { OriginExchange, OriginPort, OriginScript } from './origin-port.ts'
 type Fields = Readonly<Record<string, string>>
 
 /** How a request's body is framed; `tunnel` once HTTP is over. */
-type Framing = 'none' | 'length' | 'chunked' | 'tunnel'
+type Framing = 'none' | 'length' | 'chunked' | 'trailers' | 'tunnel'
 
 export class Http1Exchange implements OriginExchange {
   readonly method: string
   readonly path: string
   readonly headers: Fields
   readonly received: Buffer[] = []
+  trailers: Fields = {}
   isComplete = false
   isAnswered = false
   onBody: (bytes: Buffer) => void = () => {}
@@ -159,11 +160,7 @@ export class Http1Origin {
       .toString('latin1', 0, end)
       .split('\r\n') as [string, ...string[]]
     const [method, path] = first.split(' ') as [string, string]
-    const headers: Record<string, string> = {}
-    for (const line of rest) {
-      const colon = line.indexOf(':')
-      headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim()
-    }
+    const headers = fieldsIn(rest)
     this.#left = Number(headers['content-length'] ?? 0)
     this.#framing =
       headers['transfer-encoding'] === 'chunked' ? 'chunked' : this.#left > 0 ? 'length' : 'none'
@@ -175,6 +172,7 @@ export class Http1Origin {
 
   #readBody(exchange: Http1Exchange): boolean {
     if (this.#framing === 'chunked') return this.#readChunk(exchange)
+    if (this.#framing === 'trailers') return this.#readTrailers(exchange)
     if (this.#left > 0) {
       if (this.#input.length === 0) return false
       const bytes = this.#take(Math.min(this.#left, this.#input.length))
@@ -190,11 +188,24 @@ export class Http1Origin {
     const lineEnd = this.#input.indexOf('\r\n')
     if (lineEnd === -1) return false
     const size = Number.parseInt(this.#input.toString('latin1', 0, lineEnd), 16)
+    if (size === 0) {
+      this.#take(lineEnd + 2)
+      this.#framing = 'trailers'
+      return true
+    }
     const total = lineEnd + 2 + size + 2
     if (this.#input.length < total) return false
-    const chunk = this.#take(total).subarray(lineEnd + 2, lineEnd + 2 + size)
-    if (size > 0) exchange.accept(chunk)
-    else exchange.complete()
+    exchange.accept(this.#take(total).subarray(lineEnd + 2, lineEnd + 2 + size))
+    return true
+  }
+
+  #readTrailers(exchange: Http1Exchange): boolean {
+    const isEmpty = this.#input.indexOf('\r\n') === 0
+    const end = isEmpty ? 0 : this.#input.indexOf('\r\n\r\n')
+    if (end === -1) return false
+    const text = this.#take(isEmpty ? 2 : end + 4).toString('latin1', 0, end)
+    exchange.trailers = fieldsIn(isEmpty ? [] : text.split('\r\n'))
+    exchange.complete()
     return true
   }
 
@@ -203,6 +214,15 @@ export class Http1Origin {
     this.#input = this.#input.subarray(length)
     return bytes
   }
+}
+
+function fieldsIn(lines: readonly string[]): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    fields[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim()
+  }
+  return fields
 }
 
 function lines(fields: Fields): string {

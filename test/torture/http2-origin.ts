@@ -34,6 +34,7 @@ export class Http2OriginStream implements OriginExchange {
   readonly path: string
   readonly headers: Fields
   readonly received: Buffer[] = []
+  trailers: Fields = {}
   isComplete = false
   isAnswered = false
   /** RST_STREAM was sent or received. */
@@ -44,7 +45,7 @@ export class Http2OriginStream implements OriginExchange {
   readonly #origin: Http2Origin
   /** Waits for the client's windows. */
   readonly #waiting: Buffer[] = []
-  #trailers: Fields | null = null
+  #trailersToSend: Fields | null = null
 
   constructor(origin: Http2Origin, id: number, headers: Fields, window: number) {
     this.#origin = origin
@@ -76,7 +77,7 @@ export class Http2OriginStream implements OriginExchange {
 
   end(trailers: Fields = {}): void {
     if (!this.isOpen) return
-    this.#trailers = trailers
+    this.#trailersToSend = trailers
     this.flush()
   }
 
@@ -113,15 +114,16 @@ export class Http2OriginStream implements OriginExchange {
       if (room < bytes.length) this.#waiting.unshift(bytes.subarray(room))
       this.window -= room
       origin.window -= room
-      const last = this.#waiting.length === 0 && this.#trailers !== null && isEmpty(this.#trailers)
+      const last =
+        this.#waiting.length === 0 && this.#trailersToSend !== null && isEmpty(this.#trailersToSend)
       if (last) this.isAnswered = true
       origin.frame(DATA, last ? FLAG_END_STREAM : 0, this.id, bytes.subarray(0, room))
       if (last) return
     }
-    if (this.#trailers === null || this.isAnswered) return
+    if (this.#trailersToSend === null || this.isAnswered) return
     this.isAnswered = true
-    if (isEmpty(this.#trailers)) origin.frame(DATA, FLAG_END_STREAM, this.id, Buffer.alloc(0))
-    else origin.sendHeaders(this.id, this.#trailers, true)
+    if (isEmpty(this.#trailersToSend)) origin.frame(DATA, FLAG_END_STREAM, this.id, Buffer.alloc(0))
+    else origin.sendHeaders(this.id, this.#trailersToSend, true)
   }
 
   accept(bytes: Buffer): void {
@@ -238,15 +240,28 @@ export class Http2Origin {
     this.#block = []
     const fields: string[] = []
     if (this.#decoder.decode(block, 0, block.length, fields) !== HPACK_OK) throw new Error('bad HPACK')
-    if (id <= this.highestStreamId) throw new Error('the client sent a second head')
     const headers: Record<string, string> = {}
     for (let i = 0; i < fields.length; i += 2) headers[fields[i]!] = fields[i + 1]!
+    if (id <= this.highestStreamId) {
+      this.#onTrailers(id, headers)
+      return
+    }
     this.highestStreamId = id
     if (id > this.lastStreamId) return
     const stream = new Http2OriginStream(this, id, headers, this.#initialWindow)
     this.streams.set(id, stream)
     this.#script(stream)
     if ((this.#blockFlags & FLAG_END_STREAM) !== 0) stream.complete()
+  }
+
+  /** A second head of a stream ends it. */
+  #onTrailers(id: number, trailers: Fields): void {
+    const isTrailers = (this.#blockFlags & FLAG_END_STREAM) !== 0 && trailers[':path'] === undefined
+    const stream = this.streams.get(id)
+    if (!isTrailers || stream?.isComplete === true) throw new Error('the client sent a second head')
+    if (stream === undefined || stream.isReset) return
+    stream.trailers = trailers
+    stream.complete()
   }
 
   #onData(stream: Http2OriginStream | undefined, flags: number, id: number, payload: Buffer): void {

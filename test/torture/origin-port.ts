@@ -24,6 +24,8 @@ export interface OriginExchange {
   readonly headers: Readonly<Record<string, string>>
   /** What has come of the request's body. */
   readonly received: Buffer[]
+  /** What came after it. */
+  readonly trailers: Readonly<Record<string, string>>
   /** The whole request has come. */
   readonly isComplete: boolean
   /** Neither side has given it up. */

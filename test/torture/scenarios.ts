@@ -12,6 +12,8 @@ const STREAMED = STREAMED_PIECES.join('')
 /** Larger than what a connection takes before it has the source wait. */
 const PARTS: readonly string[] = ['x'.repeat(6_000), 'y'.repeat(5_000), 'z']
 
+const TRAILERS: Record<string, string> = { 'x-digest': 'of it all', 'x-count': '3' }
+
 /** A source that brings each part in a turn of its own. */
 function slowSource(parts: readonly string[] = PARTS): Readable {
   const left = [...parts]
@@ -288,6 +290,44 @@ export const SCENARIOS: readonly Scenario[] = [
     act: (stage) => {
       stage.dispatch({ path: '/get' }, { body: '/get' })
       stage.dispatch({ path: '/echo', method: 'POST', body: slowIterator() }, { body: PARTS.join('') })
+    },
+  },
+  {
+    name: 'POST of bytes with trailers, and one of trailers alone',
+    protocols: BOTH,
+    act: (stage) => {
+      const expected = JSON.stringify(TRAILERS)
+      const body = 'bytes'.repeat(2_000)
+      const options = { path: '/trailers', method: 'POST', trailers: TRAILERS }
+      stage.dispatch({ ...options, body }, { body: body + expected })
+      stage.dispatch({ ...options, path: '/trailers?alone' }, { body: expected })
+    },
+  },
+  {
+    name: 'POST of a stream with trailers that come late',
+    protocols: BOTH,
+    act: (stage) => {
+      const trailers = async (): Promise<Record<string, string>> => {
+        stage.mark('callback', 'trailers')
+        await new Promise((resolve) => setImmediate(resolve))
+        stage.mark('callback', 'trailers, later')
+        return TRAILERS
+      }
+      const expected = PARTS.join('') + JSON.stringify(TRAILERS)
+      stage.dispatch({ path: '/trailers', method: 'POST', body: slowSource(), trailers }, { body: expected })
+      stage.dispatch({ path: '/next' }, { body: '/next' })
+    },
+  },
+  {
+    name: 'trailers after an answer',
+    protocols: BOTH,
+    act: (stage) => {
+      const trailers = (): Record<string, string> => {
+        stage.mark('callback', 'trailers')
+        return TRAILERS
+      }
+      stage.dispatch({ path: '/early', method: 'POST', body: slowIterator(), trailers }, { body: '/early' })
+      stage.dispatch({ path: '/next' }, { body: '/next' })
     },
   },
   {

@@ -19,6 +19,7 @@ const NAMES: readonly string[] = [
   'GET',
   'POST of bytes',
   'POST of a stream',
+  'POST of a stream with trailers that come late',
   'pipelined',
   'streamed response that is paused at each piece',
   'expect-continue',

@@ -67,6 +67,12 @@ export class TortureOrigin {
         if (exchange.headers['expect'] !== undefined) exchange.interim(100)
         exchange.onComplete = () => exchange.respond(200, Buffer.concat(exchange.received))
         return
+      case 'trailers':
+        exchange.onComplete = () => {
+          const trailers = Buffer.from(JSON.stringify(exchange.trailers))
+          exchange.respond(200, Buffer.concat([...exchange.received, trailers]))
+        }
+        return
       case 'until-close':
         exchange.head(200, { connection: 'close' })
         exchange.write('until the end')
