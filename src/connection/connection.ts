@@ -1,6 +1,7 @@
 /**
  * The waist between the client, which owns what waits, and the protocols, which own what runs.
  */
+import type { EndReason } from '../request/end-reason.ts'
 import type { ConnectionFacts, Request } from '../request/request.ts'
 
 export interface Connection extends ConnectionFacts {
@@ -17,14 +18,12 @@ export interface Connection extends ConnectionFacts {
   take(request: Request): void
   /** Nothing is waiting or running: the idle time begins, and the process may end. */
   rest(): void
-  /** Ends everything that runs with `reason`; `verbatim` when it is a caller's own value. */
-  destroy(reason: Error, verbatim: boolean): void
+  /** Ends everything that runs with `reason`. */
+  destroy(reason: EndReason): void
   /** Closes without failing anything: only for a connection on which nothing runs. */
-  retire(reason: Error): void
+  retire(reason: EndReason): void
   /** Something of ours, or a Duplex of a caller's, threw: the connection ends, and all that runs on it with it. */
   onBroken(error: Error): void
-  /** That is how it ended. */
-  readonly broken: boolean
 }
 
 /** Implemented by the client. */
@@ -33,9 +32,9 @@ export interface ConnectionObserver {
   readonly pipelining: number
   /** The connection may be able to take a request that it refused before. */
   onCapacity(): void
-  onClosed(connection: Connection, reason: Error, left: Leftovers): void
+  onClosed(connection: Connection, reason: EndReason, left: Leftovers): void
   /** The connection takes nothing more, and ends by itself when what runs on it has ended. */
-  onRetired(connection: Connection, reason: Error, unanswered: readonly Request[]): void
+  onRetired(connection: Connection, reason: EndReason, unanswered: readonly Request[]): void
   /** A retired connection is gone. */
   onDrained(connection: Connection, unanswered: readonly Request[]): void
   /** Requests that the peer has refused without looking at them; the connection lives on. */

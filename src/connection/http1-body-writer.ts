@@ -84,7 +84,7 @@ export class Http1BodyWriter implements BodyPumpSink {
       gatherTrailers(
         trailers,
         (fields) => this.#endWith(fields),
-        (error) => this.#failWith(error as Error),
+        (error) => this.#onTrailersFailed(error as Error),
       )
       return
     }
@@ -104,7 +104,7 @@ export class Http1BodyWriter implements BodyPumpSink {
     this.#host.onBodyWritten(this.request)
   }
 
-  #failWith(error: Error): void {
+  #onTrailersFailed(error: Error): void {
     if (!this.#stopped) this.onSourceError(error)
   }
 

@@ -8,14 +8,7 @@ import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
 import { ownBytes, restOf } from '../base/own-bytes.ts'
 import { RingQueue } from '../base/ring-queue.ts'
 import { channels } from '../diagnostics.ts'
-import {
-  BodyTimeoutError,
-  HeadersTimeoutError,
-  InformationalError,
-  ResponseExceededMaxSizeError,
-  SocketError,
-  type SocketInfo,
-} from '../errors.ts'
+import type { SocketInfo } from '../errors.ts'
 import type { Transport, TransportSink } from '../net/transport.ts'
 import { HeaderBlock } from '../protocol/header-block.ts'
 import { HeadParsers } from '../protocol/http1/head-parsers.ts'
@@ -23,6 +16,7 @@ import { contentLengthTail, NO_BODY_TAIL } from '../protocol/http1/request-encod
 import { type ResponseHead, ResponseParser, type ResponseSink } from '../protocol/http1/response-parser.ts'
 import { idleTime, Reuse } from '../protocol/http1/reuse.ts'
 import { lostMemory } from '../request/body-source.ts'
+import { END_RULES, type EndReason, endReason } from '../request/end-reason.ts'
 import type { Request, RequestHost } from '../request/request.ts'
 import {
   type Connection,
@@ -31,12 +25,22 @@ import {
   type ConnectTimes,
   MAX_HEADERS_TIMEOUTS,
 } from './connection.ts'
-import { http1Error } from './failure-to-error.ts'
+import {
+  bodyLate,
+  closedUnder,
+  finished,
+  handedOver,
+  headLate,
+  http1Failure,
+  idleTimeout,
+  oversized,
+  peerClosed,
+  transportClosed,
+} from './ends.ts'
 import { type BodyWriterHost, Http1BodyWriter } from './http1-body-writer.ts'
 import { Http1Idleness, type IdlenessHost } from './http1-idleness.ts'
 import { type PreparedRequest, prepareRequest } from './http1-request-head.ts'
 import { isUnbounded } from './outgoing-body.ts'
-import { isReset, resetReason } from './reset-reason.ts'
 
 /** What the connections to one origin have in common. */
 export type Http1Commons = HeadParsers
@@ -73,12 +77,7 @@ export class Http1Connection
   #idleTime: number
   /** Read from the socket, but the consumer does not want it yet. */
   #backlog: Buffer | null = null
-  broken = false
-  #reason: Error | null = null
-  /** The reason is a caller's own value. */
-  #verbatim = false
-  /** The client is gone: nothing is to be sent again. */
-  #final = false
+  #reason: EndReason | null = null
 
   constructor(
     transport: Transport,
@@ -141,7 +140,7 @@ export class Http1Connection
     }
     const prepared = prepareRequest(request, this.#settings, this.#isLast())
     if (prepared instanceof Error) {
-      request.fail(prepared, 'sending', 'no')
+      request.fail(endReason('unsendable', prepared))
       return
     }
     const at = now()
@@ -227,8 +226,8 @@ export class Http1Connection
 
   onBodyBroken(request: Request, error: Error): void {
     this.#writer = null
-    request.fail(error, 'sending', 'no')
-    this.#close(error)
+    request.fail(endReason('unsendable', error))
+    this.#close(endReason('lost', error))
   }
 
   onDrain(): void {
@@ -250,17 +249,15 @@ export class Http1Connection
     this.#transport.setReferenced(true)
   }
 
-  destroy(reason: Error, verbatim: boolean): void {
-    this.#final = true
-    this.#verbatim = verbatim
+  destroy(reason: EndReason): void {
     this.#close(reason)
   }
 
-  retire(reason: Error): void {
+  retire(reason: EndReason): void {
     this.#close(reason)
   }
 
-  onRequestAborted(_request: Request, reason: Error): void {
+  onRequestAborted(_request: Request, reason: EndReason): void {
     this.#close(reason)
   }
 
@@ -315,12 +312,12 @@ export class Http1Connection
         return
       case 'ended':
         // The end had come while the consumer was pausing.
-        if (this.#reason === null) this.#close(new SocketError('other side closed', this.socketInfo()))
+        if (this.#reason === null) this.#close(peerClosed(this.socketInfo()))
     }
   }
 
   #onParserFailure(rest: Buffer | null): void {
-    this.#close(http1Error(this.#parser.failure!, rest, this.socketInfo()))
+    this.#close(http1Failure(this.#parser.failure!, rest, this.socketInfo()))
   }
 
   onMessageBegin(): void {
@@ -352,10 +349,10 @@ export class Http1Connection
     const { maxResponseSize } = this.#settings
     this.#received += end - start
     if (maxResponseSize >= 0 && this.#received > maxResponseSize) {
-      const error = new ResponseExceededMaxSizeError()
+      const reason = oversized()
       request.tellLater()
-      request.fail(error, 'body', 'no')
-      this.#close(error)
+      request.fail(reason)
+      this.#close(endReason('lost', reason.error))
       return
     }
     this.#awaiting = 'body'
@@ -377,7 +374,7 @@ export class Http1Connection
     this.#awaiting = this.#pipeline.size === 0 ? 'nothing' : 'head'
 
     request.onEnd(trailers ?? HeaderBlock.EMPTY, this.#readAt)
-    if (this.#reuse.state === 'over') this.#close(resetReason())
+    if (this.#reuse.state === 'over') this.#close(finished())
     else this.#observer.onCapacity()
   }
 
@@ -387,7 +384,7 @@ export class Http1Connection
 
   #handOver(unread: Buffer): void {
     const head = this.#head!
-    const reason = new InformationalError('upgrade')
+    const reason = handedOver()
     const socket = this.#transport.detach(unread)
     const request = this.#pipeline.shift()!
     this.#end(reason)
@@ -401,19 +398,20 @@ export class Http1Connection
     const parser = this.#parser
     parser.finish()
     if (parser.status === 'failed') this.#onParserFailure(null)
-    else if (parser.status !== 'paused') this.#close(new SocketError('other side closed', this.socketInfo()))
+    else if (parser.status !== 'paused') this.#close(peerClosed(this.socketInfo()))
   }
 
   onTransportClosed(error: Error | null): void {
+    const closed = this.#reason ?? transportClosed(error, this.socketInfo())
     // What the peer has sent so far is all there is; where only the end was missing, that is the end. Not
     // so while the consumer pauses (the parser stays as it is then): what it has not taken is lost.
     try {
-      if (isReset(error) && this.#endsWithConnection()) this.onEof()
+      if (closed.kind === 'torn-down' && this.#endsWithConnection()) this.onEof()
     } catch (thrown) {
       this.onBroken(thrown as Error)
     }
-    const reason = this.#reason ?? error ?? new SocketError('closed', this.socketInfo())
-    this.#end(reason)
+    this.#end(closed)
+    const reason = this.#reason!
     const idle = this.#pipeline.size === 0
     const unanswered = this.#settlePipeline(reason)
     this.#observer.onClosed(this, reason, { unanswered, idle })
@@ -425,43 +423,40 @@ export class Http1Connection
   }
 
   /** Fails what cannot be sent again, and returns the rest. */
-  #settlePipeline(reason: Error): Request[] {
+  #settlePipeline(reason: EndReason): Request[] {
     const unanswered: Request[] = []
-    let blamed = this.#final || !(reason instanceof InformationalError)
+    const { blames, resends } = END_RULES[reason.kind]
+    let blamed = blames
     for (let request = this.#pipeline.shift(); request !== null; request = this.#pipeline.shift()) {
       if (!request.settled) {
         if (blamed || !request.idempotent || !request.resendable) this.#fail(request)
         else unanswered.push(request)
       }
-      blamed = this.#final
+      blamed = !resends
     }
     return unanswered
   }
 
   #fail(request: Request): void {
     const reason = this.#reason!
-    if (this.#verbatim) request.failWith(reason)
-    else if (this.#final || !(reason instanceof InformationalError)) request.fail(reason)
-    else request.fail(new SocketError('closed', this.socketInfo(), { cause: reason }))
+    request.fail(END_RULES[reason.kind].blames ? reason : closedUnder(reason, this.socketInfo()))
   }
 
   /** The connection takes and delivers nothing from now on; `onClosed` follows. */
-  #close(reason: Error): void {
+  #close(reason: EndReason): void {
     if (this.#reason !== null) return
     try {
       this.#end(reason)
     } finally {
-      this.#transport.destroy(reason)
+      this.#transport.destroy(reason.error)
     }
   }
 
   onBroken(error: Error): void {
-    if (this.#reason !== null) return
-    this.broken = true
-    this.#close(error)
+    this.#close(endReason('broken', error))
   }
 
-  #end(reason: Error): void {
+  #end(reason: EndReason): void {
     this.#reason ??= reason
     this.#reuse.lost()
     this.#parser.stop()
@@ -498,7 +493,7 @@ export class Http1Connection
   }
 
   onDeadline(): void {
-    if (this.#idleness.isResting) this.#close(new InformationalError('socket idle timeout'))
+    if (this.#idleness.isResting) this.#close(idleTimeout())
     else this.#onResponseLate()
   }
 
@@ -506,12 +501,12 @@ export class Http1Connection
     const request = this.#pipeline.peek()!
     if (request.responding) {
       // A consumer that wants nothing cannot be kept waiting; `resume` starts the time anew.
-      if (!request.paused) this.#close(new BodyTimeoutError())
+      if (!request.paused) this.#close(bodyLate())
     } else if (this.#writer !== null && !this.#transport.congested && this.#pipeline.size === 1) {
       // The caller's own source is slow, not the server.
       this.#awaitHead(request, now())
     } else {
-      this.#close(new HeadersTimeoutError())
+      this.#close(headLate())
     }
   }
 }

@@ -7,7 +7,7 @@ import { now } from '../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
 import { ownBytes } from '../base/own-bytes.ts'
 import { channels } from '../diagnostics.ts'
-import { HeadersTimeoutError, InformationalError, SocketError, type SocketInfo } from '../errors.ts'
+import type { SocketInfo } from '../errors.ts'
 import type { Transport, TransportSink } from '../net/transport.ts'
 import type { ProtocolFailure } from '../protocol/failure.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
@@ -15,9 +15,20 @@ import { ClientEngine } from '../protocol/http2/client-engine.ts'
 import { NO_ERROR } from '../protocol/http2/constants.ts'
 import type { EngineSink } from '../protocol/http2/engine-sink.ts'
 import type { Stream } from '../protocol/http2/stream.ts'
+import { END_RULES, type EndReason, endReason } from '../request/end-reason.ts'
 import type { Request } from '../request/request.ts'
 import type { Connection, ConnectTimes, Http2Observer, Http2Settings } from './connection.ts'
-import { goawayError, http2ConnectionError, http2StreamError } from './failure-to-error.ts'
+import {
+  goaway,
+  http2Failure,
+  idleTimeout,
+  noStream,
+  peerClosed,
+  streamFailure,
+  streamIdsUsedUp,
+  transportClosed,
+  unresponsive,
+} from './ends.ts'
 import { type ExchangeHost, Http2Exchange } from './http2-exchange.ts'
 import { Http2Liveness, type LivenessHost } from './http2-liveness.ts'
 import { Http2Refusals } from './http2-refusals.ts'
@@ -25,6 +36,14 @@ import { prepareHttp2Request, printFields } from './http2-request-head.ts'
 
 /** Turns of the event loop for which requests wait for others to leave with, while responses keep coming. */
 const MAX_HELD_TURNS = 4
+
+/** Told to the streams of a connection that ends on this side, or without a word of the peer's protocol. */
+const TERMINATED: ProtocolFailure = {
+  scope: 'connection',
+  blame: 'library',
+  code: NO_ERROR,
+  message: 'the connection has ended',
+}
 
 export class Http2Connection
   implements Connection, TransportSink, EngineSink<Http2Exchange>, ExchangeHost, LivenessHost, DeadlineOwner
@@ -70,16 +89,13 @@ export class Http2Connection
   /** Room may have been made for a request that waits. */
   #roomMade = false
   /** Why there can be no more streams. */
-  #goaway: Error | null = null
+  #goaway: EndReason | null = null
   /** The last stream that the peer looks at. */
   #lastStreamId = Number.POSITIVE_INFINITY
   #retired = false
   /** The transport is closed. */
   #gone = false
-  broken = false
-  #reason: Error | null = null
-  /** The reason is a caller's own value. */
-  #verbatim = false
+  #reason: EndReason | null = null
   #endedIdle = false
 
   constructor(transport: Transport, observer: Http2Observer, settings: Http2Settings, times: ConnectTimes) {
@@ -106,6 +122,11 @@ export class Http2Connection
 
   get running(): number {
     return this.#running
+  }
+
+  /** Something threw on it, and what has just been delivered may not have been looked at. */
+  get isBroken(): boolean {
+    return this.#reason?.kind === 'broken'
   }
 
   get reused(): boolean {
@@ -151,7 +172,7 @@ export class Http2Connection
     const engine = this.#engine
     const prepared = prepareHttp2Request(request, this.settings, engine.remoteSettings)
     if (prepared instanceof Error) {
-      request.fail(prepared, 'sending', 'no')
+      request.fail(endReason('unsendable', prepared))
       return
     }
     const { fields, body } = prepared
@@ -175,7 +196,7 @@ export class Http2Connection
       exchange.takeDeadline().dispose()
       throw error
     }
-    if (!engine.canOpen) this.#goaway ??= new InformationalError('HTTP/2: all stream ids have been used')
+    if (!engine.canOpen) this.#goaway ??= streamIdsUsedUp()
     this.#running++
     this.#waiting++
     request.attach(exchange, this)
@@ -191,10 +212,7 @@ export class Http2Connection
 
   /** The handler or a diagnostics subscriber may have ended the request or the connection just now. */
   #isOver(request: Request): boolean {
-    if (this.#reason !== null) {
-      if (this.#verbatim) request.failWith(this.#reason)
-      else request.fail(this.#reason)
-    }
+    if (this.#reason !== null) request.fail(this.#reason)
     return request.settled
   }
 
@@ -205,13 +223,12 @@ export class Http2Connection
     this.#idleDeadline.arm(this.settings.keepAliveTimeout)
   }
 
-  destroy(reason: Error, verbatim: boolean): void {
-    this.#verbatim = verbatim
+  destroy(reason: EndReason): void {
     this.#close(reason)
-    for (const exchange of [...this.#heldBack]) exchange.onLost(reason, verbatim, false)
+    for (const exchange of [...this.#heldBack]) exchange.onLost(reason)
   }
 
-  retire(reason: Error): void {
+  retire(reason: EndReason): void {
     this.#close(reason)
   }
 
@@ -296,7 +313,7 @@ export class Http2Connection
   }
 
   onDead(): void {
-    this.#close(new InformationalError('HTTP/2: "PING" errored - type timeout, nothing was received'))
+    this.#close(unresponsive())
   }
 
   onBytes(bytes: Buffer): void {
@@ -331,16 +348,16 @@ export class Http2Connection
   }
 
   onEof(): void {
-    this.#close(this.#peerFault ?? new SocketError('other side closed', this.socketInfo()))
+    this.#close(this.#peerFault ?? peerClosed(this.socketInfo()))
   }
 
   /** A peer that names an error in its GOAWAY and then ends the connection has said why. */
-  get #peerFault(): Error | null {
-    return this.#goaway instanceof SocketError ? this.#goaway : null
+  get #peerFault(): EndReason | null {
+    return this.#goaway?.kind === 'goaway-error' ? this.#goaway : null
   }
 
   onTransportClosed(error: Error | null): void {
-    const reason = this.#reason ?? this.#peerFault ?? error ?? new SocketError('closed', this.socketInfo())
+    const reason = this.#reason ?? this.#peerFault ?? transportClosed(error, this.socketInfo())
     this.#end(reason)
     this.#gone = true
     const unanswered = this.#takeUnprocessed()
@@ -378,16 +395,16 @@ export class Http2Connection
   onReset(stream: Stream<Http2Exchange>, failure: ProtocolFailure, unprocessed: boolean): void {
     const exchange = stream.slot
     const { request } = exchange
-    if (unprocessed && !this.#verbatim && request.resendable && this.#isToBeSentAgain(request, failure)) {
+    if (unprocessed && this.#resends && request.resendable && this.#isToBeSentAgain(request, failure)) {
       this.#unprocessed.push(request)
       exchange.onRefused()
       return
     }
     try {
-      exchange.onLost(this.#errorOf(stream, failure), this.#verbatim, unprocessed)
+      exchange.onLost(this.#reasonFor(stream, failure, unprocessed))
     } catch (error) {
       // Others may be lost with it, and have to hear of it, too.
-      request.fail(error as Error)
+      request.fail(endReason('broken', error as Error))
       this.onSettled(exchange)
     }
   }
@@ -397,17 +414,27 @@ export class Http2Connection
     return this.#refusals.mayFollow(request, this.#goaway !== null && this.#lastStreamId > 0)
   }
 
-  #errorOf(stream: Stream<Http2Exchange>, failure: ProtocolFailure): Error {
-    if (failure.scope === 'stream') return http2StreamError(failure, stream.slot.awaitsTunnel)
-    if (this.#reason !== null) return this.#reason
-    if (this.#goaway !== null && stream.id > this.#lastStreamId) return this.#goaway
-    return this.#protocolError(failure)
+  get #resends(): boolean {
+    return this.#reason === null || END_RULES[this.#reason.kind].resends
   }
 
-  #protocolError(failure: ProtocolFailure): Error {
+  /** Why a stream ended. `unprocessed`: the peer has not looked at its request. */
+  #reasonFor(stream: Stream<Http2Exchange>, failure: ProtocolFailure, unprocessed: boolean): EndReason {
+    const reason = this.#endOf(stream, failure)
+    return unprocessed && !reason.isCallers ? endReason('unprocessed', reason.error) : reason
+  }
+
+  #endOf(stream: Stream<Http2Exchange>, failure: ProtocolFailure): EndReason {
+    if (failure.scope === 'stream') return streamFailure(failure, stream.slot.awaitsTunnel)
+    if (this.#reason !== null) return this.#reason
+    if (this.#goaway !== null && stream.id > this.#lastStreamId) return this.#goaway
+    return this.#protocolEnd(failure)
+  }
+
+  #protocolEnd(failure: ProtocolFailure): EndReason {
     return this.#engine.remoteSettings.isReceived
-      ? http2ConnectionError(failure, this.socketInfo())
-      : new SocketError('other side closed', this.socketInfo(), { cause: failure })
+      ? http2Failure(failure, this.socketInfo())
+      : peerClosed(this.socketInfo(), failure)
   }
 
   onWritable(stream: Stream<Http2Exchange>): void {
@@ -421,7 +448,7 @@ export class Http2Connection
   onClosed(stream: Stream<Http2Exchange>, failure: ProtocolFailure | null): void {
     this.#roomMade = true
     const isReset = failure !== null && failure.code !== NO_ERROR
-    stream.slot.onStreamClosed(isReset ? this.#errorOf(stream, failure) : this.#reason)
+    stream.slot.onStreamClosed(isReset ? this.#endOf(stream, failure).error : (this.#reason?.error ?? null))
   }
 
   onSettings(): void {
@@ -432,9 +459,7 @@ export class Http2Connection
   onGoaway(lastStreamId: number, code: number, debug: Uint8Array): void {
     this.#lastStreamId = lastStreamId
     // A peer may announce its end first, and name an error in a second frame.
-    if (this.#goaway === null || code !== NO_ERROR) {
-      this.#goaway = goawayError(code, debug, this.socketInfo())
-    }
+    if (this.#goaway === null || code !== NO_ERROR) this.#goaway = goaway(code, debug, this.socketInfo())
   }
 
   onPong(opaque: Uint8Array): void {
@@ -443,18 +468,12 @@ export class Http2Connection
 
   onFailure(failure: ProtocolFailure): void {
     // The peer reads on, and is to hear what it did wrong.
-    this.#close(this.#protocolError(failure), 'end')
+    this.#close(this.#protocolEnd(failure), 'end')
   }
 
   onDeadline(deadline: Deadline): void {
-    if (deadline === this.#idleDeadline) this.#close(new InformationalError('socket idle timeout'))
-    else this.#onNoStream()
-  }
-
-  #onNoStream(): void {
-    this.#close(
-      new HeadersTimeoutError(`HTTP/2: server did not accept a new stream within ${this.#streamTimeout}`),
-    )
+    if (deadline === this.#idleDeadline) this.#close(idleTimeout())
+    else this.#close(noStream(this.#streamTimeout))
   }
 
   #schedule(): void {
@@ -532,13 +551,13 @@ export class Http2Connection
   }
 
   /** Nothing is taken or delivered from now on; `onClosed` follows. */
-  #close(reason: Error, how: 'end' | 'destroy' = 'destroy'): void {
+  #close(reason: EndReason, how: 'end' | 'destroy' = 'destroy'): void {
     if (this.#reason !== null) return
-    if (!this.broken) this.#sayGoodbye()
+    if (reason.kind !== 'broken') this.#sayGoodbye()
     try {
       this.#end(reason)
     } finally {
-      this.#transport[how](reason)
+      this.#transport[how](reason.error)
     }
   }
 
@@ -554,12 +573,10 @@ export class Http2Connection
   }
 
   onBroken(error: Error): void {
-    if (this.#reason !== null || this.broken) return
-    this.broken = true
-    this.#close(error)
+    this.#close(endReason('broken', error))
   }
 
-  #end(reason: Error): void {
+  #end(reason: EndReason): void {
     if (this.#reason !== null) return
     this.#reason = reason
     this.#endedIdle = this.#running === 0
@@ -567,6 +584,6 @@ export class Http2Connection
     this.#idleDeadline.dispose()
     this.#streamDeadline.dispose()
     for (const deadline of this.#deadlines) deadline.dispose()
-    this.#engine.terminate({ scope: 'connection', blame: 'peer', code: NO_ERROR, message: reason.message })
+    this.#engine.terminate(TERMINATED)
   }
 }

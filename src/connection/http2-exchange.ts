@@ -6,23 +6,18 @@
 import { now } from '../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
 import { loadNet } from '../base/lazy-modules.ts'
-import {
-  BodyTimeoutError,
-  HeadersTimeoutError,
-  InformationalError,
-  RequestContentLengthMismatchError,
-  ResponseExceededMaxSizeError,
-  type SocketInfo,
-} from '../errors.ts'
+import { RequestContentLengthMismatchError, type SocketInfo } from '../errors.ts'
 import { HeaderBlock } from '../protocol/header-block.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 import { CANCEL } from '../protocol/http2/constants.ts'
 import type { Stream } from '../protocol/http2/stream.ts'
 import { lostMemory, withFixedLength } from '../request/body-source.ts'
+import { type EndReason, endReason } from '../request/end-reason.ts'
 import type { Request, RequestHost } from '../request/request.ts'
 import { gatherTrailers } from '../request/request-trailers.ts'
 import { BodyPump, type BodyPumpSink } from './body-pump.ts'
 import { type ConnectionSettings, MAX_HEADERS_TIMEOUTS } from './connection.ts'
+import { bodyLate, headLate, oversized, tunnelLate } from './ends.ts'
 import { Http2Tunnel, type TunnelHost } from './http2-tunnel.ts'
 import { hasContent, type OutgoingBody } from './outgoing-body.ts'
 
@@ -32,7 +27,7 @@ export interface ExchangeHost {
   /** The time of the present read. */
   readonly readAt: number
   /** Something threw, and what has just been delivered may not have been looked at. */
-  readonly broken: boolean
+  readonly isBroken: boolean
   send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean
   /** Instead of the end: flat, names in lower case. */
   sendTrailers(exchange: Http2Exchange, fields: readonly string[]): void
@@ -177,7 +172,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     gatherTrailers(
       trailers,
       (fields) => this.#endWith(fields),
-      (error) => this.#failWith(error as Error),
+      (error) => this.#onTrailersFailed(error as Error),
     )
   }
 
@@ -189,7 +184,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     this.#onBodySent()
   }
 
-  #failWith(error: Error): void {
+  #onTrailersFailed(error: Error): void {
     if (!this.ended) this.onSourceError(error)
   }
 
@@ -209,7 +204,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
       process.emitWarning(error)
       return true
     }
-    this.request.fail(error, 'sending', 'no')
+    this.request.fail(endReason('unsendable', error))
     this.#giveUp()
     return false
   }
@@ -221,7 +216,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
       this.#tunnel.destroy(error)
       return
     }
-    this.request.fail(error, 'sending', 'no')
+    this.request.fail(endReason('unsendable', error))
     this.#giveUp()
   }
 
@@ -267,7 +262,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     this.#received += bytes.length
     if (maxResponseSize >= 0 && this.#received > maxResponseSize) {
       this.request.tellLater()
-      this.request.fail(new ResponseExceededMaxSizeError(), 'body', 'no')
+      this.request.fail(oversized())
       this.#giveUp()
       return
     }
@@ -355,13 +350,11 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
   }
 
   /** The stream is gone and the response not complete. */
-  onLost(error: Error, verbatim: boolean, unprocessed: boolean): void {
+  onLost(reason: EndReason): void {
     this.#pump?.stop()
-    if (this.active || this.#host.broken) this.request.tellLater()
-    if (this.#tunnel !== null) this.#tunnel.destroy(error)
-    else if (verbatim) this.request.failWith(error)
-    else if (unprocessed && this.request.resendable) this.request.fail(error, undefined, 'safe')
-    else this.request.fail(error)
+    if (this.active || this.#host.isBroken) this.request.tellLater()
+    if (this.#tunnel !== null) this.#tunnel.destroy(reason.error)
+    else this.request.fail(reason)
     this.#host.onSettled(this)
   }
 
@@ -413,17 +406,15 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     const { request } = this
     if (request.responding) {
       if (request.paused) return
-      request.fail(new BodyTimeoutError(`HTTP/2: "stream timeout after ${this.#bodyTimeout()}"`))
+      request.fail(bodyLate(`HTTP/2: "stream timeout after ${this.#bodyTimeout()}"`))
     } else if (this.#sending === 'pumping') {
       // The caller's own source is slow, not the server.
       this.#deadline.arm(this.#headersTimeout())
       return
     } else {
-      const late = `timeout after ${this.#headersTimeout()}"`
+      const timeout = this.#headersTimeout()
       request.fail(
-        request.takesOver
-          ? new InformationalError(`HTTP/2: "stream ${late}`)
-          : new HeadersTimeoutError(`HTTP/2: "headers ${late}`),
+        request.takesOver ? tunnelLate(timeout) : headLate(`HTTP/2: "headers timeout after ${timeout}"`),
       )
       this.#host.onOverdue()
     }

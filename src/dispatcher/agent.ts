@@ -9,6 +9,7 @@ import { InvalidArgumentError, MaxOriginsReachedError } from '../errors.ts'
 import { isLegacyHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { EndReason } from '../request/end-reason.ts'
 import { Client, type ClientStats } from './client.ts'
 import { shareConnector } from './client-connector.ts'
 import { type ConnectFunction, readClientOptions } from './client-options.ts'
@@ -138,9 +139,9 @@ export class Agent extends LifecycleDispatcher {
     endAll([...this.#dispatchers, ...this.#leaving], (dispatcher, one) => dispatcher.close(one), done)
   }
 
-  protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
+  protected override terminate(reason: EndReason, done: () => void): void {
     const all = [...this.#dispatchers, ...this.#leaving]
-    endAll(all, (dispatcher, one) => dispatcher.destroy(verbatim ? reason : null, one), done)
+    endAll(all, (dispatcher, one) => dispatcher.destroy(reason.isCallers ? reason.error : null, one), done)
     this.#entries.clear()
   }
 

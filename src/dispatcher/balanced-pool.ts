@@ -7,6 +7,8 @@ import { type Origin, parseOrigin } from '../base/origin.ts'
 import { BalancedPoolMissingUpstreamError, InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { type EndReason, endReason } from '../request/end-reason.ts'
+import { reportedEnd } from '../request/foreign-error.ts'
 import type { ClientOptions } from './client-options.ts'
 import { Crew, type Member } from './crew.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -94,7 +96,7 @@ export class BalancedPool extends LifecycleDispatcher {
       limit: 0,
       timeToLive: null,
       protocol: 'h1',
-      verbatim: false,
+      isForeign: false,
       hire: null,
       forgets: false,
       make: (call, handler) => new HeldDispatch(call, handler, crew),
@@ -125,12 +127,9 @@ export class BalancedPool extends LifecycleDispatcher {
     this.#turns.join(entry)
     dispatcher.on('connect', () => this.#turns.raise(entry, this.#penalty))
     dispatcher.on('connectionError', () => this.#turns.lower(entry, this.#penalty))
-    dispatcher.on(
-      'disconnect',
-      (_origin: URL, _targets: unknown, error: NodeJS.ErrnoException | undefined) => {
-        if (error?.code === 'UND_ERR_SOCKET') this.#turns.lower(entry, this.#penalty)
-      },
-    )
+    dispatcher.on('disconnect', (_origin: URL, _targets: unknown, error: unknown) => {
+      if (reportedEnd(error) === 'lost') this.#turns.lower(entry, this.#penalty)
+    })
     return this
   }
 
@@ -167,7 +166,7 @@ export class BalancedPool extends LifecycleDispatcher {
   }
 
   #failWaiting(): void {
-    this.#crew.failWaiting(new BalancedPoolMissingUpstreamError(), false)
+    this.#crew.failWaiting(endReason('unreachable', new BalancedPoolMissingUpstreamError()))
   }
 
   protected override get needsDrain(): boolean {
@@ -178,8 +177,8 @@ export class BalancedPool extends LifecycleDispatcher {
     this.#crew.finish(done)
   }
 
-  protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
-    this.#crew.terminate(reason, verbatim, done)
+  protected override terminate(reason: EndReason, done: () => void): void {
+    this.#crew.terminate(reason, done)
   }
 }
 

@@ -7,14 +7,17 @@ import type { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
 import type { Connection, Http2Observer, Leftovers } from '../connection/connection.ts'
+import { serverNameChanged } from '../connection/ends.ts'
 import { Http1Connection } from '../connection/http1-connection.ts'
 import { Http2Connection } from '../connection/http2-connection.ts'
 import { channels } from '../diagnostics.ts'
-import { ClientDestroyedError, HeadersTimeoutError, InformationalError, SocketError } from '../errors.ts'
+import { ClientDestroyedError, SocketError } from '../errors.ts'
 import { whenClosed } from '../net/socket-close.ts'
 import { StreamTransport } from '../net/stream-transport.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { callersReason, END_RULES, type EndReason, endReason } from '../request/end-reason.ts'
+import { connectEnd } from '../request/foreign-error.ts'
 import { Request, type RequestHost } from '../request/request.ts'
 import type { ClientCommons } from './client-commons.ts'
 import { connectTarget } from './client-connector.ts'
@@ -22,8 +25,6 @@ import {
   abandon,
   type ConnectAttempt,
   discard,
-  isForeign,
-  isRecoverable,
   isSocketLike,
   problemWith,
   timesOf,
@@ -77,7 +78,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
   #limitKnown = false
   #needDrain = false
   /** Why the client was destroyed. */
-  #ended: Error | null = null
+  #ended: EndReason | null = null
   #whenEmpty: (() => void) | null = null
   #whenClosed: (() => void) | null = null
 
@@ -150,7 +151,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     const request = new Request(options, handler, this.#commons.requestSetting, this)
     // A diagnostics subscriber, or a getter of the options, may have destroyed the client meanwhile.
     if (this.#ended !== null) {
-      request.fail(new ClientDestroyedError())
+      request.fail(endReason('destroyed', new ClientDestroyedError()))
       return false
     }
     if (request.settled) return this.#hasRoom()
@@ -203,13 +204,10 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     this.pump()
   }
 
-  terminate(reason: Error, verbatim: boolean, done: () => void): void {
+  terminate(reason: EndReason, done: () => void): void {
     const state = this.#state
     this.#ended = reason
-    for (const request of this.#queue.drain()) {
-      if (verbatim) request.failWith(reason)
-      else request.fail(reason)
-    }
+    for (const request of this.#queue.drain()) request.fail(reason)
     if (state.at === 'connecting') {
       this.#state = IDLE
       for (const socket of abandon(state.attempt)) {
@@ -225,7 +223,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     this.#whenClosed = done
     for (const connection of connections) {
       try {
-        connection.destroy(reason, verbatim)
+        connection.destroy(reason)
       } catch (error) {
         connection.onBroken(error as Error)
       }
@@ -256,20 +254,20 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     this.emit('error', error)
   }
 
-  onClosed(connection: Connection, reason: Error, { unanswered, idle }: Leftovers): void {
+  onClosed(connection: Connection, reason: EndReason, { unanswered, idle }: Leftovers): void {
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
     this.#takeBack(unanswered)
-    if (idle && this.#ended === null) this.#onLostIdle(reason, connection.broken)
-    this.emit('disconnect', this.#commons.origin.url, [this.speaker], reason)
+    if (idle && this.#ended === null) this.#onLostIdle(reason)
+    this.emit('disconnect', this.#commons.origin.url, [this.speaker], reason.error)
     this.#checkClosed()
   }
 
-  onRetired(connection: Connection, reason: Error, unanswered: readonly Request[]): void {
+  onRetired(connection: Connection, reason: EndReason, unanswered: readonly Request[]): void {
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
     this.#draining ??= new Set()
     this.#draining.add(connection)
     this.#takeBack(unanswered)
-    this.emit('disconnect', this.#commons.origin.url, [this.speaker], reason)
+    this.emit('disconnect', this.#commons.origin.url, [this.speaker], reason.error)
     this.pump()
   }
 
@@ -319,7 +317,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
         this.#commons.origin.protocol === 'https:' &&
         this.#serverName(request.servername) !== state.servername
       ) {
-        if (connection.running === 0) connection.retire(new InformationalError('servername changed'))
+        if (connection.running === 0) connection.retire(serverNameChanged())
         return
       }
       if (!connection.canTake(request)) return
@@ -334,7 +332,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
       connection.take(request)
     } catch (error) {
       // Nobody knows how far it came.
-      request.fail(error as Error)
+      request.fail(endReason('broken', error as Error))
       connection.onBroken(error as Error)
     }
   }
@@ -345,7 +343,9 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
       this.#state.connection.onBroken(error)
       return
     }
-    if (this.#state.at === 'idle') for (const request of this.#queue.drain()) request.fail(error)
+    if (this.#state.at === 'idle') {
+      for (const request of this.#queue.drain()) request.fail(endReason('broken', error))
+    }
     if (this.#queue.size === 0 && this.running === 0) this.#tellEmpty()
   }
 
@@ -486,41 +486,35 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
         error,
       })
     }
-    if (isRecoverable(error) && this.#connectRetries < MAX_CONNECT_RETRIES) {
+    const kind = connectEnd(error)
+    if (kind === 'try-again' && this.#connectRetries < MAX_CONNECT_RETRIES) {
       this.#connectRetries++
     } else {
       this.#connectRetries = 0
-      this.#failPending(attempt, error)
+      this.#failPending(attempt, { kind, error, isCallers: this.#commons.isForeign })
     }
     this.emit('connectionError', this.#commons.origin.url, [this.speaker], error)
     this.pump()
   }
 
-  #failPending(attempt: ConnectAttempt, error: Error): void {
-    // A certificate for another name says nothing about requests that ask for yet another one.
+  #failPending(attempt: ConnectAttempt, reason: EndReason): void {
     const failed =
-      (error as NodeJS.ErrnoException).code === 'ERR_TLS_CERT_ALTNAME_INVALID'
+      reason.kind === 'wrong-name'
         ? this.#queue.drainWhile(({ servername }) => servername === attempt.servername)
         : this.#queue.drain()
-    const verbatim = this.#commons.isForeign
-    for (const request of this.giver?.takeBack(failed) ?? failed) {
-      if (verbatim) request.failWith(error)
-      else request.fail(error, 'connecting')
-    }
+    for (const request of this.giver?.takeBack(failed) ?? failed) request.fail(reason)
   }
 
   /**
-   * An idle connection ended. What waits goes to the next one, unless the reason is meant for it: somebody
-   * destroyed the socket with an error of his own, the server never allowed a stream, or the connections
-   * before went the same way. `broken`: what threw on this connection need not throw on the next.
+   * An idle connection ended. Waiting requests go to the next one, unless the reason is meant for them or the
+   * connections before ended the same way.
    */
-  #onLostIdle(reason: Error, broken: boolean): void {
+  #onLostIdle(reason: EndReason): void {
     const fruitless = this.#queue.size > 0 && ++this.#connectRetries > MAX_CONNECT_RETRIES
-    if (fruitless || reason instanceof HeadersTimeoutError) {
-      this.#connectRetries = 0
-      for (const request of this.#queue.drain()) request.fail(reason)
-    } else if (!broken && isForeign(reason)) {
-      for (const request of this.#queue.drain()) request.failWith(reason)
-    }
+    if (!fruitless && !END_RULES[reason.kind].failsWaiting) return
+    this.#connectRetries = 0
+    // An error of the socket's owner was meant for all requests alike: none of them changes it.
+    const told = reason.kind === 'foreign' ? callersReason('foreign', reason.error) : reason
+    for (const request of this.#queue.drain()) request.fail(told)
   }
 }

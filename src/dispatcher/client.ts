@@ -6,6 +6,7 @@ import { parseOrigin } from '../base/origin.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { EndReason } from '../request/end-reason.ts'
 import { ClientCommons } from './client-commons.ts'
 import { type ClientOptions, readClientOptions } from './client-options.ts'
 import { ClientSession } from './client-session.ts'
@@ -87,8 +88,8 @@ export class Client extends LifecycleDispatcher {
     this.#session.finish(done)
   }
 
-  protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
-    this.#session.terminate(reason, verbatim, done)
+  protected override terminate(reason: EndReason, done: () => void): void {
+    this.#session.terminate(reason, done)
   }
 }
 

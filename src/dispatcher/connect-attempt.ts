@@ -62,19 +62,3 @@ export function discard(socket: Duplex): void {
     // Nothing was sent on it, and how to be rid of it is its owner's business.
   }
 }
-
-const RECOVERABLE = new Set<unknown>(['UND_ERR_SOCKET', 'UND_ERR_INFO'])
-
-/** An error of a connector that means: try again. */
-export function isRecoverable(error: Error): boolean {
-  return RECOVERABLE.has((error as NodeJS.ErrnoException).code)
-}
-
-/**
- * Somebody destroyed an idle socket with an error of his own, which is meant for what waits. The system's
- * errors (they name a `syscall`) only say that the idle connection was lost: nothing was sent on it.
- */
-export function isForeign(reason: Error): boolean {
-  const { code, syscall } = reason as NodeJS.ErrnoException
-  return !isRecoverable(reason) && code !== 'UND_ERR_DESTROYED' && syscall === undefined
-}

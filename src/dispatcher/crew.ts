@@ -15,6 +15,8 @@ import { Deadline } from '../base/deadline.ts'
 import { ClientDestroyedError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
+import { connectEnd } from '../request/foreign-error.ts'
 import { sessionIn } from './client.ts'
 import type { ClientSession } from './client-session.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -28,10 +30,7 @@ import { announceVacancy, whenVacant } from './vacancy.ts'
 /** One accepted `dispatch()` call that waits for a member. */
 export interface Work extends Waiting {
   announceQueued(): void
-  /** With an error of the library or the runtime. */
-  fail(error: Error, phase?: 'connecting' | 'queued'): void
-  /** With a value of the caller. */
-  failWith(error: Error): void
+  fail(reason: EndReason): void
 }
 
 export interface CrewPlan<W extends Work> {
@@ -42,7 +41,7 @@ export interface CrewPlan<W extends Work> {
   /** What the members' connections speak, as far as that is known. */
   readonly protocol: Protocol
   /** Connect errors are a caller's own. */
-  readonly verbatim: boolean
+  readonly isForeign: boolean
   /** Makes one more member; null where members come from outside. */
   readonly hire: (() => Dispatcher) | null
   /** Members that have neither a connection nor work are forgotten. What a caller has made stays, and gets its turn. */
@@ -153,7 +152,7 @@ export class Crew<W extends Work> extends Pump {
     const work = this.#plan.make(options, handler)
     // A diagnostics subscriber, or a getter of the options, may have destroyed the pool meanwhile.
     if (this.#stage === 'ended') {
-      work.fail(new ClientDestroyedError())
+      work.fail(endReason('destroyed', new ClientDestroyedError()))
       return false
     }
     if (!work.settled) {
@@ -197,12 +196,9 @@ export class Crew<W extends Work> extends Pump {
     return lost
   }
 
-  /** No member will take what waits. `verbatim` when the reason is a caller's own value. */
-  failWaiting(reason: Error, verbatim: boolean, phase: 'connecting' | 'queued' = 'connecting'): void {
-    for (const work of this.#queue.drain()) {
-      if (verbatim) work.failWith(reason)
-      else work.fail(reason, phase)
-    }
+  /** No member will take what waits. */
+  failWaiting(reason: EndReason): void {
+    for (const work of this.#queue.drain()) work.fail(reason)
   }
 
   finish(done: () => void): void {
@@ -211,20 +207,20 @@ export class Crew<W extends Work> extends Pump {
     this.pump()
   }
 
-  terminate(reason: Error, verbatim: boolean, done: () => void): void {
+  terminate(reason: EndReason, done: () => void): void {
     this.#stage = 'ended'
     this.#growthPause.dispose()
-    this.failWaiting(reason, verbatim, 'queued')
+    this.failWaiting(reason)
     const members = [...this.#members, ...this.#leaving]
     endAll(
       members.map(({ dispatcher }) => dispatcher),
-      (dispatcher, one) => dispatcher.destroy(verbatim ? reason : null, one),
+      (dispatcher, one) => dispatcher.destroy(reason.isCallers ? reason.error : null, one),
       done,
     )
   }
 
   protected override onBroken(error: Error): void {
-    this.failWaiting(error, true)
+    this.failWaiting(callersReason('broken', error))
   }
 
   /** Adds a member; without a rank it comes after those that are older. */
@@ -274,7 +270,7 @@ export class Crew<W extends Work> extends Pump {
       } catch (error) {
         // The caller's factory threw.
         this.#queue.shift()
-        work.failWith(error as Error)
+        work.fail(callersReason('unreachable', error as Error))
         continue
       }
       if (member === null) return
@@ -403,9 +399,9 @@ export class Crew<W extends Work> extends Pump {
       return
     }
     this.#doubtful = this.#openings > 0
-    // A certificate for another name says nothing about requests that ask for yet another one.
-    const ofOne = (error as NodeJS.ErrnoException).code === 'ERR_TLS_CERT_ALTNAME_INVALID'
-    if (!this.#doubtful && !ofOne) this.failWaiting(error, this.#plan.verbatim)
+    const kind = connectEnd(error)
+    if (this.#doubtful || kind === 'wrong-name') return
+    this.failWaiting({ kind, error, isCallers: this.#plan.isForeign })
   }
 
   #onDrain(member: Member): void {

@@ -6,6 +6,7 @@ import { InvalidArgumentError, RequestAbortedError } from '../errors.ts'
 import { type BodyStream, destroyStream, isStream } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { callersReason, type EndReason } from '../request/end-reason.ts'
 import type { Work } from './crew.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { takesNoMore } from './lifecycle.ts'
@@ -59,11 +60,7 @@ export class HeldDispatch implements Work {
     }
   }
 
-  fail(error: Error): void {
-    this.failWith(error)
-  }
-
-  failWith(error: Error): void {
+  fail({ error }: EndReason): void {
     if (this.#state !== 'waiting') return
     this.#state = 'failed'
     if (this.#stream !== null) destroyStream(this.#stream, error)
@@ -72,7 +69,7 @@ export class HeldDispatch implements Work {
 
   #abort(reason: unknown): void {
     if (this.#state !== 'waiting') return
-    this.failWith((reason as Error) || new RequestAbortedError())
+    this.fail(callersReason('aborted', (reason as Error) || new RequestAbortedError()))
     this.#host.onAborted(this)
   }
 

@@ -8,6 +8,7 @@ import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '.
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 
 /** Limits for WebSocket connections. */
@@ -72,7 +73,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   /** Takes nothing new; calls back when all that was accepted has ended. */
   protected abstract finish(done: () => void): void
   /** Fails all that was accepted; calls back when the connections are closed. */
-  protected abstract terminate(reason: Error, verbatim: boolean, done: () => void): void
+  protected abstract terminate(reason: EndReason, done: () => void): void
 
   override dispatch(given: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
     if (typeof handler !== 'object' || handler === null) {
@@ -136,7 +137,10 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     }
     const waiting = life.at === 'closing' ? [...life.waiting, callback] : [callback]
     this.#life = { at: 'destroying', waiting }
-    this.terminate(error || new ClientDestroyedError(), Boolean(error), () => {
+    const reason = error
+      ? callersReason('destroyed', error)
+      : endReason('destroyed', new ClientDestroyedError())
+    this.terminate(reason, () => {
       this.#life = { at: 'destroyed' }
       for (const call of waiting) queueMicrotask(() => call(null, null))
     })

@@ -6,6 +6,7 @@ import { type Origin, parseOrigin } from '../base/origin.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { EndReason } from '../request/end-reason.ts'
 import { Request, type RequestHost } from '../request/request.ts'
 import { clientWith, sessionIn } from './client.ts'
 import { ClientCommons } from './client-commons.ts'
@@ -39,7 +40,7 @@ export abstract class PoolBase extends LifecycleDispatcher {
       limit: connections,
       timeToLive: clientTtl,
       protocol: expectedProtocol(origin, settings),
-      verbatim: isForeignConnector(settings),
+      isForeign: isForeignConnector(settings),
       rank: turn === 'first' ? ({ order }) => order : () => ++uses,
     }
     this.#origin = origin.origin
@@ -72,8 +73,8 @@ export abstract class PoolBase extends LifecycleDispatcher {
     this.#crew.finish(done)
   }
 
-  protected override terminate(reason: Error, verbatim: boolean, done: () => void): void {
-    this.#crew.terminate(reason, verbatim, done)
+  protected override terminate(reason: EndReason, done: () => void): void {
+    this.#crew.terminate(reason, done)
   }
 }
 

@@ -24,6 +24,7 @@ import type { FieldValue, HeaderList } from '../protocol/header-list.ts'
 import { destroyStream, isReplayable, type WholeSource } from './body-source.ts'
 import type { DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
+import { END_RULES, type EndReason, endReason } from './end-reason.ts'
 import { describeError } from './error-context.ts'
 import { RequestController } from './request-controller.ts'
 import { RequestFields } from './request-fields.ts'
@@ -32,7 +33,7 @@ import { type RequestSetting, RequestTerms } from './request-terms.ts'
 /** Whoever holds the request now: the client while it waits, a connection while it runs. */
 export interface RequestHost {
   /** The request has failed on this side; `reason` is what a connection it runs on is to be closed with. */
-  onRequestAborted(request: Request, reason: Error): void
+  onRequestAborted(request: Request, reason: EndReason): void
   /** The handler takes data again. */
   onRequestResumed(request: Request): void
   /** The handler's `onResponseError` threw: nobody is left to tell but the client's `error` event. */
@@ -272,7 +273,7 @@ export class Request extends RequestTerms {
     } catch (error) {
       const host = this.#host
       this.#end(error as Error)
-      host.onRequestAborted(this, error as Error)
+      host.onRequestAborted(this, endReason('aborted', error as Error))
     }
   }
 
@@ -356,26 +357,30 @@ export class Request extends RequestTerms {
     const held = this.#state === 'queued' || this.#connection !== null
     const host = this.#host
     if (reason) this.#end(reason as Error)
-    else this.fail(new RequestAbortedError(), this.#phase(), 'no')
-    if (held) host.onRequestAborted(this, new InformationalError('aborted'))
+    else this.fail(endReason('aborted', new RequestAbortedError()))
+    if (held) host.onRequestAborted(this, endReason('aborted', new InformationalError('aborted')))
   }
 
-  /** Fails with an error of the library or the runtime, which gets the request's context. */
-  fail(error: Error, phase: RequestPhase = this.#phase(), retry: RetrySafety = this.#retrySafety()): void {
+  /** Adds the request's context to the error, unless that is a value of the caller. */
+  fail(reason: EndReason): void {
     if (this.settled) return
+    if (reason.isCallers) {
+      this.#end(reason.error)
+      return
+    }
     this.timings.end = now()
     const { method, origin, timings } = this
     const path = shownPath(this.path)
     const socket = this.#connection?.socketInfo() ?? null
     const reusedSocket = (this.#marks & REUSED) !== 0
     this.#end(
-      describeError(error, {
+      describeError(reason.error, {
         method,
         origin,
         path,
-        phase,
+        phase: END_RULES[reason.kind].phase ?? this.#phase(),
         reusedSocket,
-        retrySafety: retry,
+        retrySafety: this.#retrySafety(END_RULES[reason.kind].retrySafety),
         timings,
         socket,
       }),
@@ -389,11 +394,6 @@ export class Request extends RequestTerms {
    */
   tellLater(): void {
     this.#marks |= TELLS_LATER
-  }
-
-  /** Fails with a value of the caller, which is passed on as it is. */
-  failWith(error: Error): void {
-    if (!this.settled) this.#end(error)
   }
 
   onResume(): void {
@@ -434,7 +434,9 @@ export class Request extends RequestTerms {
     return this.timings.sent === null ? 'sending' : 'headers'
   }
 
-  #retrySafety(): RetrySafety {
+  /** `ruled`: what the end of the request says about it, if anything. */
+  #retrySafety(ruled: RetrySafety | null): RetrySafety {
+    if (ruled === 'no' || (ruled === 'safe' && this.resendable)) return ruled
     if ((this.#marks & SPENT) !== 0) return 'no'
     return (this.#marks & WRITTEN) !== 0 ? 'idempotent-only' : 'safe'
   }

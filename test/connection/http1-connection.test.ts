@@ -5,6 +5,7 @@ import type { Connection, ConnectionObserver, Leftovers } from '../../src/connec
 import { Http1Connection, http1Commons } from '../../src/connection/http1-connection.ts'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import type { ClientOptions, DispatchOptions } from '../../src/index.ts'
+import { callersReason, type EndReason, endReason } from '../../src/request/end-reason.ts'
 import { FieldsMemory } from '../../src/request/fields-memory.ts'
 import { Request } from '../../src/request/request.ts'
 import { turns } from '../support/fake-clock.ts'
@@ -16,13 +17,13 @@ import { OK, response } from '../support/scripted-client.ts'
 class Observer implements ConnectionObserver {
   pipelining = 1
   capacity = 0
-  closed: { reason: Error; left: Leftovers }[] = []
+  closed: { reason: EndReason; left: Leftovers }[] = []
 
   onCapacity(): void {
     this.capacity++
   }
 
-  onClosed(_connection: Connection, reason: Error, left: Leftovers): void {
+  onClosed(_connection: Connection, reason: EndReason, left: Leftovers): void {
     this.closed.push({ reason, left })
   }
 
@@ -119,7 +120,7 @@ describe('Http1Connection', () => {
     connection.rest()
     await turns(2)
     assert.equal(transport.referenced, false)
-    connection.destroy(new Error('over'), false)
+    connection.destroy(endReason('destroyed', new Error('over')))
     connection.rest()
   })
 
@@ -157,7 +158,7 @@ describe('Http1Connection', () => {
 
   test('a request on a connection that is closing fails', () => {
     const { connection, transport } = start()
-    connection.retire(new Error('going'))
+    connection.retire(endReason('server-name', new Error('going')))
     assert.equal(connection.canTake(queued()), false)
     const handler = new RecordingHandler()
     connection.take(queued(handler))
@@ -168,14 +169,14 @@ describe('Http1Connection', () => {
   test('bytes, ends and resets after the close are not heard', () => {
     const { transport, observer, connection, take } = start()
     const handler = take()
-    connection.destroy(new Error('over'), true)
+    connection.destroy(callersReason('destroyed', new Error('over')))
     transport.say(OK)
     transport.sink!.onEof()
     assert.deepEqual(handler.statuses, [])
     transport.sink!.onTransportClosed(connectionReset())
     assert.equal(handler.error?.message, 'over')
     assert.equal(observer.closed.length, 1)
-    assert.equal(observer.closed[0]!.reason.message, 'over')
+    assert.equal(observer.closed[0]!.reason.error.message, 'over')
   })
 
   test('typeOfService is passed on', () => {
@@ -216,7 +217,7 @@ describe('Http1Connection', () => {
     const handler = take()
     transport.sink!.onTransportClosed(null)
     assert.match(handler.error?.message ?? '', /^closed/)
-    assert.equal(observer.closed[0]!.reason.message, 'closed')
+    assert.equal(observer.closed[0]!.reason.error.message, 'closed')
     assert.equal(observer.closed[0]!.left.idle, false)
   })
 

@@ -10,16 +10,17 @@ import { type InformationalError, RequestAbortedError, SocketError } from '../..
 import type { DispatchHandler } from '../../src/index.ts'
 import { HeaderBlock } from '../../src/protocol/header-block.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
+import { callersReason, type EndReason, endReason } from '../../src/request/end-reason.ts'
 import { FieldsMemory } from '../../src/request/fields-memory.ts'
 import { type ConnectionFacts, Request, type RequestHost } from '../../src/request/request.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 
 class Host implements RequestHost {
-  readonly aborted: Error[] = []
+  readonly aborted: EndReason[] = []
   readonly thrown: unknown[] = []
   resumed = 0
 
-  onRequestAborted(_request: Request, reason: Error): void {
+  onRequestAborted(_request: Request, reason: EndReason): void {
     this.aborted.push(reason)
   }
 
@@ -112,8 +113,8 @@ describe('a Request', () => {
     assert.equal(request.completed, true)
     assert.equal(request.settled, true)
     request.abort(new Error('late'))
-    request.fail(new Error('late'))
-    request.failWith(new Error('late'))
+    request.fail(endReason('lost', new Error('late')))
+    request.fail(callersReason('lost', new Error('late')))
     request.onResume()
     assert.equal(handler.error, undefined)
     assert.deepEqual(host.aborted, [])
@@ -125,9 +126,9 @@ describe('a Request', () => {
   test('fails once, whoever is first', () => {
     const handler = new RecordingHandler()
     const request = running({}, handler)
-    request.fail(new SocketError('first', null))
-    request.fail(new Error('second'))
-    request.failWith(new Error('third'))
+    request.fail(endReason('lost', new SocketError('first', null)))
+    request.fail(endReason('lost', new Error('second')))
+    request.fail(callersReason('lost', new Error('third')))
     request.abort(new Error('fourth'))
     assert.equal(handler.calls.filter((call) => call === 'onResponseError').length, 1)
     assert.match(String(handler.error?.message), /^first/)
@@ -138,7 +139,7 @@ describe('a Request', () => {
     const request = queued({}, new RecordingHandler(), host)
     request.abort(new Error('mine'))
     assert.equal(host.aborted.length, 1)
-    assert.equal((host.aborted[0] as InformationalError).code, 'UND_ERR_INFO')
+    assert.equal((host.aborted[0]!.error as InformationalError).code, 'UND_ERR_INFO')
     assert.equal(request.aborted, true)
 
     // Between the queue and a connection nobody has to know.
@@ -271,7 +272,7 @@ describe('a Request', () => {
       request.onHead(200, EMPTY, 'OK')
       request.onEnd(EMPTY)
     })
-    settle((request) => request.fail(new SocketError('closed')))
+    settle((request) => request.fail(endReason('lost', new SocketError('closed'))))
     settle((request) => request.abort())
     // A reference lives until the end of the turn in which it was made.
     await new Promise((resolve) => setImmediate(resolve))
@@ -284,7 +285,7 @@ describe('a Request', () => {
 
   test('phase and retry safety of a failure', () => {
     const failureOf = (request: Request, handler: RecordingHandler) => {
-      request.fail(new SocketError('x', null))
+      request.fail(endReason('lost', new SocketError('x', null)))
       const { phase, retrySafety, socket } = handler.error as SocketError
       return [phase, retrySafety, socket?.remotePort]
     }

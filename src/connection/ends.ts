@@ -1,0 +1,107 @@
+/**
+ * The ways in which connections and exchanges end, each with the public error that people see of it. What a peer did
+ * wrong is turned into an error by `failure-to-error.ts`.
+ */
+import {
+  BodyTimeoutError,
+  HeadersTimeoutError,
+  InformationalError,
+  ResponseExceededMaxSizeError,
+  SocketError,
+  type SocketInfo,
+} from '../errors.ts'
+import type { ProtocolFailure } from '../protocol/failure.ts'
+import { NO_ERROR } from '../protocol/http2/constants.ts'
+import { type EndReason, endReason } from '../request/end-reason.ts'
+import { socketEnd } from '../request/foreign-error.ts'
+import { goawayError, http1Error, http2ConnectionError, http2StreamError } from './failure-to-error.ts'
+
+export function idleTimeout(): EndReason {
+  return endReason('idle', new InformationalError('socket idle timeout'))
+}
+
+/** Half of all connections to some servers end this way, and taking a stack costs more than the rest of closing. */
+export function finished(): EndReason {
+  const { stackTraceLimit } = Error
+  try {
+    Error.stackTraceLimit = 0
+    return endReason('finished', new InformationalError('reset'))
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+export function handedOver(): EndReason {
+  return endReason('handed-over', new InformationalError('upgrade'))
+}
+
+export function serverNameChanged(): EndReason {
+  return endReason('server-name', new InformationalError('servername changed'))
+}
+
+export function oversized(): EndReason {
+  return endReason('oversized', new ResponseExceededMaxSizeError())
+}
+
+/** `message`: HTTP/2 names the timeout, HTTP/1.1 has the default. */
+export function headLate(message?: string): EndReason {
+  return endReason('timeout', new HeadersTimeoutError(message))
+}
+
+export function bodyLate(message?: string): EndReason {
+  return endReason('timeout', new BodyTimeoutError(message))
+}
+
+export function tunnelLate(timeout: number): EndReason {
+  return endReason('timeout', new InformationalError(`HTTP/2: "stream timeout after ${timeout}"`))
+}
+
+export function unresponsive(): EndReason {
+  const message = 'HTTP/2: "PING" errored - type timeout, nothing was received'
+  return endReason('timeout', new InformationalError(message))
+}
+
+export function noStream(timeout: number): EndReason {
+  const message = `HTTP/2: server did not accept a new stream within ${timeout}`
+  return endReason('no-stream', new HeadersTimeoutError(message))
+}
+
+export function streamIdsUsedUp(): EndReason {
+  return endReason('goaway', new InformationalError('HTTP/2: all stream ids have been used'))
+}
+
+export function goaway(code: number, debug: Uint8Array, socket: SocketInfo): EndReason {
+  return endReason(code === NO_ERROR ? 'goaway' : 'goaway-error', goawayError(code, debug, socket))
+}
+
+export function peerClosed(socket: SocketInfo, cause?: ProtocolFailure): EndReason {
+  return endReason(
+    'lost',
+    new SocketError('other side closed', socket, cause === undefined ? undefined : { cause }),
+  )
+}
+
+/** The connection has ended for a reason that a request on it had no part in. */
+export function closedUnder({ error }: EndReason, socket: SocketInfo): EndReason {
+  return endReason('lost', new SocketError('closed', socket, { cause: error }))
+}
+
+/** The transport has closed by itself; null for an orderly end. */
+export function transportClosed(error: Error | null, socket: SocketInfo): EndReason {
+  return error === null
+    ? endReason('lost', new SocketError('closed', socket))
+    : endReason(socketEnd(error), error)
+}
+
+/** `rest`: the bytes from the offending place on. */
+export function http1Failure(failure: ProtocolFailure, rest: Buffer | null, socket: SocketInfo): EndReason {
+  return endReason('protocol', http1Error(failure, rest, socket))
+}
+
+export function http2Failure(failure: ProtocolFailure, socket: SocketInfo): EndReason {
+  return endReason('protocol', http2ConnectionError(failure, socket))
+}
+
+export function streamFailure(failure: ProtocolFailure, awaitsTunnel: boolean): EndReason {
+  return endReason('protocol', http2StreamError(failure, awaitsTunnel))
+}

@@ -1,0 +1,27 @@
+/**
+ * Errors that were made elsewhere, by the system, a connector, a socket of the caller or another dispatcher, read once
+ * where they come in. This is the only file that looks at a `code` or `syscall`: from here on an `EndKind` decides.
+ */
+import type { EndKind } from './end-reason.ts'
+
+/** How a socket ended, by the error that it closed with. */
+export function socketEnd(error: Error): EndKind {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (code === 'ECONNRESET') return 'torn-down'
+  if (code === 'UND_ERR_INFO') return 'finished'
+  // The errors of the system name a `syscall`; they only say that the connection is lost.
+  if (syscall !== undefined || code === 'UND_ERR_SOCKET' || code === 'UND_ERR_DESTROYED') return 'lost'
+  return 'foreign'
+}
+
+/** Why a connector delivered no socket. With these two codes it asks for another attempt. */
+export function connectEnd(error: Error): EndKind {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'UND_ERR_SOCKET' || code === 'UND_ERR_INFO') return 'try-again'
+  return code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? 'wrong-name' : 'unreachable'
+}
+
+/** What a `disconnect` event reports. A caller's dispatcher has no other way to say it than the code of its error. */
+export function reportedEnd(error: unknown): EndKind {
+  return (error as NodeJS.ErrnoException | null | undefined)?.code === 'UND_ERR_SOCKET' ? 'lost' : 'finished'
+}
