@@ -369,7 +369,7 @@ export class Http1Connection
     // A server that answers before it has the whole request may not read the rest, which would then stand
     // where it expects the next one.
     const unfinished = this.#writer?.request === request
-    this.#reuse.answered(head.keepAlive && this.#idleTime > 0 && !unfinished)
+    this.#reuse.answered(head.keepAlive && this.#idleTime > 0 && !unfinished, this.#pipeline.size > 0)
     if (unfinished) this.#stopWriter()
     this.#awaiting = this.#pipeline.size === 0 ? 'nothing' : 'head'
 

@@ -15,27 +15,18 @@ export type ReuseState = 'idle' | 'busy' | 'last' | 'over'
 /**
  * - `request`: a request was written
  * - `last-request`: one was written after which the connection is not reused (reset, upgrade, count reached)
- * - `retire`: take nothing new (the client closes, the wish to reset comes later than the request)
  * - `answered`: a response ended and others are still owed
  * - `all-answered`: a response ended and none is owed
  * - `denied`: a response ended that does not let the connection live on; whatever else runs is lost
  * - `lost`: the connection closed
  */
-export type ReuseInput =
-  | 'request'
-  | 'last-request'
-  | 'retire'
-  | 'answered'
-  | 'all-answered'
-  | 'denied'
-  | 'lost'
+export type ReuseInput = 'request' | 'last-request' | 'answered' | 'all-answered' | 'denied' | 'lost'
 
 /** null: cannot happen; our own mistake if it does. */
 export const REUSE_TABLE: Readonly<Record<ReuseState, Readonly<Record<ReuseInput, ReuseState | null>>>> = {
   idle: {
     request: 'busy',
     'last-request': 'last',
-    retire: 'over',
     answered: null,
     'all-answered': null,
     denied: null,
@@ -44,7 +35,6 @@ export const REUSE_TABLE: Readonly<Record<ReuseState, Readonly<Record<ReuseInput
   busy: {
     request: 'busy',
     'last-request': 'last',
-    retire: 'last',
     answered: 'busy',
     'all-answered': 'idle',
     denied: 'over',
@@ -53,7 +43,6 @@ export const REUSE_TABLE: Readonly<Record<ReuseState, Readonly<Record<ReuseInput
   last: {
     request: null,
     'last-request': null,
-    retire: 'last',
     answered: 'last',
     'all-answered': 'over',
     denied: 'over',
@@ -62,7 +51,6 @@ export const REUSE_TABLE: Readonly<Record<ReuseState, Readonly<Record<ReuseInput
   over: {
     request: null,
     'last-request': null,
-    retire: 'over',
     answered: null,
     'all-answered': null,
     denied: null,
@@ -72,17 +60,9 @@ export const REUSE_TABLE: Readonly<Record<ReuseState, Readonly<Record<ReuseInput
 
 export class Reuse {
   #state: ReuseState = 'idle'
-  /** The row of the state. */
-  #next = REUSE_TABLE.idle
-  #running = 0
 
   get state(): ReuseState {
     return this.#state
-  }
-
-  /** Requests written and not answered. */
-  get running(): number {
-    return this.#running
   }
 
   get canTake(): boolean {
@@ -91,48 +71,23 @@ export class Reuse {
 
   /** A request was written; `last`: the connection is not to be reused after it. */
   wrote(last: boolean): void {
-    if (last) this.#step(this.#next['last-request'], 'last-request')
-    else this.#step(this.#next.request, 'request')
-    this.#running++
+    this.#step(last ? 'last-request' : 'request')
   }
 
-  /** The oldest response ended; `keep`: it lets the connection live on, for long enough. */
-  answered(keep: boolean): void {
-    if (!keep) this.#step(this.#next.denied, 'denied')
-    else if (this.#running > 1) this.#step(this.#next.answered, 'answered')
-    else this.#step(this.#next['all-answered'], 'all-answered')
-    this.#running = keep ? this.#running - 1 : 0
-  }
-
-  /** Takes nothing new; what runs may finish. */
-  retire(): void {
-    this.#step(this.#next.retire, 'retire')
+  /** The oldest response ended; `keep`: it lets the connection live on, for long enough; `owed`: others are to come. */
+  answered(keep: boolean, owed: boolean): void {
+    if (!keep) this.#step('denied')
+    else this.#step(owed ? 'answered' : 'all-answered')
   }
 
   lost(): void {
-    this.#step(this.#next.lost, 'lost')
-    this.#running = 0
+    this.#step('lost')
   }
 
-  #step(state: ReuseState | null, input: ReuseInput): void {
-    if (state === null) throw new InternalError(`connection reuse: ${input} in state ${this.#state}`)
-    if (state === this.#state) return
-    this.#state = state
-    this.#next = rowOf(state)
-  }
-}
-
-/** By name: an index that changes from call to call costs the runtime a search, twice for each request. */
-function rowOf(state: ReuseState): (typeof REUSE_TABLE)[ReuseState] {
-  switch (state) {
-    case 'idle':
-      return REUSE_TABLE.idle
-    case 'busy':
-      return REUSE_TABLE.busy
-    case 'last':
-      return REUSE_TABLE.last
-    case 'over':
-      return REUSE_TABLE.over
+  #step(input: ReuseInput): void {
+    const next = REUSE_TABLE[this.#state][input]
+    if (next === null) throw new InternalError(`connection reuse: ${input} in state ${this.#state}`)
+    this.#state = next
   }
 }
 

@@ -25,7 +25,7 @@ import { headerListSize } from './response-reader.ts'
 import { Session } from './session.ts'
 import type { RemoteSettings } from './settings.ts'
 import { Stream } from './stream.ts'
-import { CLOSED_RESET_BY_US, HALF_CLOSED_LOCAL, OPEN } from './stream-state.ts'
+import { RESET_BY_US, SEND_END, SEND_HEADERS } from './stream-state.ts'
 import type { GrowthOptions } from './window-growth.ts'
 
 export interface EngineOptions {
@@ -113,7 +113,8 @@ export class ClientEngine<T> {
     )
     const maxFrame = Math.min(session.remote.maxFrameSize, MAX_SENT_FRAME)
     stream.head = session.writer.headers(stream.id, endStream, session.encoder, fields, sensitive, maxFrame)
-    stream.state = endStream ? HALF_CLOSED_LOCAL : OPEN
+    stream.advance(SEND_HEADERS)
+    if (endStream) stream.advance(SEND_END)
     session.streams.add(stream)
     return stream
   }
@@ -155,7 +156,7 @@ export class ClientEngine<T> {
     const session = this.#session
     stream.isSettled = true
     if (stream.isClosed) return
-    stream.state = CLOSED_RESET_BY_US
+    stream.advance(RESET_BY_US)
     session.writer.rstStream(stream.id, code)
     session.cancels.add(session.streams.nextId)
     session.retire(stream)

@@ -27,7 +27,7 @@ import { headerListSize, ResponseReader } from './response-reader.ts'
 import type { Session } from './session.ts'
 import type { SettingsEffects } from './settings.ts'
 import type { Stream } from './stream.ts'
-import { IDLE, RECV_DATA, RECV_RST, RECV_WINDOW_UPDATE } from './stream-state.ts'
+import { RECV_DATA, RECV_RST, RECV_WINDOW_UPDATE } from './stream-state.ts'
 
 export class Inbound<T> implements FrameHandler, SettingsEffects {
   readonly #session: Session<T>
@@ -196,7 +196,7 @@ export class Inbound<T> implements FrameHandler, SettingsEffects {
   onStreamFault(streamId: number, code: number, message: string): void {
     const session = this.#session
     // On an idle stream there is nothing to reset: RST_STREAM would itself be an error (§6.4).
-    if (session.streams.get(streamId) === undefined && session.streams.stateOfAbsent(streamId) === IDLE) {
+    if (session.streams.isIdle(streamId)) {
       session.fail(code, message)
       return
     }

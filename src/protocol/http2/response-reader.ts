@@ -38,7 +38,7 @@ import {
 } from './response-phase.ts'
 import type { Session } from './session.ts'
 import type { Stream } from './stream.ts'
-import { advance, RECV_END, RECV_HEADERS, type StreamState } from './stream-state.ts'
+import { RECV_END, RECV_HEADERS } from './stream-state.ts'
 
 /** Failure code of a response whose head or trailers exceed `maxHeaderSize` or the number of fields. */
 export const HEADERS_TOO_LARGE = 'H2_HEADERS_TOO_LARGE'
@@ -239,8 +239,7 @@ export class ResponseReader<T> {
   /** The peer's side is done. True when ours is too, so that the stream is closed. */
   #end(stream: Stream<T>, input: ResponseInput): boolean {
     this.#advance(stream, input)
-    // A live stream that admits frames has a next state for its end.
-    stream.state = advance(stream.state, RECV_END) as StreamState
+    stream.advance(RECV_END)
     if (!stream.isClosed) return false
     this.#session.retire(stream)
     return true

@@ -13,7 +13,7 @@ import { MAX_DATA_PER_TAKE, MAX_SENT_FRAME, SEND_HIGH_WATER, USEFUL_DATA_BYTES }
 import type { RemoteSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
 import { StreamList } from './stream-list.ts'
-import { advance, SEND_END, type StreamState } from './stream-state.ts'
+import { SEND_END, SEND_HEADERS } from './stream-state.ts'
 
 export class SendScheduler<T> {
   readonly #writer: FrameWriter
@@ -116,13 +116,13 @@ export class SendScheduler<T> {
     } else {
       const maxFrame = Math.min(this.#remote.maxFrameSize, MAX_SENT_FRAME)
       this.#writer.headers(stream.id, true, this.#encoder, stream.trailers, null, maxFrame)
+      stream.advance(SEND_HEADERS)
     }
     this.#onEndSent(stream)
   }
 
   #onEndSent(stream: Stream<T>): void {
-    // canSend has excluded the states for which the table has no next state.
-    stream.state = advance(stream.state, SEND_END) as StreamState
+    stream.advance(SEND_END)
     if (stream.isClosed) this.closed.push(stream)
   }
 }

@@ -26,12 +26,11 @@ import { LocalSettings, PeerSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
 import { StreamSet } from './stream-set.ts'
 import {
-  advance,
-  CLOSED_RESET_BY_US,
   CONNECTION_FAULT_CLOSED,
   IGNORED,
   isState,
   RECV_DATA,
+  RESET_BY_US,
   STREAM_FAULT_CLOSED,
   type StreamInput,
 } from './stream-state.ts'
@@ -93,9 +92,8 @@ export class Session<T> {
    */
   admit(streamId: number, input: StreamInput): Stream<T> | null {
     const stream = this.streams.get(streamId)
-    const outcome = advance(stream === undefined ? this.streams.stateOfAbsent(streamId) : stream.state, input)
+    const outcome = stream === undefined ? this.streams.advanceAbsent(streamId, input) : stream.advance(input)
     if (stream !== undefined && isState(outcome)) {
-      stream.state = outcome
       this.cancels.onFrame(streamId, this.streams.nextId)
       return stream
     }
@@ -132,14 +130,14 @@ export class Session<T> {
     }
     if (!this.spend(PROVOKED_RESETS)) return
     this.writer.rstStream(streamId, wireCode)
-    this.streams.remember(streamId, CLOSED_RESET_BY_US)
+    this.streams.advanceAbsent(streamId, RESET_BY_US)
     this.checkControlQueue()
   }
 
   /** A stream error that we found: `code` is what the owner sees, which may be more precise. */
   failStream(stream: Stream<T>, wireCode: number, message: string, code: number | string): void {
     if (!this.spend(PROVOKED_RESETS)) return
-    stream.state = CLOSED_RESET_BY_US
+    stream.advance(RESET_BY_US)
     this.writer.rstStream(stream.id, wireCode)
     this.retire(stream)
     this.settle(stream, { scope: 'stream', blame: 'peer', code, message }, false)
@@ -226,7 +224,7 @@ export class Session<T> {
   /** Closes streams without a word; all of them before the first is reported, so that callbacks see it. */
   #abandon(streams: readonly Stream<T>[]): void {
     for (const stream of streams) {
-      stream.state = CLOSED_RESET_BY_US
+      stream.advance(RESET_BY_US)
       this.retire(stream)
     }
   }

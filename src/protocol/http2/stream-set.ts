@@ -5,7 +5,15 @@
 import { MAX_STREAM_ID } from './constants.ts'
 import { CLOSED_MEMORY, FIRST_CLOSED_MEMORY } from './limits.ts'
 import type { Stream } from './stream.ts'
-import { CLOSED_RESET_BY_US, IDLE, type StreamState } from './stream-state.ts'
+import {
+  CLOSED_RESET_BY_US,
+  IDLE,
+  isState,
+  nextState,
+  type StreamInput,
+  type StreamOutcome,
+  type StreamState,
+} from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 
 export class StreamSet<T> {
@@ -43,10 +51,10 @@ export class StreamSet<T> {
   /** The stream is closed; its state is remembered for a while. */
   remove(stream: Stream<T>): void {
     this.#live.remove(stream)
-    this.remember(stream.id, stream.state)
+    this.#remember(stream.id, stream.state)
   }
 
-  remember(id: number, state: StreamState): void {
+  #remember(id: number, state: StreamState): void {
     while (id >>> 1 >= this.#closedIds.length && this.#closedIds.length < CLOSED_MEMORY) this.#grow()
     const slot = (id >>> 1) % this.#closedIds.length
     this.#closedIds[slot] = id
@@ -63,15 +71,27 @@ export class StreamSet<T> {
     this.#closedStates = states
   }
 
+  /** What the table says of an input to a stream that is not live, whose next state is remembered. */
+  advanceAbsent(id: number, input: StreamInput): StreamOutcome {
+    const outcome = nextState(this.#stateOfAbsent(id), input)
+    if (isState(outcome)) this.#remember(id, outcome)
+    return outcome
+  }
+
+  /** The stream was never opened. */
+  isIdle(id: number): boolean {
+    return this.get(id) === undefined && this.#stateOfAbsent(id) === IDLE
+  }
+
   /**
-   * The state of a stream that is not live. Ids that only a server could open are idle for ever, since
-   * pushes are refused. One too old to be remembered counts as reset by us: its frames are ignored.
+   * Ids that only a server could open stay idle, since pushes are refused. One too old to be remembered counts as
+   * reset by us: its frames are ignored.
    */
-  stateOfAbsent(id: number): StreamState {
+  #stateOfAbsent(id: number): StreamState {
     if (id % 2 === 0 || id >= this.#nextId) return IDLE
     const slot = (id >>> 1) % this.#closedIds.length
     if (this.#closedIds[slot] !== id) return CLOSED_RESET_BY_US
-    // Only `remember` writes this array, and only states.
+    // Only `#remember` writes this array, and only states.
     return this.#closedStates[slot] as StreamState
   }
 

@@ -1,7 +1,9 @@
 /**
  * RFC 9113 §5.1 for a client that takes no pushes: stream states, inputs, and the table between them. A
- * closed state says why it is closed, because that decides what a late frame means. Pure data.
+ * closed state says why it is closed, because that decides what a late frame means. States change by this table
+ * alone: `Stream.advance` for the live ones, `StreamSet.advanceAbsent` for those that are gone.
  */
+import { InternalError } from '../../base/invariant.ts'
 
 export const IDLE = 0
 export const OPEN = 1
@@ -17,11 +19,14 @@ export const CLOSED_RESET_BY_US = 6
 
 export type StreamState = 0 | 1 | 2 | 3 | 4 | 5 | 6
 
+// Inputs. What arrives is judged first; what we do comes from code that has checked that it may.
 export const SEND_HEADERS = 0
 export const SEND_END = 1
-export const SEND_RST = 2
+/** We give the stream up: with RST_STREAM, or silently where the connection ends or a GOAWAY refused it. */
+export const RESET_BY_US = 2
 export const RECV_HEADERS = 3
 export const RECV_DATA = 4
+/** The END_STREAM flag of HEADERS or DATA, which have been admitted before. */
 export const RECV_END = 5
 export const RECV_RST = 6
 export const RECV_WINDOW_UPDATE = 7
@@ -34,13 +39,18 @@ export const IGNORED = 0x10
 export const STREAM_FAULT_CLOSED = 0x11
 /** GOAWAY(STREAM_CLOSED). */
 export const CONNECTION_FAULT_CLOSED = 0x12
-/** GOAWAY(PROTOCOL_ERROR): a frame on a stream that nobody has opened. */
+/** GOAWAY(PROTOCOL_ERROR): a frame on a stream that was never opened. */
 export const CONNECTION_FAULT_IDLE = 0x13
-/** Our own code did what it must not. */
+/** A mistake of our own. */
 export const MISUSE = 0x14
 
 export type StreamOutcome = StreamState | 0x10 | 0x11 | 0x12 | 0x13 | 0x14
 
+const HCL = HALF_CLOSED_LOCAL
+const HCR = HALF_CLOSED_REMOTE
+const END = CLOSED_ENDED
+const PEER = CLOSED_RESET_BY_PEER
+const US = CLOSED_RESET_BY_US
 const I = IGNORED
 const S = STREAM_FAULT_CLOSED
 const C = CONNECTION_FAULT_CLOSED
@@ -49,46 +59,23 @@ const M = MISUSE
 
 /** [state][input] → next state or what to do about it. */
 export const STREAM_TRANSITIONS: readonly (readonly StreamOutcome[])[] = [
-  // SEND_HEADERS, SEND_END, SEND_RST, RECV_HEADERS, RECV_DATA, RECV_END, RECV_RST, RECV_WINDOW_UPDATE
-  /* IDLE                 */ [OPEN, M, M, P, P, P, P, P],
-  /* OPEN                 */ [
-    OPEN,
-    HALF_CLOSED_LOCAL,
-    CLOSED_RESET_BY_US,
-    OPEN,
-    OPEN,
-    HALF_CLOSED_REMOTE,
-    CLOSED_RESET_BY_PEER,
-    OPEN,
-  ],
-  /* HALF_CLOSED_LOCAL    */ [
-    M,
-    M,
-    CLOSED_RESET_BY_US,
-    HALF_CLOSED_LOCAL,
-    HALF_CLOSED_LOCAL,
-    CLOSED_ENDED,
-    CLOSED_RESET_BY_PEER,
-    HALF_CLOSED_LOCAL,
-  ],
-  /* HALF_CLOSED_REMOTE   */ [
-    HALF_CLOSED_REMOTE,
-    CLOSED_ENDED,
-    CLOSED_RESET_BY_US,
-    S,
-    S,
-    S,
-    CLOSED_RESET_BY_PEER,
-    HALF_CLOSED_REMOTE,
-  ],
-  /* CLOSED_ENDED         */ [M, M, I, C, C, C, I, I],
-  // RST_STREAM and WINDOW_UPDATE may have been on their way; a reset is never answered with a reset.
-  /* CLOSED_RESET_BY_PEER */ [M, M, I, S, S, S, I, I],
-  /* CLOSED_RESET_BY_US   */ [M, M, I, I, I, I, I, I],
+  // SEND_HEADERS, SEND_END, RESET_BY_US, RECV_HEADERS, RECV_DATA, RECV_END, RECV_RST, RECV_WINDOW_UPDATE
+  /* IDLE                 */ [OPEN, M, M, P, P, M, P, P],
+  /* OPEN                 */ [OPEN, HCL, US, OPEN, OPEN, HCR, PEER, OPEN],
+  /* HALF_CLOSED_LOCAL    */ [M, M, US, HCL, HCL, END, PEER, HCL],
+  /* HALF_CLOSED_REMOTE   */ [HCR, END, US, S, S, M, PEER, HCR],
+  // RST_STREAM and WINDOW_UPDATE may have been under way when the stream closed; a reset is never answered with a
+  // reset. After the reset that answers another frame, the peer's late frames are ignored.
+  /* CLOSED_ENDED         */ [M, M, US, C, C, M, I, I],
+  /* CLOSED_RESET_BY_PEER */ [M, M, US, S, S, M, I, I],
+  /* CLOSED_RESET_BY_US   */ [M, M, US, I, I, M, I, I],
 ]
 
-export function advance(state: StreamState, input: StreamInput): StreamOutcome {
-  return STREAM_TRANSITIONS[state]![input]!
+/** The next state, or what a frame of the peer costs it. Throws for what our own code must not do. */
+export function nextState(state: StreamState, input: StreamInput): StreamOutcome {
+  const outcome = STREAM_TRANSITIONS[state]![input]!
+  if (outcome === MISUSE) throw new InternalError(`stream state ${state} has no input ${input}`)
+  return outcome
 }
 
 /** Whether an outcome is a state rather than a fault or nothing. */

@@ -13,7 +13,11 @@ import {
   HALF_CLOSED_REMOTE,
   IDLE,
   isClosed,
+  isState,
+  nextState,
   OPEN,
+  type StreamInput,
+  type StreamOutcome,
   type StreamState,
 } from './stream-state.ts'
 
@@ -23,8 +27,7 @@ export class Stream<T> {
   readonly slot: T
   /** @internal */
   readonly method: string
-  /** @internal */
-  state: StreamState = IDLE
+  #state: StreamState = IDLE
   /** @internal */
   phase: ResponsePhase = AWAITING_HEAD
   /**
@@ -77,19 +80,31 @@ export class Stream<T> {
     this.hasAllToSend = endStream
   }
 
+  /** @internal */
+  get state(): StreamState {
+    return this.#state
+  }
+
+  /** @internal Moves to the next state if the table has one; returns its verdict. */
+  advance(input: StreamInput): StreamOutcome {
+    const outcome = nextState(this.#state, input)
+    if (isState(outcome)) this.#state = outcome
+    return outcome
+  }
+
   /** Nothing can be sent or received on it any more. */
   get isClosed(): boolean {
-    return isClosed(this.state)
+    return isClosed(this.#state)
   }
 
   /** Our side is not ended and not reset. */
   get maySend(): boolean {
-    return this.state === OPEN || this.state === HALF_CLOSED_REMOTE
+    return this.#state === OPEN || this.#state === HALF_CLOSED_REMOTE
   }
 
   /** The peer has neither ended nor reset it. */
   get mayReceive(): boolean {
-    return this.state === OPEN || this.state === HALF_CLOSED_LOCAL
+    return this.#state === OPEN || this.#state === HALF_CLOSED_LOCAL
   }
 
   /** Body bytes accepted by `send` that have not been framed. */

@@ -13,22 +13,16 @@ import {
 const INPUTS: Record<ReuseInput, (reuse: Reuse) => void> = {
   request: (reuse) => reuse.wrote(false),
   'last-request': (reuse) => reuse.wrote(true),
-  retire: (reuse) => reuse.retire(),
-  answered: (reuse) => reuse.answered(true),
-  'all-answered': (reuse) => reuse.answered(true),
-  denied: (reuse) => reuse.answered(false),
+  answered: (reuse) => reuse.answered(true, true),
+  'all-answered': (reuse) => reuse.answered(true, false),
+  denied: (reuse) => reuse.answered(false, true),
   lost: (reuse) => reuse.lost(),
 }
 
-/** A connection in the wanted state, with enough or few enough requests running for the input. */
-function reach(state: ReuseState, input: ReuseInput): Reuse {
+function reach(state: ReuseState): Reuse {
   const reuse = new Reuse()
-  const running = input === 'answered' ? 2 : 1
   if (state === 'over') reuse.lost()
-  if (state === 'busy' || state === 'last') {
-    for (let i = 0; i < running; i++) reuse.wrote(false)
-    if (state === 'last') reuse.retire()
-  }
+  if (state === 'busy' || state === 'last') reuse.wrote(state === 'last')
   assert.equal(reuse.state, state)
   return reuse
 }
@@ -38,7 +32,7 @@ describe('the reuse table', () => {
     for (const input of Object.keys(INPUTS) as ReuseInput[]) {
       const next = REUSE_TABLE[state][input]
       it(`${state} + ${input} → ${next ?? 'misuse'}`, () => {
-        const reuse = reach(state, input)
+        const reuse = reach(state)
         if (next === null) {
           assert.throws(() => INPUTS[input](reuse), InternalError)
           assert.equal(reuse.state, state)
@@ -46,7 +40,6 @@ describe('the reuse table', () => {
           INPUTS[input](reuse)
           assert.equal(reuse.state, next)
           assert.equal(reuse.canTake, next === 'idle' || next === 'busy')
-          assert.equal(reuse.running > 0, next === 'busy' || next === 'last')
         }
       })
     }
@@ -54,28 +47,24 @@ describe('the reuse table', () => {
 })
 
 describe('Reuse', () => {
-  it('counts what runs', () => {
+  it('ends with the answer to the last request', () => {
     const reuse = new Reuse()
     assert.equal(reuse.canTake, true)
     reuse.wrote(false)
     reuse.wrote(true)
-    assert.equal(reuse.running, 2)
     assert.equal(reuse.canTake, false)
-    reuse.answered(true)
-    assert.equal(reuse.running, 1)
+    reuse.answered(true, true)
     assert.equal(reuse.state, 'last')
-    reuse.answered(true)
-    assert.equal(reuse.running, 0)
+    reuse.answered(true, false)
     assert.equal(reuse.state, 'over')
   })
 
-  it('is over for all when one response denies it', () => {
+  it('ends with a response that denies it, whatever else is owed', () => {
     const reuse = new Reuse()
     reuse.wrote(false)
     reuse.wrote(false)
-    reuse.answered(false)
+    reuse.answered(false, true)
     assert.equal(reuse.state, 'over')
-    assert.equal(reuse.running, 0)
   })
 })
 

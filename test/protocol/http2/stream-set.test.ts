@@ -1,12 +1,34 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { InternalError } from '../../../src/base/invariant.ts'
 import { Stream } from '../../../src/protocol/http2/stream.ts'
 import { StreamList } from '../../../src/protocol/http2/stream-list.ts'
 import { StreamSet } from '../../../src/protocol/http2/stream-set.ts'
-import { CLOSED_ENDED, CLOSED_RESET_BY_US, IDLE } from '../../../src/protocol/http2/stream-state.ts'
+import {
+  CLOSED_RESET_BY_US,
+  CONNECTION_FAULT_CLOSED,
+  IGNORED,
+  RECV_END,
+  RECV_HEADERS,
+  RESET_BY_US,
+  SEND_END,
+  SEND_HEADERS,
+} from '../../../src/protocol/http2/stream-state.ts'
 
 function stream(id: number): Stream<null> {
   return new Stream(id, null, 'GET', true, 0, 0)
+}
+
+/** Both sides end. */
+function close(set: StreamSet<null>, id: number): void {
+  const closing = set.get(id)!
+  for (const input of [SEND_HEADERS, SEND_END, RECV_END] as const) closing.advance(input)
+  set.remove(closing)
+}
+
+function openAndClose(set: StreamSet<null>, id: number): void {
+  set.add(stream(id))
+  close(set, id)
 }
 
 describe('StreamSet', () => {
@@ -24,18 +46,28 @@ describe('StreamSet', () => {
 
   test('remembers why streams are closed, for a while', () => {
     const set = new StreamSet<null>()
-    const one = stream(1)
-    set.add(one)
-    one.state = CLOSED_ENDED
-    set.remove(one)
+    openAndClose(set, 1)
     assert.equal(set.get(1), undefined)
-    assert.equal(set.stateOfAbsent(1), CLOSED_ENDED)
-    assert.equal(set.stateOfAbsent(2), IDLE)
-    assert.equal(set.stateOfAbsent(3), IDLE)
+    assert.equal(set.isIdle(1), false)
+    assert.equal(set.advanceAbsent(1, RECV_HEADERS), CONNECTION_FAULT_CLOSED)
+    assert.equal(set.isIdle(2), true)
+    assert.equal(set.isIdle(3), true)
     set.add(stream(2049))
-    assert.equal(set.stateOfAbsent(3), CLOSED_RESET_BY_US)
-    set.remember(2049, CLOSED_ENDED)
-    assert.equal(set.stateOfAbsent(1), CLOSED_RESET_BY_US)
+    assert.equal(set.isIdle(3), false)
+    assert.equal(set.advanceAbsent(3, RECV_HEADERS), IGNORED, 'too old to be remembered')
+    close(set, 2049)
+    assert.equal(set.advanceAbsent(1, RECV_HEADERS), IGNORED, 'its place was taken')
+  })
+
+  test('a reset of a closed stream is remembered in place of what was', () => {
+    const set = new StreamSet<null>()
+    openAndClose(set, 1)
+    assert.equal(set.advanceAbsent(1, RESET_BY_US), CLOSED_RESET_BY_US)
+    assert.equal(set.advanceAbsent(1, RECV_HEADERS), IGNORED)
+  })
+
+  test('an idle stream cannot be reset', () => {
+    assert.throws(() => new StreamSet<null>().advanceAbsent(1, RESET_BY_US), InternalError)
   })
 })
 
@@ -46,9 +78,9 @@ describe('StreamSet: the memory of closed streams', () => {
       const ids = Array.from({ length: count }, (_, i) => 1 + 2 * i)
       for (const id of ids) set.add(stream(id))
       const late = ids.filter((id) => id % 3 === 0)
-      for (const id of [...ids.filter((id) => id % 3 !== 0), ...late]) set.remember(id, CLOSED_ENDED)
+      for (const id of [...ids.filter((id) => id % 3 !== 0), ...late]) close(set, id)
       const newest = new Set(late.concat(ids.slice(-1024)))
-      const known = ids.filter((id) => set.stateOfAbsent(id) === CLOSED_ENDED)
+      const known = ids.filter((id) => set.advanceAbsent(id, RECV_HEADERS) === CONNECTION_FAULT_CLOSED)
       assert.equal(known.length, Math.min(count, 1024))
       assert.ok(known.every((id) => newest.has(id) || count <= 1024))
     }
