@@ -44,7 +44,7 @@ export class HeaderBlock {
   }
 
   /** This block came again, and will be asked for its object again. */
-  prepareToRepeat(): void {
+  prepareForReuse(): void {
     if (this.#repeats) return
     this.#repeats = true
     const model = this.toObject()

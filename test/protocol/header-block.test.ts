@@ -34,8 +34,8 @@ describe('HeaderBlock', () => {
     const plain = new HeaderBlock(['X-A', '1', '__proto__', 'p', 'x-b', ''])
     for (const repeated of [plain, block]) {
       const before = repeated.toObject()
-      repeated.prepareToRepeat()
-      repeated.prepareToRepeat()
+      repeated.prepareForReuse()
+      repeated.prepareForReuse()
       const first = repeated.toObject()
       assert.deepEqual(first, before)
       assert.equal(Object.getPrototypeOf(first), Object.prototype)

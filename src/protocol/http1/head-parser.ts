@@ -1,59 +1,49 @@
 /**
  * The syntax of heads and trailers: status line and fields (RFC 9112 §4, §5), byte by byte and strictly.
- * CRLF is the only line end, nothing folds, no space stands before a colon. It knows nothing of bodies.
+ * CRLF is the only line end, lines do not fold, and no space may precede a colon. It knows nothing of bodies.
  *
- * A head that lies in one buffer is judged in place. Only what is left of an unfinished one is copied, once,
- * and the judging goes on where it stopped, so feeding single bytes costs the same as feeding all at once.
- * Every verdict falls at a fixed byte of the stream, however that stream was cut.
+ * A head that lies in one buffer is judged in place. Only an unfinished one is copied, once, and judging resumes
+ * where it stopped, so feeding single bytes costs the same as feeding all at once. Every verdict falls at a fixed
+ * byte of the stream, however that stream was cut.
  */
-import { FIELD_VALUE_BYTE, TOKEN_BYTE } from '../ascii.ts'
+import { TOKEN_BYTE } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { nameFromBytes } from '../header-names.ts'
-import { KnownBytes } from '../known-bytes.ts'
 import {
   HEADERS_OVERFLOW,
   HPE_CR_EXPECTED,
-  HPE_INVALID_CONSTANT,
   HPE_INVALID_HEADER_TOKEN,
-  HPE_INVALID_STATUS,
-  HPE_INVALID_VERSION,
   HPE_LF_EXPECTED,
   HPE_STRICT,
   peerFailure,
 } from './failures.ts'
+import { FieldSpans } from './field-spans.ts'
 import { FramingFields, framingReason } from './framing.ts'
+import { HeadCarry } from './head-carry.ts'
+import { HeadMemory, type ParsedHead } from './head-memory.ts'
 import { type Http1Limits, MAX_FIELDS, maxHeadBytes } from './limits.ts'
+import { REASON_START, StatusLine } from './status-line.ts'
 
 const HTAB = 0x09
 const LF = 0x0a
 const CR = 0x0d
 const SP = 0x20
-const DOT = 0x2e
-const ZERO = 0x30
 const COLON = 0x3a
 const DELETE = 0x7f
 
-/** `HTTP/1.1 200` and the byte behind it. */
-const STATUS_CODE_END = 12
-const PROTOCOL = [0x48, 0x54, 0x54, 0x50, 0x2f] as const
-
 // Places in the grammar. DONE and FAILED are final.
 const STATUS_LINE = 0
-const REASON = 1
-const STATUS_LF = 2
-const LINE_START = 3
-const NAME = 4
-const VALUE_START = 5
-const VALUE = 6
-const VALUE_LF = 7
-const LAST_LF = 8
-const DONE = 9
-const FAILED = 10
+const LINE_START = 1
+const NAME = 2
+const VALUE_START = 3
+const VALUE = 4
+const VALUE_LF = 5
+const LAST_LF = 6
+const DONE = 7
+const FAILED = 8
 type Place =
   | typeof STATUS_LINE
-  | typeof REASON
-  | typeof STATUS_LF
   | typeof LINE_START
   | typeof NAME
   | typeof VALUE_START
@@ -63,56 +53,30 @@ type Place =
   | typeof DONE
   | typeof FAILED
 
-/** First size of the buffer for an unfinished head, and the largest that is kept for the next one. */
-const SMALL_CARRY = 1024
-const LARGEST_KEPT_CARRY = 4096
-
-/** More than most heads, so that one step finds the end. */
+/** Longer than most heads, so that one step finds the end. */
 const CARRY_STEP = 1024
 
-/** Spans of the fields at the start; grows up to MAX_FIELDS. */
-const INITIAL_FIELDS = 32
-
-/** What the head that came last says. */
-interface KnownHead {
-  readonly framing: FramingFields
-  readonly version: number
-  readonly status: number
-  readonly reason: string
-  readonly fields: HeaderBlock
-}
-
 export class HeadParser {
-  /** Of the present head. */
-  framing: FramingFields = new FramingFields()
-  /** 9, 10, 11 or 20. */
-  version = 0
-  status = 0
-  reason = ''
-  fields: HeaderBlock = HeaderBlock.EMPTY
+  /** The last head that was completed. */
+  head: ParsedHead | null = null
+  /** The last trailers that were completed. */
+  trailers: HeaderBlock = HeaderBlock.EMPTY
   failure: ProtocolFailure | null = null
 
   readonly #maxHeaderSize: number
   readonly #maxBytes: number
-  #trailers = false
+  readonly #statusLine = new StatusLine()
+  readonly #fields = new FieldSpans()
+  readonly #carry = new HeadCarry()
+  readonly #memory = new HeadMemory()
+  /** Of the present head; null in trailers, which decide nothing about framing. */
+  #framing: FramingFields | null = null
   #place: Place = DONE
   /** Bytes of this head judged so far; all positions below count from its first byte. */
   #judged = 0
   #lineStart = 0
-  #reasonEnd = 0
   #nameEnd = 0
   #valueStart = 0
-  /** Bytes of names and values. */
-  #size = 0
-  #count = 0
-  readonly #names: string[] = []
-  #spans = new Int32Array(INITIAL_FIELDS * 2)
-  #carry: Buffer | null = null
-  #carried = 0
-  readonly #knownBytes = new KnownBytes()
-  #known: KnownHead | null = null
-  /** To be filled from the next head, unless that is the known one. */
-  #blankFraming: FramingFields = this.framing
 
   constructor(limits: Http1Limits) {
     this.#maxHeaderSize = limits.maxHeaderSize
@@ -123,121 +87,88 @@ export class HeadParser {
     return this.#place === DONE
   }
 
-  /** Starts a response head, or the trailer section of a chunked body. */
-  begin(trailers: boolean): void {
-    this.#trailers = trailers
-    this.#place = trailers ? LINE_START : STATUS_LINE
+  beginHead(): void {
+    this.#place = STATUS_LINE
     this.#judged = 0
-    this.#lineStart = 0
-    this.#size = 0
-    this.#count = 0
-    if (trailers) return
-    this.framing = this.#blankFraming
-    this.framing.reset()
+  }
+
+  /** The trailer section of a chunked body. */
+  beginTrailers(): void {
+    this.#place = LINE_START
+    this.#judged = 0
+    this.#framing = null
+    this.#fields.clear()
   }
 
   /**
-   * Reads on. Returns the first byte that does not belong to the head: behind it when `done`, the offending
+   * Reads on. Returns the first byte that does not belong to the head: the one after it when `done`, the offending
    * byte when `failure` is set, else `end`.
    */
   consume(bytes: Buffer, start: number, end: number): number {
-    const before = this.#carried
+    const before = this.#carry.length
     const room = this.#maxBytes - before
     const upTo = end - start > room ? start + room : end
-    let base = start
-    if (this.#place === STATUS_LINE && this.#judged === 0 && this.#recall(bytes, start, upTo)) {
-      return start + this.#judged
+    if (this.#place === STATUS_LINE && this.#judged === 0) {
+      const known = this.#memory.find(bytes, start, upTo)
+      if (known !== null) {
+        this.head = known
+        this.#place = DONE
+        return start + this.#memory.length
+      }
+      this.#statusLine.begin()
+      this.#framing = new FramingFields()
+      this.#fields.clear()
     }
-    if (before > 0) {
-      this.#judgeCarried(bytes, start, upTo)
-      base = start - before
-    } else {
-      this.#judge(bytes, start, upTo)
-    }
-    const stop = base + this.#judged
+    if (before > 0) this.#judgeCarried(bytes, start, upTo)
+    else this.#judge(bytes, start, upTo)
+    const stop = start - before + this.#judged
 
     switch (this.#place) {
       case DONE:
         if (before > 0) {
-          this.#build(this.#carry!, 0)
+          this.#build(this.#carry.bytes, 0)
         } else {
           this.#build(bytes, start)
-          if (!this.#trailers) this.#remember(bytes, start, stop)
+          if (this.#framing !== null) this.#memory.store(bytes, start, stop, this.head!)
         }
-        this.#release()
+        this.#carry.clear()
         return stop
       case FAILED:
-        this.#release()
+        this.#carry.clear()
         return stop
       default:
-        if (stop - base >= this.#maxBytes) {
+        if (this.#judged >= this.#maxBytes) {
           this.#fail(HEADERS_OVERFLOW, `head is longer than ${this.#maxBytes} bytes`)
-          this.#release()
+          this.#carry.clear()
         } else if (before === 0) {
-          this.#keep(bytes, start, upTo)
+          this.#carry.append(bytes, start, upTo)
         }
         return stop
     }
   }
 
-  /** Takes over the last head if the bytes begin with it. */
-  #recall(bytes: Buffer, start: number, end: number): boolean {
-    const known = this.#known
-    const length = this.#knownBytes.length
-    if (known === null || length > end - start || !this.#knownBytes.standAt(bytes, start)) return false
-    this.framing = known.framing
-    this.version = known.version
-    this.status = known.status
-    this.reason = known.reason
-    this.fields = known.fields
-    this.fields.prepareToRepeat()
-    this.#judged = length
-    this.#place = DONE
-    return true
-  }
-
-  #remember(bytes: Buffer, start: number, end: number): void {
-    this.#known = null
-    if (!this.#knownBytes.keep(bytes, start, end)) return
-    const { framing, version, status, reason, fields } = this
-    this.#known = { framing, version, status, reason, fields }
-    this.#blankFraming = new FramingFields()
-  }
-
-  /** In steps, lest the body behind the head is copied too. */
+  /** In steps, so that the body that may follow is not copied as well. */
   #judgeCarried(bytes: Buffer, start: number, end: number): void {
     for (let from = start; from < end && this.#place < DONE; from += CARRY_STEP) {
-      this.#keep(bytes, from, Math.min(from + CARRY_STEP, end))
-      this.#judge(this.#carry!, 0, this.#carried)
+      this.#carry.append(bytes, from, Math.min(from + CARRY_STEP, end))
+      this.#judge(this.#carry.bytes, 0, this.#carry.length)
     }
-  }
-
-  #keep(bytes: Buffer, start: number, end: number): void {
-    const wanted = this.#carried + end - start
-    if (this.#carry === null || this.#carry.length < wanted) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(SMALL_CARRY, wanted * 2))
-      if (this.#carry !== null) this.#carry.copy(grown, 0, 0, this.#carried)
-      this.#carry = grown
-    }
-    bytes.copy(this.#carry, this.#carried, start, end)
-    this.#carried = wanted
-  }
-
-  #release(): void {
-    this.#carried = 0
-    if (this.#carry !== null && this.#carry.length > LARGEST_KEPT_CARRY) this.#carry = null
   }
 
   #fail(code: string, message: string): Place {
+    return this.#failWith(peerFailure(code, message))
+  }
+
+  #failWith(failure: ProtocolFailure): Place {
     this.#place = FAILED
-    this.failure = peerFailure(code, message)
+    this.failure = failure
     return FAILED
   }
 
   /** The places in the order of the grammar, so that a whole line passes in one round. */
   #judge(bytes: Buffer, base: number, end: number): void {
     let at = base + this.#judged
-    if (this.#place < LINE_START) at = this.#judgeStatusLine(bytes, base, at, end)
+    if (this.#place === STATUS_LINE) at = this.#judgeStatusLine(bytes, base, at, end)
     let place = this.#place
     let lineStart = base + this.#lineStart
     let nameEnd = base + this.#nameEnd
@@ -307,84 +238,10 @@ export class HeadParser {
   }
 
   #judgeStatusLine(bytes: Buffer, base: number, from: number, end: number): number {
-    let at = from
-    if (this.#place === STATUS_LINE) {
-      at = this.#judgeStatusCode(bytes, base, at, end)
-    }
-    if (this.#place === REASON) {
-      while (at < end && FIELD_VALUE_BYTE[bytes[at]!] === 1) at++
-      if (at === end) return at
-      this.#reasonEnd = at - base
-      if (bytes[at] === LF)
-        return this.#refuse(at, HPE_CR_EXPECTED, 'Missing expected CR after response line')
-      if (bytes[at] !== CR) return this.#refuse(at, HPE_INVALID_STATUS, 'Invalid character in reason phrase')
-      this.#place = STATUS_LF
-      at++
-    }
-    if (this.#place === STATUS_LF && at < end) {
-      if (bytes[at] !== LF) return this.#refuse(at, HPE_STRICT, 'Expected LF after CR')
-      this.#place = LINE_START
-      at++
-    }
-    return at
-  }
-
-  /** The part of fixed width: the place of each byte says what it must be. */
-  #judgeStatusCode(bytes: Buffer, base: number, from: number, end: number): number {
-    let at = from
-    for (; at < end; at++) {
-      const byte = bytes[at]!
-      const index = at - base
-      if (index < 5) {
-        if (byte !== PROTOCOL[index]) {
-          // The wording is the one users know; the other two protocols are not spoken here.
-          return this.#refuse(at, HPE_INVALID_CONSTANT, 'Expected HTTP/, RTSP/ or ICE/')
-        }
-        continue
-      }
-      const digit = byte - ZERO
-      const isDigit = digit >= 0 && digit <= 9
-      switch (index) {
-        case 5:
-          if (!isDigit) return this.#refuse(at, HPE_INVALID_VERSION, 'Invalid major version')
-          this.version = digit * 10
-          break
-        case 6:
-          if (byte !== DOT) return this.#refuse(at, HPE_INVALID_VERSION, 'Expected dot')
-          break
-        case 7:
-          if (!isDigit) return this.#refuse(at, HPE_INVALID_VERSION, 'Invalid minor version')
-          this.version += digit
-          break
-        case 8:
-          if (this.version !== 11 && this.version !== 10 && this.version !== 9 && this.version !== 20) {
-            return this.#refuse(at, HPE_INVALID_VERSION, 'Invalid HTTP version')
-          }
-          if (byte !== SP) return this.#refuse(at, HPE_INVALID_VERSION, 'Expected space after version')
-          this.status = 0
-          break
-        case STATUS_CODE_END:
-          if (this.status < 100) return this.#refuse(at, HPE_INVALID_STATUS, 'Invalid status code')
-          if (byte === SP) {
-            this.#place = REASON
-            return at + 1
-          }
-          if (byte !== CR && byte !== LF) {
-            return this.#refuse(at, HPE_INVALID_STATUS, 'Invalid response status')
-          }
-          // No reason phrase and no space before it: REASON finds the line end.
-          this.#place = REASON
-          return at
-        default:
-          if (!isDigit) return this.#refuse(at, HPE_INVALID_STATUS, 'Invalid status code')
-          this.status = this.status * 10 + digit
-      }
-    }
-    return at
-  }
-
-  #refuse(at: number, code: string, message: string): number {
-    this.#fail(code, message)
+    const line = this.#statusLine
+    const at = line.consume(bytes, base, from, end)
+    if (line.failure !== null) this.#failWith(line.failure)
+    else if (line.done) this.#place = LINE_START
     return at
   }
 
@@ -395,7 +252,7 @@ export class HeadParser {
   }
 
   #foldReason(): string {
-    return this.#count === 0
+    return this.#fields.count === 0
       ? 'Unexpected space after start line'
       : 'Unexpected whitespace after header value'
   }
@@ -421,51 +278,45 @@ export class HeadParser {
     let valueEnd = lineEnd
     while (valueEnd > valueStart && (bytes[valueEnd - 1] === SP || bytes[valueEnd - 1] === HTAB)) valueEnd--
 
-    const count = this.#count
-    this.#size += nameEnd - nameStart + valueEnd - valueStart
-    if (this.#size >= this.#maxHeaderSize) {
+    const fields = this.#fields
+    fields.size += nameEnd - nameStart + valueEnd - valueStart
+    if (fields.size >= this.#maxHeaderSize) {
       return this.#fail(
         HEADERS_OVERFLOW,
-        `${this.#size} bytes of header fields, limit ${this.#maxHeaderSize}`,
+        `${fields.size} bytes of header fields, limit ${this.#maxHeaderSize}`,
       )
     }
-    if (count === MAX_FIELDS) return this.#fail(HEADERS_OVERFLOW, `more than ${MAX_FIELDS} header fields`)
-
+    if (fields.count === MAX_FIELDS) {
+      return this.#fail(HEADERS_OVERFLOW, `more than ${MAX_FIELDS} header fields`)
+    }
     const name = nameFromBytes(bytes, nameStart, nameEnd)
-    if (!this.#trailers) {
-      const code = this.framing.add(name, bytes, valueStart, valueEnd)
-      if (code !== null)
-        return this.#fail(code, framingReason(code, this.framing, bytes, valueStart, valueEnd))
+    if (this.#framing !== null) {
+      const code = this.#framing.add(name, bytes, valueStart, valueEnd)
+      if (code !== null) {
+        return this.#fail(code, framingReason(code, this.#framing, bytes, valueStart, valueEnd))
+      }
     }
-    if (count * 2 === this.#spans.length) {
-      const grown = new Int32Array(count * 4)
-      grown.set(this.#spans)
-      this.#spans = grown
-    }
-    this.#names[count] = name
-    this.#spans[count * 2] = valueStart - base
-    this.#spans[count * 2 + 1] = valueEnd - base
-    this.#count = count + 1
+    fields.add(name, valueStart - base, valueEnd - base)
     return LINE_START
   }
 
   /** One decoded string for the whole head; every value is a part of it. */
   #build(bytes: Buffer, base: number): void {
-    const count = this.#count
-    if (this.#trailers && count === 0) {
-      this.fields = HeaderBlock.EMPTY
+    const fields = this.#fields
+    const end = base + this.#judged
+    if (this.#framing === null) {
+      this.trailers =
+        fields.count === 0 ? HeaderBlock.EMPTY : fields.toBlock(bytes.toString('latin1', base, end), 0)
       return
     }
-    const from = this.#trailers ? 0 : STATUS_CODE_END + 1
-    const text = bytes.toString('latin1', base + from, base + this.#judged)
-    if (!this.#trailers) {
-      this.reason = this.#reasonEnd > from ? text.slice(0, this.#reasonEnd - from) : ''
+    const { version, status, reasonEnd } = this.#statusLine
+    const text = bytes.toString('latin1', base + REASON_START, end)
+    this.head = {
+      framing: this.#framing,
+      version,
+      status,
+      reason: reasonEnd > REASON_START ? text.slice(0, reasonEnd - REASON_START) : '',
+      fields: fields.toBlock(text, REASON_START),
     }
-    const flat = new Array<string>(count * 2)
-    for (let i = 0; i < count; i++) {
-      flat[i * 2] = this.#names[i]!
-      flat[i * 2 + 1] = text.slice(this.#spans[i * 2]! - from, this.#spans[i * 2 + 1]! - from)
-    }
-    this.fields = new HeaderBlock(flat)
   }
 }

@@ -1,15 +1,16 @@
 /**
- * Bytes of a connection → responses (RFC 9112). It owns the order of things: which request the next head
- * answers, where each message ends, pausing, upgrades and what an end of the stream means. Syntax lives in
- * `head-parser` and `chunked`, meaning in `framing`. It does no I/O and keeps no clock.
+ * Bytes of a connection → responses (RFC 9112). It owns the order of messages: which request the next head
+ * answers, where each message ends, pausing, upgrades and the meaning of EOF. Syntax lives in `head-parser` and
+ * `chunked`, meaning in `framing`. It does no I/O and keeps no clock.
  *
- * A sink callback may pause, stop, announce a request or finish the parser: state is changed first, the sink
- * is told last, and everything is looked at again afterwards. It must not call `execute` (see `executing`).
+ * A sink callback may pause, stop, announce a request or finish the parser: state changes first, the callback
+ * comes last, and everything is read again after it. It must not call `execute` (see `executing`).
  */
 import { invariant } from '../../base/invariant.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import type { HeaderBlock } from '../header-block.ts'
 import { ChunkedDecoder } from './chunked.ts'
+import { ExpectedResponses } from './expected-responses.ts'
 import {
   BAD_INTERIM,
   BAD_UPGRADE,
@@ -35,8 +36,6 @@ import {
   INTERIM_WITH_BODY,
   keepsAlive,
   NO_BODY,
-  type RequestKind,
-  requestKind,
   responseFraming,
   TUNNEL,
   UNWANTED_CONTINUE,
@@ -44,39 +43,12 @@ import {
 import type { HeadParser } from './head-parser.ts'
 import type { HeadParsers } from './head-parsers.ts'
 import { MAX_INTERIM_HEADS, MAX_LEADING_EMPTY_LINES } from './limits.ts'
-
-export interface ResponseHead {
-  readonly status: number
-  /** The reason phrase, `''` when there is none. */
-  readonly reason: string
-  readonly fields: HeaderBlock
-  /** The peer lets the connection live on after this response. */
-  readonly keepAlive: boolean
-  /** Seconds of the peer's `keep-alive: timeout=` hint. */
-  readonly keepAliveHint: number | null
-  readonly contentLength: number | null
-  /** The body has no other end than the end of the connection. */
-  readonly untilClose: boolean
-}
-
-export interface ResponseSink {
-  /** The first byte of a response, interim ones included. */
-  onMessageBegin(): void
-  /** A 1xx other than 100 and 101; the final response is still to come. */
-  onInformational(head: ResponseHead): void
-  onHead(head: ResponseHead): void
-  /** A piece of the body. The bytes are borrowed: consume or copy them now. */
-  onBody(bytes: Buffer, start: number, end: number): void
-  /** The message is complete. Trailers are null unless the body was chunked. */
-  onEnd(trailers: HeaderBlock | null): void
-  /** HTTP is over: all bytes from the offset that `execute` returns belong to the caller. */
-  onUpgrade(head: ResponseHead): void
-}
+import { type ResponseHead, type ResponseSink, responseHead } from './response-sink.ts'
 
 /**
  * - `more`: waiting for bytes
- * - `paused`: the sink asked for silence; unconsumed bytes are to be fed again after `resume()`
- * - `upgraded`, `failed`, `ended` (EOF or `stop()`): nothing more will be read
+ * - `paused`: the sink called `pause()`; unconsumed bytes are to be fed again after `resume()`
+ * - `upgraded`, `failed`, `ended` (EOF or `stop()`): no more bytes are read
  */
 export type ParseStatus = 'more' | 'paused' | 'upgraded' | 'failed' | 'ended'
 
@@ -85,7 +57,7 @@ const CR = 0x0d
 
 const NO_BYTES: Buffer = Buffer.alloc(0)
 
-// Phases of a connection. From UPGRADED on nothing is read any more.
+// Phases of a connection. From UPGRADED on no more bytes are read.
 const BETWEEN = 0
 const EMPTY_LINE_LF = 1
 const HEAD = 2
@@ -93,7 +65,7 @@ const COUNTED = 3
 const CHUNKED = 4
 const TRAILERS = 5
 const UNTIL_CLOSE = 6
-/** All bytes of the message are read, the sink does not know yet. */
+/** All bytes of the message are read; `onEnd` is still to come. */
 const COMPLETE = 7
 /** The peer announced that this was its last response. */
 const DRAINED = 8
@@ -111,13 +83,11 @@ const BODY_PHASE: Readonly<Record<number, number>> = {
 export class ResponseParser {
   readonly #sink: ResponseSink
   readonly #heads: HeadParsers
-  /** Borrowed while a head or trailers come. */
+  /** Borrowed while a head or trailers arrive. */
   #head: HeadParser | null = null
   /** Made with the first body that needs it. */
   #chunked: ChunkedDecoder | null = null
-  /** What the responses to come answer, oldest first, from `#firstExpected` on. */
-  #expected: RequestKind[] = []
-  #firstExpected = 0
+  readonly #expected = new ExpectedResponses()
   #phase = BETWEEN
   /** Not phases: the sink pauses, and the peer closes, in any of them. */
   #paused = false
@@ -126,10 +96,9 @@ export class ResponseParser {
   #failure: ProtocolFailure | null = null
   #failureOffset = 0
   #emptyLines = 0
-  #interims = 0
   #keepAlive = true
-  #contentLength = -1
-  #bodyBytes = 0
+  /** Bytes that are missing from a counted body. */
+  #bodyLeft = 0
   #trailers: HeaderBlock | null = null
 
   constructor(sink: ResponseSink, heads: HeadParsers) {
@@ -155,10 +124,10 @@ export class ResponseParser {
 
   /** Responses still owed, the one in progress included. */
   get expecting(): number {
-    return this.#expected.length - this.#firstExpected
+    return this.#expected.count
   }
 
-  /** `execute` is on the stack: after `resume()` it goes on by itself and must not be called again. */
+  /** `execute` is on the stack: after `resume()` it continues by itself and must not be called again. */
   get executing(): boolean {
     return this.#executing
   }
@@ -166,7 +135,7 @@ export class ResponseParser {
   /** A request has been written. To be called before its response can arrive, once for each. */
   expect(method: string, wantsUpgrade: boolean): void {
     invariant(this.#phase < UPGRADED, 'request announced to a parser that has ended')
-    this.#expected.push(requestKind(method, wantsUpgrade))
+    this.#expected.push(method, wantsUpgrade)
   }
 
   /**
@@ -186,23 +155,23 @@ export class ResponseParser {
     }
   }
 
-  /** The peer will send nothing more. While paused this takes effect when the rest has been fed again. */
+  /** EOF. While paused it takes effect when the rest has been fed again. */
   finish(): void {
     this.#eof = true
     if (!this.#executing) this.execute(NO_BYTES, 0, 0)
   }
 
-  /** Silence after the running callback. */
+  /** No more callbacks after the running one. */
   pause(): void {
     this.#paused = true
   }
 
-  /** Ends the silence; the caller feeds the unconsumed rest to `execute` unless `executing`. */
+  /** The caller then feeds the unconsumed rest to `execute`, unless `executing`. */
   resume(): void {
     this.#paused = false
   }
 
-  /** The connection is gone or not wanted: no callback from now on. */
+  /** The connection is gone or not wanted: no more callbacks. */
   stop(): void {
     if (this.#phase < UPGRADED) this.#phase = ENDED
   }
@@ -233,12 +202,10 @@ export class ResponseParser {
           at = this.#readTrailers(bytes, at, end)
           break
         case UNTIL_CLOSE:
-          this.#bodyBytes += end - at
           this.#sink.onBody(bytes, at, end)
           return end
         case DRAINED:
-          this.#fail(UNSOLICITED, 'bytes after the last response of the connection', at)
-          return at
+          return this.#fail(UNSOLICITED, 'bytes after the last response of the connection', at)
         default:
           return at
       }
@@ -246,45 +213,35 @@ export class ResponseParser {
     return at
   }
 
-  /** Between messages: nothing but empty lines, and the first byte of a response that is owed. */
+  /** Between messages only empty lines may come, and the first byte of a response that is owed. */
   #between(byte: number, at: number): number {
     if (this.expecting === 0) {
-      this.#fail(UNSOLICITED, 'bytes that answer no request', at)
-      return at
+      return this.#fail(UNSOLICITED, 'bytes that answer no request', at)
     }
     if (this.#phase === EMPTY_LINE_LF) {
       if (byte !== LF) {
-        this.#fail(HPE_STRICT, 'Expected LF after CR', at)
-        return at
+        return this.#fail(HPE_STRICT, 'Expected LF after CR', at)
       }
       this.#phase = BETWEEN
       return at + 1
     }
     if (byte === CR) {
       if (this.#emptyLines === MAX_LEADING_EMPTY_LINES) {
-        this.#fail(HPE_INVALID_CONSTANT, 'too many empty lines before the status line', at)
-        return at
+        return this.#fail(HPE_INVALID_CONSTANT, 'too many empty lines before the status line', at)
       }
       this.#emptyLines++
       this.#phase = EMPTY_LINE_LF
       return at + 1
     }
     if (byte === LF) {
-      this.#fail(HPE_CR_EXPECTED, 'Missing expected CR before the status line', at)
-      return at
+      return this.#fail(HPE_CR_EXPECTED, 'Missing expected CR before the status line', at)
     }
     this.#phase = HEAD
     this.#emptyLines = 0
-    this.#bodyBytes = 0
-    this.#contentLength = -1
-    this.#beginFields(false)
+    this.#head = this.#heads.lend()
+    this.#head.beginHead()
     this.#sink.onMessageBegin()
     return at
-  }
-
-  #beginFields(trailers: boolean): void {
-    this.#head = this.#heads.lend()
-    this.#head.begin(trailers)
   }
 
   #endFields(parser: HeadParser): void {
@@ -298,54 +255,41 @@ export class ResponseParser {
     if (parser.failure !== null) {
       this.#adopt(parser.failure, at)
     } else if (parser.done) {
-      this.#finishHead(at)
+      this.#finishHead(parser, at)
     }
     return at
   }
 
-  #finishHead(at: number): void {
-    const parser = this.#head!
-    const fields = parser.framing
-    const framing = responseFraming(this.#expected[this.#firstExpected]!, parser.status, fields)
-    this.#keepAlive = keepsAlive(parser.version, framing, fields)
-    const head: ResponseHead = {
-      status: parser.status,
-      reason: parser.reason,
-      fields: parser.fields,
-      keepAlive: this.#keepAlive,
-      keepAliveHint: fields.keepAliveHint === -1 ? null : fields.keepAliveHint,
-      contentLength: fields.contentLength === -1 ? null : fields.contentLength,
-      untilClose: framing === BODY_UNTIL_CLOSE,
-    }
-    // A length on a response without a body (HEAD, 204, 304) promises nothing.
-    this.#contentLength = framing === COUNTED_BODY ? fields.contentLength : -1
+  #finishHead(parser: HeadParser, at: number): void {
+    const parsed = parser.head!
     this.#endFields(parser)
+    const framing = responseFraming(this.#expected.first, parsed.status, parsed.framing)
+    this.#keepAlive = keepsAlive(parsed.version, framing, parsed.framing)
+    const head = responseHead(parsed, framing, this.#keepAlive)
     if (framing >= TUNNEL) {
       this.#finishSpecialHead(head, framing, at)
       return
     }
-    this.#interims = 0
     this.#trailers = null
-    if (framing === CHUNKED_BODY) this.#beginChunked()
+    if (framing === COUNTED_BODY) this.#bodyLeft = parsed.framing.contentLength
+    if (framing === CHUNKED_BODY) {
+      this.#chunked ??= new ChunkedDecoder()
+      this.#chunked.begin()
+    }
     this.#phase = BODY_PHASE[framing]!
     this.#sink.onHead(head)
-  }
-
-  #beginChunked(): void {
-    this.#chunked ??= new ChunkedDecoder()
-    this.#chunked.begin()
   }
 
   #finishSpecialHead(head: ResponseHead, framing: Framing, at: number): void {
     switch (framing) {
       case TUNNEL:
-        this.#shiftExpected()
+        this.#expected.shift()
         this.#phase = UPGRADED
         this.#sink.onUpgrade(head)
         break
       case INTERIM:
-        this.#interims++
-        if (this.#interims > MAX_INTERIM_HEADS) {
+        this.#expected.interims++
+        if (this.#expected.interims > MAX_INTERIM_HEADS) {
           this.#fail(TOO_MANY_INTERIM, `more than ${MAX_INTERIM_HEADS} interim responses to one request`, at)
           break
         }
@@ -368,10 +312,9 @@ export class ResponseParser {
   }
 
   #readCounted(bytes: Buffer, start: number, end: number): number {
-    const missing = this.#contentLength - this.#bodyBytes
-    const stop = end - start < missing ? end : start + missing
-    this.#bodyBytes += stop - start
-    if (stop - start === missing) this.#phase = COMPLETE
+    const stop = end - start < this.#bodyLeft ? end : start + this.#bodyLeft
+    this.#bodyLeft -= stop - start
+    if (this.#bodyLeft === 0) this.#phase = COMPLETE
     this.#sink.onBody(bytes, start, stop)
     return stop
   }
@@ -380,18 +323,17 @@ export class ResponseParser {
     const chunked = this.#chunked!
     const from = chunked.advance(bytes, start, end)
     if (chunked.failure !== null) {
-      this.#adopt(chunked.failure, from)
-      return from
+      return this.#adopt(chunked.failure, from)
     }
     if (chunked.last) {
       this.#phase = TRAILERS
-      this.#beginFields(true)
+      this.#head = this.#heads.lend()
+      this.#head.beginTrailers()
       return from
     }
     if (!chunked.inData || from === end) return from
     const stop = end - from < chunked.remaining ? end : from + chunked.remaining
     chunked.take(stop - from)
-    this.#bodyBytes += stop - from
     this.#sink.onBody(bytes, from, stop)
     return stop
   }
@@ -402,7 +344,7 @@ export class ResponseParser {
     if (parser.failure !== null) {
       this.#adopt(parser.failure, at)
     } else if (parser.done) {
-      this.#trailers = parser.fields
+      this.#trailers = parser.trailers
       this.#endFields(parser)
       this.#phase = COMPLETE
     }
@@ -410,7 +352,7 @@ export class ResponseParser {
   }
 
   #complete(at: number, end: number): void {
-    this.#shiftExpected()
+    this.#expected.shift()
     this.#phase = this.#keepAlive ? BETWEEN : DRAINED
     // Bytes that are here already cannot answer a request that the sink is about to announce: taking them
     // for its response is how a response queue is poisoned (CVE-2026-6733).
@@ -437,7 +379,7 @@ export class ResponseParser {
         else this.#fail(HPE_INVALID_EOF_STATE, 'Invalid EOF state', 0)
         break
       case UNTIL_CLOSE:
-        this.#shiftExpected()
+        this.#expected.shift()
         this.#phase = ENDED
         this.#sink.onEnd(null)
         break
@@ -447,32 +389,14 @@ export class ResponseParser {
     }
   }
 
-  #shiftExpected(): void {
-    this.#firstExpected++
-    if (this.#firstExpected === this.#expected.length) {
-      // Not each time: one request after the other would make a list for each.
-      if (this.#firstExpected < EXPECTED_LEFT) return
-      this.#expected = []
-      this.#firstExpected = 0
-    } else if (this.#firstExpected === EXPECTED_SLACK) {
-      this.#expected.splice(0, EXPECTED_SLACK)
-      this.#firstExpected = 0
-    }
+  #fail(code: string, message: string, offset: number): number {
+    return this.#adopt(peerFailure(code, message), offset)
   }
 
-  #fail(code: string, message: string, offset: number): void {
-    this.#adopt(peerFailure(code, message), offset)
-  }
-
-  #adopt(failure: ProtocolFailure, offset: number): void {
+  #adopt(failure: ProtocolFailure, offset: number): number {
     this.#phase = FAILED
     this.#failure = failure
     this.#failureOffset = offset
+    return offset
   }
 }
-
-/** Answered requests that may stay in the list when no others are. */
-const EXPECTED_LEFT = 16
-
-/** Answered requests are cut off the front of the list in pieces of this size, so a long pipeline stays linear. */
-const EXPECTED_SLACK = 1024

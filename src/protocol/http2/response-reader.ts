@@ -4,7 +4,7 @@
  */
 import { HeaderBlock } from '../header-block.ts'
 import { HPACK_COMPRESSION_ERROR, HPACK_LIST_TOO_LARGE, HpackDecoder } from '../hpack/decoder.ts'
-import { KnownBytes } from '../known-bytes.ts'
+import { LastBytes } from '../last-bytes.ts'
 import {
   CANCEL,
   COMPRESSION_ERROR,
@@ -74,7 +74,7 @@ class Head {
 }
 
 /** The head that came last, and the state of the table in which the same bytes mean the same. */
-interface KnownHead {
+interface LastHead {
   readonly revision: number
   readonly head: Head
 }
@@ -83,8 +83,8 @@ export class ResponseReader<T> {
   readonly #session: Session<T>
   readonly #decoder: HpackDecoder
   readonly #maxHeaderSize: number
-  readonly #knownBytes = new KnownBytes()
-  #known: KnownHead | null = null
+  readonly #lastBytes = new LastBytes()
+  #last: LastHead | null = null
 
   constructor(session: Session<T>, maxHeaderSize: number) {
     this.#session = session
@@ -99,10 +99,10 @@ export class ResponseReader<T> {
   /** A complete header block. */
   onBlock(streamId: number, endStream: boolean, buf: Buffer, start: number, end: number): void {
     const decoder = this.#decoder
-    const known = this.#recall(streamId, buf, start, end)
-    if (known !== null) {
+    const last = this.#reuse(streamId, buf, start, end)
+    if (last !== null) {
       const stream = this.#session.admit(streamId, RECV_HEADERS)
-      if (stream !== null) this.#onHead(stream, known, endStream)
+      if (stream !== null) this.#onHead(stream, last, endStream)
       return
     }
     const { revision } = decoder
@@ -125,18 +125,18 @@ export class ResponseReader<T> {
     }
   }
 
-  /** The head that these bytes are, without decoding them again, where one is due. */
-  #recall(streamId: number, buf: Buffer, start: number, end: number): Head | null {
-    const known = this.#known
-    if (known === null || known.revision !== this.#decoder.revision) return null
-    if (this.#knownBytes.length !== end - start || !this.#knownBytes.standAt(buf, start)) return null
+  /** The last head, if these bytes repeat it and the stream awaits one. */
+  #reuse(streamId: number, buf: Buffer, start: number, end: number): Head | null {
+    const last = this.#last
+    if (last === null || last.revision !== this.#decoder.revision) return null
+    if (this.#lastBytes.length !== end - start || !this.#lastBytes.matches(buf, start)) return null
     if (this.#session.streams.get(streamId)?.phase !== AWAITING_HEAD) return null
-    known.head.fields.prepareToRepeat()
-    return known.head
+    last.head.fields.prepareForReuse()
+    return last.head
   }
 
   #remember(head: Head, revision: number, buf: Buffer, start: number, end: number): void {
-    this.#known = this.#knownBytes.keep(buf, start, end) ? { revision, head } : null
+    this.#last = this.#lastBytes.store(buf, start, end) ? { revision, head } : null
   }
 
   /** The content of a DATA frame is about to come; false when it must not, and the stream has failed. */

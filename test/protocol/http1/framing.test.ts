@@ -123,18 +123,4 @@ describe('FramingFields', () => {
     assert.equal(result.contentLength, -1)
     assert.equal(result.hasTransferEncoding, false)
   })
-
-  it('forgets everything on reset', () => {
-    const result = fields({
-      'keep-alive': 'timeout=1',
-      connection: 'close, keep-alive, upgrade',
-      upgrade: 'x',
-      ...CHUNKED,
-    })
-    result.reset()
-    assert.deepEqual({ ...result }, { ...new FramingFields() })
-    assert.equal(result.chunked, false)
-    const bytes = Buffer.from('chunked')
-    assert.equal(result.add('transfer-encoding', bytes, 0, bytes.length), null)
-  })
 })

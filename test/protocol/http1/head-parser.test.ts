@@ -10,7 +10,7 @@ const CR = 0x0d
 /** The failure code of a head, or null when it is complete. */
 function verdict(start: string, byte: number, end: string): string | number | null {
   const parser = new HeadParser(LIMITS)
-  parser.begin(false)
+  parser.beginHead()
   const bytes = Buffer.concat([Buffer.from(start), Buffer.from([byte]), Buffer.from(end)])
   parser.consume(bytes, 0, bytes.length)
   assert.equal(parser.done, parser.failure === null)
@@ -48,14 +48,14 @@ describe('HeadParser', () => {
     const bytes = Buffer.from(`${head}${'body'.repeat(20_000)}`)
     for (const cut of [0, 1, 500, head.length - 1]) {
       const parser = new HeadParser(LIMITS)
-      parser.begin(false)
+      parser.beginHead()
       assert.equal(parser.consume(bytes, 0, cut), cut)
       assert.equal(parser.consume(bytes, cut, bytes.length), head.length)
       assert.equal(parser.done, true)
-      assert.equal(parser.fields.size, 200)
-      assert.equal(parser.version, 11)
-      assert.equal(parser.status, 200)
-      assert.equal(parser.reason, 'OK')
+      assert.equal(parser.head?.fields.size, 200)
+      assert.equal(parser.head?.version, 11)
+      assert.equal(parser.head?.status, 200)
+      assert.equal(parser.head?.reason, 'OK')
     }
   })
 
@@ -66,13 +66,13 @@ describe('HeadParser', () => {
       ['HTTP/1.0 404\r\n\r\n', 404, 0],
     ] as const) {
       const bytes = Buffer.from(text)
-      parser.begin(false)
+      parser.beginHead()
       parser.consume(bytes, 0, 10)
       parser.consume(bytes, 10, bytes.length)
-      assert.equal(parser.status, status)
-      assert.equal(parser.fields.size, size)
-      assert.equal(parser.framing.contentLength, size === 2 ? 3 : -1)
+      assert.equal(parser.head?.status, status)
+      assert.equal(parser.head?.fields.size, size)
+      assert.equal(parser.head?.framing.contentLength, size === 2 ? 3 : -1)
     }
-    assert.equal(parser.reason, '')
+    assert.equal(parser.head?.reason, '')
   })
 })

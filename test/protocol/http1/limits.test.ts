@@ -10,7 +10,8 @@ import {
   maxHeadBytes,
   STATUS_LINE_ALLOWANCE,
 } from '../../../src/protocol/http1/limits.ts'
-import { type ResponseHead, ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
+import { ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
+import type { ResponseHead } from '../../../src/protocol/http1/response-sink.ts'
 import { Recorder, singleBytes, transcript } from './transcript.ts'
 
 const GET = { requests: ['GET'] }

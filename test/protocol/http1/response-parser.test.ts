@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { InternalError } from '../../../src/base/invariant.ts'
 import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
-import { type ResponseHead, ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
+import { ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
+import type { ResponseHead } from '../../../src/protocol/http1/response-sink.ts'
 import { type Callback, Recorder } from './transcript.ts'
 
 /** Reactions inside chosen callbacks. */

@@ -4,11 +4,8 @@
  */
 import type { HeaderBlock } from '../../../src/protocol/header-block.ts'
 import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
-import {
-  type ResponseHead,
-  ResponseParser,
-  type ResponseSink,
-} from '../../../src/protocol/http1/response-parser.ts'
+import { ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
+import type { ResponseHead, ResponseSink } from '../../../src/protocol/http1/response-sink.ts'
 
 export interface Conversation {
   /** `GET`, `HEAD`, `CONNECT`, `GET upgrade` …, in the order written. */

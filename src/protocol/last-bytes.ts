@@ -1,31 +1,31 @@
 /**
- * A piece of input kept to know it again. Under load a server sends the same head many times a second, and to
- * compare bytes costs a small part of parsing them.
+ * The bytes that came last, kept to recognise them. Under load a server sends the same head many times a second, and
+ * comparing bytes costs a small part of parsing them.
  */
 
 /** Longer pieces are not kept: few heads are longer, and each connection holds one. */
 const MAX_KEPT_BYTES = 1024
 
-/** Memory to begin with, enough for most. */
+/** First size of the memory, enough for most heads. */
 const FIRST_BYTES = 256
 
-/** Up to here a loop is quicker than a call into the runtime. */
+/** Up to here a loop is faster than a call into the runtime. */
 const LOOP_BELOW_BYTES = 32
 
-const NONE = Buffer.alloc(0)
+const NO_BYTES = Buffer.alloc(0)
 
-export class KnownBytes {
-  /** Its own, and used again: a part of memory that others share would keep all of it alive. */
-  #memory: Buffer = NONE
+export class LastBytes {
+  /** Reused, and not a part of shared memory, all of which it would keep alive. */
+  #memory: Buffer = NO_BYTES
   #length = 0
 
-  /** Bytes that are kept; 0 for none. */
+  /** Number of bytes stored; 0 for none. */
   get length(): number {
     return this.#length
   }
 
-  /** Copies buf[start, end) in place of what was kept; false for more than is kept. */
-  keep(buf: Buffer, start: number, end: number): boolean {
+  /** Copies buf[start, end) over what was stored. False, and nothing is stored, if it is too long. */
+  store(buf: Buffer, start: number, end: number): boolean {
     const length = end - start
     this.#length = 0
     if (length > MAX_KEPT_BYTES) return false
@@ -37,8 +37,8 @@ export class KnownBytes {
     return true
   }
 
-  /** Whether the kept bytes stand at buf[start], where there are as many at least. */
-  standAt(buf: Buffer, start: number): boolean {
+  /** Whether buf holds the stored bytes at `start`, where at least `length` bytes follow. */
+  matches(buf: Buffer, start: number): boolean {
     const memory = this.#memory
     const length = this.#length
     if (length >= LOOP_BELOW_BYTES) {

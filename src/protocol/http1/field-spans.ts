@@ -1,0 +1,47 @@
+/** The fields of a head under way: names, and where the values are, so that one string is decoded for all of them. */
+import { HeaderBlock } from '../header-block.ts'
+
+/** Grows up to MAX_FIELDS. */
+const FIRST_FIELDS = 32
+
+export class FieldSpans {
+  /** Bytes of names and values. */
+  size = 0
+  #count = 0
+  readonly #names: string[] = []
+  #spans = new Int32Array(FIRST_FIELDS * 2)
+
+  get count(): number {
+    return this.#count
+  }
+
+  clear(): void {
+    this.size = 0
+    this.#count = 0
+  }
+
+  /** A value between these positions. */
+  add(name: string, start: number, end: number): void {
+    const count = this.#count
+    if (count * 2 === this.#spans.length) {
+      const grown = new Int32Array(count * 4)
+      grown.set(this.#spans)
+      this.#spans = grown
+    }
+    this.#names[count] = name
+    this.#spans[count * 2] = start
+    this.#spans[count * 2 + 1] = end
+    this.#count = count + 1
+  }
+
+  /** `text` is the head from position `from` on. */
+  toBlock(text: string, from: number): HeaderBlock {
+    const count = this.#count
+    const flat = new Array<string>(count * 2)
+    for (let i = 0; i < count; i++) {
+      flat[i * 2] = this.#names[i]!
+      flat[i * 2 + 1] = text.slice(this.#spans[i * 2]! - from, this.#spans[i * 2 + 1]! - from)
+    }
+    return new HeaderBlock(flat)
+  }
+}
