@@ -1,14 +1,14 @@
 // After tsc: keeps the declarations that dist/index.d.ts leads to. There is one set of them, of the CommonJS kind,
-// which both kinds of modules may import: a `Client` that was imported is then no other type than one that was
-// required. Only the entry is there twice. They name each other as `.cjs` files, which every version of TypeScript
-// finds whatever its settings are.
+// which both kinds of modules may import: so an imported `Client` and a required one are the same type. Only the
+// entry exists twice. They name each other as `.cjs` files, which every version of TypeScript finds whatever its
+// settings are.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url))
 const SPECIFIER = /(\bfrom |\bimport\()'(\.[^']+)\.ts'/g
-/** By this name, since what a default import gives depends on the kinds of both modules. */
+/** Named, since the meaning of a default import depends on the kinds of both modules. */
 const DEFAULT_EXPORT = 'ventuno'
 
 const kept = new Set()
@@ -23,6 +23,13 @@ for (const entry of readdirSync(dist, { withFileTypes: true })) {
 writeFileSync(
   join(dist, 'index.d.ts'),
   `export * from './index.cjs';\nexport { ${DEFAULT_EXPORT} as default } from './${DEFAULT_EXPORT}.cjs';\n`,
+)
+// Tools that compare the declarations with the code do not look through `export *`.
+const entry = join(dist, 'index.d.cts')
+const names = readFileSync(join(dist, 'surface.d.cts'), 'utf8')
+writeFileSync(
+  entry,
+  readFileSync(entry, 'utf8').replace("export * from './surface.cjs';\n", () => names),
 )
 console.log(`declarations: ${kept.size + 1} files`)
 

@@ -14,7 +14,7 @@ const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol
 
 const RULES = [
   { files: /^cli\//, may: ['index.ts'] },
-  { files: /^(index|ventuno)\.ts$/, may: [''] },
+  { files: /^(index|surface|ventuno)\.ts$/, may: [''] },
   { files: /^install\.ts$/, may: ['fetch/', 'websocket/'] },
   { files: /^errors\.ts$/, may: ['base/kind.ts'] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },

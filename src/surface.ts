@@ -1,0 +1,100 @@
+/** The public surface: every exported name, once. */
+
+export type { ApiOptions, InfoCallback, InfoData } from './api/api-handler.ts'
+export type { BodyMixin, DumpOptions } from './api/body-mixin.ts'
+export type { BodyReadable } from './api/body-readable.ts'
+export type { ConnectCallback, ConnectData, ConnectOptions } from './api/connect.ts'
+export type { PipelineHandlerData, PipelineHandlerFunction, PipelineOptions } from './api/pipeline.ts'
+export type { RawRequestOptions, RequestCallback, RequestOptions, ResponseData } from './api/request.ts'
+export type {
+  StreamCallback,
+  StreamData,
+  StreamFactory,
+  StreamFactoryData,
+  StreamOptions,
+} from './api/stream.ts'
+export type { UpgradeCallback, UpgradeData, UpgradeOptions } from './api/upgrade.ts'
+export { deleteCookie, getCookies, getSetCookies, parseCookie, setCookie } from './cookies/api.ts'
+export type { Cookie } from './cookies/cookie.ts'
+export type { DiagnosticsChannel } from './diagnostics-messages.ts'
+export type { AgentDispatchOptions, AgentFactory, AgentOptions } from './dispatcher/agent.ts'
+export { Agent } from './dispatcher/agent.ts'
+export type { BalancedPoolOptions, UpstreamFactory } from './dispatcher/balanced-pool.ts'
+export { BalancedPool } from './dispatcher/balanced-pool.ts'
+export type { ClientStats } from './dispatcher/client.ts'
+export { Client } from './dispatcher/client.ts'
+export type { ClientOptions, ConnectFunction } from './dispatcher/client-options.ts'
+export type { Dispatch, Interceptor } from './dispatcher/compose.ts'
+export type { CloseCallback, DispatcherEvents } from './dispatcher/dispatcher.ts'
+export { Dispatcher } from './dispatcher/dispatcher.ts'
+export type { DispatcherLike } from './dispatcher/dispatcher1-wrapper.ts'
+export { Dispatcher1Wrapper } from './dispatcher/dispatcher1-wrapper.ts'
+export { getGlobalDispatcher, setGlobalDispatcher } from './dispatcher/global.ts'
+export type { UrlInput, UrlParts, WithUrl } from './dispatcher/global-api.ts'
+export { connect, pipeline, request, stream, upgrade } from './dispatcher/global-api.ts'
+export type { H2CClientOptions, H2CConnectOptions } from './dispatcher/h2c-client.ts'
+export { H2CClient } from './dispatcher/h2c-client.ts'
+export type { Http2Options, Http2SettingsOptions } from './dispatcher/http2-options.ts'
+export type { WebSocketOptions } from './dispatcher/lifecycle.ts'
+export { Pool } from './dispatcher/pool.ts'
+export type { PoolFactory, PoolOptions } from './dispatcher/pool-options.ts'
+export { RoundRobinPool } from './dispatcher/round-robin-pool.ts'
+export type { PoolStats } from './dispatcher/stats.ts'
+export type { RequestErrorContext, RequestPhase, RetrySafety, SocketInfo, Timings } from './errors.ts'
+export * as errors from './errors.ts'
+export type {
+  BodyInit,
+  FormDataEntryValue,
+  HeadersInit,
+  ReferrerPolicy,
+  RequestCache,
+  RequestCredentials,
+  RequestDestination,
+  RequestDuplex,
+  RequestInfo,
+  RequestInit,
+  RequestInitWithDispatcher,
+  RequestMode,
+  RequestRedirect,
+  ResponseInit,
+  ResponseRedirectStatus,
+  ResponseType,
+} from './fetch/index.ts'
+export {
+  FormData,
+  fetch,
+  getGlobalOrigin,
+  Headers,
+  Request,
+  Response,
+  setGlobalOrigin,
+} from './fetch/index.ts'
+export { DecoratorHandler } from './handler/decorator-handler.ts'
+export { install } from './install.ts'
+export type {
+  BuildConnectorOptions,
+  Connector,
+  ConnectorCallback,
+  ConnectorOptions,
+  ConnectTarget,
+} from './net/connector.ts'
+export { buildConnector } from './net/connector.ts'
+export type { HeaderObject } from './protocol/header-block.ts'
+export type {
+  DispatchController,
+  DispatchHandler,
+  LegacyDispatchHandler,
+} from './request/dispatch-handler.ts'
+export type {
+  BodyInput,
+  DispatchOptions,
+  FormDataLike,
+  HeadersInput,
+  HeaderValueInput,
+  HttpMethod,
+  TrailersInput,
+} from './request/dispatch-options.ts'
+export type { CloseEventInit, ErrorEventInit, MessageEventInit } from './websocket/events.ts'
+export { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
+export type { BinaryType, WebSocketEventMap, WebSocketInit } from './websocket/websocket.ts'
+export { ping, WebSocket } from './websocket/websocket.ts'
