@@ -1,6 +1,6 @@
 /**
- * The options of a client: what each may be, what it is when not given, and what is said when it is wrong
- * (contract: client.md 1.2).
+ * The options of a client, as a table: the default of each, what it may be, and the message when it is something
+ * else.
  */
 import type { Duplex } from 'node:stream'
 import { loadNet } from '../base/lazy-modules.ts'
@@ -84,29 +84,35 @@ export interface ClientOptions {
   tls?: BuildConnectorOptions | null | undefined
 }
 
+/** Read in `http2-options.ts`, and by the dispatcher itself. */
+type ReadElsewhere = keyof Http2Choices | 'h2Options' | 'webSocket'
+type OptionName = Exclude<keyof ClientOptions, ReadElsewhere>
+type TableName = Exclude<OptionName, 'maxCachedSessions'>
+
+/** Null when not given; all others have a default. */
+type WithoutDefault =
+  | 'connect'
+  | 'socketPath'
+  | 'localAddress'
+  | 'autoSelectFamily'
+  | 'autoSelectFamilyAttemptTimeout'
+  | 'tls'
+
+type OptionValues = {
+  readonly [N in OptionName]: NonNullable<ClientOptions[N]> | (N extends WithoutDefault ? null : never)
+}
+
 /** All options, checked and filled in. */
-export interface ClientSettings extends Http2Choices {
-  readonly bodyTimeout: number
-  readonly headersTimeout: number
-  readonly keepAliveTimeout: number
-  readonly keepAliveMaxTimeout: number
-  readonly keepAliveTimeoutThreshold: number
-  readonly maxHeaderSize: number
-  readonly maxResponseSize: number
-  readonly pipelining: number
-  readonly connectTimeout: number
-  readonly strictContentLength: boolean
-  readonly maxRequestsPerClient: number
-  readonly socketPath: string | null
-  readonly localAddress: string | null
-  readonly autoSelectFamily: boolean | null
-  readonly autoSelectFamilyAttemptTimeout: number | null
-  readonly maxCachedSessions: number
-  readonly allowH2: boolean
+export interface ClientSettings extends OptionValues, Http2Choices {
   /** Whether `allowH2` was given: a connect function gets it only then. */
   readonly allowH2Given: boolean
-  readonly connect: BuildConnectorOptions | ConnectFunction | null
-  readonly tls: BuildConnectorOptions | null
+}
+
+/** What an option is when not given, what it may be, and the message when it is something else. */
+interface Option<T> {
+  readonly fallback: T
+  readonly check: Check
+  readonly message: string
 }
 
 const RETIRED: readonly (readonly [name: string, instead: string])[] = [
@@ -121,6 +127,49 @@ const RETIRED: readonly (readonly [name: string, instead: string])[] = [
 const RUNTIME_HEADER_SIZE = runtimeHeaderSize()
 
 const isAddress: Check = (value) => typeof value === 'string' && loadNet().isIP(value) !== 0
+const isConnect: Check = (value) => typeof value === 'function' || typeof value === 'object'
+const isAnything: Check = () => true
+
+/** In the order of the checks: of several wrong options, the first is reported. */
+const OPTIONS: { readonly [N in TableName]: Option<OptionValues[N]> } = {
+  maxHeaderSize: option(RUNTIME_HEADER_SIZE, integerFrom(1), 'invalid maxHeaderSize'),
+  socketPath: option(null, isString, 'invalid socketPath'),
+  connectTimeout: option(10e3, finiteFrom(0), 'invalid connectTimeout'),
+  keepAliveTimeout: option(4e3, finiteAbove(0), 'invalid keepAliveTimeout'),
+  keepAliveMaxTimeout: option(600e3, finiteAbove(0), 'invalid keepAliveMaxTimeout'),
+  keepAliveTimeoutThreshold: option(2e3, Number.isFinite, 'invalid keepAliveTimeoutThreshold'),
+  headersTimeout: option(300e3, integerFrom(0), 'headersTimeout must be a positive integer or zero'),
+  bodyTimeout: option(300e3, integerFrom(0), 'bodyTimeout must be a positive integer or zero'),
+  connect: option(null, isConnect, 'connect must be a function or an object'),
+  maxRequestsPerClient: option(0, integerFrom(0), 'maxRequestsPerClient must be a positive number'),
+  localAddress: option(null, isAddress, 'localAddress must be valid string IP address'),
+  maxResponseSize: option(-1, integerFrom(-1), 'maxResponseSize must be a positive number'),
+  autoSelectFamilyAttemptTimeout: option(
+    null,
+    integerFrom(-1),
+    'autoSelectFamilyAttemptTimeout must be a positive number',
+  ),
+  allowH2: option(true, isBoolean, 'allowH2 must be a valid boolean value'),
+  pipelining: unchecked(1),
+  strictContentLength: unchecked(true),
+  autoSelectFamily: unchecked(null),
+  tls: unchecked(null),
+}
+
+/** Checked last, after the options of HTTP/2. */
+const CACHED_SESSIONS: Option<number> = option(
+  100,
+  integerFrom(0),
+  'maxCachedSessions must be a positive integer or zero',
+)
+
+function option<T>(fallback: T, check: Check, message: string): Option<T> {
+  return { fallback, check, message }
+}
+
+function unchecked<T>(fallback: T): Option<T> {
+  return { fallback, check: isAnything, message: '' }
+}
 
 export function readClientOptions(options: ClientOptions): ClientSettings {
   const from = new OptionReader<keyof ClientOptions>(options)
@@ -129,86 +178,30 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
       throw new InvalidArgumentError(`unsupported ${name}, use ${instead} instead`)
     }
   }
-  const read = from.read.bind(from)
-  const maxHeaderSize = read('maxHeaderSize', RUNTIME_HEADER_SIZE, integerFrom(1), 'invalid maxHeaderSize')
-  const socketPath = read<string | null>('socketPath', null, isString, 'invalid socketPath')
-  const connectTimeout = read('connectTimeout', 10e3, finiteFrom(0), 'invalid connectTimeout')
-  const keepAliveTimeout = read('keepAliveTimeout', 4e3, finiteAbove(0), 'invalid keepAliveTimeout')
-  const keepAliveMaxTimeout = read(
-    'keepAliveMaxTimeout',
-    600e3,
-    finiteAbove(0),
-    'invalid keepAliveMaxTimeout',
-  )
-  const keepAliveTimeoutThreshold = read(
-    'keepAliveTimeoutThreshold',
-    2e3,
-    Number.isFinite,
-    'invalid keepAliveTimeoutThreshold',
-  )
-  const timeout = (name: 'headersTimeout' | 'bodyTimeout') =>
-    read(name, 300e3, integerFrom(0), `${name} must be a positive integer or zero`)
-  const headersTimeout = timeout('headersTimeout')
-  const bodyTimeout = timeout('bodyTimeout')
-  const connect = read<BuildConnectorOptions | ConnectFunction | null>(
-    'connect',
-    null,
-    (value) => typeof value === 'function' || typeof value === 'object',
-    'connect must be a function or an object',
-  )
-  const maxRequestsPerClient = read(
-    'maxRequestsPerClient',
-    0,
-    integerFrom(0),
-    'maxRequestsPerClient must be a positive number',
-  )
-  const localAddress = read<string | null>(
-    'localAddress',
-    null,
-    isAddress,
-    'localAddress must be valid string IP address',
-  )
-  const maxResponseSize = read(
-    'maxResponseSize',
-    -1,
-    integerFrom(-1),
-    'maxResponseSize must be a positive number',
-  )
-  const autoSelectFamilyAttemptTimeout = read<number | null>(
-    'autoSelectFamilyAttemptTimeout',
-    null,
-    integerFrom(-1),
-    'autoSelectFamilyAttemptTimeout must be a positive number',
-  )
-  const allowH2 = read('allowH2', true, isBoolean, 'allowH2 must be a valid boolean value')
+  const values = readTable(from)
+  const { connect, allowH2, strictContentLength, autoSelectFamily } = values
   const http2 = readHttp2Options(from, allowH2)
+  // Neither a wrong number nor the cache itself matters where the caller opens the connections.
   const maxCachedSessions =
-    typeof connect === 'function'
-      ? 0
-      : read('maxCachedSessions', 100, integerFrom(0), 'maxCachedSessions must be a positive integer or zero')
-  const autoSelectFamily = from.raw('autoSelectFamily')
-
+    typeof connect === 'function' ? 0 : readOption(from, 'maxCachedSessions', CACHED_SESSIONS)
   return {
-    bodyTimeout,
-    headersTimeout,
-    keepAliveTimeout,
-    keepAliveMaxTimeout,
-    keepAliveTimeoutThreshold,
-    maxHeaderSize,
-    maxResponseSize,
-    pipelining: (from.raw('pipelining') ?? 1) as number,
-    connectTimeout,
-    strictContentLength: (from.raw('strictContentLength') ?? true) !== false,
-    maxRequestsPerClient,
-    socketPath,
-    localAddress,
-    autoSelectFamily: typeof autoSelectFamily === 'boolean' ? autoSelectFamily : null,
-    autoSelectFamilyAttemptTimeout,
-    maxCachedSessions,
-    allowH2,
-    allowH2Given: typeof from.raw('allowH2') === 'boolean',
+    ...values,
     ...http2,
-    connect,
-    tls: (from.raw('tls') ?? null) as BuildConnectorOptions | null,
+    maxCachedSessions,
+    strictContentLength: strictContentLength !== false,
+    autoSelectFamily: typeof autoSelectFamily === 'boolean' ? autoSelectFamily : null,
+    allowH2Given: typeof from.raw('allowH2') === 'boolean',
   }
+}
+
+function readTable(from: OptionReader<keyof ClientOptions>): Pick<OptionValues, TableName> {
+  const values: Record<string, unknown> = {}
+  for (const name of Object.keys(OPTIONS) as TableName[]) {
+    values[name] = readOption<unknown>(from, name, OPTIONS[name])
+  }
+  return values as Pick<OptionValues, TableName>
+}
+
+function readOption<T>(from: OptionReader<keyof ClientOptions>, name: OptionName, option: Option<T>): T {
+  return from.read(name, option.fallback, option.check, option.message)
 }

@@ -86,6 +86,15 @@ describe('the error codes', () => {
   })
 })
 
+function refusalOf(make: () => unknown): string {
+  try {
+    make()
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 interface Row {
   readonly option: string
   readonly fallback: string
@@ -150,6 +159,20 @@ describe('the options', () => {
     for (const { option, fallback } of rows) {
       const value = settings[option]
       assert.equal(String(value), typeof value === 'number' ? String(Number(fallback)) : fallback, option)
+    }
+  })
+
+  it('of a client are refused exactly where the table of the page has words for it', () => {
+    const rows = optionRows('docs/client.md')
+    for (const option of Object.keys(readClientOptions({}))) {
+      if (option === 'allowH2Given') continue
+      const row = rows.find((row) => row.option === option)
+      assert.ok(row, option)
+      assert.equal(
+        refusalOf(() => readClientOptions({ [option]: Number.NaN })),
+        row.refusal,
+        option,
+      )
     }
   })
 

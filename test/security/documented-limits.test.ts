@@ -46,11 +46,12 @@ test('the limits of the HTTP engines are all there', () => {
 test('defaults of options are those of the code', () => {
   const settings = read('src/dispatcher/client-options.ts') + read('src/dispatcher/http2-options.ts')
   for (const [words, code] of [
-    ['`headersTimeout` and `bodyTimeout` 300 s', 'read(name, 300e3, '],
-    ['`connectTimeout` 10 s', "read('connectTimeout', 10e3, "],
-    ['`keepAliveTimeout` 4 s', "read('keepAliveTimeout', 4e3, "],
-    ['`keepAliveMaxTimeout` 600 s', "'keepAliveMaxTimeout',\n    600e3,"],
-    ['`maxResponseSize` none', "'maxResponseSize',\n    -1,"],
+    ['`headersTimeout` and `bodyTimeout` 300 s', 'headersTimeout: option(300e3, '],
+    ['`headersTimeout` and `bodyTimeout` 300 s', 'bodyTimeout: option(300e3, '],
+    ['`connectTimeout` 10 s', 'connectTimeout: option(10e3, '],
+    ['`keepAliveTimeout` 4 s', 'keepAliveTimeout: option(4e3, '],
+    ['`keepAliveMaxTimeout` 600 s', 'keepAliveMaxTimeout: option(600e3, '],
+    ['`maxResponseSize` none', 'maxResponseSize: option(-1, '],
     ['`maxConcurrentStreams` 100', 'maxConcurrentStreams: 100,'],
     ['`initialWindowSize` 262144', 'initialWindowSize: 262144,'],
     ['`connectionWindowSize` 524288', 'connectionWindowSize: 524288,'],
