@@ -3,6 +3,7 @@
  * fetch-run.ts; here is that of an iterable.
  */
 import { isUint8Array } from 'node:util/types'
+import { copyBytes } from '../base/own-bytes.ts'
 
 /** Whoever gives a body its chunks. */
 export interface BodyFeed {
@@ -27,7 +28,7 @@ export interface BodySink {
   readonly awaited: boolean
 }
 
-/** Takes chunk after chunk from an iterable while they are wanted. */
+/** Takes chunks from an iterable one by one, each when the one before has found its reader. */
 export class IterableFeed implements BodyFeed {
   readonly #chunks: AsyncIterable<unknown>
   #iterator: AsyncIterator<unknown> | null = null
@@ -88,15 +89,16 @@ export class IterableFeed implements BodyFeed {
       this.#sink!.complete()
       return
     }
-    const chunk = toBytes(value)
-    if (chunk === null) {
+    const bytes = toBytes(value)
+    if (bytes === null) {
       this.cancel(undefined)
       this.#sink!.fail(new TypeError('Received non-Uint8Array chunk'))
       return
     }
-    this.#sink!.receive(chunk)
-    if (this.#state === 'reading') this.#state = 'paused'
-    else if (this.#state === 'flowing') this.#next()
+    // A generator may fill the same memory again for its next chunk, and a byte stream detaches what it is given.
+    this.#sink!.receive(copyBytes(bytes, 0, bytes.byteLength))
+    if (this.#state === 'flowing' && this.#sink!.awaited) this.#next()
+    else if (this.#state === 'flowing' || this.#state === 'reading') this.#state = 'paused'
   }
 
   #fail(error: unknown): void {
