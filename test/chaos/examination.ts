@@ -1,4 +1,5 @@
 /** What must hold after a chaos run, whatever has happened in it. */
+import { inspect } from 'node:util'
 import type { Call } from '../torture/call.ts'
 import { InjectedError } from '../torture/fault.ts'
 import type { Protocol } from '../torture/torture-origin.ts'
@@ -11,7 +12,7 @@ export function examine(protocol: Protocol, calls: readonly Call[], origin: Chao
   const problems = [...origin.violations]
   for (const [id, call] of calls.entries()) {
     problems.push(...call.problems())
-    if (!isKnown(call.error)) problems.push(`request ${id}: ${(call.error as Error).stack}`)
+    if (!isKnown(call.error)) problems.push(`request ${id}: ${inspect(call.error)}`)
     if (call.error === null && !origin.processed.has(id))
       problems.push(`request ${id}: an answer from nowhere`)
   }
@@ -26,10 +27,16 @@ export function examine(protocol: Protocol, calls: readonly Call[], origin: Chao
 function isKnown(error: unknown): boolean {
   if (error === null || error instanceof InjectedError) return true
   if (!(error instanceof Error)) return false
+  if (isFetchFailure(error)) return isKnown(error.cause)
   const { code } = error as { code?: unknown }
   return (
     typeof code === 'string' &&
     KNOWN.test(code) &&
     (error.cause === undefined || !(error.cause instanceof Error) || isKnown(error.cause))
   )
+}
+
+/** `fetch` has these two, and says why in the cause. */
+function isFetchFailure(error: Error): boolean {
+  return error instanceof TypeError && ['fetch failed', 'terminated'].includes(error.message)
 }

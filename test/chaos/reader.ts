@@ -78,11 +78,11 @@ export async function read(body: BodyReadable, way: Way, random: Random): Promis
 }
 
 /** By the clock of the run. */
-function later(random: Random): Promise<void> {
+export function later(random: Random): Promise<void> {
   return new Promise((resolve) => globalThis.setTimeout(resolve, random.between(1, LATEST)))
 }
 
-function text(bytes: Uint8Array): string {
+export function text(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 

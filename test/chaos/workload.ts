@@ -1,6 +1,7 @@
 /** The callers of a chaos run: what they ask for, how they hear of the end, and what they do meanwhile. */
 import type { BodyInput, DispatchController, Dispatcher, TrailersInput } from '../../src/index.ts'
 import { type Call, DispatchCall, PromiseCall } from '../torture/call.ts'
+import { callFetch } from './fetch-call.ts'
 import type { Random } from './random.ts'
 import { giveAway, holdsConnection, PARTLY, read, WHOLE } from './reader.ts'
 import { answerTo, pathOf, trailersOf, uploadOf } from './traffic.ts'
@@ -48,9 +49,7 @@ export class Workload {
       trailers: kind === 'none' || !random.oneIn(5) ? null : makeTrailers(id, random),
       expectContinue: false,
     }
-    const call = random.oneIn(2)
-      ? this.#request(dispatcher, id, options)
-      : this.#dispatch(dispatcher, id, options, random.oneIn(3))
+    const call = this.#call(dispatcher, id, options)
     afterwards()
     this.calls.push(call)
     this.#outstanding.add(call)
@@ -62,6 +61,17 @@ export class Workload {
     if (waiting.length === 0) return false
     this.#random.pick(waiting).abort()
     return true
+  }
+
+  #call(dispatcher: Dispatcher, id: number, options: RequestParameters): Call {
+    const random = this.#random
+    if (random.oneIn(3) && isBodyInit(options.body)) {
+      const parameters = { ...options, url: `${this.#origin}${options.path}` }
+      return callFetch(dispatcher, `request ${id}`, parameters, answerTo(id), random)
+    }
+    return random.oneIn(2)
+      ? this.#request(dispatcher, id, options)
+      : this.#dispatch(dispatcher, id, options, random.oneIn(3))
   }
 
   #dispatch(dispatcher: Dispatcher, id: number, options: RequestParameters, pauses: boolean): DispatchCall {
@@ -99,6 +109,13 @@ function makeTrailers(id: number, random: Random): TrailersInput {
   if (way === 0) return trailers
   if (way === 1) return () => trailers
   return () => new Promise((resolve) => setImmediate(resolve, trailers))
+}
+
+/** `fetch` takes no stream that cannot be iterated over. */
+function isBodyInit(body: BodyInput | null): boolean {
+  return (
+    body === null || typeof body === 'string' || body instanceof Uint8Array || Symbol.asyncIterator in body
+  )
 }
 
 interface RequestParameters {
