@@ -21,11 +21,12 @@ import { END_RULES, type EndReason, endReason } from '../request/end-reason.ts'
 import type { Request, RequestHost } from '../request/request.ts'
 import {
   type Connection,
-  type ConnectionObserver,
+  type ConnectionOwner,
   type ConnectionSettings,
   type ConnectTimes,
   MAX_HEADERS_TIMEOUTS,
 } from './connection.ts'
+import { advance, type Closing, type ConnectionState, endOf, OPEN } from './connection-state.ts'
 import {
   bodyLate,
   closedUnder,
@@ -43,18 +44,14 @@ import { Http1Idleness, type IdlenessHost } from './http1-idleness.ts'
 import { type PreparedRequest, prepareRequest } from './http1-request-head.ts'
 import { isUnbounded } from './outgoing-body.ts'
 
-/** What the connections to one origin have in common. */
-export type Http1Commons = HeadParsers
-
-export function http1Commons(settings: ConnectionSettings): Http1Commons {
-  return new HeadParsers(settings)
-}
+/** Shared by the connections to one origin. */
+export { HeadParsers }
 
 export class Http1Connection
   implements Connection, TransportSink, ResponseSink, RequestHost, BodyWriterHost, IdlenessHost, DeadlineOwner
 {
   readonly #transport: Transport
-  readonly #observer: ConnectionObserver
+  readonly #owner: ConnectionOwner
   readonly #settings: ConnectionSettings
   readonly #times: ConnectTimes
   readonly #parser: ResponseParser
@@ -78,22 +75,34 @@ export class Http1Connection
   #idleTime: number
   /** Read from the socket, but the consumer does not want it yet. */
   #backlog: Buffer | null = null
-  #reason: EndReason | null = null
+  #state: ConnectionState = OPEN
 
   constructor(
     transport: Transport,
-    observer: ConnectionObserver,
+    owner: ConnectionOwner,
     settings: ConnectionSettings,
     times: ConnectTimes,
-    commons: Http1Commons,
+    parsers: HeadParsers,
   ) {
     this.#transport = transport
-    this.#observer = observer
+    this.#owner = owner
     this.#settings = settings
     this.#times = times
     this.#idleTime = settings.keepAliveTimeout
-    this.#parser = new ResponseParser(this, commons)
+    this.#parser = new ResponseParser(this, parsers)
     transport.attach(this)
+  }
+
+  get state(): ConnectionState {
+    return this.#state
+  }
+
+  get multiplexes(): boolean {
+    return false
+  }
+
+  get isLimitKnown(): boolean {
+    return true
   }
 
   get running(): number {
@@ -110,7 +119,7 @@ export class Http1Connection
       this.#writer !== null ||
       this.#blocking !== null ||
       this.#idleness.isInspecting ||
-      this.#pipeline.size >= Math.max(this.#observer.pipelining, 1)
+      this.#pipeline.size >= Math.max(this.#owner.pipelining, 1)
     )
   }
 
@@ -122,21 +131,28 @@ export class Http1Connection
     return this.#transport.info()
   }
 
-  canTake(request: Request): boolean {
+  offer(request: Request): boolean {
+    if (!this.#canTake(request)) return false
+    this.#take(request)
+    return true
+  }
+
+  #canTake(request: Request): boolean {
     if (this.busy) return false
     if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
     return this.#idleness.inspect()
   }
 
   onInspected(): void {
-    this.#observer.onCapacity()
+    this.#owner.onCapacity()
   }
 
-  take(request: Request): void {
+  #take(request: Request): void {
     if (!request.start()) return
     this.#idleness.end()
-    if (this.#reason !== null) {
-      this.#fail(request)
+    const reason = endOf(this.#state)
+    if (reason !== null) {
+      this.#fail(request, reason)
       return
     }
     const prepared = prepareRequest(request, this.#settings, this.#isLast())
@@ -162,7 +178,7 @@ export class Http1Connection
   /** No request is to follow the next one. */
   #isLast(): boolean {
     const { maxRequestsPerClient } = this.#settings
-    if (this.#observer.pipelining === 0) return true
+    if (this.#owner.pipelining === 0) return true
     return maxRequestsPerClient > 0 && this.#served + 1 >= maxRequestsPerClient
   }
 
@@ -196,7 +212,7 @@ export class Http1Connection
     }
     const text = head + tail + (ascii ?? '')
     // With pipelining, others of the same tick may join it.
-    if (this.#observer.pipelining > 1) transport.writeAll(bytes === null ? [text] : [text, bytes])
+    if (this.#owner.pipelining > 1) transport.writeAll(bytes === null ? [text] : [text, bytes])
     else if (bytes === null) transport.writeNow(text)
     else transport.writeAllNow([text, bytes])
     request.onWritten()
@@ -222,7 +238,7 @@ export class Http1Connection
     this.#writer = null
     this.#deadline.refresh()
     request.onRequestSent()
-    this.#observer.onCapacity()
+    this.#owner.onCapacity()
   }
 
   onBodyBroken(request: Request, error: Error): void {
@@ -236,9 +252,12 @@ export class Http1Connection
     this.#writer?.resume()
   }
 
-  rest(): void {
-    if (this.#reason === null) this.#idleness.begin()
+  becomeIdle(): void {
+    if (!this.#isOver) this.#idleness.begin()
   }
+
+  /** `pipelining` is read whenever a request is offered. */
+  onLimitsChanged(): void {}
 
   onRestBegun(): void {
     this.#transport.setReferenced(false)
@@ -254,7 +273,7 @@ export class Http1Connection
     this.#close(reason)
   }
 
-  retire(reason: EndReason): void {
+  closeIdle(reason: EndReason): void {
     this.#close(reason)
   }
 
@@ -263,7 +282,7 @@ export class Http1Connection
   }
 
   onRequestResumed(request: Request): void {
-    if (request !== this.#pipeline.peek()) return
+    if (this.#isOver || request !== this.#pipeline.peek()) return
     // Also when no byte came while it paused: its time may have run out unheard.
     if (request.responding) this.#awaitBody(request, now())
     if (this.#parser.status !== 'paused') return
@@ -281,15 +300,15 @@ export class Http1Connection
     const backlog = this.#backlog
     this.#backlog = null
     if (backlog !== null) this.#execute(backlog)
-    if (this.#backlog === null && this.#reason === null) this.#transport.resumeReading()
+    if (this.#backlog === null && !this.#isOver) this.#transport.resumeReading()
   }
 
   onHandlerError(error: unknown): void {
-    this.#observer.onHandlerError(error)
+    this.#owner.onHandlerError(error)
   }
 
   onBytes(bytes: Buffer): void {
-    if (this.#reason !== null) return
+    if (this.#isOver) return
     if (this.#backlog === null) this.#execute(bytes)
     else this.#backlog = Buffer.concat([this.#backlog, bytes])
   }
@@ -313,7 +332,7 @@ export class Http1Connection
         return
       case 'ended':
         // The end had come while the consumer was pausing.
-        if (this.#reason === null) this.#close(peerClosed(this.socketInfo()))
+        if (!this.#isOver) this.#close(peerClosed(this.socketInfo()))
     }
   }
 
@@ -341,7 +360,7 @@ export class Http1Connection
     this.#awaiting = 'body'
     request.onHead(head.status, head.fields, head.reason)
     if (request.paused) this.#parser.pause()
-    if (unblocked && this.#observer.pipelining > 1) this.#observer.onCapacity()
+    if (unblocked && this.#owner.pipelining > 1) this.#owner.onCapacity()
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
@@ -376,7 +395,7 @@ export class Http1Connection
 
     request.onEnd(trailers ?? HeaderBlock.EMPTY, this.#readAt)
     if (this.#reuse.state === 'over') this.#close(finished())
-    else this.#observer.onCapacity()
+    else this.#owner.onCapacity()
   }
 
   onUpgrade(head: ResponseHead): void {
@@ -387,15 +406,16 @@ export class Http1Connection
     const head = this.#head!
     const reason = handedOver()
     const socket = this.#transport.detach(unread)
-    const request = this.#pipeline.shift()!
     this.#end(reason)
-    this.#observer.onClosed(this, reason, { unanswered: [], idle: false })
+    const request = this.#pipeline.shift()!
+    this.#enter({ at: 'ended', reason, wasIdle: false })
+    this.#owner.onState(this)
     request.onUpgrade(head.status, head.fields, socket)
-    this.#observer.onCapacity()
+    this.#owner.onCapacity()
   }
 
   onEof(): void {
-    if (this.#reason !== null) return
+    if (this.#isOver) return
     const parser = this.#parser
     parser.finish()
     if (parser.status === 'failed') this.#onParserFailure(null)
@@ -403,7 +423,7 @@ export class Http1Connection
   }
 
   onTransportClosed(error: Error | null): void {
-    const closed = this.#reason ?? transportClosed(error, this.socketInfo())
+    const closed = endOf(this.#state) ?? transportClosed(error, this.socketInfo())
     // What the peer has sent so far is all there is; where only the end was missing, that is the end. Not
     // so while the consumer pauses (the parser stays as it is then): what it has not taken is lost.
     try {
@@ -411,12 +431,12 @@ export class Http1Connection
     } catch (thrown) {
       this.onBroken(thrown as Error)
     }
-    this.#end(closed)
-    const reason = this.#reason!
-    const idle = this.#pipeline.size === 0
+    const { reason, wasIdle } = this.#end(closed)
     const unanswered = this.#settlePipeline(reason)
-    this.#observer.onClosed(this, reason, { unanswered, idle })
-    this.#observer.onCapacity()
+    this.#enter({ at: 'ended', reason, wasIdle })
+    if (unanswered.length > 0) this.#owner.onReturned(unanswered)
+    this.#owner.onState(this)
+    this.#owner.onCapacity()
   }
 
   #endsWithConnection(): boolean {
@@ -430,7 +450,7 @@ export class Http1Connection
     let blamed = blames
     for (let request = this.#pipeline.shift(); request !== null; request = this.#pipeline.shift()) {
       if (!request.settled) {
-        if (blamed || !request.idempotent || !request.resendable) this.#fail(request)
+        if (blamed || !request.idempotent || !request.resendable) this.#fail(request, reason)
         else unanswered.push(request)
       }
       blamed = !resends
@@ -438,14 +458,21 @@ export class Http1Connection
     return unanswered
   }
 
-  #fail(request: Request): void {
-    const reason = this.#reason!
+  #fail(request: Request, reason: EndReason): void {
     request.fail(END_RULES[reason.kind].blames ? reason : closedUnder(reason, this.socketInfo()))
   }
 
-  /** The connection takes and delivers nothing from now on; `onClosed` follows. */
+  get #isOver(): boolean {
+    return this.#state.at !== 'open'
+  }
+
+  #enter(state: ConnectionState): void {
+    this.#state = advance(this.#state, state)
+  }
+
+  /** Nothing is taken or delivered from now on; `onState` follows when the transport has closed. */
   #close(reason: EndReason): void {
-    if (this.#reason !== null) return
+    if (this.#isOver) return
     try {
       this.#end(reason)
     } finally {
@@ -457,8 +484,12 @@ export class Http1Connection
     this.#close(endReason('broken', error))
   }
 
-  #end(reason: EndReason): void {
-    this.#reason ??= reason
+  /** Returns how it ends, which may have been settled before. */
+  #end(reason: EndReason): Closing {
+    const state = this.#state
+    if (state.at === 'closing') return state
+    const closing: Closing = { at: 'closing', reason, wasIdle: this.#pipeline.size === 0 }
+    this.#enter(closing)
     this.#reuse.lost()
     this.#parser.stop()
     this.#deadline.dispose()
@@ -466,6 +497,7 @@ export class Http1Connection
     this.#blocking = null
     this.#backlog = null
     this.#stopWriter()
+    return closing
   }
 
   #stopWriter(): void {
@@ -478,7 +510,7 @@ export class Http1Connection
     const awaiting = this.#awaiting
     const request = this.#pipeline.peek()
     this.#awaiting = 'same'
-    if (awaiting === 'same' || this.#reason !== null) return
+    if (awaiting === 'same' || this.#isOver) return
     if (request === null || awaiting === 'nothing') this.#deadline.disarm()
     else if (awaiting === 'head') this.#awaitHead(request, this.#readAt)
     else if (awaiting === 'interim') this.#deadline.extend(MAX_HEADERS_TIMEOUTS, this.#readAt)

@@ -17,7 +17,8 @@ import type { EngineSink } from '../protocol/http2/engine-sink.ts'
 import type { Stream } from '../protocol/http2/stream.ts'
 import { END_RULES, type EndReason, endReason } from '../request/end-reason.ts'
 import type { Request } from '../request/request.ts'
-import type { Connection, ConnectTimes, Http2Observer, Http2Settings } from './connection.ts'
+import type { Connection, ConnectionOwner, ConnectTimes, Http2Settings } from './connection.ts'
+import { advance, type ConnectionState, endOf, OPEN } from './connection-state.ts'
 import {
   goaway,
   http2Failure,
@@ -51,7 +52,7 @@ export class Http2Connection
   readonly settings: Http2Settings
   readAt = 0
   readonly #transport: Transport
-  readonly #observer: Http2Observer
+  readonly #owner: ConnectionOwner
   readonly #times: ConnectTimes
   readonly #engine: ClientEngine<Http2Exchange>
   readonly #liveness: Http2Liveness
@@ -88,25 +89,21 @@ export class Http2Connection
   readonly #refusals = new Http2Refusals()
   /** Room may have been made for a request that waits. */
   #roomMade = false
-  /** Why there can be no more streams. */
-  #goaway: EndReason | null = null
-  /** The last stream that the peer looks at. */
+  /** The last stream that the peer looks at, as its GOAWAY said. */
   #lastStreamId = Number.POSITIVE_INFINITY
-  #retired = false
-  /** The transport is closed. */
-  #gone = false
-  #reason: EndReason | null = null
-  #endedIdle = false
+  #state: ConnectionState = OPEN
+  /** The state that the owner knows of: it is told at the end of a read or a turn. */
+  #reported: ConnectionState = OPEN
 
-  constructor(transport: Transport, observer: Http2Observer, settings: Http2Settings, times: ConnectTimes) {
+  constructor(transport: Transport, owner: ConnectionOwner, settings: Http2Settings, times: ConnectTimes) {
     this.settings = settings
     this.#transport = transport
-    this.#observer = observer
+    this.#owner = owner
     this.#times = times
     this.#engine = new ClientEngine<Http2Exchange>(this, {
       initialWindowSize: settings.initialWindowSize,
       connectionWindowSize: settings.connectionWindowSize,
-      maxConcurrentStreams: Math.floor(observer.maxConcurrentStreams),
+      maxConcurrentStreams: Math.floor(owner.maxConcurrentStreams),
       maxHeaderSize: settings.maxHeaderSize,
     })
     this.#liveness = new Http2Liveness(this, settings.pingInterval)
@@ -140,11 +137,18 @@ export class Http2Connection
     )
   }
 
-  set maxConcurrentStreams(limit: number) {
-    this.#engine.maxConcurrentStreams = limit
+  get state(): ConnectionState {
+    return this.#state
   }
 
-  /** The peer has said how many streams it takes, and that is not none. */
+  get multiplexes(): boolean {
+    return true
+  }
+
+  onLimitsChanged(): void {
+    this.#engine.maxConcurrentStreams = this.#owner.maxConcurrentStreams
+  }
+
   get isLimitKnown(): boolean {
     const { isReceived, maxConcurrentStreams } = this.#engine.remoteSettings
     return isReceived && maxConcurrentStreams !== 0
@@ -154,12 +158,18 @@ export class Http2Connection
     return this.#transport.info()
   }
 
-  canTake(request: Request): boolean {
+  offer(request: Request): boolean {
+    if (!this.#canTake(request)) return false
+    this.#take(request)
+    return true
+  }
+
+  #canTake(request: Request): boolean {
     const engine = this.#engine
     const early = request.takesOver && !engine.remoteSettings.isReceived
     if (!early && engine.freeStreams > 0 && !this.#refusals.isFull(this.#running)) return true
     if (engine.awaitsWord) this.#wake()
-    // A server that allows no stream at all must not keep a request for ever.
+    // A server that allows no stream at all must not keep a request forever.
     if (engine.openStreams === 0 && engine.canOpen && !this.#streamDeadline.armed) {
       this.#streamTimeout = request.headersTimeout ?? this.settings.headersTimeout
       this.#streamDeadline.arm(this.#streamTimeout)
@@ -167,8 +177,8 @@ export class Http2Connection
     return false
   }
 
-  take(request: Request): void {
-    if (!request.start() || this.#isOver(request)) return
+  #take(request: Request): void {
+    if (!request.start() || this.#isSettled(request)) return
     const engine = this.#engine
     const prepared = prepareHttp2Request(request, this.settings, engine.remoteSettings)
     if (prepared instanceof Error) {
@@ -178,7 +188,7 @@ export class Http2Connection
     const { fields, body } = prepared
     if (channels.sendHeaders.hasSubscribers) {
       channels.sendHeaders.publish({ request, headers: printFields(fields), socket: this.#transport.socket })
-      if (this.#isOver(request)) return
+      if (this.#isSettled(request)) return
     }
     this.#served++
     if (this.#served === 1) {
@@ -187,7 +197,7 @@ export class Http2Connection
     }
     this.#streamDeadline.disarm()
     this.#wake()
-    if (this.#isOver(request)) return
+    if (this.#isSettled(request)) return
     const exchange = new Http2Exchange(request, this, body, this.#deadlines.pop() ?? null)
     const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
     try {
@@ -196,7 +206,7 @@ export class Http2Connection
       exchange.takeDeadline().dispose()
       throw error
     }
-    if (!engine.canOpen) this.#goaway ??= streamIdsUsedUp()
+    if (!engine.canOpen) this.#drain(streamIdsUsedUp())
     this.#running++
     this.#waiting++
     request.attach(exchange, this)
@@ -211,13 +221,14 @@ export class Http2Connection
   }
 
   /** The handler or a diagnostics subscriber may have ended the request or the connection just now. */
-  #isOver(request: Request): boolean {
-    if (this.#reason !== null) request.fail(this.#reason)
+  #isSettled(request: Request): boolean {
+    const reason = this.#reason
+    if (reason !== null) request.fail(reason)
     return request.settled
   }
 
-  rest(): void {
-    if (this.#reason !== null) return
+  becomeIdle(): void {
+    if (this.#isOver) return
     this.#streamDeadline.disarm()
     this.#transport.setReferenced(false)
     this.#idleDeadline.arm(this.settings.keepAliveTimeout)
@@ -228,7 +239,7 @@ export class Http2Connection
     for (const exchange of [...this.#heldBack]) exchange.onLost(reason)
   }
 
-  retire(reason: EndReason): void {
+  closeIdle(reason: EndReason): void {
     this.#close(reason)
   }
 
@@ -270,17 +281,16 @@ export class Http2Connection
     exchange.ended = true
     this.#running--
     if (exchange.request.completed) this.#refusals.onCompleted()
-    const wasHeldBack = this.#heldBack.size > 0 && this.#heldBack.delete(exchange)
-    if (this.#reason === null) this.#deadlines.push(exchange.takeDeadline())
-    else exchange.takeDeadline().dispose()
+    if (this.#heldBack.size > 0) this.#heldBack.delete(exchange)
+    if (this.#isOver) exchange.takeDeadline().dispose()
+    else this.#deadlines.push(exchange.takeDeadline())
     this.#roomMade = true
     this.#schedule()
-    if (wasHeldBack && this.#gone && this.#heldBack.size === 0) this.#leave([])
-  }
-
-  #leave(unanswered: readonly Request[]): void {
-    this.#observer.onDrained(this, unanswered)
-    this.#observer.onCapacity()
+    if (this.#state.at === 'lingering' && this.#heldBack.size === 0) {
+      this.#enter({ ...this.#state, at: 'ended' })
+      this.#reportState()
+      this.#owner.onCapacity()
+    }
   }
 
   onHeldBack(exchange: Http2Exchange): void {
@@ -295,11 +305,11 @@ export class Http2Connection
 
   onOverdue(): void {
     // Whoever was told of the overdue response may have destroyed the client just then.
-    if (this.#reason === null) this.#liveness.probe()
+    if (!this.#isOver) this.#liveness.probe()
   }
 
   onHandlerError(error: unknown): void {
-    this.#observer.onHandlerError(error)
+    this.#owner.onHandlerError(error)
   }
 
   sendPing(opaque: Uint8Array): void {
@@ -309,7 +319,7 @@ export class Http2Connection
 
   onPingAnswered(milliseconds: number): void {
     this.#engine.addRoundTrip(milliseconds)
-    this.#observer.onPing(milliseconds)
+    this.#owner.onPing(milliseconds)
   }
 
   onDead(): void {
@@ -317,7 +327,7 @@ export class Http2Connection
   }
 
   onBytes(bytes: Buffer): void {
-    if (this.#reason !== null) return
+    if (this.#isOver) return
     const readAt = now()
     this.readAt = readAt
     this.#heard = true
@@ -353,26 +363,18 @@ export class Http2Connection
 
   /** A peer that names an error in its GOAWAY and then ends the connection has said why. */
   get #peerFault(): EndReason | null {
-    return this.#goaway?.kind === 'goaway-error' ? this.#goaway : null
+    const state = this.#state
+    return state.at === 'draining' && state.reason.kind === 'goaway-error' ? state.reason : null
   }
 
   onTransportClosed(error: Error | null): void {
-    const reason = this.#reason ?? this.#peerFault ?? transportClosed(error, this.socketInfo())
-    this.#end(reason)
-    this.#gone = true
-    const unanswered = this.#takeUnprocessed()
-    if (!this.#retired && this.#heldBack.size === 0) {
-      this.#observer.onClosed(this, reason, { unanswered, idle: this.#endedIdle })
-      this.#observer.onCapacity()
-    } else if (!this.#retired) {
-      // Responses that are complete here are still wanted by consumers that are pausing.
-      this.#retired = true
-      this.#observer.onRetired(this, reason, unanswered)
-    } else if (this.#heldBack.size === 0) {
-      this.#leave(unanswered)
-    } else {
-      this.#observer.onRefused(unanswered)
-    }
+    if (!this.#isOver) this.#end(this.#peerFault ?? transportClosed(error, this.socketInfo()))
+    if (this.#state.at !== 'closing') return
+    // Responses that are complete here are still wanted by consumers that pause.
+    this.#enter({ ...this.#state, at: this.#heldBack.size > 0 ? 'lingering' : 'ended' })
+    this.#returnUnprocessed()
+    this.#reportState()
+    this.#owner.onCapacity()
   }
 
   onInformational(stream: Stream<Http2Exchange>, status: number, head: HeaderBlock): void {
@@ -411,11 +413,13 @@ export class Http2Connection
 
   #isToBeSentAgain(request: Request, { scope }: ProtocolFailure): boolean {
     if (scope === 'stream') return this.#refusals.mayRepeat(request, this.#running - 1)
-    return this.#refusals.mayFollow(request, this.#goaway !== null && this.#lastStreamId > 0)
+    const isUsed = Number.isFinite(this.#lastStreamId) && this.#lastStreamId > 0
+    return this.#refusals.mayFollow(request, isUsed)
   }
 
   get #resends(): boolean {
-    return this.#reason === null || END_RULES[this.#reason.kind].resends
+    const reason = this.#reason
+    return reason === null || END_RULES[reason.kind].resends
   }
 
   /** Why a stream ended. `unprocessed`: the peer has not looked at its request. */
@@ -426,9 +430,9 @@ export class Http2Connection
 
   #endOf(stream: Stream<Http2Exchange>, failure: ProtocolFailure): EndReason {
     if (failure.scope === 'stream') return streamFailure(failure, stream.slot.awaitsTunnel)
-    if (this.#reason !== null) return this.#reason
-    if (this.#goaway !== null && stream.id > this.#lastStreamId) return this.#goaway
-    return this.#protocolEnd(failure)
+    const { state } = this
+    const isCovered = state.at === 'draining' && stream.id <= this.#lastStreamId
+    return state.at === 'open' || isCovered ? this.#protocolEnd(failure) : state.reason
   }
 
   #protocolEnd(failure: ProtocolFailure): EndReason {
@@ -458,8 +462,7 @@ export class Http2Connection
 
   onGoaway(lastStreamId: number, code: number, debug: Uint8Array): void {
     this.#lastStreamId = lastStreamId
-    // A peer may announce its end first, and name an error in a second frame.
-    if (this.#goaway === null || code !== NO_ERROR) this.#goaway = goaway(code, debug, this.socketInfo())
+    this.#drain(goaway(code, debug, this.socketInfo()))
   }
 
   onPong(opaque: Uint8Array): void {
@@ -501,7 +504,7 @@ export class Http2Connection
 
   /** Writes what is due. */
   #flushNow(): void {
-    if (this.#reason !== null) return
+    if (this.#isOver) return
     this.#waiting = 0
     this.#heldTurns = 0
     this.#flushing = 'running'
@@ -515,22 +518,29 @@ export class Http2Connection
     this.#report()
   }
 
-  /** Tells the client what has changed. */
+  /** Reports what has changed to the owner. */
   #report(): void {
-    if (this.#reason !== null) return
-    const unanswered = this.#takeUnprocessed()
-    if (this.#goaway !== null && !this.#retired) {
-      this.#retired = true
-      this.#observer.onRetired(this, this.#goaway, unanswered)
-    } else if (unanswered.length > 0) {
-      this.#observer.onRefused(unanswered)
-    }
-    if (this.#retired && this.#running === 0) {
-      this.#close(this.#goaway!)
-    } else if (this.#roomMade) {
+    if (this.#isOver) return
+    this.#returnUnprocessed()
+    this.#reportState()
+    if (this.#roomMade) {
       this.#roomMade = false
-      this.#observer.onCapacity()
+      this.#owner.onCapacity()
     }
+    // Read again: the owner, or a listener of its events, may have closed the connection.
+    const { state } = this
+    if (state.at === 'draining' && this.#running === 0) this.#close(state.reason)
+  }
+
+  #reportState(): void {
+    if (this.#reported === this.#state) return
+    this.#reported = this.#state
+    this.#owner.onState(this)
+  }
+
+  #returnUnprocessed(): void {
+    const requests = this.#takeUnprocessed()
+    if (requests.length > 0) this.#owner.onReturned(requests)
   }
 
   #write(): void {
@@ -550,9 +560,29 @@ export class Http2Connection
     return requests.filter((request) => !request.settled)
   }
 
-  /** Nothing is taken or delivered from now on; `onClosed` follows. */
+  /** Why nothing is sent or delivered any more; null as long as something may be. */
+  get #reason(): EndReason | null {
+    return endOf(this.#state)
+  }
+
+  get #isOver(): boolean {
+    return this.#state.at !== 'open' && this.#state.at !== 'draining'
+  }
+
+  #enter(state: ConnectionState): void {
+    this.#state = advance(this.#state, state)
+  }
+
+  /** No more streams are opened; a second reason changes nothing. */
+  #drain(reason: EndReason): void {
+    // A peer may announce its end first, and name an error in a second frame.
+    const isWorse = this.#state.at === 'draining' && reason.kind === 'goaway-error'
+    if (this.#state.at === 'open' || isWorse) this.#enter({ at: 'draining', reason })
+  }
+
+  /** Nothing is taken or delivered from now on; `onState` follows when the transport has closed. */
   #close(reason: EndReason, how: 'end' | 'destroy' = 'destroy'): void {
-    if (this.#reason !== null) return
+    if (this.#isOver) return
     if (reason.kind !== 'broken') this.#sayGoodbye()
     try {
       this.#end(reason)
@@ -577,9 +607,8 @@ export class Http2Connection
   }
 
   #end(reason: EndReason): void {
-    if (this.#reason !== null) return
-    this.#reason = reason
-    this.#endedIdle = this.#running === 0
+    if (this.#isOver) return
+    this.#enter({ at: 'closing', reason, wasIdle: this.#running === 0 })
     this.#liveness.stop()
     this.#idleDeadline.dispose()
     this.#streamDeadline.dispose()

@@ -5,7 +5,7 @@
 import type { Origin } from '../base/origin.ts'
 import { serverNameOf } from '../base/server-name.ts'
 import type { Http2Settings } from '../connection/connection.ts'
-import { type Http1Commons, http1Commons } from '../connection/http1-connection.ts'
+import { HeadParsers } from '../connection/http1-connection.ts'
 import { FieldsMemory } from '../request/fields-memory.ts'
 import type { RequestSetting } from '../request/request-terms.ts'
 import { connectorFor, isForeignConnector } from './client-connector.ts'
@@ -23,7 +23,7 @@ export class ClientCommons {
   readonly connector: ConnectFunction
   /** The connector is a caller's own, whose errors are passed on as they are. */
   readonly isForeign: boolean
-  readonly http1: Http1Commons
+  readonly headParsers: HeadParsers
 
   constructor(origin: Origin, settings: ClientSettings, webSocket: WebSocketOptions | null) {
     this.origin = origin
@@ -38,6 +38,6 @@ export class ClientCommons {
     this.serverName = serverNameOf(origin.host)
     this.connector = connectorFor(settings)
     this.isForeign = isForeignConnector(settings)
-    this.http1 = http1Commons(this.settings)
+    this.headParsers = new HeadParsers(this.settings)
   }
 }

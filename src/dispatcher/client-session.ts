@@ -6,7 +6,7 @@
 import type { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
-import type { Connection, Http2Observer, Leftovers } from '../connection/connection.ts'
+import type { Connection, ConnectionOwner } from '../connection/connection.ts'
 import { serverNameChanged } from '../connection/ends.ts'
 import { Http1Connection } from '../connection/http1-connection.ts'
 import { Http2Connection } from '../connection/http2-connection.ts'
@@ -55,7 +55,7 @@ export interface RequestGiver {
   onLimitKnown(): void
 }
 
-export class ClientSession extends Pump implements Http2Observer, RequestHost {
+export class ClientSession extends Pump implements ConnectionOwner, RequestHost {
   giver: RequestGiver | null = null
   /** What `drain` says, for the pool that the client is in: it wants to know with each response. */
   onRoom: (() => void) | null = null
@@ -109,9 +109,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
   set maxConcurrentStreams(limit: number) {
     this.#maxConcurrentStreams = limit
     const state = this.#state
-    if (state.at === 'open' && state.connection instanceof Http2Connection) {
-      state.connection.maxConcurrentStreams = limit
-    }
+    if (state.at === 'open') state.connection.onLimitsChanged()
     this.pump()
   }
 
@@ -125,7 +123,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
 
   /** The connection carries many requests at a time. */
   get multiplexes(): boolean {
-    return this.#state.at === 'open' && this.#state.connection instanceof Http2Connection
+    return this.#state.at === 'open' && this.#state.connection.multiplexes
   }
 
   /** It is known how many. */
@@ -237,8 +235,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
 
   #checkLimit(): void {
     if (this.#state.at !== 'open') return
-    const { connection } = this.#state
-    this.#limitKnown = !(connection instanceof Http2Connection) || connection.isLimitKnown
+    this.#limitKnown = this.#state.connection.isLimitKnown
     if (this.#limitKnown) this.giver?.onLimitKnown()
   }
 
@@ -254,47 +251,52 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
     this.emit('error', error)
   }
 
-  onClosed(connection: Connection, reason: EndReason, { unanswered, idle }: Leftovers): void {
+  onState(connection: Connection): void {
+    const { state } = connection
+    if (state.at === 'open') return
     if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
-    this.#takeBack(unanswered)
-    if (idle && this.#ended === null) this.#onLostIdle(reason)
-    this.emit('disconnect', this.#commons.origin.url, [this.speaker], reason.error)
+    if (state.at !== 'ended') {
+      this.#onDraining(connection, state.reason)
+      return
+    }
+    if (!this.#endDraining(connection)) {
+      if (state.wasIdle && this.#ended === null) this.#onLostIdle(state.reason)
+      this.#emitDisconnect(state.reason)
+    }
     this.#checkClosed()
   }
 
-  onRetired(connection: Connection, reason: EndReason, unanswered: readonly Request[]): void {
-    if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
+  /** It finishes what runs on it; whatever else there is goes to another connection. */
+  #onDraining(connection: Connection, reason: EndReason): void {
     this.#draining ??= new Set()
+    if (this.#draining.has(connection)) return
     this.#draining.add(connection)
-    this.#takeBack(unanswered)
-    this.emit('disconnect', this.#commons.origin.url, [this.speaker], reason.error)
+    this.#emitDisconnect(reason)
     this.pump()
   }
 
-  onDrained(connection: Connection, unanswered: readonly Request[]): void {
-    this.#draining?.delete(connection)
+  #endDraining(connection: Connection): boolean {
+    const wasDraining = this.#draining?.delete(connection) ?? false
     if (this.#draining?.size === 0) this.#draining = null
-    this.#takeBack(unanswered)
-    this.#checkClosed()
+    return wasDraining
   }
 
-  onRefused(unanswered: readonly Request[]): void {
-    this.#takeBack(unanswered)
-    this.pump()
+  #emitDisconnect({ error }: EndReason): void {
+    this.emit('disconnect', this.#commons.origin.url, [this.speaker], error)
   }
 
   onPing(milliseconds: number): void {
     this.emit('ping', milliseconds)
   }
 
-  /** In front of what waits, in their order. */
-  #takeBack(unanswered: readonly Request[]): void {
+  /** They go in front of those that wait. */
+  onReturned(requests: readonly Request[]): void {
     if (this.#ended !== null) {
-      for (const request of unanswered) request.fail(this.#ended)
+      for (const request of requests) request.fail(this.#ended)
       return
     }
-    for (const request of unanswered) request.requeue(this)
-    this.#queue.putBack(unanswered)
+    for (const request of requests) request.requeue(this)
+    this.#queue.putBack(requests)
   }
 
   #checkClosed(): void {
@@ -317,24 +319,27 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
         this.#commons.origin.protocol === 'https:' &&
         this.#serverName(request.servername) !== state.servername
       ) {
-        if (connection.running === 0) connection.retire(serverNameChanged())
+        if (connection.running === 0) connection.closeIdle(serverNameChanged())
         return
       }
-      if (!connection.canTake(request)) return
-      this.#queue.shift()
+      if (!this.#offer(connection, request)) return
       this.#connectRetries = 0
-      this.#give(connection, request)
     }
   }
 
-  #give(connection: Connection, request: Request): void {
+  /** Offers the first request of the queue, which must not be in there when its handler is called. */
+  #offer(connection: Connection, request: Request): boolean {
+    this.#queue.shift()
     try {
-      connection.take(request)
+      if (connection.offer(request)) return true
+      this.#queue.unshift(request)
     } catch (error) {
-      // Nobody knows how far it came.
-      request.fail(endReason('broken', error as Error))
+      // How far it came is unknown, unless it has not even begun.
+      if (request.isQueued) this.#queue.unshift(request)
+      else request.fail(endReason('broken', error as Error))
       connection.onBroken(error as Error)
     }
+    return false
   }
 
   /** With a connection it is that one's fault, whatever it is; else nothing that waits would get any further. */
@@ -360,7 +365,7 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
       if (this.isHeard('drain')) this.emit('drain', this.#commons.origin.url, [this.speaker])
     }
     if (this.#queue.size > 0 || this.running > 0) return
-    if (this.#state.at === 'open') this.#state.connection.rest()
+    if (this.#state.at === 'open') this.#state.connection.becomeIdle()
     else if (this.#state.at === 'idle' && this.#sockets === 0) announceVacancy(this.speaker)
     this.#tellEmpty()
   }
@@ -444,18 +449,18 @@ export class ClientSession extends Pump implements Http2Observer, RequestHost {
   #open(attempt: ConnectAttempt, socket: Duplex): Connection {
     const times = timesOf(attempt, socket)
     const transport = new StreamTransport(socket, this.#onSocketGone)
-    const { settings, http1 } = this.#commons
+    const { settings, headParsers } = this.#commons
     const connection = this.#speaksHttp2(socket)
       ? new Http2Connection(transport, this, settings, times)
-      : new Http1Connection(transport, this, settings, times, http1)
+      : new Http1Connection(transport, this, settings, times, headParsers)
     this.#sockets++
     return connection
   }
 
   #onConnected(attempt: ConnectAttempt, socket: Duplex, connection: Connection): void {
-    const version = connection instanceof Http2Connection ? 'h2' : 'h1'
+    const version = connection.multiplexes ? 'h2' : 'h1'
     this.#state = { at: 'open', connection, servername: this.#serverName(attempt.servername) }
-    this.#limitKnown = version === 'h1'
+    this.#limitKnown = connection.isLimitKnown
     if (channels.connected.hasSubscribers) {
       channels.connected.publish({
         connectParams: { ...attempt.target, version },

@@ -33,6 +33,10 @@ export class RequestQueue<T extends Waiting & object = Request> {
     for (let i = requests.length - 1; i >= 0; i--) this.#ring.unshift(requests[i]!)
   }
 
+  unshift(request: T): void {
+    this.#ring.unshift(request)
+  }
+
   peek(): T | null {
     for (let head = this.#ring.peek(); head !== null; head = this.#ring.peek()) {
       if (!head.settled) return head

@@ -96,6 +96,10 @@ export class Request extends RequestTerms {
     return (this.#marks & ABORTED) !== 0
   }
 
+  get isQueued(): boolean {
+    return this.#state === 'queued'
+  }
+
   get completed(): boolean {
     return this.#state === 'completed'
   }

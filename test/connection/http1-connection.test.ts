@@ -1,11 +1,11 @@
 /** The connection on a transport double: what cannot be seen, or not be brought about, through a client. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Connection, ConnectionObserver, Leftovers } from '../../src/connection/connection.ts'
-import { Http1Connection, http1Commons } from '../../src/connection/http1-connection.ts'
+import type { Connection, ConnectionOwner } from '../../src/connection/connection.ts'
+import { HeadParsers, Http1Connection } from '../../src/connection/http1-connection.ts'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import type { ClientOptions, DispatchOptions } from '../../src/index.ts'
-import { callersReason, type EndReason, endReason } from '../../src/request/end-reason.ts'
+import { callersReason, endReason } from '../../src/request/end-reason.ts'
 import { FieldsMemory } from '../../src/request/fields-memory.ts'
 import { Request } from '../../src/request/request.ts'
 import { turns } from '../support/fake-clock.ts'
@@ -14,24 +14,29 @@ import { MemoryTransport } from '../support/memory-transport.ts'
 import { type Interference, RecordingHandler } from '../support/recording-handler.ts'
 import { OK, response } from '../support/scripted-client.ts'
 
-class Observer implements ConnectionObserver {
+class Owner implements ConnectionOwner {
   pipelining = 1
   capacity = 0
-  closed: { reason: EndReason; left: Leftovers }[] = []
+  maxConcurrentStreams = 100
+  /** What was reported, in words. */
+  state = ''
+  readonly returned: Request[] = []
 
   onCapacity(): void {
     this.capacity++
   }
 
-  onClosed(_connection: Connection, reason: EndReason, left: Leftovers): void {
-    this.closed.push({ reason, left })
+  onReturned(requests: readonly Request[]): void {
+    this.returned.push(...requests)
   }
 
-  onRetired(): void {}
+  onState({ state }: Connection): void {
+    assert.equal(this.state, '', 'an HTTP/1.1 connection reports one state, its last')
+    assert.equal(state.at, 'ended')
+    this.state = `ended${state.wasIdle ? ', idle' : ''}: ${state.reason.error.message}`
+  }
 
-  onDrained(): void {}
-
-  onRefused(): void {}
+  onPing(): void {}
 
   onHandlerError(error: unknown): void {
     throw error
@@ -40,29 +45,28 @@ class Observer implements ConnectionObserver {
 
 function start(options: ClientOptions = {}): {
   transport: MemoryTransport
-  observer: Observer
+  owner: Owner
   connection: Http1Connection
   take(options?: Partial<DispatchOptions>, interfere?: Interference): RecordingHandler
 } {
   const transport = new MemoryTransport()
-  const observer = new Observer()
+  const owner = new Owner()
   const settings = { ...readClientOptions(options), authority: 'a.test' }
-  observer.pipelining = settings.pipelining
+  owner.pipelining = settings.pipelining
   const times = { connect: 1, secured: null }
-  const connection = new Http1Connection(transport, observer, settings, times, http1Commons(settings))
+  const connection = new Http1Connection(transport, owner, settings, times, new HeadParsers(settings))
   const take = (given: Partial<DispatchOptions> = {}, interfere?: Interference): RecordingHandler => {
     const handler = new RecordingHandler(interfere)
     const request = queued(handler, given)
-    assert.equal(connection.canTake(request), true)
-    connection.take(request)
+    assert.equal(connection.offer(request), true)
     return handler
   }
-  return { transport, observer, connection, take }
+  return { transport, owner, connection, take }
 }
 
 describe('Http1Connection', () => {
   test('the end comes while the consumer pauses: delivered on resume, then the connection closes', () => {
-    const { transport, observer, take } = start()
+    const { transport, owner, take } = start()
     const handler = take({}, (method, { controller }) => {
       if (method === 'onResponseStart') controller!.pause()
     })
@@ -74,8 +78,8 @@ describe('Http1Connection', () => {
     assert.deepEqual([handler.body, handler.calls.at(-1)], ['ok', 'onResponseEnd'])
     assert.equal(transport.destroyedWith?.message, 'other side closed')
     transport.sink!.onTransportClosed(null)
-    assert.equal(observer.closed.length, 1)
-    assert.deepEqual(observer.closed[0]!.left, { unanswered: [], idle: true })
+    assert.equal(owner.state, 'ended, idle: other side closed')
+    assert.deepEqual(owner.returned, [])
   })
 
   test('bytes that arrive while the consumer pauses wait their turn', () => {
@@ -109,65 +113,73 @@ describe('Http1Connection', () => {
 
   test('is referenced while something runs, and not when it rests', async () => {
     const { transport, connection, take } = start()
-    connection.rest()
+    connection.becomeIdle()
     await turns(2)
     assert.equal(transport.referenced, false)
-    connection.canTake(queued())
+    connection.offer(queued())
     await turns(2)
     take()
     assert.equal(transport.referenced, true)
     transport.say(OK)
-    connection.rest()
+    connection.becomeIdle()
     await turns(2)
     assert.equal(transport.referenced, false)
     connection.destroy(endReason('destroyed', new Error('over')))
-    connection.rest()
+    connection.becomeIdle()
   })
 
   test('a poll that began before a request came does not count for it', async () => {
     const { connection } = start()
-    connection.rest()
+    connection.becomeIdle()
     // The poll that the rest waits for is the next thing to happen.
     await turns(1)
-    assert.equal(connection.canTake(queued()), false)
+    assert.equal(connection.offer(queued()), false)
     await turns(1)
-    assert.equal(connection.canTake(queued()), false)
+    assert.equal(connection.offer(queued()), false)
     await turns(1)
-    assert.equal(connection.canTake(queued()), true)
+    assert.equal(connection.offer(queued()), true)
   })
 
   test('does not rest between requests that follow each other', async () => {
-    const { transport, observer, connection, take } = start()
+    const { transport, owner, connection } = start()
     const references: boolean[] = []
     transport.setReferenced = (on) => references.push(on)
     let left = 3
-    observer.onCapacity = () => {
-      if (connection.running > 0 || left === 0 || !connection.canTake(queued())) return
+    owner.onCapacity = () => {
+      if (connection.running > 0 || left === 0 || !connection.offer(queued())) return
       left--
-      take()
       queueMicrotask(() => {
         transport.say(OK)
-        connection.rest()
+        connection.becomeIdle()
       })
     }
-    observer.onCapacity()
+    owner.onCapacity()
     await turns(8)
     assert.equal(left, 0)
     assert.deepEqual(references, [false])
   })
 
-  test('a request on a connection that is closing fails', () => {
+  test('a connection that is closing takes nothing', () => {
     const { connection, transport } = start()
-    connection.retire(endReason('server-name', new Error('going')))
-    assert.equal(connection.canTake(queued()), false)
+    connection.closeIdle(endReason('server-name', new Error('going')))
     const handler = new RecordingHandler()
-    connection.take(queued(handler))
-    assert.deepEqual(handler.calls, ['onRequestStart', 'onResponseError'])
+    assert.equal(connection.offer(queued(handler)), false)
+    assert.deepEqual(handler.calls, [])
+    assert.equal(transport.written, '')
+  })
+
+  test('a request whose handler closes the connection fails with it', () => {
+    const { connection, transport } = start()
+    const handler = new RecordingHandler((method) => {
+      if (method === 'onRequestStart') connection.destroy(endReason('destroyed', new Error('over')))
+    })
+    assert.equal(connection.offer(queued(handler)), true)
+    assert.equal(handler.error?.message, 'over')
     assert.equal(transport.written, '')
   })
 
   test('bytes, ends and resets after the close are not heard', () => {
-    const { transport, observer, connection, take } = start()
+    const { transport, owner, connection, take } = start()
     const handler = take()
     connection.destroy(callersReason('destroyed', new Error('over')))
     transport.say(OK)
@@ -175,8 +187,7 @@ describe('Http1Connection', () => {
     assert.deepEqual(handler.statuses, [])
     transport.sink!.onTransportClosed(connectionReset())
     assert.equal(handler.error?.message, 'over')
-    assert.equal(observer.closed.length, 1)
-    assert.equal(observer.closed[0]!.reason.error.message, 'over')
+    assert.equal(owner.state, 'ended: over')
   })
 
   test('typeOfService is passed on', () => {
@@ -213,12 +224,11 @@ describe('Http1Connection', () => {
   })
 
   test('a transport that closes without a word', () => {
-    const { transport, observer, take } = start()
+    const { transport, owner, take } = start()
     const handler = take()
     transport.sink!.onTransportClosed(null)
     assert.match(handler.error?.message ?? '', /^closed/)
-    assert.equal(observer.closed[0]!.reason.error.message, 'closed')
-    assert.equal(observer.closed[0]!.left.idle, false)
+    assert.equal(owner.state, 'ended: closed')
   })
 
   test('a server that answers before it has the whole body: the rest is not sent, the connection not reused', async () => {

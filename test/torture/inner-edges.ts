@@ -30,9 +30,9 @@ const EDGES: readonly (readonly [
 ])[] = [
   [
     Http1Connection,
-    ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'canTake', 'take', 'rest', 'onInspected', 'onRestBegun'],
+    ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'offer', 'becomeIdle', 'onInspected', 'onRestBegun'],
   ],
-  [Http2Connection, ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'canTake', 'take', 'rest']],
+  [Http2Connection, ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'offer', 'becomeIdle']],
   [
     Http2Exchange,
     ['begin', 'onHead', 'onData', 'onEnd', 'onWritable', 'onChunk', 'onSourceEnd', 'onDeadline'],
