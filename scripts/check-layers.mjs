@@ -8,6 +8,7 @@ const PROTOCOL_LEAVES = [
   'protocol/ascii.ts',
   'protocol/failure.ts',
   'protocol/last-bytes.ts',
+  'base/empty.ts',
   'base/invariant.ts',
 ]
 const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol/header-names.ts']
@@ -20,7 +21,7 @@ const RULES = [
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
   { files: /^diagnostics-messages\.ts$/, may: [], types: ['net/', 'request/'] },
   { files: /^base\//, may: [] },
-  { files: /^protocol\/(ascii|failure|last-bytes)\.ts$/, may: [], alone: true },
+  { files: /^protocol\/(ascii|failure|last-bytes)\.ts$/, may: ['base/empty.ts'], alone: true },
   { files: /^protocol\/header-[a-z]+\.ts$/, may: [...PROTOCOL_LEAVES, ...FIELDS], alone: true },
   { files: /^protocol\/hpack\//, may: PROTOCOL_LEAVES },
   { files: /^protocol\/http1\//, may: [...PROTOCOL_LEAVES, ...FIELDS] },

@@ -5,14 +5,13 @@
  */
 // The global of this name is a getter, which is too slow for every read.
 import { Buffer } from 'node:buffer'
+import { NO_BYTES } from './empty.ts'
 
 /**
  * Up to here the runtime makes typed arrays within the heap, quicker than it takes them from the pool; to ask one for its
  * `buffer` is slow. A loop copies them quicker than a call into the runtime, too.
  */
 const SMALL_BYTES = 64
-
-const NO_BYTES: Buffer = Buffer.alloc(0)
 
 const scratch = Buffer.allocUnsafeSlow(SMALL_BYTES)
 
@@ -24,15 +23,12 @@ export function ownBytes(bytes: Buffer, start: number, end: number): Buffer {
 
 /** A copy in memory of its own. */
 export function copyBytes(bytes: Buffer, start: number, end: number): Buffer {
-  const length = end - start
-  if (length === 0) return NO_BYTES
-  return fill(Buffer.allocUnsafeSlow(length), bytes, start, end)
+  return fill(Buffer.allocUnsafeSlow(end - start), bytes, start, end)
 }
 
 /** A copy for ourselves, of which no caller gets a part. */
 export function keepBytes(bytes: Buffer, start: number, end: number): Buffer {
   const length = end - start
-  if (length === 0) return NO_BYTES
   const target = length <= SMALL_BYTES ? Buffer.allocUnsafeSlow(length) : Buffer.allocUnsafe(length)
   return fill(target, bytes, start, end)
 }

@@ -2,6 +2,7 @@
  * The bytes that came last, kept to recognise them. Under load a server sends the same head many times a second, and
  * comparing bytes costs a small part of parsing them.
  */
+import { NO_BYTES } from '../base/empty.ts'
 
 /** Longer pieces are not kept: few heads are longer, and each connection holds one. */
 const MAX_KEPT_BYTES = 1024
@@ -11,8 +12,6 @@ const FIRST_BYTES = 256
 
 /** Up to here a loop is faster than a call into the runtime. */
 const LOOP_BELOW_BYTES = 32
-
-const NO_BYTES = Buffer.alloc(0)
 
 export class LastBytes {
   /** Reused, and not a part of shared memory, all of which it would keep alive. */

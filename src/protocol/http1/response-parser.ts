@@ -6,6 +6,7 @@
  * A sink callback may pause, stop, announce a request or finish the parser: state changes first, the callback
  * comes last, and everything is read again after it. It must not call `execute` (see `executing`).
  */
+import { NO_BYTES } from '../../base/empty.ts'
 import { invariant } from '../../base/invariant.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import type { HeaderBlock } from '../header-block.ts'
@@ -54,8 +55,6 @@ export type ParseStatus = 'more' | 'paused' | 'upgraded' | 'failed' | 'ended'
 
 const LF = 0x0a
 const CR = 0x0d
-
-const NO_BYTES: Buffer = Buffer.alloc(0)
 
 // Phases of a connection. From UPGRADED on no more bytes are read.
 const BETWEEN = 0

@@ -4,6 +4,7 @@
  * of frames, or meaning. DATA is passed on in place as it arrives; the other types are handed over whole,
  * in place when they lie in one read, else joined in a buffer of at most `maxFrameSize`.
  */
+import { NO_BYTES } from '../../base/empty.ts'
 import {
   CONTINUATION,
   DATA,
@@ -104,8 +105,6 @@ const AT_SKIPPED = 3
 const AT_PAYLOAD = 4
 const STOPPED = 5
 
-const EMPTY = Buffer.alloc(0)
-
 export class FrameReader {
   readonly #handler: FrameHandler
   readonly #maxFrameSize: number
@@ -119,7 +118,7 @@ export class FrameReader {
   /** Bytes left of the present part: data, payload, or what is skipped. */
   #left = 0
   #padding = 0
-  #payload: Buffer = EMPTY
+  #payload: Buffer = NO_BYTES
 
   constructor(handler: FrameHandler, maxFrameSize: number) {
     this.#handler = handler
@@ -129,7 +128,7 @@ export class FrameReader {
   /** Reads nothing any more; also from inside a callback. */
   stop(): void {
     this.#at = STOPPED
-    this.#payload = EMPTY
+    this.#payload = NO_BYTES
   }
 
   receive(buf: Buffer, start: number, end: number): void {
@@ -281,7 +280,7 @@ export class FrameReader {
 
   #beginPayload(): void {
     this.#at = AT_PAYLOAD
-    if (this.#length === 0) this.#dispatch(EMPTY, 0)
+    if (this.#length === 0) this.#dispatch(NO_BYTES, 0)
   }
 
   #readPayload(buf: Buffer, position: number, end: number): number {
@@ -298,7 +297,7 @@ export class FrameReader {
     this.#left -= taken
     if (this.#left === 0) {
       const payload = this.#payload
-      this.#payload = EMPTY
+      this.#payload = NO_BYTES
       this.#dispatch(payload, 0)
     }
     return position + taken

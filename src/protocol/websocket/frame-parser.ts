@@ -58,7 +58,6 @@ export interface FrameSink {
 export type ParserStatus = 'reading' | 'paused' | 'ended'
 
 const LONGEST_HEAD = 10
-const NOTHING = Buffer.alloc(0)
 const BYTE_ORDER_MARK = 0xfeff
 
 export class FrameParser {
@@ -221,7 +220,7 @@ export class FrameParser {
     this.#controlLength += end - start
     if (this.#rest > 0) return
     this.#inPayload = false
-    const payload = this.#controlLength === 0 ? NOTHING : Buffer.alloc(this.#controlLength)
+    const payload = Buffer.alloc(this.#controlLength)
     this.#control.copy(payload, 0, 0, this.#controlLength)
     if (this.#opcode === PING) this.#sink.onPing(payload)
     else if (this.#opcode === CLOSE) this.#onClose(payload)

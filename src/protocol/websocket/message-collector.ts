@@ -2,6 +2,7 @@
  * The payload of one message on its way to a string or a buffer. Pieces are copied into one block of memory:
  * a peer that sends a message in single bytes makes us keep those bytes, not a buffer for each.
  */
+import { NO_BYTES } from '../../base/empty.ts'
 import { INFLATED_TOO_BIG, INVALID_UTF8, OUT_OF_MEMORY, type WebSocketFailure } from './failures.ts'
 import { TRUSTED_LENGTH } from './limits.ts'
 import { Utf8Validator } from './utf8.ts'
@@ -12,13 +13,11 @@ export type MessageBytes = Buffer<ArrayBuffer>
 /** The first block for a message whose length is not known. */
 const FIRST_BLOCK = 4096
 
-const NOTHING: MessageBytes = Buffer.alloc(0)
-
 export class MessageCollector {
   readonly #maxSize: number
   readonly #utf8 = new Utf8Validator()
   #text = false
-  #block: MessageBytes = NOTHING
+  #block: MessageBytes = NO_BYTES
   #length = 0
 
   /** 0 for any size. Only what inflates can exceed it: the parser looks at announced lengths. */
@@ -28,7 +27,7 @@ export class MessageCollector {
 
   start(text: boolean): void {
     this.#text = text
-    this.#block = NOTHING
+    this.#block = NO_BYTES
     this.#length = 0
     this.#utf8.reset()
   }
@@ -55,7 +54,7 @@ export class MessageCollector {
     if (failure !== null) return failure
     const block = this.#block
     const length = this.#length
-    this.#block = NOTHING
+    this.#block = NO_BYTES
     this.#length = 0
     if (this.#text) return this.#utf8.complete ? textOf(block, 0, length) : INVALID_UTF8
     if (length > 0 && length === block.length) return block

@@ -3,6 +3,7 @@
  * come back inflated on the other: inflating takes time, and this folder has none. The owner pauses the
  * receiver meanwhile.
  */
+import { NO_BYTES } from '../../base/empty.ts'
 import { INFLATE_FAILED, INVALID_WINDOW_BITS, type WebSocketFailure } from './failures.ts'
 import { FrameParser, type FrameSink, type ParserStatus } from './frame-parser.ts'
 import type { WebSocketLimits } from './limits.ts'
@@ -26,8 +27,6 @@ export interface ReceiverSink {
 
 /** `invalid`: it was agreed on with parameters that no inflater can be made from. */
 export type Compression = 'none' | 'deflate' | 'invalid'
-
-const NOTHING = Buffer.alloc(0)
 
 export class Receiver implements FrameSink {
   readonly #sink: ReceiverSink
@@ -74,7 +73,7 @@ export class Receiver implements FrameSink {
   }
 
   inflatedEnd(): void {
-    if (this.status !== 'ended') this.#finish(NOTHING, 0, 0)
+    if (this.status !== 'ended') this.#finish(NO_BYTES, 0, 0)
   }
 
   inflateFailed(): void {
