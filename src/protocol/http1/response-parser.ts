@@ -41,6 +41,7 @@ import {
   TUNNEL,
   UNWANTED_CONTINUE,
 } from './framing.ts'
+import type { ParsedHead } from './head-memory.ts'
 import type { HeadParser } from './head-parser.ts'
 import type { HeadParsers } from './head-parsers.ts'
 import { MAX_INTERIM_HEADS, MAX_LEADING_EMPTY_LINES } from './limits.ts'
@@ -189,16 +190,14 @@ export class ResponseParser {
           at = this.#between(bytes[at]!, at)
           break
         case HEAD:
-          at = this.#readHead(bytes, at, end)
+        case TRAILERS:
+          at = this.#readFields(bytes, at, end)
           break
         case COUNTED:
           at = this.#readCounted(bytes, at, end)
           break
         case CHUNKED:
           at = this.#readChunked(bytes, at, end)
-          break
-        case TRAILERS:
-          at = this.#readTrailers(bytes, at, end)
           break
         case UNTIL_CLOSE:
           this.#sink.onBody(bytes, at, end)
@@ -243,25 +242,24 @@ export class ResponseParser {
     return at
   }
 
-  #endFields(parser: HeadParser): void {
-    this.#head = null
-    this.#heads.takeBack(parser)
-  }
-
-  #readHead(bytes: Buffer, start: number, end: number): number {
+  /** Goes on with a head or with trailers. */
+  #readFields(bytes: Buffer, start: number, end: number): number {
     const parser = this.#head!
     const at = parser.consume(bytes, start, end)
-    if (parser.failure !== null) {
-      this.#adopt(parser.failure, at)
-    } else if (parser.done) {
-      this.#finishHead(parser, at)
+    if (parser.failure !== null) return this.#adopt(parser.failure, at)
+    if (!parser.done) return at
+    this.#head = null
+    this.#heads.takeBack(parser)
+    if (this.#phase === HEAD) {
+      this.#finishHead(parser.head!, at)
+    } else {
+      this.#trailers = parser.trailers
+      this.#phase = COMPLETE
     }
     return at
   }
 
-  #finishHead(parser: HeadParser, at: number): void {
-    const parsed = parser.head!
-    this.#endFields(parser)
+  #finishHead(parsed: ParsedHead, at: number): void {
     const framing = responseFraming(this.#expected.first, parsed.status, parsed.framing)
     this.#keepAlive = keepsAlive(parsed.version, framing, parsed.framing)
     const head = responseHead(parsed, framing, this.#keepAlive)
@@ -335,19 +333,6 @@ export class ResponseParser {
     chunked.take(stop - from)
     this.#sink.onBody(bytes, from, stop)
     return stop
-  }
-
-  #readTrailers(bytes: Buffer, start: number, end: number): number {
-    const parser = this.#head!
-    const at = parser.consume(bytes, start, end)
-    if (parser.failure !== null) {
-      this.#adopt(parser.failure, at)
-    } else if (parser.done) {
-      this.#trailers = parser.trailers
-      this.#endFields(parser)
-      this.#phase = COMPLETE
-    }
-    return at
   }
 
   #complete(at: number, end: number): void {
