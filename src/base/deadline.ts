@@ -1,41 +1,41 @@
 /**
- * One deadline that is armed again and again. A connection has a few of these for all its requests: arming it for
- * a later time than its timer runs to only notes that, and a timer that comes too early runs once more for the rest;
- * disarming leaves the timer to run out unheard, and `dispose` lets go of it.
+ * One deadline that is armed again and again. A connection has a few of these for all its requests. Arming it for
+ * later than its timer runs only notes the time; a timer that fires too early is set again for the rest. Disarming
+ * lets the timer run out without effect, `dispose` clears it.
  *
  * When time is up, the verdict waits for one turn of the event loop: after the process was blocked, timers
- * come before the bytes that arrived meanwhile, and what has arrived must not count as late.
+ * fire before the bytes that arrived meanwhile are read, and those bytes must not count as late.
  *
- * Timers are taken from the global object at each call, so that a fake clock sees them.
+ * Timers are taken from the global object at each call, so that a fake clock controls them.
  */
 import { now } from './clock.ts'
 
 type Timer = ReturnType<typeof setTimeout>
 
-/** Only its timers agree with `now()`: those of a fake clock are set anew each time. */
+/** Only its timers agree with `now()`; those of a fake clock are set again each time. */
 const runtimeSetTimeout = globalThis.setTimeout
 
 /** The runtime turns a longer delay into 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1
 
-/** Who is to know: one method instead of a function for each, because a connection or request has several. */
+/** An interface instead of a closure for each deadline: a connection or request has several. */
 export interface DeadlineOwner {
   onDeadline(deadline: Deadline): void
-  /** `onDeadline` threw. It is called by the runtime alone, which would end the process. */
+  /** `onDeadline` threw. It runs directly under the runtime, where an exception would end the process. */
   onBroken(error: Error): void
 }
 
 export class Deadline {
-  /** May change while it is not armed: a deadline whose timer still runs serves the next one. */
+  /** May change while the deadline is not armed: one whose timer still runs serves the next owner. */
   owner: DeadlineOwner | null
   #timer: Timer | null = null
   #isRuntimes = false
-  /** When the timer comes. */
+  /** When the timer fires. */
   #timerAt = 0
   #delay = 0
   /** When the wait began. */
   #since = 0
-  /** When it last began anew: it is over a delay later. */
+  /** When it last restarted: time is up a delay later. */
   #armedAt = 0
   /** Changes with each arming and disarming; 0 = not armed. */
   #armed = 0
@@ -49,7 +49,7 @@ export class Deadline {
     return this.#armed !== 0
   }
 
-  /** Starts anew with this many milliseconds; 0 disarms. `at` is for those who know the time. */
+  /** Restarts with this many milliseconds; 0 disarms. `at` saves a look at the clock. */
   arm(delay: number, at: number = now()): void {
     if (delay === 0) {
       this.#armed = 0
@@ -60,8 +60,7 @@ export class Deadline {
     this.#armedAt = at
     this.#delay = delay
     if (this.#timer !== null && this.#isRuntimes && this.#timerAt <= at + delay) return
-    this.dispose()
-    this.#armed = this.#armings
+    this.#clearTimer()
     this.#setTimer(delay, at)
   }
 
@@ -72,18 +71,18 @@ export class Deadline {
     this.#timer.unref?.()
   }
 
-  /** Starts anew with the delay it has, if it is armed. */
+  /** Restarts with the same delay, if it is armed. */
   refresh(): void {
     if (this.#armed !== 0) this.arm(this.#delay)
   }
 
-  /** Begins anew if it is armed, but the whole wait since it was armed or refreshed is no longer than so many delays. */
+  /** Restarts if it is armed, but limits the whole wait since it was armed or refreshed to this many delays. */
   extend(times: number, at: number = now()): void {
     if (this.#armed === 0) return
     const since = this.#since
     const delay = this.#delay
     const left = Math.min(delay, since + times * delay - at)
-    // Time that is up already is up a moment later, as for everybody else.
+    // Time that is up already is reported a moment later, as any other.
     this.arm(Math.max(left, 1), at)
     this.#since = since
     this.#delay = delay
@@ -94,8 +93,13 @@ export class Deadline {
     this.#armed = 0
   }
 
+  /** Disarms, and releases the timer. */
   dispose(): void {
     this.#armed = 0
+    this.#clearTimer()
+  }
+
+  #clearTimer(): void {
     if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
     this.#timer = null
   }
@@ -108,7 +112,7 @@ export class Deadline {
       const at = now()
       const left = deadline.#armedAt + deadline.#delay - at
       if (left >= 1) {
-        // No longer than it was armed for, whatever has become of the clock.
+        // Never longer than it was armed for, even if the clock was changed.
         deadline.#setTimer(Math.min(left, deadline.#delay), at)
         return
       }

@@ -1,7 +1,7 @@
 /**
  * An HTTP/1.1 connection between requests: that it is looked at before it is used again, and from when on it rests.
  */
-import { afterNextPoll, type PollWaiter } from '../base/next-poll.ts'
+import { afterPoll, type PollWaiter } from '../base/event-loop-poll.ts'
 
 /**
  * Whether the connection was looked at since something last ran on it. Bytes or a FIN may wait in the kernel, and
@@ -47,7 +47,7 @@ export class Http1Idleness implements PollWaiter {
   inspect(): boolean {
     if (this.#inspection === 'due') {
       this.#inspection = 'pending'
-      this.#poll = afterNextPoll(this, this.#poll)
+      this.#poll = afterPoll(this, this.#poll)
     }
     return this.#inspection === 'done'
   }
@@ -65,7 +65,7 @@ export class Http1Idleness implements PollWaiter {
     if (this.#inspection === 'done') this.#inspection = 'due'
     if (this.#rest !== 'none') return
     this.#rest = 'due'
-    this.#poll = afterNextPoll(this, this.#poll)
+    this.#poll = afterPoll(this, this.#poll)
   }
 
   /** The connection is gone. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { describe, test } from 'node:test'
-import { afterNextPoll } from '../../src/base/next-poll.ts'
+import { afterPoll } from '../../src/base/event-loop-poll.ts'
 
 function onBroken(error: Error): void {
   throw error
@@ -10,7 +10,7 @@ function onBroken(error: Error): void {
 
 /** Resolves when the loop has polled, for the tests that follow an unusual order. */
 function polled(): Promise<void> {
-  return new Promise((resolve) => afterNextPoll({ onPolled: () => resolve(), onBroken }))
+  return new Promise((resolve) => afterPoll({ onPolled: () => resolve(), onBroken }))
 }
 
 describe('waiting for the next poll', () => {
@@ -28,7 +28,7 @@ describe('waiting for the next poll', () => {
         // The second piece is in the kernel before anything else happens here.
         peer.write('second')
         socket.once('data', (bytes) => order.push(String(bytes)))
-        afterNextPoll({
+        afterPoll({
           onPolled() {
             order.push('polled')
             resolve()
@@ -51,11 +51,11 @@ describe('waiting for the next poll', () => {
   test('is told once to who says that it waits for that one already, and again for a later one', async () => {
     const told: number[] = []
     const waiter = { onPolled: (poll: number) => told.push(poll), onBroken }
-    const first = afterNextPoll(waiter)
-    assert.equal(afterNextPoll(waiter, first), first)
+    const first = afterPoll(waiter)
+    assert.equal(afterPoll(waiter, first), first)
     // The first of the two immediates: what is asked for now needs another poll.
     await new Promise((resolve) => setImmediate(resolve))
-    const second = afterNextPoll(waiter, first)
+    const second = afterPoll(waiter, first)
     assert.equal(second, first + 1)
     await polled()
     assert.deepEqual(told, [first, second])
@@ -72,7 +72,7 @@ describe('waiting for the next poll', () => {
     )
     const told: string[] = []
     for (const name of ['a', 'b', 'c']) {
-      afterNextPoll({
+      afterPoll({
         onPolled() {
           told.push(name)
           if (name === 'b') throw new Error('from a waiter')
