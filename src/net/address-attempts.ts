@@ -4,7 +4,7 @@
  *
  * The socket must be returned before the host is resolved, so the first socket is opened at once, with a
  * `lookup` that keeps the whole answer of the resolver and lets that socket try the first address. Nearly
- * always this is the socket that ends up connected. Each further address gets a socket of its own:
+ * always this is the socket that ends up connected. Each further address gets another socket:
  *
  * - `sequence`: the next address is tried when the one before has failed;
  * - `race`: also when the one before is slow; that one keeps running, the first to connect wins and the rest
@@ -12,14 +12,23 @@
  * - `single`: the runtime resolves and takes the first address.
  *
  * Only reaching the address counts. A TLS failure after that is final: it is about the host, not the address.
- * Destroying the returned socket ends the connect while that socket is still trying ; `abandonConnect` always
- * does, also when later addresses are being tried.
+ * Destroying the returned socket ends the connect while that socket is still trying; `abandonConnect` also ends it
+ * when later addresses are being tried.
  */
 
-import type { LookupAddress, LookupOptions } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import type { LookupFunction, Socket } from 'node:net'
-import { loadDns, loadNet } from '../base/lazy-modules.ts'
-import { AbortError, ConnectTimeoutError } from '../errors.ts'
+import { loadDns } from '../base/lazy-modules.ts'
+import type { ConnectTimeoutError } from '../errors.ts'
+import { interleaveFamilies, lookupOf, resolveAll } from './addresses.ts'
+import {
+  type AddressError,
+  AddressesError,
+  aborted,
+  isAboutAddress,
+  isTimedOutAggregate,
+  timeoutError,
+} from './connect-errors.ts'
 import { release, startConnectTimeout } from './connect-timeout.ts'
 
 export type AddressPolicy = 'single' | 'sequence' | 'race'
@@ -52,47 +61,24 @@ interface Attempt {
   readonly onClose: () => void
 }
 
-/** An error of one address, as found in {@link AddressesError.errors}. */
-export interface AddressError extends Error {
-  code?: string
-  address?: string
-  port?: number
-  family?: number
-  /** Milliseconds from the start of this attempt to its failure. */
-  elapsed?: number
-}
-
 /** RFC 8305 §5: the delay between attempts must not be less than 10 ms. */
 const LEAST_ATTEMPT_DELAY = 10
 
 /** The resolver's answer may be chosen by an attacker; no honest host has as many addresses. */
 const MAX_ADDRESSES = 64
 
-/** Stands for an empty answer; the runtime refuses it with an error of its own. */
+/** For an empty answer; the runtime refuses it with its own error. */
 const NO_ADDRESS: LookupAddress = { address: '', family: 0 }
 
 /** Returned sockets whose connect has not been decided. */
 const undecided = new WeakMap<Socket, AddressAttempts>()
 
-/** When the address of a socket was reached; what follows, as with TLS, is not the network's time. */
+/** When the address of a socket was reached; the time of a TLS handshake comes after it. */
 const reached = new WeakMap<object, number>()
 
 /** When the TCP connection of a socket that was opened here was up, on the clock of `performance.now()`. */
 export function reachedAt(socket: object): number | null {
   return reached.get(socket) ?? null
-}
-
-/** No address of the host could be reached. `code` is that of the first error. */
-export class AddressesError extends AggregateError {
-  declare readonly errors: AddressError[]
-  readonly code: string | undefined
-
-  // No message, as the runtime has none for its own: what there is to say is in `errors`.
-  constructor(errors: readonly AddressError[]) {
-    super(errors)
-    this.name = 'AggregateError'
-    this.code = errors[0]?.code
-  }
 }
 
 /** Ends the connect that returned this socket, whichever socket is trying now. Returns those that were destroyed. */
@@ -262,7 +248,7 @@ export class AddressAttempts {
     }
   }
 
-  /** A socket that closes without an error before it is connected was destroyed by whoever holds it. */
+  /** A socket that closes without an error before it is connected was destroyed by its holder. */
   #onClose(attempt: Attempt): void {
     this.#release(attempt)
     this.#fail(aborted())
@@ -293,7 +279,7 @@ export class AddressAttempts {
   #release(attempt: Attempt): void {
     if (!this.#running.delete(attempt)) return
     const socket = attempt.socket
-    // From here on errors belong to whoever gets the socket; before they listen none may end the process.
+    // From here on errors belong to the new owner of the socket; until it listens, none may end the process.
     socket.on('error', ignoreError)
     socket.off('connect', attempt.onConnect)
     socket.off(this.#options.readyEvent, attempt.onReady)
@@ -329,85 +315,15 @@ export class AddressAttempts {
   }
 }
 
-function timeoutError(
-  { hostname, port, timeout }: AttemptOptions,
-  attempted: readonly string[],
-  cause?: Error,
-): ConnectTimeoutError {
-  const where =
-    attempted.length === 0
-      ? `attempted address: ${hostname}:${port}`
-      : `attempted addresses: ${attempted.join(', ')}`
-  const message = `Connect Timeout Error (${where}, timeout: ${timeout}ms)`
-  return new ConnectTimeoutError(message, cause === undefined ? undefined : { cause })
-}
-
 /** The answer for a connect whose sockets were all collected, for example after a lookup without an answer. */
 function lostConnect(options: AttemptOptions, callback: AttemptCallback): () => void {
   return () => callback(timeoutError(options, []))
-}
-
-/** Asks for all addresses; takes the answer of resolvers that only know how to give one. */
-function resolveAll(
-  lookup: LookupFunction,
-  hostname: string,
-  options: LookupOptions,
-  callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
-): void {
-  lookup(hostname, { ...options, all: true }, (error, answer) => {
-    if (error) callback(error, [])
-    else callback(null, (Array.isArray(answer) ? answer : [answer]).map(asAddress))
-  })
-}
-
-/** What is no address keeps its place with family 0: the runtime refuses it with an error of its own. */
-function asAddress(entry: LookupAddress | string): LookupAddress {
-  const address = typeof entry === 'string' ? entry : String(entry?.address)
-  return { address, family: loadNet().isIP(address) }
-}
-
-/**
- * Whether another address may fare better: system errors (`ECONNREFUSED` …) and an answer of the resolver
- * that is no address. Any other error was handed in from outside with `destroy(error)` or a signal.
- */
-function isAboutAddress(error: AddressError): boolean {
-  return /^E[A-Z0-9]+$/.test(error.code ?? '') || error.code === 'ERR_INVALID_IP_ADDRESS'
-}
-
-/** A `lookup` that always answers with this address, in the shape asked for. */
-export function lookupOf(address: LookupAddress): LookupFunction {
-  return (_hostname, options, callback) => {
-    if (options.all) callback(null, [address])
-    else callback(null, address.address, address.family)
-  }
-}
-
-/** Alternates the families, beginning with that of the first address (RFC 8305 §4). */
-export function interleaveFamilies(addresses: readonly LookupAddress[]): LookupAddress[] {
-  const family = addresses[0]?.family
-  const same = addresses.filter((address) => address.family === family)
-  const other = addresses.filter((address) => address.family !== family)
-  const ordered: LookupAddress[] = []
-  for (let i = 0; i < same.length || i < other.length; i++) {
-    if (i < same.length) ordered.push(same[i]!)
-    if (i < other.length) ordered.push(other[i]!)
-  }
-  return ordered
-}
-
-function isTimedOutAggregate(error: AddressError & { errors?: unknown }): boolean {
-  if (!Array.isArray(error.errors)) return false
-  return error.code === 'ETIMEDOUT' || error.errors.some((member) => member?.code === 'ETIMEDOUT')
 }
 
 /** The runtime's own list, present when it tried several addresses by itself. */
 function attemptedByRuntime(socket: Socket | null): readonly string[] {
   const list = socket?.autoSelectFamilyAttemptedAddresses
   return Array.isArray(list) ? list : []
-}
-
-function aborted(): AbortError {
-  return new AbortError('The connect was aborted: its socket was destroyed before it was connected')
 }
 
 function ignoreError(): void {}

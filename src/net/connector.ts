@@ -15,9 +15,10 @@ import { coverPollution } from '../base/own-options.ts'
 import { asciiHost, serverNameOf, withoutBrackets } from '../base/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { AddressPolicy, AttemptCallback } from './address-attempts.ts'
-import { AddressAttempts, lookupOf } from './address-attempts.ts'
+import { AddressAttempts } from './address-attempts.ts'
+import { lookupOf } from './addresses.ts'
 import { SlabInlet } from './slab-inlet.ts'
-import { sessionKey, TlsSessionCache } from './tls-session-cache.ts'
+import { keepSessions, sessionKey, TlsSessionCache } from './tls-session-cache.ts'
 
 export { abandonConnect, reachedAt } from './address-attempts.ts'
 
@@ -354,40 +355,6 @@ function openSecureSocket(settings: Settings, target: Target, options: SocketOpt
   const socket = loadTls().connect(options as unknown as ConnectionOptions)
   keepSessions(socket, settings.sessions, key)
   return socket
-}
-
-/**
- * Stores the sessions of this socket once its server has proved who it is. One that comes before that (TLS
- * 1.2) waits: to resume the session of an impostor would skip the very check it failed.
- */
-function keepSessions(socket: TLSSocket, sessions: TlsSessionCache, key: string): void {
-  let reached = !socket.connecting
-  let verified = false
-  let early: Buffer | null = null
-  const onError = (): void => {
-    // The session may be at fault, unless not even the address was reached.
-    if (reached) sessions.delete(key)
-  }
-  socket.on('session', (session: Buffer) => {
-    if (!verified) early = session
-    else if (hasServerName(socket)) sessions.set(key, session)
-  })
-  socket.once('error', onError)
-  socket.once('connect', () => {
-    reached = true
-  })
-  socket.once('secureConnect', () => {
-    verified = true
-    socket.off('error', onError)
-    if (early !== null && hasServerName(socket)) sessions.set(key, early)
-    early = null
-  })
-}
-
-/** With `rejectUnauthorized: false` a wrong name goes through; a resumed session would no longer show it. */
-function hasServerName(socket: TLSSocket): boolean {
-  const problem: unknown = socket.authorizationError
-  return problem !== 'ERR_TLS_CERT_ALTNAME_INVALID'
 }
 
 /** The types under the names that programs written for undici use. */

@@ -3,6 +3,7 @@
  * options; the key holds everything else a session depends on. A resumed handshake skips the check of the
  * server's identity, so a session must never meet another host or port (CVE-2026-48934).
  */
+import type { TLSSocket } from 'node:tls'
 
 /** Sessions are held weakly: under memory pressure a full handshake is the better price. */
 export class TlsSessionCache {
@@ -52,4 +53,38 @@ export class TlsSessionCache {
 /** `servername` and `hostname` both count: one name may be presented to several hosts. */
 export function sessionKey(servername: string | null, hostname: string, port: string | number): string {
   return `${servername ?? ''}|${hostname}|${port}`
+}
+
+/**
+ * Stores the sessions of this socket once its server has proved who it is. One that comes before that (TLS
+ * 1.2) waits: to resume the session of an impostor would skip the very check it failed.
+ */
+export function keepSessions(socket: TLSSocket, sessions: TlsSessionCache, key: string): void {
+  let reached = !socket.connecting
+  let verified = false
+  let early: Buffer | null = null
+  const onError = (): void => {
+    // The session may be at fault, unless not even the address was reached.
+    if (reached) sessions.delete(key)
+  }
+  socket.on('session', (session: Buffer) => {
+    if (!verified) early = session
+    else if (hasServerName(socket)) sessions.set(key, session)
+  })
+  socket.once('error', onError)
+  socket.once('connect', () => {
+    reached = true
+  })
+  socket.once('secureConnect', () => {
+    verified = true
+    socket.off('error', onError)
+    if (early !== null && hasServerName(socket)) sessions.set(key, early)
+    early = null
+  })
+}
+
+/** With `rejectUnauthorized: false` a wrong name goes through; a resumed session would no longer show it. */
+function hasServerName(socket: TLSSocket): boolean {
+  const problem: unknown = socket.authorizationError
+  return problem !== 'ERR_TLS_CERT_ALTNAME_INVALID'
 }

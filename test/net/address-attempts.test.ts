@@ -8,13 +8,10 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { ConnectTimeoutError } from '../../src/errors.ts'
-import type { AddressError, AttemptOptions } from '../../src/net/address-attempts.ts'
-import {
-  AddressAttempts,
-  AddressesError,
-  abandonConnect,
-  interleaveFamilies,
-} from '../../src/net/address-attempts.ts'
+import type { AttemptOptions } from '../../src/net/address-attempts.ts'
+import { AddressAttempts, abandonConnect } from '../../src/net/address-attempts.ts'
+import { interleaveFamilies } from '../../src/net/addresses.ts'
+import { type AddressError, AddressesError } from '../../src/net/connect-errors.ts'
 
 /** A socket that does nothing until the test says so. */
 class ScriptedSocket extends EventEmitter {

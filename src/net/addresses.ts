@@ -1,0 +1,44 @@
+/** The addresses of a host: asking for all of them, their order, and a lookup that answers with one of them. */
+import type { LookupAddress, LookupOptions } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { loadNet } from '../base/lazy-modules.ts'
+
+/** Asks for all addresses; accepts the answer of a resolver that only gives one. */
+export function resolveAll(
+  lookup: LookupFunction,
+  hostname: string,
+  options: LookupOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
+): void {
+  lookup(hostname, { ...options, all: true }, (error, answer) => {
+    if (error) callback(error, [])
+    else callback(null, (Array.isArray(answer) ? answer : [answer]).map(asAddress))
+  })
+}
+
+/** An entry that is not an address keeps its place with family 0: the runtime refuses it with its own error. */
+function asAddress(entry: LookupAddress | string): LookupAddress {
+  const address = typeof entry === 'string' ? entry : String(entry?.address)
+  return { address, family: loadNet().isIP(address) }
+}
+
+/** A `lookup` that always answers with this address, in the shape asked for. */
+export function lookupOf(address: LookupAddress): LookupFunction {
+  return (_hostname, options, callback) => {
+    if (options.all) callback(null, [address])
+    else callback(null, address.address, address.family)
+  }
+}
+
+/** Alternates the families, beginning with that of the first address (RFC 8305 §4). */
+export function interleaveFamilies(addresses: readonly LookupAddress[]): LookupAddress[] {
+  const family = addresses[0]?.family
+  const same = addresses.filter((address) => address.family === family)
+  const other = addresses.filter((address) => address.family !== family)
+  const ordered: LookupAddress[] = []
+  for (let i = 0; i < same.length || i < other.length; i++) {
+    if (i < same.length) ordered.push(same[i]!)
+    if (i < other.length) ordered.push(other[i]!)
+  }
+  return ordered
+}
