@@ -1,18 +1,31 @@
 /**
- * `request`, `stream`, `pipeline`, `connect` and `upgrade` as functions that take a URL, and the dispatcher to
- * use in their options (contract: dispatcher.md 16).
+ * `request`, `stream`, `pipeline`, `connect` and `upgrade` as functions that take a URL, and in their options the
+ * dispatcher to use. An object that has nothing but `dispatch` will do.
  */
 import type { Duplex } from 'node:stream'
-import type { ConnectCallback, ConnectData, ConnectOptions } from '../api/connect.ts'
-import type { PipelineHandlerFunction, PipelineOptions } from '../api/pipeline.ts'
-import type { RawRequestOptions, RequestCallback, RequestOptions, ResponseData } from '../api/request.ts'
-import type { StreamCallback, StreamData, StreamFactory, StreamOptions } from '../api/stream.ts'
-import type { UpgradeCallback, UpgradeData, UpgradeOptions } from '../api/upgrade.ts'
+import { type ConnectCallback, type ConnectData, type ConnectOptions, connectOn } from '../api/connect.ts'
+import { type PipelineHandlerFunction, type PipelineOptions, pipelineOn } from '../api/pipeline.ts'
+import {
+  type RawRequestOptions,
+  type RequestCallback,
+  type RequestOptions,
+  type ResponseData,
+  requestOn,
+} from '../api/request.ts'
+import {
+  type StreamCallback,
+  type StreamData,
+  type StreamFactory,
+  type StreamOptions,
+  streamOn,
+} from '../api/stream.ts'
+import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
 import { type OriginProblem, originWithin, parseOrigin } from '../base/origin.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import type { HttpMethod } from '../request/dispatch-options.ts'
-import { Dispatcher } from './dispatcher.ts'
+import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import { getGlobalDispatcher } from './global.ts'
 
 /** A URL, or an object with the parts of one, which then serves as the options, too. */
@@ -46,7 +59,7 @@ export type WithUrl<T> = Omit<T, 'origin' | 'path' | 'method'> & {
   method?: HttpMethod | null | undefined
 }
 
-type Method = 'request' | 'stream' | 'pipeline' | 'connect' | 'upgrade'
+type Given<T> = WithUrl<T> | null | undefined
 
 /**
  * Sends a request and gives its response as soon as the head is there.
@@ -68,8 +81,13 @@ export function request<TOpaque = null>(
   url: UrlInput,
   opts?: WithUrl<RequestOptions<TOpaque>>,
 ): Promise<ResponseData<TOpaque>>
-export function request(url: UrlInput, ...rest: unknown[]): unknown {
-  return call('request', url, rest)
+export function request<TOpaque, THeaders>(
+  url: UrlInput,
+  opts?: Given<RequestOptions<TOpaque>> | RequestCallback<TOpaque, THeaders>,
+  callback?: RequestCallback<TOpaque, THeaders>,
+): Promise<ResponseData<TOpaque, THeaders>> | void {
+  if (typeof opts === 'function') return requestOn(...target<RequestOptions<TOpaque>>(url, null), opts)
+  return requestOn(...target(url, opts), callback)
 }
 
 /** Sends a request and writes the response body to the Writable that `factory` returns for its head. */
@@ -85,8 +103,16 @@ export function stream<TOpaque = null>(
   opts: WithUrl<StreamOptions<TOpaque>> | null | undefined,
   factory: StreamFactory<TOpaque>,
 ): Promise<StreamData<TOpaque>>
-export function stream(url: UrlInput, ...rest: unknown[]): unknown {
-  return call('stream', url, rest)
+export function stream<TOpaque>(
+  url: UrlInput,
+  opts: Given<StreamOptions<TOpaque>> | StreamFactory<TOpaque>,
+  factory?: StreamFactory<TOpaque> | StreamCallback<TOpaque>,
+  callback?: StreamCallback<TOpaque>,
+): Promise<StreamData<TOpaque>> | void {
+  if (typeof opts === 'function') {
+    return streamOn(...target<StreamOptions<TOpaque>>(url, null), opts, factory as StreamCallback<TOpaque>)
+  }
+  return streamOn(...target(url, opts), factory as StreamFactory<TOpaque>, callback)
 }
 
 /** A Duplex: written to, it is the request body; read from, it is what `handler` makes of the response. */
@@ -96,8 +122,13 @@ export function pipeline<TOpaque = null>(
   handler: PipelineHandlerFunction<TOpaque>,
 ): Duplex
 export function pipeline(url: UrlInput, handler: PipelineHandlerFunction): Duplex
-export function pipeline(url: UrlInput, ...rest: unknown[]): unknown {
-  return call('pipeline', url, rest)
+export function pipeline<TOpaque>(
+  url: UrlInput,
+  opts: Given<PipelineOptions<TOpaque>> | PipelineHandlerFunction<TOpaque>,
+  handler?: PipelineHandlerFunction<TOpaque>,
+): Duplex {
+  if (typeof opts === 'function') return pipelineOn(...target<PipelineOptions<TOpaque>>(url, null), opts)
+  return pipelineOn(...target(url, opts), handler!)
 }
 
 /** Sends CONNECT for `opts.path`; gives the socket, which then belongs to the caller. */
@@ -111,8 +142,13 @@ export function connect<TOpaque = null>(
   url: UrlInput,
   opts?: WithUrl<ConnectOptions<TOpaque>>,
 ): Promise<ConnectData<TOpaque>>
-export function connect(url: UrlInput, ...rest: unknown[]): unknown {
-  return call('connect', url, rest)
+export function connect<TOpaque>(
+  url: UrlInput,
+  opts?: Given<ConnectOptions<TOpaque>> | ConnectCallback<TOpaque>,
+  callback?: ConnectCallback<TOpaque>,
+): Promise<ConnectData<TOpaque>> | void {
+  if (typeof opts === 'function') return connectOn(...target<ConnectOptions<TOpaque>>(url, null, false), opts)
+  return connectOn(...target(url, opts, false), callback)
 }
 
 /** Asks to switch protocols; gives the socket, which then belongs to the caller. */
@@ -126,25 +162,27 @@ export function upgrade<TOpaque = null>(
   url: UrlInput,
   opts?: WithUrl<UpgradeOptions<TOpaque>>,
 ): Promise<UpgradeData<TOpaque>>
-export function upgrade(url: UrlInput, ...rest: unknown[]): unknown {
-  return call('upgrade', url, rest)
+export function upgrade<TOpaque>(
+  url: UrlInput,
+  opts?: Given<UpgradeOptions<TOpaque>> | UpgradeCallback<TOpaque>,
+  callback?: UpgradeCallback<TOpaque>,
+): Promise<UpgradeData<TOpaque>> | void {
+  if (typeof opts === 'function') return upgradeOn(...target<UpgradeOptions<TOpaque>>(url, null), opts)
+  return upgradeOn(...target(url, opts), callback)
 }
 
-function call(method: Method, url: UrlInput, args: unknown[]): unknown {
-  const [opts, ...rest] = typeof args[0] === 'function' ? [null, ...args] : args
-  const [dispatcher, options] = resolve(method, url, opts)
-  // Also for an object that has nothing but `dispatch`: the five methods need no more than that.
-  const invoke = Dispatcher.prototype[method] as (this: unknown, ...args: unknown[]) => unknown
-  return invoke.call(dispatcher, options, ...rest)
-}
-
-function resolve(method: Method, url: UrlInput, opts: unknown): [dispatcher: Dispatcher, options: object] {
+/** The dispatcher to use, and the options with the place that the URL names. That of a CONNECT is not a path. */
+function target<T extends object>(
+  url: UrlInput,
+  opts: Given<T>,
+  isPath = true,
+): [dispatcher: Dispatching, options: T] {
   if (!url || (typeof url !== 'string' && typeof url !== 'object'))
     throw new InvalidArgumentError('invalid url')
   if (opts !== null && opts !== undefined && typeof opts !== 'object') {
     throw new InvalidArgumentError('invalid opts')
   }
-  const given = { ...((opts ?? (typeof url === 'object' ? url : {})) as WithUrl<RequestOptions>) }
+  const given = { ...((opts ?? (typeof url === 'object' ? url : {})) as WithUrl<DispatchOptions>) }
   const own = withoutPollution(given) as typeof given & { agent?: unknown }
   const { dispatcher, agent, ...options } = own
   if (agent) throw new InvalidArgumentError('unsupported opts.agent. Did you mean opts.client?')
@@ -154,11 +192,10 @@ function resolve(method: Method, url: UrlInput, opts: unknown): [dispatcher: Dis
   const resolved = {
     ...options,
     origin: place.origin,
-    // The target of a CONNECT is no path.
-    path: method === 'connect' || place.path.startsWith('/') ? place.path : `/${place.path}`,
+    path: isPath && !place.path.startsWith('/') ? `/${place.path}` : place.path,
     method: own.method || (own.body ? 'PUT' : 'GET'),
   }
-  return [dispatcher || getGlobalDispatcher(), resolved]
+  return [dispatcher || getGlobalDispatcher(), withoutPollution(resolved) as object as T]
 }
 
 function splitUrl(url: UrlInput): { origin: string; path: string } {
@@ -174,7 +211,7 @@ function splitUrl(url: UrlInput): { origin: string; path: string } {
     protocol: part('protocol'),
     hostname: part('hostname'),
     port: part('port'),
-    // What is no string is for the checks of the origin to refuse.
+    // The checks of the origin refuse anything but a string.
     path: text('path') === '' ? part('path') : null,
     pathname: text('pathname') === '' ? part('pathname') : null,
   })
