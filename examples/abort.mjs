@@ -1,4 +1,4 @@
-// One signal for several requests, and a response that is given up halfway.
+// One signal for several requests, and a response that is aborted halfway.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -30,7 +30,7 @@ const { body } = await pool.request({ path: '/endless', method: 'GET' })
 let received = 0
 for await (const chunk of body) {
   received += chunk.length
-  // Leaving the loop destroys the body, and with it the request.
+  // Leaving the loop destroys the body and aborts the request.
   if (received > 100_000) break
 }
 console.log(`took ${received} bytes of an endless response`)

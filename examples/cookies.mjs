@@ -1,4 +1,4 @@
-// A session: the cookie a server sets goes back with the next request.
+// A session: the next request sends back the cookie that the server has set.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'

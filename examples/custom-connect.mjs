@@ -1,4 +1,4 @@
-// A Unix socket, and a connect function that looks at the server's certificate before it is trusted.
+// A Unix socket, and a connect function that inspects the server's certificate before trusting it.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -26,7 +26,7 @@ rmSync(folder, { recursive: true, force: true })
 
 const server = https.createServer({ key: pem('localhost-key'), cert: pem('localhost') }, answer)
 await once(server.listen(0, '127.0.0.1'), 'listening')
-// Without a session cache: a resumed handshake shows no certificate.
+// Without a session cache: a resumed handshake has no certificate.
 const connector = buildConnector({ ca: pem('ca'), maxCachedSessions: 0 })
 const pinned = (fingerprint) =>
   new Client(`https://localhost:${server.address().port}`, {

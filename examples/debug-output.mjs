@@ -1,5 +1,5 @@
-// What RUNTIME_DEBUG=core prints for one request. The variable is read when the library is loaded, so this
-// program starts itself again with it.
+// Shows the output of RUNTIME_DEBUG=core for one request. The variable is read when the library is loaded, so
+// this program starts itself again with it.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// HTTP/2 over TLS, where the server chooses it, and over cleartext: many requests at once on one connection.
+// HTTP/2 over TLS, selected by the server, and over cleartext: many requests at once on one connection.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

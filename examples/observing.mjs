@@ -1,4 +1,4 @@
-// Where the time of a request goes: its timings, and the diagnostics channels while it runs.
+// Where a request spends its time: its timings, and the diagnostics channels while it runs.
 import assert from 'node:assert/strict'
 import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
 // The origin that the snippets of README.md and docs/ talk to: `node examples/origin.mjs`.
-// All on loopback; the keys beside this file are public, so use them for nothing else.
+// All on loopback. The keys beside this file are public, so do not use them for anything else.
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import http2 from 'node:http2'
@@ -7,7 +7,7 @@ import net from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { WebSocketServer } from 'ws'
 
-/** What the snippets call these servers; a test maps each to a free port. */
+/** The ports that the snippets use; a test maps each to a free port. */
 export const PORTS = { http: 3000, otherHttp: 3001, h2c: 3002, https: 3443, mutualTls: 3444 }
 
 const pem = (name) => readFileSync(new URL(`./${name}.pem`, import.meta.url))
@@ -16,7 +16,7 @@ const identity = { key: pem('localhost-key'), cert: pem('localhost') }
 /** Milliseconds: long enough for a reader who types. */
 const KEEP_ALIVE = 60_000
 
-/** Paths that have been asked for once: `/flaky/…` answers from the second time on. */
+/** Paths that were requested once: `/flaky/…` answers from the second time on. */
 const seen = new Set()
 
 function answer(request, response) {
@@ -79,7 +79,7 @@ function answer(request, response) {
       // Never answers.
       return
     case 'stall':
-      // The first half of a body, and no other.
+      // Only the first half of a body.
       response.setHeader('content-length', 10)
       response.write('first')
       return
@@ -100,14 +100,14 @@ function answer(request, response) {
   }
 }
 
-/** The connection goes without an answer. */
+/** Ends the connection without an answer. */
 function lose(request) {
   const session = request.stream?.session
   if (session) session.destroy()
   else request.socket.destroy()
 }
 
-/** `upgrade: echo` sends back what comes; `upgrade: websocket` does so with messages. */
+/** `upgrade: echo` echoes bytes; `upgrade: websocket` echoes messages. */
 function switchProtocols(webSockets, request, socket, head) {
   socket.on('error', () => {})
   if (request.headers.upgrade.toLowerCase() === 'websocket') {
@@ -141,7 +141,7 @@ function tunnel(request, socket, head) {
  * Starts all servers on loopback.
  *
  * @param {Record<keyof typeof PORTS, number>} ports 0 for a free one
- * @returns the ports they listen on, and how to end them
+ * @returns the ports they listen on, and a function that stops them
  */
 export async function startOrigins(ports) {
   const webSockets = new WebSocketServer({ noServer: true })

@@ -1,4 +1,4 @@
-// A request, a POST with JSON, and what an error says.
+// A request, a POST with JSON, and the contents of an error.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'

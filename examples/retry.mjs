@@ -1,4 +1,4 @@
-// An interceptor that sends a request again where the error says that it may.
+// An interceptor that sends a request again if the error allows it.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -26,7 +26,7 @@ class RetryHandler extends DecoratorHandler {
   onResponseError(controller, error) {
     const harmless = error.retrySafety === 'idempotent-only' && IDEMPOTENT.has(this.#options.method)
     const again = error.retrySafety === 'safe' || harmless
-    // Once a head was handed on, its receiver cannot begin again.
+    // Once the head was forwarded, the next handler cannot start over.
     if (!again || this.#answered || this.#attempt === 3) {
       super.onResponseError(controller, error)
       return
@@ -52,7 +52,7 @@ assert.equal(await body.text(), 'at last')
 assert.equal(asked, 3)
 console.log(`answered after ${asked} attempts`)
 
-// The server may have processed it, and twice is not harmless.
+// The server may have processed it, and repeating it is not harmless.
 await assert.rejects(client.request({ path: '/', method: 'POST', body: 'x' }), { code: 'UND_ERR_SOCKET' })
 assert.equal(asked, 4)
 

@@ -1,4 +1,4 @@
-// A large body out of a generator, through a server, into a hash: nothing of it is held in memory as a whole.
+// A large body from a generator, through a server, into a hash: it is never held in memory as a whole.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'

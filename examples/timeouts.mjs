@@ -1,4 +1,4 @@
-// A limit for the head, one for the body, and one for all of it.
+// A limit for the head, one for the body, and one for the whole request.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'

@@ -1,4 +1,4 @@
-// A private authority, a client certificate, and what is said of a certificate for another name.
+// A private authority, a client certificate, and the error for a certificate with another name.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
