@@ -1,8 +1,8 @@
-// The bar chart for the README: requests per second, one panel for each scenario, each with a scale of its own.
+// The bar chart for the README: requests per second, one panel for each scenario, each with its own scale.
 import { isPeer, SUBJECT } from './candidates/index.mjs'
 import { format } from './report.mjs'
 
-/** Scenarios of the chart, as far as they were measured; any throughput scenario when none of them was. */
+/** Scenarios of the chart that were measured, or, if none was, all throughput scenarios. */
 const CHARTED = ['h1-get', 'h1-pipeline-10', 'h1-pool-50', 'h1-post-1k', 'h2c-100', 'h2-100', 'h2c-64k']
 
 const WIDTH = 760

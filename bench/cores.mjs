@@ -1,4 +1,4 @@
-// Which core runs what: the server on the last one, what is measured on the one before it.
+// Assigns the cores: the last one to the server, the one before it to the measured client.
 import { availableParallelism } from 'node:os'
 import { programPath } from './prepare.mjs'
 

@@ -1,10 +1,10 @@
-// A TCP relay that hands on every byte a fixed time after it came. It delays, it does not limit: the two hops
-// of loopback have no latency of their own, so no TCP window gets in the way and what is seen is what the
-// client's protocol makes of the distance (HTTP/2 windows above all).
+// A TCP relay that forwards every byte after a fixed delay. It delays but does not limit: the two hops on
+// loopback have no latency, so TCP windows play no part. The result shows how the client's protocol copes with
+// the distance, above all with HTTP/2 windows.
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 
-/** Bytes on their way in one direction before the relay stops reading. */
+/** Bytes in flight in one direction before the relay stops reading. */
 const MAX_UNDER_WAY = 64 * 1024 * 1024
 
 /** Resolves to the port on which the relay to `port` listens. */

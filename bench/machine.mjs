@@ -1,4 +1,4 @@
-// What the figures were taken on, as far as it matters for reading them and names nobody's computer.
+// The machine that produced the figures, as far as it matters for reading them. It does not identify a computer.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, release } from 'node:os'

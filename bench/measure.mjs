@@ -1,4 +1,4 @@
-// Runs a scenario: round after round, each candidate once in a round, each in a process of its own.
+// Runs a scenario round by round: in each round every candidate once, each in a separate process.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,7 +11,7 @@ import { advantage, summary } from './statistics.mjs'
 import { stealMeter } from './steal.mjs'
 import { runTool } from './tools.mjs'
 
-/** What a run may take beyond its own seconds before it is ended. */
+/** Time that a run may take beyond its measured seconds before it is killed. */
 const GRACE_SECONDS = 90
 const MILLION_SECONDS = 900
 
@@ -19,7 +19,7 @@ const MILLION_SECONDS = 900
 const CALM = 0.02
 
 /**
- * `setting`: ports by wire, builds of ventuno by name, programs that are there, `seconds`, `warmup`, `rounds`,
+ * `setting`: ports by wire, builds of ventuno by name, installed programs, `seconds`, `warmup`, `rounds`,
  * `retries`, `requests`.
  */
 export async function runScenario(scenario, setting) {
@@ -28,7 +28,7 @@ export async function runScenario(scenario, setting) {
     runs.set(name, { name, rounds: [], note: reasonForAbsence(name, setting) })
   }
   for (let round = 0; round < setting.rounds; round++) {
-    // Each round begins with another candidate, so that none always follows the same one.
+    // Each round starts with a different candidate, so that none always follows the same one.
     const active = [...runs.values()].filter((run) => run.note === null)
     for (let i = 0; i < active.length; i++) {
       const run = active[(i + round) % active.length]
@@ -42,7 +42,7 @@ export async function runScenario(scenario, setting) {
   return summarize(scenario, [...runs.values()])
 }
 
-/** The least disturbed of a few runs, or the first that was calm. */
+/** The first calm run, or the least disturbed of a few. */
 async function runCalmly(name, scenario, setting) {
   let best
   for (let tries = 0; tries <= setting.retries; tries++) {
@@ -56,7 +56,7 @@ async function runCalmly(name, scenario, setting) {
   return best
 }
 
-/** null when the candidate can run. */
+/** Returns null if the candidate can run. */
 function reasonForAbsence(name, { programs }) {
   const { tool } = CANDIDATES[name]
   return tool !== undefined && !programs.has(tool) ? `skipped: ${tool} is not installed` : null
@@ -146,7 +146,7 @@ function summarize(scenario, runs) {
   }
 }
 
-/** How many of the runs stayed disturbed, and the largest share that was taken from one. */
+/** How many of the runs stayed disturbed, and the largest share that one of them lost. */
 function disturbance(runs) {
   const shares = runs.flatMap((run) => run.rounds.filter(Boolean).map((round) => round.steal))
   return {

@@ -1,4 +1,4 @@
-// What the measurements give: the first metric of each is the one that ratios are about.
+// The metrics of each measurement. Ratios use the first one.
 const metric = (key, title, better, digits = 1) => ({ key, title, better, digits })
 
 export const METRICS = {
@@ -15,12 +15,12 @@ export const METRICS = {
     metric('heap', 'heap KB', 'less', 0),
     metric('written', 'written KB', 'less', 0),
   ],
-  // Resident first: much of a connection is native, and what nghttp2 keeps for one is not on the heap.
+  // Resident first: much of a connection is native memory, and nghttp2's share is not on the heap.
   'idle-memory': [
     metric('rss', 'resident bytes', 'less', 0),
     metric('heap', 'heap + external bytes', 'less', 0),
   ],
-  // Heap first: a request is objects, and how far the heap has grown on the way says nothing about them.
+  // Heap first: a request consists of objects, and the growth of the whole heap does not reflect their size.
   'flight-memory': [
     metric('heap', 'heap + external bytes', 'less', 0),
     metric('rss', 'resident bytes', 'less', 0),

@@ -1,4 +1,4 @@
-// The server that everything is measured against: one nginx worker in a process of its own, on a core of its own.
+// The server for all measurements: one nginx worker in a separate process, on a separate core.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,11 +9,11 @@ import { onServerCore } from './cores.mjs'
 import { CERTS, programPath } from './prepare.mjs'
 import { JSON_BODY } from './request.mjs'
 
-/** What `/json` answers: its candidates parse it and give the text in it. */
+/** The body of `/json`: its candidates parse it and return the text in it. */
 const JSON_TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(5)
 const JSON_ANSWER = JSON.stringify({ id: 21, name: 'bench', list: [1, 2, 3], text: JSON_TEXT })
 
-/** The answers of the server: path → length of what a candidate gives, which is the body but for `/json`. */
+/** Paths of the server → length of the text that a candidate returns: the whole body, except for `/json`. */
 export const BODIES = {
   '/small': 13,
   '/json': JSON_TEXT.length,
@@ -52,7 +52,7 @@ export async function startNginx() {
   return { ports, stop }
 }
 
-/** Text that is neither all the same nor slow to make. */
+/** Text that is neither uniform nor slow to create. */
 function line(length) {
   return 'The quick brown fox jumps over the lazy dog. 0123456789 and so on.\n'
     .repeat(length / 64 + 1)
@@ -94,9 +94,9 @@ function configuration(folder, files, ports) {
     ssl_certificate_key ${join(CERTS, 'localhost-key.pem')};
     ssl_protocols TLSv1.3;`
   const refuse = `if ($content_length != ${JSON_BODY.length}) { return 411; }`
-  // Over HTTP/1.1 the body is read before the next request, whatever answers. Over HTTP/2 "return" answers before the
-  // body was read: clients get a RST_STREAM each time, and the connection of h2load failed after some thousand requests.
-  // "mirror" reads the body first, a file refuses POST, and the refusal is answered as the other small requests are.
+  // Over HTTP/1.1 nginx reads the body before the next request in any case. Over HTTP/2 "return" answers before the
+  // body was read: clients get a RST_STREAM each time, and the connection of h2load failed after some thousand
+  // requests. "mirror" reads the body first, a file refuses POST, and the refusal gets the usual small response.
   const postOverHttp1 = `
     location = /post { ${refuse} return 200 "Hello, world!"; }`
   const postOverHttp2 = `

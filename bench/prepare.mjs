@@ -1,4 +1,4 @@
-// What must be there before anything is measured: a fresh build, the peers, the Debian packages.
+// Prepares the measurement: a fresh build, the peers, the Debian packages.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,12 +8,12 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const BENCH = fileURLToPath(new URL('.', import.meta.url))
 export const CERTS = join(ROOT, 'test/support/certs')
 
-/** Program → the Debian package that brings it. */
+/** Program → the Debian package that provides it. */
 const DEBIAN = { nginx: 'nginx-light', wrk: 'wrk', h2load: 'nghttp2-client', taskset: 'util-linux' }
 
 const POLICY = '/usr/sbin/policy-rc.d'
 
-/** The folder of the build to measure, built when `dist` is older than `src`. */
+/** The folder of the build to measure. Builds it if `dist` is older than `src`. */
 export function prepareLibrary(given) {
   if (given !== undefined) return given
   const dist = join(ROOT, 'dist')
@@ -26,7 +26,7 @@ export function prepareLibrary(given) {
   return dist
 }
 
-/** The folder of the single modules, which the build puts together: for what is measured alone. */
+/** The folder with the separate modules that the build bundles, for the micro benchmarks. */
 export function prepareModules(given) {
   if (given !== undefined) return given
   execFileSync('npx', ['tsc', '-p', join(BENCH, 'tsconfig.modules.json')], {
@@ -44,7 +44,7 @@ function newest(folder) {
   return time
 }
 
-/** Installs the peers when the folder does not hold what package.json asks for. */
+/** Installs the peers if the folder does not match package.json. */
 export function preparePeers(install) {
   const { dependencies } = JSON.parse(readFileSync(join(BENCH, 'package.json'), 'utf8'))
   const versions = () =>
@@ -55,7 +55,7 @@ export function preparePeers(install) {
   if (!complete()) {
     if (!install) throw new Error('the peers are missing and --no-install was given')
     console.error('installing the peers')
-    // Peers may name a later Node than the one that runs npm: they run on the Node that is installed here.
+    // Peers may require a later Node than the one that runs npm: they run on the Node that is installed here.
     execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
       cwd: BENCH,
       stdio: 'inherit',
@@ -78,7 +78,7 @@ export function benchNode() {
   return join(BENCH, 'node_modules/node/bin/node')
 }
 
-/** Installs missing programs; returns those that are there. */
+/** Installs missing programs; returns the available ones. */
 export function preparePrograms(install) {
   const missing = Object.keys(DEBIAN).filter((name) => !has(name))
   if (missing.length > 0 && install) {

@@ -1,7 +1,7 @@
 // Results as text.
 import { isPeer, SUBJECT } from './candidates/index.mjs'
 
-/** Metrics that get a ratio of their own beside the first one. */
+/** Metrics with their own ratio beside the first one. */
 const COMPARED = ['cpu', 'heap', 'rss', 'written']
 
 export function scenarioTable({ name, title, metrics, candidates, disturbed }) {
@@ -38,7 +38,7 @@ export function format(value, digits) {
 export function columns(rows) {
   const widths = []
   for (const row of rows) {
-    // A row with a note instead of figures does not make its column wide.
+    // A row with a note instead of figures does not widen its column.
     if (row.length !== rows[0].length) widths[0] = Math.max(widths[0] ?? 0, row[0].length)
     else for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
   }
@@ -50,7 +50,7 @@ export function columns(rows) {
     .join('\n')
 }
 
-/** What the project wants to reach, beside what this run gave. */
+/** The goals of the project beside the results of this run. */
 export function goalTable(results) {
   const rows = [['scenario', 'against', 'ratio', 'at least', 'aim', '']]
   for (const { name, kind, goals, limits, metrics, candidates } of results) {

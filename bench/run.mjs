@@ -12,7 +12,7 @@ import { goalTable, scenarioTable, slowerThanPeers } from './report.mjs'
 import { chooseScenarios, SCENARIOS } from './scenarios.mjs'
 import { startSideServers } from './side-servers.mjs'
 
-/** A machine that does other work measures that work too. */
+/** Other work on the machine distorts the measurement. */
 const BUSY_LOAD = 0.5
 
 let options
@@ -76,14 +76,14 @@ async function runAll() {
     const result = await runScenario(scenario, { ...setting, ...long })
     results.push(result)
     console.log(scenarioTable(result))
-    // After each scenario, so that a run that is broken off leaves what it had.
+    // After each scenario, so that an interrupted run keeps its results.
     write(results, machine)
   }
   for (const text of [goalTable(results), slowerThanPeers(results)]) if (text !== '') console.log(text)
   process.exit()
 }
 
-/** Runs that take no fixed time are counted as if they did: this is to choose a coffee, not a train. */
+/** A rough estimate: runs without a fixed duration are counted as if they had one. */
 function estimate(scenarios) {
   const runs = scenarios.reduce((sum, { candidates }) => sum + candidates.length, 0) * options.rounds
   const minutes = (runs * (options.seconds + options.warmup + 0.3)) / 60

@@ -1,4 +1,4 @@
-// What is measured. A scenario names a measurement (bench/measurements), its parameters and its candidates.
+// The scenarios. Each names a measurement (bench/measurements), its parameters and its candidates.
 import { BASELINE, OURS, SYSTEM_NODE } from './candidates/index.mjs'
 
 const H1_ALL = [...OURS, 'undici', 'node:http', 'got', 'axios', 'floor (h1)', 'wrk']
@@ -27,17 +27,17 @@ const POST = { path: '/post', method: 'POST' }
 
 const FETCH_50 = { api: 'fetch', connections: 50 }
 
-/** Each request says that its connection is not to be used again. */
+/** Each request asks for its connection to be closed afterwards. */
 const FRESH = { reset: true, connections: 20 }
 
-/** Both libraries hold a request back until the head of the one before it has come, unless told otherwise. */
+/** Without `blocking: false`, undici holds a request back until the previous response head has arrived. */
 const PIPELINED = { pipelining: 10, blocking: false }
 
 /**
  * - `goals`: candidate → [at least, aim] for the ratio of the first metric
- * - `limits`: metric → the most that ventuno's own may be
+ * - `limits`: metric → the maximum for ventuno
  * - `quick`: part of --quick
- * - `byName`: runs only when asked for by name
+ * - `byName`: runs only if selected by name
  */
 export const SCENARIOS = [
   {
@@ -87,7 +87,7 @@ export const SCENARIOS = [
   load('h1-1m', '1 MB body, one connection', 'h1', { path: '/1m' }, H1_SOME),
   load('h1-tls-64k', '64 KB body, one connection, TLS', 'h1-tls', { path: '/64k' }, H1_SOME),
   load('h1-tls-1m', '1 MB body, one connection, TLS', 'h1-tls', { path: '/1m' }, H1_SOME),
-  // No goal: one after the other even wrk is less than twice as fast as undici's dispatch().
+  // No goal: with sequential requests even wrk is less than twice as fast as undici's dispatch().
   load('h1-dispatch', 'dispatch(), one connection', 'h1', { api: 'dispatch' }, [
     ...LIBRARIES,
     'floor (h1)',
@@ -379,7 +379,7 @@ function inFlight(wire) {
   return wire === 'h1' ? 'one connection each' : 'one h2c connection'
 }
 
-/** Candidates of --quick: what a change is compared with, and the limits. */
+/** Candidates of --quick: those that a change is compared with, and the limits. */
 const QUICK_CANDIDATES = ['ventuno', 'undici', 'wrk', 'h2load']
 
 export function chooseScenarios({ only, candidates, quick, baseline }) {
@@ -391,7 +391,7 @@ export function chooseScenarios({ only, candidates, quick, baseline }) {
   const takesPart = (name, scenario) => {
     if (name === BASELINE) return baseline !== undefined
     if (wanted !== null) return wanted.includes(name)
-    // On the system's Node only what has a goal, to keep the whole run near an hour.
+    // On the system's Node only scenarios with a goal, to keep the whole run near an hour.
     return name !== SYSTEM_NODE || scenario.goals !== undefined
   }
   return chosen.map((scenario) => ({

@@ -1,4 +1,4 @@
-// Servers that nginx cannot be, in one process on the server's core: a WebSocket echo, servers that never
+// Servers that nginx cannot provide, in one process on the server's core: a WebSocket echo, servers that never
 // answer (memory of requests in flight), and relays that make a round trip take 100 ms.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// Median and spread, and ratios of runs that were neighbours in time.
+// Median and spread, and ratios of runs that are adjacent in time.
 export function summary(values) {
   const sorted = [...values].sort((a, b) => a - b)
   return { median: median(sorted), min: sorted[0], max: sorted.at(-1) }
@@ -11,7 +11,7 @@ function median(sorted) {
 
 /**
  * How many times better the subject is, from one ratio for each round: a machine that is slow for a while is
- * slow for both. Above 1 the subject is ahead, whether more or less is better.
+ * slow for both. Above 1 the subject is better, for metrics of either direction.
  */
 export function advantage(subject, other, better) {
   const ratios = []

@@ -1,10 +1,10 @@
-// The time that the host of a virtual machine took away from its cores: the noise that no median removes.
+// The time that the host of a virtual machine took from its cores: noise that no median removes.
 import { readFileSync } from 'node:fs'
 
 /** Fields of a line "cpuN …" in /proc/stat that add up to all its time; the last of them is stolen time. */
 const FIELDS = 8
 
-/** Begins to count; the result tells the share of the most disturbed core since then, from 0 to 1. */
+/** Starts counting; the result returns the stolen share of the most disturbed core since then, from 0 to 1. */
 export function stealMeter() {
   const from = readCores()
   return () => {

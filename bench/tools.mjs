@@ -1,4 +1,4 @@
-// wrk and h2load as candidates: what a client in C reaches on the same server from the same core.
+// wrk and h2load as candidates: clients in C on the same core, against the same server.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

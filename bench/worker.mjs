@@ -1,4 +1,4 @@
-// One measurement in a process of its own: a job in, one line of JSON out.
+// One measurement in a separate process: a job in, one line of JSON out.
 const job = JSON.parse(process.argv[2])
 try {
   const { measure } = await import(`./measurements/${job.scenario.kind}.mjs`)

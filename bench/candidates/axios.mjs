@@ -1,4 +1,4 @@
-// axios on its http adapter, with the headers that everybody sends.
+// axios on its http adapter, with the headers that every candidate sends.
 import http from 'node:http'
 import https from 'node:https'
 import axios from 'axios'

@@ -1,9 +1,9 @@
-// ventuno and undici: the same code with another import, through each of their APIs.
+// ventuno and undici: the same code with a different import, through each of their APIs.
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { TextWritable, textOf } from './text.mjs'
 
-/** A candidate cannot run because the library does not export something: reported, not an error. */
+/** A candidate cannot run because the library lacks an export: reported, but not an error. */
 export class MissingExport extends Error {}
 
 export async function loadLibrary(target) {
@@ -69,7 +69,7 @@ const APIS = {
   }),
 }
 
-/** `fetch` in the ways that programs use it: what they read, and what they give beside the URL. */
+/** `fetch` as programs use it: with different ways to read the body, and different arguments beside the URL. */
 const FETCHES = {
   fetch: { read: (response) => response.text() },
   'fetch-json': { read: async (response) => (await response.json()).text },
@@ -82,7 +82,7 @@ function fetcher(fetch, dispatcher, { origin, method, headers, body, api }, { re
   return async (path) => {
     const response = await fetch(origin + path, { method, headers, body, dispatcher, signal })
     if (response.status !== 200) throw new Error(`status ${response.status}`)
-    // Before anything is measured the server is asked which protocol it speaks, which is no JSON.
+    // Before the measurement, a request asks the server for its protocol. That answer is not JSON.
     return path === '/protocol' && api !== 'fetch' ? response.text() : read(response)
   }
 }

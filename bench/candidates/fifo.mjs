@@ -1,6 +1,6 @@
-// First in, first out, for answers that come in the order of the questions.
+// First in, first out, for responses that arrive in the order of the requests.
 
-/** Settled items at the front that are worth a copy of the rest. */
+/** Number of settled items at the front that justifies copying the rest. */
 const COMPACT_AT = 1024
 
 export class Fifo {

@@ -1,5 +1,5 @@
-// The floor for HTTP/1.1: a bare socket, a request that was made once, and a parser that believes everything.
-// Nothing here is safe to use. It says what JavaScript on a socket can do when it does as little as possible.
+// The floor for HTTP/1.1: a bare socket, a request encoded once, and a parser that trusts its input.
+// Nothing here is safe to use. It shows the speed of JavaScript on a socket that does as little as possible.
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
@@ -41,7 +41,7 @@ class Line {
   #suffix
   #waiting = new Fifo()
   #rest = null
-  /** Bytes of the running body that are still to come, and those that came. */
+  /** Bytes of the current body that are still missing, and those that have arrived. */
   #left = 0
   #chunks = []
 

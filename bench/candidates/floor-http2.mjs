@@ -1,5 +1,5 @@
-// The floor for HTTP/2: a bare socket, a header block that was made once, and a reader that looks at DATA and
-// END_STREAM only. Nothing here is safe to use; see floor-http1.mjs.
+// The floor for HTTP/2: a bare socket, a header block encoded once, and a reader that only looks at DATA and
+// END_STREAM. Nothing here is safe to use; see floor-http1.mjs.
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
@@ -109,7 +109,7 @@ class Session {
     } else if (type === PING && (flags & ACK) === 0) {
       this.#socket.write(frame(PING, ACK, 0, chunk.subarray(payload, payload + 8)))
     } else if (type === HEADERS && chunk[payload] !== 0x88) {
-      // 0x88 is ":status: 200" of the static table, which is how a server begins when it is well.
+      // 0x88 is ":status: 200" of the static table, the first byte of a successful response.
       throw new Error('not a 200')
     }
     if ((type === DATA || type === HEADERS) && (flags & END_STREAM) !== 0) {
@@ -120,7 +120,7 @@ class Session {
   }
 }
 
-/** HEADERS, and DATA for a body, with the places where the stream identifier goes. */
+/** HEADERS, and DATA for a body, with the offsets of the stream identifier. */
 function requestFrames(path, { origin, wire, method, headers, body }) {
   const fields = {
     ':method': method,

@@ -1,4 +1,4 @@
-// got: no retries, no decompression, and the headers that everybody sends.
+// got: no retries, no decompression, and the headers that every candidate sends.
 import http from 'node:http'
 import https from 'node:https'
 import got from 'got'
@@ -16,7 +16,7 @@ export async function open({ origin, wire, ca, connections, method, headers, bod
     method,
     headers,
   })
-  // A body given to extend() is not sent.
+  // A body passed to extend() is not sent.
   const options = body === undefined ? undefined : { body }
   return {
     async send(path) {

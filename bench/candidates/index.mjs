@@ -1,14 +1,14 @@
-// Who takes part, on which Node, and with which code.
+// The candidates, each with its Node and its code.
 
 export const SUBJECT = 'ventuno'
 export const SYSTEM_NODE = 'ventuno (system node)'
 export const BASELINE = 'baseline'
 
 /**
- * - `open`: module and export that make a session, `send(path)` → promise of the text or `start(path, done)`
+ * - `open`: module and export that open a session, `send(path)` → promise of the text or `start(path, done)`
  * - `build`: which build of ventuno, for the candidates that are ventuno
  * - `tool`: a program instead of a module
- * - `specifier`: what a fresh process imports to measure the import
+ * - `specifier`: the import that a fresh process measures
  */
 export const CANDIDATES = {
   [SUBJECT]: { open: ['dispatcher.mjs', 'open'], build: 'library' },
@@ -26,10 +26,10 @@ export const CANDIDATES = {
   h2load: { tool: 'h2load' },
 }
 
-/** Everything that is ventuno. */
+/** All builds and APIs of ventuno. */
 export const OURS = [SUBJECT, SYSTEM_NODE, BASELINE]
 
-/** What the peers of a library are: floors and tools are limits, ventuno itself is not a peer. */
+/** The peers of ventuno. Floors and tools are limits, not peers. */
 export function isPeer(name) {
   return !OURS.includes(name) && !name.startsWith('floor') && CANDIDATES[name].tool === undefined
 }

@@ -1,4 +1,4 @@
-// node:http and node:https with an Agent, which keeps connections unless each request is to have its own.
+// node:http and node:https with an Agent, which keeps connections unless each request needs a new one.
 import http from 'node:http'
 import https from 'node:https'
 import { textOf } from './text.mjs'
@@ -7,7 +7,7 @@ export async function open({ origin, wire, ca, connections, method, headers, bod
   const module = wire === 'h1-tls' ? https : http
   const agent = new module.Agent({
     keepAlive: reset !== true,
-    // With a limit it sends `connection: keep-alive` all the same.
+    // With a limit it still sends `connection: keep-alive`.
     maxSockets: reset === true ? Number.POSITIVE_INFINITY : connections,
     maxFreeSockets: connections,
     ca,

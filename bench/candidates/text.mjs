@@ -1,4 +1,4 @@
-// Every candidate reads every body whole and makes a string of it; these are the ways to do that by hand.
+// Every candidate reads each whole body and converts it to a string; these functions do that by hand.
 import { Writable } from 'node:stream'
 
 export function textOf(chunks) {

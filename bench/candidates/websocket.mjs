@@ -1,4 +1,4 @@
-// WebSocket clients that send a message and wait for its echo; echoes come in the order of the messages.
+// WebSocket clients that send a message and wait for its echo; echoes arrive in the order of the messages.
 import { exported, loadLibrary } from './dispatcher.mjs'
 import { Fifo } from './fifo.mjs'
 
@@ -23,7 +23,7 @@ export async function openWs(target) {
     socket.on('error', reject)
   })
   const waiting = new Fifo()
-  // ws gives Buffers for text too; the others make the string themselves, so it is made here.
+  // ws returns Buffers even for text. The others create the string themselves, so this one does it here.
   socket.on('message', (data, binary) => waiting.shift()(null, binary ? data : data.toString()))
   return session(socket, waiting, target)
 }

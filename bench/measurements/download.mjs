@@ -1,4 +1,4 @@
-// Time of one large download after the other, far away. The first one, which also connects, is not counted.
+// Time of sequential large downloads over a long distance. The first one, which also connects, is not counted.
 import { checkBody, checkProtocol, once, openSession } from './session.mjs'
 
 export async function measure(job) {

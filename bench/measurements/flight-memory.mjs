@@ -1,10 +1,10 @@
-// Memory that a request takes while its answer does not come.
+// Memory that a request takes while it waits for its response.
 import { difference, settledMemory } from './memory.mjs'
 import { once, openSession } from './session.mjs'
 
 export async function measure(job) {
   const { count, path, wire } = job.scenario
-  // One more than are kept in flight, for the question how many are.
+  // One more than are kept in flight, for the request that asks how many are.
   const session = await openSession(job, { connections: wire === 'h1' ? count + 1 : 1, lanes: count + 1 })
   await once(session, '/held')
   const before = settledMemory()

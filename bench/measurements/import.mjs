@@ -1,8 +1,8 @@
-// Time and memory of an import in this process, which has imported nothing else of weight.
+// Time and memory of an import in this process, which has imported nothing else of significant size.
 import { settledMemory, writtenMemory } from './memory.mjs'
 
 export async function measure({ specifier }) {
-  // Looking for the first time costs memory of its own.
+  // The first measurement allocates memory itself.
   look()
   const before = look()
   const begin = performance.now()

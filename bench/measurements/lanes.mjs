@@ -1,4 +1,4 @@
-// The closed loop: each lane sends its next request when the answer to its last one was read.
+// The closed loop: each lane sends its next request once it has read the response to its last one.
 import { checkBody } from './session.mjs'
 
 export class Lanes {
@@ -19,7 +19,7 @@ export class Lanes {
     this.#bytes = bytes
   }
 
-  /** Rejects when a request fails; resolves when all lanes have come to their end. */
+  /** Rejects when a request fails; resolves when all lanes have finished. */
   run(lanes, limit = Number.POSITIVE_INFINITY) {
     this.#limit = limit
     this.#running = lanes

@@ -1,6 +1,6 @@
-// Percentiles of an open loop: requests start at a fixed rate whether or not earlier ones were answered, and
-// a latency begins when its request was due, so a stall counts for all that it held up. The loop spins instead
-// of sleeping because timers have a grain of a millisecond; that makes the CPU time of this run meaningless.
+// Percentiles of an open loop: requests start at a fixed rate whether or not earlier ones were answered, and a
+// latency begins when its request was due, so a stall counts for every request it delayed. The loop spins instead
+// of sleeping because timers have a resolution of a millisecond; that makes the CPU time of this run meaningless.
 import { checkBody, checkProtocol, once, openSession } from './session.mjs'
 
 export async function measure(job) {

@@ -1,4 +1,4 @@
-// One million requests (or --requests), and the heap after a collection on the way: it must stay where it was.
+// One million requests (or --requests), with the heap after a collection at intervals: it must not grow.
 import { Lanes } from './lanes.mjs'
 import { settledMemory } from './memory.mjs'
 import { checkProtocol, openSession } from './session.mjs'

@@ -1,5 +1,5 @@
-// Whether a request costs more when more of them wait: batches of 1,000 against one batch of 100,000, both
-// asked for at once and both 100,000 in all.
+// Whether a request costs more when more of them are queued: batches of 1,000 against one batch of 100,000, each
+// issued at once, 100,000 requests in total.
 import { checkBody, checkProtocol, openSession } from './session.mjs'
 
 const TOTAL = 100_000

@@ -1,4 +1,4 @@
-// From a job to an open session of its candidate, checked to speak the protocol that it is measured for.
+// From a job to an open session of its candidate, which must speak the protocol of the scenario.
 import { readFileSync } from 'node:fs'
 import { headersOf, JSON_BODY } from '../request.mjs'
 
@@ -25,7 +25,7 @@ function originOf(wire, port) {
   return `${wire === 'h1' || wire === 'h2c' ? 'http' : 'https'}://127.0.0.1:${port}`
 }
 
-/** One request, as a promise, whichever way the candidate has. */
+/** One request, as a promise, whichever interface the candidate has. */
 export function once(session, path) {
   if (session.send !== undefined) return session.send(path)
   return new Promise((resolve, reject) => {
@@ -33,7 +33,7 @@ export function once(session, path) {
   })
 }
 
-/** The server says which protocol it was asked in. */
+/** The server reports the protocol of the request. */
 export async function checkProtocol(session, wire) {
   const wanted = PROTOCOL[wire]
   if (wanted === undefined) return

@@ -1,4 +1,4 @@
-// Received fields and the objects made of them.
+// Received fields and the objects made from them.
 import { FLAT_5, FLAT_20 } from './fields.mjs'
 
 export async function benchmarks(load) {

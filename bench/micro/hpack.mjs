@@ -1,7 +1,7 @@
-// Header blocks, there and back.
+// Header blocks, encoded and decoded.
 import { REQUEST, RESPONSE } from './fields.mjs'
 
-/** Different blocks in a row, for the cases in which a field is new each time. */
+/** A series of different blocks, for cases in which a field is new each time. */
 const VARIED = 256
 
 export async function benchmarks(load) {
@@ -14,7 +14,7 @@ export async function benchmarks(load) {
     return { run: () => encoder.encode(lists[i++ % lists.length], null, out, 0) }
   }
   const newDecoder = () => new HpackDecoder({ maxTableSize: 4096, maxListSize: 65536, maxFields: 1000 })
-  /** A decoder has to see the blocks of one encoder in their order, so a run is the whole series. */
+  /** A decoder must see the blocks of one encoder in order, so a run is the whole series. */
   const decode = (lists) => {
     const encoder = new HpackEncoder()
     const blocks = lists.map((list) => Buffer.from(out.subarray(0, encoder.encode(list, null, out, 0))))

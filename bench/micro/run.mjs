@@ -1,5 +1,5 @@
-// `npm run bench -- --micro`: the parts of the library alone, on compiled output, each file in processes of its
-// own. With --baseline DIR the two builds alternate.
+// `npm run bench -- --micro`: measures parts of the library in isolation, on compiled output, each file in separate
+// processes. With --baseline DIR the two builds alternate.
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -30,7 +30,7 @@ function runFor(run, limit) {
     for (let i = 0; i < batch; i++) kept = run()
     calls += batch
     ms = performance.now() - begin
-    // Looks at the clock about once in a millisecond.
+    // Reads the clock about once per millisecond.
     if (ms < 1) batch *= 2
   }
   return { ms, calls }
