@@ -1,7 +1,7 @@
-// The code of the package, after tsc has written its declarations (`npm run build` does both), once as ES modules
-// for `import` and once as CommonJS for `require`. One file loads many times faster than the modules it is made
-// of. The cookie helpers are a file of their own, and the entry has no code: so whoever bundles only the helpers
-// gets no client with them, since no file has side effects (`sideEffects` in package.json).
+// Builds the code of the package after tsc has written its declarations (`npm run build` does both), once as ES
+// modules for `import` and once as CommonJS for `require`. One file loads many times faster than its separate
+// modules. The cookie helpers are a separate file, and the entry has no code: no file has side effects (`sideEffects`
+// in package.json), so a bundle that uses only the helpers does not contain a client.
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Names stay as they are, and lines short: both are what a stack trace shows. */
+/** Keeps names unchanged and lines short: a stack trace shows both. */
 const SETTINGS = {
   absWorkingDir: root,
   bundle: true,
@@ -23,7 +23,7 @@ const SETTINGS = {
 }
 
 const ES_MODULE = { format: 'esm' }
-/** What the language gives to modules must be said to scripts. */
+/** ES modules are strict; scripts need the directive. */
 const COMMON_JS = { format: 'cjs', banner: { js: "'use strict';" } }
 
 const cookieNames = await exportsOf('src/cookies/api.ts')
@@ -44,11 +44,11 @@ for (const [kind, extension, entry] of [
 }
 
 const library = external(/^\.\.\/index\.ts$/, '../index.js')
-// As deep in the package as its source is, since it reads the manifest. Its first line (`#!…`) is kept.
+// At the same depth in the package as its source, since it reads the manifest. Its first line (`#!…`) is kept.
 await bundle({ ...ES_MODULE, entryPoints: ['src/cli/main.ts'], plugins: [library] }, 'dist/cli/main.js')
 chmodSync(join(root, 'dist/cli/main.js'), 0o755)
 
-/** All names, from where they are, and together as the default export. */
+/** All names, re-exported from their files, and together as the default export. */
 function moduleEntry() {
   return `import ${list(clientNames)} from './client.js'
 import ${list(cookieNames)} from './cookies.js'
@@ -60,9 +60,9 @@ export default ${list(allNames)}
 }
 
 /**
- * A plain object, so that tests can replace what is in it. It passes for a compiled ES module: then `import *` of
- * TypeScript and Babel gives this very object, and not a copy in which a replacement would go unnoticed. The
- * default export is the object as well, and not enumerable, so that a spread of it takes only the names along.
+ * A plain object, so that tests can replace its members. It is marked as a compiled ES module: then `import *` of
+ * TypeScript and Babel returns this very object instead of a copy in which a replacement would go unnoticed. The
+ * default export is the same object. It is not enumerable, so that a spread copies only the names.
  */
 function commonEntry() {
   return `'use strict'
@@ -105,7 +105,7 @@ async function exportsOf(file) {
   return metafile.outputs['dist/index.js'].exports
 }
 
-/** What is imported as `filter` says is not bundled but imported from another file of the package. */
+/** Imports that match `filter` are not bundled but imported from another file of the package. */
 function external(filter, path) {
   return {
     name: `external ${path}`,
@@ -114,7 +114,7 @@ function external(filter, path) {
 }
 
 /**
- * esbuild breaks lines within strings, too, with a backslash at the end. A bundler that indents what it wraps, as
+ * esbuild also breaks lines within strings, with a backslash at the end. A bundler that indents the code it wraps, as
  * Rollup does, would then put its tabs into the string.
  */
 function withWholeStrings(code) {
@@ -122,9 +122,9 @@ function withWholeStrings(code) {
 }
 
 /**
- * esbuild writes `var Client = class _Client` for a class that speaks of itself; then `Client.name` is not
- * what it is in the source. Where another class has the name it writes `Client2 = class _Client`. No other name
- * in the source begins with an underscore and a capital letter.
+ * esbuild writes `var Client = class _Client` for a class that refers to itself; then `Client.name` differs from the
+ * source. If another class has the name, it writes `Client2 = class _Client`. No other name in the source starts with
+ * an underscore and a capital letter.
  */
 function withClassNames(code) {
   const named = new Set([...code.matchAll(/\b([A-Z]\w*?)\d*=class _\1\b/g)].map(([, name]) => name))

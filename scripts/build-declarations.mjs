@@ -1,14 +1,13 @@
-// After tsc: keeps the declarations that dist/index.d.ts leads to. There is one set of them, of the CommonJS kind,
-// which both kinds of modules may import: so an imported `Client` and a required one are the same type. Only the
-// entry exists twice. They name each other as `.cjs` files, which every version of TypeScript finds whatever its
-// settings are.
+// Runs after tsc: keeps the declarations that dist/index.d.ts refers to. There is one set, of the CommonJS kind, which
+// both kinds of modules may import, so that an imported `Client` has the same type as a required one. Only the entry
+// exists twice. The files refer to each other as `.cjs`, which every version of TypeScript finds with any settings.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url))
 const SPECIFIER = /(\bfrom |\bimport\()'(\.[^']+)\.ts'/g
-/** Named, since the meaning of a default import depends on the kinds of both modules. */
+/** By this name, since the result of a default import depends on the kinds of both modules. */
 const DEFAULT_EXPORT = 'ventuno'
 
 const kept = new Set()

@@ -1,5 +1,4 @@
-// Runs the tests under c8 and holds the branches to what docs/architecture.md promises: all of src/protocol,
-// nine tenths of the rest.
+// Runs the tests under c8 and checks branch coverage: all of src/protocol, nine tenths of the rest.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'

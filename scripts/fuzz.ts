@@ -1,7 +1,7 @@
-// Fuzzing for as long as one likes: `tsx scripts/fuzz.ts --minutes 10 --seed 1`. Each target gets an equal part
-// of the time. `--target name` runs only those whose name contains it; `--record` records the corpora anew and
-// does nothing else. A finding is made small and written to test/fuzz/corpus/regressions, which the test
-// replays from then on; the exit code says whether there was one.
+// Fuzzes for any length of time: `tsx scripts/fuzz.ts --minutes 10 --seed 1`. Each target gets an equal share of the
+// time. `--target name` runs only targets whose name contains it; `--record` only records the corpora again. A finding
+// is minimised and written to test/fuzz/corpus/regressions, which the test replays from then on. The exit code is
+// not zero if there was a finding.
 import { parseArgs } from 'node:util'
 import { saveRegression } from '../test/fuzz/corpus.ts'
 import { fuzz, minimise, TARGETS, type Tally } from '../test/fuzz/fuzzer.ts'
@@ -16,7 +16,7 @@ const { values } = parseArgs({
   },
 })
 
-/** The clock is asked, and a long run says that it is alive, this many executions apart. */
+/** Number of executions between two looks at the clock, with a sign of life in long runs. */
 const CLOCK_INTERVAL = 64
 
 if (values.record) await recordAll((line) => console.log(line))
@@ -45,7 +45,7 @@ async function run(): Promise<void> {
       console.log(`${target.name}: ${small.error.stack}\n${small.input.bytes.length} bytes in ${file}`)
       process.exitCode = 1
       findings++
-      // More of the same fault helps nobody.
+      // More instances of the same fault add no information.
       if (findings === 3) break
     }
     const { executions, bytes } = tally

@@ -1,10 +1,10 @@
 # shellcheck shell=sh
-# The Debian packages that test/interop uses, and how they come onto a machine. Read by interop.sh.
+# The Debian packages that test/interop uses, and their installation. Read by interop.sh.
 
-# Seconds for everything that comes over the network; installing itself is never cut off.
+# Seconds for everything that uses the network; the installation itself is never interrupted.
 FETCH_LIMIT=120
 
-# What a package is known by, once it is there.
+# Each package with the program that shows that it is installed.
 missing_packages() {
   for entry in \
     nginx-light:nginx \
@@ -28,7 +28,7 @@ may_install() {
 }
 
 # install_packages <name>...
-# In a shell of its own, so that its traps and its environment end with it.
+# In a subshell, so that its traps and its environment end with it.
 install_packages() (
   export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 NEEDRESTART_SUSPEND=1
   log=$(mktemp)
@@ -81,10 +81,10 @@ install_packages() (
   fi
   echo "installing: $*" >&2
   if ! fetch "$@"; then
-    # Lists that are missing or old.
+    # The package lists are missing or old.
     timeout "$FETCH_LIMIT" apt-get -qq update >>"$log" 2>&1 </dev/null || true
     if ! fetch "$@"; then
-      # One that a later Debian no longer has must not cost the others.
+      # A package that a later Debian no longer has must not prevent the others.
       available=''
       for package in "$@"; do
         if apt-cache show "$package" >/dev/null 2>&1; then available="$available $package"; fi

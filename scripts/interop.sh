@@ -1,7 +1,6 @@
 #!/bin/sh
-# Runs test/interop against servers that others wrote. Debian packages that are missing are installed when
-# that is possible; what cannot be had is skipped, by name, by the tests. With arguments: runs only the files
-# whose path contains one of them.
+# Runs test/interop against third-party servers. Missing Debian packages are installed if possible; the tests skip
+# unavailable servers by name. With arguments: runs only the files whose path contains one of them.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -12,7 +11,7 @@ PATH="$PATH:/usr/sbin:/sbin"
 packages=$(missing_packages)
 if [ -n "$packages" ]; then
   if may_install; then
-    # Not being able to is no failure: the tests say what they skip.
+    # A failed installation is not an error: the tests report what they skip.
     # shellcheck disable=SC2086 # a list of names
     install_packages $packages || true
     packages=$(missing_packages)
@@ -35,7 +34,7 @@ if [ -z "$files" ]; then
   exit 1
 fi
 
-# One file at a time: large bodies over several servers at once only get in each other's way. The limit is for
-# a whole file, and far above what one needs: without it, a server that falls silent would hold everything up.
+# One file at a time: large bodies over several servers at once only slow each other down. The limit applies to a
+# whole file and is far above its usual time: without it, a silent server would block the run.
 # shellcheck disable=SC2086 # a list of files
 exec node --import tsx --test --test-concurrency=1 --test-timeout=240000 --test-reporter=spec $files

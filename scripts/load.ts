@@ -1,6 +1,6 @@
-// Clients under load: `tsx scripts/load.ts [--connections 2000] [--streams 10000]`. The origin is a process of its
-// own, so that memory and the delay of the event loop are the client's. Prints a line for each scenario; fails
-// when a count is wrong, something does not settle, or handles or memory stay behind.
+// Clients under load: `tsx scripts/load.ts [--connections 2000] [--streams 10000]`. The origin is a separate process,
+// so that memory and event-loop delay are the client's. Prints a line for each scenario; fails if a count is wrong,
+// a request does not settle, or handles or memory remain.
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'
 import { ChildOrigin, type Origin } from '../test/load/origin.ts'
@@ -24,10 +24,10 @@ const { values } = parseArgs({
 /** Connections that carry the streams. */
 const CARRIERS = 10
 
-/** Descriptors for everything that is not a connection of a scenario. */
+/** File descriptors for everything except the connections of a scenario. */
 const SPARE_DESCRIPTORS = 100
 
-/** Compiled code and caches stay; this much is not a leak of what a scenario made. */
+/** Compiled code and caches stay; growth up to this size is not a leak. */
 const SLACK = 24 * 2 ** 20
 const GROWTH = 1.5
 
@@ -76,7 +76,7 @@ async function run(): Promise<void> {
   const streams = Math.ceil(Number(values.streams) / CARRIERS)
   let origin: Origin & { readonly ports: ChildOrigin['ports'] } = await ChildOrigin.start()
   try {
-    // The first run of anything compiles it.
+    // The first run compiles the code.
     await manyConnections(origin, 10)
     await manyStreams(origin, 1, 10)
     await scenario('connections', () => manyConnections(origin, connections))

@@ -12,7 +12,7 @@ const wanted = process.argv.slice(2)
 const files = readdirSync(join(root, 'test'), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
   .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-  // Packages that other tests install bring tests of their own.
+  // Packages that other tests install contain tests, too.
   .filter((file) => !file.includes('node_modules'))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
   .sort()
@@ -22,7 +22,7 @@ if (files.length === 0) {
   process.exit(1)
 }
 
-// The runner's own choice leaves a core to itself, which is half of two.
+// By default the runner keeps one core for itself, which is half of two.
 const concurrency = `--test-concurrency=${availableParallelism()}`
 const flags = ['--import', 'tsx', '--test', concurrency, '--test-reporter=spec']
 const run = spawnSync(process.execPath, [...flags, ...files], { cwd: root, stdio: 'inherit' })

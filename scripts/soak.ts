@@ -1,6 +1,6 @@
-// Torture in full, then chaos with new seeds until the time is up: `npm run test:soak -- --minutes 10`.
-// `--seed n` begins the seeds there (what a failure prints replays in memory exactly), `--chaos` leaves the
-// torture out. Prints what was done; fails with what was wrong.
+// Full torture, then chaos with new seeds until the time is up: `npm run test:soak -- --minutes 10`. `--seed n` starts
+// the seeds at n (a seed that a failure prints replays exactly in memory), `--chaos` skips the torture. Prints a
+// summary; fails with the list of problems.
 import { parseArgs } from 'node:util'
 import { MemoryChaos } from '../test/chaos/memory-chaos.ts'
 import { type ChaosReport, faultCount, summary } from '../test/chaos/report.ts'
@@ -63,7 +63,7 @@ async function tortureAll(seed: number): Promise<void> {
   for (const wire of WIRES) {
     const origin = await SocketOrigin.start(wire)
     for (const scenario of SCENARIOS) {
-      // A pool would need a wire of its own, and the others wait for time to pass.
+      // A pool would need a separate wire, and the others wait for time to pass.
       const protocol = wire.multiplexes ? 'h2' : 'h1'
       if (!scenario.protocols.includes(protocol) || scenario.pool !== undefined || scenario.expires) continue
       count(await torture(scenario, wire.name, (plans) => new SocketStage(scenario, origin, plans)))

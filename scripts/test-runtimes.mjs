@@ -1,6 +1,6 @@
-// Runs the tests with other versions of Node than the one at hand: each is installed from the package registry
-// (package `node`) into a temporary folder, which is gone afterwards. One line per runtime, and what failed
-// below it. With arguments: runs only the test files whose path contains one of them.
+// Runs the tests with other versions of Node than the current one: each is installed from the package registry
+// (package `node`) into a temporary folder, which is removed afterwards. Prints one line per runtime, followed by
+// its failures. With arguments: runs only the test files whose path contains one of them.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url'
 
 const VERSIONS = (process.env.VENTUNO_RUNTIMES ?? '22,24,26').split(',')
 
-/** Milliseconds for one test file: what hangs in one runtime only has to say its name. */
+/** Milliseconds for one test file, so that a file that hangs in only one runtime is reported by name. */
 const PATIENCE = 600_000
 
-/** Most lines of the report of one failure. */
+/** Maximum number of lines in the report of one failure. */
 const MAX_LINES = 40
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -20,7 +20,7 @@ const wanted = process.argv.slice(2)
 const files = readdirSync(join(root, 'test'), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
   .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-  // Packages that other tests install bring tests of their own.
+  // Packages that other tests install contain tests, too.
   .filter((file) => !file.includes('node_modules'))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
   .sort()
@@ -61,7 +61,7 @@ function check(version) {
   return ok
 }
 
-/** The tests that failed, each with as much of its error as is needed to know it. */
+/** The failed tests, each with enough of its error to identify it. */
 function report({ stdout, stderr }) {
   const lines = stdout.split('\n')
   const blocks = lines.flatMap((line, index) => {
@@ -72,7 +72,7 @@ function report({ stdout, stderr }) {
   console.log(blocks.length > 0 ? blocks.join('\n') : `${lines.slice(-MAX_LINES).join('\n')}\n${stderr}`)
 }
 
-/** The path of the runtime, or null when it cannot be had. */
+/** The path of the runtime, or null if it is unavailable. */
 function install(version, folder) {
   const windows = process.platform === 'win32'
   mkdirSync(folder)

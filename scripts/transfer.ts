@@ -1,5 +1,5 @@
-// Large and numerous transfers with the memory they take: `npm run test:transfer`. The origin is a process of
-// its own, so the memory shown is the client's. GIGABYTES=n changes the size.
+// Large and numerous transfers with their memory use: `npm run test:transfer`. The origin is a separate process, so
+// the memory shown is the client's. GIGABYTES=n changes the size.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'

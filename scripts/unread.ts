@@ -1,6 +1,6 @@
-// A program that leaves every second body unread, against an origin that misbehaves, over all wires, until the time is
-// up and enough requests were made: `npm run test:unread -- --minutes 10 --requests 100000 --seed 1`. It must live, each
-// request must settle, no socket and no timer may be left, and memory must not grow.
+// A program that leaves every second body unread, against an origin that misbehaves, over all wires, until the time
+// is up and enough requests were made: `npm run test:unread -- --minutes 10 --requests 100000 --seed 1`. The process
+// must survive, each request must settle, no socket and no timer may be left, and memory must not grow.
 import { parseArgs } from 'node:util'
 import { CarelessRun, type Habit } from '../test/chaos/careless-run.ts'
 import { Random } from '../test/chaos/random.ts'
@@ -15,11 +15,11 @@ const { values } = parseArgs({
   },
 })
 
-/** Requests of one round. Bodies that hold their connection for ever hold up what comes behind them. */
+/** Requests of one round. Bodies that never release their connection block later requests. */
 const REQUESTS: Readonly<Record<Habit, number>> = { small: 1_000, limited: 400, endless: 100 }
 const HABITS = Object.keys(REQUESTS) as Habit[]
 
-/** Rounds over all wires and habits after which everything has been made once, caches and code. */
+/** Rounds over all wires and habits after which all caches are filled and all code is compiled. */
 const WARM_UP = 3
 const MAX_GROWTH = 24 * 1024 * 1024
 

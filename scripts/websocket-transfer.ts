@@ -1,5 +1,5 @@
-// Much data through WebSockets with the memory that takes: `npm run test:websocket-transfer`. The server is a
-// process of its own, so the memory shown is the client's. GIGABYTES=n changes the size.
+// Large transfers through WebSockets with their memory use: `npm run test:websocket-transfer`. The server is a
+// separate process, so the memory shown is the client's. GIGABYTES=n changes the size.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -11,10 +11,10 @@ const BYTES = Math.round(Number(process.env['GIGABYTES'] ?? 1) * 2 ** 30)
 const PIECE = Buffer.alloc(64 * 1024, 'v')
 const PIECES = Math.ceil(BYTES / PIECE.length)
 
-/** What may be on its way before the sender waits. */
+/** Bytes that may be in flight before the sender waits. */
 const HIGH_WATER = 4 * 2 ** 20
 
-/** More than this above what the process began with is not flat. */
+/** Maximum growth over the initial memory of the process. */
 const ALLOWED_GROWTH = 200 * 2 ** 20
 
 if (process.argv[2] === 'server') await runServer()

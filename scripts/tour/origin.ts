@@ -1,4 +1,4 @@
-// The origins of the tour: servers of the runtime on loopback, one for each way a client can reach them.
+// The origins of the tour: the runtime's servers on loopback, one for each way a client can reach them.
 import { EventEmitter, once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
@@ -28,21 +28,21 @@ export const WAYS: readonly Way[] = [
   { name: 'HTTP/2 over cleartext (h2c)', isSecure: false, isHttp2: true },
 ]
 
-/** How many requests for /together are answered at once. */
+/** Number of /together requests that are answered together. */
 export const TOGETHER = 3
 
 export class Origin {
   readonly way: Way
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  /** Says the path of each request that came. */
+  /** Emits the path of each request. */
   readonly arrivals: EventEmitter = new EventEmitter()
 
   private constructor(way: Way) {
     this.way = way
     this.#server = createServer(way, this.#listener())
     this.#server.on('connection', (socket: Socket) => this.#sockets.add(socket))
-    // An upgrade of HTTP/1.1, and what takes its place in HTTP/2 (RFC 8441): both give back what they get.
+    // An HTTP/1.1 upgrade, and its counterpart in HTTP/2 (RFC 8441): both echo what they receive.
     this.#server.on('upgrade', (_request: http.IncomingMessage, socket: Duplex) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
       socket.pipe(socket)
@@ -64,7 +64,7 @@ export class Origin {
     return `${this.way.isSecure ? 'https' : 'http'}://localhost:${port}`
   }
 
-  /** A client for it that knows its certificate. */
+  /** A client that trusts its certificate. */
   client(options: Omit<ClientOptions, 'connect'> = {}): Client {
     const { isSecure, isHttp2 } = this.way
     if (isHttp2 && !isSecure) return new H2CClient(this.url)
@@ -122,7 +122,7 @@ export class Origin {
 
 function createServer({ isSecure, isHttp2 }: Way, listener: Listener): Server {
   if (!isHttp2) return isSecure ? https.createServer(identity, listener) : http.createServer(listener)
-  // The compatible API of node:http2 calls the same listener with objects that look the same.
+  // The compatibility API of node:http2 calls the same listener with equivalent objects.
   const same = listener as unknown as (q: http2.Http2ServerRequest, s: http2.Http2ServerResponse) => void
   const settings = { enableConnectProtocol: true }
   return isSecure

@@ -1,10 +1,10 @@
-// Where the steps of the tour are shown: what was sent, what came back, where the time went, and the events.
+// Shows the steps of the tour: the request, the response, where the time went, and the events.
 
 import { clean, milliseconds, type Output, type Paper, width, wrap } from '../../src/cli/paper.ts'
 import { phasesOf, segments } from '../../src/cli/phases.ts'
 import type { Client, Timings } from '../../src/index.ts'
 
-/** What a step has to show. */
+/** The result of a step. */
 export interface Shown {
   readonly sent: string
   readonly received: string
@@ -15,7 +15,7 @@ const TITLE_WIDTH = 14
 const BAR_WIDTH = 12
 const TIME_WIDTH = 9
 
-/** Phases in the order of a request, told apart without colour. */
+/** Phases in the order of a request, distinguishable without colour. */
 const SHADES: Readonly<Record<string, string>> = {
   connect: '░',
   tls: '▒',
@@ -54,7 +54,7 @@ export class Stage {
     )
   }
 
-  /** Runs a step and shows it. What it throws is a failure of the tour. */
+  /** Runs a step and shows it. An exception is a failure of the tour. */
   async step(title: string, action: () => Promise<Shown>): Promise<void> {
     let shown: Shown
     try {

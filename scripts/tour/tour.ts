@@ -1,4 +1,4 @@
-// The tour: every way to an origin, every way to send a request, and what becomes of those that go wrong.
+// The tour: every way to reach an origin, every way to send a request, and how failures are reported.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
@@ -7,10 +7,10 @@ import { type Client, errors, getSetCookies, Headers, type Timings } from '../..
 import { Origin, TOGETHER, WAYS } from './origin.ts'
 import { LEGEND, type Shown, Stage } from './stage.ts'
 
-/** Milliseconds without an answer after which the tour gives a request up. */
+/** Milliseconds without an answer after which the tour aborts a request. */
 const SOON = 50
 
-/** Shows everything; gives the exit code, 0 when each step did what it says. */
+/** Shows everything and returns the exit code: 0 if each step did what it announces. */
 export async function tour(output: Output, env: Environment): Promise<0 | 1> {
   const stage = new Stage(output, Paper.for(output, env))
   stage.heading('ventuno, a tour', LEGEND)
@@ -18,7 +18,7 @@ export async function tour(output: Output, env: Environment): Promise<0 | 1> {
     const origin = await Origin.start(way)
     stage.heading(way.name, origin.url)
     const client = origin.client()
-    // It drains after each request: that is shown once, where several are under way.
+    // The client drains after each request. The tour shows that once, with several requests in flight.
     stage.watch(client, ['connect'])
     await exchanges(stage, client)
     await together(stage, origin)
@@ -91,7 +91,7 @@ async function exchanges(stage: Stage, client: Client): Promise<void> {
   })
 }
 
-/** The origin answers none of them before all have come: they must be on their way at the same time. */
+/** The origin answers only when all have arrived, so they must be in flight at the same time. */
 async function together(stage: Stage, origin: Origin): Promise<void> {
   const client = origin.client({ pipelining: TOGETHER })
   stage.watch(client, ['connect', 'drain'])
@@ -129,7 +129,7 @@ async function upgrade(stage: Stage, client: Client, isHttp2: boolean): Promise<
 }
 
 async function failures(stage: Stage, origin: Origin, client: Client): Promise<void> {
-  // HTTP/2 gives up a stream, HTTP/1.1 has to give up the connection.
+  // HTTP/2 resets a stream, HTTP/1.1 has to close the connection.
   const lost = async (isLost: boolean): Promise<void> => {
     if (isLost) await once(client, 'disconnect')
   }
