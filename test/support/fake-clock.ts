@@ -1,6 +1,6 @@
 /**
- * A clock that only moves when a test says so. It stands in for the global `setTimeout`, which is where the
- * library takes its timers from. Unlike the one of node:test it refreshes timers and tells which are active.
+ * A clock that only moves when a test advances it. It replaces the global `setTimeout`, where the library gets its
+ * timers. Unlike the mock timers of node:test, it supports `refresh()` and reports which timers are active.
  */
 import type { TestContext } from 'node:test'
 
@@ -55,7 +55,7 @@ export class FakeClock {
     return clock
   }
 
-  /** Returns what puts the real timers back. */
+  /** Returns a function that restores the real timers. */
   enable(): () => void {
     const { setTimeout: realSet, clearTimeout: realClear } = globalThis
     const set = (run: (...args: unknown[]) => void, delay = 0, ...args: unknown[]): FakeTimer =>
@@ -72,13 +72,13 @@ export class FakeClock {
     }
   }
 
-  /** Moves on, running each timer at its time; then lets the event loop turn, as verdicts wait for that. */
+  /** Advances, running each timer at its time; then lets the event loop turn, because deadlines wait for that. */
   async advance(milliseconds: number): Promise<void> {
     this.jump(milliseconds)
     await turns(2)
   }
 
-  /** Moves on without turning the event loop. */
+  /** Advances without turning the event loop. */
   jump(milliseconds: number): void {
     const end = this.now + milliseconds
     for (let next = this.#next(end); next !== null; next = this.#next(end)) {
@@ -95,21 +95,21 @@ export class FakeClock {
   }
 }
 
-/** Lets the event loop go round. */
+/** Lets the event loop turn. */
 export async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Taken before a test puts another in its place. */
+/** Saved before a test replaces it. */
 const { setTimeout: realSetTimeout } = globalThis
 
-/** Turns without a pause between them: what happens in the process alone takes no more. */
+/** Turns without a pause between them: enough for anything that happens within the process. */
 const QUICK_TURNS = 1000
 
-/** Turns of a millisecond: on a busy machine other threads and the kernel need time that turning does not give. */
+/** Turns of a millisecond: on a busy machine, other threads and the kernel need time that turns alone do not give. */
 const SLOW_TURNS = 20_000
 
-/** Lets the event loop go round until something is so. */
+/** Lets the event loop turn until a condition holds. */
 export async function eventually(holds: () => boolean, what = holds.toString()): Promise<void> {
   for (let i = 0; i < QUICK_TURNS + SLOW_TURNS; i++) {
     if (holds()) return

@@ -1,7 +1,7 @@
 /**
- * A scripted HTTP/2 server in memory: it sends what the test says, right or wrong, and reads what the engine
- * wrote, frame by frame. `send…` goes to the engine at once; `want…` takes the next frame of the engine and
- * fails when it is another one.
+ * A scripted HTTP/2 server in memory: it sends any frames a test wants, valid or not, and reads the engine's output
+ * frame by frame. `send…` reaches the engine immediately; `want…` takes the engine's next frame and fails if it is a
+ * different one.
  */
 import assert from 'node:assert/strict'
 import { HPACK_OK, HpackDecoder } from '../../src/protocol/hpack/decoder.ts'
@@ -141,7 +141,7 @@ export class FramePeer {
     maxListSize: 1 << 20,
     maxFields: 10_000,
   })
-  /** The time that the engine is told. */
+  /** The time that the engine sees. */
   now = 0
   #received: Frame[] = []
   #prefaceLeft = true
@@ -168,14 +168,14 @@ export class FramePeer {
     return this.engine.open(fields, endStream, 'slot')
   }
 
-  /** Opens a request and swallows its HEADERS. */
+  /** Opens a request and discards its HEADERS. */
   request(fields: readonly string[] = GET, endStream = true): RecordedStream {
     const stream = this.open(fields, endStream)
     this.wantHeaders(stream.id)
     return stream
   }
 
-  /** What the owner has heard since it was last asked. */
+  /** The callbacks to the owner since the last call. */
   get heard(): string[] {
     return this.sink.take()
   }
@@ -197,7 +197,7 @@ export class FramePeer {
     this.sendFrame(SETTINGS, FLAG_ACK, 0)
   }
 
-  /** The header block for `fields`, as this peer's encoder makes it. */
+  /** The header block for `fields` from this peer's encoder. */
   block(fields: readonly string[]): Buffer {
     const out = Buffer.alloc(HpackEncoder.maxEncodedSize(fields))
     return out.subarray(0, this.encoder.encode(fields, null, out, 0))
@@ -261,7 +261,7 @@ export class FramePeer {
     this.sendFrame(PUSH_PROMISE, FLAG_END_HEADERS, streamId, payload)
   }
 
-  /** Fetches what the engine has to send, once. */
+  /** Fetches the engine's pending output, once. */
   pull(): void {
     const output = this.engine.takeOutput()
     if (output === null) return
@@ -280,7 +280,7 @@ export class FramePeer {
     while (this.engine.wantsOutput)
   }
 
-  /** All frames of the engine that have not been looked at. */
+  /** All frames of the engine that have not been taken yet. */
   frames(): Frame[] {
     this.pullAll()
     return this.#received.splice(0)
@@ -354,7 +354,7 @@ export class FramePeer {
     )
   }
 
-  /** The engine has given up the connection with this code and said so to its owner, last of all. */
+  /** Asserts that the engine failed the connection with this code and reported that to its owner, last of all. */
   wantFailure(code: number, failureCode: number | string = code): string {
     const text = typeof failureCode === 'number' ? errorCodeName(failureCode) : failureCode
     assert.equal(this.sink.lines.at(-1), `failure peer ${text}`)

@@ -1,10 +1,10 @@
-/** A FrameHandler that writes down what it is told; the pieces of a DATA frame are joined. */
+/** A FrameHandler that records its calls; the pieces of a DATA frame are joined. */
 import type { FrameHandler } from '../../src/protocol/http2/frame-reader.ts'
 
 export class FrameLog implements FrameHandler {
   readonly lines: string[] = []
   accepts = true
-  /** Content of the DATA frame under way. */
+  /** Content of the current DATA frame. */
   content = ''
   lastBuffer: Buffer | null = null
   /** Error codes of faults, in order. */

@@ -1,4 +1,4 @@
-/** An EngineSink that writes down what it hears, one line for each callback. */
+/** An EngineSink that records its callbacks, one line for each. */
 import type { ProtocolFailure } from '../../src/protocol/failure.ts'
 import type { HeaderBlock } from '../../src/protocol/header-block.ts'
 import { errorCodeName } from '../../src/protocol/http2/constants.ts'
@@ -21,14 +21,14 @@ function fieldsText(head: HeaderBlock | null): string {
 
 export class Recorder implements EngineSink<string> {
   readonly lines: string[] = []
-  /** The whole failures, in order, for tests that look at messages. */
+  /** The complete failures, in order, for tests that check messages. */
   readonly failures: ProtocolFailure[] = []
-  /** Called after each line about a stream: the place for calls back into the engine. */
+  /** Called after each line about a stream: the place to call back into the engine. */
   react: (line: string, stream: RecordedStream) => void = () => {}
-  /** Body bytes of DATA are written as text unless this is set: then only their number is. */
+  /** If set, DATA is recorded by its number of bytes instead of as text. */
   countsData = false
 
-  /** What has been heard since the last call. */
+  /** The callbacks since the last call. */
   take(): string[] {
     return this.lines.splice(0)
   }

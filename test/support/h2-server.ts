@@ -1,6 +1,6 @@
 /**
  * An HTTP/2 server on a real socket that sends exactly the frames a test wants and sees exactly the frames a
- * client sent. Every wait is for something the client does, never for time.
+ * client sent. Every wait is for an action of the client, never for time.
  */
 import { once } from 'node:events'
 import net from 'node:net'
@@ -30,7 +30,7 @@ import { recordEvents } from './scripted-client.ts'
 
 export type SettingsEntries = readonly (readonly [number, number])[]
 
-/** A request as its HEADERS say it. */
+/** A request as its HEADERS describe it. */
 export interface PeerRequest {
   readonly id: number
   /** Flat, in order. */
@@ -45,9 +45,9 @@ const FRAME_HEADER = 9
 /** One connection of a client. */
 export class H2Peer {
   readonly socket: Duplex
-  /** Requests in the order they came, also those that were taken. */
+  /** Requests in order of arrival, including those that were taken. */
   readonly requests: PeerRequest[] = []
-  /** Answers each PING at once. */
+  /** Answers each PING immediately. */
   answersPings = true
   readonly #encoder = new HpackEncoder()
   readonly #decoder = new HpackDecoder({ maxTableSize: 4096, maxListSize: 1 << 24, maxFields: 100_000 })
@@ -56,10 +56,10 @@ export class H2Peer {
   #block: Buffer[] = []
   #blockHead: Frame | null = null
   #untakenRequests: PeerRequest[] = []
-  /** All but HEADERS, CONTINUATION and acknowledgements. */
+  /** All frames except HEADERS, CONTINUATION and acknowledgements. */
   readonly #frames: Frame[] = []
   #settingsSent = false
-  /** The client's, and not acknowledged. */
+  /** The client's own SETTINGS arrived, not just an acknowledgement. */
   #settingsReceived = false
   #ended = false
   #waiting: (() => void)[] = []
@@ -91,7 +91,7 @@ export class H2Peer {
     return requests
   }
 
-  /** Waits for the next frame of this type, on this stream if one is given. Others stay. */
+  /** Waits for the next frame of this type, on this stream if one is given. Other frames stay. */
   frame(type: number, streamId?: number): Promise<Frame> {
     return this.#until(`frame ${type} on stream ${streamId ?? 'any'}`, () => this.#takeFrame(type, streamId))
   }
@@ -111,12 +111,12 @@ export class H2Peer {
     }
   }
 
-  /** Frames of this type that came and were not taken. */
+  /** Frames of this type that arrived and were not taken. */
   pending(type: number, streamId?: number): Frame[] {
     return this.#frames.filter((f) => f.type === type && (streamId === undefined || f.streamId === streamId))
   }
 
-  /** Waits until the client has seen and acted on all that was sent before: it answers a PING. */
+  /** Waits until the client has processed everything sent before: it answers a PING. */
   async settled(): Promise<void> {
     this.send(PING, 0, 0, Buffer.from('settled?'))
     await this.#until('PING answered', () => this.#takeFrame(PING, 0, FLAG_ACK))
@@ -132,7 +132,7 @@ export class H2Peer {
     return this
   }
 
-  /** All frames sent inside go out together. */
+  /** All frames sent inside leave together. */
   together(send: () => void): this {
     this.socket.cork()
     send()
@@ -286,7 +286,7 @@ export interface H2Server {
 }
 
 export interface H2ServerOptions {
-  /** TLS with ALPN; what the server offers, in its order. */
+  /** TLS with ALPN; the protocols that the server offers, in its order. */
   readonly alpn?: readonly string[]
   /** A Unix socket instead of a port. */
   readonly path?: string

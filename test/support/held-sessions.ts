@@ -1,12 +1,12 @@
 /**
- * The cache of TLS sessions holds them weakly. A test that expects one to be resumed must not depend on when
- * the runtime collects its memory.
+ * The cache of TLS sessions holds them weakly. A test that expects a resumption must not depend on the runtime's
+ * garbage collection.
  */
 import { TlsSessionCache } from '../../src/net/tls-session-cache.ts'
 
 const held: Buffer[] = []
 
-/** From now on every session that is cached in this process stays there. */
+/** From now on, every session that is cached in this process stays in the cache. */
 export function holdTlsSessions(): void {
   const { set } = TlsSessionCache.prototype
   TlsSessionCache.prototype.set = function (this: TlsSessionCache, key: string, session: Buffer): void {

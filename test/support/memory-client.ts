@@ -1,4 +1,4 @@
-/** A client whose connections are in-memory sockets: nothing happens but what the test does. */
+/** A client whose connections are in-memory sockets: nothing happens except what the test does. */
 import type { TestContext } from 'node:test'
 import { Client, type ClientOptions } from '../../src/index.ts'
 import { turns } from './fake-clock.ts'
@@ -6,11 +6,11 @@ import { MemorySocket } from './memory-socket.ts'
 
 export interface MemoryPair {
   readonly client: Client
-  /** In the order in which the client asked for them. */
+  /** In the order in which the client opened them. */
   readonly sockets: readonly MemorySocket[]
-  /** Lets everything happen that can, and returns what the client has written on its newest connection. */
+  /** Lets everything settle, and returns the client's output on its newest connection. */
   settle(): Promise<string>
-  /** The newest connection says this, and everything happens that can. */
+  /** Delivers these bytes on the newest connection and lets everything settle. */
   say(...parts: string[]): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function memoryPair(t: Pick<TestContext, 'after'>, options: ClientOptions
   }
 }
 
-/** The request lines in what a client wrote. */
+/** The request lines in a client's output. */
 export function requestLines(written: string): string[] {
   return [...written.matchAll(/([A-Z]+ \S+) HTTP\/1\.1\r\n/g)].map((match) => match[1]!)
 }

@@ -1,10 +1,10 @@
-/** A connected Duplex that is no net.Socket: what a custom `connect` function may deliver. */
+/** A connected Duplex that is not a net.Socket, as a custom `connect` function may deliver it. */
 import { Duplex, type DuplexOptions } from 'node:stream'
 
 export class MemorySocket extends Duplex {
   /** Everything the client wrote, latin1. */
   written = ''
-  /** Set to hold writes back: they are taken by `release()`. */
+  /** Set to hold writes back until `release()`. */
   held = false
   #finished = false
   #waiting: (() => void) | null = null
@@ -31,7 +31,7 @@ export class MemorySocket extends Duplex {
     take?.()
   }
 
-  /** The peer says these bytes. */
+  /** The peer sends these bytes. */
   say(...parts: string[]): this {
     if (!this.destroyed && !this.#finished) this.push(Buffer.from(parts.join(''), 'latin1'))
     return this
@@ -50,7 +50,7 @@ export class MemorySocket extends Duplex {
   }
 }
 
-/** What the runtime reports when a peer resets a connection. */
+/** The runtime's error for a connection that a peer reset. */
 export function connectionReset(): Error {
   return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read', errno: -104 })
 }

@@ -1,4 +1,4 @@
-/** A Transport without a stream under it: tests see each call of a connection, and drive its sink. */
+/** A Transport without an underlying stream: tests see each call of a connection and drive its sink. */
 import { Duplex } from 'node:stream'
 import type { SocketInfo } from '../../src/errors.ts'
 import type { Transport, TransportSink } from '../../src/net/transport.ts'

@@ -1,8 +1,8 @@
-/** Streams as libraries of other times make them: what npm's `form-data` and its like do, without being them. */
+/** Old-style streams that behave like npm's `form-data` and similar packages. */
 import { EventEmitter } from 'node:events'
 import { PassThrough, Stream } from 'node:stream'
 
-/** Collected parts that go out at once when somebody asks for them; says `close` as soon as it is destroyed. */
+/** Collected parts that are emitted at once on demand; emits `close` as soon as it is destroyed. */
 export class CollectedParts extends Stream {
   readonly readable = true
   readonly #parts: (string | Uint8Array)[]
@@ -20,7 +20,7 @@ export class CollectedParts extends Stream {
     return target
   }
 
-  /** Only what flows by itself can be paused, and nothing does. */
+  /** Only parts that flow by themselves could be paused, and none does. */
   pause(): void {}
 
   resume(): void {
@@ -39,7 +39,7 @@ export class CollectedParts extends Stream {
   }
 }
 
-/** Waits for nobody: a turn of the event loop for each event, with those listeners that are there by then. */
+/** Never waits: emits one event per turn of the event loop, to the listeners that are attached by then. */
 export class Talker extends EventEmitter {
   destroys = 0
 
@@ -61,7 +61,7 @@ export class Talker extends EventEmitter {
   }
 }
 
-/** Pauses when it is told to, and otherwise brings a piece in each turn. */
+/** Emits a piece in each turn, unless it is paused. */
 export class Dispenser extends Stream {
   readonly #parts: Uint8Array[]
   #paused = false
@@ -105,11 +105,11 @@ export class Dispenser extends Stream {
   }
 }
 
-/** A stream of the second generation: does not destroy itself, and says `close` within `destroy()`. */
+/** A stream of the second generation: does not destroy itself, and emits `close` within `destroy()`. */
 export class SecondGeneration extends PassThrough {
   constructor() {
     super({ autoDestroy: false, emitClose: false })
-    // Came later.
+    // Added in a later generation.
     Object.defineProperty(this, 'readableEnded', { value: undefined })
   }
 

@@ -1,11 +1,11 @@
-/** A dispatch handler that writes down what it is told, in order, and then does what the test wants. */
+/** A dispatch handler that records its calls in order and then runs the test's interference. */
 import type { Duplex } from 'node:stream'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../src/request/dispatch-handler.ts'
 
 export type HandlerMethod = Exclude<keyof DispatchHandler, 'onRequestQueued'>
 
-/** Runs inside a method of the handler, after it was written down; may throw. */
+/** Runs inside a method of the handler, after the call was recorded; may throw. */
 export type Interference = (method: HandlerMethod, handler: RecordingHandler) => void
 
 export class RecordingHandler implements DispatchHandler {
@@ -21,7 +21,7 @@ export class RecordingHandler implements DispatchHandler {
   statusText: string | null = null
   context: unknown
   socket: Duplex | null = null
-  /** What `onResponseError` got as its first argument. */
+  /** The first argument of `onResponseError`. */
   lastController: DispatchController | null | undefined
   /** Settles with the first final call. */
   readonly settled: Promise<this>
@@ -32,8 +32,8 @@ export class RecordingHandler implements DispatchHandler {
   #settle: () => void = () => {}
 
   /**
-   * What interferes is one function for all methods, or methods of the same names. `log` is shared by several
-   * handlers: each call is noted there as `name.method`.
+   * The interference is one function for all methods, or methods of the same names. Several handlers can share `log`:
+   * it records each call as `name.method`.
    */
   constructor(
     interfere: Interference | Partial<DispatchHandler> = {},
@@ -66,7 +66,7 @@ export class RecordingHandler implements DispatchHandler {
     return Buffer.concat(this.chunks).toString('latin1')
   }
 
-  /** The calls without what depends on how the bytes came: heads with their status, all chunks in a row as one. */
+  /** The calls independent of how the bytes were split: heads with their status, adjacent chunks as one. */
   get story(): string[] {
     const story: string[] = []
     let heads = 0

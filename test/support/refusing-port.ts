@@ -1,8 +1,8 @@
 /**
- * A port that refuses connections. One that was just given back may belong to another listener the next moment; this
- * one is the near end of a connection, so that nobody listens there and the system gives it to no listener meanwhile.
- * Nor to the one who connects to it, which would then be connected to itself: it is bound (`localAddress`) before the
- * connection is made, and such ports are not shared.
+ * A port that refuses connections. A port that was just released may belong to another listener the next moment. This
+ * one is the near end of a connection, so nothing listens there and the system does not assign it to a listener
+ * meanwhile. Nor does it assign it to a socket that connects to the port, which would then be connected to itself: the
+ * port is bound (`localAddress`) before the connection is made, and such ports are not shared.
  */
 import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'

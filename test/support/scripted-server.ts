@@ -1,6 +1,6 @@
 /**
- * A TCP server that says exactly the bytes a test wants and sees exactly the bytes a client sent. Every wait
- * is for something the client does, never for time.
+ * A TCP server that sends exactly the bytes a test wants and sees exactly the bytes a client sent. Every wait is for an
+ * action of the client, never for time.
  */
 import net from 'node:net'
 import type { TestContext } from 'node:test'
@@ -30,7 +30,7 @@ export class ScriptedConnection {
     return this.#received
   }
 
-  /** Waits until what was received contains the text, and takes everything up to and including it. */
+  /** Waits until the received bytes contain the text, and takes everything up to and including it. */
   async until(text: string): Promise<string> {
     for (;;) {
       const at = this.#received.indexOf(text)

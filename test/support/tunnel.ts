@@ -1,6 +1,6 @@
 /**
- * Both ends of a connection that was given away: by `upgrade()` or `connect()`, over every wire, and as a socket of the
- * runtime that never was ours, to compare with.
+ * Both ends of a connection that was handed over by `upgrade()` or `connect()`, over every wire, and for comparison a
+ * socket that the runtime opened without the library.
  */
 import { once } from 'node:events'
 import http2 from 'node:http2'
@@ -11,7 +11,7 @@ import tls from 'node:tls'
 import { buildConnector, Client, H2CClient } from '../../src/index.ts'
 import { authority, localhost } from './certificates.ts'
 
-/** `given`: a function of the caller opens the socket. */
+/** `given`: the caller's function opens the socket. */
 export type TunnelWire =
   | 'h1'
   | 'h1+tls'
@@ -39,7 +39,7 @@ const ANSWERS: Record<TunnelKind, string> = {
   connect: 'HTTP/1.1 200 OK\r\n\r\n',
 }
 
-/** Called with the server's end. What it returns leaves with the head of the response. */
+/** Called with the server's end. Its return value is sent with the head of the response. */
 export type OnPeer = (peer: Duplex) => Uint8Array | string | Promise<Uint8Array | string>
 
 export function isSecure(wire: TunnelWire): boolean {
@@ -89,7 +89,7 @@ function serveStreams(wire: TunnelWire, onPeer: OnPeer): net.Server {
   return server as unknown as net.Server
 }
 
-/** Starts a server and goes through to it; all is gone when the test ends. */
+/** Starts a server and opens a tunnel to it; both are closed when the test ends. */
 export async function openTunnel(
   t: TestContext,
   wire: TunnelWire,
@@ -120,13 +120,13 @@ async function openOurs(t: TestContext, wire: TunnelWire, port: number, kind: Tu
     kind === 'upgrade'
       ? await client.upgrade({ path: '/', protocol: 'websocket' })
       : await client.connect({ path: 'localhost:1' })
-  // First: whatever is around the socket would raise the error that it gets from the client.
+  // First: a wrapper around the socket would emit the error that it gets from the client.
   t.after(() => void opened.socket.destroy())
   t.after(() => void client.destroy())
   return opened.socket
 }
 
-/** The same with the runtime alone. */
+/** The same with only the runtime. */
 async function openPlainly(wire: TunnelWire, port: number, kind: TunnelKind): Promise<Duplex> {
   const socket = isSecure(wire)
     ? tls.connect({ port, host: '127.0.0.1', servername: 'localhost', ca: authority })

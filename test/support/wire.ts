@@ -1,6 +1,6 @@
 /**
- * One description of a test, run over every way a client can reach an origin, and through every kind of
- * dispatcher. Servers are those of the runtime; the request listener sees the same objects whatever the protocol.
+ * Runs one description of a test over every way a client can reach an origin, and through every kind of dispatcher.
+ * Servers are the runtime's; the request listener sees equivalent objects with either protocol.
  */
 import http from 'node:http'
 import http2 from 'node:http2'
@@ -39,7 +39,7 @@ export const WIRES: readonly Wire[] = [
   { name: 'h2c', secure: false, multiplexes: true },
 ]
 
-/** The runtime's HTTP/2 servers call the same listener with objects that look the same. */
+/** The runtime's HTTP/2 servers call the same listener with equivalent objects. */
 function createServer(wire: Wire, listener: Listener): Server {
   if (!wire.multiplexes) {
     return wire.secure ? https.createServer(localhost, listener) : http.createServer(listener)
@@ -53,7 +53,7 @@ function createServer(wire: Wire, listener: Listener): Server {
     : (http2.createServer(compatible) as unknown as Server)
 }
 
-/** Describes the same tests once for each wire; `skip` gives the reason why a wire is left out. */
+/** Describes the same tests once for each wire; `skip` gives the reason for leaving out a wire. */
 export function overEachWire(
   title: string,
   define: (wire: Wire) => void,
@@ -67,7 +67,7 @@ export function overEachWire(
 
 export type Kind = 'Client' | 'Pool' | 'Agent'
 
-/** A wire, and what sends the requests over it. */
+/** A wire, and the kind of dispatcher that uses it. */
 export interface Way extends Wire {
   readonly kind: Kind
 }
@@ -87,7 +87,7 @@ export function overEachWay(title: string, define: (way: Way) => void): void {
 /** A second request waits for the first. */
 export const ONE_AT_A_TIME: PoolOptions = { connections: 1, maxConcurrentStreams: 1 }
 
-/** An agent is told the origin with each request; here it is the one that the test is about. */
+/** An agent needs the origin with each request; here it is the origin under test. */
 class OneOriginAgent extends Agent {
   readonly #origin: string
 
@@ -104,13 +104,13 @@ class OneOriginAgent extends Agent {
     return super.dispatch(incomplete ? { ...options, origin: this.#origin } : options, handler)
   }
 
-  /** Those of the origin, in the shape of a pool's. */
+  /** The origin's stats, in the shape of a pool's. */
   get own(): ClientStats | PoolStats {
     return this.stats[this.#origin] ?? { connected: 0, free: 0, pending: 0, queued: 0, running: 0, size: 0 }
   }
 }
 
-/** What a dispatcher of any kind has to do, and how many connections it has for that. */
+/** The number of requests and connections of any kind of dispatcher. */
 export interface Load {
   readonly connected: number
   readonly pending: number
@@ -135,11 +135,11 @@ export interface TestOrigin {
 }
 
 export interface WayOrigin extends TestOrigin {
-  /** The kind of dispatcher the way asks for. `connections` is for those that can have several. */
+  /** The kind of dispatcher that the way names. `connections` applies to those that can have several. */
   dispatcher(options?: PoolOptions): LifecycleDispatcher
 }
 
-/** Starts an origin on a free port; it is gone when the test ends. */
+/** Starts an origin on a free port; it is closed when the test ends. */
 export async function startOrigin(t: TestContext, way: Way, listener: Listener): Promise<WayOrigin>
 export async function startOrigin(t: TestContext, wire: Wire, listener: Listener): Promise<TestOrigin>
 export async function startOrigin(t: TestContext, wire: Wire | Way, listener: Listener): Promise<WayOrigin> {
