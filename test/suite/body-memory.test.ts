@@ -1,4 +1,4 @@
-/** Bodies whose memory is given away, resized or filled again before it is written. */
+/** Bodies whose memory is transferred, resized or overwritten before it is written. */
 import assert from 'node:assert/strict'
 import { channel } from 'node:diagnostics_channel'
 import { constants, type Http2ServerRequest } from 'node:http2'
@@ -16,13 +16,13 @@ function bytesOf(letter: string, length: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(length).fill(letter.charCodeAt(0))
 }
 
-/** Leaves nothing behind, as a message to a worker does. */
+/** Detaches the memory, as a message to a worker does. */
 function giveAway(bytes: ArrayBufferView | ArrayBuffer): void {
   const buffer = ArrayBuffer.isView(bytes) ? (bytes.buffer as ArrayBuffer) : bytes
   structuredClone(buffer, { transfer: [buffer] })
 }
 
-/** The runtime has them, the library of the type checker does not. */
+/** Present in the runtime, but missing from the type declarations. */
 type Resizable = ArrayBuffer & { resize(length: number): void }
 type Growable = SharedArrayBuffer & { grow(length: number): void }
 
@@ -41,9 +41,9 @@ function assertLost(error: unknown): void {
 
 interface Case {
   readonly name: string
-  /** The body, and what is done to it while it waits. */
+  /** The body, and the change made to it while it is queued. */
   make(): [body: BodyInput, spoil: () => void]
-  /** What arrives; null where the request fails. */
+  /** The text that arrives; null if the request fails. */
   readonly expected: string | null
 }
 
@@ -117,7 +117,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-/** Later requests go on, over HTTP/2 on the same connection. */
+/** Later requests continue, over HTTP/2 on the same connection. */
 async function assertAlive(
   client: ReturnType<TestOrigin['client']>,
   origin: TestOrigin,
@@ -230,9 +230,9 @@ overEachWire('the memory of bodies', (wire) => {
       const stream = Readable.from(pieces())
       for (const body of [pieces(), stream]) {
         const sent = client.request({ ...POST, body })
-        // Over HTTP/2 a piece waits for its turn; over HTTP/1.1 it is with the socket, or copied.
+        // Over HTTP/2 a piece waits for its turn; over HTTP/1.1 it was passed to the socket, or copied.
         const outcome = await sent.then(readEcho, (error: unknown) => error)
-        // A stream is ahead of us with its generator: what it had in store is gone before we see it.
+        // A stream reads ahead from its generator: its buffered chunks are detached before we see them.
         if (outcome instanceof Error && (body === stream || wire.multiplexes)) assertLost(outcome)
         else assert.ok((outcome as Echo).body === 'a'.repeat(size) + 'b'.repeat(size) + 'c'.repeat(size))
       }

@@ -1,4 +1,4 @@
-/** Everything that brings bytes in pieces, as a request body over each wire: what arrives, and what becomes of it. */
+/** Every kind of stream and iterable as a request body over each wire: the bytes that arrive, and its final state. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -17,7 +17,7 @@ import { CollectedParts, Dispenser, SecondGeneration, Talker } from '../support/
 import { ONE_AT_A_TIME, overEachWire, startOrigin } from '../support/wire.ts'
 import { contentOf, deferred, echo, failure, readEcho } from './exchange.ts'
 
-/** More than sockets and windows take at once. */
+/** More than sockets and windows accept at once. */
 const CONTENT = Buffer.alloc(700_000)
 for (let at = 0; at < CONTENT.length; at++) CONTENT[at] = (at * 31 + (at >> 9)) & 0xff
 const PIECES = cut(CONTENT, 10_000)
@@ -48,11 +48,11 @@ after(() => {
 interface Kind {
   readonly name: string
   make(t: TestContext): unknown
-  /** What is to arrive; otherwise all of the content. */
+  /** The expected bytes, if not the whole content. */
   readonly expected?: Buffer
   /** The length is known before the first byte. */
   readonly known?: true
-  /** Undoes the coding of what arrived. */
+  /** Decodes the received bytes. */
   decode?(bytes: Buffer): Buffer
 }
 
@@ -219,7 +219,7 @@ async function socketWithContent(t: TestContext): Promise<net.Socket> {
   return socket
 }
 
-/** A request that a proxy has received and passes on. */
+/** A request that a proxy has received and forwards. */
 async function incomingRequest(t: TestContext): Promise<http.IncomingMessage> {
   const server = http.createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -234,7 +234,7 @@ async function incomingRequest(t: TestContext): Promise<http.IncomingMessage> {
   return incoming
 }
 
-/** Destroyed, or without such a thing. */
+/** Destroyed, or not destroyable. */
 function isLetGo(body: unknown): boolean {
   if (body instanceof Talker || body instanceof CollectedParts) return body.destroys > 0
   const { destroyed } = body as { destroyed?: boolean }
@@ -330,7 +330,7 @@ overEachWire('streams as bodies', (wire) => {
       const expected = kind.expected ?? CONTENT
       assert.equal(bytes.length, expected.length)
       assert.equal(digest(bytes), digest(expected))
-      // What is short may have been there to its end before the connection was.
+      // A short stream may have ended before the connection was up.
       const known = kind.known ?? (kind.expected !== undefined && headers['content-length'] !== undefined)
       assert.equal(headers['content-length'], known ? String(expected.length) : undefined)
       assert.equal(headers['transfer-encoding'], known || wire.multiplexes ? undefined : 'chunked')

@@ -1,6 +1,6 @@
 /**
- * What throws in a socket, a connector, a stream, an iterator, a listener or an option of the caller's costs one request
- * or one connection: what was asked for settles, the next request works, and the client can be closed.
+ * An exception in a caller's socket, connector, stream, iterator, listener or option costs one request or one
+ * connection: every request settles, the next one works, and the client can be closed.
  */
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
@@ -19,7 +19,7 @@ const raise = (): never => {
   throw THROWN
 }
 
-/** A socket as the library would open it, for those who come in between. */
+/** A socket as the library would open it, for tests that wrap it. */
 function open(wire: Wire, { port }: TestOrigin, done: (socket: Duplex) => void): void {
   if (!wire.secure) {
     const socket = net.connect(port, '127.0.0.1', () => done(socket))
@@ -52,7 +52,7 @@ async function assertUsable(client: Client): Promise<void> {
   await client.close()
 }
 
-/** Whatever became of it, it has settled. */
+/** Settles either way. */
 async function outcome(client: Client, options: Partial<RequestOptions> = {}): Promise<unknown> {
   try {
     const { body } = await client.request({ path: '/', method: 'GET', ...options })
@@ -86,7 +86,7 @@ overEachWire('what throws', (wire) => {
         outcome(client, { method: 'POST', body }),
         outcome(client, { method: 'POST', body: Readable.from([body]) }),
       ])
-      // Some are only called on a connection that has rested.
+      // Some are only called on a connection that was idle.
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
       seen.push(await outcome(client))
       for (const each of seen) {
@@ -99,7 +99,7 @@ overEachWire('what throws', (wire) => {
   test('socket.destroy', async (t) => {
     const client = await connecting(t, (socket) =>
       Object.assign(socket, {
-        // Once: when the server hangs up, the runtime calls it, too.
+        // Once: when the server closes, the runtime calls it, too.
         destroy() {
           Reflect.deleteProperty(socket, 'destroy')
           setImmediate(() => socket.destroy())
@@ -128,7 +128,7 @@ overEachWire('what throws', (wire) => {
   ] as const) {
     test(`a connector that delivers ${title}`, async (t) => {
       const client = await connecting(t, () => given() as unknown as Duplex)
-      // What is no socket at all has the client ask again.
+      // If the result is not a socket at all, the client connects again.
       const seen = await outcome(client)
       if (title === 'a string') assert.equal(seen, 'ok')
       else assert.ok(seen instanceof Error)

@@ -1,4 +1,4 @@
-/** Every error of a request tells which request, how far it had come, and whether it may be sent again. */
+/** Every error of a request names the request, how far it had come, and whether it may be sent again. */
 import assert from 'node:assert/strict'
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
@@ -18,8 +18,8 @@ function dropAll(origin: TestOrigin): void {
 }
 
 /**
- * Finds the origin `times` times, and after that an address on which nobody has its port: the origin goes on
- * listening, so the system gives the port to nobody else.
+ * Finds the origin `times` times, and after that an address on which its port is unused: the origin keeps listening, so
+ * the system does not assign the port again.
  */
 function lookupThatEnds(times: number): LookupFunction {
   let count = 0
@@ -125,7 +125,7 @@ overEachWay('the errors of a request', (way) => {
     assert.equal(error.phase, 'headers')
     assert.equal(error.retrySafety, 'idempotent-only')
     assert.equal(error.path, '/slow')
-    // What happened stands in the first line of the stack, behind the message.
+    // The first line of the stack has the context after the message.
     const [line] = error.stack!.split('\n', 1) as [string]
     const place = `GET ${origin.url}/slow while waiting for the response head on a new connection`
     assert.ok(line.startsWith(`HeadersTimeoutError: ${error.message} (${place}, `), line)

@@ -1,6 +1,6 @@
 /**
- * The messages of errors, to the letter: people compare them, and logs are grouped by them. None tells where the
- * request went: a proxy that passes `message` on to its own clients gives nothing away. The first line of `stack` does.
+ * The exact messages of errors: programs compare them, and logs are grouped by them. None reveals where the request
+ * went, so a proxy may pass `message` on to its clients. The first line of `stack` has the destination.
  */
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
@@ -22,7 +22,7 @@ type Failed = Error & { readonly code?: string; readonly phase?: string; readonl
 
 interface Situation {
   readonly title: string
-  /** Over HTTP/1.1 and over HTTP/2; null where it cannot happen. */
+  /** Over HTTP/1.1 and over HTTP/2; null if it cannot happen. */
   readonly message: string | readonly [h1: string | null, h2: string | null]
   readonly options?: ClientOptions
   readonly listener: Listener
@@ -52,7 +52,7 @@ function resetWith(code: number): Pick<Situation, 'listener' | 'provoke'> {
   return { listener: (request) => streamOf(request).close(code), provoke: (client) => get(client) }
 }
 
-/** A server that ends before it has sent what it announced. */
+/** A server that ends before it has sent the announced length. */
 function cutOff(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(200, { 'content-length': '10' })
   response.write('half')
@@ -284,7 +284,7 @@ const SITUATIONS: readonly Situation[] = [
     listener: (_request, response) => response.end(),
     async provoke(client, origin) {
       origin.server.on('connect', () => {})
-      // The time before the server has said what it takes counts as well, and ends with other words.
+      // The time before the server's SETTINGS counts as well, and ends with a different message.
       await (await get(client)).body.text()
       return client.connect({ path: 'a.test:1', headersTimeout: 1 })
     },
@@ -347,7 +347,7 @@ const CALLS: readonly (readonly [message: string, call: (client: Client) => unkn
   ],
 ]
 
-/** The bytes of a response that is not HTTP/1.1, and what is said about it. */
+/** The bytes of a response that is not HTTP/1.1, and the message for it. */
 const RESPONSES: readonly (readonly [reason: string, response: string])[] = [
   ['Expected HTTP/, RTSP/ or ICE/', 'NOPE/1.1 200 OK\r\n\r\n'],
   ['Invalid HTTP version', 'HTTP/1.5 200 OK\r\n\r\n'],
@@ -402,7 +402,7 @@ function giveNothingAway(error: Error, port: number): void {
   }
 }
 
-/** What an error of the library that ended a request shows when it is printed. */
+/** The printed form of a library error that ended a request. */
 function assertContextShown(error: Failed): void {
   const [line] = error.stack!.split('\n', 1) as [string]
   const method = (error as { method?: string }).method!
@@ -530,7 +530,7 @@ test('without upstreams, and with too many origins', async (t) => {
   assert.equal(many.message, 'Maximum allowed origins reached')
 })
 
-// The two that name the address do so in the reference, too: whoever passes them on has been told.
+// Two messages name the address, as in the reference; docs/errors.md warns about them.
 test('a connect that fails keeps the words of the runtime', async (t) => {
   const port = await refusingPort(t)
   const client = new Client(`http://127.0.0.1:${port}`)

@@ -1,8 +1,8 @@
-/** What the tests of the API suite share: an origin that tells what it received, and waiting for failures. */
+/** Shared by the tests of the API suite: an origin that reports what it received, and waiting for failures. */
 import assert from 'node:assert/strict'
 import type http from 'node:http'
 
-/** What the echo origin received. */
+/** The request that the echo origin received. */
 export interface Echo {
   readonly method: string
   readonly url: string
@@ -17,7 +17,7 @@ export async function contentOf(source: AsyncIterable<Uint8Array | string>): Pro
   return Buffer.concat(chunks)
 }
 
-/** Answers with what it was asked. */
+/** Answers with a description of the request. */
 export function echo(request: http.IncomingMessage, response: http.ServerResponse): void {
   contentOf(request).then(
     (body) => {
@@ -33,7 +33,7 @@ export async function readEcho(response: { body: { json(): Promise<unknown> } })
   return (await response.body.json()) as Echo
 }
 
-/** The error a promise ends with. */
+/** The error a promise rejects with. */
 export function failure(promise: Promise<unknown>): Promise<Error & Record<string, unknown>> {
   return promise.then(
     () => assert.fail('expected a failure'),
@@ -41,7 +41,7 @@ export function failure(promise: Promise<unknown>): Promise<Error & Record<strin
   )
 }
 
-/** A promise and its two ends. */
+/** A promise with its resolve and reject functions. */
 export interface Deferred<T> {
   readonly promise: Promise<T>
   readonly resolve: (value: T) => void

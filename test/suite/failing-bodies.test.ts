@@ -1,6 +1,6 @@
 /**
- * Who has a response × how it fails × who takes note, over each wire: whoever reads, listens or asks later is told, and
- * the process lives even if nobody does. The table is in docs/reliability.md.
+ * Method × kind of failure × observer, over each wire: every reader and listener, even a later one, gets the error, and
+ * the process survives without any. The table is in docs/reliability.md.
  */
 import assert from 'node:assert/strict'
 import { type Duplex, PassThrough, type Readable } from 'node:stream'
@@ -11,13 +11,13 @@ import { Uncaught } from '../torture/uncaught.ts'
 import { type Failure, failuresOver, outcome, type Report, WATCHERS, type Watcher } from './failing-bodies.ts'
 import { CELL_HEADER, FailingStage } from './failing-stage.ts'
 
-/** As docs/reliability.md has it. */
+/** The number in docs/reliability.md. */
 const CELLS = 3592
 
-/** Long enough for every response of a test to begin. */
+/** Long enough for every response of a test to start. */
 const BODY_TIMEOUT = 300
 
-/** What a holder needs to ask for a response. */
+/** The context in which a holder requests a response. */
 interface Asking {
   readonly client: Client
   readonly origin: TestOrigin
@@ -25,13 +25,13 @@ interface Asking {
   readonly path: string
   readonly cell: string
   readonly signal: AbortSignal
-  /** To be called with what the caller gets, as soon as it does. */
+  /** Call it with the caller's result, as soon as there is one. */
   readonly attach: (stream: Readable) => void
 }
 
 interface Held {
   readonly stream: Readable | Duplex
-  /** What the call itself was answered with, where that comes with the end of the response. */
+  /** The result of the call itself, if it settles with the end of the response. */
   readonly answer?: Report
 }
 
@@ -40,7 +40,7 @@ interface Holder {
   readonly hold: (asking: Asking) => Promise<Held>
   readonly watches: (watcher: Watcher) => boolean
   readonly fails: (failure: Failure, wire: Wire) => boolean
-  /** A socket is the caller's: it says itself whether it failed, and whoever takes note hears the same. */
+  /** A socket belongs to the caller: it reports its failure itself, and observers get the same error. */
   readonly isSocket?: boolean
 }
 
@@ -51,7 +51,7 @@ function optionsOf({ path, cell, signal }: Asking) {
 const isOfStream = ({ needsBody }: Watcher): boolean => needsBody !== true
 const always = (): boolean => true
 
-/** Those that end a tunnel; a tunnel over HTTP/1.1 has left its client. */
+/** Failures that end a tunnel; a tunnel over HTTP/1.1 no longer belongs to its client. */
 function endsTunnel({ name }: Failure, wire: Wire): boolean {
   if (name.startsWith('client.')) return wire.multiplexes
   return /^(server|HTTP\/2|body\.destroy)/.test(name)
@@ -149,7 +149,7 @@ const HOLDERS: readonly Holder[] = [
   },
 ]
 
-/** Those that are no Node streams, and have their own ways to take note. */
+/** Holders that are not Node streams and have their own observers. */
 interface WebHolder {
   readonly name: string
   readonly fails: Holder['fails']
@@ -157,9 +157,9 @@ interface WebHolder {
 }
 
 interface WebHeld {
-  /** What was heard, by who listened before; nothing for who does not. */
+  /** The report of an observer that was attached before; undefined without one. */
   readonly heard?: Report
-  /** Asks after the failure. */
+  /** Observes after the failure. */
   readonly ask?: () => Report
   readonly isOver?: () => boolean
 }
@@ -229,7 +229,7 @@ const WEB_HOLDERS: readonly WebHolder[] = [
   },
 ]
 
-/** Of the loop, until something holds that nobody can be told of without listening. */
+/** Turns of the event loop until a condition holds that only a listener could report. */
 async function until(holds: () => boolean, what: string): Promise<void> {
   const deadline = performance.now() + 10_000
   while (!holds()) {
@@ -244,7 +244,7 @@ async function turns(): Promise<void> {
 
 let cells = 0
 
-/** One client for all cells of a failure where exchanges share a connection, or one for each. */
+/** One client for all cells of a failure if exchanges share a connection, otherwise one for each. */
 function clientsOf({ origin }: FailingStage, wire: Wire, failure: Failure): () => Client {
   const make = (): Client =>
     origin.client(failure.name === 'bodyTimeout' ? { bodyTimeout: BODY_TIMEOUT } : {})
@@ -281,19 +281,19 @@ async function runCell(
   const server = await arrival
   return async () => {
     if (failure.whole) await until(() => loadOf(client).running === 0, `${cell} complete`)
-    // The first bytes of the body have come, or are to come with the failure.
+    // The first bytes of the body have arrived, or will arrive with the failure.
     await turns()
     failure.fail({ client, abort, server, stream })
     if (holder.isSocket) {
       await until(() => server.socket.destroyed || server.stream?.destroyed === true, cell)
       await turns()
-      // A socket that nobody reads does not come to its end.
+      // A socket without a reader never ends.
       stream.resume()
     }
     await until(() => stream.destroyed, cell)
     await turns()
     const error = stream.errored as (Error & { code?: string }) | null
-    // An orderly end is no failure of a socket.
+    // An orderly end is not a failure of a socket.
     if (!holder.isSocket) assert.match(String(error?.code), failure.code, `${cell}: ${error}`)
     if (error !== null) {
       if (heard) assert.equal(await heard, error, cell)
@@ -334,7 +334,7 @@ async function runWebCell(
     else if (!failure.whole) await until(() => loadOf(client).running === 0, cell)
     await turns()
     if (heard) assert.ok((await heard) instanceof Object || failure.whole, cell)
-    // Whether an abort still takes away what has arrived is up to the runtime.
+    // Whether an abort still discards data that has arrived is up to the runtime.
     if (ask) assert.ok((await ask()) instanceof Object || failure.whole, cell)
     cells++
   }

@@ -1,4 +1,4 @@
-/** The ways in which a response body fails, and those in which somebody takes note of it. */
+/** The ways in which a response body fails, and the ways to observe it. */
 import { once } from 'node:events'
 import type http2 from 'node:http2'
 import type { Socket } from 'node:net'
@@ -7,31 +7,31 @@ import { finished, pipeline } from 'node:stream/promises'
 import type { BodyReadable, Client } from '../../src/index.ts'
 import type { Wire } from '../support/wire.ts'
 
-/** What the server has of one exchange. */
+/** The server's end of one exchange. */
 export interface ServerEnd {
   readonly socket: Socket
   /** HTTP/2 only. */
   readonly stream: http2.ServerHttp2Stream | null
-  /** Sends, within the body, what its protocol does not allow there. */
+  /** Sends bytes within the body that its protocol does not allow there. */
   writeNonsense(): void
 }
 
-/** What a cell of the table has in its hands. */
+/** The objects that a cell of the table works with. */
 export interface Cell {
   readonly client: Client
   readonly abort: AbortController
   readonly server: ServerEnd
-  /** Of the caller; a WebSocket and a Response of `fetch` have none. */
+  /** The caller's stream; a WebSocket and a Response of `fetch` have none. */
   readonly stream: Readable | Duplex | null
 }
 
 export interface Failure {
   readonly name: string
   readonly fail: (cell: Cell) => void
-  /** Of the error that a response body then has. */
+  /** The code of the error that the response body then has. */
   readonly code: RegExp
   readonly wires?: 'http1' | 'http2'
-  /** The body has arrived as a whole and is not read. */
+  /** The whole body has arrived and is unread. */
   readonly whole?: boolean
 }
 
@@ -64,7 +64,7 @@ export const FAILURES: readonly Failure[] = [
   {
     name: 'HTTP/2 session ended with an error',
     wires: 'http2',
-    // The server resets its streams before it goes.
+    // The server resets its streams before it ends.
     code: /^(UND_ERR_(SOCKET|INFO)|ECONNRESET|EPIPE)$/,
     fail: ({ server }) => server.stream?.session?.destroy(undefined, INTERNAL_ERROR),
   },
@@ -74,17 +74,17 @@ export function failuresOver(wire: Wire): readonly Failure[] {
   return FAILURES.filter(({ wires }) => wires === undefined || (wires === 'http2') === wire.multiplexes)
 }
 
-/** A report: the error that came, or undefined where none did. */
+/** A report: the error, or undefined if there was none. */
 export type Report = Promise<unknown>
 
-/** Somebody who takes note; attached before the failure, or after it. Without a report it is nobody's to tell. */
+/** An observer, attached before the failure or after it. One that returns no report cannot see the error. */
 export interface Watcher {
   readonly name: string
   readonly before?: (stream: Readable) => Report | void
   readonly after?: (stream: Readable) => Report
-  /** Of response bodies only. */
+  /** For response bodies only. */
   readonly needsBody?: boolean
-  /** Takes the data: what has arrived as a whole is then read before it can fail. */
+  /** Consumes the data: a body that has arrived completely is then read before it can fail. */
   readonly reads?: boolean
 }
 

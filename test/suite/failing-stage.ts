@@ -1,4 +1,4 @@
-/** An origin that begins its responses, tunnels and WebSockets, and hands out its end of each. */
+/** An origin that starts responses, tunnels and WebSockets, and hands out its end of each. */
 import { createHash } from 'node:crypto'
 import type http from 'node:http'
 import type http2 from 'node:http2'
@@ -29,7 +29,7 @@ export class FailingStage {
       stream?.on('error', () => {})
       const { remotePort } = stream?.session?.socket ?? request.socket
       const socket = origin.sockets.find((each) => each.remotePort === remotePort)!
-      // A browser's WebSocket has no headers of its own: its cell is in the path.
+      // The standard WebSocket cannot set headers: its cell is in the path.
       const cell = request.headers[CELL_HEADER] ?? request.url?.slice(1)
       waiting.get(String(cell))!({ socket, stream, writeNonsense })
     }
@@ -79,7 +79,7 @@ export class FailingStage {
     return new FailingStage(origin, waiting)
   }
 
-  /** The server's end of an exchange that is to come. */
+  /** The server's end of a future exchange. */
   end(cell: string): Promise<ServerEnd> {
     return new Promise((resolve) => this.#waiting.set(cell, resolve))
   }

@@ -6,7 +6,7 @@ import type { Dispatcher } from '../../src/index.ts'
 import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
 import { deferred, echo, failure } from './exchange.ts'
 
-/** The option is not in the types of the platform. */
+/** The option is missing from the platform's types. */
 function through(dispatcher: Dispatcher, init: RequestInit = {}): RequestInit {
   return { ...init, dispatcher } as unknown as RequestInit
 }
@@ -26,7 +26,7 @@ overEachWay('globalThis.fetch', (way) => {
     assert.equal(received.method, 'GET')
     assert.equal(received.url, '/path?query')
     assert.equal(received.headers['x-a'], '1')
-    // It went through our dispatcher and nothing else.
+    // It went only through our dispatcher.
     assert.equal(origin.sockets.length, 1)
     assert.equal(loadOf(client).connected, 1)
   })

@@ -142,7 +142,7 @@ overEachWay('the order of handler calls', (way) => {
     client.dispatch(POST, waiting)
     const own = new Error('over')
     const destroyed = client.destroy(own)
-    // What waits is told inside destroy().
+    // Queued requests fail inside destroy().
     assert.deepEqual(waiting.calls, ['onResponseError'])
     assert.equal(waiting.error, own)
     assert.equal(waiting.lastController, undefined)
@@ -378,7 +378,7 @@ overEachWay('pause and resume', (way) => {
   })
 
   test('a pause holds the server back', async (t) => {
-    // The connection does this, and whoever chose it has no part in it; all these bytes are not for free.
+    // The connection does this, independent of the dispatcher above it, and transferring these bytes takes time.
     if (way.kind !== 'Client') return
     const total = 24 * 1024 * 1024
     let sent = 0
@@ -437,7 +437,7 @@ overEachWay('pause and resume', (way) => {
   })
 })
 
-/** Where a handler throws, and the reason the connection is then closed with (null: it is kept). */
+/** Where a handler throws, and the reason for closing the connection (null: it is kept). */
 const THROWS: [method: keyof DispatchHandler, reason: 'aborted' | 'own' | null][] = [
   ['onRequestStart', null],
   ['onBodySent', 'aborted'],
@@ -453,7 +453,7 @@ overEachWay('a handler that throws', (way) => {
     test(`in ${method}`, async (t) => {
       const origin = await startOrigin(t, way, echo)
       const client = origin.dispatcher({ connections: 1 })
-      // So that there is a connection to be kept.
+      // So that there is a connection to keep.
       await readEcho(await client.request(GET))
       const seen = reasons(client)
       const own = new Error(`thrown in ${method}`)
@@ -469,7 +469,7 @@ overEachWay('a handler that throws', (way) => {
       assert.equal(handler.lastController, handler.controller)
       assert.equal(handler.calls.filter((call) => call === 'onResponseError').length, 1)
       assert.equal(handler.calls.at(-1), 'onResponseError')
-      // Others are never failed by it.
+      // It never fails other requests.
       assert.equal((await readEcho(await next)).url, '/next')
       const expected = reason === null || way.multiplexes ? [] : [reason === 'own' ? own.message : reason]
       assert.deepEqual(

@@ -7,7 +7,7 @@ import { deferred, echo } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 
-/** A handler as the runtime's fetch brings it, which writes down its calls. */
+/** A handler like that of the runtime's fetch, which records its calls. */
 class LegacyRecorder implements LegacyDispatchHandler {
   readonly calls: string[] = []
   readonly done: Promise<void>
@@ -76,7 +76,7 @@ class LegacyRecorder implements LegacyDispatchHandler {
   onError(error: Error): void {
     this.calls.push('onError')
     this.error = error
-    // As the runtime's fetch does it.
+    // As the runtime's fetch does.
     this.abort?.(error)
     this.#finish()
   }
@@ -145,7 +145,7 @@ overEachWay('handlers of the older generation', (way) => {
     await new Promise((resolve) => setImmediate(resolve))
     assert.equal(second.calls.at(-1), 'onData')
     second.resume?.()
-    // Not paused any more: nothing to do.
+    // No longer paused: nothing to do.
     second.resume?.()
     await second.done
     assert.equal(second.body, 'body')

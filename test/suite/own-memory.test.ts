@@ -1,5 +1,5 @@
 /**
- * What callers are given is theirs: its memory holds nothing else, and to give it away, to another thread for example,
+ * Data passed to callers is theirs: its memory holds nothing else, and transferring it, for example to another thread,
  * breaks nothing.
  */
 import assert from 'node:assert/strict'
@@ -14,7 +14,7 @@ import { OWN_WIRES, openTunnel, TUNNEL_KINDS } from '../support/tunnel.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 import { deferred } from './exchange.ts'
 
-/** Gives the memory to nobody. */
+/** Detaches the memory. */
 function transfer(chunk: Uint8Array): void {
   structuredClone(chunk.buffer, { transfer: [chunk.buffer as ArrayBuffer] })
   assert.equal(chunk.length, 0)
@@ -25,7 +25,7 @@ function assertOwn(chunk: Uint8Array): void {
   assert.equal(chunk.buffer.byteLength, chunk.length, 'there is something else in its memory')
 }
 
-/** Looks at each chunk, keeps its text, and gives it away. */
+/** Inspects each chunk, keeps its text, and transfers it. */
 class TransferringHandler implements DispatchHandler {
   readonly done = deferred<string>()
   text = ''
@@ -73,13 +73,13 @@ overEachWire('the memory of a chunk', (wire) => {
   for (const framing of ['counted', 'streamed', 'trailers']) {
     test(`is its own, and can be given away: ${framing}`, async (t) => {
       const origin = await startOrigin(t, wire, (request, response) => {
-        // Node 22 resets HTTP/2 streams of which the request was not read to its end.
+        // Node 22 resets HTTP/2 streams whose request was not read completely.
         request.resume()
         request.on('end', () => answer(response, Number(request.url!.slice(1)), framing))
       })
       const client = origin.client({ pipelining: 10 })
       for (const size of SIZES) {
-        // Again, since a head that is known takes another way; and together, since they share reads.
+        // Again, since a repeated head takes another code path; and together, since they share reads.
         for (let round = 0; round < 3; round++) {
           const handlers = Array.from({ length: 4 }, () => new TransferringHandler())
           for (const handler of handlers) {
@@ -150,7 +150,7 @@ test('two responses in one read, the second behind a body that was given away', 
 
 for (const kind of TUNNEL_KINDS) {
   for (const wire of OWN_WIRES) {
-    // The runtime's own reads leave room in their memory; what a caller's socket says is his.
+    // The runtime's own reads do not fill their memory; data of a caller's socket belongs to the caller.
     const isGiven = wire.endsWith('given')
     test(`what comes through ${kind}() over ${wire}`, { skip: isGiven }, async (t) => {
       const socket = await openTunnel(t, wire, kind, (peer) => {

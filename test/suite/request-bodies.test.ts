@@ -43,7 +43,7 @@ function eagerStream(): Readable {
   })
 }
 
-/** A stream whose chunks come one by one, with time between them. */
+/** A stream whose chunks arrive one by one, with time between them. */
 function lateStream(objectMode = false): Readable {
   return Readable.from(slowPieces(), { objectMode })
 }
@@ -156,7 +156,7 @@ overEachWay('request bodies', (way) => {
   for (const [name, make, known] of EMPTY) {
     test(`${name} is no body: only methods that expect one say so`, async (t) => {
       const client = (await startOrigin(t, way, echo)).dispatcher()
-      // HTTP/2 has no reason to hold the head back until it is known that nothing follows.
+      // HTTP/2 does not hold the head back until the body is known to be empty.
       const announced = known || !way.multiplexes ? '0' : undefined
       for (const method of ['POST', 'PUT', 'PATCH', 'PROPFIND', 'PROPPATCH']) {
         const { headers, body } = await readEcho(await client.request({ path: '/', method, body: make() }))
@@ -190,7 +190,7 @@ overEachWay('request bodies', (way) => {
     const error = await failure(client.request({ ...POST, body: blob }))
     assert.ok(error instanceof errors.InvalidArgumentError, String(error))
     assert.equal(error.message, 'invalid content-type header')
-    // Nothing was sent, so the connection goes on.
+    // Nothing was sent, so the connection continues.
     assert.equal((await readEcho(await client.request(POST))).body, '')
   })
 
@@ -235,7 +235,7 @@ overEachWay('request bodies', (way) => {
       [Symbol.iterator]: () => entries[Symbol.iterator](),
     }
     const { headers, body } = await readEcho(await client.request({ ...POST, body: form }))
-    // A part that does not tell its size leaves the length open.
+    // A part without a size leaves the length unknown.
     assert.equal(headers['content-length'], undefined)
     assert.match(body, /name="a"\r\n\r\n1\r\n/)
     assert.match(body, /filename="x"\r\ncontent-type: text\/x\r\n\r\ngr..n\r\n/)
@@ -419,7 +419,7 @@ overEachWay('request bodies', (way) => {
 
   for (const kind of ['Node stream', 'async generator'] as const) {
     test(`a ${kind} is read no faster than the server takes it`, async (t) => {
-      // The connection does this, and whoever chose it has no part in it; all these bytes are not for free.
+      // The connection does this, independent of the dispatcher above it, and transferring these bytes takes time.
       if (way.kind !== 'Client') return
       const total = 24 * 1024 * 1024
       const { produced, received, ahead } = await upload(t, way, kind, total)
@@ -498,7 +498,7 @@ overEachWay('declared length against real length', (way) => {
     ]
     for (const open of opened) {
       const error = await failure(open())
-      // Over HTTP/2 a server that does not speak extended CONNECT is found out first.
+      // Over HTTP/2, missing support for extended CONNECT is detected first.
       if (error instanceof errors.InformationalError) assert.equal(way.multiplexes, true)
       else assert.ok(error instanceof errors.RequestContentLengthMismatchError, String(error))
     }

@@ -71,7 +71,7 @@ const REFUSED: [headers: unknown, message: string][] = [
   [{ 'x-a': {} }, 'invalid x-a header'],
   [{ 'x-a': new Date(0) }, 'invalid x-a header'],
   [{ 'X-a': new Headers() }, 'invalid X-a header'],
-  // Coerced first, then looked at.
+  // Coerced first, then validated.
   [{ 'x-a': Object.assign(() => {}, { toString: () => 'a\nb' }) }, 'invalid x-a header'],
   [['host', 'a', 'Host', 'b'], 'duplicate host header'],
   [{ host: ['a'] }, 'invalid host header'],
@@ -142,7 +142,7 @@ overEachWay('request headers', (way) => {
   test('an array is sent as one header for each element, in order', async (t) => {
     const received = await sent(t, way, { 'x-a': ['1', 2, null, true] })
     assert.equal(received['x-a'], '1, 2, , true')
-    // Names that differ in case only are separate headers.
+    // Names that differ only in case are separate headers.
     assert.equal((await sent(t, way, ['X-A', '1', 'x-a', '2']))['x-a'], '1, 2')
   })
 

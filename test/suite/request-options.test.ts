@@ -9,7 +9,7 @@ import { echo, failure, readEcho } from './exchange.ts'
 const BODY_MESSAGE = 'body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable'
 const TIME_VALUES = ['1', Number.NaN, Number.POSITIVE_INFINITY, -1, {}, true]
 
-/** One wrong option at a time, and what is said about it. */
+/** One invalid option at a time, with its message. */
 const REFUSED: [options: Record<string, unknown>, message: string][] = [
   [{ path: undefined }, 'path must be a string'],
   [{ path: 5 }, 'path must be a string'],
@@ -56,7 +56,7 @@ const REFUSED: [options: Record<string, unknown>, message: string][] = [
   [{ body: () => {} }, BODY_MESSAGE],
 ]
 
-/** All wrong at once: each check comes before the next. */
+/** All invalid at once: each check precedes the next. */
 const CHECK_ORDER: [option: string, value: unknown, message: string][] = [
   ['path', 1, 'path must be a string'],
   ['method', 1, 'method must be a string'],
@@ -143,7 +143,7 @@ overEachWay('request options', (way) => {
   })
 
   test('origin is ignored by what has one of its own', async (t) => {
-    // To an agent it is where the request goes.
+    // For an agent it is the destination of the request.
     if (way.kind === 'Agent') return
     const client = (await startOrigin(t, way, echo)).dispatcher()
     const options = { origin: 'http://elsewhere.invalid', path: '/here', method: 'GET' }
@@ -351,7 +351,7 @@ describe('dispatch', () => {
     check(client, options, errors.ClientClosedError, /^The client is closed$/)
     await closing
     check(client, options, errors.ClientDestroyedError, /^The client is destroyed$/)
-    // Destroyed is looked at before the request.
+    // The destroyed state is checked before the request.
     check(client, { path: 1 }, errors.ClientDestroyedError, /^The client is destroyed$/)
   })
 

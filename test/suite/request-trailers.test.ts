@@ -1,4 +1,4 @@
-/** Fields behind the body of a request. */
+/** Fields after the body of a request. */
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -13,7 +13,7 @@ interface Received {
   readonly trailers: Record<string, string>
 }
 
-/** Answers with the trailers that came. */
+/** Answers with the received trailers. */
 function tellTrailers(request: IncomingMessage, response: ServerResponse): void {
   contentOf(request).then(
     (body) => {

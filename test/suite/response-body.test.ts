@@ -99,7 +99,7 @@ overEachWay('the response body', (way) => {
     ).dispatcher()
     const next = async (path = '/') => {
       const { body } = await client.request({ path, method: 'GET' })
-      // All of it has arrived, and nobody has asked for it.
+      // All of it has arrived and is unread.
       while (loadOf(client).running > 0) await new Promise((resolve) => setImmediate(resolve))
       return body
     }
@@ -284,7 +284,7 @@ overEachWay('the response body', (way) => {
   })
 
   test('holds the server back while nobody reads, and loses nothing', async (t) => {
-    // The connection does this, and whoever chose it has no part in it; all these bytes are not for free.
+    // The connection does this, independent of the dispatcher above it, and transferring these bytes takes time.
     if (way.kind !== 'Client') return
     const total = 24 * 1024 * 1024
     let sent = 0

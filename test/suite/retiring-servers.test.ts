@@ -1,6 +1,6 @@
 /**
- * Servers that end each connection after a few requests, as those do that are being replaced, or that take fewer
- * streams than they say: what they have not looked at is sent again for as long as they get ahead.
+ * Servers that end each connection after a few requests, as during a rolling restart, or that accept fewer streams than
+ * they announce: unprocessed requests are sent again as long as the server makes progress.
  */
 import assert from 'node:assert/strict'
 import http2 from 'node:http2'
@@ -13,18 +13,18 @@ import { overEachWire, type Wire } from '../support/wire.ts'
 
 const HTTP1 = 'HTTP/2 only'
 
-/** What a server did. */
+/** The record of a server. */
 interface Origin {
   readonly url: string
-  /** By the path of a request: how often it was processed. */
+  /** How often each path was processed. */
   readonly processed: Map<string, number>
   sessions: number
-  /** Most streams that were open on one connection at a time. */
+  /** Maximum number of streams that were open on one connection at a time. */
   mostOpen: number
 }
 
 interface Policy {
-  /** What becomes of the nth stream of a connection while so many others are open. */
+  /** The fate of the nth stream of a connection while this many others are open. */
   take(nth: number, open: number): 'answer' | 'goaway' | 'refuse'
 }
 
@@ -44,7 +44,7 @@ async function startOrigin(t: TestContext, wire: Wire, policy: Policy): Promise<
       stream.on('error', () => {})
       origin.mostOpen = Math.max(origin.mostOpen, ++open)
       stream.on('close', () => open--)
-      // Behind its own GOAWAY a server looks at nothing.
+      // After its own GOAWAY a server processes nothing.
       if (retired) return
       const what = policy.take(++streams, answering)
       if (what === 'refuse') {
@@ -97,7 +97,7 @@ function dispatcherFor(t: TestContext, wire: Wire, { url }: Origin, kind: 'Clien
   return made
 }
 
-/** 200 at once, each other one a POST of bytes; each says what came back. */
+/** 200 requests at once, every other one a POST of bytes; each reports its result. */
 function send(dispatcher: Dispatcher): Promise<string[]> {
   return Promise.all(
     Array.from({ length: COUNT }, async (_, index) => {

@@ -1,4 +1,4 @@
-/** idempotent, blocking, reset and pipelining over HTTP/1.1. HTTP/2 knows none of them. */
+/** idempotent, blocking, reset and pipelining over HTTP/1.1. HTTP/2 ignores all of them. */
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
@@ -7,7 +7,7 @@ import { loadOf, overEachWay, startOrigin, type Way } from '../support/wire.ts'
 import { deferred } from './exchange.ts'
 
 interface Outcome {
-  /** Arrivals and the answer to the first, in order. */
+  /** Arrivals and the response to the first, in order. */
   readonly log: string[]
   readonly connections: number
 }
@@ -25,7 +25,7 @@ async function twoAtOnce(
     request.resume()
     log.push(String(request.url))
     if (request.url === '/a') {
-      // What was written together arrives together: after this turn nothing is on its way any more.
+      // Requests written together arrive together: after this turn nothing is in flight any more.
       setImmediate(() => {
         log.push('answer')
         response.end()
@@ -138,7 +138,7 @@ overEachWay('scheduling', (way) => {
         first.resolve(response)
         return
       }
-      // Pipelined behind an answer that is not over: it can only be here because the head was.
+      // Pipelined after an unfinished response: it can only have arrived because that head was sent.
       response.end('b')
       ;(await first.promise).end('a')
     })
@@ -169,7 +169,7 @@ overEachWay('scheduling', (way) => {
   })
 
   test('pipelining can be raised while requests wait', async (t) => {
-    // A setter that others do not have.
+    // Only clients have this setter.
     if (way.kind !== 'Client') return
     const both = deferred()
     const held: ServerResponse[] = []

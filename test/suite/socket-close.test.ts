@@ -22,7 +22,7 @@ import { eventually, FakeClock, turns } from '../support/fake-clock.ts'
 import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
 import { deferred } from './exchange.ts'
 
-/** Bytes of another socket, closed when the test lets it. */
+/** Forwards the bytes of another socket and closes when the test allows it. */
 class SlowDuplex extends Duplex {
   readonly alpnProtocol: unknown
   readonly #inner: Socket
@@ -166,7 +166,7 @@ overEachWire('a socket that takes its time to close', (wire) => {
     await eventually(() => sockets.length === 1)
     const ended = client.destroy()
     assert.equal(((await response.promise) as NodeJS.ErrnoException).code, 'UND_ERR_DESTROYED')
-    // The last words of HTTP/2 leave first.
+    // HTTP/2 sends its GOAWAY first.
     await eventually(() => sockets[0]!.isClosing)
     sockets[0]!.letClose()
     await ended
@@ -216,7 +216,7 @@ overEachWire('a socket that takes its time to close', (wire) => {
         const disconnected = once(dispatcher, 'disconnect')
         sockets[0]!.push(null)
         await disconnected
-        // An agent forgets an origin that it has no connection to.
+        // An agent forgets an origin without connections.
         await turns(3)
         let ended = false
         const ending = end(dispatcher, way).then(() => {

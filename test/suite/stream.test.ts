@@ -8,7 +8,7 @@ import { deferred, failure } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 
-/** Collects what is written to it. */
+/** Collects its input. */
 class Collector extends Writable {
   text = ''
 
@@ -45,7 +45,7 @@ overEachWay('stream()', (way) => {
     assert.equal(data.headers['x-a'], '1')
     assert.equal(data.opaque, 'mine')
     assert.equal(data.context, null)
-    // It is not readable, so nobody needs it any more.
+    // It is not readable, so it is no longer needed.
     assert.equal(target.destroyed, true)
   })
 
@@ -169,13 +169,13 @@ overEachWay('stream()', (way) => {
     })
     await client.stream(GET, () => target)
     assert.equal(target.writableFinished, true)
-    // Its readable side is still somebody's.
+    // Its readable side is still in use.
     assert.equal(target.destroyed, false)
     target.destroy()
   })
 
   test('the response waits for a slow writable', async (t) => {
-    // The connection does this, and whoever chose it has no part in it; all these bytes are not for free.
+    // The connection does this, independent of the dispatcher above it, and transferring these bytes takes time.
     if (way.kind !== 'Client') return
     const total = 24 * 1024 * 1024
     let sent = 0

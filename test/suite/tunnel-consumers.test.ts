@@ -1,6 +1,6 @@
 /**
- * The socket that `upgrade()` and `connect()` give away delivers, whoever reads from it and whenever the bytes come: the
- * table in docs/reliability.md.
+ * The socket that `upgrade()` and `connect()` hand over delivers to every kind of reader, whenever the bytes arrive.
+ * The table is in docs/reliability.md.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,8 +16,8 @@ import { OWN_WIRES, openTunnel, TUNNEL_KINDS } from '../support/tunnel.ts'
 import { contentOf, deferred } from './exchange.ts'
 
 /**
- * `early`: with the head of the response. `late`: when the reader is there. `large`: the same with much. `flood`: much,
- * with the head and behind it, before there is a reader.
+ * `early`: with the head of the response. `late`: once the reader is attached. `large`: the same with much data.
+ * `flood`: much data, with the head and after it, before there is a reader.
  */
 type Arrival = 'early' | 'late' | 'large' | 'flood'
 
@@ -29,7 +29,7 @@ function payload(arrival: Arrival): Buffer {
   return arrival === 'large' || arrival === 'flood' ? LARGE : SMALL
 }
 
-/** What comes through the socket until its end. */
+/** The data that the socket delivers until its end. */
 type Consumer = (socket: net.Socket) => Promise<Buffer>
 
 class Collector extends Writable {
@@ -41,7 +41,7 @@ class Collector extends Writable {
   }
 }
 
-/** As libraries do that put a Duplex of their own around a socket. */
+/** Like libraries that wrap a socket in another Duplex. */
 class Wrapper extends Duplex {
   readonly #socket: net.Socket
 
@@ -103,7 +103,7 @@ const CONSUMERS: Record<string, Consumer> = {
     })
   },
   'Duplex.toWeb': async (socket) => {
-    // Node 20 ends the web stream when both sides have ended; over HTTP/2 ours does not end by itself.
+    // Node 20 ends the web stream when both sides have ended; over HTTP/2 our side does not end automatically.
     socket.once('end', () => socket.end())
     const reader = Duplex.toWeb(socket).readable.getReader()
     const chunks: Uint8Array[] = []
@@ -114,7 +114,7 @@ const CONSUMERS: Record<string, Consumer> = {
   'Readable.wrap': (socket) => contentOf(new Readable().wrap(socket)),
 }
 
-/** Those that speak first, through to a server behind the proxy. */
+/** Readers that send first, through the proxy to a server. */
 const PROTOCOLS: Record<
   string,
   {
@@ -169,7 +169,7 @@ async function getMultiplexed(socket: net.Socket): Promise<Buffer> {
   return content
 }
 
-/** A server behind the proxy, and the proxy's connection to it. */
+/** A server that is reached through the proxy, and the proxy's connection to it. */
 async function upstream(t: TestContext, server: net.Server): Promise<net.Socket> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -198,7 +198,7 @@ for (const kind of TUNNEL_KINDS) {
             const socket = await openTunnel(t, wire, kind, (peer) => {
               switch (arrival) {
                 case 'early':
-                  // Not in the same write, so that there is somebody to read it.
+                  // Not in the same write, so that a reader is attached by then.
                   void go.promise.then(() => peer.end())
                   return content
                 case 'flood':

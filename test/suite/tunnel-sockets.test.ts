@@ -1,6 +1,6 @@
 /**
- * The socket that `upgrade()` and `connect()` give away over HTTP/1.1 is as the runtime's own: each test runs with such a
- * one, too.
+ * The socket that `upgrade()` and `connect()` hand over via HTTP/1.1 behaves like the runtime's own: each test also
+ * runs with such a socket.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -139,7 +139,7 @@ for (const kind of TUNNEL_KINDS) {
         await eventually(() => socket.readableLength === 6)
         assert.equal(String(socket.read(2)), 'ab')
         let rest = ''
-        // Node 26 gives one chunk at a time.
+        // Node 26 returns one chunk at a time.
         for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) rest += String(chunk)
         assert.equal(rest, 'cdef')
         peer.end()

@@ -1,4 +1,4 @@
-/** What callers see in their editor. The assertions are made by the type checker; running proves nothing. */
+/** The types that callers see. The type checker makes the assertions; running this proves nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type {
@@ -49,7 +49,7 @@ export async function declared(client: Client): Promise<true[]> {
   client.request({ method: 'GET' }).catch(() => {})
   // @ts-expect-error: a body is text, bytes, a stream or an iterable
   client.request({ ...options, body: 5 }).catch(() => {})
-  // @ts-expect-error: a header value is no object
+  // @ts-expect-error: a header value is not an object
   client.request({ ...options, headers: { a: {} } }).catch(() => {})
   // @ts-expect-error: connect() has no method
   client.connect({ path: 'a:1', method: 'GET' }).catch(() => {})

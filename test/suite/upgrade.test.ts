@@ -1,4 +1,4 @@
-/** `upgrade()` and `connect()` against the runtime's server. Over HTTP/2 both are something else. */
+/** `upgrade()` and `connect()` against the runtime's server, over HTTP/1.1. HTTP/2 has other mechanisms for both. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -44,7 +44,7 @@ overEachWay('upgrade()', (way) => {
     const reason = await disconnected
     assert.ok(reason instanceof errors.InformationalError, String(reason))
     assert.equal(reason.message, 'upgrade')
-    // The client has forgotten it: its end is not the end of the socket.
+    // The client no longer owns it: the end of the client is not the end of the socket.
     await client.destroy()
     socket.write('still there')
     assert.equal(String((await once(socket, 'data'))[0]), 'you said still there')
