@@ -1,6 +1,6 @@
 /**
- * Every command in the documents is one that exists: a script of package.json, an example, or the command
- * `ventuno`, which is run. What runs everything (`npm test`) is run by CI itself.
+ * Every command in the documents exists: a script of package.json, an example, or the command `ventuno`, which is run
+ * here. CI runs the commands that run everything (`npm test`).
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const scripts = new Set(
   Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts),
 )
 
-/** One for each part of a line between `&&`; comments and variables before it are left out. */
+/** One command for each part of a line between `&&`, without comments and leading variables. */
 function commandsIn(line: string): string[][] {
   return line
     .replace(/(?:^|\s)#.*$/, '')

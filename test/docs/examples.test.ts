@@ -1,4 +1,4 @@
-/** Every example runs, checks itself and leaves nothing open: the process ends when all have. */
+/** Every example runs, checks itself and leaves nothing open: the process ends with the last one. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test'
 import { readPages, root } from './pages.ts'
 import { runPrograms } from './programs.ts'
 
-/** The one that is a server for others; `snippets.test.ts` runs it. */
+/** The server for the other examples; `snippets.test.ts` runs it. */
 const SERVER = 'origin.mjs'
 
 const names = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.mjs') && name !== SERVER)

@@ -1,4 +1,4 @@
-/** Every link between the documents leads to a file and a heading that are there. */
+/** Every link between the documents leads to an existing file and heading. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join, posix } from 'node:path'

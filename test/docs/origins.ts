@@ -1,4 +1,4 @@
-/** The origin of the documents (`examples/origin.mjs`) on free ports, and a folder for what they write. */
+/** The origin of the documents (`examples/origin.mjs`) on free ports, and a folder for their output. */
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ interface OriginModule {
 export interface Origins {
   /** Has links to the examples, whose certificates the documents name, and to the packages they import. */
   readonly folder: string
-  /** The text with the ports that are really listened on. */
+  /** The text with the actual ports. */
   withPorts(text: string): string
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
  * The documents of the project as their tests see them: pages, the code blocks in them, headings and links.
- * A block of `js`, `ts` or `diff` is a program; `sh` holds commands; anything else is only shown.
+ * A block of `js`, `ts` or `diff` is a program; `sh` contains commands; anything else is only displayed.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -20,7 +20,7 @@ export interface Page {
   readonly path: string
   readonly text: string
   readonly blocks: readonly Block[]
-  /** Without marks, in order. */
+  /** Without the leading `#`, in order. */
   readonly headings: readonly string[]
 }
 
@@ -75,7 +75,7 @@ export function anchorOf(heading: string): string {
     .replaceAll(' ', '-')
 }
 
-/** The program in a block; null when it holds none. Of a `diff` that is what it looks like afterwards. */
+/** The program in a block; null if there is none. For a `diff`, the program after the change. */
 export function programIn({ language, text }: Block): string | null {
   if (language === 'js' || language === 'ts') return text
   if (language !== 'diff') return null
@@ -86,7 +86,7 @@ export function programIn({ language, text }: Block): string | null {
     .join('\n')
 }
 
-/** What a program says it prints: the comments `// → …` behind its lines. */
+/** The expected output of a program: the comments `// → …` after its lines. */
 export function outputOf(program: string): string[] {
   return [...program.matchAll(/\/\/ → (.*)$/gm)].map((match) => match[1]!.trim())
 }

@@ -1,4 +1,4 @@
-/** Runs programs in a process of their own and says how each of them went. */
+/** Runs programs in a separate process and reports the result of each. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 export interface Program {
   readonly name: string
   readonly file: string
-  /** Lines it prints, in this order, perhaps among others. */
+  /** Lines it prints, in this order, possibly among others. */
   readonly expected: readonly string[]
 }
 
@@ -21,7 +21,7 @@ export interface Report {
 const runner = fileURLToPath(new URL('./run-programs.ts', import.meta.url))
 const hook = new URL('./register-ventuno.mjs', import.meta.url).href
 
-/** What went wrong, one message for each program; none when all is well. */
+/** The problems, one message for each program that failed. */
 export async function runPrograms(programs: readonly Program[], folder: string): Promise<string[]> {
   const list = join(folder, 'programs.json')
   writeFileSync(list, JSON.stringify(programs))

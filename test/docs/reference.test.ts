@@ -1,4 +1,4 @@
-/** The reference names everything there is: exports, options with their defaults and refusals, error codes. */
+/** The reference is complete: exports, options with their defaults and refusals, error codes. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

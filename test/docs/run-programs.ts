@@ -1,6 +1,6 @@
 /**
- * Runs programs one after another in this process, which `programs.ts` has started: loading the library once
- * is most of what a short program costs. Each is reported by itself. What is printed is kept, not shown.
+ * Runs programs one after another in this process, which `programs.ts` has started: loading the library is most of the
+ * cost of a short program. Each is reported separately. Output is kept, not displayed.
  */
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -8,7 +8,7 @@ import { format } from 'node:util'
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from '../../src/index.ts'
 import type { Program, Report } from './programs.ts'
 
-/** Ends a program that does not come to its end, or does not print what it says. None that is well waits for it. */
+/** Ends a program that does not finish or does not print the expected lines. A correct program never waits for it. */
 const PATIENCE = 60_000
 
 const lines: string[] = []
@@ -23,7 +23,7 @@ function tell(report: Report): void {
   process.send!(report)
 }
 
-/** The program can no longer be trusted to come to its end, and neither can those behind it. */
+/** Neither this program nor the later ones can be trusted to finish. */
 function giveUp(problem: string): void {
   process.send!({ name: current, problem, lines: [...lines] }, () => process.exit(1))
 }
@@ -36,7 +36,7 @@ function text(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** The first of the expected lines that has not come behind the ones before it. */
+/** The first expected line that was not printed after the previous ones. */
 function missing(expected: readonly string[]): string | null {
   let at = 0
   for (const line of lines) if (line.trim() === expected[at]) at++
@@ -72,7 +72,7 @@ async function run({ name, file, expected }: Program): Promise<void> {
   }
   clearTimeout(watch)
   tell({ name, problem, lines: [...lines] })
-  // What one has chosen for the process must not be there for the next.
+  // The global dispatcher of one program must not affect the next.
   const chosen = getGlobalDispatcher()
   setGlobalDispatcher(new Agent())
   await chosen.destroy()
@@ -80,7 +80,7 @@ async function run({ name, file, expected }: Program): Promise<void> {
 
 process.on('uncaughtException', onStray)
 process.on('unhandledRejection', onStray)
-// A program that waits for nothing must not be kept alive by who listens to it: then it says so with its exit.
+// The channel must not keep a finished program alive: a program that never settles ends the process instead.
 process.channel!.unref()
 for (const program of JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Program[]) await run(program)
 await getGlobalDispatcher().destroy()

@@ -1,6 +1,6 @@
 /**
- * Every program in the documents is run and type-checked. They name the ports of `examples/origin.mjs`, which
- * a reader starts by hand; here each is replaced by a free one.
+ * Every program in the documents is run and type-checked. They name the ports of `examples/origin.mjs`, which a reader
+ * starts manually; the test replaces each by a free one.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -13,7 +13,7 @@ import { type Origins, startOrigins } from './origins.ts'
 import { outputOf, programIn, readPages, root } from './pages.ts'
 import { type Program, runPrograms } from './programs.ts'
 
-/** So that a mistake in finding them is not taken for success. */
+/** So that a bug in the search is not mistaken for success. */
 const FEWEST_PROGRAMS = 40
 
 describe('the programs in the documents', () => {
@@ -49,7 +49,7 @@ describe('the programs in the documents', () => {
       JSON.stringify({
         extends: join(root, 'tsconfig.json'),
         compilerOptions: {
-          // A snippet is written as JavaScript: it names no types, and leaves open what it does not need.
+          // A snippet is written as JavaScript: it names no types and ignores parameters it does not need.
           noImplicitAny: false,
           useUnknownInCatchVariables: false,
           strictFunctionTypes: false,
