@@ -1,21 +1,21 @@
-/** What a caller asks for in a scenario, and how he hears of its end. */
+/** A caller's request in a scenario, and how the caller observes its end. */
 import { getEventListeners } from 'node:events'
 import type { Duplex } from 'node:stream'
 import type { DispatchController, DispatchHandler } from '../../src/index.ts'
 import { type EventKind, InjectedError } from './fault.ts'
 
-/** Whoever numbers the events of a run. Throws where the run is to have the caller throw. */
+/** Numbers the events of a run. Throws if the caller is to throw at this event. */
 export type Mark = (kind: EventKind, name: string) => void
 
 export interface Call {
   readonly name: string
   readonly isSettled: boolean
-  /** Why it failed; null when it did not. */
+  /** Why it failed; null if it did not. */
   readonly error: unknown
   abort(): void
-  /** Closes what the call gave to its caller, who has no more use for it. */
+  /** Closes the caller's result, which is no longer needed. */
   release(): void
-  /** What is wrong with how it went, at the end of the run. */
+  /** The problems with this call, at the end of the run. */
   problems(): string[]
 }
 
@@ -24,13 +24,13 @@ type Method = Exclude<keyof DispatchHandler, 'onRequestQueued'>
 const FINAL: readonly Method[] = ['onResponseEnd', 'onResponseError', 'onRequestUpgrade']
 
 export interface DispatchCallOptions {
-  /** The only right body of a response; null for any. */
+  /** The only correct response body; null for any. */
   readonly body?: string | null
   /** Pauses after each head and each piece, and resumes a turn later. */
   readonly pauses?: boolean
 }
 
-/** A handler given to `dispatch()`. */
+/** A handler passed to `dispatch()`. */
 export class DispatchCall implements Call, DispatchHandler {
   readonly name: string
   readonly calls: Method[] = []
@@ -112,7 +112,7 @@ export class DispatchCall implements Call, DispatchHandler {
   onRequestUpgrade(_: DispatchController, status: number, __: unknown, socket: Duplex): void {
     this.status = status
     this.#socket = socket
-    // What happens to it from here on is this caller's business.
+    // From here on it is the responsibility of this caller.
     socket.on('error', () => {})
     this.#note('onRequestUpgrade')
     socket.on('data', () => socket.destroy())
@@ -144,7 +144,7 @@ export class DispatchCall implements Call, DispatchHandler {
   problems(): string[] {
     const problems: string[] = []
     const finals = this.calls.filter((call) => FINAL.includes(call)).join()
-    // Contract, handlers.md 3: an error may follow the end only when the handler threw at the end.
+    // An error may follow the end only if the handler threw at the end (docs/handlers.md).
     const allowed: readonly string[] = this.#thrown.includes('onResponseEnd')
       ? ['onResponseEnd,onResponseError']
       : FINAL
@@ -167,11 +167,11 @@ export class PromiseCall implements Call {
   settlements = 0
   error: unknown = null
   body = ''
-  /** What the caller was given and has to close. */
+  /** The results that the caller has to close. */
   given: { destroy(): void } | null = null
-  /** Streams of the caller that must be closed at the end. */
+  /** The caller's streams that must be closed at the end. */
   readonly streams: { readonly name: string; readonly destroyed: boolean }[] = []
-  /** Whether the library promises to take its listeners off the signal. */
+  /** Whether the library promises to remove its listeners from the signal. */
   readonly checksSignal: boolean
 
   constructor(name: string, expected: string | null = null, checksSignal = true) {

@@ -1,4 +1,4 @@
-/** What is done to a scenario, and at which of its events that makes sense. */
+/** The faults injected into a scenario, and the events at which each makes sense. */
 
 export const FAULTS = [
   'fin',
@@ -14,31 +14,31 @@ export const FAULTS = [
   'take memory',
 ] as const
 
-/** Those that come with a call of our own code rather than with an event. */
+/** Faults in an internal call rather than at an event. */
 export const INNER_FAULTS = ['break before', 'break after'] as const
 
 /**
- * - `fin`, `rst`: the server dies, and its end of the connection is closed or reset
+ * - `fin`, `rst`: the server dies; its end of the connection is closed or reset
  * - `cut`: half of a piece arrives, then the end
- * - `stall`: nothing arrives any more, in either direction, and nobody says so
+ * - `stall`: nothing arrives any more, in either direction, without any notice
  * - `duplicate`: a piece arrives twice
- * - `abort`, `abort last`: all callers give up, by signal or controller, or the last one that still waits
+ * - `abort`, `abort last`: all callers abort, by signal or controller, or only the last one that still waits
  * - `throw`: the caller's own function throws
  * - `close`, `destroy`: of the dispatcher
- * - `take memory`: that of the bodies of requests is transferred elsewhere
- * - `break before`, `break after`: a function of ours throws, before it has done its work or when it has
+ * - `take memory`: the memory of request bodies is transferred
+ * - `break before`, `break after`: an internal function throws, before or after it has done its work
  */
 export type Fault = (typeof FAULTS)[number] | (typeof INNER_FAULTS)[number]
 
 /**
- * `in`, `out`: a piece arrives at the client or at the server. `callback`: a function of the caller is called
- * that may throw; `listener`: one that may not, since the runtime reports it as uncaught.
+ * `in`, `out`: a piece arrives at the client or at the server. `callback`: a function of the caller is called that may
+ * throw; `listener`: one that may not, since the runtime would report an uncaught exception.
  */
 export type EventKind = 'connect' | 'in' | 'out' | 'fin' | 'rst' | 'gone' | 'timer' | 'callback' | 'listener'
 
 export interface Plan {
   readonly fault: Fault
-  /** The number of the event it comes with, or of the call of our own. */
+  /** The number of the event or internal call at which it happens. */
   readonly at: number
 }
 
@@ -53,7 +53,7 @@ export function applies(fault: Fault, kind: EventKind): boolean {
   return true
 }
 
-/** What an injected fault throws or aborts with. */
+/** The error that an injected fault throws or aborts with. */
 export class InjectedError extends Error {
   override readonly name = 'InjectedError'
 }

@@ -1,6 +1,6 @@
 /**
- * The server side of HTTP/1.1, as far as the torture and chaos runs need one: it reads requests one after the
- * other, gives each to its script, and lets scripts answer right or wrong.
+ * The server side of HTTP/1.1 for the torture and chaos runs: it reads requests one after the other, passes each to its
+ * script, and lets scripts answer correctly or not.
  */
 import type { OriginExchange, OriginPort, OriginScript } from './origin-port.ts'
 
@@ -79,7 +79,7 @@ export class Http1Exchange implements OriginExchange {
     this.#origin.tunnel()
   }
 
-  /** Heard by the script. */
+  /** Passed to the script. */
   accept(bytes: Buffer): void {
     this.received.push(bytes)
     this.onBody(bytes)
@@ -98,7 +98,7 @@ export class Http1Exchange implements OriginExchange {
 export class Http1Origin {
   readonly port: OriginPort
   readonly #script: OriginScript
-  /** Cuts what is sent into the pieces that travel. */
+  /** Splits the output into the pieces that travel. */
   readonly #slice: (bytes: Buffer) => Buffer[]
   #input: Buffer = Buffer.alloc(0)
   #current: Http1Exchange | null = null
@@ -113,7 +113,7 @@ export class Http1Origin {
       this.#input = this.#input.length === 0 ? bytes : Buffer.concat([this.#input, bytes])
       this.#read()
     }
-    // Nobody is there to answer to.
+    // There is no client left to answer.
     port.onGone = () => port.end()
   }
 
@@ -131,7 +131,7 @@ export class Http1Origin {
     this.#read()
   }
 
-  /** An answer is complete: the next request may be looked at, if this one has come whole. */
+  /** A response is complete: the next request may be processed if this one has arrived completely. */
   advance(): void {
     this.#read()
   }

@@ -1,6 +1,6 @@
 /**
- * The server side of HTTP/2, as far as the torture and chaos runs need one: it keeps to the flow control of
- * its client, gives each request to its script, and lets scripts answer right or wrong.
+ * The server side of HTTP/2 for the torture and chaos runs: it respects its client's flow control, passes each request
+ * to its script, and lets scripts answer correctly or not.
  */
 import { HPACK_OK, HpackDecoder } from '../../src/protocol/hpack/decoder.ts'
 import { HpackEncoder } from '../../src/protocol/hpack/encoder.ts'
@@ -104,7 +104,7 @@ export class Http2OriginStream implements OriginExchange {
     this.#origin.frame(RST_STREAM, 0, this.id, uint32(code))
   }
 
-  /** Sends what the windows allow. */
+  /** Sends as much as the windows allow. */
   flush(): void {
     const origin = this.#origin
     for (let bytes = this.#waiting[0]; bytes !== undefined; bytes = this.#waiting[0]) {
@@ -141,9 +141,9 @@ export class Http2OriginStream implements OriginExchange {
 export class Http2Origin {
   readonly port: OriginPort
   readonly streams: Map<number, Http2OriginStream> = new Map()
-  /** What the client's connection window still takes. */
+  /** The rest of the client's connection window. */
   window: number = DEFAULT_WINDOW
-  /** Requests above it are not looked at. */
+  /** Requests above it are not processed. */
   lastStreamId: number = Number.POSITIVE_INFINITY
   highestStreamId = 0
   readonly #script: OriginScript
@@ -172,7 +172,7 @@ export class Http2Origin {
     this.frame(SETTINGS, 0, 0, settingsPayload(entries))
   }
 
-  /** Streams above `last` will never be looked at. */
+  /** Streams above `last` will never be processed. */
   goaway(last: number, code: number): void {
     this.lastStreamId = Math.min(this.lastStreamId, last)
     this.frame(GOAWAY, 0, 0, uint32(last, code))

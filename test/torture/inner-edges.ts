@@ -1,7 +1,7 @@
 /**
- * The places where the runtime, a peer's bytes or a caller come into code of ours, and those where that code calls a
- * socket: each call of one of them has a number in a run, and can be made to throw, before it has done its work or
- * right after. What reports that something is over is not among them: somebody has to.
+ * The functions through which the runtime, a peer's bytes or a caller enter the library, and its calls of a socket.
+ * Each call has a number in a run and can be made to throw, before it has done its work or right after. Functions that
+ * report the end of something are not among them: that report has to arrive.
  */
 import type { Duplex } from 'node:stream'
 import { BodyPump } from '../../src/connection/body-pump.ts'
@@ -21,7 +21,7 @@ import { InjectedError } from './fault.ts'
 
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
-/** `before`, `after`: that is when it is to throw; null: not at all. */
+/** Whether it is to throw `before` or `after` its work; null: not at all. */
 export type EdgeMark = (name: string) => 'before' | 'after' | null
 
 const EDGES: readonly (readonly [
@@ -78,10 +78,10 @@ function wrap(method: Method, name: string, mark: EdgeMark): Method {
   }
 }
 
-/** How deep we are in calls of ours that destroy a socket: others destroy it as well, and must not hear of this. */
+/** Depth of internal calls that destroy a socket. Other code destroys sockets, too, and must not see this fault. */
 let destroying = 0
 
-/** From its hand-over on a socket is the caller's, and so is what it throws. */
+/** After the hand-over, a socket and its exceptions belong to the caller. */
 function unwatchSocket(socket: Duplex): void {
   for (const method of SOCKET_METHODS) Reflect.deleteProperty(socket, method)
 }
@@ -107,7 +107,7 @@ function watchTransports(): () => void {
   }
 }
 
-/** Returns how to take it away again. */
+/** Returns a function that removes it again. */
 export function watchEdges(mark: EdgeMark): () => void {
   const restore: (() => void)[] = [watchTransports()]
   for (const [{ prototype, name }, methods] of EDGES) {

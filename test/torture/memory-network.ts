@@ -1,10 +1,10 @@
 /**
- * A network in memory. Nothing moves by itself: each connect, each piece of data and each end of a connection
- * waits in a lane until `step()` carries it, and the picker says which lane comes next. So one thing happens
- * at a time, in an order that is the same each time the picker decides the same.
+ * A network in memory. Nothing moves by itself: each connect, each piece of data and each end of a connection waits in
+ * a lane until `step()` delivers it, and the picker chooses the next lane. So one thing happens at a time, and the same
+ * choices lead to the same order.
  *
- * A lane is what kernel and wire hold: it keeps its order, takes writes until it is full, and stops where the
- * reader does not read.
+ * A lane models the kernel's buffers and the wire: it keeps its order, accepts writes until it is full, and stops while
+ * the reader does not read.
  */
 import { Duplex } from 'node:stream'
 import { type ConnectFunction, errors } from '../../src/index.ts'
@@ -54,9 +54,9 @@ export class Link implements OriginPort {
   readonly client: ClientEnd
   readonly up: Lane = new Lane()
   readonly down: Lane = new Lane()
-  /** The client has got its end. */
+  /** The client has received its end. */
   isConnected = false
-  /** Nothing arrives at either end any more, and nobody is told. */
+  /** Nothing arrives at either end any more, without notice. */
   stalled = false
   /** Called when there is room in the lane again. */
   drained: (() => void) | null = null
@@ -89,7 +89,7 @@ export class Link implements OriginPort {
     this.down.push({ kind: 'rst', link: this, bytes: null })
   }
 
-  /** The server dies: what is under way is lost, and only the end of the connection comes through. */
+  /** The server dies: data in flight is lost, and only the end of the connection arrives. */
   kill(how: 'fin' | 'rst'): void {
     this.#open = false
     this.onBytes = () => {}
@@ -97,7 +97,7 @@ export class Link implements OriginPort {
     this.down.push({ kind: how, link: this, bytes: null })
   }
 
-  /** The client has let go of its end. */
+  /** The client has closed its end. */
   abandon(): void {
     this.down.clear()
     this.up.push({ kind: 'gone', link: this, bytes: null })
@@ -175,22 +175,22 @@ export class ClientEnd extends Duplex {
   }
 }
 
-/** What the kernel takes before a writer has to wait: little, so that writers do have to. */
+/** Bytes that the kernel accepts before a writer has to wait: few, so that writers do wait. */
 const SEND_BUFFER_BYTES = 2_048
 const STREAM_BUFFER_BYTES = 4_096
 
-/** Of the connector here, which is a caller's: the client leaves time limits to it. */
+/** The connector's limit. It counts as the caller's connector, so the client sets no limit itself. */
 const CONNECT_TIMEOUT = 10_000
 
 export class Network {
   readonly links: Link[] = []
   /** Whether connects are accepted. */
   listening = true
-  /** Sees each delivery before it is made; true: it is not to be made. */
+  /** Sees each delivery before it happens; true prevents it. */
   intercept: (delivery: Delivery) => boolean = () => false
   /** Sees each socket before the client does. */
   onSocket: (socket: Duplex) => void = () => {}
-  /** Chooses among lanes that have something to carry. */
+  /** Chooses among lanes that have something to deliver. */
   pick: (lanes: readonly Lane[]) => Lane = (lanes) => lanes[0]!
   readonly #accept: (link: Link) => void
   readonly #alpnProtocol: string | null
@@ -219,12 +219,12 @@ export class Network {
 
   readonly #answers = new Map<Link, (error: Error | null) => void>()
 
-  /** Something waits to be carried, even if its reader does not want it now. */
+  /** Something waits for delivery, even if its reader does not read now. */
   get isLoaded(): boolean {
     return this.links.some(({ up, down, stalled }) => !stalled && up.waiting.length + down.waiting.length > 0)
   }
 
-  /** Makes one delivery; false when there is none to make. */
+  /** Makes one delivery; false if there is none. */
   step(): boolean {
     const lanes: Lane[] = []
     for (const { up, down, stalled } of this.links) {
@@ -257,7 +257,7 @@ export class Network {
     this.#answers.get(link)!(null)
   }
 
-  /** Forgets connections that are over, so that a long run does not walk over all of them at each step. */
+  /** Forgets ended connections, so that a long run does not iterate over all of them at each step. */
   prune(): void {
     const live = this.links.filter(({ client, up, down }) => {
       return !client.destroyed || up.waiting.length + down.waiting.length > 0

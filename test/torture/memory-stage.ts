@@ -13,12 +13,12 @@ import { type Protocol, TortureOrigin } from './torture-origin.ts'
 import { Uncaught } from './uncaught.ts'
 
 /**
- * Turns of the event loop without an event after which nothing more comes by itself: the longest chain of
- * immediates in the client, and some.
+ * Turns of the event loop without an event after which nothing more happens by itself: more than the longest chain of
+ * immediates in the client.
  */
 const CALM_TURNS = 5
 
-/** A run that has not ended after this many timers does not end. */
+/** A run that has not ended after this many timers never ends. */
 const MOST_TIMERS = 400
 
 const UNUSABLE: ReadonlySet<string> = new Set(['socket.destroy', 'socket.on'])
@@ -139,7 +139,7 @@ export class MemoryStage extends Stage {
   protected override inspect(): void {
     super.inspect()
     for (const { client, number, isConnected } of this.#network.links) {
-      // One that throws instead of closing stays as it is, and so does one that could not be listened to.
+      // A socket that throws instead of closing stays open, and so does one that rejected its listeners.
       if (isConnected && !this.broken.some((name) => UNUSABLE.has(name))) this.#inspectSocket(client, number)
     }
   }

@@ -1,7 +1,7 @@
 /**
- * Each scenario once for each of its events and each fault: whatever breaks, at whatever moment, each call
- * settles exactly once, nothing is left behind, and the next request works. In memory, with a clock of its
- * own: a failing run is the same each time.
+ * Each scenario once for each of its events and each fault: whatever breaks, at whatever moment, each call settles
+ * exactly once, no resource stays open, and the next request works. In memory, with a fake clock: a failing run is the
+ * same each time.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -10,9 +10,9 @@ import { SCENARIOS } from './scenarios.ts'
 import { type TortureOptions, torture } from './torture.ts'
 
 /**
- * Of the calls of our own code, one in nine is made to throw: not a divisor of their number, so that each kind gets
- * its turn. In the long run each is, and also what the origin sends arrives in fewer and in more pieces, and two
- * faults come at a time.
+ * One in nine internal calls is made to throw: not a divisor of their number, so that each kind gets its turn. The long
+ * run makes each one throw, also varies the number of pieces in which the origin's output arrives, and injects two
+ * faults at a time.
  */
 const VARIANTS: readonly (TortureOptions & { readonly pieces?: number })[] =
   process.env['VENTUNO_TORTURE'] === 'full'

@@ -1,19 +1,19 @@
 /**
- * What an origin of the torture and chaos runs stands on: the server's end of one connection, be it in memory
- * or a real socket, and one request on it, whatever the protocol.
+ * The base of the origins of the torture and chaos runs: the server's end of one connection, in memory or as a real
+ * socket, and one request on it, with either protocol.
  */
 
 /** The server's end of a connection. */
 export interface OriginPort {
-  /** Set by whoever speaks a protocol on it. */
+  /** Set by the protocol code that uses it. */
   onBytes: (bytes: Buffer) => void
   /** The client has ended or lost its side. */
   onGone: () => void
   readonly isOpen: boolean
   send(bytes: Buffer): void
-  /** FIN behind what was sent. */
+  /** Sends FIN after the pending output. */
   end(): void
-  /** RST; what was not delivered yet is lost. */
+  /** Sends RST; undelivered output is lost. */
   reset(): void
 }
 
@@ -22,13 +22,13 @@ export interface OriginExchange {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** What has come of the request's body. */
+  /** The received part of the request's body. */
   readonly received: Buffer[]
   /** What came after it. */
   readonly trailers: Readonly<Record<string, string>>
   /** The whole request has come. */
   readonly isComplete: boolean
-  /** Neither side has given it up. */
+  /** Neither side has aborted it. */
   readonly isOpen: boolean
   readonly isAnswered: boolean
   onBody: (bytes: Buffer) => void
@@ -43,5 +43,5 @@ export interface OriginExchange {
   grant(fields?: Readonly<Record<string, string>>): void
 }
 
-/** Called when a request's head has come. */
+/** Called when a request's head has arrived. */
 export type OriginScript = (exchange: OriginExchange) => void

@@ -1,11 +1,11 @@
 /**
- * Stands between a client and an origin on real sockets, and does with each piece that comes through what it
- * is told to do. Closed from one side, it is closed to the other.
+ * A relay between a client and an origin on real sockets that passes on or damages each piece, as its decider chooses.
+ * When one side closes, it closes the other.
  */
 import net from 'node:net'
 import { resetConnection } from './socket-port.ts'
 
-/** What is done with a piece: `pass` it on, or something worse. */
+/** The treatment of a piece: `pass` it on, or damage it. */
 export type PieceFate = 'pass' | 'cut' | 'duplicate' | 'fin' | 'rst' | 'stall'
 
 /** One connection through the relay. */
@@ -79,7 +79,7 @@ export class Relay {
     return new Promise((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
   }
 
-  /** Does it to the newest connection. */
+  /** Applies it to the newest connection. */
   strike(how: 'fin' | 'rst' | 'stall'): void {
     const newest = [...this.#passages].at(-1)
     if (newest === undefined) return
@@ -87,7 +87,7 @@ export class Relay {
     else newest.kill(how)
   }
 
-  /** Ends all connections, and waits until they are gone. */
+  /** Ends all connections and waits until they are closed. */
   async clear(): Promise<void> {
     await Promise.all(
       [...this.#passages].map(({ client, origin }) => {

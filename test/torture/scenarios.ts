@@ -1,4 +1,4 @@
-/** What is tortured: each way to ask for something, over each protocol that has it. */
+/** The scenarios: each way to send a request, over each protocol that supports it. */
 import { type Duplex, Readable, Writable } from 'node:stream'
 import { fetch, type Response, WebSocket } from '../../src/index.ts'
 import { PromiseCall } from './call.ts'
@@ -9,7 +9,7 @@ const BOTH = ['h1', 'h2'] as const
 
 const STREAMED = STREAMED_PIECES.join('')
 
-/** Larger than what a connection takes before it has the source wait. */
+/** Larger than a connection accepts before it makes the source wait. */
 const PARTS: readonly string[] = ['x'.repeat(6_000), 'y'.repeat(5_000), 'z']
 
 const TRAILERS: Record<string, string> = { 'x-digest': 'of it all', 'x-count': '3' }
@@ -33,7 +33,7 @@ async function* slowIterator(): AsyncGenerator<string> {
   }
 }
 
-/** A body in memory that can be taken away, before and after its turn has come. */
+/** A body in memory that can be transferred, before and after its turn has come. */
 function postMemory(stage: Stage, size: number): void {
   const body = new Uint8Array(size).fill(0x62)
   stage.memories.add(body.buffer)
@@ -75,7 +75,7 @@ function request(stage: Stage, path: string, body: Readable | null, expected: st
   return call
 }
 
-/** `request()`, its body left alone until nothing else happens any more. Who asks for it then hears what became of it. */
+/** `request()`, its body left unread until nothing else happens any more. A late reader then gets its outcome. */
 function leaveUnread(stage: Stage): void {
   const call = stage.add(new PromiseCall('request, unread', STREAMED))
   stage.dispatcher.request({ path: '/streamed', method: 'GET', signal: call.signal }).then(
@@ -145,7 +145,7 @@ function pipelineThrough(stage: Stage): void {
   duplex.end()
 }
 
-/** Uses a socket that was handed over: says something, hears it back, and closes it. */
+/** Uses a socket that was handed over: sends something, waits for its echo, and closes it. */
 function use(stage: Stage, call: PromiseCall, socket: Duplex): void {
   call.given = socket
   socket.on('error', (error) => {

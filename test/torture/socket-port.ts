@@ -1,4 +1,4 @@
-/** The server's end of a real connection, as the origins of the torture and chaos runs want it. */
+/** The server's end of a real connection, for the origins of the torture and chaos runs. */
 import type { Socket } from 'node:net'
 import type { OriginPort } from './origin-port.ts'
 
@@ -8,7 +8,7 @@ export class SocketPort implements OriginPort {
   readonly socket: Socket
   readonly #tcp: Socket
 
-  /** `tcp` is the connection below, where `socket` is TLS: only that can be reset. */
+  /** `tcp` is the underlying connection if `socket` is TLS: only that can be reset. */
   constructor(socket: Socket, tcp: Socket = socket) {
     this.socket = socket
     this.#tcp = tcp
@@ -16,7 +16,7 @@ export class SocketPort implements OriginPort {
     socket.on('data', (bytes: Buffer) => this.onBytes(bytes))
     socket.on('end', () => this.onGone())
     socket.on('close', () => this.onGone())
-    // A client that goes away is what these runs are about.
+    // These runs expect clients to disappear.
     socket.on('error', () => {})
   }
 
@@ -33,13 +33,13 @@ export class SocketPort implements OriginPort {
   }
 
   reset(): void {
-    // The end of TLS has ended the connection below, which does not know of it.
+    // The end of TLS has ended the underlying connection, which was not notified.
     if (this.socket.writableEnded) this.socket.destroy()
     else resetConnection(this.#tcp)
   }
 }
 
-/** The runtime cannot reset what it has ended before, and would keep its handle for ever. */
+/** The runtime cannot reset a socket that it has already ended, and would never release its handle. */
 export function resetConnection(socket: Socket): void {
   if (socket.writableEnded) socket.destroy()
   else socket.resetAndDestroy()

@@ -1,6 +1,6 @@
 /**
- * A run over real sockets on loopback, TLS included, through a relay that does the damage. The clock is a fake
- * here too: time passes only when nothing else has happened for a while.
+ * A run over real sockets on loopback, including TLS, through a relay that does the damage. The clock is fake here,
+ * too: time passes only when nothing else has happened for a while.
  */
 import { channel } from 'node:diagnostics_channel'
 import net, { type AddressInfo } from 'node:net'
@@ -17,26 +17,25 @@ import { TortureOrigin } from './torture-origin.ts'
 import { Uncaught } from './uncaught.ts'
 
 /**
- * Turns of the event loop without an event after which time may pass. All ends of all connections are in this
- * process, so what was written can be read; where that is not so, a request runs out of time and fails, which
- * is no less of an end to it.
+ * Turns of the event loop without an event after which time may pass. All ends of all connections are in this process,
+ * so written data can be read. If it cannot be read yet, a request times out and fails, which is a valid end, too.
  */
 const QUIET_TURNS = 150
 
-/** A run in which nothing has happened for so long does not end. */
+/** A run without an event for this long never ends. */
 const STUCK_TURNS = 100_000
 
-/** The end of a connection may be on its way when the next request is written on it, and costs that one. */
+/** The end of a connection may be in flight when the next request is written, which then fails. */
 const PROBES = 3
 
-/** What the runs of one wire share: a server that speaks it, and the relay in front. */
+/** Shared by the runs of one wire: a server that speaks it, and the relay in front. */
 export class SocketOrigin {
   readonly wire: Wire
   readonly relay: Relay
   readonly #server: net.Server
-  /** Also those on which TLS has not come about. */
+  /** Including those without a completed TLS handshake. */
   readonly #connections = new Set<net.Socket>()
-  /** The origin of the run that goes on now. */
+  /** The origin of the current run. */
   current: TortureOrigin | null = null
 
   private constructor(wire: Wire, server: net.Server, relay: Relay) {
@@ -67,7 +66,7 @@ export class SocketOrigin {
     return `${this.wire.secure ? 'https' : 'http'}://127.0.0.1:${this.relay.port}`
   }
 
-  /** Ends what is left of a run. */
+  /** Ends the remains of a run. */
   async clear(): Promise<void> {
     await this.relay.clear()
     for (const socket of this.#connections) socket.destroy()
@@ -166,7 +165,7 @@ export class SocketStage extends Stage {
     }
   }
 
-  /** Turns the event loop until something is so; true when nothing has happened for a while instead. */
+  /** Turns the event loop until a condition holds; returns true if nothing has happened for a while instead. */
   async #quietBefore(holds: () => boolean): Promise<boolean> {
     for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
       if (holds()) return false
@@ -192,7 +191,7 @@ export class SocketStage extends Stage {
   async #play(): Promise<void> {
     let released = false
     for (let rounds = 0; await this.#quietBefore(() => this.isSettled); rounds++) {
-      // Without a fault nothing runs out of time: on a slow machine it only takes longer.
+      // Without a fault nothing times out: a slow machine only takes longer.
       if (this.done.length === 0 && rounds < STUCK_TURNS / QUIET_TURNS) continue
       if (this.nextTimer()) continue
       if (released) break

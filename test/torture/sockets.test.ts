@@ -1,7 +1,7 @@
 /**
- * The same over real sockets, cleartext and TLS, through a relay that cuts, kills and stalls. There are fewer
- * of them, since each opens connections: one in thirteen of the faults at each event, all of them in
- * the long run, and where heads come again, which only sockets read where they stand.
+ * The same over real sockets, cleartext and TLS, through a relay that cuts, kills and stalls. There are fewer runs,
+ * since each opens connections: one in thirteen of the faults at each event. All of them are injected in the long run,
+ * and in scenarios with repeated heads, which only sockets compare in the read buffer.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
@@ -29,10 +29,10 @@ const NAMES: readonly string[] = [
   'WebSocket',
 ]
 
-/** Runs left out in the short run: not a divisor of the number of faults, so that each fault gets its turn. */
+/** Stride of the short run: not a divisor of the number of faults, so that each fault gets its turn. */
 const EVERY = process.env['VENTUNO_TORTURE'] === 'full' ? 1 : 13
 
-/** What keeps a process alive, beside what the test runner has. */
+/** Resources that keep a process alive, except those of the test runner. */
 function resources(): string[] {
   return process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Timeout|Server/.test(name))
 }
@@ -64,7 +64,7 @@ describe('torture over sockets', () => {
 
       test('nothing is left', async () => {
         await origin.close()
-        // The runtime lets go of its handles a few turns after it has closed them.
+        // The runtime releases its handles a few turns after it has closed them.
         await eventually(() => resources().length <= atStart.length)
         assert.deepEqual(resources(), atStart)
       })

@@ -1,6 +1,6 @@
 /**
- * One run of a scenario, whatever carries it: a number for each event, the fault that is planned for one of
- * them, and the questions that are asked about the calls when all is over.
+ * One run of a scenario, independent of its network: a number for each event, the fault that is planned for one of
+ * them, and the checks of all calls at the end.
  */
 import type { Client, ClientOptions, DispatchOptions, Pool } from '../../src/index.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -15,14 +15,14 @@ export interface StageEvent {
 
 export interface Scenario {
   readonly name: string
-  /** Those it makes sense over. */
+  /** The wires on which it makes sense. */
   readonly protocols: readonly Protocol[]
   readonly options?: ClientOptions
-  /** Connections of a pool; a client without. */
+  /** Connections of a pool; without it, a client is used. */
   readonly pool?: number
-  /** Sockets come to belong to the caller, and so do the listeners on them. */
+  /** Sockets are handed over to the caller, together with the listeners on them. */
   readonly takesOver?: boolean
-  /** It ends by time running out. */
+  /** It ends with a timeout. */
   readonly expires?: boolean
   act(stage: Stage): void
 }
@@ -33,7 +33,7 @@ export const CLIENT_OPTIONS: ClientOptions = {
   keepAliveTimeout: 4_000,
 }
 
-/** Long enough for a dead HTTP/2 connection to be found out. */
+/** Long enough to detect a dead HTTP/2 connection. */
 const DETECTION_MS = 31_000
 
 export abstract class Stage {
@@ -41,24 +41,24 @@ export abstract class Stage {
   abstract readonly url: string
   readonly protocol: Protocol
   readonly events: StageEvent[] = []
-  /** Calls of our own code that may be made to throw. */
+  /** Internal calls that may be made to throw. */
   readonly edges: string[] = []
   readonly calls: Call[] = []
-  /** What the bodies of requests are in. */
+  /** The memory of request bodies. */
   readonly memories = new Set<ArrayBuffer>()
   readonly origin: TortureOrigin
   protected readonly scenario: Scenario
   protected readonly problems: string[] = []
   protected readonly clock: FakeClock = new FakeClock()
-  /** The faults that have come. */
+  /** The faults that were injected. */
   protected readonly done: Fault[] = []
-  /** What of ours has thrown. */
+  /** The internal functions that have thrown. */
   protected readonly broken: string[] = []
-  /** What `close()` and `destroy()` have promised. */
+  /** The promises of `close()` and `destroy()`. */
   protected readonly endings: Promise<unknown>[] = []
-  /** Changes with each event, also with those that have no number. */
+  /** Changes with each event, including events without a number. */
   protected activity = 0
-  /** The scenario is over; what follows has no numbers. */
+  /** The scenario is over; later events have no numbers. */
   protected isPlayed = false
   readonly #plans: readonly Plan[]
 
@@ -69,26 +69,26 @@ export abstract class Stage {
     this.origin = origin
   }
 
-  /** Runs it to its end. Returns what was wrong. */
+  /** Runs the scenario to its end. Returns the problems. */
   abstract run(): Promise<string[]>
 
-  /** The connection that is in use now dies, or hangs. */
+  /** The current connection dies or hangs. */
   protected abstract strike(fault: 'fin' | 'rst' | 'stall'): void
 
-  /** Lets everything happen that happens without time passing. */
+  /** Lets everything happen that does not need time to pass. */
   protected abstract calm(): Promise<void>
 
-  /** Waits for what needs no time to pass; gives up when it does not come. */
+  /** Waits for something that does not need time to pass; gives up if it does not happen. */
   protected abstract waitFor(holds: () => boolean): Promise<void>
 
-  /** Gives a request to the dispatcher, with a handler that the run watches. */
+  /** Passes a request to the dispatcher, with a handler that the run observes. */
   dispatch(options: Partial<DispatchOptions>, how: DispatchCallOptions = {}): DispatchCall {
     const call = new DispatchCall(`${options.method ?? 'GET'} ${options.path}`, this.mark, how)
     this.calls.push(call)
     try {
       this.dispatcher.dispatch({ path: '/', method: 'GET', ...options }, call)
     } catch (error) {
-      // A closed dispatcher tells the handler inside the call: what that throws comes back to the caller.
+      // A closed dispatcher calls the handler inside `dispatch()`: an exception there reaches the caller.
       if (!(error instanceof InjectedError)) throw error
     }
     return call
@@ -106,7 +106,7 @@ export abstract class Stage {
     else if (fault !== null) this.interfere(fault)
   }
 
-  /** Counts an event, and says what is to happen with it. */
+  /** Counts an event and returns the fault planned for it. */
   protected number(kind: EventKind, name: string): Fault | null {
     this.activity++
     if (this.isPlayed) return null
@@ -118,12 +118,12 @@ export abstract class Stage {
     return plan.fault
   }
 
-  /** Calls of our own code are counted in the first run, and in those in which one of them throws. */
+  /** Internal calls are counted in the first run, and in runs in which one of them throws. */
   protected get countsEdges(): boolean {
     return this.#plans.length === 0 || this.#plans.some(({ fault }) => isInner(fault))
   }
 
-  /** Counts a call of our own code, and says whether it is to throw. */
+  /** Counts an internal call and returns whether it is to throw. */
   readonly markEdge = (name: string): 'before' | 'after' | null => {
     if (this.isPlayed) return null
     const at = this.edges.push(name) - 1
@@ -151,7 +151,7 @@ export abstract class Stage {
     return this.calls.every(({ isSettled }) => isSettled)
   }
 
-  /** Moves the clock to the next timer; false when there is none. */
+  /** Moves the clock to the next timer; false if there is none. */
   protected nextTimer(): boolean {
     let due = Number.POSITIVE_INFINITY
     for (const timer of this.clock.active) due = Math.min(due, timer.due)
@@ -162,14 +162,14 @@ export abstract class Stage {
   }
 
   /**
-   * A connection is of no use any more, and nobody has said so. Over HTTP/2, bytes that come twice may look
-   * like the beginning of a frame: only time tells that it never ends.
+   * A connection is useless without any notice. Over HTTP/2, duplicated bytes may look like the beginning of a frame:
+   * only a timeout reveals that it never ends.
    */
   get #isDubious(): boolean {
     return this.done.includes('stall') || (this.protocol === 'h2' && this.done.includes('duplicate'))
   }
 
-  /** Whatever has happened, the next request works; over real sockets, one of the next. */
+  /** Whatever has happened, the next request works; over real sockets, one of the next ones. */
   protected async probe(tries: number): Promise<void> {
     const end = this.clock.now + DETECTION_MS
     while (this.#isDubious && this.clock.now < end && this.nextTimer()) await this.calm()
@@ -199,7 +199,7 @@ export abstract class Stage {
     closing.then(() => note('close()'))
     for (const [index, promise] of this.endings.entries()) promise.then(() => note(`ending ${index}`))
     await this.waitFor(() => stuck.size === 0)
-    // A socket that throws instead of closing is waited for, for a while.
+    // The dispatcher waits a while for a socket that throws instead of closing.
     while (stuck.size > 0 && this.broken.includes('socket.destroy') && this.nextTimer()) await this.calm()
     for (const name of stuck) this.problems.push(`${name} does not resolve`)
     if (stuck.size === 0) return
@@ -207,10 +207,10 @@ export abstract class Stage {
     await this.calm()
   }
 
-  /** What is asked of every run at its end. */
+  /** The checks at the end of every run. */
   protected inspect(): void {
     for (const call of this.calls) {
-      // Who reads a piece twice reads something wrong, and cannot know.
+      // A reader of a duplicated piece gets wrong data and cannot detect it.
       const garbled = this.done.includes('duplicate')
       for (const problem of call.problems()) {
         if (!(garbled && problem.includes('wrong body'))) this.problems.push(problem)
@@ -234,7 +234,7 @@ export abstract class Stage {
     }
   }
 
-  /** An error that reaches the caller is one that he can be expected to know. */
+  /** An error that reaches the caller has a documented code. */
   protected judge(where: string, error: unknown): void {
     for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
       if (!isKnown(cause)) this.problems.push(`${where}: ${cause.stack}`)
@@ -242,7 +242,7 @@ export abstract class Stage {
   }
 }
 
-/** Codes of the library, of its parser, of the system, and those of the runtime that the contract names. */
+/** Codes of the library, of its parser, of the system, and the documented codes of the runtime. */
 const KNOWN = /^(UND_ERR|HPE_|ECONN|EPIPE|ERR_STREAM_PREMATURE_CLOSE|ERR_HTTP2|ERR_SSL|EPROTO)/
 
 function isKnown(error: Error): boolean {

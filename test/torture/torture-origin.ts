@@ -1,4 +1,4 @@
-/** The origin of the torture scenarios: what it does with a request stands in its path. */
+/** The origin of the torture scenarios: the path of a request selects its behaviour. */
 import { createHash } from 'node:crypto'
 import { REFUSED_STREAM, SETTINGS_INITIAL_WINDOW_SIZE } from '../../src/protocol/http2/constants.ts'
 import { ACCEPT_SUFFIX } from '../../src/protocol/websocket/handshake.ts'
@@ -8,23 +8,23 @@ import type { OriginExchange, OriginPort } from './origin-port.ts'
 
 export type Protocol = 'h1' | 'h2'
 
-/** Longer than one frame's worth of a reader's buffer, so that it matters whether somebody reads. */
+/** Longer than one frame's worth of a reader's buffer, so that it matters whether the body is read. */
 export const STREAMED_PIECES: readonly string[] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(2_000))
 
-/** Less than what is posted, so that it matters whether the windows are opened again. */
+/** Smaller than the posted bodies, so that it matters whether the windows are opened again. */
 const UPLOAD_WINDOW = 8_192
 
 const CLOSE = 0x88
 const TEXT = 0x81
 
 export class TortureOrigin {
-  /** Each request that came, once for each time it came. */
+  /** Each request, once for each time it arrived. */
   readonly seen: string[] = []
   readonly #protocol: Protocol
   readonly #pieces: number
   #refused = 0
 
-  /** `pieces`: what is sent at once arrives in so many. */
+  /** `pieces`: the number of pieces in which one write arrives. */
   constructor(protocol: Protocol, pieces: number) {
     this.#protocol = protocol
     this.#pieces = pieces
@@ -102,7 +102,7 @@ export class TortureOrigin {
   }
 }
 
-/** Shorter ones are frames of which nothing is delivered before they are whole. */
+/** Shorter frames are delivered only when they are complete. */
 const SHORTEST_CUT = 16
 
 function sliced(bytes: Buffer, pieces: number): Buffer[] {

@@ -1,17 +1,17 @@
 /**
- * Runs a scenario once to count its events, and then once for each event and each fault that may come with it;
- * if asked for, also with two faults at a time.
+ * Runs a scenario once to count its events, and then once for each event and each fault that may happen at it;
+ * optionally also with two faults at a time.
  */
 import { Random } from '../chaos/random.ts'
 import { applies, FAULTS, INNER_FAULTS, isInner, type Plan } from './fault.ts'
 import type { Scenario, Stage, StageEvent } from './stage.ts'
 
 export interface TortureOptions {
-  /** Only each of this many plans, from the first on. */
+  /** Runs only every nth plan, starting with the first. */
   readonly every?: number
-  /** Of the calls of our own code, each of this many is made to throw; none without. */
+  /** Makes every nth internal call throw; none if absent. */
   readonly everyEdge?: number
-  /** So many runs with two faults, chosen by this seed. */
+  /** The number of runs with two faults, and the seed that chooses them. */
   readonly pairs?: number
   readonly seed?: number
 }
@@ -19,11 +19,11 @@ export interface TortureOptions {
 export interface TortureResult {
   readonly events: number
   readonly runs: number
-  /** What was wrong, with what leads to it again. */
+  /** The problems, with the plan that reproduces them. */
   readonly failures: readonly string[]
 }
 
-/** Failures told of one scenario; the others are like them. */
+/** Failures reported for one scenario; the others are similar. */
 const MOST_FAILURES = 5
 
 export async function torture(
@@ -35,7 +35,7 @@ export async function torture(
   const stage = make([])
   const problems = await stage.run()
   for (const call of stage.calls) {
-    // A scenario that fails by itself tests nothing.
+    // A scenario that fails without a fault tests nothing.
     if (call.error !== null && scenario.expires !== true) problems.push(`${call.name}: ${call.error}`)
   }
   if (problems.length > 0) return { events: stage.events.length, runs: 1, failures: problems }
@@ -55,7 +55,7 @@ export async function torture(
   return { events: stage.events.length, runs, failures }
 }
 
-/** Where there is one call, it is also the last. */
+/** If there is only one call, it is also the last. */
 function plansFor({ events, calls, memories }: Stage): Plan[][] {
   const faults = FAULTS.filter((fault) => {
     if (fault === 'abort last') return calls.length > 1
@@ -72,7 +72,7 @@ function innerPlansFor({ edges }: Stage, every: number): Plan[][] {
   return plans.filter((_, index) => index % every === 0)
 }
 
-/** The second may fall on another event than in the first run: what follows a fault is different. */
+/** The second fault may hit another event than in the first run, because the events after a fault differ. */
 function pairsFor(events: readonly StageEvent[], count: number, random: Random): Plan[][] {
   return Array.from({ length: count }, () => {
     const at = random.below(events.length)
@@ -90,7 +90,7 @@ function told(plans: readonly Plan[], { events, edges }: Stage): string {
   return plans.map((plan) => `${plan.fault} at ${where(plan)}`).join(', ')
 }
 
-/** Thousands of errors are made, and hardly one is printed. */
+/** Thousands of errors are created, and hardly any is printed. */
 async function withoutTraces<T>(run: () => Promise<T>): Promise<T> {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0

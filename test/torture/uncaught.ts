@@ -1,4 +1,4 @@
-/** Collects what nobody caught, instead of the test runner, until it is stopped. */
+/** Collects uncaught errors, instead of the test runner, until it is stopped. */
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const
 
@@ -14,7 +14,7 @@ export class Uncaught {
     for (const event of EVENTS) process.removeAllListeners(event).on(event, this.#note)
   }
 
-  /** Gives the events back, and returns what came. */
+  /** Restores the listeners and returns the collected errors. */
   stop(): readonly unknown[] {
     for (const [index, event] of EVENTS.entries()) {
       process.removeListener(event, this.#note)
