@@ -1,4 +1,4 @@
-/** The chaos origin behind real sockets and in real time, for programs that are not told what time it is. */
+/** The chaos origin on real sockets and in real time, for programs without a fake clock. */
 import net, { type AddressInfo, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { localhost } from '../support/certificates.ts'
@@ -7,12 +7,12 @@ import { SocketPort } from '../torture/socket-port.ts'
 import { ChaosOrigin } from './chaos-origin.ts'
 import type { Random } from './random.ts'
 
-/** Milliseconds that a slow answer takes at most. */
+/** Maximum delay of a slow answer, in milliseconds. */
 const SLOW = 100
 
 export class CarelessOrigin {
   readonly chaos: ChaosOrigin
-  /** Connections that are open here, by the port of the client. */
+  /** Open connections, by the port of the client. */
   readonly sockets: Map<number, Socket> = new Map()
   connections = 0
   readonly #server: net.Server

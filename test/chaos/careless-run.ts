@@ -1,6 +1,6 @@
 /**
- * A program that leaves every second body unread, in real time, against an origin that misbehaves. It must live, each of
- * its requests must settle, and when it is done no connection may be left.
+ * A program that leaves every second body unread, in real time, against an origin that misbehaves. It must survive,
+ * each of its requests must settle, and no connection may be left at the end.
  */
 import {
   Agent,
@@ -18,7 +18,7 @@ import type { Random } from './random.ts'
 import { read, type Way } from './reader.ts'
 import { answerTo, LARGE, pathOf } from './traffic.ts'
 
-/** Ways to read a body that take no time of their own. */
+/** Ways to read a body without additional delay. */
 const WAYS: Partial<Record<Way, number>> = {
   text: 6,
   bytes: 2,
@@ -40,20 +40,20 @@ const WAYS: Partial<Record<Way, number>> = {
 const PARTLY: readonly Way[] = ['half', 'dump', 'destroy']
 
 /**
- * What such a program relies on. `small`: a body that fits into `highWaterMark` costs nothing when it is not read.
- * `limited`: larger ones hold their connection, and each request has a limit of time. `endless`: they hold it until the
+ * The assumption of such a program. `small`: an unread body that fits into `highWaterMark` costs nothing. `limited`:
+ * larger ones occupy their connection, and each request has a time limit. `endless`: they occupy it until the
  * dispatcher is destroyed.
  */
 export const HABITS = ['small', 'limited', 'endless'] as const
 export type Habit = (typeof HABITS)[number]
 
-/** Milliseconds for a request with a limit, and without one for a head or a piece of a body. */
+/** Milliseconds for a whole request with a limit; otherwise for a head or a piece of a body. */
 const LIMIT = 600
 const TIMEOUT = 400
-/** Milliseconds for what has to come to its end by itself. */
+/** Milliseconds for everything that must end by itself. */
 const PATIENCE = 20_000
 const OUTSTANDING = 64
-/** One request in so many meets an origin that does as it likes. */
+/** One request in this many meets a misbehaving origin. */
 const TROUBLE = 4
 
 export interface CarelessReport {
@@ -72,7 +72,7 @@ export class CarelessRun {
   #settled = 0
   #succeeded = 0
   #unread = 0
-  /** Bodies that a program like this keeps somewhere, and forgets. */
+  /** Bodies that such a program keeps and never reads. */
   readonly #forgotten: BodyReadable[] = []
 
   constructor(wire: Wire, habit: Habit, random: Random) {
@@ -123,7 +123,7 @@ export class CarelessRun {
     const rest = { headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT, keepAliveTimeout: 500 }
     const options = { ...rest, connect: { ca: authority } }
     const useH2c = this.#wire.name === 'h2c'
-    // A client has one connection over HTTP/1.1, which the first large body that nobody reads would hold.
+    // A client has one connection over HTTP/1.1, which the first large unread body would occupy.
     const kind = this.#random.pick(this.#habit === 'small' ? ['client', 'pool', 'agent'] : ['pool', 'agent'])
     if (kind === 'client') return useH2c ? new H2CClient(url, rest) : new Client(url, options)
     return kind === 'pool' ? new Pool(url, { ...options, useH2c }) : new Agent({ ...options, useH2c })
@@ -160,7 +160,7 @@ function isKnown(error: unknown): boolean {
   return error instanceof errors.UndiciError || KNOWN.test(String(code)) || name === 'TimeoutError'
 }
 
-/** All sockets of the process: the server's, and ours. */
+/** All sockets of the process: the server's and the client's. */
 function tcpHandles(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
 }

@@ -1,7 +1,6 @@
 /**
- * An origin that misbehaves as its random numbers say: it answers late, early, in pieces or not at all, resets
- * streams and connections, goes away with and without manners. It keeps account of what it has processed, and
- * never says that it has not when it has.
+ * An origin that misbehaves at random: it answers late, early, in pieces or not at all, resets streams and connections,
+ * and goes away gracefully or not. It records which requests it has processed, and never claims otherwise.
  */
 import { MAX_STREAM_ID, NO_ERROR, REFUSED_STREAM } from '../../src/protocol/http2/constants.ts'
 import { Http1Origin } from '../torture/http1-origin.ts'
@@ -11,7 +10,7 @@ import type { Protocol } from '../torture/torture-origin.ts'
 import type { Random } from './random.ts'
 import { answerTo, idIn, trailersOf, uploadOf } from './traffic.ts'
 
-/** When the origin does what it does not do at once. */
+/** Schedules the delayed actions of the origin. */
 export interface OriginSchedule {
   soon(task: () => void): void
   after(milliseconds: number, task: () => void): void
@@ -44,23 +43,23 @@ const HTTP2 = {
 
 type Behaviour = keyof typeof HTTP2
 
-/** RFC 9113 §7, and one that nobody has defined. */
+/** RFC 9113 §7, and an undefined one. */
 const RESET_CODES = [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 99]
 
 export class ChaosOrigin {
   /** How often each request was processed. */
   readonly processed: Map<number, number> = new Map()
-  /** Those that a client may repeat by itself. */
+  /** Requests that a client may repeat automatically. */
   readonly idempotent: Set<number> = new Set()
   readonly violations: string[] = []
-  /** What was done, other than to answer. */
+  /** Actions other than answers. */
   readonly faults: Map<string, number> = new Map()
-  /** From now on it does all that is asked of it. */
+  /** From now on it behaves. */
   behaves = false
   readonly #protocol: Protocol
   readonly #random: Random
   readonly #schedule: OriginSchedule
-  /** Longest delays of slow answers: some are longer than the client waits. */
+  /** Maximum delay of slow answers: some exceed the client's timeout. */
   readonly #patience: number
 
   constructor(protocol: Protocol, random: Random, schedule: OriginSchedule, patience: number) {
@@ -87,7 +86,7 @@ export class ChaosOrigin {
     this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1)
   }
 
-  /** What is sent at once does not have to arrive at once. */
+  /** Data that is sent together does not have to arrive together. */
   #slice(bytes: Buffer): Buffer[] {
     const random = this.#random
     if (this.behaves || !random.oneIn(3)) return [bytes]
@@ -111,7 +110,7 @@ export class ChaosOrigin {
       this.#stream(exchange).reset(REFUSED_STREAM)
       return
     }
-    // Between the arrival of a stream and the work on it, a GOAWAY may come that disowns it.
+    // A GOAWAY that excludes a stream may be sent between its arrival and its processing.
     if (connection !== null && !this.behaves && this.#random.oneIn(2)) {
       this.#schedule.soon(() => {
         if (this.#stream(exchange).id <= connection.lastStreamId)
@@ -155,7 +154,7 @@ export class ChaosOrigin {
     else exchange.onComplete = whole
   }
 
-  /** The highest stream of each connection that was looked at. */
+  /** The highest processed stream of each connection. */
   readonly #begun = new WeakMap<Http2Origin, number>()
 
   #answer(
@@ -251,7 +250,7 @@ export class ChaosOrigin {
     exchange.write(body.slice(0, body.length >> 1))
   }
 
-  /** RFC 9113 §6.8: first that no more should come, then up to where it was served, then the end. */
+  /** RFC 9113 §6.8: first a warning, then the last processed stream, then the end. */
   #leave(connection: Http2Origin, exchange: OriginExchange, body: string): void {
     connection.goaway(MAX_STREAM_ID, NO_ERROR)
     this.#schedule.soon(() => {
@@ -261,7 +260,7 @@ export class ChaosOrigin {
     })
   }
 
-  /** Somewhere between the last stream that was looked at and the last that came. */
+  /** Somewhere between the last processed stream and the last one that arrived. */
   #lastTaken(connection: Http2Origin): number {
     const begun = this.#begun.get(connection) ?? 0
     return this.#random.oneIn(2)

@@ -1,6 +1,6 @@
 /**
- * A chaos run, whatever carries it. What happens next - the origin's work, requests, aborts, time, mischief on
- * the connections - is chosen step by step by one generator.
+ * A chaos run, independent of its network. One random generator chooses each step: the origin's work, requests, aborts,
+ * time, faults on the connections.
  */
 import { Agent, Client, type ClientOptions, type Dispatcher, Pool } from '../../src/index.ts'
 import { FakeClock, turns } from '../support/fake-clock.ts'
@@ -18,19 +18,19 @@ const MISCHIEF = { fin: 3, rst: 3, stall: 2, pause: 3, restart: 1 } as const
 
 export type Mischief = keyof typeof MISCHIEF
 
-/** Requests under way at a time. */
+/** Maximum number of requests in flight. */
 const MOST_OUTSTANDING = 24
 
-/** What the client waits for a head or the next piece of a body. */
+/** The client's timeout for a head or the next piece of a body. */
 const TIMEOUT = 1_000
 
-/** Longest delay of an answer: half of those that are late are too late. */
+/** Maximum delay of an answer: half of the late ones are too late. */
 const PATIENCE = 2_000
 
-/** How long nobody listens when the origin is started anew, at most. */
+/** Maximum downtime when the origin restarts. */
 const RESTART_MS = 40
 
-/** Timers that run out after all trouble has ended: with more, something goes round in circles. */
+/** Timers that may fire after all faults have ended: more indicate an endless loop. */
 const MOST_TIMERS = 20_000
 
 export abstract class ChaosRun {
@@ -42,11 +42,11 @@ export abstract class ChaosRun {
   protected readonly clock: FakeClock = new FakeClock()
   protected readonly problems: string[] = []
   protected connections = 0
-  /** A digest of all that has happened, in its order. */
+  /** A digest of all events, in order. */
   protected trace = 0
   readonly #requests: number
   readonly #tasks: (() => void)[] = []
-  /** Turns of the event loop in which nothing has happened. */
+  /** Turns of the event loop without an event. */
   #quiet = 0
 
   constructor(seed: number, requests: number, protocol: Protocol | null) {
@@ -64,9 +64,9 @@ export abstract class ChaosRun {
   /** Turns of the event loop without an event after which time may pass. */
   protected abstract readonly calmTurns: number
   protected abstract clientOptions(): ClientOptions
-  /** Makes one delivery, where they do not make themselves. */
+  /** Makes one delivery, if deliveries do not happen by themselves. */
   protected abstract deliver(): void
-  /** Does it to some connection; false when there is none. */
+  /** Applies it to some connection; false if there is none. */
   protected abstract makeTrouble(what: Mischief): boolean
   protected abstract listen(on: boolean): void
   protected abstract inspectConnections(): void
@@ -105,7 +105,7 @@ export abstract class ChaosRun {
     }
   }
 
-  /** Something has happened. */
+  /** Reports an event. */
   protected note(what: string): void {
     this.#quiet = 0
     for (let i = 0; i < what.length; i++) this.trace = Math.imul(this.trace ^ what.charCodeAt(i), 0x0100_0193)
@@ -131,7 +131,7 @@ export abstract class ChaosRun {
     return all
   }
 
-  /** Everything at once, until all requests have been made. */
+  /** Everything at the same time, until all requests have been sent. */
   async #rage(workload: Workload, dispatchers: readonly Dispatcher[]): Promise<void> {
     while (workload.calls.length < this.#requests) {
       this.#act(this.random.weighted(STEPS), workload, dispatchers)
@@ -180,7 +180,7 @@ export abstract class ChaosRun {
     globalThis.setTimeout(() => this.listen(true), this.random.between(1, RESTART_MS))
   }
 
-  /** For how long a connection is stuck that is not stuck for ever. */
+  /** How long a connection stalls, unless it stalls permanently. */
   protected pauseTime(): number {
     return this.random.between(1, PATIENCE)
   }
@@ -194,7 +194,7 @@ export abstract class ChaosRun {
     return true
   }
 
-  /** Lets happen what happens without trouble and without time; `enough` ends it early. */
+  /** Lets everything happen that needs neither faults nor time; `enough` ends it early. */
   async #quieten(enough: () => boolean = () => false): Promise<void> {
     for (this.#quiet = 0; this.#quiet <= this.calmTurns && !enough(); this.#quiet++) {
       this.deliver()
@@ -203,7 +203,7 @@ export abstract class ChaosRun {
     }
   }
 
-  /** Nobody makes trouble any more: what is under way comes to its end. */
+  /** No more faults: everything in flight finishes. */
   async #calmDown(workload: Workload): Promise<void> {
     this.origin.behaves = true
     for (let timers = 0; workload.outstanding > 0 && timers < MOST_TIMERS; timers++) {
@@ -223,7 +223,7 @@ export abstract class ChaosRun {
       )
     }
     await this.#quieten()
-    // Bodies that nobody reads may still be coming, and end in time.
+    // Unread bodies may still be arriving, and end in time.
     for (let timers = 0; left > 0 && timers < MOST_TIMERS && this.#nextTimer(); timers++)
       await this.#quieten()
     if (left > 0) this.problems.push(`${left} calls of close() have not come to their end`)
@@ -231,7 +231,7 @@ export abstract class ChaosRun {
     await this.#quieten()
   }
 
-  /** The origin's own run out in time; those of the client must have been cleared. */
+  /** The origin's own timers expire; those of the client must have been cleared. */
   #inspectTimers(): void {
     const { active } = this.clock
     for (let rounds = 0; active.size > 0 && rounds < 100; rounds++) this.clock.jump(PATIENCE)

@@ -1,8 +1,7 @@
 /**
- * Thousands of requests to an origin that misbehaves at random, through a client, a pool and an agent. Whatever
- * it does: each request settles exactly once, no answer goes to another request, nothing is processed twice
- * that was not refused, and nothing is left open. A seed that fails is in the name of its test; in memory the
- * run is the same each time.
+ * Thousands of requests to an origin that misbehaves at random, through a client, a pool and an agent. Whatever it
+ * does, each request settles exactly once, no response goes to another request, nothing is processed twice unless it
+ * was refused, and nothing is left open. A test's name contains its seed; in memory the run is the same each time.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -13,7 +12,7 @@ import { SocketChaos } from './socket-chaos.ts'
 
 const SEEDS = Array.from({ length: 24 }, (_, index) => 2100 + index)
 const REQUESTS = 150
-/** They have found something once. */
+/** Seeds that once found a bug. */
 const SOCKET_SEEDS = [700_002, 700_007]
 const SOCKET_REQUESTS = 100
 
@@ -28,7 +27,7 @@ describe('chaos', () => {
       const report = await new MemoryChaos(seed, REQUESTS).run()
       t.diagnostic(summary(report))
       check(report)
-      // Not everything goes wrong, and something does.
+      // Some requests fail, but not all.
       assert.ok(report.succeeded > 0 && report.faults.size > 0, summary(report))
     })
   }

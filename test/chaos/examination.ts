@@ -5,7 +5,7 @@ import { InjectedError } from '../torture/fault.ts'
 import type { Protocol } from '../torture/torture-origin.ts'
 import type { ChaosOrigin } from './chaos-origin.ts'
 
-/** Codes of the library, of its parser, of the system, and those of the runtime that the contract names. */
+/** Codes of the library, of its parser, of the system, and the documented codes of the runtime. */
 const KNOWN = /^(UND_ERR|HPE_|ECONN|EPIPE|ERR_STREAM_PREMATURE_CLOSE|ERR_HTTP2|ERR_SSL|EPROTO)/
 
 export function examine(protocol: Protocol, calls: readonly Call[], origin: ChaosOrigin): string[] {
@@ -17,7 +17,7 @@ export function examine(protocol: Protocol, calls: readonly Call[], origin: Chao
       problems.push(`request ${id}: an answer from nowhere`)
   }
   for (const [id, times] of origin.processed) {
-    // Over HTTP/1.1 an idempotent request may be sent again behind one that was lost.
+    // Over HTTP/1.1 an idempotent request that was pipelined after a lost one may be sent again.
     const mayRepeat = protocol === 'h1' && origin.idempotent.has(id)
     if (times > 1 && !mayRepeat) problems.push(`request ${id} was processed ${times} times`)
   }

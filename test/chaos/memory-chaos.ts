@@ -1,4 +1,4 @@
-/** A chaos run in memory, where one thing happens at a time: a seed tells it completely. */
+/** A chaos run in memory, where one thing happens at a time: the seed determines it completely. */
 import type { ClientOptions } from '../../src/index.ts'
 import { type Link, Network } from '../torture/memory-network.ts'
 import { ChaosRun, type Mischief } from './chaos-run.ts'
@@ -26,7 +26,7 @@ export class MemoryChaos extends ChaosRun {
   }
 
   async run(): Promise<ChaosReport> {
-    // The client measures round trips, and sets its windows by them.
+    // The client measures round trips and sizes its windows accordingly.
     Object.defineProperty(performance, 'now', { value: () => this.clock.now, configurable: true })
     try {
       return await this.rampage()

@@ -1,6 +1,6 @@
 /**
- * Random decisions that are the same for the same seed, on every machine: a 32-bit generator of its own
- * (a Weyl sequence through a mixer), since the runtime's cannot be seeded.
+ * Random decisions that are the same for the same seed, on every machine: a 32-bit generator (a Weyl sequence through a
+ * mixer), since the runtime's cannot be seeded.
  */
 export class Random {
   readonly seed: number

@@ -1,10 +1,10 @@
-/** What callers do with the body of a response: read it in all ways there are, partly, late, or not at all. */
+/** The ways in which callers treat a response body: read it in every way, partly, late, or not at all. */
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { BodyReadable } from '../../src/index.ts'
 import type { Random } from './random.ts'
 
-/** Ways that end with all of the body, which is then the right one or an error. */
+/** Ways that end with the whole body, which must be correct, or with an error. */
 export const WHOLE = {
   text: 6,
   bytes: 2,
@@ -20,20 +20,20 @@ export const WHOLE = {
   'late text': 2,
 } as const
 
-/** Ways that end before, or with nothing. */
+/** Ways that end earlier, or with nothing. */
 export const PARTLY = { unread: 8, half: 2, dump: 2, destroy: 2, 'destroy late': 2 } as const
 
 export type Way = keyof typeof WHOLE | keyof typeof PARTLY
 
-/** Milliseconds after which a late caller comes at last. */
+/** Milliseconds after which a late caller starts to read. */
 const LATEST = 2_000
 
-/** Callers who stop halfway let go of the connection with it; others hold it until they do. */
+/** Callers that stop halfway release the connection; others occupy it until then. */
 export function holdsConnection(way: Way): boolean {
   return way === 'destroy late' || way === 'late text'
 }
 
-/** Gives what was read, and rejects with why it cannot be read. */
+/** Returns the data that was read, or rejects with the error. */
 export async function read(body: BodyReadable, way: Way, random: Random): Promise<string> {
   switch (way) {
     case 'text':
@@ -86,7 +86,7 @@ export function text(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
-/** As a message to a worker does. What lies in memory that others use, too, cannot be given. */
+/** Transfers memory, as a message to a worker does. Shared memory cannot be transferred. */
 export function giveAway(chunk: Uint8Array): void {
   try {
     structuredClone(chunk.buffer, { transfer: [chunk.buffer as ArrayBuffer] })
@@ -104,7 +104,7 @@ async function iterated(body: BodyReadable, gives: boolean): Promise<string> {
   return all
 }
 
-/** Who only waits for `close` asks then. */
+/** A caller that only waits for `close` checks afterwards. */
 function closed(body: BodyReadable, all: () => string): Promise<string> {
   return new Promise((resolve, reject) => {
     const settle = (): void => {

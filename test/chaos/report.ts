@@ -1,4 +1,4 @@
-/** What a chaos run has to tell. */
+/** The result of a chaos run. */
 export interface ChaosReport {
   readonly seed: number
   readonly wire: string
@@ -7,9 +7,9 @@ export interface ChaosReport {
   /** Requests that have not settled. */
   readonly lost: number
   readonly connections: number
-  /** What was done to the requests, and how often. */
+  /** The faults, and how often each was injected. */
   readonly faults: ReadonlyMap<string, number>
-  /** Two runs of the same seed have the same; 0 where the machine has a say in the order. */
+  /** The same for two runs of the same seed; 0 if the machine influences the order. */
   readonly trace: number
   readonly problems: readonly string[]
 }

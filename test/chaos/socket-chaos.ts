@@ -1,6 +1,6 @@
 /**
- * A chaos run over real sockets on loopback. The seed decides what is done, but not in which order the system
- * carries it; what must hold afterwards is the same.
+ * A chaos run over real sockets on loopback. The seed determines the actions, but not the order in which the system
+ * delivers them; the checks afterwards are the same.
  */
 import { channel } from 'node:diagnostics_channel'
 import net, { type AddressInfo } from 'node:net'
@@ -14,7 +14,7 @@ import type { ChaosReport } from './report.ts'
 
 export class SocketChaos extends ChaosRun {
   protected readonly wire: string
-  /** All ends of all connections are in this process, so what was written can be read soon. */
+  /** All ends of all connections are in this process, so written data can be read soon. */
   protected readonly calmTurns = 200
   readonly #wire: Wire
   readonly #server: net.Server
@@ -90,7 +90,7 @@ export class SocketChaos extends ChaosRun {
 
   protected deliver(): void {}
 
-  /** The port is kept, since another process might take it: who connects meanwhile is turned away. */
+  /** Keeps the port, since another process might take it. Connections are refused meanwhile. */
   protected listen(on: boolean): void {
     this.#accepts = on
   }

@@ -1,9 +1,9 @@
 /**
- * What is asked of the chaos origin, and what it has to say: both follow from the number of a request, so that
- * an answer to another one is told at once.
+ * The requests to the chaos origin and its correct answers: both follow from the number of a request, so that an answer
+ * to another request is detected immediately.
  */
 
-/** Most are short; some are longer than a frame and than what a socket takes at once. */
+/** Most are short; some are longer than a frame and than a socket's buffer. */
 function sizeOf(id: number, salt: number): number {
   const mixed = Math.imul(id + salt, 0x9e37_79b1) >>> 0
   if (mixed % 11 === 0) return 20_000 + (mixed % 9_000)
@@ -15,11 +15,11 @@ function filled(id: number, salt: number, name: string): string {
   return `${name} ${id} `.repeat(Math.ceil(size / 6) + 1).slice(0, size)
 }
 
-/** Requests with this and higher numbers have answers of which a client does not hold all for a caller. */
+/** Requests with this and higher numbers have answers that are too large for a client to hold completely. */
 export const LARGE = 1_000_000
 const LARGE_SIZE = 300_000
 
-/** The only right answer to a request. */
+/** The only correct answer to a request. */
 export function answerTo(id: number): string {
   if (id >= LARGE) return `answer ${id} `.repeat(LARGE_SIZE / 10).slice(0, LARGE_SIZE)
   return filled(id, 7, 'answer')

@@ -23,7 +23,7 @@ export const UPLOADS = {
 
 export type Upload = keyof typeof UPLOADS
 
-/** What is done to a body right after the call. */
+/** The change made to a body right after the call. */
 export interface MadeUpload {
   readonly body: BodyInput | null
   afterwards(): void

@@ -7,7 +7,7 @@ import { giveAway, holdsConnection, PARTLY, read, WHOLE } from './reader.ts'
 import { answerTo, pathOf, trailersOf, uploadOf } from './traffic.ts'
 import { makeUpload, UPLOADS } from './upload.ts'
 
-/** Reads what it gets and gives the memory away, as one who passes it on to a worker. */
+/** Reads the chunks and transfers their memory, as a program that passes them to a worker does. */
 class GenerousCall extends DispatchCall {
   override onResponseData(controller: DispatchController, chunk: Buffer): void {
     super.onResponseData(controller, chunk)
@@ -15,7 +15,7 @@ class GenerousCall extends DispatchCall {
   }
 }
 
-/** How much of a body is held for callers who do not read it. */
+/** How much of an unread body is held. */
 const ALL = 64 * 1024
 
 export class Workload {
@@ -34,7 +34,7 @@ export class Workload {
     return this.#outstanding.size
   }
 
-  /** One more request. */
+  /** Sends one more request. */
   issue(dispatcher: Dispatcher): void {
     const random = this.#random
     const id = this.calls.length
@@ -55,7 +55,7 @@ export class Workload {
     this.#outstanding.add(call)
   }
 
-  /** Somebody who waits gives up. */
+  /** Aborts one of the pending requests. */
   abortOne(): boolean {
     const waiting = [...this.#outstanding].filter(({ isSettled }) => !isSettled)
     if (waiting.length === 0) return false
@@ -85,7 +85,7 @@ export class Workload {
     const random = this.#random
     const isWhole = !random.oneIn(3)
     const way = isWhole ? random.weighted(WHOLE) : random.weighted(PARTLY)
-    // As long as a body can be read, its signal can end that.
+    // While a body can be read, its signal can still abort it.
     const call = new PromiseCall(`request ${id} (${way})`, isWhole ? answerTo(id) : null, way !== 'unread')
     const highWaterMark = holdsConnection(way) ? random.pick([1, 1024, ALL]) : ALL
     dispatcher
