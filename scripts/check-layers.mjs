@@ -36,13 +36,19 @@ const RULES = [
     files: /^connection\//,
     may: ['protocol/', 'net/', 'request/', 'base/', 'errors.ts', 'diagnostics.ts'],
   },
-  { files: /^(api|handler)\//, may: ['request/', 'base/', 'errors.ts', ...FIELDS], types: ['dispatcher/'] },
+  { files: /^api\/body\//, may: ['base/', 'errors.ts', ...FIELDS] },
+  {
+    files: /^(api|handler)\//,
+    may: ['api/body/', 'request/', 'base/', 'errors.ts', ...FIELDS],
+    types: ['dispatcher/'],
+  },
   { files: /^cookies\//, may: ['base/', 'errors.ts'] },
   {
     files: /^fetch\//,
     may: [
       'dispatcher/global.ts',
-      'api/body-collect.ts',
+      'api/body/bytes.ts',
+      'api/body/collect.ts',
       'protocol/ascii.ts',
       'base/',
       'errors.ts',

@@ -1,8 +1,8 @@
 /** The public surface: every exported name, once. */
 
 export type { ApiOptions, InfoCallback, InfoData } from './api/api-handler.ts'
-export type { BodyMixin, DumpOptions } from './api/body-mixin.ts'
-export type { BodyReadable } from './api/body-readable.ts'
+export type { BodyMixin, DumpOptions } from './api/body/mixin.ts'
+export type { BodyReadable } from './api/body/readable.ts'
 export type { ConnectCallback, ConnectData, ConnectOptions } from './api/connect.ts'
 export type { PipelineHandlerData, PipelineHandlerFunction, PipelineOptions } from './api/pipeline.ts'
 export type { RawRequestOptions, RequestCallback, RequestOptions, ResponseData } from './api/request.ts'

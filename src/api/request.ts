@@ -17,8 +17,8 @@ import {
   type InfoCallback,
   presentHeaders,
 } from './api-handler.ts'
-import { BodyReadable } from './body-readable.ts'
-import type { BodySource } from './body-source.ts'
+import { BodyReadable } from './body/readable.ts'
+import type { BodyUpstream } from './body/upstream.ts'
 import { destroyRequestBody } from './request-body.ts'
 import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
 
@@ -88,7 +88,7 @@ export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
   }
 }
 
-class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodySource {
+class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodyUpstream {
   readonly #opts: RequestOptions<TOpaque>
   readonly #resolve: Resolve<ResponseData<TOpaque, THeaders>>
   readonly #reject: Reject

@@ -226,7 +226,7 @@ export declare namespace Dispatcher {
   type UpgradeOptions<TOpaque = null> = import('../api/upgrade.ts').UpgradeOptions<TOpaque>
   type UpgradeData<TOpaque = null> = import('../api/upgrade.ts').UpgradeData<TOpaque>
   type Dispatch = import('./compose.ts').Dispatch
-  type BodyMixin = import('../api/body-mixin.ts').BodyMixin
+  type BodyMixin = import('../api/body/mixin.ts').BodyMixin
   type DispatchInterceptor = import('./compose.ts').Interceptor
   type DispatcherComposeInterceptor = import('./compose.ts').Interceptor
   type ComposedDispatcher = Dispatcher

@@ -1,7 +1,8 @@
 /** The members that `Request` and `Response` have in common: the ways to have a body. */
 import { type Blob, File } from 'node:buffer'
 import type { ReadableStream } from 'node:stream/web'
-import { type GatheredBytes, toArrayBuffer, toBlob, toBytes, toJson } from '../api/body-collect.ts'
+import type { BodyBytes } from '../api/body/bytes.ts'
+import { toArrayBuffer, toBlob, toBytes, toJson } from '../api/body/collect.ts'
 import { loadWebStreams } from '../base/lazy-modules.ts'
 import { Body } from './body.ts'
 import { bare } from './body-stream.ts'
@@ -63,7 +64,7 @@ export function defineBodyMembers(prototype: object, ownerOf: (object: object) =
     formData() {
       return asked(this, (owner) => {
         const type = mimeTypeOf(owner)
-        return bodyOf(owner).collect((gathered) => parseForm(gathered, type))
+        return bodyOf(owner).collect((bytes) => parseForm(bytes, type))
       })
     },
     bytes() {
@@ -91,15 +92,15 @@ function mimeTypeOf({ headers }: BodyOwner): MimeType | null {
   return value === null ? null : extractMimeType([value])
 }
 
-function parseForm(gathered: GatheredBytes, type: MimeType | null): FormData {
-  if (type?.essence === 'multipart/form-data') return parseMultipart(gathered.view(), type)
+function parseForm(bytes: BodyBytes, type: MimeType | null): FormData {
+  if (type?.essence === 'multipart/form-data') return parseMultipart(bytes.view(), type)
   if (type?.essence !== 'application/x-www-form-urlencoded') {
     throw new TypeError(
       'Content-Type was not one of "multipart/form-data" or "application/x-www-form-urlencoded".',
     )
   }
   const form = new FormData()
-  for (const { name, value } of decodeUrlEncoded(gathered.view())) form.append(name, value)
+  for (const { name, value } of decodeUrlEncoded(bytes.view())) form.append(name, value)
   return form
 }
 

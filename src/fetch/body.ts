@@ -5,13 +5,13 @@
  */
 import { Readable } from 'node:stream'
 import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'
+import { BodyBytes } from '../api/body/bytes.ts'
 import {
   BodyCollector,
   type CollectContext,
   type Conversion,
   toText as decodeText,
-  GatheredBytes,
-} from '../api/body-collect.ts'
+} from '../api/body/collect.ts'
 import { Branches, teeStream } from './body-branches.ts'
 import { asBuffer, type BodyFeed, type BodySink, IterableFeed } from './body-feed.ts'
 import { collectStream, makeByteStream, proxyOf } from './body-stream.ts'
@@ -38,16 +38,14 @@ export type BodyOrigin = string | Uint8Array | PulledOrigin
  */
 type State = 'held' | 'collecting' | 'used' | 'streamed' | 'failed'
 
-const NOTHING: Buffer[] = []
-
 const NO_CONTEXT: CollectContext = { encoding: null, contentType: '' }
 
 export class Body implements BodySink {
   #state: State = 'held'
   #origin: BodyOrigin | null
   #feed: BodyFeed | null
-  #held: Buffer[] = NOTHING
-  #heldBytes = 0
+  /** Arrived, and not streamed; null for nothing. */
+  #held: BodyBytes | null = null
   #ended = false
   #paused = false
   /** Another body has the same chunks: nobody may give their memory away. */
@@ -131,8 +129,7 @@ export class Body implements BodySink {
     this.#state = 'collecting'
     const origin = this.#origin
     if (typeof origin === 'string' || origin instanceof Uint8Array) {
-      this.#held = [bytesOf(origin)]
-      this.#heldBytes = this.#held[0]!.byteLength
+      this.#held = BodyBytes.of(bytesOf(origin))
       return this.#convertHeld(convert, context)
     }
     if (origin !== null) this.#startReading(origin)
@@ -163,8 +160,7 @@ export class Body implements BodySink {
     copy.#shared = true
     this.#shared = true
     if (this.#state === 'failed' || origin !== null) return copy
-    copy.#held = [...this.#held]
-    copy.#heldBytes = this.#heldBytes
+    copy.#held = this.#held?.clone() ?? null
     copy.#ended = this.#ended
     copy.#paused = this.#paused
     if (this.#feed !== null) {
@@ -188,13 +184,12 @@ export class Body implements BodySink {
     taken.#state = this.#state
     taken.#error = this.#error
     taken.#held = this.#held
-    taken.#heldBytes = this.#heldBytes
     taken.#ended = this.#ended
     taken.#paused = this.#paused
     taken.#shared = this.#shared
     feed?.deliverTo(taken)
     this.#state = 'used'
-    this.#held = NOTHING
+    this.#held = null
     this.#origin = null
     return taken
   }
@@ -219,10 +214,10 @@ export class Body implements BodySink {
     if (this.#ended || chunk.byteLength === 0) return
     switch (this.#state) {
       case 'collecting':
-        this.#collector!.gathered.add(chunk)
+        this.#hold(chunk)
         return
       case 'streamed':
-        if (this.#pulled && this.#held.length === 0) {
+        if (this.#pulled && !this.#holds()) {
           this.#pulled = false
           this.#enqueue(chunk)
           return
@@ -233,10 +228,8 @@ export class Body implements BodySink {
       default:
         return
     }
-    if (this.#held === NOTHING) this.#held = [chunk]
-    else this.#held.push(chunk)
-    this.#heldBytes += chunk.byteLength
-    if (this.#heldBytes >= HIGH_WATER_MARK && !this.#paused) {
+    this.#hold(chunk)
+    if (this.#held!.size >= HIGH_WATER_MARK && !this.#paused) {
       this.#paused = true
       this.#feed?.pause()
     }
@@ -246,7 +239,7 @@ export class Body implements BodySink {
     if (this.#ended) return
     this.#ended = true
     if (this.#state === 'collecting') this.#finish()
-    else if (this.#state === 'streamed' && this.#held.length === 0) this.#close()
+    else if (this.#state === 'streamed' && !this.#holds()) this.#close()
   }
 
   fail(error: unknown): void {
@@ -255,8 +248,7 @@ export class Body implements BodySink {
     const collector = this.#collector
     this.#state = state === 'collecting' ? 'used' : 'failed'
     this.#error = error
-    this.#held = NOTHING
-    this.#heldBytes = 0
+    this.#held = null
     this.#collector = null
     this.#pulled = false
     if (state === 'collecting') collector?.fail(error)
@@ -281,13 +273,12 @@ export class Body implements BodySink {
       return
     }
     if (origin !== null) this.#startReading(origin)
-    const chunk = this.#held.shift()
+    const chunk = this.#held?.shift()
     if (chunk === undefined) {
       this.#pulled = true
     } else {
-      this.#heldBytes -= chunk.byteLength
       this.#enqueue(chunk)
-      if (this.#ended && this.#held.length === 0) {
+      if (this.#ended && !this.#holds()) {
         this.#close()
         return
       }
@@ -298,7 +289,7 @@ export class Body implements BodySink {
   onStreamCancel(reason: unknown): void {
     if (this.#state !== 'streamed') return
     this.#state = 'used'
-    this.#held = NOTHING
+    this.#held = null
     this.#pulled = false
     this.#release()?.cancel(reason)
   }
@@ -316,12 +307,27 @@ export class Body implements BodySink {
     this.#feed?.resume()
   }
 
+  #holds(): boolean {
+    return this.#held !== null && this.#held.size > 0
+  }
+
+  #hold(chunk: Buffer): void {
+    if (this.#held === null) this.#held = BodyBytes.of(chunk)
+    else this.#held.add(chunk)
+  }
+
+  #takeHeld(): BodyBytes {
+    const bytes = this.#held ?? BodyBytes.none()
+    this.#held = null
+    return bytes
+  }
+
   /** Nothing is there, and nothing will come. */
   #isEmpty(): boolean {
     const origin = this.#origin
     if (typeof origin === 'string') return origin === ''
     if (origin instanceof Uint8Array) return origin.byteLength === 0
-    return this.#ended && this.#held.length === 0
+    return this.#ended && !this.#holds()
   }
 
   /** A byte stream takes the memory of what it is given away from everybody else. */
@@ -340,13 +346,12 @@ export class Body implements BodySink {
   }
 
   #convertHeld<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
-    const gathered = new GatheredBytes(this.#held, this.#heldBytes)
+    const bytes = this.#takeHeld()
     this.#state = 'used'
-    this.#held = NOTHING
     this.#origin = null
     this.#release()?.spent()
     try {
-      return Promise.resolve(convert(gathered, context))
+      return Promise.resolve(convert(bytes, context))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -357,32 +362,31 @@ export class Body implements BodySink {
       const collector = new BodyCollector(convert, resolve, reject)
       this.#collector = collector as BodyCollector<unknown>
       this.#context = context
-      collector.gathered.expect(this.#expected)
-      for (const chunk of this.#held) collector.gathered.add(chunk)
-      this.#held = NOTHING
-      this.#heldBytes = 0
+      this.#held ??= BodyBytes.none()
+      this.#held.expect(this.#expected)
       this.#resume()
     })
   }
 
   #finish(): void {
     const collector = this.#collector!
+    const bytes = this.#takeHeld()
     this.#state = 'used'
     this.#collector = null
     this.#origin = null
     this.#release()?.spent()
     try {
-      collector.finish(this.#context)
+      collector.finish(bytes, this.#context)
     } catch (error) {
       collector.fail(error)
     }
   }
 
   #collectForeign<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
-    const gathered = new GatheredBytes()
-    const collected = collectStream(this.#stream!, (chunk) => gathered.add(chunk))
+    const bytes = BodyBytes.none()
+    const collected = collectStream(this.#stream!, (chunk) => bytes.add(chunk))
     this.#state = 'used'
-    return collected.then(() => convert(gathered, context))
+    return collected.then(() => convert(bytes, context))
   }
 
   /** The feed is asked for nothing any more. */

@@ -1,5 +1,5 @@
 /** Bodies that are told only when their hash is the one that was asked for. */
-import { toBytes } from '../api/body-collect.ts'
+import { toBytes } from '../api/body/collect.ts'
 import { Body } from './body.ts'
 import { matchesIntegrity, parseIntegrity } from './integrity.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { describe, it } from 'node:test'
-import type { BodyReadable } from '../../src/api/body-readable.ts'
+import type { BodyReadable } from '../../src/api/body/readable.ts'
 import { arrived, makeBody, record } from './made-body.ts'
 import { turn, uncaughtDuring } from './scripted-dispatcher.ts'
 

@@ -3,8 +3,8 @@ import { getEventListeners, once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { describe, it } from 'node:test'
-import type { DumpOptions } from '../../src/api/body-mixin.ts'
-import type { BodyReadable } from '../../src/api/body-readable.ts'
+import type { DumpOptions } from '../../src/api/body/mixin.ts'
+import type { BodyReadable } from '../../src/api/body/readable.ts'
 import { AbortError, NotSupportedError, RequestAbortedError } from '../../src/errors.ts'
 import { arrived, closed, makeBody, record } from './made-body.ts'
 import { turn, uncaughtDuring } from './scripted-dispatcher.ts'
@@ -201,6 +201,10 @@ describe('collecting a body', () => {
     empty.resume()
     await once(empty, 'close')
     assert.equal(await empty.text(), '')
+    const closedEmpty = arrived([])
+    closedEmpty.resume()
+    await once(closedEmpty, 'close')
+    await assert.rejects(closedEmpty.json(), SyntaxError)
   })
 })
 

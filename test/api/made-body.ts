@@ -1,9 +1,9 @@
 /** Response bodies without a request, and what their listeners see. */
-import { BodyReadable } from '../../src/api/body-readable.ts'
-import type { BodySource } from '../../src/api/body-source.ts'
+import { BodyReadable } from '../../src/api/body/readable.ts'
+import type { BodyUpstream } from '../../src/api/body/upstream.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
 
-export class RecordedSource implements BodySource {
+export class RecordedSource implements BodyUpstream {
   readonly log: string[] = []
   readonly aborts: unknown[] = []
   onResume: (() => void) | null = null

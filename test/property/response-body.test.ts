@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { BodyReadable } from '../../src/api/body-readable.ts'
-import type { BodySource } from '../../src/api/body-source.ts'
+import { BodyReadable } from '../../src/api/body/readable.ts'
+import type { BodyUpstream } from '../../src/api/body/upstream.ts'
 
 const RUNS = 400
 
-const SOURCE: BodySource = { pauseBody() {}, resumeBody() {}, abortBody() {}, bodyClosed() {} }
+const SOURCE: BodyUpstream = { pauseBody() {}, resumeBody() {}, abortBody() {}, bodyClosed() {} }
 
 /** A body, or what it is compared with. */
 interface Subject {

@@ -1,8 +1,8 @@
-/** What the body of a response can do beside being a stream. */
+/** What a response body offers beside the stream interface. */
 import type { Blob } from 'node:buffer'
 import type { ReadableStream } from 'node:stream/web'
 
-/** The ways to have a body all at once. */
+/** The ways to get a whole body. */
 export interface BodyMixin {
   /** True once data was read or collected. */
   readonly bodyUsed: boolean

@@ -1,9 +1,9 @@
 /**
- * A response body as a web stream of bytes. Pulls only when read, so that asking for it wakes nothing.
+ * A response body as a web stream of bytes. It pulls only when it is read, so that making it does not start the body.
  */
 import type { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { loadWebStreams } from '../base/lazy-modules.ts'
+import { loadWebStreams } from '../../base/lazy-modules.ts'
 
 export function webStreamOf(readable: Readable): ReadableStream<Uint8Array> {
   let iterator: AsyncIterator<Buffer | string> | null = null
@@ -16,11 +16,11 @@ export function webStreamOf(readable: Readable): ReadableStream<Uint8Array> {
         const { done, value } = await iterator.next()
         if (done) {
           controller.close()
-          // A reader that brought its own buffer waits until that is answered too.
+          // A reader with a buffer of its own waits until that is answered too.
           controller.byobRequest?.respond(0)
           return
         }
-        // Copied, because a byte stream takes the memory of what it is given away from everyone else.
+        // Copied, because a byte stream detaches the memory of the chunks that it is given.
         const bytes =
           typeof value === 'string' ? Buffer.from(value, readable.readableEncoding ?? 'utf8') : value
         controller.enqueue(new Uint8Array(bytes))

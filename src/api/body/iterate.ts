@@ -1,16 +1,16 @@
 /**
- * Iterating over a body. What has arrived as a whole is handed out as it is, because to run a stream for it costs
- * several times as much; any other body is iterated as the runtime does.
+ * Iterating over a body. The chunks of a body that has arrived are handed out as they are, because running a stream for
+ * them costs several times as much; any other body is iterated by the runtime.
  */
 
 /** A body, as its iterator needs it. */
 export interface IteratedBody {
   /**
-   * The next piece, if all has arrived and nobody streams it; undefined at the end; null if the stream has to be read.
-   * Throws what the body failed with.
+   * The next chunk of a body that has arrived and is not streamed; undefined at the end; null if the stream has to be
+   * read. Throws the reason of a failed body.
    */
   take(): Buffer | undefined | null
-  /** Nobody wants the rest. */
+  /** The iteration stopped before the end. */
   leave(reason: Error): void
   /** An iterator of the runtime. */
   stream(): AsyncIterator<Buffer>
@@ -18,12 +18,12 @@ export interface IteratedBody {
 
 type Result = IteratorResult<Buffer, undefined>
 
-/** `new`: not asked for anything yet; a body that nobody asks is not used up. */
-type Stage = 'new' | 'taking' | 'streaming' | 'over'
+/** `new`: has taken nothing yet, so that leaving it does not destroy the body. */
+type Stage = 'new' | 'taking' | 'over'
 
 const DONE: Result = Object.freeze({ value: undefined, done: true })
 
-/** What a stream of the runtime is destroyed with when an iterator leaves it. */
+/** The error with which the runtime's iterators destroy a stream that they leave early. */
 class LeftError extends Error {
   override name = 'AbortError'
   readonly code = 'ABORT_ERR'
@@ -36,6 +36,7 @@ class LeftError extends Error {
 export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
   readonly #body: IteratedBody
   #stage: Stage = 'new'
+  /** The runtime's iterator, once the stream has to be read; it answers everything from then on. */
   #stream: AsyncIterator<Buffer> | null = null
 
   constructor(body: IteratedBody) {
@@ -61,7 +62,6 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
       return Promise.reject(reason)
     }
     if (chunk === null) {
-      this.#stage = 'streaming'
       this.#stream = this.#body.stream()
       return this.#stream.next()
     }
@@ -80,7 +80,7 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
     return Promise.resolve(DONE)
   }
 
-  /** Left because of an error, which comes back. */
+  /** Left because of an error, which is returned. */
   throw(error: unknown): Promise<Result> {
     if (this.#stream !== null) return this.#stream.throw!(error)
     this.#leave()

@@ -1,0 +1,254 @@
+/**
+ * A response body as it arrives: holds the bytes, owns the state and its transitions, steers the request and ends the
+ * stream. Consumers are in readable.ts. Knows its request only as a {@link BodyUpstream}.
+ *
+ * A failure ends the process only if a listener threw it. Consumers get it, `errored` shows it, and a body without
+ * consumers fails quietly.
+ */
+import { ignoreError } from '../../base/ignore-error.ts'
+import { coverPollution } from '../../base/own-options.ts'
+import { AbortError, RequestAbortedError } from '../../errors.ts'
+import { BodyBytes, bytesOf } from './bytes.ts'
+import { IdleReadable } from './idle-readable.ts'
+import { ANNOUNCED, type Arrival, advance, type BodyState, HELD, STREAMING, UNANNOUNCED } from './state.ts'
+import { type BodyUpstream, NO_UPSTREAM } from './upstream.ts'
+
+export abstract class ArrivingBody extends IdleReadable {
+  #upstream: BodyUpstream
+  #state: BodyState = HELD
+  #arrival: Arrival = 'flowing'
+  /** Arrived and not consumed. A running stream has the same chunks; they stay here until it is first read. */
+  #held: BodyBytes | null = null
+
+  constructor(upstream: BodyUpstream, highWaterMark: number) {
+    super(coverPollution({ highWaterMark }))
+    this.#upstream = upstream
+  }
+
+  /** The last byte has arrived for a collection. */
+  protected abstract onCollected(): void
+
+  protected get bodyState(): BodyState {
+    return this.#state
+  }
+
+  /** Puts a chunk back, to be read or collected before all others. */
+  override unshift(chunk: unknown, encoding?: BufferEncoding): void {
+    const result = super.unshift(chunk, encoding)
+    const bytes = bytesOf(chunk, encoding)
+    if (bytes !== null && this.#isCollectable()) {
+      if (this.#held === null) this.#held = BodyBytes.of(bytes)
+      else this.#held.unshift(bytes)
+    }
+    // The runtime returns whether there is room for more; its types do not say so.
+    // biome-ignore lint/correctness/noVoidTypeReturn: see above.
+    return result
+  }
+
+  /** Whether nothing is left that an abort could take away. */
+  get spent(): boolean {
+    return this.isAtHand && this.heldLength === 0
+  }
+
+  /** A chunk of the body has arrived. */
+  receive(chunk: Buffer): void {
+    if (this.destroyed || this.#arrival === 'complete' || chunk.length === 0) return
+    const state = this.#state
+    switch (state.kind) {
+      case 'collecting':
+        this.noteRead()
+        state.bytes.add(chunk)
+        if (this.isRunning) this.#give(chunk)
+        return
+      case 'dumping':
+        if (state.room === null) {
+          if (!this.#give(chunk)) this.#pauseUpstream()
+          return
+        }
+        this.noteRead()
+        state.room -= chunk.length
+        if (state.room < 0) this.destroy(new AbortError())
+        return
+      case 'held':
+        this.#hold(chunk)
+        if (this.heldLength >= this.readableHighWaterMark) this.#pauseUpstream()
+        return
+      default:
+        if (this.#isCollectable()) this.#hold(chunk)
+        else this.#held = null
+        if (this.isRunning && !this.#give(chunk)) this.#pauseUpstream()
+    }
+  }
+
+  /** All of the body has arrived. */
+  complete(): void {
+    if (this.destroyed || this.#arrival === 'complete') return
+    this.#arrival = 'complete'
+    if (this.isRunning) this.push(null)
+    const state = this.#state
+    if (state.kind === 'collecting') this.onCollected()
+    else if (state.kind === 'dumping' && state.room !== null) this.endBody()
+  }
+
+  /** The request failed. Any value is a reason, even one that a stream would not take for an error. */
+  fail(reason: unknown): void {
+    if (this.destroyed || this.#state.kind === 'failed') return
+    this.#enterFailed(reason, false)
+    this.destroy(reason as Error)
+  }
+
+  override _read(): void {
+    this.resumeUpstream()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    if (this.#state.kind !== 'failed') {
+      if (error === null && this.readableEnded) {
+        this.#held = null
+        this.closeUpstream()
+        callback(null)
+        return
+      }
+      this.#enterFailed(error ?? new RequestAbortedError(), false)
+    }
+    this.#reportFailure(callback)
+  }
+
+  // Transitions.
+
+  protected enterState(state: BodyState): void {
+    this.#state = advance(this.#state, state)
+  }
+
+  /** Without a consumer, as far as the state says: a stream that runs may have been read. */
+  protected get isUntouched(): boolean {
+    return this.#state.kind === 'held' || this.#state.kind === 'streaming'
+  }
+
+  /** Whether a collection may still want the chunks that arrive: it has begun, or nothing was read. */
+  #isCollectable(): boolean {
+    return this.#state.kind === 'asked' || (this.isUntouched && !this.readableDidRead)
+  }
+
+  /** All of it has arrived. */
+  protected get isComplete(): boolean {
+    return this.#arrival === 'complete'
+  }
+
+  /** All of it has arrived, and the stream does not have to run for it. */
+  protected get isAtHand(): boolean {
+    return this.#arrival === 'complete' && !this.isRunning
+  }
+
+  protected override onRun(): void {
+    const { kind } = this.#state
+    if (kind === 'held' || kind === 'iterating') this.enterState(STREAMING)
+    if (this.#held !== null) for (const chunk of this.#held.chunks) this.push(chunk)
+    if (this.#arrival === 'complete') this.push(null)
+  }
+
+  /** Consumed. A stream that never ran announces it if that has a listener. */
+  protected endBody(): void {
+    this.enterState(UNANNOUNCED)
+    this.#held = null
+    this.closeUpstream()
+    if (this.isRunning || this.isEndHeard) this.announceEnd()
+  }
+
+  protected override announceEnd(): void {
+    if (this.#state !== UNANNOUNCED) return
+    this.enterState(ANNOUNCED)
+    this.push(null)
+    this.read()
+  }
+
+  #enterFailed(reason: unknown, isLoud: boolean): void {
+    const before = this.#state
+    this.enterState({ kind: 'failed', reason, isLoud, isUnused: before.kind === 'held' })
+    this.#held = null
+    if (before.kind === 'collecting') before.collector.fail(reason)
+    if (this.#arrival !== 'complete') this.#upstream.abortBody(reason)
+    this.closeUpstream()
+  }
+
+  #reportFailure(callback: (error?: Error | null) => void): void {
+    const state = this.#state
+    if (state.kind !== 'failed') return
+    const report = (): void => {
+      // A listener is optional: all consumers get the reason, now or later. Added in the tick before that of the `error`
+      // event, so that `removeAllListeners` does not remove it.
+      if (!state.isLoud) process.nextTick(() => this.on('error', ignoreError))
+      callback(state.reason as Error)
+    }
+    // The promise of the response resolves a microtask later, and its user must have time to listen.
+    if (state.isUnused) setImmediate(report)
+    else report()
+  }
+
+  // The bytes.
+
+  protected override get heldLength(): number {
+    return this.#held === null ? 0 : this.#held.size
+  }
+
+  protected override get isOver(): boolean {
+    const state = this.#state
+    return state.kind === 'ended' && state.end !== 'streamed'
+  }
+
+  #hold(chunk: Buffer): void {
+    if (this.#held === null) this.#held = BodyBytes.of(chunk)
+    else this.#held.add(chunk)
+  }
+
+  /** What a listener of the data throws is reported to the process, and ends this body. */
+  #give(chunk: Buffer): boolean {
+    try {
+      return this.push(chunk)
+    } catch (thrown) {
+      if (this.#state.kind !== 'failed') this.#enterFailed(thrown, this.#state.kind === 'streaming')
+      this.destroy(thrown as Error)
+      return true
+    }
+  }
+
+  /** The held bytes, which are read from now on. */
+  protected takeHeld(): BodyBytes {
+    const bytes = this.#held ?? BodyBytes.none()
+    this.#held = null
+    if (bytes.size > 0) this.noteRead()
+    return bytes
+  }
+
+  /** The first held chunk, which is read from now on. */
+  protected shiftHeld(): Buffer | undefined {
+    const chunk = this.#held?.shift()
+    if (chunk !== undefined) this.noteRead()
+    return chunk
+  }
+
+  /** Removes held bytes that were read from the running stream. */
+  protected dropHeld(count: number): void {
+    this.#held?.drop(count)
+  }
+
+  // The request.
+
+  #pauseUpstream(): void {
+    if (this.#arrival !== 'flowing') return
+    this.#arrival = 'paused'
+    this.#upstream.pauseBody()
+  }
+
+  protected resumeUpstream(): void {
+    if (this.#arrival !== 'paused') return
+    this.#arrival = 'flowing'
+    this.#upstream.resumeBody()
+  }
+
+  protected closeUpstream(): void {
+    const upstream = this.#upstream
+    this.#upstream = NO_UPSTREAM
+    upstream.bodyClosed()
+  }
+}

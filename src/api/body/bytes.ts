@@ -1,0 +1,127 @@
+/** The bytes of a body in chunks as they arrived. Does not know where chunks come from or who wants them. */
+
+/**
+ * Largest announced length for which memory is taken in advance. A `content-length` is only a claim: a peer
+ * that announces gigabytes and sends nothing must not make us reserve them.
+ */
+const PRESIZE_LIMIT = 1_048_576
+
+/** The memory of what a stream accepts as a chunk; null for anything else. */
+export function bytesOf(chunk: unknown, encoding: BufferEncoding | undefined): Buffer | null {
+  if (typeof chunk === 'string') return Buffer.from(chunk, encoding)
+  if (!(chunk instanceof Uint8Array)) return null
+  return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+}
+
+/** Chunks in order; once their total is announced they are copied into one piece as they come. */
+export class BodyBytes {
+  readonly #chunks: Buffer[]
+  #target: Buffer | null = null
+  #size: number
+
+  /** @param chunks Belong to this object from now on. */
+  constructor(chunks: Buffer[], size: number) {
+    this.#chunks = chunks
+    this.#size = size
+  }
+
+  /** Most bodies are one chunk: an array made for it is smaller than one that grew. */
+  static of(chunk: Buffer): BodyBytes {
+    return new BodyBytes([chunk], chunk.length)
+  }
+
+  static none(): BodyBytes {
+    return new BodyBytes([], 0)
+  }
+
+  /** The same chunks in a list of its own. Only before a length was announced. */
+  clone(): BodyBytes {
+    return new BodyBytes([...this.#chunks], this.#size)
+  }
+
+  /** In bytes. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** As they arrived. Only before a length was announced. */
+  get chunks(): readonly Buffer[] {
+    return this.#chunks
+  }
+
+  add(chunk: Buffer): void {
+    const target = this.#target
+    if (target === null) {
+      this.#chunks.push(chunk)
+    } else if (this.#size + chunk.length <= target.length) {
+      target.set(chunk, this.#size)
+    } else {
+      // More than announced: the dispatcher did not enforce the length, so go on without it.
+      this.#chunks.push(target.subarray(0, this.#size), chunk)
+      this.#target = null
+    }
+    this.#size += chunk.length
+  }
+
+  /** Takes the first chunk out; undefined if there is none. Only before a length was announced. */
+  shift(): Buffer | undefined {
+    const chunk = this.#chunks.shift()
+    if (chunk !== undefined) this.#size -= chunk.length
+    return chunk
+  }
+
+  /** Puts a chunk before the others. Only before a length was announced. */
+  unshift(chunk: Buffer): void {
+    this.#chunks.unshift(chunk)
+    this.#size += chunk.length
+  }
+
+  /** Takes so many bytes from the front. Only before a length was announced. */
+  drop(count: number): void {
+    for (let left = count; left > 0; ) {
+      const chunk = this.shift()
+      if (chunk === undefined) return
+      if (chunk.length > left) this.unshift(chunk.subarray(left))
+      left -= chunk.length
+    }
+  }
+
+  /** Announces the total; memory is taken for it unless it is too much to take on trust. */
+  expect(length: number): void {
+    if (length < this.#size || length === 0 || length > PRESIZE_LIMIT) return
+    const target = Buffer.allocUnsafeSlow(length)
+    let offset = 0
+    for (const chunk of this.#chunks) {
+      target.set(chunk, offset)
+      offset += chunk.length
+    }
+    this.#chunks.length = 0
+    this.#target = target
+  }
+
+  /** All bytes, to be read only: may share memory with others. */
+  view(): Buffer {
+    if (this.#target !== null) return this.#target.subarray(0, this.#size)
+    return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#size)
+  }
+
+  /** All bytes, in memory that belongs to the caller and holds nothing else. */
+  own(): Uint8Array<ArrayBuffer> {
+    const target = this.#target
+    if (target !== null && target.length === this.#size) {
+      // allocUnsafeSlow never takes from a pool: this ArrayBuffer has exactly this size.
+      return new Uint8Array(target.buffer as ArrayBuffer)
+    }
+    const bytes = new Uint8Array(this.#size)
+    if (target !== null) {
+      bytes.set(target.subarray(0, this.#size))
+      return bytes
+    }
+    let offset = 0
+    for (const chunk of this.#chunks) {
+      bytes.set(chunk, offset)
+      offset += chunk.length
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,78 @@
+/** Answering `text()` and its siblings: one conversion of all bytes. Shared by the bodies of `request()` and `fetch()`. */
+import { Blob } from 'node:buffer'
+import { utf8Of } from '../../base/own-bytes.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { BodyBytes } from './bytes.ts'
+
+/** The length in the head; null when unknown, and for HEAD, which announces the length of another body. */
+export function announcedLength(headers: HeaderObject, isHead: boolean): number | null {
+  const value = headers['content-length']
+  if (isHead || typeof value !== 'string') return null
+  const length = Number(value)
+  return Number.isSafeInteger(length) ? length : null
+}
+
+/** What a conversion may need beside the bytes. */
+export interface CollectContext {
+  /** Set by `setEncoding`. */
+  readonly encoding: BufferEncoding | null
+  readonly contentType: string
+}
+
+export type Conversion<T> = (bytes: BodyBytes, context: CollectContext) => T
+
+function isUtf8(encoding: BufferEncoding | null): boolean {
+  if (encoding === null || encoding === 'utf8') return true
+  const name = encoding.toLowerCase()
+  return name === 'utf8' || name === 'utf-8'
+}
+
+export function toText(bytes: BodyBytes, context: CollectContext): string {
+  const view = bytes.view()
+  if (!isUtf8(context.encoding)) return view.toString(context.encoding ?? 'utf8')
+  const marked = view.length >= 3 && view[0] === 0xef && view[1] === 0xbb && view[2] === 0xbf
+  return utf8Of(view, marked ? 3 : 0)
+}
+
+export function toJson(bytes: BodyBytes, context: CollectContext): unknown {
+  return JSON.parse(toText(bytes, context))
+}
+
+export function toBytes(bytes: BodyBytes): Uint8Array<ArrayBuffer> {
+  return bytes.own()
+}
+
+export function toArrayBuffer(bytes: BodyBytes): ArrayBuffer {
+  return bytes.own().buffer
+}
+
+export function toBlob(bytes: BodyBytes, context: CollectContext): Blob {
+  return new Blob([bytes.view()], { type: context.contentType })
+}
+
+/** The caller of `text()` or a sibling, who waits for bytes that are still to arrive. */
+export interface Collector {
+  /** Answers with the converted bytes; throws what the conversion throws. */
+  finish(bytes: BodyBytes, context: CollectContext): void
+  fail(error: unknown): void
+}
+
+export class BodyCollector<T> implements Collector {
+  readonly #convert: Conversion<T>
+  readonly #resolve: (value: T) => void
+  readonly #reject: (error: unknown) => void
+
+  constructor(convert: Conversion<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+    this.#convert = convert
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  finish(bytes: BodyBytes, context: CollectContext): void {
+    this.#resolve(this.#convert(bytes, context))
+  }
+
+  fail(error: unknown): void {
+    this.#reject(error)
+  }
+}
