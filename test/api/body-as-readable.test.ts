@@ -110,7 +110,8 @@ describe('a body beside a Readable of the runtime', () => {
       const rest = body.arrayBuffer()
       const read = String(body.read(size))
       assert.equal(read + Buffer.from(await rest).toString(), 'abcdef')
-      assert.equal(read.length, size ?? 6)
+      // Without a size, Node 26 gives one chunk where earlier ones give all that is buffered.
+      assert.equal(read, String(plain(['abc', 'def']).read(size)))
     }
   })
 
