@@ -112,6 +112,10 @@ export class FetchRun extends FetchHandler implements BodyFeed {
       this.#refuse(new Error('bad port'))
       return
     }
+    if (this.#record.cache === 'only-if-cached') {
+      this.#refuse(new Error('no cached response'))
+      return
+    }
     const dispatcher = this.#record.dispatcher ?? getGlobalDispatcher()
     try {
       if (typeof dispatcher.dispatch !== 'function') {
