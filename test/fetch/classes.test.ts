@@ -154,6 +154,20 @@ describe("the runtime's classes", () => {
     assert.equal(response instanceof globalThis.Response, false)
   })
 
+  test('lead ours to what insists on theirs', async () => {
+    const empty = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])
+    const ours = new Response(empty, { headers: { 'content-type': 'application/wasm' } })
+    const theirs = new globalThis.Response(
+      ours.body as unknown as globalThis.ReadableStream,
+      ours as unknown as globalThis.ResponseInit,
+    )
+    // Not in the types of Node 20.
+    const { WebAssembly: wasm } = globalThis as unknown as {
+      WebAssembly: { compileStreaming(source: object): Promise<object> }
+    }
+    assert.equal(String(await wasm.compileStreaming(theirs)), '[object WebAssembly.Module]')
+  })
+
   test('are taken by ours', async () => {
     const controller = new AbortController()
     const theirs = new globalThis.Request('http://a.test/x', {
