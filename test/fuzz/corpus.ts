@@ -1,10 +1,10 @@
 /**
- * Recorded traffic on disk: one text file for each kind, one line for each recording, `name`, `context` and
- * the bytes in base64, separated by tabs. What the context means is up to the kind: the requests that an
- * HTTP recording answers, the compression that a WebSocket agreed on.
+ * Recorded traffic on disk: one text file for each kind, one line for each recording, `name`, `context` and the bytes
+ * in base64, separated by tabs. The meaning of the context depends on the kind: the requests that an HTTP recording
+ * answers, the compression that a WebSocket negotiated.
  *
- * Findings are kept the same way below `regressions`, one file each; a finding also has the seed with which
- * its target cuts the bytes into pieces.
+ * Findings are kept the same way below `regressions`, one file each; a finding also has the seed with which its target
+ * splits the bytes.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

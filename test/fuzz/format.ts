@@ -1,13 +1,12 @@
 /**
- * What the mutator knows about each kind of traffic: where its units begin, where its length fields are, and
- * which words mean something in it. Blind changes rarely get past the first check of a parser; changes along
- * these lines do.
+ * The mutator's knowledge about each kind of traffic: the offsets of its units and length fields, and its significant
+ * words. Blind changes rarely get past the first check of a parser; changes with this knowledge do.
  */
 import type { CorpusKind } from './corpus.ts'
 import type { Random } from './random.ts'
 
 export interface Format {
-  /** Offsets of units (lines, frames, blocks), the end included, in rising order. */
+  /** Offsets of units (lines, frames, blocks), including the end, in ascending order. */
   boundaries(bytes: Buffer): number[]
   /** Changes a length, or another field of a unit's head, in place. */
   editField(bytes: Buffer, random: Random): void
@@ -16,7 +15,7 @@ export interface Format {
 
 const FRAME_HEAD = 9
 
-/** Values at which arithmetic and limits change their mind. */
+/** Boundary values of arithmetic and limits. */
 const EDGES: readonly number[] = [0, 1, 2, 5, 8, 125, 126, 127, 128, 255, 16_384, 16_385, 65_535, 0xffffff]
 
 function latin1(...words: string[]): Buffer[] {
@@ -30,7 +29,7 @@ function put(bytes: Buffer, at: number, width: number, value: number): void {
   }
 }
 
-/** Offsets behind each LF, that is of lines; long runs without one are one unit. */
+/** Offsets after each LF, that is of lines; long runs without one are one unit. */
 function lineStarts(bytes: Buffer): number[] {
   const starts = [0]
   for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) starts.push(at + 1)

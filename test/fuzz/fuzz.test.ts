@@ -1,6 +1,6 @@
 /**
  * The short run: every target on mutated recordings with a fixed seed, and every finding of longer runs
- * (`scripts/fuzz.ts`) again. The figures are executions, so that a run is the same on every machine.
+ * (`scripts/fuzz.ts`) again. The limits count executions, so that a run is the same on every machine.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -10,7 +10,7 @@ import type { Target } from './target.ts'
 
 const SEED = 20_240_611
 
-/** As many as take about a third of a second each. */
+/** Executions per target: about a third of a second each. */
 const EXECUTIONS: Readonly<Record<string, number>> = {
   'http1-parser': 2_000,
   'http2-engine': 500,

@@ -1,4 +1,4 @@
-/** Runs targets on mutated recordings, and makes what breaks one of them small. */
+/** Runs targets on mutated recordings, and minimises the inputs that break one. */
 import { loadCorpus, type Recording } from './corpus.ts'
 import { FORMATS } from './format.ts'
 import { mutate } from './mutator.ts'
@@ -37,14 +37,14 @@ export interface Tally {
   bytes: number
 }
 
-/** Attempts at making a finding smaller. */
+/** Maximum number of attempts to minimise a finding. */
 const MAX_ATTEMPTS = 2_000
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const
 
 /**
- * Errors that nobody caught, which are findings of whatever runs at the time. Whoever listens for them
- * otherwise, such as a test runner, hears nothing meanwhile.
+ * Uncaught errors, which are findings of the target that runs at the time. Other listeners, such as a test runner, are
+ * detached meanwhile.
  */
 class Uncaught {
   readonly #errors: Error[] = []
@@ -75,11 +75,11 @@ class Uncaught {
 
 const uncaught = new Uncaught()
 
-/** What is wrong with how the target takes this input; null when nothing is. */
+/** The fault of the target with this input; null if there is none. */
 export async function trial(target: Target, input: Recording, seed: number): Promise<Error | null> {
   uncaught.open()
   try {
-    // Most targets need no turn of the event loop, and waiting for one would cost more than they do.
+    // Most targets need no turn of the event loop, and waiting for one would cost more than the target itself.
     const running = target.check(input, new Random(seed))
     if (running !== undefined) await running
     return uncaught.take()
@@ -91,7 +91,7 @@ export async function trial(target: Target, input: Recording, seed: number): Pro
   }
 }
 
-/** Fuzzes a target until it breaks or `goesOn` says no. */
+/** Fuzzes a target until it breaks or `goesOn` returns false. */
 export async function fuzz(
   target: Target,
   seed: number,
@@ -115,7 +115,7 @@ export async function fuzz(
   return null
 }
 
-/** Leaves out what the fault does not need: larger parts first, then smaller ones, then single bytes. */
+/** Removes everything that the fault does not need: larger parts first, then smaller ones, then single bytes. */
 export async function minimise(target: Target, finding: Finding): Promise<Finding> {
   let { input, error } = finding
   let attempts = 0
@@ -139,12 +139,12 @@ export async function minimise(target: Target, finding: Finding): Promise<Findin
   return { ...finding, input, error }
 }
 
-/** A shorter input must not lead to another fault than the one that was found. */
+/** A shorter input must lead to the same fault. */
 function isSameFault(a: Error, b: Error): boolean {
   return a.name === b.name && placeOf(a) === placeOf(b)
 }
 
-/** Where it was thrown: messages hold the bytes, which change. */
+/** Where it was thrown: messages contain the bytes, which change. */
 function placeOf(error: Error): string {
   return /\n\s+at .*/.exec(error.stack ?? '')?.[0] ?? error.message
 }

@@ -1,7 +1,6 @@
 /**
- * Our HPACK codec against that of node:http2, in both directions on one connection, with random fields and
- * with tables that change their size on both sides. A field that one end reads otherwise than the other meant
- * it is how requests are smuggled over HTTP/2.
+ * Our HPACK codec against that of node:http2, in both directions on one connection, with random fields and with tables
+ * that change their size on both sides. Fields that the two ends read differently allow request smuggling over HTTP/2.
  */
 import assert from 'node:assert/strict'
 import type { OutgoingHttpHeaders } from 'node:http2'
@@ -35,7 +34,7 @@ const REPLY_NAMES = [
 ]
 const SIZES = [0, 1, 33, 100, 512, 4096, 8192, 16_384, 65_536]
 
-/** Octets that a field value may have inside; not at its ends, where a space would be cut off. */
+/** Octets that a field value may contain, except at its ends, where a space would be trimmed. */
 function value(random: Random): string {
   const length = random.oneIn(12) ? random.below(2_000) : random.small(40)
   const wide = random.oneIn(3)
@@ -49,7 +48,7 @@ function value(random: Random): string {
   return text
 }
 
-/** Values come again, as they do in real traffic: that is what tables are for. */
+/** Values repeat, as in real traffic: the tables exist for that. */
 class Vocabulary {
   readonly #random: Random
   readonly #known: string[] = []
@@ -78,7 +77,7 @@ function requestFields(random: Random, words: Vocabulary): string[] {
   return fields
 }
 
-/** One value for each name: what node:http2 makes of two is its own affair. */
+/** One value for each name: node:http2 combines two in its own way. */
 function replyFields(random: Random, words: Vocabulary): string[] {
   const fields = new Map([[':status', random.pick(['200', '200', '204', '404', '503', '299'])]])
   fields.set('date', random.pick(['Mon, 21 Oct 2013 20:13:21 GMT', 'Mon, 21 Oct 2013 20:13:22 GMT']))

@@ -1,17 +1,17 @@
 /**
- * A second HPACK decoder (RFC 7541), written to be obviously right and nothing else: arrays, one bit of
- * Huffman code at a time, no caches. The decoder under test must agree with it on every block.
+ * A second HPACK decoder (RFC 7541), written only to be obviously correct: arrays, one bit of Huffman code at a time, no
+ * caches. The decoder under test must agree with it on every block.
  */
 import { HUFFMAN_CODES, HUFFMAN_EOS, HUFFMAN_LENGTHS } from '../../src/protocol/hpack/huffman-table.ts'
 import { STATIC_ENTRIES, STATIC_NAMES, STATIC_VALUES } from '../../src/protocol/hpack/static-table.ts'
 
-/** Thrown for what RFC 7541 calls a decoding error. */
+/** Thrown for a decoding error as defined by RFC 7541. */
 export class CompressionError extends Error {}
 
 const LARGEST_INTEGER = 2 ** 31 - 1
 const MOST_CONTINUATION_OCTETS = 5
 
-/** A code behind its length → symbol */
+/** A code with its length as prefix → symbol */
 const SYMBOLS = new Map<number, number>()
 for (let symbol = 0; symbol <= HUFFMAN_EOS; symbol++) {
   SYMBOLS.set(key(HUFFMAN_LENGTHS[symbol]!, HUFFMAN_CODES[symbol]!), symbol)
@@ -20,7 +20,7 @@ for (let symbol = 0; symbol <= HUFFMAN_EOS; symbol++) {
 export class ReferenceDecoder {
   /** Newest first. */
   #table: [name: string, value: string][] = []
-  /** Of the table as it is, RFC 7541 §4.1. */
+  /** The current size of the table, RFC 7541 §4.1. */
   tableSize = 0
   #size: number
   readonly #maxSize: number
@@ -62,7 +62,7 @@ export class ReferenceDecoder {
     return fields
   }
 
-  /** RFC 7541 §4.4: what is larger than the table empties it. */
+  /** RFC 7541 §4.4: an entry larger than the table empties it. */
   #evict(): void {
     while (this.tableSize > this.#size) this.tableSize -= sizeOf(this.#table.pop()!)
   }

@@ -1,11 +1,11 @@
-/** Damage: recorded bytes in, bytes in which something is wrong out. Which, follows from the random numbers. */
+/** Damages recorded bytes. The random numbers determine how. */
 import type { Format } from './format.ts'
 import type { Random } from './random.ts'
 
-/** Inputs do not grow beyond this: what a parser does with more of the same is not a matter of mutation. */
+/** Inputs do not grow beyond this: more of the same input does not test more. */
 const MAX_LENGTH = 65_536
 
-/** Changes made to one input: mostly few, so that it stays close to what a parser takes. */
+/** Number of changes to one input: mostly few, so that it stays close to valid input. */
 const MAX_CHANGES = 5
 
 type Operator = (bytes: Buffer, random: Random, format: Format, others: readonly Buffer[]) => Buffer
@@ -14,7 +14,7 @@ function replaced(bytes: Buffer, from: number, to: number, ...parts: readonly Ui
   return Buffer.concat([bytes.subarray(0, from), ...parts, bytes.subarray(to)])
 }
 
-/** A range that begins and ends where units do. */
+/** A range that starts and ends at unit boundaries. */
 function units(bytes: Buffer, format: Format, random: Random): readonly [from: number, to: number] {
   const starts = format.boundaries(bytes)
   const first = random.below(starts.length - 1)
@@ -101,7 +101,7 @@ const editField: Operator = (bytes, random, format) => {
   return bytes
 }
 
-/** Those that keep most of the structure stand more than once. */
+/** Mutations that keep most of the structure are listed more than once. */
 const OPERATORS: readonly Operator[] = [
   flipBit,
   setByte,
@@ -130,11 +130,11 @@ export function mutate(original: Buffer, others: readonly Buffer[], format: Form
   return bytes
 }
 
-/** Cuts bytes into pieces: single bytes, some places, or many. Empty pieces do not occur. */
+/** Splits bytes into pieces: single bytes, at a few places, or at many. There are no empty pieces. */
 export function cut(bytes: Buffer, random: Random): Buffer[] {
   const longest = random.pick([1, 3, 10, 40, 300, 5_000])
   const pieces: Buffer[] = []
-  // A long input in single bytes takes long and shows no more than its first part.
+  // A long input in single bytes takes long and reveals no more than its first part.
   const fine = longest < 10 ? Math.min(bytes.length, 2_000) : bytes.length
   for (let at = 0; at < bytes.length; ) {
     const size = at < fine ? 1 + random.below(longest) : bytes.length - at

@@ -1,6 +1,6 @@
 /**
- * A connection to a node:http2 server with frames made by hand, so that our HPACK codec is the only thing of
- * ours on it. The server answers each request with the fields that the test has laid ready.
+ * A connection to a node:http2 server with handmade frames, so that it uses nothing of the library except the HPACK
+ * codec. The server answers each request with fields that the test provides.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ import {
 import { type Frame, frameBytes, settingsPayload } from '../support/frame-peer.ts'
 
 const HEAD_LENGTH = 9
-/** What HTTP/2 starts from; the codec is told of changes only. */
+/** The initial size in HTTP/2; the codec only gets changes. */
 const START_SIZE = 4096
 
 export class NodeHpackPeer {
@@ -60,7 +60,7 @@ export class NodeHpackPeer {
     return peer
   }
 
-  /** Our side of the table, in effect when the server has acknowledged it. */
+  /** Our side of the table, in effect once the server has acknowledged it. */
   announce(size: number): void {
     this.#announced.push(size)
     this.#socket.write(frameBytes(SETTINGS, 0, 0, settingsPayload([[SETTINGS_HEADER_TABLE_SIZE, size]])))
@@ -75,7 +75,7 @@ export class NodeHpackPeer {
     await settled
   }
 
-  /** What the server read of our fields, and what we read of its reply. */
+  /** Our fields as the server decoded them, and its reply as we decoded it. */
   async exchange(
     fields: readonly string[],
     reply: OutgoingHttpHeaders,

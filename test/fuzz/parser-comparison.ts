@@ -1,4 +1,4 @@
-/** Holds our client and the runtime's against each other, and the result against the list of differences. */
+/** Compares our client with the runtime's, and the result with the list of differences. */
 import {
   type Comparison,
   DIFFERENCES,

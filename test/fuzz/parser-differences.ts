@@ -1,12 +1,12 @@
 /**
- * Where our client means to differ from the runtime's own, each with the reason, and told by what the bytes
- * and the two verdicts are. A difference that is not here is a fault of one of the two.
+ * Intended differences between our client and the runtime's, each with its reason, and recognised by the bytes and the
+ * two outcomes. A difference that is not listed is a bug in one of the two.
  */
 import type { Outcome, RequestShape } from './parser-outcome.ts'
 
 export interface Comparison {
   readonly shape: RequestShape
-  /** What the server said, latin1. */
+  /** The bytes of the server, latin1. */
   readonly text: string
   readonly ours: Outcome
   readonly theirs: Outcome
@@ -22,8 +22,8 @@ export interface Difference {
 }
 
 /**
- * Versions of the runtime's parser that the list was held against. With another one an unlisted difference is
- * something to look at, not a failure: it may be theirs.
+ * Versions of the runtime's parser for which the list was verified. With another one, an unlisted difference is reported
+ * but not a failure: it may be theirs.
  */
 export const REVIEWED_PARSERS: readonly string[] = ['9.3.1']
 
@@ -32,12 +32,12 @@ const BARE_LF = /(?:^|[^\r])\n/
 const REASON_WITH_CONTROL = /^HTTP\/\d\.\d \d{3} [^\r\n]*[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/m
 const BARE_CR = /\r(?!\n)/
 
-/** We refuse it with this code, and they take it, or more of it. */
+/** We refuse it with this code; the runtime accepts it, or more of it. */
 function weRefuse({ ours }: Comparison, ...codes: readonly string[]): boolean {
   return !ours.accepted && codes.includes(ours.error)
 }
 
-/** They take it, and we find another body in it, or none. */
+/** The runtime accepts it; we read another body, or none. */
 function weReadAnother({ ours, theirs }: Comparison): boolean {
   return theirs.accepted && (!ours.accepted || theirs.body !== ours.body)
 }
@@ -201,7 +201,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
 ]
 
-/** Whether a caller could tell the two apart. */
+/** Whether a caller could distinguish the two. */
 export function differs(ours: Outcome, theirs: Outcome): boolean {
   if (ours.accepted !== theirs.accepted) return true
   const bothHaveHead = ours.status !== null && theirs.status !== null

@@ -1,6 +1,6 @@
 /**
- * Our HTTP/1.1 client against the runtime's own on the same bytes: generated responses and, when they are
- * there, the corpus of the runtime's parser. Mutated recordings are compared in `fuzz.test.ts`.
+ * Our HTTP/1.1 client against the runtime's own on the same bytes: generated responses and, if present, the corpus of
+ * the runtime's parser. Mutated recordings are compared in `fuzz.test.ts`.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ const folder =
 const file = join(folder, 'llhttp-responses.json')
 const vectors: Vector[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).vectors : []
 
-/** With a parser nobody has looked at, a new difference is told and does not fail. */
+/** With an unverified parser version, a new difference is reported and does not fail. */
 function report(t: TestContext, text: string): void {
   if (isReviewedParser) assert.fail(`not a listed difference:\n${text}`)
   t.diagnostic(`not a listed difference: ${text}`)
@@ -49,7 +49,7 @@ describe('the same response for both clients', () => {
       if (listed !== null) seen.add(listed.id)
       else if (!same) report(t, describeComparison(comparison))
     }
-    // Otherwise it compared one kind of refusal with another.
+    // Otherwise it would only compare refusals.
     assert.ok(accepted > GENERATED / 3 && accepted < GENERATED, `${accepted} of ${GENERATED} were accepted`)
     t.diagnostic(`${GENERATED} responses, ${bytesCompared} bytes, ${accepted} accepted, ${[...seen].sort()}`)
   })

@@ -1,6 +1,6 @@
 /**
- * One response, twice: what a caller of our client sees, and what a caller of the runtime's own client sees,
- * when a server says the same bytes and hangs up.
+ * One response, twice: as a caller of our client sees it, and as a caller of the runtime's own client sees it, if a
+ * server sends the same bytes and closes.
  */
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -10,9 +10,9 @@ import { MemorySocket } from '../support/memory-socket.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 
 export interface Outcome {
-  /** The final response came to its end, or the connection was handed over. */
+  /** The final response is complete, or the connection was handed over. */
   readonly accepted: boolean
-  /** Null when no final head was seen. */
+  /** Null without a final head. */
   readonly status: number | null
   readonly reason: string
   /** name, value, name, value … as received, latin1. */
@@ -20,7 +20,7 @@ export interface Outcome {
   readonly body: string
   readonly trailers: readonly string[]
   readonly upgraded: boolean
-  /** Code of what went wrong, else its message; '' when nothing did. */
+  /** Code of the error, or its message if it has none; '' without an error. */
   readonly error: string
   readonly message: string
 }
@@ -28,10 +28,10 @@ export interface Outcome {
 /** `GET`, `HEAD`, `GET upgrade` or `CONNECT`. */
 export type RequestShape = 'GET' | 'HEAD' | 'GET upgrade' | 'CONNECT'
 
-/** Turns of the event loop in which everything has happened: neither client needs a timer for it. */
+/** Turns of the event loop after which everything has happened: neither client needs a timer for it. */
 const PATIENCE = 500
 
-/** Lets the bytes come when the client has asked for them; true when it has come to an end. */
+/** Delivers the bytes once the client has sent its request; true if the exchange has ended. */
 async function answer(socket: MemorySocket, bytes: Buffer, isOver: () => boolean): Promise<boolean> {
   for (let turn = 0; turn < PATIENCE && socket.written === ''; turn++) await turns(1)
   if (bytes.length > 0) socket.push(bytes)
@@ -128,7 +128,7 @@ class Seen {
       })
     })
     const handOver = (response: IncomingMessage, socket: Duplex): void => {
-      // The runtime also hands over for a response that comes behind the one that was asked for.
+      // The runtime also hands over for a response that follows the expected one.
       if (this.#response !== null) return
       this.#response = response
       this.#upgraded = true
@@ -141,7 +141,7 @@ class Seen {
 
   outcome(shape: RequestShape): Outcome {
     const response = this.#response
-    // Where nobody asked for it, the runtime hands a connection over all the same.
+    // The runtime hands a connection over even without a request for it.
     const upgraded = this.#upgraded && (shape === 'CONNECT' || shape === 'GET upgrade')
     return {
       accepted: upgraded || (this.#ended && !this.#upgraded),

@@ -1,4 +1,4 @@
-/** Numbers that look random and follow from a seed, so that every run can be repeated on any machine. */
+/** Pseudo-random numbers from a seed, so that every run can be repeated on any machine. */
 export class Random {
   #counter: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#counter = seed >>> 0
   }
 
-  /** 32 bits: a counter, scrambled until each of its bits has moved all others. */
+  /** 32 bits: a counter, scrambled until each of its bits affects all others. */
   next(): number {
     this.#counter = (this.#counter + 0x9e37_79b9) >>> 0
     let bits = this.#counter

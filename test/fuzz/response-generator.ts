@@ -1,4 +1,4 @@
-/** Responses made from the grammar of RFC 9112 and from what servers and attackers make of it. */
+/** Responses from the grammar of RFC 9112 and from the deviations of servers and attackers. */
 import type { RequestShape } from './parser-outcome.ts'
 import type { Random } from './random.ts'
 
@@ -138,7 +138,7 @@ const TRAILERS = [
 const LINE_ENDS = ['\n', '\r', '\r\r\n', '\n\r', '\r\n\r']
 const LEADING = ['', '', '', '', '', '\r\n', '\r\n\r\n', '\n', '\r', ' ']
 
-/** Mostly what is right; the other way round and nothing gets far. */
+/** Mostly valid; mostly invalid input would not get far. */
 function mostly(random: Random, right: readonly string[], odd: readonly string[]): string {
   return random.pick(random.oneIn(12) ? odd : right)
 }

@@ -1,4 +1,4 @@
-/** Something that is fed damaged traffic, and what must be true of it whatever it is fed. */
+/** A component that is fed damaged traffic, and its invariants. */
 import type { CorpusKind, Recording } from './corpus.ts'
 import type { Random } from './random.ts'
 
@@ -6,8 +6,8 @@ export interface Target {
   readonly name: string
   readonly corpus: CorpusKind
   /**
-   * Throws, or rejects, when something is not as it must be. All choices come from `random`, so that the same
-   * input and the same seed show the same fault again.
+   * Throws, or rejects, if an invariant is violated. All choices come from `random`, so that the same input and the same
+   * seed reproduce the same fault.
    */
   check(input: Recording, random: Random): void | Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Cookie lines as they come over the wire: set by a node:http server, sent back by our client. */
+/** Cookie lines from the wire: set by a node:http server, sent back by our client. */
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** What a node:http server says to our client: every framing, interim responses, trailers, upgrades. */
+/** The output of a node:http server to our client: every framing, interim responses, trailers, upgrades. */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Client } from '../../../src/index.ts'
@@ -68,7 +68,7 @@ function connect(_request: IncomingMessage, socket: Duplex): void {
   socket.end('HTTP/1.1 200 Connection established\r\nproxy-agent: test\r\n\r\nthrough the tunnel')
 }
 
-/** One session a line: requests made one after the other on one connection, or all at once. */
+/** One session per line: requests made one after the other on one connection, or all at once. */
 const SESSIONS: readonly (readonly [name: string, requests: readonly string[], atOnce?: boolean])[] = [
   ...Object.keys(ANSWERS).map((path) => [path.slice(1), [`GET ${path}`]] as const),
   ['head', ['HEAD /counted', 'HEAD /chunked']],

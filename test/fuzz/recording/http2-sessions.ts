@@ -1,6 +1,6 @@
 /**
- * What a node:http2 server says to our client over cleartext HTTP/2, and the header blocks in it. The
- * recordings begin with the server's SETTINGS; the streams are numbered as the requests are listed.
+ * The output of a node:http2 server to our client over cleartext HTTP/2, and the header blocks in it. The recordings
+ * start with the server's SETTINGS; the streams are numbered in the order of the requests.
  */
 import http2, {
   type OutgoingHttpHeaders,
@@ -13,7 +13,7 @@ import type { Recording } from '../corpus.ts'
 import { FORMATS } from '../format.ts'
 import { listen, Relay } from './relay.ts'
 
-/** Not today's, so that a recording depends on nothing but what is said here. */
+/** A fixed date, so that a recording depends only on this file. */
 const DATE = 'Sun, 06 Nov 1994 08:49:37 GMT'
 
 function respond(
@@ -83,7 +83,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   },
 }
 
-/** For the header blocks: fields that come again, change, and push each other out of the table. */
+/** For the header blocks: fields that repeat, change, and evict each other from the table. */
 function answerFields(stream: ServerHttp2Stream, n: number): void {
   const fields: Record<string, string | string[]> = {
     ':status': n % 5 === 0 ? '404' : '200',
@@ -125,7 +125,7 @@ export async function recordHttp2(): Promise<Recording[]> {
   return recordings
 }
 
-/** Header blocks, each behind its length in two octets. */
+/** Header blocks, each after its length in two octets. */
 export async function recordHpack(): Promise<Recording[]> {
   const recordings: Recording[] = []
   for (const [name, count, from] of BLOCK_SESSIONS) {
@@ -138,7 +138,7 @@ export async function recordHpack(): Promise<Recording[]> {
   return recordings
 }
 
-/** The methods are those that the server saw: what it refuses is sent again. */
+/** The methods are those that the server saw: refused requests are sent again. */
 async function recordSession(requests: readonly string[]): Promise<{ methods: string[]; bytes: Buffer }> {
   const methods: string[] = []
   const server = http2.createServer()
@@ -172,7 +172,7 @@ async function perform(client: H2CClient, request: string): Promise<void> {
     })
     await body.text()
   } catch {
-    // Some of the answers are meant to end badly.
+    // Some of the responses are meant to fail.
   }
 }
 
@@ -180,7 +180,7 @@ const HEADERS = 1
 const CONTINUATION = 9
 const END_HEADERS = 4
 
-/** node:http2 neither pads nor weighs its HEADERS, so the payload is the block. */
+/** node:http2 sends HEADERS without padding and priority, so the payload is the block. */
 function blocksOf(session: Buffer): Buffer {
   const parts: Buffer[] = []
   let block: Buffer[] = []

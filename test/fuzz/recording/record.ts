@@ -1,4 +1,4 @@
-/** Records the corpora anew; `scripts/fuzz.ts --record` calls it. */
+/** Records the corpora again; `scripts/fuzz.ts --record` calls it. */
 import { type CorpusKind, type Recording, saveCorpus } from '../corpus.ts'
 import { recordCookies } from './cookie-lines.ts'
 import { recordHttp1 } from './http1-sessions.ts'

@@ -1,4 +1,4 @@
-/** A relay on loopback that keeps a copy of what the server says on the first connection. */
+/** A relay on loopback that keeps a copy of the server's bytes on the first connection. */
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 

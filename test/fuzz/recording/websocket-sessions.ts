@@ -1,4 +1,4 @@
-/** What a server built with `ws` says to our WebSocket, from the first frame on. */
+/** The output of a server built with `ws` to our WebSocket, from the first frame on. */
 import { once } from 'node:events'
 import http from 'node:http'
 import { type WebSocket as ServerSocket, WebSocketServer } from 'ws'

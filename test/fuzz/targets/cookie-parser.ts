@@ -1,4 +1,4 @@
-/** The cookie functions: no input throws, no output holds what a header cannot, nothing leaks into prototypes. */
+/** The cookie functions: no input throws, every output is a legal header value, nothing leaks into prototypes. */
 import assert from 'node:assert/strict'
 import { getCookies, getSetCookies, parseCookie, setCookie } from '../../../src/index.ts'
 import type { Recording } from '../corpus.ts'
@@ -11,7 +11,7 @@ const MAX_ATTRIBUTE = 1024
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/
 
-/** A header can only be made of what is legal in one. */
+/** A header can only contain legal characters. */
 function headersWith(name: string, text: string): Headers | null {
   try {
     return new Headers([[name, text]])

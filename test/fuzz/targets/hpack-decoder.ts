@@ -1,4 +1,4 @@
-/** The HPACK decoder: agrees with the reference on every block, keeps its limits, and stays broken once broken. */
+/** The HPACK decoder: agrees with the reference on every block, respects its limits, and a failure is permanent. */
 import assert from 'node:assert/strict'
 import {
   HPACK_COMPRESSION_ERROR,
@@ -13,13 +13,13 @@ import type { Random } from '../random.ts'
 import type { Target } from '../target.ts'
 
 const TABLE_SIZE = 4096
-/** Twice what the recordings need, and few enough that damage reaches them. */
+/** Twice the size that the recordings need, and small enough that mutations reach it. */
 const MAX_LIST_SIZE = 3_000
 const MAX_FIELDS = 40
 
 const UNTOUCHED = ['untouched', 'entry']
 
-/** Blocks behind their lengths; a damaged length is cut down to what is there. */
+/** Blocks after their lengths; a damaged length is reduced to the available bytes. */
 function* blocksOf(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at + 2 <= bytes.length; ) {
     const end = Math.min(bytes.length, at + 2 + bytes.readUInt16BE(at))
@@ -41,7 +41,7 @@ function listSize(fields: readonly string[]): number {
   return fields.reduce((sum, text) => sum + text.length, 16 * fields.length)
 }
 
-/** Our encoder and a second decoder give the same list back. */
+/** Our encoder and a second decoder reproduce the same list. */
 function assertRoundTrip(fields: readonly string[], encoder: HpackEncoder, decoder: HpackDecoder): void {
   const out = Buffer.alloc(HpackEncoder.maxEncodedSize(fields))
   const end = encoder.encode(fields, null, out, 0)
@@ -57,7 +57,7 @@ function check({ bytes }: Recording, random: Random): void {
   const encoder = new HpackEncoder()
   const second = new HpackDecoder(options)
   for (const block of blocksOf(bytes)) {
-    // Somewhere in a larger buffer, between bytes that are none of its business.
+    // Somewhere in a larger buffer, between unrelated bytes.
     const before = random.below(20)
     const buffer = Buffer.concat([random.bytes(before), block, random.bytes(random.below(20))])
     const out = [...UNTOUCHED]
@@ -73,7 +73,7 @@ function check({ bytes }: Recording, random: Random): void {
     }
     const expected = referenceOf(reference, block)
     if (result === HPACK_LIST_TOO_LARGE) {
-      // Literals of a list that is dropped are stepped over, Huffman faults in them included.
+      // Literals of a dropped list are skipped, including Huffman faults in them.
       if (expected === null) return
       assert.ok(listSize(expected) > MAX_LIST_SIZE || expected.length > 2 * MAX_FIELDS)
     } else {

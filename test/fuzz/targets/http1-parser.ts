@@ -1,4 +1,4 @@
-/** The HTTP/1.1 response parser: what it reports depends on the bytes alone, and a failure is for good. */
+/** The HTTP/1.1 response parser: its events depend on the bytes alone, and a failure is permanent. */
 import assert from 'node:assert/strict'
 import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
 import { ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
@@ -8,7 +8,7 @@ import { cut } from '../mutator.ts'
 import type { Random } from '../random.ts'
 import type { Target } from '../target.ts'
 
-/** Less than one recording needs with its longest fields doubled, so that the limit is met too. */
+/** Less than one recording needs with its longest fields doubled, so that the limit is reached, too. */
 const MAX_HEADER_SIZE = 2_048
 
 const MORE = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
@@ -51,7 +51,7 @@ class Reading {
     }
   }
 
-  /** All that was seen; the bytes behind an upgrade are the caller's, those behind a failure nobody's. */
+  /** All events; the bytes after an upgrade belong to the caller, those after a failure are discarded. */
   report(): string[] {
     const lines = [...this.#recorder.flush()]
     const { failure, status } = this.#parser
@@ -60,7 +60,7 @@ class Reading {
     return lines
   }
 
-  /** Over, whatever still comes. */
+  /** Finished, whatever still arrives. */
   assertSticky(): void {
     const { status, failure } = this.#parser
     assert.ok(status === 'failed' || status === 'ended' || status === 'upgraded', status)
@@ -83,7 +83,7 @@ class Reading {
   }
 }
 
-/** RFC 9112 §9.6: what comes behind a response that closes the connection answers nothing. */
+/** RFC 9112 §9.6: bytes after a response that closes the connection do not answer a request. */
 function assertNothingAfterLast(lines: readonly string[]): void {
   let isLast = false
   let isOver = false
@@ -109,7 +109,7 @@ function check({ context, bytes }: Recording, random: Random): void {
     reading: new Reading(context, heads, pauses),
     pieces: [...cut(bytes, random)],
   }))
-  // Two connections in turns, as those of a pool.
+  // Two connections in turns, like those of a pool.
   while (readings.some(({ pieces }) => pieces.length > 0)) {
     const { reading, pieces } = random.oneIn(2) ? readings[0]! : readings[1]!
     const piece = pieces.shift()

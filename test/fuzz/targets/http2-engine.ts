@@ -1,6 +1,6 @@
 /**
- * The HTTP/2 engine: events and output depend on the bytes alone, each stream ends once, nothing follows a
- * connection failure, and what waits for the transport is bounded.
+ * The HTTP/2 engine: events and output depend on the bytes alone, each stream ends once, nothing follows a connection
+ * failure, and pending output is bounded.
  */
 import assert from 'node:assert/strict'
 import type { ProtocolFailure } from '../../../src/protocol/failure.ts'
@@ -16,7 +16,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = { GET, HEAD, POST }
 
 const BODY = Buffer.alloc(30_000, 'b')
 
-/** The longest head that was recorded fits, twice of it does not; a handful of copied frames meets the rest. */
+/** The longest recorded head fits, twice its size does not; a handful of copied frames reaches the other limits. */
 const LIMITS = { maxHeaderSize: 20_000, abuse: { settings: 30, pings: 30, emptyFrames: 30 } }
 
 const GONE: ProtocolFailure = {
@@ -29,7 +29,7 @@ const GONE: ProtocolFailure = {
 const HEADERS_ON_1 = Buffer.from('00000101050000000188', 'hex')
 const SETTINGS = Buffer.from('000000040000000000', 'hex')
 
-/** What the owner does when it hears something. */
+/** The owner's reaction to a callback. */
 type Reaction = (line: string, stream: RecordedStream, peer: FramePeer) => void
 
 class Reading {
@@ -37,7 +37,7 @@ class Reading {
   readonly streams: RecordedStream[] = []
   readonly heard: string[] = []
   readonly output: string[] = []
-  /** The most bytes that waited for the transport at once. */
+  /** The maximum of bytes that waited for the transport at once. */
   mostQueued = 0
 
   constructor(context: string, react: Reaction) {
@@ -54,7 +54,7 @@ class Reading {
     this.peer.engine.receive(bytes, 0, bytes.length, 0)
   }
 
-  /** Lets everything out that waits inside. */
+  /** Sends all pending output. */
   collect(): void {
     const { engine } = this.peer
     let queued = 0
@@ -69,7 +69,7 @@ class Reading {
     this.heard.push(...this.peer.heard)
   }
 
-  /** The events, pieces of the same content joined, and the frames. */
+  /** The events, with adjacent pieces of content joined, and the frames. */
   report(): string[] {
     this.collect()
     const report: string[] = []
@@ -83,7 +83,7 @@ class Reading {
     return [...report, ...this.output]
   }
 
-  /** The connection ends here; after that, and after a failure, there is silence. */
+  /** The connection ends here; no events follow this, or a failure. */
   end(): void {
     const { engine } = this.peer
     this.collect()
@@ -105,11 +105,11 @@ class Reading {
     this.feed(HEADERS_ON_1)
     this.feed(SETTINGS)
     this.peer.engine.terminate(GONE)
-    // What was open when the engine failed has been reported by then: nothing is left to tell.
+    // Streams that were open when the engine failed have been reported by then: nothing is left to report.
     assert.deepEqual(this.report(), before, 'something followed the end')
   }
 
-  /** `given`: streams that the owner has given up itself. */
+  /** `given`: streams that the owner has reset itself. */
   assertSettled(given: ReadonlySet<number>): void {
     for (const { id } of this.streams) {
       const about = this.heard.filter((line) => line.split(' ', 2)[1] === String(id) && isOfStream(line))
@@ -127,7 +127,7 @@ function isOfStream(line: string): boolean {
   return /^(?:interim|head|data|end|reset|writable|closed) /.test(line)
 }
 
-/** An owner that changes its mind: takes bytes, gives up, sends more, goes. */
+/** An owner that changes its mind: consumes bytes, resets, sends more, closes. */
 function lively(random: Random, given: Set<number>): Reaction {
   return (line, stream, { engine }) => {
     if (line.startsWith('data ') && random.oneIn(2))

@@ -1,6 +1,6 @@
 /**
- * Requests of a whole client on in-memory connections whose server says given bytes and hangs up. Whatever
- * the bytes are, each request ends exactly once, and nothing is left behind.
+ * Requests of a whole client on in-memory connections whose server sends given bytes and closes. Whatever the bytes,
+ * each request ends exactly once, and no resource stays open.
  */
 import assert from 'node:assert/strict'
 import type { ConnectFunction } from '../../../src/dispatcher/client-options.ts'
@@ -12,7 +12,7 @@ import type { Random } from '../random.ts'
 
 const FINAL: readonly HandlerMethod[] = ['onResponseEnd', 'onResponseError', 'onRequestUpgrade']
 
-/** Turns of the event loop after which a request that has not ended never will: no timer is needed for it. */
+/** Turns of the event loop after which a request that has not ended never will: it needs no timer. */
 const PATIENCE = 1_000
 
 export type Opener = (connect: ConnectFunction) => Client
@@ -53,7 +53,7 @@ export class MemoryExchange {
   }
 
   #interfere(called: HandlerMethod, { controller, socket }: RecordingHandler): void {
-    // What was handed over belongs to the caller, who has no use for it.
+    // A handed-over socket belongs to the caller, who does not need it.
     socket?.on('error', () => {}).destroy()
     if (this.#whims === null || FINAL.includes(called)) return
     if (this.#whims.oneIn(20)) controller?.abort(new Error('changed my mind'))
@@ -63,7 +63,7 @@ export class MemoryExchange {
     }
   }
 
-  /** The first connection says these pieces; every connection ends when the client has spoken on it. */
+  /** The first connection sends these pieces; every connection ends once the client has written on it. */
   async play(pieces: readonly Buffer[]): Promise<void> {
     let next = 0
     let played = 0
@@ -110,9 +110,9 @@ export class MemoryExchange {
   }
 
   /**
-   * What each caller saw. Null when a request was sent again: when that happens, and on which connection, is a
-   * matter of when bytes come, and it gives other bytes another meaning. So is what stands in brackets behind
-   * a message.
+   * The result of each caller. Null if a request was sent again: when that happens, and on which connection, depends on
+   * the timing of the bytes, and changes the meaning of later bytes. The same applies to the text in parentheses after a
+   * message.
    */
   report(): unknown[] | null {
     if (

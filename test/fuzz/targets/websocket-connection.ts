@@ -1,6 +1,6 @@
 /**
- * A WebSocket connection on an in-memory socket, with the real inflater: messages and closure depend on the
- * bytes alone, and it closes exactly once after the peer is gone.
+ * A WebSocket connection on an in-memory socket, with the real inflater: messages and closure depend on the bytes alone,
+ * and it closes exactly once after the peer has closed.
  */
 import assert from 'node:assert/strict'
 import { Duplex } from 'node:stream'
@@ -21,7 +21,7 @@ class Wire extends Duplex {
   }
 }
 
-/** What the user of the connection sees. */
+/** The events that the user of the connection sees. */
 async function talk(context: string, pieces: readonly Buffer[]): Promise<string[]> {
   const seen: string[] = []
   const noContext = context === 'deflate-no-context'
@@ -43,7 +43,7 @@ async function talk(context: string, pieces: readonly Buffer[]): Promise<string[
       onSocketError: (error) => seen.push(`socket error ${error.message}`),
       onClosing: () => {},
       onClosed: ({ code, reason, wasClean, error }) => {
-        // Of two faults in compressed data that one is found first for which the inflater has given enough.
+        // Of two faults in compressed data, the one for which the inflater has produced enough output is found first.
         const fault = error === null || context === 'none' ? error?.message : 'some fault'
         seen.push(`closed ${code} ${reason} ${wasClean} ${fault}`)
         resolve()

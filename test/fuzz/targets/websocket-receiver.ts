@@ -7,7 +7,7 @@ import { cut } from '../mutator.ts'
 import type { Random } from '../random.ts'
 import type { Target } from '../target.ts'
 
-/** Above the longest message that was recorded, below two of them. */
+/** Above the longest recorded message, below two of them. */
 const LIMITS = { maxFragments: 8, maxPayloadSize: 1_500 }
 
 const MORE = Buffer.from('8101788101798800', 'hex')
@@ -18,7 +18,7 @@ class Reading {
 
   constructor(compression: Compression) {
     this.#sink = new RecordingSink(LIMITS, compression)
-    // Where the inflater is does not matter here: what comes back is what went out.
+    // The inflater does not matter here: it returns its input.
     this.#sink.onCompressed = (bytes, start, end, last) => {
       this.#compressed.push({ bytes: Buffer.from(bytes.subarray(start, end)), last })
       this.#sink.receiver.pause()
