@@ -1,4 +1,4 @@
-/** The scenarios of `scripts/load.ts`, small. Counts, settlement and leftovers are tested; times are shown. */
+/** The scenarios of `scripts/load.ts`, smaller. Counts, settlement and leaks are tested; times are only displayed. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ describe('load', () => {
   it('a silent server', (t) => watched(t, (origin) => silentServer(origin, 50, 200)))
 
   it('an origin that goes and comes back', async (t) => {
-    // Unix sockets: a port could be somebody else's by the time the origin comes back.
+    // Unix sockets: another process could have taken a port by the time the origin restarts.
     const folder = await mkdtemp(join(tmpdir(), 'load-'))
     const places = ['h1', 'h2'].map((name) =>
       process.platform === 'win32'

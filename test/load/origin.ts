@@ -1,7 +1,7 @@
 /**
- * A server for load: HTTP/1.1 and cleartext HTTP/2 on ports of their own, or on Unix sockets. What it does is
- * in the path: `/ok` answers, `/hold` answers when told to, `/silent` never does, `/flood` has a body of
- * `FLOOD_BYTES`. It runs here or, for figures about memory and for being killed, in a process of its own.
+ * A server for load: HTTP/1.1 and cleartext HTTP/2 on separate ports, or on Unix sockets. The path selects its
+ * behaviour: `/ok` answers, `/hold` answers on release, `/silent` never does, `/flood` has a body of `FLOOD_BYTES`. It
+ * runs in this process or, to measure memory and to be killed, in a separate one.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,11 +13,11 @@ export const FLOOD_BYTES = 4 * 1024 * 1024
 
 const PIECE = Buffer.alloc(64 * 1024, 'f')
 
-/** Thousands of connections at once must not wait for the kernel to ask again. */
+/** A backlog for thousands of connections at once, so that none has to repeat its SYN. */
 const BACKLOG = 4096
 
 export interface OriginState {
-  /** Connections that are open. */
+  /** Open connections. */
   readonly sockets: number
   /** Requests that wait for `release`. */
   readonly held: number
@@ -27,13 +27,13 @@ export interface Origin {
   readonly h1: string
   readonly h2: string
   state(): Promise<OriginState>
-  /** Answers all that is held. */
+  /** Answers all held requests. */
   release(): Promise<OriginState>
-  /** Every connection is cut, and new ones are refused. */
+  /** Cuts every connection and refuses new ones. */
   stop(): Promise<void>
 }
 
-/** What both versions of the protocol have in common here. */
+/** The members used here that both protocols share. */
 interface Response {
   write(chunk: Buffer): boolean
   end(text?: string): unknown
@@ -52,7 +52,7 @@ export class LocalOrigin implements Origin {
     const listener = (request: { url?: string | undefined }, response: Response): void =>
       this.#answer(request.url ?? '', response)
     const h1 = http.createServer({ keepAlive: true, keepAliveTimeout: 0, requestTimeout: 0 }, listener)
-    // The two kinds of requests and responses share all that is used of them.
+    // The two kinds of requests and responses share all members used here.
     const h2 = http2.createServer(listener as unknown as Parameters<typeof http2.createServer>[1])
     for (const server of [h1, h2]) {
       server.on('connection', (socket: Socket) => {
@@ -161,7 +161,7 @@ export class ChildOrigin implements Origin {
     return this.#order('release')
   }
 
-  /** The way a machine goes down: nothing is said to anybody. */
+  /** Like a machine that crashes: without any notice. */
   async stop(): Promise<void> {
     const exited = once(this.#child, 'exit')
     this.#child.kill('SIGKILL')

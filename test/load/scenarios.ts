@@ -1,6 +1,6 @@
 /**
- * What is done to a client under load, with the counts that must be right. Nothing in here depends on how long
- * anything takes; times are figures for whoever wants to see them.
+ * The scenarios for a client under load, with the expected counts. Nothing in here depends on durations; times are only
+ * reported.
  */
 import assert from 'node:assert/strict'
 import net from 'node:net'
@@ -9,13 +9,13 @@ import { WindowGrowth } from '../../src/protocol/http2/window-growth.ts'
 import { FLOOD_BYTES, type Origin } from './origin.ts'
 import { until } from './watch.ts'
 
-/** Name → text, in the order in which they are to be shown. */
+/** Name → text, in display order. */
 export type Figures = Record<string, string>
 
-/** A loaded machine may take its time for a connection; nothing here is about that. */
+/** A loaded machine may need long to connect; these scenarios do not test that. */
 const PATIENT = { connectTimeout: 0, headersTimeout: 0, bodyTimeout: 0 } as const
 
-/** What a paused HTTP/1.1 body may take in: its own 64 KiB, the stream's 64 KiB and a read, with room to spare. */
+/** Bytes that a paused HTTP/1.1 body may hold: its own 64 KiB, the stream's 64 KiB and a read, with a margin. */
 const PAUSED_BODY_BYTES = 512 * 1024
 
 const WINDOW = 262_144
@@ -34,7 +34,7 @@ async function allReleased(answers: readonly Promise<string>[]): Promise<void> {
   for (const answer of await Promise.all(answers)) assert.equal(answer, 'released')
 }
 
-/** HTTP/1.1 connections that are all in use at once: half in one pool, half with a client each. */
+/** HTTP/1.1 connections that are all in use at once: half in one pool, half with one client each. */
 export async function manyConnections(origin: Origin, count: number): Promise<Figures> {
   const before = (await origin.state()).sockets
   const pooled = Math.ceil(count / 2)
@@ -112,17 +112,17 @@ class Counted {
   }
 }
 
-/** Without keeping it. */
+/** Without buffering it. */
 async function sizeOf(body: AsyncIterable<Buffer>): Promise<number> {
   let size = 0
   for await (const chunk of body) size += chunk.length
   return size
 }
 
-/** Bodies that nobody reads for a while: what comes in stays within buffers and windows, then all of it comes. */
+/** Bodies that stay unread for a while: input stays within buffers and windows, then everything arrives. */
 export async function slowConsumers(origin: Origin, count: number): Promise<Figures> {
   const { onStreamData } = WindowGrowth.prototype
-  // Windows grow with what arrives in a round trip, which is a matter of time; here it is about those that do not.
+  // Windows grow with the bytes per round trip, which depends on time; this scenario tests fixed windows.
   WindowGrowth.prototype.onStreamData = () => 0
   try {
     return await unreadBodies(origin, count)
@@ -148,7 +148,7 @@ async function unreadBodies(origin: Origin, count: number): Promise<Figures> {
       Array.from({ length: count }, () => each.request({ path: '/flood', method: 'GET' })),
     ),
   )
-  // Nothing moves any more when many looks in a row see the same.
+  // Nothing moves any more once many consecutive samples are equal.
   let looks = 0
   let last = -1
   await until(async () => {
@@ -177,7 +177,7 @@ async function unreadBodies(origin: Origin, count: number): Promise<Figures> {
   }
 }
 
-/** A server that takes requests and says nothing: every limit strikes, and nothing is left. */
+/** A server that accepts requests and never answers: every timeout fires, and nothing is left. */
 export async function silentServer(origin: Origin, count: number, timeout: number): Promise<Figures> {
   const before = (await origin.state()).sockets
   const limits = { ...PATIENT, headersTimeout: timeout }
@@ -198,7 +198,7 @@ export async function silentServer(origin: Origin, count: number, timeout: numbe
   return { requests: String(results.length), limit: `${timeout} ms`, 'all failed after': took }
 }
 
-/** An origin that can be taken away and brought back. */
+/** An origin that can be stopped and restarted. */
 export interface Outage {
   readonly origin: Origin
   readonly socketPaths: readonly [h1: string, h2: string] | null
@@ -206,7 +206,7 @@ export interface Outage {
   up(): Promise<void>
 }
 
-/** What is in flight fails, what is asked meanwhile fails too and says why, and what is asked later succeeds. */
+/** Requests in flight fail, requests during the outage fail with the reason, and later requests succeed. */
 export async function outage(place: Outage, count: number): Promise<Figures> {
   const { origin, socketPaths } = place
   const [path1, path2] = socketPaths ?? [null, null]
@@ -250,7 +250,7 @@ export async function outage(place: Outage, count: number): Promise<Figures> {
   }
 }
 
-/** Failed, with a code that a program can look at. */
+/** Failed, with a code that a program can check. */
 function assertClear(results: readonly PromiseSettledResult<string>[]): void {
   for (const result of results) {
     assert.equal(result.status, 'rejected')

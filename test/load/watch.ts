@@ -1,4 +1,4 @@
-/** What a load does to the process: delay of the event loop, memory, and handles that stay behind. */
+/** The effect of a load on the process: event-loop delay, memory, and leaked handles. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -9,7 +9,7 @@ const collect = runInNewContext('gc') as () => void
 /** Nanoseconds in a millisecond. */
 const MILLION = 1e6
 
-/** Sockets, pipes and timers: what an HTTP client can leave behind. */
+/** Sockets, pipes and timers: the handles that an HTTP client can leak. */
 const KINDS = /^(?:TCP|TTY|Pipe|Timeout|GetAddrInfo)/
 
 export function handles(): string[] {
@@ -19,10 +19,10 @@ export function handles(): string[] {
     .sort()
 }
 
-/** Whoever waits longer waits in vain; without an end, a failed test would keep its process for ever. */
+/** Longer waits are in vain; without a limit, a failed test would never release its process. */
 const PATIENCE = 240_000
 
-/** Asks until it is so. */
+/** Polls until the condition holds. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const start = performance.now()
   while (!(await holds())) {
@@ -31,12 +31,12 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   }
 }
 
-/** Waits until there are no more handles than there were. */
+/** Waits until there are no more handles than before. */
 export async function handlesBackTo(before: readonly string[]): Promise<void> {
   await until(() => handles().length <= before.length)
 }
 
-/** Bytes in use after everything that can go is gone. */
+/** Bytes in use after a garbage collection. */
 export async function memory(): Promise<number> {
   for (let i = 0; i < 4; i++) {
     await new Promise((resolve) => setImmediate(resolve))
@@ -51,7 +51,7 @@ export interface LoopDelay {
   readonly max: number
 }
 
-/** Runs something and tells how long the event loop was held up meanwhile, in milliseconds. */
+/** Runs something and returns how long the event loop was blocked meanwhile, in milliseconds. */
 export async function withLoopDelay<T>(run: () => Promise<T>): Promise<{ result: T; delay: LoopDelay }> {
   const monitor = monitorEventLoopDelay({ resolution: 5 })
   monitor.enable()
