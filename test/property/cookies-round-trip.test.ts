@@ -1,14 +1,13 @@
-// What setCookie accepts, parseCookie reads back equal; what it would corrupt, it refuses. "Equal" leaves
-// room only for what the two contracts state in so many words: whole seconds, the path made absolute and both
-// path and domain trimmed by the reader, the domain in lower case, the name prefixes, and the reader's length
-// limits, which the strings made here stay below.
+// parseCookie reads every cookie that setCookie accepts back as equal, and setCookie refuses those it would corrupt.
+// "Equal" allows only documented changes: whole seconds, the path made absolute and both path and domain trimmed by the
+// reader, the domain in lower case, the name prefixes, and the reader's length limits, which these strings stay below.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { deleteCookie, getCookies, getSetCookies, parseCookie, setCookie } from '../../src/cookies/api.ts'
 import type { Cookie } from '../../src/cookies/cookie.ts'
 
-/** Text near the edges of every grammar: legal mostly, with the characters that end things mixed in. */
+/** Text near the edges of every grammar: mostly legal, mixed with delimiters. */
 const hostile = fc.oneof(
   { weight: 4, arbitrary: fc.stringMatching(/^[!-~]{0,20}$/) },
   { weight: 4, arbitrary: fc.stringMatching(/^[a-zA-Z0-9./-]{0,20}$/) },
@@ -67,7 +66,7 @@ const anyCookie = fc.record(
   { requiredKeys: ['name', 'value'] },
 )
 
-/** The header written for a cookie; null when it was refused. */
+/** The header written for a cookie; null if it was refused. */
 function write(cookie: Cookie): string[] | null {
   const headers = new Headers()
   try {
@@ -92,7 +91,7 @@ function asRead(cookie: Cookie): Cookie {
   const time = typeof cookie.expires === 'number' ? Math.trunc(cookie.expires) : cookie.expires?.getTime()
   const isDate =
     time !== undefined && Math.abs(time) <= 8.64e15 && (time !== 0 || typeof cookie.expires === 'object')
-  // A year that a reader of cookies takes for one.
+  // A year that a cookie parser accepts.
   const isReadable = isDate && time >= Date.UTC(1601, 0, 1) && time < Date.UTC(10_000, 0, 1)
   if (isReadable) expected.expires = new Date(Math.floor(time / 1000) * 1000)
   if (cookie.maxAge !== undefined) {

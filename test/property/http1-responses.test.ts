@@ -1,4 +1,4 @@
-/** What must hold for every stream of bytes, honest, damaged or arbitrary. */
+/** Invariants for every stream of bytes: valid, damaged or arbitrary. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -69,7 +69,7 @@ function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   return sorted.slice(1).map((place, i) => bytes.subarray(sorted[i], place))
 }
 
-/** Every message begins before its head, ends at most once, and nothing follows a failure. */
+/** Every message starts before its head, ends at most once, and nothing follows a failure. */
 function assertOrder(lines: readonly string[]): void {
   const shape = lines
     .map((line) => line.split(' ')[0]!)
@@ -193,7 +193,7 @@ describe('HTTP/1.1 responses', () => {
   })
 
   it('work grows with the bytes, not with their square', () => {
-    // Counted, not timed: the parser copies an unfinished head at most a few times in all.
+    // Counted, not timed: the parser copies an unfinished head at most a few times in total.
     let copied = 0
     const original = Buffer.prototype.copy
     Buffer.prototype.copy = function copy(...parameters: Parameters<typeof original>): number {

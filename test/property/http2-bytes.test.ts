@@ -1,4 +1,4 @@
-/** Invariants of the engine over the bytes it is fed: cutting them changes nothing, and none of them throws. */
+/** Invariants of the engine over its input: splitting the bytes changes nothing, and no bytes make it throw. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -59,7 +59,7 @@ function start(): FramePeer {
   return peer
 }
 
-/** What was heard, with the pieces of content joined. */
+/** The recorded callbacks, with adjacent pieces of content joined. */
 function joined(lines: readonly string[]): string[] {
   const result: string[] = []
   for (const line of lines) {

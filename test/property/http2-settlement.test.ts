@@ -1,7 +1,7 @@
 /**
- * A request settles exactly once, and is not sent again unless its server has refused it, whatever the order in
- * which frames, losses, aborts, time, close() and destroy() come. The client and its server are connected in
- * memory, and time is a fake.
+ * A request settles exactly once, and is not sent again unless its server has refused it, whatever the order of frames,
+ * losses, aborts, time, close() and destroy(). The client and its server are connected in memory, and the clock is
+ * fake.
  */
 import assert from 'node:assert/strict'
 import { Duplex, Readable } from 'node:stream'
@@ -105,7 +105,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const END_OF_HANDLER = new Set<HandlerMethod>(['onResponseEnd', 'onResponseError'])
 
-/** A server and what it has done so far. */
+/** A server and its actions so far. */
 class Server {
   readonly peer: H2Peer
   readonly #ended = new Set<number>()
@@ -121,12 +121,12 @@ class Server {
     return !this.peer.socket.destroyed && !this.peer.socket.writableEnded
   }
 
-  /** Whether the client may take it for certain that nobody has looked at the request. */
+  /** Whether the client can be certain that the request was not processed. */
   hasRefused(id: number): boolean {
     return id > this.#lastTaken || this.#refused.has(id)
   }
 
-  /** One that has not ended, if there is one. */
+  /** A stream that has not ended, if there is one. */
   #stream(index: number): number | null {
     const { requests } = this.peer
     const live = requests.filter(({ id }) => !this.#ended.has(id))
@@ -198,7 +198,7 @@ class Server {
     }
   }
 
-  /** From now on it does all that is asked of it. */
+  /** From now on it answers every request. */
   behave(): void {
     if (!this.isOpen) return
     const { peer } = this
@@ -209,7 +209,7 @@ class Server {
     for (const { id } of peer.requests) {
       if (this.#ended.has(id)) continue
       this.#ended.add(id)
-      // A head may have been sent, or not; either way the request ends.
+      // Whether or not a head was sent, the request ends.
       if (this.#begun.has(id)) peer.reset(id, CANCEL)
       else peer.respond(id)
     }
@@ -291,7 +291,7 @@ class World {
     this.client.dispatch({ path, method, body, expectContinue: body !== null && method === 'GET' }, handler)
   }
 
-  /** Everybody does what is expected of them, until all is done. */
+  /** All sides cooperate until everything is done. */
   async calmDown(): Promise<void> {
     const closed = this.client.close().then(
       () => true,
@@ -333,7 +333,7 @@ class World {
   }
 }
 
-/** Runs the property in a world of its own time. */
+/** Runs the property with a fake clock. */
 function inAnyOrder(run: (world: World) => Promise<void>, numRuns: number): Promise<void> {
   return fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 20, maxLength: 80 }), async (actions) => {

@@ -1,6 +1,6 @@
 /**
- * Each stream is settled once and closed once, last, whatever the order of what the peer, the owner and the
- * callbacks do.
+ * Each stream is settled once and closed once, last, whatever the order of actions by the peer, the owner and the
+ * callbacks.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -37,7 +37,7 @@ const ACTIONS = [
 
 const step: fc.Arbitrary<Step> = fc.tuple(fc.constantFrom(...ACTIONS), fc.nat(7), fc.nat(13))
 
-/** What a callback does about what it hears: nothing, mostly. */
+/** A callback's reaction: usually none. */
 const reaction = fc.record({
   on: fc.constantFrom('none', 'none', 'head', 'data', 'end', 'reset', 'closed', 'writable', 'interim'),
   does: fc.constantFrom('reset', 'open', 'terminate', 'shutdown', 'reset-all'),

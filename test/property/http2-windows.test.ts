@@ -1,4 +1,4 @@
-/** Flow control as the peer sees it: never more than it allows, and nothing of what it sends is lost. */
+/** Flow control as the peer sees it: the client never exceeds the windows, and loses nothing of the peer's data. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -67,7 +67,7 @@ test('bytes sent never exceed either window, and all of them come out in order',
             assert.equal(seen[i], queued[i], 'END_STREAM before the last byte')
           }
         }
-        // Whatever could go out has gone out.
+        // All output that the windows allow was sent.
         for (const [i, stream] of streams.entries()) {
           if (gone[i]) continue
           assert.equal(stream.queuedBytes, queued[i]! - seen[i]!)

@@ -1,6 +1,6 @@
 /**
- * A response body is a Readable: whatever is done with it, one sees what a Readable of the runtime shows that the same
- * chunks were pushed to as they came. fast-check prints seed and path of a failing run.
+ * A response body is a Readable: every operation has the same visible result as on a Readable of the runtime to which
+ * the same chunks were pushed as they arrived. fast-check prints seed and path of a failing run.
  */
 import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
@@ -13,7 +13,7 @@ const RUNS = 400
 
 const SOURCE: BodyUpstream = { pauseBody() {}, resumeBody() {}, abortBody() {}, bodyClosed() {} }
 
-/** A body, or what it is compared with. */
+/** A body, or the stream it is compared with. */
 interface Subject {
   readonly stream: Readable
   arrive(chunk: Buffer): void
@@ -76,7 +76,7 @@ const plainly = (
   ...names: Exclude<Op, { text: string } | { size: unknown } | { encoding: string }>['do'][]
 ) => fc.constantFrom(...names.map((name): Op => ({ do: name })))
 
-/** Until all is told: a body that nobody has read tells of its failure a turn of the loop later. */
+/** Until everything is reported: an unread body reports its failure a turn of the event loop later. */
 async function turns(): Promise<void> {
   for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -90,7 +90,7 @@ class Run {
   }
   readonly #target = new PassThrough({ highWaterMark: 1 << 20 })
   #iterator: AsyncIterator<Buffer> | null = null
-  /** What all consumers together have got, in order. */
+  /** The data of all consumers together, in order. */
   #text = ''
 
   constructor(subject: Subject) {
@@ -118,7 +118,7 @@ class Run {
 
   async apply(op: Op): Promise<void> {
     const { stream } = this
-    // A stream of the runtime goes on to give what it holds when it was destroyed; a body lets go of it.
+    // A destroyed stream of the runtime still delivers its buffered data; a body drops it.
     if (stream.destroyed && op.do !== 'turn') return
     switch (op.do) {
       case 'arrive':
@@ -133,7 +133,7 @@ class Run {
       case 'read':
         {
           const chunk = stream.read(op.size) as Buffer | string | null
-          // Listeners of the data have noted it.
+          // The `data` listeners have recorded it.
           if (stream.listenerCount('data') === 0) this.#note(chunk)
         }
         break
@@ -179,7 +179,7 @@ class Run {
     }
   }
 
-  /** One step of an iterator, unless it would wait for what does not come. */
+  /** One step of an iterator, unless it would never settle. */
   async #next(): Promise<void> {
     const { stream } = this
     if (stream.readableLength === 0 && !stream.readableEnded) return
@@ -218,7 +218,7 @@ async function compare(highWaterMark: number, ops: readonly Op[]): Promise<void>
   for (const [index, op] of ops.entries()) {
     await body.apply(op)
     await plain.apply(op)
-    // In which tick data leaves a stream that begins to flow is nobody's business.
+    // The tick in which a stream starts to flow is not compared.
     if (STARTS.has(op.do)) await turns()
     if (op.do === 'turn') assert.deepEqual(body.state(), plain.state(), `after operation ${index}`)
   }
@@ -243,7 +243,7 @@ describe('a response body beside a Readable of the runtime', () => {
         fc.option(encode, { nil: turn }),
         fc.array(op, { maxLength: 14 }),
         async (mark, first, all) => {
-          // Streams of Node 20 that hold text throw after some reads of a given size, and after something was put back.
+          // Streams of Node 20 that hold text throw after some reads of a given size, and after `unshift`.
           const ops = first.do === 'encode' ? all.filter((op) => !isPartial(op)) : all
           await compare(mark, [first, ...ops, turn, { do: 'complete' }, turn, { do: 'resume' }, turn])
         },
@@ -252,7 +252,7 @@ describe('a response body beside a Readable of the runtime', () => {
     )
   })
 
-  // What an iterator gets at a time is up to the body: pieces as they came, or several at once. Only the whole is compared.
+  // A body may combine the pieces of an iterator. Only their concatenation is compared.
   test('iterated and read in other ways by turns, gives each byte once and in order', async () => {
     const complete: Op = { do: 'complete' }
     const op = fc.oneof(
@@ -275,7 +275,7 @@ describe('a response body beside a Readable of the runtime', () => {
           for (const each of all.filter(isOfPeer)) await plain.apply(each)
           for (const run of [body, plain]) {
             for (let i = 0; i < 12; i++) await run.apply({ do: 'next' })
-            // Comes to its end also where the iterator had nothing to do.
+            // Ends even if the iterator had nothing to do.
             await run.apply({ do: 'read', size: undefined })
             await turns()
           }
@@ -297,7 +297,7 @@ describe('a response body beside a Readable of the runtime', () => {
       { weight: 1, arbitrary: fc.constant<Op>({ do: 'read', size: 0 }) },
       { weight: 1, arbitrary: plainly('complete', 'pause') },
     )
-    // In the same tick as the call, before the collection begins.
+    // In the same tick as the call, before the collection starts.
     const meanwhile = fc.option(fc.oneof(read, unshift), { nil: turn })
     await fc.assert(
       fc.asyncProperty(

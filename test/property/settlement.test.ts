@@ -1,7 +1,6 @@
 /**
- * Whatever happens in whatever order, each request gets exactly one final call. The connections are in
- * memory and the clock is fake, so a run is what its commands say; fast-check prints seed and path of a
- * failing one.
+ * Whatever happens in whatever order, each request gets exactly one final call. The connections are in memory and the
+ * clock is fake, so its commands determine a run; fast-check prints seed and path of a failing one.
  */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
@@ -26,7 +25,7 @@ const METHODS: readonly HandlerMethod[] = [
   'onRequestUpgrade',
 ]
 
-/** What a handler does inside one of its methods. */
+/** The action of a handler inside one of its methods. */
 type Deed = 'throw' | 'pause' | 'abort' | 'dispatch' | 'close' | 'destroy'
 
 type Command =
@@ -190,7 +189,7 @@ class Run {
       ...(kind === 'upgrade' ? { upgrade: 'x' } : null),
     }
     const handler = new RecordingHandler((current, self) => {
-      // What happens to a socket that was handed over is the business of its new owner.
+      // A handed-over socket is the responsibility of its new owner.
       self.socket?.on('error', () => {})
       if (plan?.[0] === current) this.#act(plan[1], self)
     })
@@ -203,7 +202,7 @@ class Run {
     try {
       this.client.dispatch(options, handler)
     } catch (error) {
-      // A client that takes nothing any more tells the handler inside the call: what it throws comes back.
+      // A closed client calls the handler inside `dispatch()`: an exception there reaches the caller.
       assert.deepEqual(plan, ['onResponseError', 'throw'], String(error))
     }
   }
@@ -217,7 +216,7 @@ class Run {
     if (what === 'destroy') this.#endings.push(this.client.destroy())
   }
 
-  /** Nobody answers any more: with consumers that read and time that passes, everything must come to an end. */
+  /** No more answers: with reading consumers and passing time, everything must end. */
   async finish(): Promise<void> {
     let closed = false
     const closing = Promise.all([this.client.close().catch(() => {}), ...this.#endings]).then(() => {

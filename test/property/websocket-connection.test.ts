@@ -1,4 +1,4 @@
-/** Whatever a server sends, compressed or not, in whatever pieces: a connection ends once, and throws nothing. */
+/** Whatever a server sends, compressed or not, in whatever pieces: a connection ends once and never throws. */
 import assert from 'node:assert/strict'
 import { Duplex } from 'node:stream'
 import { it } from 'node:test'

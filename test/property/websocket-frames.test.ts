@@ -10,7 +10,7 @@ const RUNS = { numRuns: 400 }
 const bytes = (maxLength: number): fc.Arbitrary<Buffer> =>
   fc.uint8Array({ maxLength }).map((array) => Buffer.from(array))
 
-/** Mostly right, sometimes wrong. */
+/** Mostly valid, sometimes not. */
 const frame = fc
   .record({
     opcode: fc.oneof(
@@ -34,7 +34,7 @@ const limits = fc.record({
 })
 const compression = fc.constantFrom('none' as const, 'deflate' as const, 'invalid' as const)
 
-/** Pieces of a compressed message differ with the cuts; joined they must not. */
+/** The pieces of a compressed message depend on the split; their concatenation must not. */
 function joined(events: readonly string[]): string[] {
   const result: string[] = []
   for (const event of events) {
@@ -111,7 +111,7 @@ describe('the receiver', () => {
 })
 
 describe('the encoder', () => {
-  /** Takes the mask off, as a server does, and reads the frame as a client would. */
+  /** Unmasks a frame, as a server does, and reads it as a client would. */
   const readBack = (encoded: Buffer): string[] => {
     const short = encoded[1]! & 0x7f
     const start = 2 + (short < 126 ? 0 : short === 126 ? 2 : 8)
