@@ -1,7 +1,7 @@
 /**
- * The origin server behind a proxy: what static files cannot do. Bodies that come back, trailers, interim
- * responses, responses without content, answers that wait, WebSockets; and the site's files for the proxies
- * that have none of their own.
+ * The origin server for reverse proxies: everything that static files cannot do. Echoed bodies, trailers, interim
+ * responses, responses without content, delayed responses, WebSockets; and the site's files for proxies that cannot
+ * serve files.
  */
 import { once } from 'node:events'
 import http from 'node:http'
@@ -19,7 +19,7 @@ const TAGS: Readonly<Record<string, string>> = {
   '/small.txt': `"${digest(SMALL).slice(0, 16)}"`,
   '/large.bin': `"${digest(LARGE).slice(0, 16)}"`,
 }
-/** Of what the WebSocket test sends, with room. */
+/** The size of the WebSocket test's messages, with a margin. */
 const MAX_MESSAGE = 64 * 1024 * 1024
 
 export class Backend {
@@ -54,13 +54,13 @@ export class Backend {
     return new Backend(server)
   }
 
-  /** Resolves when a request for `/backend/held` has arrived and waits. */
+  /** Resolves when a request for `/backend/held` has arrived and is held. */
   async heldOne(): Promise<void> {
     if (this.#held.length > 0) return
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Answers all that wait. */
+  /** Answers all held requests. */
   release(): void {
     for (const answer of this.#held.splice(0)) answer()
   }

@@ -1,4 +1,4 @@
-/** Caddy: what all servers do. */
+/** Caddy: the common suites. */
 import { describeServer } from './running-server.ts'
 import { caddy } from './servers/caddy.ts'
 import { tlsSuite } from './tls-suite.ts'

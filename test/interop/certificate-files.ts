@@ -11,7 +11,7 @@ export const AUTHORITY_FILE: string = shared('ca')
 export const KEY_FILE: string = shared('localhost-key')
 export const CERT_FILE: string = shared('localhost')
 
-/** Certificate and key in one text, which some programs want. */
+/** Certificate and key in one text, which some programs need. */
 export const certificateWithKey = (): string =>
   readFileSync(CERT_FILE, 'utf8') + readFileSync(KEY_FILE, 'utf8')
 
@@ -21,7 +21,7 @@ export const TRUST: { readonly ca: string } = { ca: authority }
 /** A client's, signed by the authority. */
 export const IDENTITY: { readonly key: string; readonly cert: string } = clientIdentity
 
-/** A client's, signed by nobody. */
+/** A client's, not signed by an authority. */
 export const STRANGER: { readonly key: string; readonly cert: string } = {
   key: own('stranger-key'),
   cert: own('stranger'),

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 
-/** Several times every window and buffer on the way. */
+/** Several times the size of every window and buffer on the way. */
 export const LARGE_SIZE = 5 * 1024 * 1024
 export const SMALL_SIZE = 1_000
 
-/** Bytes that are not all the same. */
+/** Varying bytes. */
 export function pattern(size: number): Buffer {
   const content = Buffer.alloc(size)
   for (let at = 0; at < size; at += 4) {

@@ -62,7 +62,7 @@ describeProgram('apache2 as a forward proxy', apache.program, () => {
   tunnelSuite(new ProxyStage(null, async (stage, backend) => (await apache.start(stage, backend)).proxy))
 })
 
-// It needs a proxy behind it that opens the tunnel in the end.
+// It needs another proxy that opens the actual tunnel.
 const both = nghttpx.program === null ? null : tinyproxy.program
 describeProgram('nghttpx in front of tinyproxy: CONNECT over HTTP/2', both, () => {
   tunnelSuite(

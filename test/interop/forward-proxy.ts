@@ -1,4 +1,4 @@
-/** A proxy that opens tunnels, and how a client is made to use one. */
+/** A proxy that opens tunnels, and a client that uses it. */
 import { buildConnector, Client, type ClientOptions, type ConnectFunction } from '../../src/index.ts'
 import { TRUST } from './certificate-files.ts'
 import type { Stage } from './stage.ts'
@@ -10,9 +10,9 @@ export interface Credentials {
 
 export interface ForwardProxy {
   readonly name: string
-  /** Null when it is not installed. */
+  /** Null if it is not installed. */
   readonly program: string | null
-  /** Returns its origin. It opens tunnels for these credentials only. */
+  /** Returns its origin. It opens tunnels only for these credentials. */
   start(stage: Stage, credentials: Credentials): Promise<string>
 }
 
@@ -20,7 +20,7 @@ export const proxyAuthorization = ({ name, password }: Credentials): Record<stri
   'proxy-authorization': `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
 })
 
-/** What a caller makes of a proxy that says no. */
+/** The error of a caller for a proxy that refuses. */
 export class TunnelRefused extends Error {
   readonly statusCode: number
 

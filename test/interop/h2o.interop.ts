@@ -1,4 +1,4 @@
-/** H2O: what all servers do. */
+/** H2O: the common suites. */
 import { describeServer } from './running-server.ts'
 import { h2o } from './servers/h2o.ts'
 import { tlsSuite } from './tls-suite.ts'

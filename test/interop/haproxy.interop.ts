@@ -1,4 +1,4 @@
-/** HAProxy: what all servers do, and reloads. */
+/** HAProxy: the common suites, and reloads. */
 import { reloadSuite } from './reload-suite.ts'
 import { describeServer } from './running-server.ts'
 import { haproxy } from './servers/haproxy.ts'

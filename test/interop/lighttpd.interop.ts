@@ -1,4 +1,4 @@
-/** lighttpd: what all servers do, and what it makes of trailers and of 103. */
+/** lighttpd: the common suites, and its treatment of trailers and 103. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
@@ -32,7 +32,7 @@ describeServer(lighttpd, (running) => {
     }
   })
 
-  // It appends the backend's trailer to the head, behind a carriage return too many.
+  // It appends the backend's trailer to the head, after an extra carriage return.
   describe('a head with CR CR LF, made of trailers', () => {
     for (const wire of WIRES) {
       test(`${wire}: is refused, and says why`, async (t) => {
@@ -81,7 +81,7 @@ describeServer(lighttpd, (running) => {
   })
 })
 
-/** The bytes as they come. */
+/** The raw bytes. */
 async function rawAnswer(origin: string, path: string): Promise<string> {
   const { hostname, port, host } = new URL(origin)
   const socket = net.connect(Number(port), hostname)

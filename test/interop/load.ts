@@ -1,11 +1,11 @@
-/** Many requests at a time, for a while, and what became of them. */
+/** Many requests at a time, for a while, with their results. */
 import assert from 'node:assert/strict'
 import { type Client, errors } from '../../src/index.ts'
 import { SMALL } from './content.ts'
 
 type RequestFailure = Error & { retrySafety?: string }
 
-/** Where everything fails, more of it tells nothing. */
+/** If everything fails, more failures add no information. */
 const ENOUGH_FAILURES = 1_000
 
 export class Load {
@@ -17,7 +17,7 @@ export class Load {
   readonly #finished: Promise<unknown>
   #left: number
 
-  /** `concurrency` requests at a time, until there were `total` or it is stopped. */
+  /** `concurrency` requests at a time, until `total` were sent or it is stopped. */
   constructor(client: Client, concurrency: number, total: number = Number.POSITIVE_INFINITY) {
     this.#client = client
     this.#left = total
@@ -52,7 +52,7 @@ export class Load {
         this.succeeded++
       } catch (error) {
         this.failures.push(error as RequestFailure)
-        // Over: the client ended, or the test did.
+        // Over: the client or the test has ended.
         if (error instanceof errors.ClientDestroyedError) return
       }
       for (const { at, reached } of this.#milestones) if (this.succeeded >= at) reached()
@@ -60,13 +60,13 @@ export class Load {
   }
 }
 
-/** All of them, and so many. */
+/** All succeeded, and this many. */
 export function assertAllSucceeded({ failures, succeeded }: Load, expected: number = succeeded): void {
   assert.ok(failures.length === 0, `${failures.length} failed, the first: ${failures[0]?.stack}`)
   assert.equal(succeeded, expected)
 }
 
-/** Nothing failed that could simply have been sent again. */
+/** No request failed that could simply have been sent again. */
 export function assertNothingNeedless({ failures }: Load): void {
   for (const failure of failures) {
     assert.ok(failure.retrySafety !== undefined, `not a failure of a request: ${failure.stack}`)

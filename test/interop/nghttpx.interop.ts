@@ -1,4 +1,4 @@
-/** nghttpx of nghttp2: what all servers do. */
+/** nghttpx of nghttp2: the common suites. */
 import { describeServer } from './running-server.ts'
 import { nghttpx } from './servers/nghttpx.ts'
 import { tlsSuite } from './tls-suite.ts'

@@ -1,4 +1,4 @@
-/** nginx: what all servers do, few requests or streams on a connection, reloads, and its misuse of 103. */
+/** nginx: the common suites, few requests or streams on a connection, reloads, and its misuse of 103. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Client, H2CClient } from '../../src/index.ts'
@@ -59,7 +59,7 @@ describeServer(nginx, (running) => {
           onInfo: ({ headers }) => hints.push((headers as Record<string, unknown>)['link']),
         })
         try {
-          // Over HTTP/1.1 the real response comes as the body of the interim one: just where it belongs.
+          // Over HTTP/1.1 the real response is sent as the body of the interim one, which is exactly where it belongs.
           const { statusCode, body } = await request
           assert.equal(statusCode, 200)
           assert.equal(await body.text(), 'ready')
@@ -67,7 +67,7 @@ describeServer(nginx, (running) => {
           else assert.deepEqual(hints, [HINT])
         } catch (error) {
           if (!multiplexes(wire)) throw error
-          // Over HTTP/2 it comes in DATA frames, before any final head (RFC 9113 §8.1).
+          // Over HTTP/2 it is sent in DATA frames, before any final head (RFC 9113 §8.1).
           const { code, cause } = error as Error & { code?: string }
           assert.equal(code, 'ERR_HTTP2_STREAM_ERROR', String(error))
           assert.match((cause as Error).message, /DATA before the head/)

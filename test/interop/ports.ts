@@ -1,10 +1,10 @@
-/** Ports of the loopback address for servers that cannot say which one they chose. */
+/** Ports of the loopback address for servers that cannot report which one they chose. */
 import { once } from 'node:events'
 import net from 'node:net'
 
 /**
- * Below the range from which the system takes ports by itself (RFC 6335 §6 and Linux's own, which begins at
- * 32768): an outgoing connection never sits on a port between our look and the server's start.
+ * Below the range from which the system assigns ports (RFC 6335 §6 and Linux's own, which starts at 32768): an outgoing
+ * connection never takes a port between our check and the server's start.
  */
 const FIRST = 20_000
 const LAST = 32_700
@@ -27,7 +27,7 @@ export async function freePorts<const Names extends readonly string[]>(
 ): Promise<Record<Names[number], number>> {
   const ports: Record<string, number> = {}
   for (const name of names) ports[name] = await freePort()
-  // Every name was just given one.
+  // Every name was just assigned one.
   return ports as Record<Names[number], number>
 }
 

@@ -1,4 +1,4 @@
-/** What the tests know of a server that others wrote: how to start it, where it listens, what it can do. */
+/** A third-party server as the tests see it: how to start it, where it listens, what it supports. */
 import { Client, type ClientOptions, H2CClient } from '../../src/index.ts'
 import type { Backend } from './backend.ts'
 import { TRUST } from './certificate-files.ts'
@@ -17,13 +17,13 @@ export interface Site {
   readonly h1: string
   readonly tls: string
   readonly h2c: string
-  /** TLS, and a client must show a certificate. Null where the server cannot ask for one. */
+  /** TLS with a required client certificate. Null if the server cannot ask for one. */
   readonly mutual: string | null
 }
 
 /**
- * What becomes of something that the backend sends. What is broken on the way has tests of its own, beside
- * those of the server that breaks it.
+ * Whether something that the backend sends arrives unchanged. A server that breaks it has separate tests beside its
+ * common ones.
  */
 export type Passage = 'passed' | 'dropped' | 'broken'
 
@@ -36,29 +36,29 @@ export const onEvery = (passage: Passage): Readonly<Record<Wire, Passage>> => ({
 
 export interface RealServer<S extends Site = Site> {
   readonly name: string
-  /** Null when it is not installed. */
+  /** Null if it is not installed. */
   readonly program: string | null
   readonly trailers: Readonly<Record<Wire, Passage>>
   readonly earlyHints: Readonly<Record<Wire, Passage>>
-  /** The wires on which it takes a WebSocket to the backend. */
+  /** The wires on which it forwards a WebSocket to the backend. */
   readonly webSocket: readonly Wire[]
-  /** The wires on which it reads a request on while its response is on the way. */
+  /** The wires on which it keeps reading a request while it sends the response. */
   readonly duplex: readonly Wire[]
-  /** The wires on which it answers 411 to a body whose length is not announced. */
+  /** The wires on which it answers 411 to a body of unannounced length. */
   readonly wantsLength?: readonly Wire[]
   /**
-   * The wires on which it misreads the head of a request that comes in one piece with RST_STREAM for another, and ends the
-   * connection (Apache 2.4.68 with COMPRESSION_ERROR, also for the client of `node:http2`).
+   * The wires on which it misreads the head of a request that arrives in one piece with RST_STREAM for another, and ends
+   * the connection (Apache 2.4.68 with COMPRESSION_ERROR, for the client of `node:http2`, too).
    */
   readonly stumblesAtReset?: readonly Wire[]
-  /** Takes the client's first offer in ALPN, not its own (RFC 7301 §3.2 wants its own). */
+  /** Selects by the client's order in ALPN, not by its own (RFC 7301 §3.2 requires its own). */
   readonly followsClient?: boolean
-  /** Where a client without the right certificate hears of it. */
+  /** Where a client without the right certificate gets the error. */
   readonly refusesIn?: 'handshake' | 'response'
   start(stage: Stage, backend: Backend): Promise<S>
 }
 
-/** The client that speaks this to the site. */
+/** The client that uses this wire to the site. */
 export function openClient(
   server: RealServer,
   site: Site,

@@ -1,11 +1,11 @@
 /**
- * A server that is told to take its configuration anew while it has work: the old process says goodbye and
- * finishes what it has, a new one takes what comes.
+ * A server that reloads its configuration under load: the old process announces its end and finishes its requests, a new
+ * one takes new requests.
  *
- * Over HTTP/2 the goodbye says which requests were not begun (RFC 9113 §6.8), so none may fail. Over HTTP/1.1
- * a server may close a connection on which the next request is already under way; nobody can tell whether it
- * was read, so the library does not send it again by itself. It says so in the error, the caller of an
- * idempotent request does it, and at most the one request that was under way is concerned.
+ * Over HTTP/2, GOAWAY identifies the requests that were not processed (RFC 9113 §6.8), so none may fail. Over HTTP/1.1 a
+ * server may close a connection while the next request is already in flight. It is unknown whether that was read, so the
+ * library does not send it again automatically. The error reports that, the caller of an idempotent request repeats it,
+ * and it affects at most the one request in flight.
  */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
@@ -20,11 +20,11 @@ const CONCURRENCY = 50
 const PROGRESS = 300
 
 export interface Reload {
-  /** What makes the server take its configuration anew. */
+  /** Makes the server reload its configuration. */
   readonly signal: NodeJS.Signals
-  /** How often, for each wire. */
+  /** Number of reloads for each wire. */
   readonly times: number
-  /** Where the old process ends connections although it has not answered all that it took. */
+  /** The wires on which the old process ends connections with unanswered requests. */
   readonly drops: readonly Wire[]
 }
 
@@ -69,7 +69,7 @@ async function underLoad<S extends Site>(
   await client.close()
 }
 
-/** A response that takes long is waited for, on the old connection, while new requests go to a new one. */
+/** A slow response finishes on the old connection, while new requests go to a new one. */
 async function finishesWhatItHas<S extends Site>(
   running: RunningServer<S>,
   wire: Wire,
@@ -80,7 +80,7 @@ async function finishesWhatItHas<S extends Site>(
   await getSmall(other)
   const slow = client.request({ path: '/backend/held', method: 'GET' })
   await running.backend.heldOne()
-  // One that waits for nothing is told at once, or with its next response.
+  // An idle connection is notified immediately, or with its next response.
   const load = new Load(other, 1)
   await running.site.process.signal(signal, turnoverOf(other))
   await load.stop()

@@ -1,4 +1,4 @@
-/** A group of tests with one real server, which runs while they do. */
+/** A group of tests with one real server, which runs as long as they do. */
 import { after, before, describe } from 'node:test'
 import type { Client, ClientOptions } from '../../src/index.ts'
 import { Backend } from './backend.ts'
@@ -41,7 +41,7 @@ export class RunningServer<S extends Site = Site> {
   }
 }
 
-/** Skipped, by name, when the program is not there. */
+/** Skipped, by name, if the program is not installed. */
 export function describeProgram(name: string, program: string | null, tests: () => void): void {
   describe(name, program === null ? { skip: `${name} is not installed` } : {}, tests)
 }

@@ -1,4 +1,4 @@
-/** An origin with TLS for what goes through a tunnel: HTTP/2 and HTTP/1.1, sends back what it gets. */
+/** A TLS origin for requests through a tunnel: HTTP/2 and HTTP/1.1, echoes bodies. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import http2 from 'node:http2'
@@ -8,8 +8,8 @@ import { SMALL } from './content.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * Larger than any body here: a proxy that leaves Nagle's algorithm on (RFC 896) makes every WINDOW_UPDATE cost
- * a delayed acknowledgement, 40 ms, and that is not what is tried.
+ * Larger than any body here: with a proxy that leaves Nagle's algorithm on (RFC 896), every WINDOW_UPDATE costs a delayed
+ * acknowledgement of 40 ms, which these tests do not measure.
  */
 const WINDOW = 64 * 1024 * 1024
 
@@ -34,7 +34,7 @@ export async function startSecureOrigin(stage: Stage): Promise<string> {
     },
   )
   server.on('session', (session) => session.setLocalWindowSize(WINDOW))
-  // A client that ends its connection at once is no failure of the server.
+  // A client that ends its connection early is not a failure of the server.
   server.on('sessionError', () => {})
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

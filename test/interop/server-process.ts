@@ -1,6 +1,6 @@
 /**
- * One program that others wrote: started with arguments of its own, ready when its ports accept connections,
- * told what to do by signals, and ended by its process id.
+ * One third-party program: started with its arguments, ready when its ports accept connections, controlled by signals,
+ * and ended by its process id.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,23 +9,23 @@ import net from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Between two attempts to connect to a program that is still starting: it needs the processor, too. */
+/** Delay between two attempts to connect to a program that is still starting: it needs the processor, too. */
 const RETRY_PAUSE = 10
 /** No server here needs more than a second; a machine may be very slow. */
 const START_LIMIT = 60_000
-/** A program that is just busy with another signal may lose this one: HAProxy, while it starts itself anew. */
+/** A program that is busy with another signal may lose this one: HAProxy, while it restarts itself. */
 const SIGNAL_REPEAT = 2_000
-/** What does not end when it is asked to is ended. */
+/** After this time, a program that does not exit is killed. */
 const STOP_LIMIT = 15_000
 
-/** Those that run. A test file that ends early takes them with it. */
+/** Running programs. A test file that ends early kills them. */
 const running = new Set<ServerProcess>()
 process.on('exit', () => {
   for (const server of running) server.kill()
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
-/** The file of a program, or null when it is not installed. */
+/** The file of a program, or null if it is not installed. */
 export function findProgram(name: string): string | null {
   for (const folder of [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin']) {
     const file = join(folder, name)
@@ -39,7 +39,7 @@ export function findProgram(name: string): string | null {
   return null
 }
 
-/** Null when a part of it that the tests need is not installed. */
+/** Null if a part that the tests need is not installed. */
 export function withPart(program: string | null, part: string): string | null {
   return existsSync(part) ? program : null
 }
@@ -53,7 +53,7 @@ export interface ProgramStart {
 }
 
 export interface LoggedStart extends ProgramStart {
-  /** Its outputs go to this file: programs open /dev/stderr, which cannot be done with a pipe from Node.js. */
+  /** Its output goes to this file: programs open /dev/stderr, which does not work with a pipe from Node.js. */
   readonly logFile: string
 }
 
@@ -69,7 +69,7 @@ export class ServerProcess {
     const output = openSync(logFile, 'a')
     this.#child = spawn(file, args, {
       stdio: ['ignore', output, output],
-      // A process group of its own, which is known by the process id: workers do not outlive their master.
+      // A separate process group, identified by the process id: workers do not outlive their master.
       detached: true,
       env: { ...process.env, ...env },
     })
@@ -101,12 +101,12 @@ export class ServerProcess {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
-  /** What it has written to its outputs. */
+  /** Its output so far. */
   get log(): string {
     return readFileSync(this.#logFile, 'utf8')
   }
 
-  /** Sends a signal, and again, until its effect is there. */
+  /** Sends a signal repeatedly until it has taken effect. */
   async signal(name: NodeJS.Signals, effect: Promise<unknown>): Promise<void> {
     if (this.#over) throw new Error(`${this.#file} is not running: ${this.log}`)
     const send = (): boolean => this.#child.kill(name)
@@ -126,14 +126,14 @@ export class ServerProcess {
     running.delete(this)
   }
 
-  /** At once, with all that it has started. */
+  /** Kills it immediately, with all processes that it has started. */
   kill(): void {
     const { pid } = this.#child
     if (pid === undefined) return
     try {
       process.kill(-pid, 'SIGKILL')
     } catch {
-      // Nothing is left of it.
+      // It has already ended.
     }
   }
 }

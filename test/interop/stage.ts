@@ -1,4 +1,4 @@
-/** What one group of tests has started and must end: programs, servers of our own, clients, folders. */
+/** The resources of one group of tests, which must be released: programs, our own servers, clients, folders. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,13 +10,13 @@ export class Stage {
 
   folder(): string {
     const folder = mkdtempSync(join(tmpdir(), 'interop-'))
-    // Servers that were started by root read it as somebody else.
+    // Servers that were started by root read it as another user.
     chmodSync(folder, 0o755)
     this.#folders.push(folder)
     return folder
   }
 
-  /** Something to be ended with the rest. */
+  /** Registers something to end with the rest. */
   onEnd(end: () => Promise<unknown>): void {
     this.#ends.push(end)
   }

@@ -10,9 +10,9 @@ import { WatchedConnector } from './watched-connector.ts'
 const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const
 
 /**
- * A client of TLS 1.3 is done before the server has seen its certificate (RFC 8446 §2): it has sent its request
- * when the alert comes, and a write that meets a closed connection may be heard of before the alert is read. The names
- * are OpenSSL's: `SSLV3_ALERT_…` has been `SSL/TLS_ALERT_…` since its version 3.2.
+ * A TLS 1.3 client completes its handshake before the server has seen its certificate (RFC 8446 §2): it has sent its
+ * request when the alert arrives, and a failed write to a closed connection may be reported before the alert is read.
+ * The names are OpenSSL's: `SSLV3_ALERT_…` has been `SSL/TLS_ALERT_…` since its version 3.2.
  */
 const REFUSALS = {
   'TLSv1.2': /^ERR_SSL_[\w/]+_ALERT_/,

@@ -1,4 +1,4 @@
-/** Requests and bodies that are tried with every real server, whatever the protocol. */
+/** Requests and bodies that are tested with every real server, over any protocol. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -12,7 +12,7 @@ export async function getSmall(client: Client): Promise<void> {
   assert.deepEqual(Buffer.from(await body.bytes()), SMALL)
 }
 
-/** Without the connection being given up, which is what HEAD does by itself over HTTP/1.1. */
+/** Keeps the connection, which HEAD closes by default over HTTP/1.1. */
 export async function head(client: Client): Promise<void> {
   const { statusCode, headers, body } = await client.request({
     path: '/small.txt',
@@ -37,7 +37,7 @@ export async function noContent(client: Client): Promise<void> {
   assert.equal(await body.text(), '')
 }
 
-/** 304, with the tag that the server itself gave. */
+/** 304, with the tag that the server itself sent. */
 export async function notModified(client: Client): Promise<void> {
   const first = await client.request({ path: '/small.txt', method: 'GET' })
   await first.body.dump()
@@ -69,7 +69,7 @@ export async function getLarge(client: Client): Promise<void> {
   )
 }
 
-/** Sends a body and gets it back. */
+/** Sends a body and receives its echo. */
 async function echo(
   client: Client,
   path: string,
@@ -89,14 +89,14 @@ export async function echoAll(client: Client, path: string): Promise<void> {
   await echo(client, path, streamOf(LARGE), LARGE)
 }
 
-/** Bodies whose length is announced. */
+/** Bodies of announced length. */
 export async function echoKnown(client: Client, path: string): Promise<void> {
   await echo(client, path, Buffer.from('small'), Buffer.from('small'))
   await echo(client, path, LARGE, LARGE)
   await echo(client, path, streamOf(LARGE), LARGE, { 'content-length': String(LARGE.length) })
 }
 
-/** A body whose length is not announced is refused, and the client goes on. */
+/** A body of unannounced length is refused, and the client continues. */
 export async function lengthRequired(client: Client, path: string): Promise<void> {
   const { statusCode, body } = await client.request({ path, method: 'POST', body: streamOf(LARGE) })
   assert.equal(statusCode, 411)
@@ -104,7 +104,7 @@ export async function lengthRequired(client: Client, path: string): Promise<void
   await getSmall(client)
 }
 
-/** Gives a large body up in the middle; the client goes on, if need be on another connection. */
+/** Aborts a large body in the middle; the client continues, if necessary on another connection. */
 export async function abandonLarge(client: Client, mayStumble = false): Promise<void> {
   const { body } = await client.request({ path: '/large.bin', method: 'GET' })
   for await (const _ of body) break

@@ -1,4 +1,4 @@
-/** What holds for a tunnel through any forward proxy. */
+/** The suite for a tunnel through any forward proxy. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ export interface TunnelStage {
   secureOrigin(): string
   backend(): Backend
   keep<T extends { destroy(): Promise<unknown> }>(client: T): T
-  /** Null where everybody may pass. */
+  /** Null if the proxy needs no credentials. */
   readonly credentials: Credentials | null
 }
 
@@ -45,7 +45,7 @@ export function tunnelSuite(stage: TunnelStage): void {
     const { statusCode, socket } = await proxy.connect({ path: `127.0.0.1:${port}`, headers })
     assert.equal(statusCode, 200)
     const ended = once(socket, 'end')
-    // Over HTTP/2 a proxy may reset the stream behind its end, and we have not ended ours.
+    // Over HTTP/2 a proxy may reset the stream after its end, while our side is still open.
     socket.on('error', () => {})
     socket.write('GET /small.txt HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
     const parts: Buffer[] = []
@@ -75,7 +75,7 @@ export function tunnelSuite(stage: TunnelStage): void {
 function refusals(stage: TunnelStage, credentials: Credentials): void {
   for (const [what, headers, status] of [
     ['no password', {}, 407],
-    // Some proxies take it for a password to an origin.
+    // Some proxies treat it as credentials for an origin.
     ['a wrong password', proxyAuthorization({ ...credentials, password: 'guess' }), 401],
   ] as const) {
     test(`${what}: the status tells, and the request fails with what the caller makes of it`, async () => {
@@ -96,7 +96,7 @@ function refusals(stage: TunnelStage, credentials: Credentials): void {
   }
 }
 
-/** What only a proxy over HTTP/1.1 offers: requests with the whole URL, which it sends on itself. */
+/** Only for proxies over HTTP/1.1: requests with the whole URL, which the proxy forwards itself. */
 export function plainProxySuite(stage: TunnelStage, credentials: Credentials): void {
   test('a request with the whole URL: 407 without the password, else the response', async () => {
     const proxy = stage.open()

@@ -1,4 +1,4 @@
-/** A connector that remembers the sockets it opened: what TLS agreed on is only to be seen there. */
+/** A connector that remembers the sockets it opened: only they have the result of the TLS negotiation. */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { type BuildConnectorOptions, buildConnector, type ConnectFunction } from '../../src/index.ts'
@@ -11,9 +11,9 @@ export interface Agreement {
 
 export class WatchedConnector {
   readonly sockets: Socket[] = []
-  /** Of the TLS connections, in the order in which they were ready. */
+  /** The TLS connections, in the order in which they were ready. */
   readonly agreements: Agreement[] = []
-  /** The library holds them weakly; here a garbage collection must not decide. */
+  /** The library holds them weakly; these tests must not depend on garbage collection. */
   readonly sessions: Buffer[] = []
   readonly connect: ConnectFunction
 

@@ -1,4 +1,4 @@
-/** WebSockets to the backend through a server, over every wire on which it takes them. */
+/** WebSockets to the backend through a server, over every wire on which it forwards them. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
@@ -29,7 +29,7 @@ export function webSocketSuite(running: RunningServer): void {
           new Client(origin, { connect: connector.connect, useH2c: wire === 'h2c' }),
         )
         await converse(origin, client)
-        // It was that wire, and no second one on which it would have worked.
+        // It used that wire and did not fall back to another one.
         assert.equal(connector.sockets.length, 1)
         if (secure) assert.equal(connector.agreements[0]?.protocol, multiplexes(wire) ? 'h2' : 'http/1.1')
         await client.destroy()

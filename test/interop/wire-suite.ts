@@ -1,4 +1,4 @@
-/** What holds over every wire that a server offers. */
+/** The suite for every wire that a server offers. */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { Client } from '../../src/index.ts'
@@ -20,7 +20,7 @@ import {
   notModified,
 } from './transfers.ts'
 
-/** More than any of the servers takes on one connection. */
+/** More than any of the servers accepts on one connection. */
 const CONCURRENCY = 150
 /** Over HTTP/1.1 they all wait for each other. */
 const TOTAL = { multiplexed: 2_000, inTurn: 500 } as const
@@ -123,7 +123,7 @@ async function trailers(running: RunningServer, wire: Wire, client: Client): Pro
   assert.equal(statusCode, 200)
   assert.equal(await body.text(), TRAILED_TEXT)
   const expected = { [TRAILER]: digest(Buffer.from(TRAILED_TEXT)) }
-  // A later version may pass on what this one drops.
+  // A later version may forward what this one drops.
   const dropped = running.server.trailers[wire] === 'dropped' && Object.keys(trailers).length === 0
   if (!dropped) assert.deepEqual({ ...trailers }, expected)
 }

@@ -1,4 +1,4 @@
-/** nghttpd of nghttp2: HTTP/2 only, over TLS or in cleartext. It sends an upload back and a trailer with everything. */
+/** nghttpd of nghttp2: HTTP/2 only, over TLS or in cleartext. It echoes uploads and sends a trailer with everything. */
 import { AUTHORITY_FILE, CERT_FILE, KEY_FILE } from '../certificate-files.ts'
 import { freePorts } from '../ports.ts'
 import { findProgram } from '../server-process.ts'
@@ -12,7 +12,7 @@ export const TRAILER_VALUE = 'none'
 export interface NghttpdOptions {
   readonly secure: boolean
   readonly folder: string
-  /** How many streams it takes at a time. */
+  /** Maximum number of concurrent streams. */
   readonly streams?: number
   /** Asks for a client certificate. It does not check who signed it. */
   readonly mutual?: boolean

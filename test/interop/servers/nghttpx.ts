@@ -47,7 +47,7 @@ export const nghttpx: RealServer = {
       [ports.h1, ports.tls],
       [`frontend=127.0.0.1,${ports.h1};no-tls`, `frontend=127.0.0.1,${ports.tls}`, origin],
     )
-    // A certificate is asked for by all ports of an instance or by none.
+    // Either all ports of an instance ask for a certificate or none.
     await run(
       stage,
       [ports.mutual],
@@ -68,7 +68,7 @@ export const nghttpx: RealServer = {
   },
 }
 
-/** In front of another forward proxy, to which it passes on what it gets over HTTP/2. Returns its origin. */
+/** In front of another forward proxy, to which it forwards requests from HTTP/2. Returns its origin. */
 export async function startHttp2Proxy(stage: Stage, behind: URL): Promise<string> {
   const { tls } = await freePorts(['tls'])
   await run(

@@ -41,7 +41,7 @@ function configuration(
     }`
   const few = `keepalive_requests ${REQUESTS_PER_CONNECTION};`
   const narrow = 'http2_max_concurrent_streams 3;'
-  // The worker of a master that runs as root would otherwise not be allowed to read the folder.
+  // Otherwise the worker of a master that runs as root could not read the folder.
   const user = process.getuid?.() === 0 ? 'user root;' : ''
   return `
     daemon off;
@@ -85,7 +85,7 @@ export const nginx: RealServer<NginxSite> = {
   trailers: onEvery('dropped'),
   earlyHints: onEvery('broken'),
   webSocket: ['h1', 'h1+tls'],
-  // It stops reading an HTTP/1.1 request once the response has begun and the client has to be waited for.
+  // It stops reading an HTTP/1.1 request once the response has started and it has to wait for the client.
   duplex: ['h2', 'h2c'],
   refusesIn: 'response',
 

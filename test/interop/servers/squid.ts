@@ -1,11 +1,11 @@
-/** Squid as a forward proxy that wants to know who asks. Nothing is kept. */
+/** Squid as a forward proxy that requires authentication. It caches nothing. */
 import { chmodSync, writeFileSync } from 'node:fs'
 import type { ForwardProxy } from '../forward-proxy.ts'
 import { freePort } from '../ports.ts'
 import { findProgram } from '../server-process.ts'
 import type { Stage } from '../stage.ts'
 
-/** Answers for each `name password` that it reads whether they fit (squid's protocol for helpers). */
+/** Reads lines `name password` and answers whether they match (squid's helper protocol). */
 const helper = (name: string, password: string): string => `#!/bin/sh
 while read -r line; do
   if [ "$line" = '${name} ${password}' ]; then echo OK; else echo ERR; fi
