@@ -1,4 +1,4 @@
-// The package goes through bundlers: what comes out works, and has only what was asked for.
+// The package works with bundlers, and a bundle contains only the parts that the program uses.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ import { rollup } from 'rollup'
 import webpack from 'webpack'
 import { run, usePackage } from './packed.mjs'
 
-/** Bytes. The cookie helpers have 9 KB before anything is left out, webpack adds 1; the whole library has 300. */
+/** Bytes. The cookie helpers have 9 KB before tree shaking, webpack adds 1; the whole library has 300. */
 const MAX_COOKIE_BUNDLE = 11_000
 
 const BODY = `
@@ -55,7 +55,7 @@ import { parseCookie } from 'ventuno'
 console.log(parseCookie('a=b; Secure').name)
 `
 
-/** As Next has it for what runs on its edge: the conditions of browsers and workers, no externals but the runtime's. */
+/** Like Next for its edge runtime: the conditions of browsers and workers, only the runtime's modules are external. */
 const EDGE_CONDITIONS = ['edge-light', 'worker', 'browser', 'module', 'import', 'default']
 
 const bundlers = {
@@ -115,7 +115,7 @@ describe('bundles', () => {
     })
   }
 
-  // As Next has it for what it is told to leave to the server.
+  // Like Next for external server packages.
   for (const [kind, text, extension, type] of [
     ['required', REQUIRE, 'cjs', 'commonjs'],
     ['imported', REQUEST, 'cjs', 'commonjs'],
@@ -156,7 +156,7 @@ async function bundleWithWebpack(from, to, settings) {
         devtool: false,
         output: { path: dirname(to), filename: basename(to), ...(isModule ? { module: true } : null) },
         experiments: { outputModule: isModule },
-        // What remains is read by people, and the names of classes with it.
+        // People read the rest, including the names of classes.
         optimization: { minimize: false },
         performance: { hints: false },
         ...settings,

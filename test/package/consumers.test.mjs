@@ -7,7 +7,7 @@ import { root, run, runScript, usePackage } from './packed.mjs'
 
 const CERTS = join(root, 'test', 'support', 'certs')
 
-/** Over every wire: a request with a body, and what comes back. */
+/** Over every wire: a request with a body, and its response. */
 const WIRES = `
 import http from 'node:http'
 import http2 from 'node:http2'
@@ -55,7 +55,7 @@ for (const [name, value] of Object.entries(library.errors)) shape['errors.' + na
 console.log(JSON.stringify(shape))
 `
 
-/** Of the runtime, loaded when they are first used: they cost more than all of the library. */
+/** Modules of the runtime that are loaded on first use: they cost more than the whole library. */
 const LAZY = [
   'crypto',
   'dns',
@@ -87,7 +87,7 @@ describe('the installed package', () => {
       runScript(app, 'members.mjs', `import * as library from 'ventuno'\n${MEMBERS}`),
       runScript(app, 'members.cjs', `const library = require('ventuno')\n${MEMBERS}`),
     ].map((output) => JSON.parse(output))
-    // As the names of a module, the default export is among them.
+    // As names of a module, they include the default export.
     delete imported.default
     assert.deepEqual(required, imported)
   })
@@ -190,7 +190,7 @@ describe('the installed package', () => {
           environment: { ...process.env },
         })
         const assert = ${way === 'import' ? `(await import('node:assert/strict')).default` : `require('node:assert/strict')`}
-        // To look at some of them loads what stands behind them.
+        // Reading some of them loads their modules.
         state()
         const before = state()
         ${load}

@@ -1,11 +1,11 @@
-// What is in the package, and what is not.
+// The contents of the package.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { root, usePackage } from './packed.mjs'
 
-/** Bytes of the packed file, with the code twice. Undici's has 547,000; more means that something slipped in. */
+/** Bytes of the packed file, with the code twice. Undici's has 547,000; more means that an unwanted file slipped in. */
 const MAX_PACKED_SIZE = 370_000
 
 const EXPECTED = [

@@ -1,10 +1,10 @@
-// A process that both imports and requires the package has it twice: what must be one is one.
+// A process that both imports and requires the package has it twice: shared state must exist only once.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { root, run, runScript, usePackage } from './packed.mjs'
 
-/** Both copies, an origin on each wire, and `report` for what was seen. Each script tells it both ways round. */
+/** Both copies, an origin on each wire, and `report` for the results. Each script covers both directions. */
 const PRELUDE = `
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -147,7 +147,7 @@ describe('a copy that was imported beside one that was required', () => {
             }
             const large = 'x'.repeat(300_000)
             assert.deepEqual(await Promise.all([send('a'), send(large), send('c')]), ['a', large, 'c'])
-            // One that is refused leaves the member free for the next.
+            // A refused request leaves the member free for the next.
             const error = await send('d', { headers: { 'bad name': 'x' } }).catch((error) => error)
             assert.equal(error.code, 'UND_ERR_INVALID_ARG')
             report(name, kind, await send('e'), JSON.stringify(Object.values(pool.stats)[0]?.running ?? pool.stats.running))
@@ -194,7 +194,7 @@ describe('a copy that was imported beside one that was required', () => {
       server.on('upgrade', (request, socket) => {
         const accept = createHash('sha1').update(request.headers['sec-websocket-key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11')
         socket.write('HTTP/1.1 101 x\\r\\nupgrade: websocket\\r\\nconnection: upgrade\\r\\nsec-websocket-accept: ' + accept.digest('base64') + '\\r\\n\\r\\n')
-        // A ping comes back as a message, and closes.
+        // The server answers a ping with a message, and closes.
         socket.on('data', (bytes) => {
           if ((bytes[0] & 15) === 9) socket.write(Buffer.from([0x81, 1, 0x70, 0x88, 0]))
         })
@@ -208,7 +208,7 @@ describe('a copy that was imported beside one that was required', () => {
         const dispatcher = agent.compose(count)
         const first = await here.fetch('http://' + host, { method: 'POST', body: 'a', dispatcher })
         const plain = await here.fetch('http://' + host, { method: 'POST', body: 'b', dispatcher: agent })
-        // Made by the one with a dispatcher, fetched by the other.
+        // Created by one copy with a dispatcher, fetched by the other.
         const request = new there.Request('http://' + host, { method: 'POST', body: 'c', dispatcher })
         const kept = await here.fetch(request)
         report(name, await first.text(), await plain.text(), await kept.text(), seen)
@@ -270,7 +270,7 @@ describe('a copy that was imported beside one that was required', () => {
     const kinds = lines.match(
       /(connecting to|connected to|sending request|received response|trailers received)/g,
     )
-    // Two requests, each with a connection of its own.
+    // Two requests, each with a separate connection.
     assert.deepEqual(
       kinds.toSorted(),
       ['connected to', 'connecting to', 'received response', 'sending request', 'trailers received'].flatMap(

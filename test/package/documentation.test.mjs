@@ -1,5 +1,5 @@
-// Every public name, and every member of the public types, says what it is: editors show it. Reads the
-// declarations of the package as text, as tsc writes them: four spaces for each level.
+// Every public name, and every member of the public types, has a comment, which editors show. Reads the declarations of
+// the package as text, as tsc writes them: four spaces for each level.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,10 +12,10 @@ const DECLARATION =
   /^export (?:declare )?(?:abstract )?(class|interface|type|const|let|function|namespace) (\w+)/
 const MEMBER =
   /^ {4}(?:(?:static|readonly|abstract|override|get|set|declare|async) )*(\[[\w.]+\]|\w+)\??[:(<;]/
-/** What a subclass of a user never sees, and what explains itself. */
+/** Members that are invisible to a user's subclass or self-explanatory. */
 const EXEMPT = /^ {4}(?:#|_|private |protected |constructor\(|(?:(?:get|static|readonly) )*\[Symbol\.)/
 
-/** Typed here, explained by the runtime. */
+/** Typed here, documented by the runtime. */
 const INHERITED = new Set([
   'on',
   'once',
@@ -47,7 +47,7 @@ describe('the documentation in the declarations', () => {
     const checked = withParents(types, places)
     const speaks = (key, member) => {
       const { members, parents } = types.get(key) ?? { members: [], parents: [] }
-      // Editors show what the member of a parent says when one that replaces it is silent.
+      // Editors show the comment of the overridden member if the overriding one has none.
       return (
         members.some(({ name, comment }) => name === member && comment) ||
         parents.some((parent) => speaks(parent, member))
@@ -80,7 +80,7 @@ function publicNames(dist) {
   return places
 }
 
-/** What a file imports, and what it exports from elsewhere. */
+/** The imports and re-exports of a file. */
 function namesIn(file) {
   return [...readFileSync(file, 'utf8').matchAll(FROM)].flatMap(([whole, , list, path]) =>
     (list ?? '')
@@ -121,7 +121,7 @@ function isDocumented(file, name) {
   return declarationsOf(lines, name).some((at) => hasComment(lines, at))
 }
 
-/** Classes and interfaces, public or not, with their members and those whose names stand in front of their body. */
+/** Classes and interfaces, public or not, with their members and the types named in their header. */
 function typesIn(dist) {
   const types = new Map()
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
@@ -149,7 +149,7 @@ function keyOf({ file, name }) {
   return `${file} ${name}`
 }
 
-/** What a word in a file speaks of. */
+/** The declaration that a name in a file refers to. */
 function meant(file, word) {
   const from = namesIn(file).find(({ as }) => as === word)
   return from === undefined
@@ -157,7 +157,7 @@ function meant(file, word) {
     : declaration(join(file, '..', `${from.path}.d.cts`), from.name)
 }
 
-/** Overloads, and a setter behind its getter, share the comment of the first. */
+/** Overloads, and a setter after its getter, share the comment of the first. */
 function membersBehind(lines, start) {
   const members = []
   for (let at = start + 1; at < lines.length && lines[at] !== '}'; at++) {
@@ -167,7 +167,7 @@ function membersBehind(lines, start) {
   return members
 }
 
-/** What a public class inherits from an internal one is public, too. */
+/** Members that a public class inherits from an internal one are public, too. */
 function withParents(types, places) {
   const all = new Set()
   const add = (key) => {

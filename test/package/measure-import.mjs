@@ -1,6 +1,6 @@
-// What loading costs: time, and memory above that of the runtime alone; of both builds in `dist`, and of undici.
+// The cost of loading: time, and memory above that of the runtime alone; of both builds in `dist`, and of undici.
 // Usage: node test/package/measure-import.mjs [runs] [path of a node]
-// Each run is a process of its own; the candidates take turns, so that a busy machine is unfair to none.
+// Each run is a separate process; the candidates take turns, so that a busy machine affects all equally.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// The library as its users get it: packed from `dist`, which `npm run build` has made, and installed into a
-// temporary folder, which is gone when the tests are done.
+// The library as its users get it: packed from `dist`, the output of `npm run build`, and installed into a temporary
+// folder, which is removed after the tests.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Packs and installs; what was packed, and where it is. */
+/** Packs and installs the package; returns its contents and its location. */
 export function usePackage({ after }) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'ventuno-package-')))
   after(() => rmSync(home, { recursive: true, force: true }))
@@ -27,7 +27,7 @@ function npm(folder, ...words) {
   return run('npm', words, { cwd: folder, shell: process.platform === 'win32' })
 }
 
-/** Milliseconds that no program here needs. */
+/** Timeout in milliseconds, far above the needs of any program here. */
 const PATIENCE = 120_000
 
 /** Standard output of a program that must succeed. */
@@ -41,7 +41,7 @@ export function run(program, words, options = {}) {
   return stdout
 }
 
-/** Standard output of a script of this text in the folder where the package is installed. */
+/** Standard output of a script with this text in the folder where the package is installed. */
 export function runScript(app, name, text, options = {}) {
   writeFileSync(join(app, name), text)
   return run(process.execPath, [name], { cwd: app, ...options }).trim()

@@ -1,4 +1,4 @@
-// The tools that programs are tested with load the package, make requests, and replace what it exports.
+// Common test runners load the package, make requests, and replace its exports.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { root, run, runScript, usePackage } from './packed.mjs'
 
 const tools = join(root, 'test', 'package', 'node_modules')
 
-/** What a program does with the package, as a CommonJS module that the tests load. */
+/** A program that uses the package, as a CommonJS module that the tests load. */
 const PROGRAM = `
 const { Client, fetch, H2CClient, request } = require('ventuno')
 exports.requests = async (origin, h2c) => {
@@ -25,7 +25,7 @@ exports.requests = async (origin, h2c) => {
 exports.status = async (url) => (await require('ventuno').request(url)).statusCode
 `
 
-/** In the language of Jest, which Vitest speaks as well. */
+/** With the API of Jest, which Vitest shares. */
 const TESTS = `
 const origins = async (use) => {
   const echo = (request, response) => request.pipe(response)
@@ -160,7 +160,7 @@ describe('test runners', () => {
     return outcome([join(tools, name, 'bin', 'jest.js'), ...words])
   }
 
-  /** Everything it wrote; it must have been content. */
+  /** Its whole output; it must have succeeded. */
   const outcome = (words) => {
     const quoted = [process.execPath, ...words].map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
     return run('sh', ['-c', `${quoted.join(' ')} 2>&1`], {

@@ -1,11 +1,11 @@
-// Every type name of undici's that concerns something the package has is there too, under the same name.
+// Every type name of undici exists here under the same name, unless the package lacks the feature.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import ts from 'typescript'
 import { root, usePackage } from './packed.mjs'
 
-/** Namespaces and types of undici for what the package does not have. Whatever else is missing is a mistake. */
+/** Namespaces and types of undici for features that the package lacks. Any other missing name is a mistake. */
 const ABSENT = new Set([
   // Classes and functions that are not part of it.
   ...['CacheStorage', 'Cache', 'CacheQueryOptions', 'MultiCacheQueryOptions'],
@@ -30,7 +30,7 @@ describe('the names of types', () => {
   })
   const checker = program.getTypeChecker()
 
-  /** Top-level names, and `Name.Member` for what is in a namespace of that name. */
+  /** Top-level names, and `Name.Member` for members of a namespace. */
   const namesIn = (file) => {
     const names = new Map()
     for (const symbol of exportsOf(checker.getSymbolAtLocation(program.getSourceFile(file)))) {
@@ -47,7 +47,7 @@ describe('the names of types', () => {
       : []
   const resolved = (symbol) =>
     symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
-  /** A namespace without values is one, too. */
+  /** A namespace without values counts, too. */
   const isType = ({ flags }) => (flags & (ts.SymbolFlags.Type | ts.SymbolFlags.NamespaceModule)) !== 0
 
   test('all that are for something that is exported are exported', () => {
@@ -56,7 +56,7 @@ describe('the names of types', () => {
     for (const [name, symbol] of undici) {
       if (!isType(symbol) || own.has(name) || ABSENT.has(name)) continue
       const [space, member] = name.split('.')
-      // A value that is not there takes its types along.
+      // A missing value has no types, either.
       const isValue = (symbol.flags & ts.SymbolFlags.Value) !== 0
       if (member === undefined ? isValue : !own.has(space)) continue
       missing.push(name)

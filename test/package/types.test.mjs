@@ -1,4 +1,4 @@
-// What two tools that look for mistakes in packages have to say.
+// The verdict of two tools that find mistakes in packages.
 import assert from 'node:assert/strict'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { root, run, usePackage } from './packed.mjs'
 
-/** Programs written for undici, of which only the import was changed. */
+/** Programs written for undici, with only the import changed. */
 const SAMPLES = ['undici-user', 'proxy-plugin', 'search-transport', 'bot-rest', 'telemetry']
 
 const COMPILERS = {
@@ -16,7 +16,7 @@ const COMPILERS = {
   5: join(root, 'test', 'package', 'node_modules', 'typescript', 'bin', 'tsc'),
 }
 
-/** What a program may be compiled with; `kinds` are the extensions of the importers. */
+/** Compiler settings of a program; `kinds` are the extensions of the importers. */
 const RESOLUTIONS = {
   node16: { module: 'node16', kinds: ['mts', 'cts'] },
   nodenext: { module: 'nodenext', kinds: ['mts', 'cts'] },
@@ -69,11 +69,11 @@ describe('the package as tools see it', () => {
     run(process.execPath, [compiler, '-p', project], { cwd: app })
   }
 
-  // That the samples are what undici's users write is for undici's types to say.
+  // Undici's own types confirm that the samples are valid code for undici.
   test('programs written for undici compile with the types of undici', () => {
     const undici = join(root, 'test', 'package', 'node_modules', 'undici')
     symlinkSync(undici, join(app, 'node_modules', 'undici'), 'junction')
-    // Its declarations need a newer library than they say.
+    // Its declarations need a newer library than they declare.
     compile('undici', COMPILERS[7], ['mts'], { module: 'nodenext', skipLibCheck: true })
   })
 

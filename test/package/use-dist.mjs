@@ -1,5 +1,5 @@
-// With `--import` of this file, what imports `src/index.ts` gets the build in `dist`: so the tests of the public
-// interface are run on what is published (`npm run test:dist`).
+// With `--import` of this file, imports of `src/index.ts` resolve to the build in `dist`, so that the tests of the
+// public interface run on the published code (`npm run test:dist`).
 import { register } from 'node:module'
 
 const source = new URL('../../src/index.ts', import.meta.url).href
