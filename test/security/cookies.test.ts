@@ -1,4 +1,4 @@
-/** Cookies are read as they came and written as they were meant. */
+/** Cookies are read as received and written as intended. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
@@ -71,7 +71,7 @@ test('tough-cookie CVE-2023-26136: names of Object.prototype are names like othe
 })
 
 test('CVE-2023-24807 and its class: cookies are read in linear time', () => {
-  // Where a pattern backtracks, this does not come back.
+  // With a backtracking pattern, this would not return.
   const blanks = ' \t'.repeat(500_000)
   const cookies = getCookies(new Headers({ cookie: `a=1;${blanks};${'='.repeat(100_000)};b=2` }))
   assert.deepEqual([cookies['a'], cookies['b']], ['1', '2'])

@@ -1,4 +1,4 @@
-/** A request goes to the origin it was meant for, whatever its path, a redirect or the environment say. */
+/** A request goes to its intended origin, whatever its path, a redirect or the environment contains. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import http from 'node:http'

@@ -1,4 +1,4 @@
-/** SECURITY.md says what the code does: its table of limits, and where its links lead. */
+/** SECURITY.md matches the code: its table of limits is correct, and its links lead to existing files. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ const root = new URL('../../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 const policy = read('SECURITY.md')
 
-/** `10_000`, `10e3`, `256 * 1024` and `2 ** 31 - 1` are how constants are written. */
+/** Constants are written as `10_000`, `10e3`, `256 * 1024` or `2 ** 31 - 1`. */
 function evaluated(expression: string): number {
   assert.match(expression, /^[\d_e *+-]+$/)
   return Number(new Function(`return ${expression}`)())

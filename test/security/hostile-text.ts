@@ -1,9 +1,9 @@
-/** Text that would end a line, a field or a name if it reached the wire as it is. */
+/** Text that would end a line, a field or a name if it reached the wire unchanged. */
 
-/** What an attacker would like to see as a line of its own. */
+/** The line that an attacker tries to inject. */
 export const INJECTED = 'x-injected: yes'
 
-/** Appended to an innocent value. The wide ones become CR and LF when a string is cut down to latin1. */
+/** Appended to an innocent value. The wide ones become CR and LF when a string is truncated to latin1. */
 export const LINE_BREAKS: readonly string[] = [
   `\r\n${INJECTED}`,
   `\n${INJECTED}`,
@@ -15,12 +15,12 @@ export const LINE_BREAKS: readonly string[] = [
   '\x7f',
 ]
 
-/** An object that is harmless to look at and hostile as a string. */
+/** An object that looks harmless and is hostile as a string. */
 export function disguised(text: string): { toString(): string } {
   return { toString: () => text }
 }
 
-/** Says something else each time it is asked. */
+/** Returns something else each time. */
 export function turncoat(first: string, later: string): { readonly value: string; readonly reads: number } {
   let reads = 0
   return {

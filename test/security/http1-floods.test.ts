@@ -1,4 +1,4 @@
-/** An HTTP/1.1 server that sends without end is cut off at a known limit. */
+/** An HTTP/1.1 server that sends endlessly is cut off at a known limit. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
@@ -15,12 +15,12 @@ interface Flood {
   readonly opening: string
   /** Sent again and again. */
   readonly wave: string
-  /** Most bytes that go out before the client has to be gone. */
+  /** Maximum number of bytes before the client must have closed. */
   readonly within: number
   readonly error: abstract new (...args: never[]) => Error
 }
 
-/** Sends the wave until the client closes. Fails when that takes too much of it. */
+/** Sends the wave until the client closes. Fails if that takes too many bytes. */
 async function flood(
   t: TestContext,
   { opening, wave, within, error }: Flood,

@@ -1,4 +1,4 @@
-/** An HTTP/2 server that makes work without end is cut off at a known limit, and the error names it. */
+/** An HTTP/2 server that causes endless work is cut off at a known limit, and the error names it. */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { after, before, describe, mock, type TestContext, test } from 'node:test'
@@ -46,17 +46,17 @@ const EMPTY = Buffer.alloc(0)
 const ALTSVC = 10
 const ORIGIN = 12
 const UNKNOWN = 200
-/** Bytes that come and are read at once. */
+/** Bytes that arrive and are read at once. */
 const SHORT = 4096
 
 const get = (client: Client): Promise<string> =>
   client.request({ path: '/', method: 'GET' }).then(({ body }) => body.text())
 
-/** As many of a frame as are wanted, in one piece. */
+/** A frame repeated, in one piece. */
 const repeated = (count: number, frame: Buffer): Buffer => Buffer.concat(Array<Buffer>(count).fill(frame))
 
 interface Attack {
-  /** What the server says while a request waits for its answer. */
+  /** The server's bytes while a request waits for its response. */
   readonly says: (id: number, peer: H2Peer) => Buffer
   /** The code of our GOAWAY, and of the failure. */
   readonly code: number
@@ -64,11 +64,11 @@ interface Attack {
   readonly options?: ClientOptions
 }
 
-/** Budgets hold for a span of time: on a slow machine a flood would need more than one. */
+/** Budgets apply per span of time: on a slow machine a flood would need more than one. */
 before(() => mock.method(performance, 'now', () => 1000))
 after(() => mock.restoreAll())
 
-/** The attack costs the connection and its request, says why to both sides, and harms nothing after it. */
+/** The attack costs the connection and its request, both sides get the reason, and later requests are unharmed. */
 async function costsTheConnection(t: TestContext, { says, code, message, options }: Attack): Promise<void> {
   const { client, server } = await startH2Pair(t, options)
   const asked = get(client)
@@ -83,7 +83,7 @@ async function costsTheConnection(t: TestContext, { says, code, message, options
   const bytes = says(id, peer)
   peer.socket.write(bytes)
   await failed
-  // Behind more than it reads, a reset of the transport may overtake it.
+  // If the client does not read everything, a reset of the transport may overtake it.
   if (bytes.length < SHORT) {
     assert.equal((await peer.frame(GOAWAY)).payload.readUInt32BE(4), code)
   }
@@ -96,7 +96,7 @@ async function costsTheConnection(t: TestContext, { says, code, message, options
   assert.equal(await honest, 'ok')
 }
 
-/** The attack fails its own request and no other; the connection lives on. */
+/** The attack fails only its own request; the connection continues. */
 async function costsTheStream(
   t: TestContext,
   error: object,
@@ -223,7 +223,7 @@ describe('floods of frames', () => {
     const ended = serve(peer, (id) => peer.socket.write(answer(id))).then(() => {
       over = true
     })
-    // Whoever had not left yet when it was over goes to a new connection.
+    // Requests that were not sent before the end go to a new connection.
     void server.accept().then((other) => serve(other, (id) => other.respond(id)))
     await first
     while (!over) await Promise.all(Array.from({ length: 100 }, ask))
@@ -363,7 +363,7 @@ describe('header blocks', () => {
 
   test('CVE-2025-59465: malformed HEADERS neither throw nor leak', async (t) => {
     const BAD: readonly (readonly [Buffer, number, number])[] = [
-      // An index that is not there, an integer without end, Huffman code that ends wrong, a table update too large.
+      // A missing index, an endless integer, invalid Huffman padding, a table update that is too large.
       [Buffer.from([0xff, 0x80, 0x80, 0x01]), FLAG_END_HEADERS, COMPRESSION_ERROR],
       [
         Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
@@ -488,7 +488,7 @@ describe('the rules of the protocol', () => {
     const { signal } = controller
     const first = get(client)
     const peer = await server.accept()
-    // An answer without content: the client has the settings of the server by then.
+    // A response without content: by then, the client has the settings of the server.
     peer.head((await peer.request()).id, 204, [], true)
     await first
     const stuck = assert.rejects(client.request({ path: '/', method: 'POST', body: source, signal }), {
@@ -501,7 +501,7 @@ describe('the rules of the protocol', () => {
     assert.equal(await beside, 'ok')
     await peer.settled()
     assert.deepEqual(peer.pending(DATA, id), [])
-    // What the engine holds, and what a Readable of objects reads ahead.
+    // The engine's buffer, and the read-ahead of a Readable in object mode.
     assert.ok(read <= SEND_HIGH_WATER + 20 * 16_384, `${read} bytes read`)
     controller.abort()
     await stuck

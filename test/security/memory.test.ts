@@ -1,4 +1,4 @@
-/** What a response may make us hold, and what of our memory it may show: its own bytes, as far as somebody takes them. */
+/** Memory that a response may occupy or reveal: only its own bytes, and only as fast as they are read. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
@@ -21,7 +21,7 @@ describe('CVE-2024-24750: bodies that nobody reads', () => {
     await say(`${HEAD}content-length: ${MEGABYTE}\r\n\r\n`)
     const { body } = await asked
     for (let i = 0; i < 64; i++) await say('a'.repeat(MEGABYTE / 64))
-    // What was not taken stays with the socket, which stops asking its peer for more.
+    // Unread data stays in the socket, which stops reading from its peer.
     assert.equal(sockets[0]!.isPaused(), true)
     assert.ok(sockets[0]!.readableLength > MEGABYTE / 2, `${sockets[0]!.readableLength} bytes`)
     assert.equal((await body.text()).length, MEGABYTE)
@@ -73,7 +73,7 @@ describe('content codings', () => {
 })
 
 test('CVE-2023-24807, ws CVE-2021-32640: what a peer or a caller says is read in linear time', async (t) => {
-  // Each of these takes minutes where a pattern backtracks.
+  // Each of these would take minutes with a backtracking pattern.
   const { client, server } = await startPair(t, { maxHeaderSize: 8 * MEGABYTE })
   const blanks = `a${' \t'.repeat(MEGABYTE / 2)}a`
   const asked = client.request({ path: '/', method: 'GET', headers: { 'x-a': blanks } })

@@ -1,8 +1,8 @@
 /**
- * Runs in a process of its own: sends the same requests again and again, each time with another property on
- * `Object.prototype`, and prints which of them were not answered as without it.
+ * Runs in a separate process: sends the same requests repeatedly, each time with another property on
+ * `Object.prototype`, and prints which of them were answered differently.
  *
- * Arguments: the ports of an HTTP/1.1, an HTTP/2 cleartext and an HTTPS server that answer with what they saw.
+ * Arguments: the ports of an HTTP/1.1, an HTTP/2 cleartext and an HTTPS server that answer with the request they saw.
  */
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
@@ -17,13 +17,13 @@ const secure = `https://localhost:${securePort}`
 const hostile = (): never => {
   throw new Error('the polluted function was called')
 }
-/** For names that are also those of events: the runtime takes what it finds there for a listener. */
+/** For names that are also event names: the runtime would treat the value as a listener. */
 const refusing = (...args: unknown[]): void => {
   const callback = args.at(-1)
   if (typeof callback === 'function') callback(new Error('the polluted function was called'))
 }
 
-/** Every name that some layer reads an option by, with a value that would show. */
+/** Every option name that some layer reads, with a value that would have a visible effect. */
 const OF_REQUESTS: Readonly<Record<string, unknown>> = {
   path: '/evil',
   method: 'DELETE',
@@ -93,7 +93,7 @@ const OF_DISPATCHERS: Readonly<Record<string, unknown>> = {
   idleTimeout: 1,
 }
 
-/** Who is trusted, who we are, where it goes. */
+/** Trust, identity and destination. */
 const OF_CONNECTIONS: Readonly<Record<string, unknown>> = {
   servername: 'evil.test',
   signal: AbortSignal.abort(),
@@ -152,7 +152,7 @@ async function use<T extends { destroy(): Promise<void> }>(
   }
 }
 
-/** Options as most programs write them: only what the request needs. */
+/** Options as most programs write them: the minimum for the request. */
 const get = (): { path: string; method: string } => ({ path: '/right', method: 'GET' })
 
 const EXCHANGES: Readonly<Record<string, () => Promise<string>>> = {
@@ -245,7 +245,7 @@ for (const [pollution, exchanges] of [
   [OF_CONNECTIONS, TO_CONNECTIONS],
 ] as const) {
   for (const [name, value] of Object.entries(pollution)) {
-    // As an assignment makes it.
+    // As a plain assignment defines it.
     Object.defineProperty(Object.prototype, name, {
       value,
       writable: true,

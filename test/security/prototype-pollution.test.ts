@@ -1,4 +1,4 @@
-/** What somebody has put on `Object.prototype` is no option of ours, and what a peer sends never gets there. */
+/** Properties of `Object.prototype` are never options, and data from a peer never reaches it. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import http from 'node:http'
@@ -14,7 +14,7 @@ import { authority, localhost } from '../support/certificates.ts'
 import { startH2Pair } from '../support/h2-server.ts'
 import { OK, startPair } from '../support/scripted-client.ts'
 
-/** Answers with the request as it was seen. */
+/** Answers with the request that it saw. */
 function echo(request: http.IncomingMessage, response: http.ServerResponse): void {
   let body = ''
   request.on('data', (chunk) => {

@@ -1,4 +1,4 @@
-/** Credentials are sent where they belong, and said nowhere else. */
+/** Credentials are sent only where they belong, and never printed. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { before, describe, test } from 'node:test'
@@ -30,7 +30,7 @@ describe('CVE-2026-48615: credentials in errors, in debug output and in what is 
     assert.ok(said.some((text) => text.includes('other side closed')))
     assert.ok(said.some((text) => text.includes('ECONNREFUSED')))
     assert.ok(said.some((text) => text.includes('HPE_')))
-    // Where the request went is told: only what must not be told is left out.
+    // The destination is printed: only secrets are omitted.
     assert.ok(said.some((text) => text.includes('http://elsewhere.test/path')))
     assert.ok(said.some((text) => text.includes('target.test:443')))
     for (const text of said) assert.doesNotMatch(text, SECRETS)
@@ -40,7 +40,7 @@ describe('CVE-2026-48615: credentials in errors, in debug output and in what is 
     const lines = debugOutput.filter((line) => /^(CORE|FETCH|WEBSOCKET) /.test(line))
     assert.ok(lines.length > 100)
     for (const line of lines) {
-      // A request is printed with its query, as it was asked for; the one in these requests is a secret.
+      // Debug output prints a request with its query, which is a secret in these requests.
       assert.doesNotMatch(line.replaceAll(/[?#](key=)?s3cr3t/g, ''), SECRETS)
     }
   })

@@ -1,4 +1,4 @@
-/** Nothing that a caller passes on from outside can add a line, a field or a request to what is sent. */
+/** No external input that a caller passes on can add a line, a field or a request to the output. */
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, type TestContext, test } from 'node:test'
@@ -25,7 +25,7 @@ import { disguised, LINE_BREAKS, turncoat } from './hostile-text.ts'
 
 type Attack = (client: Client) => Promise<unknown>
 
-/** Sends what is honest behind the attacks, and returns everything that the server has ever seen, as text. */
+/** Sends honest requests after the attacks, and returns everything that the server has seen, as text. */
 type Watch = (t: TestContext) => Promise<{ client: Client; seen(): Promise<string> }>
 
 const overHttp1: Watch = async (t) => {
@@ -107,7 +107,7 @@ describe('CVE-2022-31150: CRLF in header names, values, path or method', () => {
   })
 
   refuses('path', function* () {
-    // DEL ends nothing, and may stand in a request target.
+    // DEL ends nothing, and is allowed in a request target.
     const breaks = LINE_BREAKS.filter((text) => text !== '\x7f')
     for (const text of [...breaks, ' HTTP/1.1\r\nx: y', ' ', '\t', '\u2028']) {
       yield (client) => ask(client, { path: `/a${text}` })

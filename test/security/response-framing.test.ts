@@ -1,6 +1,6 @@
 /**
- * A response that two parties could read differently is not read at all: it fails its request, and its
- * connection carries nothing more.
+ * A response that two parties could read differently is not read at all: it fails its request, and its connection is not
+ * used again.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -10,10 +10,10 @@ import { OK, startPair } from '../support/scripted-client.ts'
 
 const HEAD = 'HTTP/1.1 200 OK\r\n'
 
-/** The body of the response to a GET that is answered with these bytes. */
+/** The response body of a GET that is answered with these bytes. */
 type Answers = readonly (readonly [what: string, bytes: string])[]
 
-/** Each answer fails its request with a parser error and costs its connection; the one after is not harmed. */
+/** Each response fails its request with a parser error and costs its connection; the next request is not affected. */
 function refused(title: string, answers: Answers): void {
   test(title, async (t) => {
     const { client, server } = await startPair(t)
@@ -101,7 +101,7 @@ test("CVE-2020-8287: chunked announced twice is read once, and what follows it i
     connection.send(`${HEAD}${field}\r\n\r\n2\r\nok\r\n0\r\n\r\n${HEAD}content-length: 7\r\n\r\nfoisted`)
     assert.equal(await (await asked[0]!).body.text(), 'ok', field)
     await connection.closed()
-    // The one behind it goes to a connection of its own.
+    // The next one goes to a new connection.
     const next = await server.accept()
     await next.head()
     next.send(`${HEAD}connection: close\r\ncontent-length: 4\r\n\r\nmine`)

@@ -1,4 +1,4 @@
-/** A response answers the request it was sent for, or nobody; and a request is sent once, or provably not at all. */
+/** A response answers its own request or none; and a request is sent once, or provably not at all. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
@@ -71,7 +71,7 @@ describe('CVE-2026-6733, GHSA-35p6-xmwp-9g52, CVE-2026-48931: response queue poi
 
   test('with pipelining, a response too many answers nobody', async (t) => {
     const { client, server } = await startPair(t, { pipelining: 3 })
-    // Only HEAD does not hold back what follows.
+    // Only HEAD does not hold back later requests.
     const send = (path: string): Promise<string> =>
       client.request({ path, method: 'GET', blocking: false }).then(({ body }) => body.text())
     const asked = [send('/1'), send('/2')]
@@ -134,7 +134,7 @@ describe('CVE-2026-6733, GHSA-35p6-xmwp-9g52, CVE-2026-48931: response queue poi
     const second = client.request({ path: '/2', method: 'GET' })
     await peer.request()
     const failed = assert.rejects(second, errors.SocketError)
-    // Of a stream that has ended, in both directions: RFC 9113 §5.1 makes it an error of the connection.
+    // For a stream that has ended in both directions: RFC 9113 §5.1 makes it a connection error.
     peer.send(DATA, 1, id, Buffer.from('poison'))
     await failed
     await peer.closed()

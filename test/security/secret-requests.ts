@@ -1,6 +1,6 @@
 /**
- * Runs in a process of its own: sends requests that carry secrets, most of which fail, and prints everything
- * that a program could write down about them.
+ * Runs in a separate process: sends requests that carry secrets, most of which fail, and prints everything that a program
+ * could log about them.
  */
 import net from 'node:net'
 import { inspect } from 'node:util'
@@ -30,7 +30,7 @@ const USERINFO = `${USER}:${PASSWORD}@`
 
 const said: string[] = []
 
-/** In every way in which an error, or anything else, is usually printed. */
+/** Prints a value in all the usual ways. */
 function printed(value: unknown): void {
   said.push(inspect(value, { depth: 10 }), String(value))
   said.push(
@@ -48,7 +48,7 @@ async function failing(ask: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Answers with these bytes, or hangs up. */
+/** Answers with these bytes, or closes. */
 async function serving(answer: string | null): Promise<{ port: number; close(): void }> {
   const server = net.createServer((socket) => {
     socket.on('error', () => {})
@@ -64,7 +64,7 @@ const servers = [
   await serving('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort'),
   await serving('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n'),
 ]
-// Nobody listens there any more.
+// There is no listener any more.
 const closed = await serving(null)
 closed.close()
 
@@ -80,7 +80,7 @@ for (const { port } of [...servers, closed]) {
   for (const client of clients) {
     client.on('error', printed)
     for (const event of ['disconnect', 'connectionError']) {
-      // The URL is the caller's own; what went wrong is ours.
+      // The URL is the caller's; the error is ours.
       client.on(event, (_url: URL, _targets: unknown, error: Error) => printed(error))
     }
     const common = { origin: url, headers: SECRET_HEADERS }

@@ -1,4 +1,4 @@
-/** Who the server is, is checked on every connection, with the options that were given and no others. */
+/** The identity of the server is checked on every connection, with exactly the given options. */
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ holdTlsSessions()
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
-/** Every name is this machine. */
+/** Every name resolves to this machine. */
 const lookup: LookupFunction = (_name, options, callback) => {
   if (options.all) callback(null, [{ address: '127.0.0.1', family: 4 }])
   else callback(null, '127.0.0.1', 4)
@@ -31,13 +31,13 @@ const lookup: LookupFunction = (_name, options, callback) => {
 
 interface SecureServer {
   readonly port: number
-  /** For each connection that has spoken: the name it asked for, and whether it resumed a session. */
+  /** For each connection that has sent something: its server name, and whether it resumed a session. */
   readonly visits: {
     readonly name: string | false
     readonly resumed: boolean
     readonly client: string | undefined
   }[]
-  /** TCP connections that are open. */
+  /** Open TCP connections. */
   readonly open: ReadonlySet<net.Socket>
 }
 
@@ -64,7 +64,7 @@ async function startSecureServer(t: TestContext, options: TlsOptions = localhost
   return { port: (server.address() as AddressInfo).port, visits, open }
 }
 
-/** One request on a connection of its own. */
+/** One request on a separate connection. */
 async function visit(dispatcher: Dispatcher, origin: string, options: object = {}): Promise<void> {
   const { body } = await dispatcher.request({ origin, path: '/', method: 'GET', reset: true, ...options })
   await body.text()
@@ -177,7 +177,7 @@ describe('CVE-2026-48618: Unicode dots and the depth of a wildcard', () => {
 describe('CVE-2026-48934: a TLS session is resumed for the same host, port and identity only', () => {
   const resumed = (server: SecureServer): boolean[] => server.visits.map((one) => one.resumed)
 
-  // The cache holds sessions weakly: these tests are not about what the garbage collector does meanwhile.
+  // The cache holds sessions weakly: these tests must not depend on the garbage collector.
   const held: Buffer[] = []
   const hold = (message: unknown): void => {
     const { socket } = message as { socket: TLSSocket }

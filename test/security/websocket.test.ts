@@ -1,4 +1,4 @@
-/** A WebSocket server can neither fill the memory, nor end the process, nor make us say what was not meant. */
+/** A WebSocket server can neither fill the memory, nor end the process, nor inject anything into our output. */
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
@@ -25,7 +25,7 @@ const PART = { fin: false }
 const compressed = (bytes: Buffer): Buffer =>
   deflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -4)
 
-/** What the server says costs it the connection, with this close frame; the program hears of it once. */
+/** The server's bytes end the connection with this close frame; the program is notified once. */
 async function cutOff(
   t: TestContext,
   sent: string,
@@ -99,7 +99,7 @@ describe('limits of a message', () => {
       serverFrame(CONTINUATION, 'x'),
     )
     const [data] = (await message) as [ArrayBuffer]
-    // Exactly as large as the message: nothing beside it can be read through it.
+    // Exactly as large as the message: it reveals no other memory.
     assert.equal(data.byteLength, count)
     assert.equal(Buffer.from(data).toString(), 'x'.repeat(count))
   })
@@ -189,7 +189,7 @@ describe('values of the peer', () => {
   })
 
   test('ws CVE-2021-32640: fields of the handshake are read in linear time', async (t) => {
-    // Where a pattern backtracks, this does not come back.
+    // With a backtracking pattern, this would not return.
     for (const name of ['sec-websocket-protocol', 'sec-websocket-extensions']) {
       const raw = await startRawServer(t, {
         answer: (_, accept) =>
@@ -239,7 +239,7 @@ describe('floods of control frames', () => {
     const raw = await startRawServer(t)
     const [socket, peer] = await raw.pair()
     peer.socket.pause()
-    // More than the buffers of the system take: 16 MB of answers, if all were given.
+    // More than the system's buffers hold: 16 MB of pongs if all were answered.
     const flood = Buffer.concat(Array<Buffer>(120_000).fill(serverFrame(PING, Buffer.alloc(125))))
     const done = messages(socket, 1)
     peer.send(flood, serverFrame(PING, 'last'), serverFrame(TEXT, 'done'))
