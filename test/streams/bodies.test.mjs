@@ -49,7 +49,7 @@ function form() {
   return made
 }
 
-/** What a server finds in a form: the size of each file, the text of each field. */
+/** The content of a form at the server: the size of each file, the text of each field. */
 async function partsOf(bytes, headers) {
   const parts = {}
   const parser = busboy({ headers })
@@ -68,7 +68,7 @@ async function partsOf(bytes, headers) {
 
 const FORM_PARTS = { text: 'grün', bytes: 2, file: CONTENT.length, late: CONTENT.length }
 
-/** The stream of a file within a form that came over the wire. */
+/** The stream of a file within a received form. */
 async function fileOfForm() {
   const source = form()
   const parser = busboy({ headers: source.getHeaders() })
@@ -81,7 +81,7 @@ async function fileOfForm() {
   })
 }
 
-/** Another server's response, which goes into a form. */
+/** Another server's response, which becomes part of a form. */
 async function formWithResponse(t) {
   const server = http.createServer((_request, response) => {
     Readable.from(PIECES).pipe(response)
@@ -136,7 +136,7 @@ async function whole(bytes) {
   assert.equal(bytes.equals(CONTENT), true)
 }
 
-/** The name, how it is made, the headers it goes with, and what must be true of what arrived. */
+/** The name, how to create it, its headers, and the check of the received body. */
 const KINDS = [
   ['form-data', form, async (bytes, headers) => assert.deepEqual(await partsOf(bytes, headers), FORM_PARTS)],
   [

@@ -1,6 +1,6 @@
 /**
- * A real consumer of the diagnostics channels: the OpenTelemetry instrumentation for undici, unchanged. It
- * finds requests by the names of the channels alone.
+ * A real consumer of the diagnostics channels: the unchanged OpenTelemetry instrumentation for undici. It finds requests
+ * only by the names of the channels.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -95,7 +95,7 @@ for (const wire of WIRES) {
         'http.response.header.x-answer': ['a', 'b'],
         'http.response.status_code': 201,
       })
-      // The instrumentation goes by ALPN, so it takes cleartext HTTP/2 for HTTP/1.1.
+      // The instrumentation relies on ALPN, so it reports cleartext HTTP/2 as HTTP/1.1.
       if (wire.name !== 'h2c') assert.equal(version, wire.multiplexes ? '2' : '1.1')
     })
 

@@ -1,5 +1,5 @@
-// How the REST part of a bot's library is written for undici: `request()` behind the face of `fetch`, types taken
-// from signatures, a dispatcher for all. Compiled, never run; against undici's own types, too.
+// Like the REST part of a bot library for undici: `request()` with the interface of `fetch`, types inferred from
+// signatures, one shared dispatcher. Compiled, never run; also against undici's own types.
 import type { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import {

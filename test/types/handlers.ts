@@ -22,7 +22,7 @@ const newer: DispatchHandler = {
     const contextIs: Equal<typeof context, unknown> = true
     void contextIs
     controller.abort()
-    // @ts-expect-error: it tells, it is not told
+    // @ts-expect-error: a property to read, not to set
     controller.aborted = true
   },
   onResponseStart: (_controller, statusCode, headers, statusText) =>
@@ -65,7 +65,7 @@ client.compose([tagging] as const)
 // @ts-expect-error: no interceptor
 client.compose('tagging')
 
-/** All that is needed for the other five methods. */
+/** The minimum for the other five methods. */
 export class Elsewhere extends Dispatcher {
   override dispatch(_opts: Dispatcher.DispatchOptions, handler: DispatchHandler): boolean {
     handler.onResponseError?.(null, new Error('nobody is here'))

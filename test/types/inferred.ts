@@ -1,4 +1,4 @@
-// What is inferred from signatures is the promise form, and options can be filled in. Compiled, never run.
+// Types inferred from signatures are those of the promise form, and options can be modified. Compiled, never run.
 import { promisify } from 'node:util'
 import type {
   Agent,
@@ -51,7 +51,7 @@ export const results: [
   Equal<Parameters<Dispatcher['close']>['length'], 0>,
 ] = [true, true, true, true, true, true, true, true, true, true, true, true, true]
 
-/** As the types of a mocked function are made. */
+/** Like the types of a mocked function. */
 type Mocked<T extends (...args: never[]) => unknown> = (
   implementation: (...args: Parameters<T>) => ReturnType<T>,
 ) => void
@@ -64,7 +64,7 @@ export function mocks(mockRequest: Mocked<typeof request>, mockClose: Mocked<Cli
 }
 export const wrapped: Promise<void> = promisify((done: (error: Error | null) => void) => done(null))()
 
-/** What a class around a client has. */
+/** Like a class that wraps a client. */
 export class Holder {
   readonly client!: Client
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-// The type of `opaque` goes through every method, and what a body gives is typed. Compiled, never run.
+// The type of `opaque` passes through every method, and the results of a body are typed. Compiled, never run.
 import { PassThrough } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import type { HeaderObject, ResponseData, Timings } from '../../src/index.ts'
@@ -67,7 +67,7 @@ export function callbacks(): void {
   })
   // @ts-expect-error: the factory must return a Writable
   client.stream(get, () => 'nowhere')
-  // @ts-expect-error: and at once
+  // @ts-expect-error: and synchronously
   client.stream(get, async () => new PassThrough())
   // @ts-expect-error: the handler must return a Readable
   client.pipeline(get, () => undefined)
@@ -80,7 +80,7 @@ export async function body(): Promise<void> {
   const bytes: Equal<Awaited<ReturnType<typeof body.bytes>>, Uint8Array<ArrayBuffer>> = true
   const buffer: Equal<Awaited<ReturnType<typeof body.arrayBuffer>>, ArrayBuffer> = true
   const web: Equal<typeof body.body, ReadableStream<Uint8Array>> = true
-  // @ts-expect-error: what came must be looked at before it is used
+  // @ts-expect-error: the result must be narrowed before it is used
   const { name } = await body.json()
   void [text, json, bytes, buffer, web, name]
 }

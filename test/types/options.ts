@@ -1,4 +1,4 @@
-// Options take what nobody will change: frozen objects, `as const`, readonly lists. Compiled, never run.
+// Options accept immutable values: frozen objects, `as const`, readonly lists. Compiled, never run.
 import { Readable } from 'node:stream'
 import {
   Agent,
@@ -69,7 +69,7 @@ export async function requests(): Promise<void> {
   await client.request({ ...options, body: 7 })
   // @ts-expect-error: no such kind of signal
   await client.request({ ...options, signal: {} })
-  // @ts-expect-error: an object is no header value
+  // @ts-expect-error: an object is not a header value
   await client.request({ ...options, headers: { a: {} } })
   // @ts-expect-error: only `raw`
   await client.request({ ...options, responseHeaders: 'cooked' })
@@ -77,6 +77,6 @@ export async function requests(): Promise<void> {
   new Client('http://a.test', { pipelines: 1 })
   // @ts-expect-error: a number
   new Client('http://a.test', { pipelining: '1' })
-  // @ts-expect-error: none of the known values
+  // @ts-expect-error: not one of the known values
   setCookie(new Headers(), { name: 'a', value: 'b', sameSite: 'Sometimes' })
 }

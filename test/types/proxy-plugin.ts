@@ -1,5 +1,5 @@
-// How a plugin that forwards requests is written for undici: options that are filled in, a dispatcher or options
-// for one, callbacks, handlers and interceptors. Compiled, never run; against undici's own types, too.
+// Like a plugin for undici that forwards requests: options filled in later, a dispatcher or options for one,
+// callbacks, handlers and interceptors. Compiled, never run; also against undici's own types.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
@@ -18,7 +18,7 @@ export interface ProxyOptions {
   globalAgent?: boolean
 }
 
-/** Options of a caller, with what the plugin wants. */
+/** The caller's options, with the plugin's additions. */
 function filledIn(given: Agent.Options & { timeout?: number }): Pool.Options & Agent.Options {
   const options: Agent.Options = { ...given }
   options.connections = options.connections || 128
@@ -70,7 +70,7 @@ export function forward(dispatcher: Dispatcher, from: IncomingMessage, to: Serve
   })
 }
 
-/** Passes on what comes, and may start again with less than it was told. */
+/** Forwards its calls, and may start again with fewer options. */
 export class Relay implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler
   #headers: IncomingHttpHeaders | null = null
@@ -118,7 +118,7 @@ export class Relay implements Dispatcher.DispatchHandler {
   }
 }
 
-/** An interceptor that changes what it is given. */
+/** An interceptor that changes its options. */
 export function tagged(name: string): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch =>
     function tag(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
@@ -135,7 +135,7 @@ export function composed(dispatcher: Dispatcher): Dispatcher.ComposedDispatcher 
   return dispatcher.compose(interceptors)
 }
 
-/** A dispatcher of one's own around another. */
+/** A custom dispatcher around another. */
 export class Counted extends Dispatcher {
   readonly #inner: Dispatcher
   count = 0

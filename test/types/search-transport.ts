@@ -1,5 +1,5 @@
-// How the transport of a search engine's client is written for undici: a Pool, a connector that looks at the
-// certificate, requests whose errors are translated. Compiled, never run; against undici's own types, too.
+// Like the transport of a search engine's client for undici: a Pool, a connector that inspects the certificate,
+// requests whose errors are translated. Compiled, never run; also against undici's own types.
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { buildConnector, type Dispatcher, errors, Pool } from '../../src/index.ts'
 
@@ -124,5 +124,5 @@ function translated(error: Error): Error {
   }
 }
 
-/** For a function that takes what a class of errors is made of. */
+/** For a function that takes the constructor arguments of an error class. */
 export const kinds: (typeof errors.UndiciError)[] = [errors.UndiciError]

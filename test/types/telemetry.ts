@@ -1,5 +1,5 @@
-// How an instrumentation for undici is written: what the channels publish. Compiled, never run; against undici's
-// own types, too.
+// Like an instrumentation for undici: the messages of the channels. Compiled, never run; also against undici's own
+// types.
 import { channel, subscribe } from 'node:diagnostics_channel'
 import type { DiagnosticsChannel } from '../../src/index.ts'
 

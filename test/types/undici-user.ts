@@ -1,5 +1,5 @@
-// A program written for undici, of which only the import was changed: it must compile. That it also compiles
-// against undici's own types, so that it is what undici's users write, is checked by test/package.
+// A program written for undici, with only the import changed: it must compile. test/package checks that it also compiles
+// against undici's own types, so that it is valid code for undici.
 import { Buffer } from 'node:buffer'
 import { createWriteStream } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
