@@ -1,6 +1,5 @@
-// The Set-Cookie cases of web-platform-tests. They say what a browser shows after storing what it received,
-// so the reading is ours and the storing, which this library leaves to others, is modelled here (RFC 6265bis
-// §5.7, §5.8).
+// The Set-Cookie cases of web-platform-tests. They state what a browser exposes after storing the received cookies. The
+// library only parses, so the storage model is implemented here (RFC 6265bis §5.7, §5.8).
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,10 +32,10 @@ interface Stored {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const path = join(process.env['VENTUNO_VECTORS'] ?? join(root, '../shared/vectors'), 'cookies-wpt.json')
 
-/** The cases lie in 2027 and 2038 or in 2007 and before. */
+/** The dates of the cases are in 2027 and 2038, or in 2007 and before. */
 const NOW = Date.UTC(2025, 0, 1)
 
-/** Cases where this library answers otherwise, each with the reason. */
+/** Cases with a different result in this library, each with its reason. */
 const REVIEWED: Record<string, string> = {
   "No cookie sent for redirected path match with a trailing ';' inside a quoted Path":
     'A path that is none becomes "/" here. A browser takes the directory of the request, which parseCookie does not know.',
@@ -118,15 +117,14 @@ function keepsPrefix(cookie: Stored, givenPath: string | undefined): boolean {
   return true
 }
 
-/** What is visible after a case, as its `cookie` says it. */
+/** The visible cookies after a case, in the form of its `cookie`. */
 function visible(vector: Vector, host: string): string {
-  // Only the prefix cases tell secure and insecure pages apart.
+  // Only the prefix cases distinguish secure and insecure pages.
   const scheme = vector.secureOrigin === false ? 'http' : 'https'
   // The child cases run inside a frame on the www host.
   const pageHost = vector.file.includes('-child.') ? `www.${host}` : host
   const page = new URL(`${scheme}://${pageHost}/${vector.file}`)
-  // Before a redirect a script in a directory of its own sets the cookies; otherwise the page sees what it
-  // set.
+  // Before a redirect, a script in another directory sets the cookies; otherwise the page sees its own cookies.
   const defaultPath = vector.via === 'redirect' ? '/cookies/resources' : '/'
   const store = new Store()
   for (const text of vector.setCookie) store.receive(text, page, defaultPath)

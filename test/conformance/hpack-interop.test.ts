@@ -1,6 +1,6 @@
 /**
- * Our encoder against the decoder of node:http2, and its encoder against our decoder, over a loopback socket
- * with frames made by hand, also while both sides change the size of their tables.
+ * Our encoder against the decoder of node:http2, and its encoder against our decoder, over a loopback socket with
+ * handmade frames, even while both sides change the size of their tables.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -67,7 +67,7 @@ class Peer {
     maxListSize: 1 << 20,
     maxFields: 500,
   })
-  /** What the server's decoder gave, in the order of the streams. */
+  /** The output of the server's decoder, in the order of the streams. */
   readonly received: Received[] = []
   readonly #server: http2.Http2Server
   readonly #sessions: http2.ServerHttp2Session[] = []
@@ -111,13 +111,13 @@ class Peer {
     this.advertise(4096)
   }
 
-  /** Sends a SETTINGS_HEADER_TABLE_SIZE; it reaches our decoder when the server acknowledges it. */
+  /** Sends a SETTINGS_HEADER_TABLE_SIZE; our decoder applies it when the server acknowledges it. */
   advertise(size: number): void {
     this.#advertised.push(size)
     this.#socket!.write(frame(SETTINGS, 0, 0, tableSizeSetting(size)))
   }
 
-  /** Lets the server lower or raise its own; settled when our acknowledgement has arrived there. */
+  /** Lets the server lower or raise its own size; settled when our acknowledgement has arrived there. */
   async resizeServer(size: number): Promise<void> {
     const session = this.#sessions[0]!
     const settled = once(session, 'localSettings')
@@ -146,7 +146,7 @@ class Peer {
     await once(this.#server, 'close')
   }
 
-  /** Reads frames up to the wanted one and does what each asks for on the way. */
+  /** Reads frames up to the wanted one and responds to the others. */
   async #until(wanted: (got: Frame) => boolean): Promise<Frame> {
     for (;;) {
       const { value: got, done } = await this.#frames!.next()

@@ -1,4 +1,4 @@
-/** The header lists of the public HPACK stories as six encoders wrote them, and our own encoder on the same. */
+/** The header lists of the public HPACK stories from six encoders, and our own encoder on the same lists. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

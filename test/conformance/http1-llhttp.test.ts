@@ -1,6 +1,6 @@
 /**
- * The response corpus of llhttp, strict rules: the same messages and the same error codes, however the bytes
- * are cut. Where we decide otherwise, the case stands in `DIFFERENCES` with its reason.
+ * The response corpus of llhttp, strict rules: the same messages and the same error codes, however the bytes are split.
+ * Intended differences are in `DIFFERENCES`, each with its reason.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ interface Vector {
   readonly messages: readonly Message[]
 }
 
-/** Title → what we report instead, and why. */
+/** Title → our result instead, and the reason. */
 const DIFFERENCES: Readonly<Record<string, { readonly failure: string; readonly reason: string }>> = {
   'RTSP response': {
     failure: 'HPE_INVALID_CONSTANT',
@@ -61,7 +61,7 @@ function requestsOf(vector: Vector): string[] {
   return vector.messages.map(() => request)
 }
 
-/** The corpus keeps whitespace behind values, which is no part of them (RFC 9112 §5.1). */
+/** The corpus keeps whitespace after values, which is not part of them (RFC 9112 §5.1). */
 function fieldLines(kind: string, fields: Message['headers']): string[] {
   return fields.map(([name, value]) => `${kind} ${name}: ${JSON.stringify(value.replace(/[\t ]+$/, ''))}`)
 }
@@ -82,7 +82,7 @@ function expected(vector: Vector): string[] {
   return lines
 }
 
-/** Only what the corpus knows too: not our reading of length and reuse, not the bytes behind an upgrade. */
+/** Only events that the corpus has, too: not our decisions on length and reuse, not the bytes after an upgrade. */
 function comparable(lines: readonly string[]): string[] {
   return lines
     .filter((line) => !line.startsWith('rest '))

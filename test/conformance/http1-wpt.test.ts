@@ -1,6 +1,6 @@
 /**
- * Responses with one odd byte from web-platform-tests, each followed by EOF. Browsers forgive more than a
- * client for programs should: where we are stricter, or read a disputed case otherwise, `DIFFERENCES` says why.
+ * Responses with one odd byte from web-platform-tests, each followed by EOF. Browsers are more lenient than a client for
+ * programs should be: `DIFFERENCES` gives the reason wherever we are stricter or decide a disputed case differently.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ const BAD_LENGTH =
 const REPEATED_LENGTH = 'RFC 9112 §6.3 rule 5 permits merging equal lengths; we refuse any repetition'
 const LEGAL_COLON = 'a colon is legal there (RFC 9112 §4 reason-phrase, RFC 9110 §5.5 field-value)'
 
-/** Id → why our verdict is the opposite one. */
+/** Id → the reason for the opposite verdict. */
 const DIFFERENCES: Readonly<Record<string, string>> = {
   'h1-parsing/SP/after-num': 'the same bytes as SP/before-reason, which is expected to be valid',
   'h1-parsing/COLON/after-reason': LEGAL_COLON,
@@ -67,7 +67,7 @@ const vectors: Vector[] = existsSync(file)
 
 const conversation: Conversation = { requests: ['GET'], close: true }
 
-/** Bytes behind a finished response cost the connection, not the response. */
+/** Bytes after a finished response cost the connection, not the response. */
 function verdict(lines: readonly string[]): Verdict {
   if (lines.includes('end')) return 'ok'
   return lines.some((line) => line.startsWith('head ')) ? 'error-at-eof' : 'error'

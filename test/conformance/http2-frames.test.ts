@@ -1,6 +1,6 @@
 /**
- * The frame vectors of http2jp. Each frame stands alone, so what depends on other frames (a CONTINUATION
- * needs HEADERS) is judged by the frame reader only; the refusal of pushes is the engine's.
+ * The frame vectors of http2jp. Each vector is a single frame, so only the frame reader judges frames that depend on
+ * others (a CONTINUATION needs HEADERS); the engine refuses pushes.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The engine on a loopback socket against the server of node:http2, an implementation that is not ours. */
+/** The engine on a loopback socket against the server of node:http2, an independent implementation. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http2 from 'node:http2'

@@ -1,7 +1,6 @@
 /**
- * Conversations recorded from the Autobahn fuzzing server: its bytes are replayed, and every frame of ours
- * must be the recorded one. The client echoes, as the client in the recording did. The vectors are read where
- * they are; without them this is skipped.
+ * Conversations recorded from the Autobahn fuzzing server: its bytes are replayed, and each of our frames must match the
+ * recorded one. The client echoes, as the client in the recording did. Without the vectors, these tests are skipped.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -47,7 +46,7 @@ if (!existsSync(file)) {
             assert.ok(frame !== null, `no frame where ${op} ${hex} was recorded`)
             assert.ok(frame.fin && frame.masked && frame.rsv === 0)
             assert.equal(frame.opcode, op)
-            // The recorded client sends no reason along with its code; we may.
+            // The recorded client sends no reason with its code; ours may.
             const payload = op === 8 ? frame.payload.subarray(0, hex.length / 2) : frame.payload
             assert.equal(payload.toString('hex'), hex)
             if (op === 8 && payload.length > 0) {
