@@ -22,7 +22,7 @@ const CHANNELS = [
 
 type Name = (typeof CHANNELS)[number]
 
-/** Messages are of many shapes; each test knows which it looks at. */
+/** Messages have many shapes; each test knows which one it checks. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type Message = any
 
@@ -260,7 +260,7 @@ describe('diagnostics channels', () => {
   test('with no subscriber nothing is published', async (t) => {
     const { client, settle, say } = memoryPair(t)
     let published = 0
-    // A channel changes its prototype when somebody subscribes, so its own property must go again.
+    // A channel changes its prototype with its first subscriber, so its own property must be removed again.
     const spied = CHANNELS.map((name) => diagnostics.channel(name) as { publish?: unknown })
     for (const one of spied) one.publish = () => published++
     t.after(() => {

@@ -1,9 +1,9 @@
-/** Writes down what is published on the channels of requests and connections while a test runs. */
+/** Records the messages on the channels of requests and connections while a test runs. */
 import diagnostics from 'node:diagnostics_channel'
 import type { TestContext } from 'node:test'
 import { TRAFFIC_CHANNELS } from './channel-names.ts'
 
-/** What a test looks at in messages; which of it is there depends on the channel. */
+/** The members of messages that tests check; the channel determines which exist. */
 export interface Message {
   readonly request: PublishedRequest
   readonly response: { statusCode: number; headers: Buffer[]; statusText: string }
@@ -16,7 +16,7 @@ export interface Message {
   readonly connector: unknown
 }
 
-/** The request as instrumentations know it. */
+/** The request as instrumentations see it. */
 export interface PublishedRequest {
   readonly origin: string
   readonly method: string
@@ -46,13 +46,13 @@ export class ChannelLog {
     }
   }
 
-  /** Something else happened, whose place in the order matters. */
+  /** Records another event whose position in the order matters. */
   note(event: string): void {
     this.names.push(event)
     this.messages.push({} as Message)
   }
 
-  /** Messages of one channel, from a place on. */
+  /** Messages of one channel, from a position on. */
   of(name: string, from = 0): Message[] {
     return this.messages.filter((_, index) => index >= from && this.names[index] === name)
   }

@@ -1,4 +1,4 @@
-/** What is published when, over each protocol (contract: diagnostics-and-debug.md 1). */
+/** Which messages are published when, over each protocol (docs/diagnostics-channels.md). */
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Http2ServerResponse } from 'node:http2'
@@ -390,7 +390,7 @@ describe('channels of connecting', () => {
     hear(t, 'undici:client:sendHeaders', ({ request }) => {
       if (request.path !== '/second') return
       seen.push(request)
-      // Too late for this time, and a subscriber must not get it onto the wire unseen the next time either.
+      // Too late for this attempt, and a subscriber must not get it onto the wire unchecked with the next one, either.
       if (seen.length === 1) request.headers.push('x-bad', 'a\r\nx-injected: b')
     })
     const first = new RecordingHandler((method, { controller }) => {

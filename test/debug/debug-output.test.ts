@@ -1,4 +1,4 @@
-/** Which lines RUNTIME_DEBUG brings for which traffic, seen from outside the process. */
+/** The lines that RUNTIME_DEBUG prints for each kind of traffic, seen from outside the process. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { TRAFFIC_CHANNELS } from './channel-names.ts'
@@ -60,7 +60,7 @@ const SCENES: Record<string, Expected> = {
     ...refused('http:h1'),
     ...refused('http:h2'),
     ['c', 'connecting to [::1] using https:h1'],
-    // One line, whatever an error says.
+    // One line, whatever the message of the error.
     ['c', 'connection to [::1] using https:h1 errored - no way CORE 1: connected to  [2Jelsewhere'],
     ['r', 'request to GET https://[::1]/ errored - no way CORE 1: connected to  [2Jelsewhere'],
   ],
@@ -93,7 +93,7 @@ const SCENES: Record<string, Expected> = {
   ],
 }
 
-/** The labels of connection, request and WebSocket lines; null where none is written. */
+/** The labels of connection, request and WebSocket lines; null if none is printed. */
 const COMBINATIONS: readonly (readonly [string, string, string | null, string | null])[] = [
   ['core', 'CORE', 'CORE', null],
   ['fetch', 'FETCH', 'FETCH', null],
@@ -142,7 +142,7 @@ describe('debug output', { concurrency: 2 }, () => {
       'h2c 200 hello',
       'h2c ECONNREFUSED',
     ])
-    // The runtime hands the errors to the process, which is where their owner looks for them.
+    // The runtime reports the errors to the process, where their owner expects them.
     assert.deepEqual(report.caught.sort(), [...TRAFFIC_CHANNELS].sort())
   })
 })

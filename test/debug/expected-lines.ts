@@ -1,9 +1,9 @@
-/** What scenes lead to: the lines of all of them, under the labels that the flags bring about. */
+/** The expected output of scenes: all their lines, with the labels that the flags select. */
 
-/** The letters say whose line it is: c connection, r request, w WebSocket. */
+/** The letters mark the kind of line: c connection, r request, w WebSocket. */
 export type Line = readonly ['c' | 'r' | 'w', string]
 
-/** The label of each kind of line; null where nobody asked for it. */
+/** The label of each kind of line; null if it is not enabled. */
 export type Labels = Readonly<Record<Line[0], string | null>>
 
 export function expectedLines(scenes: Readonly<Record<string, readonly Line[]>>, labels: Labels): string[] {

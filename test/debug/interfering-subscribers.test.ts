@@ -20,7 +20,7 @@ const REQUEST_CHANNELS = [
   'undici:request:bodyChunkReceived',
 ]
 
-/** Nothing of the request has been sent yet. */
+/** No part of the request has been sent yet. */
 const BEFORE_FIRST_BYTE = ['undici:request:create', 'undici:client:sendHeaders']
 
 const CONNECT_CHANNELS = ['undici:client:beforeConnect', 'undici:client:connected']
@@ -29,7 +29,7 @@ const answer: Listener = (request, response) => {
   request.resume().on('end', () => response.end('ok'))
 }
 
-/** What a handler may hear: one final call, and nothing after it. */
+/** The permitted calls of a handler: one final call, and nothing after it. */
 function assertSettledOnce({ calls }: RecordingHandler, log: ChannelLog): void {
   const last = calls.indexOf('onResponseError')
   assert.ok(last >= 0, 'the request has failed')

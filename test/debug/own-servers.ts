@@ -1,4 +1,4 @@
-/** Servers of a script that makes its traffic within its own process, and the report it ends with. */
+/** Servers of a script that generates its traffic within its own process, and its final report. */
 import diagnostics from 'node:diagnostics_channel'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { holdRefusingPort, type RefusingPort } from '../support/refusing-port.ts'
@@ -9,7 +9,7 @@ const refusing: RefusingPort[] = []
 const sockets = new Set<Socket>()
 const ports: Record<string, number> = {}
 
-/** Listens on a free port, which the report tells under this name. */
+/** Listens on a free port, which the report lists under this name. */
 export async function listen(name: string, server: Server): Promise<number> {
   servers.push(server)
   server.on('connection', (socket: Socket) => {
@@ -22,7 +22,7 @@ export async function listen(name: string, server: Server): Promise<number> {
   return port
 }
 
-/** A port that nobody listens on, nor will until the report: the test could not tell the two names apart. */
+/** A port without a listener until the report: otherwise the test could not distinguish the two names. */
 export async function closedPort(name: string): Promise<number> {
   const held = await holdRefusingPort()
   refusing.push(held)

@@ -1,13 +1,13 @@
-/** Runs a script of this folder in a process of its own and brings back what it wrote. */
+/** Runs a script of this folder in a separate process and returns its output. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 export interface Outcome {
-  /** The lines on standard error, with names in place of what differs from run to run. */
+  /** The lines on standard error, with names in place of values that differ from run to run. */
   readonly lines: string[]
-  /** What the script reported on standard output. */
+  /** The script's report on standard output. */
   readonly report: Report
 }
 

@@ -1,4 +1,4 @@
-/** Runs in a process of its own: a listener on every channel throws, and requests go on all the same. */
+/** Runs in a separate process: a listener on every channel throws, and requests still succeed. */
 import diagnostics from 'node:diagnostics_channel'
 import http from 'node:http'
 import http2 from 'node:http2'

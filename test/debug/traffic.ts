@@ -1,7 +1,7 @@
 /**
- * Runs in a process of its own: makes the traffic named in its arguments, one after another, with clients. The
- * servers live here as well. What depends on the run (ports) goes to standard output as JSON, for the test to
- * put names in its place.
+ * Runs in a separate process: generates the traffic named in its arguments, one after another, with clients. The servers
+ * run here as well. Values that depend on the run (ports) go to standard output as JSON, so that the test can replace
+ * them by names.
  */
 import diagnostics from 'node:diagnostics_channel'
 import http from 'node:http'
@@ -33,7 +33,7 @@ async function getInVain(client: Client, path: string): Promise<void> {
   throw new Error('the request was to fail')
 }
 
-/** A server that hangs up on every request. */
+/** A server that closes on every request. */
 function hangUp(): Server {
   return http.createServer((request) => request.socket.destroy())
 }
@@ -121,7 +121,7 @@ const SCENES: Record<string, () => Promise<void>> = {
     await getInVain(new Client(`http://bob:secret@localhost:${failing}`), 'http://alice:secret@wonder.test/')
   },
 
-  /** Messages of WebSockets as they can be at worst. Real ones are in web-traffic.ts. */
+  /** Worst-case WebSocket messages. Real ones are in web-traffic.ts. */
   async websocket() {
     const publish = (name: string, message: unknown): void =>
       diagnostics.channel(`undici:websocket:${name}`).publish(message)

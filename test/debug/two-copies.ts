@@ -1,4 +1,4 @@
-/** Runs in a process of its own: two copies of the package, as two dependencies bring them along. */
+/** Runs in a separate process: two copies of the package, as two dependencies may install them. */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'

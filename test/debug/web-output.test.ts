@@ -1,4 +1,4 @@
-/** Which lines RUNTIME_DEBUG brings for the traffic of `fetch` and WebSockets, seen from outside the process. */
+/** The lines that RUNTIME_DEBUG prints for `fetch` and WebSockets, seen from outside the process. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { expectedLines, type Line } from './expected-lines.ts'
@@ -123,7 +123,7 @@ const SCENES: Record<string, Line[]> = {
   'WebSocket that is given up at once': [closed('ws://localhost:4711/', '1006 ')],
 }
 
-/** The labels of connection, request and WebSocket lines; null where none is written. */
+/** The labels of connection, request and WebSocket lines; null if none is printed. */
 const COMBINATIONS: readonly (readonly [string | undefined, string | null, string | null, string | null])[] =
   [
     ['core', 'CORE', 'CORE', null],

@@ -1,6 +1,6 @@
 /**
- * Runs in a process of its own: makes the traffic named in its arguments, one after another, with `fetch` and
- * WebSockets. The servers live here as well.
+ * Runs in a separate process: generates the traffic named in its arguments, one after another, with `fetch` and
+ * WebSockets. The servers run here as well.
  */
 import { createHash } from 'node:crypto'
 import http from 'node:http'
@@ -14,7 +14,7 @@ import { authority, localhost } from '../support/certificates.ts'
 import { RawPeer } from '../websocket/raw-server.ts'
 import { closedPort, listen, play } from './own-servers.ts'
 
-// That WebSockets over HTTP/2 are new is said elsewhere.
+// The warning about WebSockets over HTTP/2 is tested elsewhere.
 process.removeAllListeners('warning')
 
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -41,13 +41,13 @@ async function inVain(call: Promise<unknown>, dispatcher: Dispatcher): Promise<v
   await dispatcher.destroy()
 }
 
-/** Until the close event has been and what is published after it as well. */
+/** Waits for the close event and the messages published after it. */
 async function closed(socket: WebSocket, dispatcher: Dispatcher): Promise<void> {
   await new Promise((resolve) => socket.addEventListener('close', resolve))
   await dispatcher.destroy()
 }
 
-/** Takes every handshake; `act` is what the peer does then. */
+/** Accepts every handshake; `act` is the peer's behaviour after that. */
 function takeUpgrades<S extends Server>(server: S, act: (peer: RawPeer) => unknown): S {
   server.on('upgrade', (request: http.IncomingMessage, socket: Duplex, head: Buffer) => {
     const key = String(request.headers['sec-websocket-key'])
@@ -75,7 +75,7 @@ const sayGoodbye = (peer: RawPeer): void => {
   peer.send(serverFrame(PING, 'x'), serverFrame(CLOSE, closePayload(3000, 'bye\r\nbye')))
 }
 
-/** Waits for a ping, answers it and says goodbye. */
+/** Waits for a ping, answers it and closes. */
 async function answerPing(peer: RawPeer): Promise<void> {
   const { payload } = (await peer.frame())!
   peer.send(serverFrame(0xa, payload), serverFrame(CLOSE, closePayload(1000)))
