@@ -13,7 +13,7 @@ function start(t: { after(fn: () => void): void }): {
   return { clock, deadline: new Deadline({ onDeadline: () => fired.push(clock.now), onBroken }), fired }
 }
 
-/** Nothing throws in these tests unless they say so. */
+/** Nothing throws in these tests unless stated. */
 function onBroken(error: Error): void {
   throw error
 }
@@ -164,7 +164,7 @@ describe('Deadline', () => {
         resolve()
       }
       const deadline = new Deadline({ onDeadline, onBroken })
-      // The timer of the day is too late, that of the millisecond too early.
+      // The one-day timer is too late, the one-millisecond timer too early.
       deadline.arm(86_400_000)
       deadline.arm(1)
       deadline.arm(2)

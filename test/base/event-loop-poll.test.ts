@@ -8,7 +8,7 @@ function onBroken(error: Error): void {
   throw error
 }
 
-/** Resolves when the loop has polled, for the tests that follow an unusual order. */
+/** Resolves when the loop has polled, for tests with an unusual order. */
 function polled(): Promise<void> {
   return new Promise((resolve) => afterPoll({ onPolled: () => resolve(), onBroken }))
 }
@@ -53,7 +53,7 @@ describe('waiting for the next poll', () => {
     const waiter = { onPolled: (poll: number) => told.push(poll), onBroken }
     const first = afterPoll(waiter)
     assert.equal(afterPoll(waiter, first), first)
-    // The first of the two immediates: what is asked for now needs another poll.
+    // The first of the two immediates: a request from now on needs another poll.
     await new Promise((resolve) => setImmediate(resolve))
     const second = afterPoll(waiter, first)
     assert.equal(second, first + 1)

@@ -1,4 +1,4 @@
-/** What several copies of the library have in common, and by what they know each other's classes. */
+/** The state that several copies of the library share, and how they recognise each other's classes. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { describe, test } from 'node:test'
@@ -6,7 +6,7 @@ import { defineKind, isInstance } from '../../src/base/kind.ts'
 
 const SHARED = new URL('../../src/base/shared.ts', import.meta.url).href
 
-/** A copy is the same module under another address. */
+/** A copy is the same module under another URL. */
 function inProcess(script: string): unknown {
   const prelude = `
     const { shared: one } = await import('${SHARED}?one')

@@ -14,7 +14,7 @@ after(() => rmSync(folder, { recursive: true }))
 const file = (name: string): string => join(folder, name)
 const pem = (name: string): string => fileURLToPath(new URL(`../support/certs/${name}.pem`, import.meta.url))
 
-/** Gives back what it was sent, as JSON. */
+/** Echoes the request as JSON. */
 const echo: Listener = (request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -1,7 +1,7 @@
 /**
- * HAR 1.2, as http://www.softwareishard.com/blog/har-12-spec/ has it: for each object the fields it must have
- * and those it may have, with their types. Anything else is refused, but for names with an underscore, which
- * the format leaves to whoever writes it.
+ * HAR 1.2, as defined at http://www.softwareishard.com/blog/har-12-spec/: for each object the required and optional
+ * fields, with their types. Anything else is refused, except names with an underscore, which the format reserves for
+ * custom fields.
  */
 type Check = (value: unknown, path: string) => string[]
 
@@ -124,7 +124,7 @@ function sums(value: unknown, path: string): string[] {
 const named = object({ name: text, version: text })
 const har = object({ log: object({ version, creator: named, entries: listOf(entry) }, { browser: named }) })
 
-/** What is wrong with an archive; an empty list for a valid one. */
+/** The problems of an archive; an empty list for a valid one. */
 export function harProblems(value: unknown): string[] {
   return har(value, 'har')
 }

@@ -23,7 +23,7 @@ interface Archive {
   }
 }
 
-/** Runs the command, and gives the only entry of the valid archive it wrote. */
+/** Runs the command and returns the only entry of the valid archive it wrote. */
 async function archived(argv: readonly string[], code = 0) {
   const file = join(folder, 'archive.har')
   const ran = await command([...argv, '--har', file])

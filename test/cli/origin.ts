@@ -1,4 +1,4 @@
-/** Origins of the runtime on loopback, one for each way, and the command run against them in this process. */
+/** The runtime's servers on loopback, one for each wire, and the command run against them in this process. */
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
@@ -16,7 +16,7 @@ export type Listener = (request: http.IncomingMessage, response: http.ServerResp
 export interface Way {
   readonly protocol: 'http/1.1' | 'h2' | 'h2c'
   readonly isSecure: boolean
-  /** What the command needs to be told. */
+  /** The options that the command needs. */
   readonly options: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export const WAYS: readonly Way[] = [H1, H1_TLS, H2, H2C]
 
 export const title = ({ protocol, isSecure }: Way): string => `${protocol}${isSecure ? ' over TLS' : ''}`
 
-/** Starts an origin and gives its URL; it is gone when the test ends. */
+/** Starts an origin and returns its URL; it is closed when the test ends. */
 export async function start(
   t: TestContext,
   way: Way,
@@ -63,7 +63,7 @@ function createServer({ protocol, isSecure }: Way, listener: Listener): Server {
     : (http2.createServer(same) as unknown as Server)
 }
 
-/** Keeps what is written to it. */
+/** Keeps its input. */
 export class Screen extends Writable {
   isTTY: boolean | undefined
   columns: number | undefined

@@ -1,4 +1,4 @@
-// Contract of the cookie helpers, arguments: how many, and on what kind of object.
+// Arguments of the cookie helpers: how many, and on what kind of object.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deleteCookie, getCookies, getSetCookies, parseCookie, setCookie } from '../../src/cookies/api.ts'

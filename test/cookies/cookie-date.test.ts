@@ -13,7 +13,7 @@ const READ: readonly (readonly [text: string, iso: string])[] = [
   ['Sunday, 09-Mar-31 04:05:06 GMT', EXPECTED],
   ['Sun Mar  9 04:05:06 2031', EXPECTED],
   ['Sun, 09-Mar-2031 04:05:06 GMT', EXPECTED],
-  // UTC, whatever the zone says.
+  // UTC, whatever the zone.
   ['Sun, 09 Mar 2031 04:05:06', EXPECTED],
   ['Sun, 09 Mar 2031 04:05:06 PST', EXPECTED],
   ['Sun, 09 Mar 2031 04:05:06 +0200', EXPECTED],
@@ -28,10 +28,10 @@ const READ: readonly (readonly [text: string, iso: string])[] = [
   ['Sun,09/Mar/2031@04:05:06', EXPECTED],
   ['"09"_(Mar)-[2031]+04:05:06!', EXPECTED],
   ['\t09\tMar\t2031\t04:05:06\t', EXPECTED],
-  // What follows a part and is no digit belongs to it.
+  // A non-digit after a part belongs to it.
   ['9th March 2031AD 04:05:06.789Z', EXPECTED],
   ['09 Marzo 2031 04:05:06', EXPECTED],
-  // The first of each counts; two digits are a day before they are a year.
+  // The first of each counts; two digits are taken as a day before a year.
   ['09 Mar 2031 04:05:06 11:12:13', EXPECTED],
   ['09 Mar Apr 2031 04:05:06', EXPECTED],
   ['09 Mar 2031 04:05:06 10 1999', EXPECTED],
@@ -52,7 +52,7 @@ const IGNORED: readonly string[] = [
   'soon',
   '0',
   '1924905600000',
-  // Those that only a parser of ordinary dates reads.
+  // Dates that only an ordinary date parser accepts.
   '2031-03-09T04:05:06Z',
   '2031-03-09',
   '09 Mar 2031',
@@ -77,7 +77,7 @@ const IGNORED: readonly string[] = [
   '09 Mar 2031 04:05:60',
   '09 Mar 2031 004:05:06',
   '09 Mar 2031 04:05:006',
-  // The colons are part of a token, so this is no time.
+  // The colons are part of a token, so this is not a time.
   '09 Mar 2031 :04:05:06',
   '09 Mär 2031 04:05:06',
 ]

@@ -1,6 +1,6 @@
-// Hostile sizes. Two sizes are compared by ratio, so the speed of the machine does not matter: twenty times
-// the input may cost some twenty times as much, where a quadratic walk costs 400 times and recursion ends in
-// a RangeError.
+// Hostile sizes. Two sizes are compared by ratio, so the speed of the machine does not matter: twenty times the input
+// may cost about twenty times as much, whereas a quadratic algorithm costs 400 times as much and recursion ends in a
+// RangeError.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getCookies, parseCookie, setCookie } from '../../src/cookies/api.ts'

@@ -4,7 +4,7 @@ import { deleteCookie, setCookie } from '../../src/cookies/api.ts'
 import type { Cookie } from '../../src/cookies/cookie.ts'
 import { ATTRIBUTE_NAMES } from '../../src/cookies/cookie.ts'
 
-/** What one call appends. Takes anything: the types forbid most of what is tested here. */
+/** The header that one call appends. Takes anything: the types forbid most of these arguments. */
 function write(cookie: unknown): string[] {
   const headers = new Headers()
   setCookie(headers, cookie as Cookie)

@@ -13,7 +13,7 @@ import { AddressAttempts, abandonConnect } from '../../src/net/address-attempts.
 import { interleaveFamilies } from '../../src/net/addresses.ts'
 import { type AddressError, AddressesError } from '../../src/net/connect-errors.ts'
 
-/** A socket that does nothing until the test says so. */
+/** A socket that does nothing until the test triggers it. */
 class ScriptedSocket extends EventEmitter {
   destroyed = false
   address: string | null = null
@@ -49,7 +49,7 @@ const A = '127.0.0.1'
 const B = '127.0.0.2'
 const C = '::1'
 
-/** A resolver with a fixed answer that comes at once. */
+/** A resolver with a fixed, synchronous answer. */
 function answering(...addresses: string[]): LookupFunction {
   return (_hostname, _options, callback) =>
     callback(
@@ -69,7 +69,7 @@ function begin(options: Partial<AttemptOptions>): Scene {
       else if (address === '') socket.refuse('ERR_INVALID_IP_ADDRESS')
       else socket.address = String(address)
     })
-    // Only what AddressAttempts calls is there.
+    // Only the members that AddressAttempts uses.
     return socket as unknown as Socket
   }
   const returned = AddressAttempts.start(
@@ -108,7 +108,7 @@ function addressesOf(scene: Scene): Array<string | null> {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** A resolver that answers when told to. */
+/** A resolver that answers on demand. */
 function lateLookup(): { lookup: LookupFunction; answer: (...addresses: string[]) => void } {
   let given: Parameters<LookupFunction>[2] | undefined
   return {

@@ -29,7 +29,7 @@ const to127: LookupFunction = (_hostname, options, callback) => {
 
 interface Server {
   readonly port: number
-  /** The server name each client asked for, false for none. */
+  /** The server name that each client sent, false for none. */
   readonly names: Array<string | false>
 }
 
@@ -91,7 +91,7 @@ async function connected(
   return socket as TLSSocket
 }
 
-/** Connects, waits for the first byte, closes; says whether a session was resumed. */
+/** Connects, waits for the first byte, closes; returns whether a session was resumed. */
 async function resumes(connector: Connector, options: ConnectorOptions): Promise<boolean> {
   const [error, socket] = await attempt(connector, options)
   assert.equal(error, null)
@@ -328,7 +328,7 @@ test('a session is never resumed for another host or port (CVE-2026-48934)', asy
   const second = await listening(t, { ...local, ticketKeys })
   const connector = build()
   assert.equal(await resumes(connector, https(first.port)), false)
-  // At once: sessions are held weakly, and a collection later on would be no fault.
+  // Immediately: sessions are held weakly, and a later garbage collection would not be a bug.
   assert.equal(await resumes(connector, https(first.port)), true)
   assert.equal(await resumes(connector, https(second.port)), false)
   assert.equal(await resumes(connector, https(first.port, 'a.example.test')), false)
@@ -405,7 +405,7 @@ test('repeated bad certificates leave nothing behind (CVE-2025-47279)', async (t
   assert.ok(timers.every((timer) => cleared.has(timer)))
 })
 
-/** TLS sockets that do nothing until the test says so, and the options they were opened with. */
+/** TLS sockets that do nothing until the test triggers them, and the options they were opened with. */
 function scriptedConnect(t: TestContext): Array<{ socket: Socket; session: unknown }> {
   const opened: Array<{ socket: Socket; session: unknown }> = []
   t.mock.method(tls, 'connect', (options: tls.ConnectionOptions) => {

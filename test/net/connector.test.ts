@@ -22,7 +22,7 @@ interface Outcome {
 }
 
 function connectWith(connector: Connector, options: ConnectorOptions): Promise<Outcome> {
-  // A connect's own timer keeps no process alive; where nothing else is open, the test has to.
+  // The connector's timer does not keep the process alive; without anything else open, the test has to.
   const alive = new MessageChannel()
   alive.port1.ref()
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * A socket that is closed while bytes from it still wait for their consumer: the end is told when they have
- * been taken, or at once when nobody wants them any more.
+ * A socket that is closed while its bytes still wait for their consumer: the end is reported after they have been
+ * consumed, or immediately if they are no longer needed.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { SlabInlet } from '../../src/net/slab-inlet.ts'
 import { StreamTransport } from '../../src/net/stream-transport.ts'
 import { turns } from '../support/fake-clock.ts'
 
-/** A transport whose consumer is pausing, with bytes read and the socket closed meanwhile. */
+/** A transport whose consumer is paused, with bytes read and the socket closed meanwhile. */
 async function closedWhilePaused(): Promise<{ transport: StreamTransport; heard: string[] }> {
   const inlet = new SlabInlet()
   const { callback } = inlet.options()

@@ -13,7 +13,7 @@ import { turns } from '../support/fake-clock.ts'
 
 type Wire = 'http:' | 'https:'
 
-/** Notes what comes and wakes whoever waits for something of it. */
+/** Records its input and wakes pending waits. */
 class Sink implements TransportSink {
   readonly calls: string[] = []
   readonly pieces: Buffer[] = []
@@ -144,7 +144,7 @@ for (const wire of ['http:', 'https:'] as const) {
     test('the end waits for what came before it', async (t) => {
       const { transport, sink, peer, socket } = await open(t, wire)
       sink.onPiece = () => transport.pauseReading()
-      // Records of their own over TLS: some are read although reading was stopped.
+      // Separate records over TLS: some are read although reading was stopped.
       for (let i = 0; i < 3; i++) peer.write(String(i))
       peer.end()
       await sink.until(() => sink.calls.length > 0)

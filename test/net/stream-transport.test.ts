@@ -225,7 +225,7 @@ describe('StreamTransport', () => {
     assert.deepEqual(sink.calls, [])
     assert.deepEqual(
       ['drain', 'end', 'close', 'error'].map((name) => socket.listeners(name).length),
-      // The socket has an `end` listener of its own.
+      // The socket itself has an `end` listener.
       [0, 1, 0, 0],
     )
   })

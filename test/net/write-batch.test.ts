@@ -19,7 +19,7 @@ function target(): { stream: Writable; writes: string[] } {
   return { stream, writes }
 }
 
-/** What the language version that we write in does not know yet, and all runtimes have. */
+/** Missing from the target language version, but present in all runtimes. */
 function resizable(bytes: number): ArrayBuffer & { resize?(bytes: number): void } {
   return Reflect.construct(ArrayBuffer, [bytes, { maxByteLength: bytes }])
 }
