@@ -1,7 +1,7 @@
 /**
  * The same over real sockets, cleartext and TLS, through a relay that cuts, kills and stalls. There are fewer runs,
- * since each opens connections: one in thirteen of the faults at each event. All of them are injected in the long run,
- * and in scenarios with repeated heads, which only sockets compare in the read buffer.
+ * since each opens connections: one in thirteen of the faults at each event. All of them are injected in the long run
+ * and in scenarios with repeated heads.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
