@@ -1,4 +1,4 @@
-/** What must hold after a chaos run, whatever has happened in it. */
+/** The checks after a chaos run, whatever has happened in it. */
 import { inspect } from 'node:util'
 import type { Call } from '../torture/call.ts'
 import { InjectedError } from '../torture/fault.ts'
@@ -36,7 +36,7 @@ function isKnown(error: unknown): boolean {
   )
 }
 
-/** `fetch` has these two, and says why in the cause. */
+/** `fetch` has these two messages, with the reason in the cause. */
 function isFetchFailure(error: Error): boolean {
   return error instanceof TypeError && ['fetch failed', 'terminated'].includes(error.message)
 }

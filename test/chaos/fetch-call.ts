@@ -23,8 +23,8 @@ const PARTLY = { unread: 4, half: 2, cancel: 2 } as const
 type Way = keyof typeof WHOLE | keyof typeof PARTLY
 
 /**
- * Responses that their callers keep without reading them. A dropped one is given up when it is collected, which
- * depends on the collector: a seed would not lead to the same run each time.
+ * Responses that their callers keep without reading them. A dropped one is aborted when it is collected, which depends
+ * on the garbage collector: a seed would not lead to the same run each time.
  */
 const kept: Response[] = []
 
@@ -35,7 +35,7 @@ export interface FetchParameters {
   readonly body: unknown
 }
 
-/** `right` is the only right answer. */
+/** `right` is the only correct answer. */
 export function callFetch(
   dispatcher: Dispatcher,
   name: string,

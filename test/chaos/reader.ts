@@ -77,7 +77,7 @@ export async function read(body: BodyReadable, way: Way, random: Random): Promis
   }
 }
 
-/** By the clock of the run. */
+/** Uses the clock of the run. */
 export function later(random: Random): Promise<void> {
   return new Promise((resolve) => globalThis.setTimeout(resolve, random.between(1, LATEST)))
 }

@@ -30,7 +30,7 @@ export function uploadOf(id: number): string {
   return `upload ${id}${filled(id, 3, 'upload')}`
 }
 
-/** What follows the body of a request that has trailers. */
+/** The trailers of a request that has some. */
 export function trailersOf(id: number): Record<string, string> {
   return { 'x-request': `trailers ${id}` }
 }

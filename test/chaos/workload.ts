@@ -1,4 +1,4 @@
-/** The callers of a chaos run: what they ask for, how they hear of the end, and what they do meanwhile. */
+/** The callers of a chaos run: their requests, how they observe the end, and their actions meanwhile. */
 import type { BodyInput, DispatchController, Dispatcher, TrailersInput } from '../../src/index.ts'
 import { type Call, DispatchCall, PromiseCall } from '../torture/call.ts'
 import { callFetch } from './fetch-call.ts'
@@ -102,7 +102,7 @@ export class Workload {
   }
 }
 
-/** Given beforehand, at the end of the body, or later. */
+/** Passed with the request, or returned at the end of the body, or later. */
 function makeTrailers(id: number, random: Random): TrailersInput {
   const trailers = trailersOf(id)
   const way = random.below(3)
@@ -111,7 +111,7 @@ function makeTrailers(id: number, random: Random): TrailersInput {
   return () => new Promise((resolve) => setImmediate(resolve, trailers))
 }
 
-/** `fetch` takes no stream that cannot be iterated over. */
+/** `fetch` does not accept a stream that is not iterable. */
 function isBodyInit(body: BodyInput | null): boolean {
   return (
     body === null || typeof body === 'string' || body instanceof Uint8Array || Symbol.asyncIterator in body

@@ -6,7 +6,7 @@ import type { OriginExchange, OriginPort, OriginScript } from './origin-port.ts'
 
 type Fields = Readonly<Record<string, string>>
 
-/** How a request's body is framed; `tunnel` once HTTP is over. */
+/** The framing of a request's body; `tunnel` once HTTP has ended. */
 type Framing = 'none' | 'length' | 'chunked' | 'trailers' | 'tunnel'
 
 export class Http1Exchange implements OriginExchange {

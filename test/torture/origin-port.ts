@@ -24,9 +24,9 @@ export interface OriginExchange {
   readonly headers: Readonly<Record<string, string>>
   /** The received part of the request's body. */
   readonly received: Buffer[]
-  /** What came after it. */
+  /** The trailers after it. */
   readonly trailers: Readonly<Record<string, string>>
-  /** The whole request has come. */
+  /** The whole request has arrived. */
   readonly isComplete: boolean
   /** Neither side has aborted it. */
   readonly isOpen: boolean

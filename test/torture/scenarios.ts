@@ -14,7 +14,7 @@ const PARTS: readonly string[] = ['x'.repeat(6_000), 'y'.repeat(5_000), 'z']
 
 const TRAILERS: Record<string, string> = { 'x-digest': 'of it all', 'x-count': '3' }
 
-/** A source that brings each part in a turn of its own. */
+/** A source that delivers each part in a separate turn. */
 function slowSource(parts: readonly string[] = PARTS): Readable {
   const left = [...parts]
   return new Readable({
