@@ -90,7 +90,7 @@ describe('a body beside a Readable of the runtime', () => {
       },
     ]) {
       const body = arrived(['a', 'b'])
-      // Reads all it has at once, so that more must be to come.
+      // Reads all it has at once, so that more data must follow.
       const endless = new Readable({ read() {} })
       endless.push('a')
       await leave(body)

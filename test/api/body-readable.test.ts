@@ -784,7 +784,7 @@ describe('the web stream of a body', () => {
 })
 
 describe('a body that was collected, long after its end', () => {
-  /** Collected with nobody listening, and some turns of the event loop later. */
+  /** Collected without a listener, and some turns of the event loop later. */
   async function slept(): Promise<BodyReadable> {
     const body = arrived(['all of it'])
     assert.equal(await body.text(), 'all of it')

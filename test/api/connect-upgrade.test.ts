@@ -8,7 +8,7 @@ import type { UpgradeData } from '../../src/api/upgrade.ts'
 import { RequestAbortedError } from '../../src/errors.ts'
 import { ScriptedDispatcher, turn } from './scripted-dispatcher.ts'
 
-/** What the two methods have in common, as one type. */
+/** The common type of the two methods. */
 interface Method {
   (opts: object): Promise<ConnectData<unknown> | UpgradeData<unknown>>
   (opts: object, callback: (error: Error | null, data: unknown) => void): void

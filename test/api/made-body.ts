@@ -1,4 +1,4 @@
-/** Response bodies without a request, and what their listeners see. */
+/** Response bodies without a request, and the events that their listeners see. */
 import { BodyReadable } from '../../src/api/body/readable.ts'
 import type { BodyUpstream } from '../../src/api/body/upstream.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
@@ -55,7 +55,7 @@ export function record(body: BodyReadable): string[] {
   return events
 }
 
-/** Unlike `once`, does not take an error on the way for its own. */
+/** Unlike `once`, does not reject with an `error` event. */
 export function closed(body: BodyReadable): Promise<void> {
   return new Promise((resolve) => body.once('close', resolve))
 }

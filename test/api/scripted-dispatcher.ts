@@ -6,13 +6,13 @@ import type { HeaderObject } from '../../src/protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../src/request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
 
-/** One dispatched request and the controls of its dispatcher. The controller is a bare one. */
+/** One dispatched request and the controls of its dispatcher. The controller is minimal. */
 export class Exchange {
   readonly opts: DispatchOptions
   readonly handler: DispatchHandler
   readonly log: string[] = []
   readonly aborts: unknown[] = []
-  /** What the controller's `abort` does beside noting it. */
+  /** The effect of the controller's `abort`, besides recording it. */
   onAbort: ((reason: unknown) => void) | null = null
   readonly controller: DispatchController
 
@@ -35,7 +35,7 @@ export class Exchange {
     return bare as DispatchController
   }
 
-  /** Makes `abort` fail the request at once, as the dispatchers of this library do. */
+  /** Makes `abort` fail the request immediately, as the dispatchers of this library do. */
   failOnAbort(): this {
     this.onAbort = (reason) => this.handler.onResponseError?.(this.controller, reason as Error)
     return this
@@ -101,7 +101,7 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** What reaches `uncaughtException` while `run` runs and until the loop has turned. */
+/** The errors that reach `uncaughtException` while `run` runs and until the loop has turned. */
 export async function uncaughtDuring(run: () => unknown): Promise<unknown[]> {
   const seen: unknown[] = []
   const listeners = process.listeners('uncaughtException')
