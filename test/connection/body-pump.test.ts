@@ -9,7 +9,7 @@ import { turns } from '../support/fake-clock.ts'
 class Sink implements BodyPumpSink {
   readonly log: string[] = []
   readonly pump: BodyPump = new BodyPump(this)
-  /** What `onChunk` answers. */
+  /** The return value of `onChunk`. */
   takes = true
   onEach: (() => void) | null = null
 
@@ -53,7 +53,7 @@ describe('BodyPump', () => {
       sink.pump.start(make('a', 'b', 'c'))
       for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
         await turns(3)
-        // A stream may end without anybody reading further.
+        // A stream may end without further reads.
         assert.deepEqual(
           sink.log.filter((entry) => entry !== 'END'),
           expected,

@@ -1,4 +1,4 @@
-/** The connection on a transport double: what cannot be seen, or not be brought about, through a client. */
+/** The connection on a fake transport: behaviour that a client cannot observe or provoke. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Connection, ConnectionOwner } from '../../src/connection/connection.ts'
@@ -18,7 +18,7 @@ class Owner implements ConnectionOwner {
   pipelining = 1
   capacity = 0
   maxConcurrentStreams = 100
-  /** What was reported, in words. */
+  /** The reports, as text. */
   state = ''
   readonly returned: Request[] = []
 
@@ -131,7 +131,7 @@ describe('Http1Connection', () => {
   test('a poll that began before a request came does not count for it', async () => {
     const { connection } = start()
     connection.becomeIdle()
-    // The poll that the rest waits for is the next thing to happen.
+    // The poll that idling waits for is the next event.
     await turns(1)
     assert.equal(connection.offer(queued()), false)
     await turns(1)

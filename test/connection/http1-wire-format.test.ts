@@ -1,4 +1,4 @@
-/** Requests over HTTP/1.1, byte for byte (RFC 9112; contract: dispatcher.md 5.3, 6, 10). */
+/** Requests over HTTP/1.1, byte for byte (RFC 9112). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
@@ -9,14 +9,14 @@ import { RecordingHandler } from '../support/recording-handler.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 
 interface Written {
-  /** All that was received on the connection, with the server's own authority as HOST. */
+  /** Everything received on the connection, with HOST in place of the server's authority. */
   readonly text: string
   readonly handler: RecordingHandler
   /** Why the connection was closed. */
   readonly reason: Error
 }
 
-/** Sends one request to a server that answers when all of it was sent, and tells what went over the wire. */
+/** Sends one request to a server that answers once it is complete, and returns the bytes on the wire. */
 async function written(
   t: TestContext,
   options: DispatchOptions,
@@ -245,7 +245,7 @@ describe('the bytes of a request', () => {
 describe('what follows a request', () => {
   const KEPT = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 
-  /** Two requests; on how many connections did they go? */
+  /** Sends two requests and returns the number of connections they used. */
   async function connections(
     t: TestContext,
     first: DispatchOptions,
@@ -332,7 +332,7 @@ describe('the head of a streamed body', () => {
     })
     const connection = await server.accept()
     await started
-    // A turn of the event loop, in which whatever was written would arrive.
+    // A turn of the event loop, in which written bytes would arrive.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     assert.equal(connection.received, '')
     const first = once(connection.socket, 'data')

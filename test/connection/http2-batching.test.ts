@@ -1,4 +1,4 @@
-/** When requests over HTTP/2 leave: alone at once, among many others together. */
+/** When requests over HTTP/2 leave: a single one immediately, one among many together with others. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { H2CClient } from '../../src/index.ts'
@@ -23,7 +23,7 @@ interface Setting {
   ask(count: number): void
   /** The server answers these streams in one read. */
   answer(...ids: number[]): void
-  /** The streams whose HEADERS have been written since this was last asked. */
+  /** The streams whose HEADERS have been written since the last call. */
   asked(): number[]
 }
 

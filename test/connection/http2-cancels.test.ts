@@ -1,6 +1,6 @@
 /**
- * A client whose caller gives up one request after another is no attacker (CVE-2023-44487): what the server may still be
- * busy with, open or reset, is never more than `maxConcurrentStreams`.
+ * A client whose caller aborts one request after another is not an attacker (CVE-2023-44487): the server never has to
+ * handle more than `maxConcurrentStreams` streams at a time, open or reset.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -17,7 +17,7 @@ const WIRES = [
   ['h2+tls', { alpn: ['h2'] }],
 ] as const
 
-/** Sends a request and gives it up as soon as it is on its way. */
+/** Sends a request and aborts it as soon as it is in flight. */
 function giveUp(client: Dispatcher): Promise<void> {
   return new Promise((resolve) => {
     const handler = {
@@ -41,7 +41,7 @@ for (const [name, options] of WIRES) {
       const all = Array.from({ length: 1000 }, () => giveUp(client))
       const peer = await server.accept()
       peer.answersPings = false
-      // What the server sees until it answers anything: ten streams, all reset, and a PING behind them.
+      // Until it answers anything, the server sees ten streams, all reset, followed by a PING.
       for (let round = 1; round <= 100; round++) {
         const { payload } = await peer.frame(PING)
         await turns(3)
@@ -158,7 +158,7 @@ for (const kind of ['H2CClient', 'Pool']) {
     const peer = await server.accept()
     peer.answersPings = false
     const { payload } = await peer.frame(PING)
-    // A process with nothing to wait for would be gone after a few turns; this one is asked again before.
+    // A process with nothing to wait for would exit after a few turns; this one gets another request before.
     await turns(50)
     assert.equal(child.exitCode, null)
     peer.pong(payload)

@@ -1,4 +1,4 @@
-/** The peer hears why a connection ends, also where what is written leaves later than the call that writes it. */
+/** The peer learns why a connection ends, even if output leaves later than the call that writes it. */
 import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { describe, test } from 'node:test'

@@ -9,7 +9,7 @@ import { turns } from '../support/fake-clock.ts'
 import { type PeerRequest, startH2Pair } from '../support/h2-server.ts'
 import { send } from '../support/scripted-client.ts'
 
-/** What the server sees of one request, which it answers. */
+/** One request as the server sees it. The server answers it. */
 async function seen(
   t: TestContext,
   options: Partial<DispatchOptions>,
@@ -30,7 +30,7 @@ async function* nothing(): AsyncGenerator<string> {
   yield ''
 }
 
-/** Bodies of which nothing comes, known before or as soon as they are looked at. */
+/** Empty bodies, known to be empty in advance or at the first read. */
 const EMPTY: readonly (readonly [name: string, make: () => BodyInput | null])[] = [
   ['no body', () => null],
   ['text', () => ''],

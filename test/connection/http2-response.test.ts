@@ -218,7 +218,7 @@ describe('limits of a response over HTTP/2', () => {
   })
 })
 
-/** Pauses at its first data and counts what it gets. */
+/** Pauses at its first data and counts the received bytes. */
 class PausingHandler extends RecordingHandler {
   received = 0
 
@@ -230,7 +230,7 @@ class PausingHandler extends RecordingHandler {
 
 describe('a consumer that does not read', () => {
   test('holds its own window and no other', async (t) => {
-    // Windows grow with what arrives in a round trip, which is a matter of time.
+    // Windows grow with the bytes per round trip, which depends on time.
     t.mock.method(WindowGrowth.prototype, 'onStreamData', () => 0)
     const { server, client } = await startH2Pair(t, {
       initialWindowSize: 65_536,
@@ -246,7 +246,7 @@ describe('a consumer that does not read', () => {
     assert.deepEqual(peer.pending(WINDOW_UPDATE, id), [])
     assert.equal(paused.received, 16_384)
 
-    // Four times the connection's window goes past the one that waits.
+    // Four times the connection's window passes the stream that is paused.
     const flowing = send(client, { path: '/flowing' })
     const other = (await peer.request()).id
     peer.head(other, 200)
@@ -260,7 +260,7 @@ describe('a consumer that does not read', () => {
         void peer.frame(WINDOW_UPDATE, frame.streamId)
       }
     }
-    // The preface has raised the connection's window from 65535 already, which the test has counted in.
+    // The preface has already raised the connection's window from 65535, which the test includes.
     await peer.frame(WINDOW_UPDATE, 0)
     for (let sent = 0; sent < 524_288; sent += 16_384) {
       while (window < 16_384 || connection < 16_384) {

@@ -1,4 +1,4 @@
-/** What time does to an HTTP/2 connection: liveness, idle closing, the time limits of requests. */
+/** Time-dependent behaviour of an HTTP/2 connection: liveness, idle closing, timeouts of requests. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
@@ -12,7 +12,7 @@ import { disconnected, send } from '../support/scripted-client.ts'
 
 type Failed = Error & { code: string; retrySafety: string; phase: string; reusedSocket: boolean }
 
-/** A connection on which one request has been answered, and the clock that rules it. */
+/** A connection on which one request has been answered, and its clock. */
 async function connected(
   t: TestContext,
   options: ClientOptions = {},
@@ -220,7 +220,7 @@ describe('time limits over HTTP/2 end the stream and not the connection', () => 
     const body = new Readable({ read() {} })
     const handler = send(client, { method: 'POST', body })
     const { id } = await peer.request()
-    // Time that is spent on the caller's body is not the server's.
+    // Time spent on the caller's body does not count for the server.
     for (let i = 0; i < 10; i++) {
       body.push('part')
       await peer.frame(DATA, id)

@@ -120,7 +120,7 @@ describe('CONNECT over HTTP/2', () => {
   })
 
   test('a reader that does not read holds the window', async (t) => {
-    // Windows grow with what arrives in a round trip, which is a matter of time.
+    // Windows grow with the bytes per round trip, which depends on time.
     t.mock.method(WindowGrowth.prototype, 'onStreamData', () => 0)
     const { peer, id, socket } = await tunnelled(t)
     for (let i = 0; i < 15; i++) peer.data(id, Buffer.alloc(16_384, 'x'))
