@@ -22,7 +22,7 @@ async function heap(): Promise<number> {
   return process.memoryUsage().heapUsed
 }
 
-/** A pool that stayed would be some fifteen kilobytes; coverage and the compiler need a little, too. */
+/** A leaked pool would take about fifteen kilobytes; coverage and the compiler also need some memory. */
 const KEPT_EACH = 2000
 
 class Answering extends MemorySocket {

@@ -1,4 +1,4 @@
-/** Agent (contract: fetch.md 4). */
+/** The class `Agent`. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
@@ -160,7 +160,7 @@ describe('Agent: options', () => {
     }
     send('http://a.test')
     send('http://b.test')
-    // The same origin in other words, and over HTTP/1.1 only, is no further one.
+    // The same origin in another spelling, or over HTTP/1.1 only, does not count again.
     send('HTTP://A.test:80')
     agent.dispatch(
       { origin: 'http://b.test', path: '/', method: 'GET', allowH2: false },
@@ -247,7 +247,7 @@ describe('Agent: dispatchers per origin', () => {
     assert.equal(calls[0], url)
     const options = { connect: { lookup }, connections: 4 }
     assert.deepEqual(calls, [url, options, 'unix:whatever', options])
-    // What gives no numbers is in no statistics, and is never taken to be idle.
+    // A dispatcher without stats is missing from the statistics and never counts as idle.
     assert.deepEqual(agent.stats, {})
   })
 

@@ -1,4 +1,4 @@
-/** Who gets which request: the sequences that undici's BalancedPool produces from the same events. */
+/** The order of upstreams: the same sequences as undici's BalancedPool for the same events. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { BalancedPool, type BalancedPoolOptions } from '../../src/dispatcher/balanced-pool.ts'
@@ -9,7 +9,7 @@ import { overAllWires, wireOptions } from './pool-support.ts'
 
 const GET = { path: '/', method: 'GET' } as const
 
-/** An upstream whose events and state a test decides on. */
+/** An upstream whose events and state the test controls. */
 class Puppet extends Dispatcher {
   room = true
   closed = false
@@ -78,7 +78,7 @@ class Scene {
     return this.#puppets.get(name)!
   }
 
-  /** Who gets the next requests. */
+  /** The upstreams of the next requests. */
   next(times: number): string {
     for (let i = 0; i < times; i++) this.pool.dispatch(GET, new RecordingHandler())
     return this.#log.splice(0).join('')
@@ -203,7 +203,7 @@ describe('BalancedPool: an upstream that its owner has', () => {
 })
 
 overAllWires('BalancedPool: turns', (wire) => {
-  // Over HTTP/2 a server of the runtime says goodbye before it closes, which does not count as a failure.
+  // Over HTTP/2 the runtime's server sends GOAWAY before it closes, which does not count as a failure.
   if (wire.multiplexes) return
   test('servers that fail and recover', async (t) => {
     const failing = new Set<string>()

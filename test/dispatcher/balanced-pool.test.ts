@@ -1,4 +1,4 @@
-/** BalancedPool (contract: fetch.md 5). */
+/** The class `BalancedPool`. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
@@ -64,7 +64,7 @@ overAllWires('BalancedPool', (wire) => {
   })
 })
 
-/** Says what a test makes it say. */
+/** Emits the events that a test triggers. */
 class Puppet extends Dispatcher {
   readonly paths: string[] = []
   room = true
@@ -112,7 +112,7 @@ describe('BalancedPool: weights', () => {
     made[0]!.emit('connectionError', null, [made[0]], refused())
     assert.deepEqual(send(30), [10, 20])
     made[0]!.emit('disconnect', null, [made[0]], Object.assign(new Error('gone'), { code: 'UND_ERR_SOCKET' }))
-    // Not below 1, and other reasons to disconnect say nothing of the server.
+    // Not below 1, and other disconnect reasons do not affect the weight.
     made[0]!.emit('disconnect', null, [made[0]], Object.assign(new Error('idle'), { code: 'UND_ERR_INFO' }))
     made[0]!.emit('disconnect', null, [made[0]])
     assert.deepEqual(send(101), [1, 100])

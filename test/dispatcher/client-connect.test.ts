@@ -17,7 +17,7 @@ import { MemorySocket } from '../support/memory-socket.ts'
 import { OK, recordEvents, send, startPair } from '../support/scripted-client.ts'
 
 describe('connect as a function', () => {
-  /** The options the function gets for a request. */
+  /** The options that the function gets for a request. */
   const parameters = (url: string, options: ClientOptions = {}, request = {}): object => {
     let seen: object | undefined
     const client = new Client(url, {
@@ -445,7 +445,7 @@ test('the time of the connect is that of the address that was reached, not of th
   const client = new Client(`https://localhost:${port}`, {
     connect: {
       ca: authority,
-      // Nobody listens on the first one.
+      // The first one has no listener.
       lookup: (_hostname, _options, callback) =>
         callback(null, [
           { address: '127.0.0.2', family: 4 },

@@ -1,4 +1,4 @@
-/** What a throwing handler leads to (contract: handlers.md 5), and what the controller does (4). */
+/** The effect of a throwing handler, and the methods of the controller (docs/handlers.md). */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { errors } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-/** HTTP/2 over TLS as a user of Client meets it: which protocol, how many connections, who waits for whom. */
+/** HTTP/2 over TLS as a user of Client sees it: the protocol, the number of connections, the order of requests. */
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import http2 from 'node:http2'
@@ -13,7 +13,7 @@ import { send } from '../support/scripted-client.ts'
 
 interface TlsOrigin {
   readonly url: string
-  /** What each client offered. */
+  /** The protocols that each client offered. */
   readonly offers: string[][]
   readonly sockets: tls.TLSSocket[]
 }
@@ -145,7 +145,7 @@ describe('many requests to one origin', () => {
       return { peer, id, body: (await response).body }
     })()
     const { peer, id, body } = endless
-    // Nobody reads it, and the server sends all that its window allows.
+    // It stays unread, and the server sends as much as its window allows.
     for (let sent = 0; sent < 262_144; sent += 16_384) peer.data(id, Buffer.alloc(16_384))
     await peer.settled()
     for (let i = 0; i < 50; i++) {

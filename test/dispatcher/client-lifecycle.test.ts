@@ -15,7 +15,7 @@ const destroyed = {
   message: 'The client is destroyed',
 }
 
-/** What the callback of close or destroy was called with. */
+/** The arguments of the callback of close or destroy. */
 const called = (run: (callback: (...args: unknown[]) => void) => unknown): Promise<unknown[]> =>
   new Promise((resolve) => {
     assert.equal(

@@ -100,7 +100,7 @@ describe('a connection is lost while requests run', () => {
     const get = send(client, FREE)
     await settle()
     assert.equal(requestLines(sockets[0]!.written).length, 2)
-    // Giving up the second costs the connection, on which the first may have been processed.
+    // Aborting the second costs the connection, on which the first may have been processed.
     get.controller!.abort()
     await settle()
     assert.equal((post.error as { code?: string }).code, 'UND_ERR_SOCKET')

@@ -17,7 +17,7 @@ const refused = (message: string): object => ({
   message,
 })
 
-/** Option, what is said, values that are refused, values that pass. */
+/** Option, message, refused values, accepted values. */
 type Row = readonly [name: string, message: string, bad: readonly unknown[], good: readonly unknown[]]
 
 const notFinite = ['1', true, {}, [], Number.NaN, Infinity] as const
@@ -90,7 +90,7 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-/** Inside `h2Options`, in the order of the checks: where, what is said, values refused, values that pass. */
+/** Inside `h2Options`, in the order of the checks: path, message, refused values, accepted values. */
 const GROUPED: readonly Row[] = [
   ['useH2c', 'must be a valid boolean value', [0, 1, '', 'true', {}], [true, false]],
   [
@@ -215,7 +215,7 @@ describe('options of a client', () => {
     for (const nothing of [null, undefined, 1, 'x', true, []]) {
       assert.deepEqual(pick({ ...flat, h2Options: nothing as never }), [0, 1, 2, 3, 4])
     }
-    // What is not used is not looked at, as in undici.
+    // Unused options are not validated, as in undici.
     make({ maxConcurrentStreams: 0, h2Options: { maxConcurrentStreams: 1 } })
   })
 

@@ -8,7 +8,7 @@ import { OK, send } from '../support/scripted-client.ts'
 
 const FREE = { blocking: false } as const
 
-/** Sends the requests and reports which are on the wire. */
+/** Sends the requests and returns those that are on the wire. */
 async function start(
   t: TestContext,
   requests: readonly Partial<DispatchOptions>[],

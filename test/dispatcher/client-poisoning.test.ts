@@ -5,8 +5,8 @@ import { Worker } from 'node:worker_threads'
 import { Client } from '../../src/index.ts'
 
 /**
- * Answers the first request of each connection and, when told so, sends a second response right behind. The
- * server has a thread of its own, so it works while the client's is blocked.
+ * Answers the first request of each connection and, on demand, sends a second response right after it. The server has
+ * a separate thread, so it works while the client's is blocked.
  */
 const SERVER = `
 const { createServer } = require('node:net')

@@ -1,4 +1,4 @@
-/** Each row of what a server may send (contract: client.md 3.3), as the user of `request` sees it. */
+/** Each kind of response that a server may send, as the user of `request` sees it. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { ClientOptions, RequestOptions } from '../../src/index.ts'
@@ -7,14 +7,14 @@ import { memoryPair } from '../support/memory-client.ts'
 import { OK, send } from '../support/scripted-client.ts'
 
 interface Outcome {
-  /** Of the promise, or of the body. */
+  /** The error of the promise, or of the body. */
   error?: Error & { code?: string; data?: string }
   statusCode?: number
   statusText?: string
   text?: string
 }
 
-/** One request, answered with these bytes (and then a FIN); a second one must succeed all the same. */
+/** One request, answered with these bytes (and then a FIN); a second one must still succeed. */
 async function exchange(
   t: TestContext,
   bytes: string,

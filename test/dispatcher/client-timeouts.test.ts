@@ -16,7 +16,7 @@ function start(t: TestContext, options: ClientOptions): { clock: FakeClock } & R
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'
 
-/** Time passes in steps until the request has settled; the time it took. */
+/** Advances time in steps until the request has settled; returns the time it took. */
 async function timeToSettle(
   clock: FakeClock,
   handler: { settled: Promise<unknown> },
@@ -120,7 +120,7 @@ describe('headersTimeout', () => {
     const body = new Readable({ read() {} })
     const handler = send(client, { method: 'POST', body })
     await settle()
-    // Time that is spent on the caller's body is not the server's.
+    // Time spent on the caller's body does not count for the server.
     for (let i = 0; i < 10; i++) {
       body.push('part')
       await settle()
@@ -374,7 +374,7 @@ test('the time of a body runs again after a pause in which nothing came', async 
 })
 
 test('the connect timeout fails what waits', async (t) => {
-  // A server whose backlog is never accepted is not to be had without timing; one that never speaks TLS is.
+  // A server that never accepts its backlog would depend on timing; one that never speaks TLS does not.
   const server = await startScriptedServer(t)
   for (const options of [
     { connectTimeout: 200 },

@@ -77,7 +77,7 @@ describe('a socket that is handed over', () => {
     for (const event of ['data', 'drain', 'readable', 'close']) {
       assert.equal(socket.listenerCount(event), 0, event)
     }
-    // Only what keeps an error that nobody listens for from ending the process.
+    // Only the listener that keeps an unhandled `error` event from ending the process.
     assert.deepEqual(socket.listeners('error'), [ignoreError])
     await client.close()
     assert.equal(socket.destroyed, false)

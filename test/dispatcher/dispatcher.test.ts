@@ -45,7 +45,7 @@ describe('Dispatcher', () => {
   })
 })
 
-/** Stands for our own classes: state in private fields, which a Proxy does not have. */
+/** Represents the library's classes: state in private fields, which a Proxy does not have. */
 class OwnOrigin extends ScriptedDispatcher {
   #closed = 0
   #pipelining = 1
@@ -76,7 +76,7 @@ class OwnOrigin extends ScriptedDispatcher {
     return Promise.resolve()
   }
 
-  /** A method of a user's own, built on the public ones. */
+  /** A user-defined method, built on the public ones. */
   async greet(): Promise<number> {
     return (await this.request(GET)).statusCode
   }

@@ -1,4 +1,4 @@
-/** request, stream, pipeline, connect and upgrade as functions (contract: dispatcher.md 16). */
+/** request, stream, pipeline, connect and upgrade as functions. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
@@ -95,7 +95,7 @@ function sent(url: UrlInput, opts: object = {}): { origin: unknown; path: string
   return { origin, path, method }
 }
 
-/** Parts of a class of the caller's are put together and read once more. */
+/** The parts of a caller's class are joined and parsed once more. */
 class OtherUrl extends URL {
   static {
     Object.defineProperties(OtherUrl.prototype, { hostname: { value: 'B.test' }, port: { value: '81' } })
@@ -112,7 +112,7 @@ describe('where it goes', () => {
     [new OtherUrl('http://a.test/x'), undefined, { origin: 'http://b.test:81', path: '/x', ...GET }],
     ['http://a.test', { path: '/x?y' }, { origin: 'http://a.test', path: '/x?y', ...GET }],
     ['http://a.test', { path: 'x' }, { origin: 'http://a.test', path: '/x', ...GET }],
-    // What looks like another origin is a path of this one (CVE-2022-35949).
+    // A path that looks like another origin is a path of this one (CVE-2022-35949).
     ['http://a.test', { path: '//b.test/' }, { origin: 'http://a.test', path: '//b.test/', ...GET }],
     [
       'http://a.test',

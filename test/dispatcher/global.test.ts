@@ -1,4 +1,4 @@
-/** The global dispatcher (contract: fetch.md 2; dispatcher.md 16). Each case in a process of its own. */
+/** The global dispatcher. Each case runs in a separate process. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import http from 'node:http'
@@ -23,7 +23,7 @@ const PRELUDE = `
   const report = (value) => process.stdout.write(JSON.stringify(value))
 `
 
-/** Runs a module and returns what it reports. */
+/** Runs a module and returns its report. */
 async function inProcess(script: string): Promise<unknown> {
   const { stdout } = await run(
     process.execPath,

@@ -76,7 +76,7 @@ describe('new H2CClient()', () => {
   }
 })
 
-/** What the peer was told with the first SETTINGS of a client. */
+/** The first SETTINGS of a client. */
 async function settingsOf(peer: H2Peer): Promise<Map<number, number>> {
   const { payload } = await peer.frame(4)
   const settings = new Map<number, number>()

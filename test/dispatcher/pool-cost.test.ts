@@ -1,4 +1,4 @@
-/** What a pool pays for a request does not depend on what waits or on how many members there are. */
+/** The cost of a request in a pool does not depend on the number of queued requests or members. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ function nanosecondsEach(queued: number): number {
   return spent
 }
 
-/** A walk through what waits would make it fifty times as much. */
+/** Iterating over the queue would make it fifty times as expensive. */
 const MAX_RATIO = 8
 
 test('the cost of a request does not grow with what waits', () => {

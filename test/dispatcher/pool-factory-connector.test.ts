@@ -1,4 +1,4 @@
-/** The `connect` that a pool gives to its factory: for clients of any make. */
+/** The `connect` that a pool passes to its factory works for clients of any library. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -12,7 +12,7 @@ import { wireOptions } from './pool-support.ts'
 
 holdTlsSessions()
 
-/** One request, and what its factory was given. */
+/** One request, and the arguments of its factory. */
 async function optionsFor(
   t: TestContext,
   Kind: typeof Pool | typeof RoundRobinPool,

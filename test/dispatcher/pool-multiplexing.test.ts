@@ -1,6 +1,6 @@
 /**
- * How many connections a pool opens. From cold it cannot know what the server speaks, so the first connection
- * answers that for all (users who met one connection per request: undici#4143, #5362).
+ * How many connections a pool opens. At first it cannot know the server's protocol, so the first connection determines
+ * that for all (reports of one connection per request: undici#4143, #5362).
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -192,7 +192,7 @@ describe('further HTTP/2 connections', () => {
     assert.equal(pool.dispatch(GET, handlers[1]!), true)
     opened.push(await first.request())
     assert.equal(server.count, 1)
-    // Both streams are taken: the third asks for another connection, and the fourth waits for that.
+    // Both streams are taken: the third opens another connection, and the fourth waits for that.
     pool.dispatch(GET, handlers[2]!)
     assert.equal(pool.dispatch(GET, handlers[3]!), false)
     assert.equal(pool.stats.queued, 1)

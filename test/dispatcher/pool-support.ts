@@ -1,4 +1,4 @@
-/** What the tests of dispatchers with several connections share. */
+/** Shared by the tests of dispatchers with several connections. */
 import { describe, type TestContext } from 'node:test'
 import type { ClientOptions } from '../../src/dispatcher/client-options.ts'
 import { Pool } from '../../src/dispatcher/pool.ts'
@@ -27,7 +27,7 @@ export function wireOptions(wire: Wire): ClientOptions {
 
 export type Answer = (error: Error | null, socket?: MemorySocket) => void
 
-/** A connector that does nothing until the test says so. */
+/** A connector that does nothing until the test triggers it. */
 export class MemoryConnector {
   readonly attempts: { readonly target: ConnectorOptions; readonly answer: Answer }[] = []
   readonly sockets: MemorySocket[] = []
@@ -39,7 +39,7 @@ export class MemoryConnector {
     this.attempts.push({ target, answer })
   }
 
-  /** Answers the attempts that have not been answered, in order, with sockets. */
+  /** Answers the pending attempts, in order, with sockets. */
   async open(count = this.attempts.length): Promise<void> {
     for (const { answer } of this.attempts.splice(0, count)) {
       const socket = new MemorySocket()
@@ -67,7 +67,7 @@ export function memoryPool(
   return { pool, connector }
 }
 
-/** Connection refused, as the system says it. */
+/** Connection refused, as the system reports it. */
 export function refused(): Error {
   return Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' })
 }

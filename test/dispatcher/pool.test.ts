@@ -1,4 +1,4 @@
-/** Pool (contract: fetch.md 3). */
+/** The class `Pool`. */
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { PassThrough } from 'node:stream'
@@ -167,7 +167,7 @@ describe('Pool: options', () => {
   ]
   for (const [options, message] of cases) {
     test(message, () => {
-      // Options are looked at before the URL.
+      // Options are validated before the URL.
       const make = (): Pool => new Pool('http://localhost/path', options)
       assert.throws(make, { name: 'InvalidArgumentError', message })
     })
@@ -281,7 +281,7 @@ describe('Pool: choosing a client', () => {
     for (const socket of connector.sockets) socket.finish()
     await turns(4)
     assert.deepEqual(pool.stats, { connected: 0, free: 0, pending: 0, queued: 0, running: 0, size: 0 })
-    // A client that was forgotten gets nothing: the next request has a new one.
+    // A forgotten client gets no requests: the next request gets a new one.
     pool.dispatch(GET, new RecordingHandler())
     assert.equal(connector.attempts.length, 1)
   })
@@ -360,7 +360,7 @@ describe('Pool: what goes wrong', () => {
     const handlers = Array.from({ length: 5 }, () => new RecordingHandler())
     for (const handler of handlers) pool.dispatch(GET, handler)
     await connector.refuse(refused(), 1)
-    // The other connection may still come about.
+    // The other connection may still succeed.
     assert.deepEqual(
       handlers.map(({ error }) => error !== undefined),
       [true, false, false, false, false],
@@ -395,7 +395,7 @@ describe('Pool: what goes wrong', () => {
     await connector.refuse(refused())
     assert.equal(second.error, undefined)
     assert.equal(pool.stats.queued, 1)
-    // Not for each request that comes, but after a while, another try is made.
+    // Another attempt follows after a while, not with every request.
     const third = new RecordingHandler()
     assert.equal(pool.dispatch(GET, third), false)
     assert.equal(connector.attempts.length, 0)
@@ -405,7 +405,7 @@ describe('Pool: what goes wrong', () => {
     await clock.advance(500)
     await turns(4)
     assert.equal(connector.attempts.length, 1)
-    // What was taken back once and meets the same again fails.
+    // A request that was taken back once fails the second time.
     await connector.refuse(refused())
     assert.equal(third.error, undefined)
     await clock.advance(500)
@@ -527,7 +527,7 @@ describe('Pool: factory', () => {
       made.map(({ calls }) => calls.length),
       [1, 2],
     )
-    // Their events go on with the pool in front; one that could not connect is no member any more.
+    // Their events are re-emitted with the pool first; a client that could not connect is no longer a member.
     const targets: unknown[][] = []
     for (const event of ['connect', 'disconnect', 'connectionError']) {
       pool.on(event, (_origin, all) => targets.push(all))
@@ -567,7 +567,7 @@ describe('Pool: factory', () => {
     assert.equal(origin.sockets.length, 1)
   })
 
-  /** Which of the clients gets which request, as they are given out. */
+  /** Which client gets which request, in order. */
   async function ordered(
     t: TestContext,
     connections: number,

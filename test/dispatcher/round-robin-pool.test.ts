@@ -1,4 +1,4 @@
-/** RoundRobinPool (contract: fetch.md 5). */
+/** The class `RoundRobinPool`. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { RoundRobinPool } from '../../src/dispatcher/round-robin-pool.ts'
@@ -35,7 +35,7 @@ describe('RoundRobinPool', () => {
     await exchange('/a')
     connector.sockets[0]!.say(OK)
     await turns(4)
-    // The one there is is free.
+    // The only connection is free.
     await exchange('/b')
     assert.equal(connector.sockets.length, 1)
     await exchange('/c')
