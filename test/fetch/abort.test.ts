@@ -1,4 +1,4 @@
-/** Aborts in every phase of a fetch: who is told, with what, and what becomes of the connection. */
+/** Aborts in every phase of a fetch: which promises reject, with which reason, and the fate of the connection. */
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -14,7 +14,7 @@ function agentFor(t: TestContext, wire: Wire, options = {}): Agent {
   return agent
 }
 
-/** A body that never ends, and tells why it was cancelled. */
+/** A body that never ends, and records why it was cancelled. */
 function endless(): { body: ReadableStream<Uint8Array>; cancelled: Promise<unknown> } {
   const { promise, resolve } = deferred<unknown>()
   const body = new ReadableStream<Uint8Array>(

@@ -1,4 +1,4 @@
-/** Bodies of requests and responses: what they can be made from, their states, clones, streams. */
+/** Bodies of requests and responses: their sources, states, clones, streams. */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What `cache` asks of the caches on the way. `fetch` has no cache. */
+/** The effect of `cache` on caches along the way. `fetch` itself has no cache. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Agent, fetch, type RequestInit } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-/** The shape of the web classes, how they meet those of the runtime, and the global origin. */
+/** The shape of the web classes, how they work with those of the runtime, and the global origin. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {

@@ -1,6 +1,6 @@
 /**
- * Bodies that nobody reads, in a process of its own that can collect garbage: the small are held, the large are
- * given up when nobody holds them any more, and whoever holds a part of one gets all of it.
+ * Unread bodies, in a separate process that can collect garbage: small ones are held, large ones are aborted when they
+ * are unreferenced, and a program that references a part of one gets all of it.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -57,7 +57,7 @@ async function start(
   }
 }
 
-/** One process for each wire: to start one takes longer than all that it does. */
+/** One process for each wire: starting it takes longer than its work. */
 const PROGRAM = `
 const stats = () => Object.values(dispatcher.stats)
 await (async () => { await fetch(url + '/large', { dispatcher }) })()
@@ -111,7 +111,7 @@ overEachWire('a body nobody reads', (wire) => {
     const origin = await start(t, wire)
     const { sizes, small } = JSON.parse(await run(wire, origin.url, PROGRAM))
     await origin.given
-    // The two large ones and the one that trickles, and none of the others.
+    // Only the two large ones and the one that trickles.
     assert.equal(origin.count, 3)
     assert.deepEqual(sizes, Array(6).fill(SIZE))
     assert.deepEqual(small, ['small', 0])
@@ -119,7 +119,7 @@ overEachWire('a body nobody reads', (wire) => {
 })
 
 test('nothing loads the HTTP client of the runtime but FormData', async (t) => {
-  // Not through `startOrigin`, and not with tsx: the program imports nothing but the library.
+  // Without `startOrigin` and tsx: the program imports only the library.
   const origin = await startOrigin(t, { name: 'h1', secure: false, multiplexes: false }, (_, response) => {
     response.setHeader('content-type', 'application/x-www-form-urlencoded')
     response.end('a=1')

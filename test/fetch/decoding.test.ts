@@ -1,4 +1,4 @@
-/** Coded bodies: what is undone, piece by piece, and what is not; hashes of what comes out. */
+/** Encoded bodies: which codings are decoded, piece by piece, and which are not; hashes of the output. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * A failure that comes with the same bytes as the head of its response. The runtime's fetch has not begun to
- * read the body by then; it must hear of the failure all the same, or whoever reads the body waits for ever.
+ * A failure that arrives in the same bytes as the head of its response. The runtime's fetch has not started to read the
+ * body by then; it must still get the failure, or a reader of the body would never settle.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { INTERNAL_ERROR, PING } from '../../src/protocol/http2/constants.ts'
 import { type H2Peer, startH2Pair } from '../support/h2-server.ts'
 import { response, startPair } from '../support/scripted-client.ts'
 
-/** What the body of a response fails with. Without an answer the test would wait as long as the caller. */
+/** The error of a response body. If it never settled, the test would wait as long as the caller. */
 const PATIENCE = { timeout: 20_000 }
 
 async function bodyFailure(answer: Response): Promise<{ code?: unknown }> {

@@ -1,4 +1,4 @@
-/** fetch on our dispatchers (contract: fetch.md 1). */
+/** fetch on our dispatchers. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -36,7 +36,7 @@ overAllWires('fetch', (wire) => {
     assert.equal(headers['accept-language'], '*')
     assert.match(String(headers['accept-encoding']), wire.secure ? /br/ : /^gzip, deflate$/)
     assert.equal(wire.multiplexes ? headers[':authority'] : headers['host'], new URL(origin.url).host)
-    // It went through our agent and nothing else.
+    // It went only through our agent.
     assert.equal(origin.sockets.length, 1)
     assert.equal(dispatcher.stats[origin.url]?.connected, 1)
   })

@@ -1,4 +1,4 @@
-/** `fetch` on dispatchers of others: those that know only the older handlers, and those that know only the newer. */
+/** `fetch` on other dispatchers: those that know only the older handlers, and those that know only the newer. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import {
@@ -19,7 +19,7 @@ function agentFor(t: TestContext, wire: Wire): Agent {
   return agent
 }
 
-/** Hands out a handler's methods of one generation only, as a dispatcher of that generation calls them. */
+/** Exposes a handler's methods of only one generation, as a dispatcher of that generation calls them. */
 class OneGeneration {
   readonly #agent: Agent
   readonly #names: readonly string[]

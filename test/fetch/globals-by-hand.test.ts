@@ -1,4 +1,4 @@
-/** Our classes put in the place of the global ones by hand, in processes of their own. */
+/** Our classes assigned manually to the global ones, in separate processes. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { describe, test } from 'node:test'

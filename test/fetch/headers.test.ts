@@ -1,4 +1,4 @@
-/** The class `Headers`, and the list behind it. */
+/** The class `Headers`, and its underlying list. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
@@ -277,7 +277,7 @@ describe('the list of a response', () => {
       assert.equal(message(write), 'immutable')
     }
     assert.deepEqual([...headers.keys()], ['cookie', 'set-cookie', 'set-cookie', 'x-a', 'x-many'])
-    // The same answers from the list that iterating has made.
+    // The same results from the list that iterating has created.
     assert.deepEqual([headers.get('x-many'), headers.get('cookie')], ['1, 2', 'c; d'])
     assert.deepEqual(headers.getSetCookie(), ['a=1', 'b=2'])
   })

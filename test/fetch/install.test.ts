@@ -1,4 +1,4 @@
-/** `install()` in processes of its own: it changes globals. */
+/** `install()` in separate processes: it changes globals. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'

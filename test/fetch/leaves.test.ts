@@ -1,4 +1,4 @@
-/** The parts of fetch without I/O, held to cases: MIME types, `data:` URLs, forms, hashes, referrers. */
+/** Cases for the parts of fetch without I/O: MIME types, `data:` URLs, forms, hashes, referrers. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'

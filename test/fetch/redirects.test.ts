@@ -1,4 +1,4 @@
-/** Redirects and the answers that fetch treats in a way of its own, on our dispatchers (contract: fetch.md 1). */
+/** Redirects and the responses that fetch treats specially, on our dispatchers. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import {
@@ -19,7 +19,7 @@ function agentFor(t: TestContext, wire: Wire): Agent {
   return agent
 }
 
-/** Status, method asked with, method that arrives, whether the body does. */
+/** Status, requested method, method that arrives, whether the body arrives. */
 const ROWS: [status: number, method: string, arrives: string, withBody: boolean][] = [
   [301, 'POST', 'GET', false],
   [302, 'POST', 'GET', false],
@@ -40,7 +40,7 @@ function stream(): ReadableStream<Uint8Array> {
 }
 
 overEachWire('a redirect', (wire) => {
-  /** `/301` and so on lead to `/there`, which tells what it got. */
+  /** `/301` and so on lead to `/there`, which reports its request. */
   const start = (t: TestContext) =>
     startOrigin(t, wire, async (request, response) => {
       const status = Number(request.url!.slice(1, 4))
@@ -119,7 +119,7 @@ overEachWire('a redirect', (wire) => {
 })
 
 overEachWire('where a redirect leads', (wire) => {
-  /** Answers `/go` with the location that the test says, `/there…` with what it got. */
+  /** Answers `/go` with the location that the test sets, `/there…` with its request. */
   async function start(t: TestContext, location: (url: string) => string, headers = {}) {
     const origin = await startOrigin(t, wire, (request, response) => {
       if (request.url !== '/go') return echo(request, response)
@@ -267,7 +267,7 @@ overEachWire('where a redirect leads', (wire) => {
   })
 })
 
-/** With a global origin, `referer` and `origin` are told; what they say depends on the whole way. */
+/** With a global origin, `referer` and `origin` are sent; their values depend on all previous hops. */
 overEachWire('referrer and origin on the way', (wire) => {
   async function way(t: TestContext, init: object, fields: object = {}) {
     const last = await startOrigin(t, wire, echo)

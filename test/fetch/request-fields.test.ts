@@ -1,4 +1,4 @@
-/** What fetch sends on our dispatchers beside what the caller asks for (contract: fetch.md 1). */
+/** The fields that fetch adds to those of the caller, on our dispatchers. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { Agent, fetch, type RequestInitWithDispatcher } from '../../src/index.ts'
@@ -12,7 +12,7 @@ function agentFor(t: TestContext, wire: Wire): Agent {
   return agent
 }
 
-/** The names as they came, and the values by lower-case name. */
+/** The names as received, and the values by lower-case name. */
 async function sent(
   t: TestContext,
   wire: Wire,
@@ -136,7 +136,7 @@ overEachWire('a stream that fetch sends', (wire) => {
     let pulled = 0
     let atFirstRead = -1
     const origin = await startOrigin(t, wire, (request, response) => {
-      // Nothing is read before the client has come as far as it can.
+      // Nothing is read before the client has sent all it can.
       let last = -1
       const look = (): void => {
         if (pulled !== last) {

@@ -1,4 +1,4 @@
-/** The class `Request`: what it is given, what it keeps, what it refuses. */
+/** The class `Request`: its arguments, properties and refusals. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
@@ -16,7 +16,7 @@ function stream(...chunks: string[]): ReadableStream<Uint8Array> {
   })
 }
 
-/** What is refused, by the constructor and by `fetch`, which rejects and never throws. */
+/** Arguments that the constructor and `fetch` refuse; `fetch` rejects and never throws. */
 async function refusal(init: unknown, input: unknown = URL_): Promise<Error> {
   let thrown: unknown
   try {
@@ -324,7 +324,7 @@ describe('the signal of a request', () => {
     const request = new Request(URL_, { signal: controller.signal })
     const clone = request.clone()
     const order: string[] = []
-    // Node 24 tells signals that follow another in the order in which they were listened to.
+    // Node 24 notifies dependent signals in the order in which listeners were added to them.
     request.signal.addEventListener('abort', () => order.push('original'))
     clone.signal.addEventListener('abort', () => order.push('clone'))
     controller.abort('why')

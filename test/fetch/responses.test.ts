@@ -1,4 +1,4 @@
-/** What fetch makes of responses on our dispatchers (contract: fetch.md 1). */
+/** Responses of fetch on our dispatchers. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
@@ -18,7 +18,7 @@ function agentFor(t: TestContext, wire: Wire, options = {}): Agent {
 
 const plain = Buffer.from('plain')
 
-/** Coding, bytes on the wire, what the caller reads. */
+/** Coding, bytes on the wire, text that the caller reads. */
 const CODINGS: [coding: string, bytes: Buffer, read: string][] = [
   ['gzip', gzipSync(plain), 'plain'],
   ['x-gzip', gzipSync(plain), 'plain'],
@@ -28,7 +28,7 @@ const CODINGS: [coding: string, bytes: Buffer, read: string][] = [
   ['br', brotliCompressSync(plain), 'plain'],
   ['deflate, gzip', gzipSync(deflateSync(plain)), 'plain'],
   ['gzip, br', brotliCompressSync(gzipSync(plain)), 'plain'],
-  // One that is not known, and all of them are left as they are.
+  // One unknown coding, and none of them is decoded.
   ['unknown', plain, 'plain'],
   ['unknown, gzip', plain, 'plain'],
 ]
@@ -107,7 +107,7 @@ const H1: Wire = { name: 'h1', secure: false, multiplexes: false }
 
 describe('fetch', () => {
   test('a connection that takes too long is the cause', async (t) => {
-    // A server that is not asked holds the event loop: nothing else would while the timer runs.
+    // An unused server keeps the event loop alive: nothing else would while the timer runs.
     const origin = await startOrigin(t, H1, () => {})
     const dispatcher = agentFor(t, H1, { connect: { timeout: 1, lookup: () => {} } })
     const error = await failure(fetch(origin.url, { dispatcher }))

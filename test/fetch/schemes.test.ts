@@ -1,4 +1,4 @@
-/** What is fetched without a network, and what is not fetched at all. */
+/** Schemes that are fetched without a network, and schemes that are refused. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'

@@ -14,7 +14,7 @@ function agentFor(t: TestContext, wire: Wire): Agent {
   return agent
 }
 
-/** The entries for URLs that begin with `url`, as they are made. */
+/** The entries for URLs that start with `url`, as they are created. */
 function watch(t: TestContext, url: string): PerformanceResourceTiming[] {
   const entries: PerformanceResourceTiming[] = []
   const observer = new PerformanceObserver((list) => {
