@@ -1,6 +1,6 @@
 /**
- * A WebSocket server that answers the handshake as a test wants and then sends exactly its bytes. It reads
- * the frames of the client; every wait is for something the client does.
+ * A WebSocket server that answers the handshake as a test wants and then sends exactly its bytes. It reads the frames of
+ * the client; every wait is for an action of the client.
  */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -53,7 +53,7 @@ export class RawPeer {
     return this
   }
 
-  /** The next frame; null when the client has ended its side. */
+  /** The next frame; null if the client has ended its side. */
   async frame(): Promise<ClientFrame | null> {
     for (;;) {
       const frame = this.#frames.shift()
@@ -111,9 +111,9 @@ export class RawPeer {
 }
 
 export interface RawServerOptions {
-  /** Fields of the 101 beside, or instead of, the right ones; null leaves one out. */
+  /** Fields of the 101 in addition to, or instead of, the correct ones; null omits one. */
   readonly headers?: Readonly<Record<string, string | null>>
-  /** The whole answer, instead of a 101. */
+  /** The whole response, instead of a 101. */
   readonly answer?: (request: http.IncomingMessage, accept: string) => string | null
   readonly client?: ClientOptions
 }
@@ -121,7 +121,7 @@ export interface RawServerOptions {
 export interface RawServer {
   readonly port: number
   readonly client: Client
-  /** Every handshake that came. */
+  /** Every received handshake. */
   readonly requests: http.IncomingMessage[]
   accept(): Promise<RawPeer>
   open(init?: WebSocketInit, path?: string): WebSocket
@@ -217,7 +217,7 @@ export function messages(socket: WebSocket, count: number): Promise<unknown[]> {
   })
 }
 
-/** Names of the events as they come: `open`, `message hi`, `error <class> <message>`, `close 1000 bye clean`. */
+/** Names of the events in order: `open`, `message hi`, `error <class> <message>`, `close 1000 bye clean`. */
 export function record(socket: WebSocket): string[] {
   const events: string[] = []
   socket.addEventListener('open', () => void events.push('open'))

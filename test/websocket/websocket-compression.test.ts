@@ -67,7 +67,7 @@ describe('compressed messages of the server', () => {
       hex('4103f248cd'),
       serverFrame(PING),
       hex('8004c9c90700'),
-      // The same again, with the window of before.
+      // The same again, with the previous window.
       hex('c105f200110000'),
       // A block without compression.
       hex('c10b000500faff48656c6c6f00'),

@@ -11,7 +11,7 @@ import {
 import { ping, WebSocket, type WebSocketInit } from '../../src/websocket/websocket.ts'
 import { closed, opened, startRawServer } from './raw-server.ts'
 
-/** Takes requests and does nothing with them. */
+/** Accepts requests and ignores them. */
 const silent = { dispatch: () => true } as unknown as Dispatcher
 const make = (url: unknown, init: WebSocketInit = {}): WebSocket =>
   new WebSocket(url as string, { dispatcher: silent, ...init })

@@ -10,7 +10,7 @@ const MEGABYTE = 2 ** 20
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-/** In use outside of the heap, where the bytes of messages are. */
+/** Memory in use outside the heap, where the bytes of messages are. */
 function buffers(): number {
   collectGarbage()
   return process.memoryUsage().arrayBuffers
