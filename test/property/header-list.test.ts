@@ -1,4 +1,4 @@
-/** `Headers` against a plain model: whatever is done to a list, it holds what the standard says. */
+/** `Headers` against a plain model: after any operations, a list has the contents that the standard requires. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'

@@ -44,7 +44,7 @@ describe('kinds of bodies', () => {
     for (const wrong of [0, 1n, true, Symbol('x'), () => {}, {}, /x/, new Date(), new EventEmitter()]) {
       assert.equal(classifyBody(wrong), null)
     }
-    // Looks like a Blob, is none.
+    // Looks like a Blob, but is not one.
     assert.equal(classifyBody({ size: 1, type: '', stream() {}, [Symbol.toStringTag]: 'Blob' }), null)
     assert.equal(classifyBody({ [Symbol.toStringTag]: 'FormData' }), null)
   })

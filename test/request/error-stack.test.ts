@@ -1,4 +1,4 @@
-/** The stack of a described error: lazy, printable, and a caller's own if it wants one. */
+/** The stack of a described error: lazy, printable, and replaceable by the caller. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect, types } from 'node:util'
@@ -22,7 +22,7 @@ function firstLine(error: Error): string {
   return error.stack!.split('\n', 1)[0]!
 }
 
-/** Runs with a formatter of stacks; counts its calls. */
+/** Runs with a stack formatter and counts its calls. */
 function withFormatter<T>(format: (error: Error, sites: NodeJS.CallSite[]) => unknown, work: () => T): T {
   const before = Error.prepareStackTrace
   Error.prepareStackTrace = format

@@ -142,7 +142,7 @@ describe('a Request', () => {
     assert.equal((host.aborted[0]!.error as InformationalError).code, 'UND_ERR_INFO')
     assert.equal(request.aborted, true)
 
-    // Between the queue and a connection nobody has to know.
+    // Between the queue and a connection, no notification is needed.
     const between = new Host()
     const started = queued({}, new RecordingHandler({ onRequestStart: (c) => c.abort() }), between)
     assert.equal(started.start(), false)
@@ -274,7 +274,7 @@ describe('a Request', () => {
     })
     settle((request) => request.fail(endReason('lost', new SocketError('closed'))))
     settle((request) => request.abort())
-    // A reference lives until the end of the turn in which it was made.
+    // A reference lives until the end of the turn in which it was created.
     await new Promise((resolve) => setImmediate(resolve))
     collectGarbage()
     assert.deepEqual(
@@ -313,7 +313,7 @@ describe('a Request', () => {
     spent.onBodyRead()
     assert.deepEqual(failureOf(spent, handler), ['sending', 'no', 80])
 
-    // Written once, on a connection that was lost: nobody knows what the server has done.
+    // Written once, on a connection that was lost: the server may or may not have processed it.
     handler = new RecordingHandler()
     const again = running({}, handler)
     again.onWritten()

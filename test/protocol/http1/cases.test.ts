@@ -23,7 +23,7 @@ function setting(section: string, name: string): string | null {
   return line === undefined ? null : line.slice(name.length + 4).trim()
 }
 
-/** Line breaks of the document mean nothing; `\r`, `\n`, `\t`, `\\` and `\xNN` stand for single bytes. */
+/** Line breaks of the document are ignored; `\r`, `\n`, `\t`, `\\` and `\xNN` denote single bytes. */
 function decodeBytes(text: string): Buffer {
   const plain: Record<string, string> = { r: '\r', n: '\n', t: '\t', '\\': '\\' }
   const decoded = text

@@ -19,7 +19,7 @@ export type Callback = 'begin' | 'informational' | 'head' | 'body' | 'end' | 'up
 
 export class Recorder implements ResponseSink {
   readonly lines: string[] = []
-  /** Runs inside each callback, behind the recording. */
+  /** Runs inside each callback, after the recording. */
   react: (callback: Callback) => void = () => {}
   #body = ''
 
@@ -97,7 +97,7 @@ export function transcript(pieces: readonly Buffer[], conversation: Conversation
   }
   let rest = ''
   for (const piece of pieces) {
-    // A moving offset shows whoever mistakes an offset in the buffer for one in the stream.
+    // A moving offset reveals code that mistakes an offset in the buffer for one in the stream.
     const shifted = Buffer.concat([Buffer.from('###'), piece, Buffer.from('###')])
     const stop = parser.execute(shifted, 3, 3 + piece.length)
     rest += shifted.toString('latin1', stop, 3 + piece.length)

@@ -55,7 +55,7 @@ const STATES: readonly { name: string; reach(peer: FramePeer): RecordedStream | 
   },
 ]
 
-/** What makes the engine use each input. DATA and an end need a head, which a live stream gets first. */
+/** Makes the engine use each input. DATA and an end need a head, which a live stream gets first. */
 const INPUTS: readonly { name: string; drive(peer: FramePeer, opened: RecordedStream | null): unknown }[] = [
   {
     name: 'SEND_HEADERS',

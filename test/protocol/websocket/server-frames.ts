@@ -1,4 +1,4 @@
-/** Frames as a server sends them, and a receiver that writes down what it makes of them. */
+/** Frames as a server sends them, and a receiver that records its events. */
 import type { WebSocketFailure } from '../../../src/protocol/websocket/failures.ts'
 import type { WebSocketLimits } from '../../../src/protocol/websocket/limits.ts'
 import type { MessageBytes } from '../../../src/protocol/websocket/message-collector.ts'
@@ -15,7 +15,7 @@ export interface FrameShape {
   readonly fin?: boolean
   readonly rsv?: number
   readonly masked?: boolean
-  /** 16 or 64 bits of length, also where fewer would do. */
+  /** 16 or 64 bits of length, even if fewer would suffice. */
   readonly lengthBits?: 7 | 16 | 64
 }
 
@@ -84,7 +84,7 @@ export class RecordingSink implements ReceiverSink {
   }
 }
 
-/** What a receiver makes of these bytes, given in pieces that end at the offsets. */
+/** The receiver's events for these bytes, fed in pieces that end at the offsets. */
 export function receive(
   bytes: Buffer,
   limits: WebSocketLimits = NO_LIMITS,
