@@ -40,7 +40,7 @@ export const WIRES: readonly Wire[] = [
 ]
 
 /** The runtime's HTTP/2 servers call the same listener with equivalent objects. */
-function createServer(wire: Wire, listener: Listener): Server {
+export function createServer(wire: Wire, listener: Listener): Server {
   if (!wire.multiplexes) {
     return wire.secure ? https.createServer(localhost, listener) : http.createServer(listener)
   }
