@@ -23,10 +23,14 @@ function isDestroyableStream(body: unknown): body is DestroyableStream {
 
 /**
  * Destroys a Node stream with the error that ended its request; the error is reported to the caller of the
- * request, so the stream must not crash the process with it as well. Nor may it keep it from him by what it throws.
+ * request, so the stream must not crash the process with it as well. Nor may it keep it from him by what it throws, nor a getter of the options.
  */
-export function destroyRequestBody(body: unknown, error: unknown): void {
+export function destroyRequestBody(
+  opts: { readonly body?: unknown } | null | undefined,
+  error: unknown,
+): void {
   try {
+    const body = opts?.body
     if (!isDestroyableStream(body) || body.destroyed === true) return
     body.on('error', ignoreError)
     // An incoming message takes its socket with it, and a proxy still has to answer on that socket.

@@ -131,6 +131,11 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodyUpstre
       this.fail(new RequestAbortedError('Request aborted: a second final response head came'))
       return
     }
+    // A getter of the options may throw: until the body is there, the caller hears of it through the promise.
+    // With `responseHeaders: 'raw'` the overloads of `request` declare the flat list.
+    const shownHeaders = presentHeaders(controller, headers, opts.responseHeaders) as THeaders
+    // A falsy value comes back as null, whatever its type says.
+    const opaque = (opts.opaque || null) as TOpaque
     const body = new BodyReadable(
       this,
       headers,
@@ -142,11 +147,9 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodyUpstre
     const data = new ResponseData(
       statusCode,
       statusText,
-      // With `responseHeaders: 'raw'` the overloads of `request` declare the flat list.
-      presentHeaders(controller, headers, opts.responseHeaders) as THeaders,
+      shownHeaders,
       this.#trailers,
-      // A falsy value comes back as null, whatever its type says.
-      (opts.opaque || null) as TOpaque,
+      opaque,
       body,
       this.context,
       controller.timings ?? null,
@@ -199,7 +202,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodyUpstre
   }
 
   protected override onFailure(error: unknown): void {
-    destroyRequestBody(this.#opts.body, error)
+    destroyRequestBody(this.#opts, error)
     if (this.#trailers !== null) this.#body?.fail(error)
     else this.#reject(error)
   }

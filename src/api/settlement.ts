@@ -88,7 +88,7 @@ export function settle<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
     checkOptions(opts)
     start(dispatcher, opts, resolve, reject)
   } catch (error) {
-    destroyRequestBody(opts?.body, error)
+    destroyRequestBody(opts, error)
     reject(error)
   }
   return promise
@@ -104,7 +104,7 @@ function settleByCallback<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
   if (typeof callback !== 'function') {
     checkOptions(opts)
     const error = new InvalidArgumentError('invalid callback')
-    destroyRequestBody(opts.body, error)
+    destroyRequestBody(opts, error)
     throw error
   }
   try {
@@ -117,9 +117,18 @@ function settleByCallback<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
       (error) => settlement.reject(error),
     )
   } catch (error) {
-    destroyRequestBody(opts?.body, error)
+    destroyRequestBody(opts, error)
     const report = callback as (error: unknown, data: { opaque: TOpaque | undefined }) => void
-    queueMicrotask(() => report(error, { opaque: opts?.opaque }))
+    queueMicrotask(() => report(error, { opaque: opaqueOf(opts) }))
+  }
+}
+
+/** What threw may be its getter. */
+function opaqueOf<TOpaque>(opts: CommonOptions<TOpaque> | undefined): TOpaque | undefined {
+  try {
+    return opts?.opaque
+  } catch {
+    return undefined
   }
 }
 

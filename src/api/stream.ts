@@ -156,7 +156,7 @@ class StreamHandler<TOpaque> extends ApiHandler {
   }
 
   protected override onFailure(error: unknown): void {
-    destroyRequestBody(this.#opts.body, error)
+    destroyRequestBody(this.#opts, error)
     const target = this.#target
     this.#target = null
     target?.destroy?.(error)

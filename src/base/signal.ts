@@ -38,6 +38,15 @@ function isEventTarget(signal: AbortSource): signal is AbortEventTarget {
   return typeof (signal as AbortEventTarget).addEventListener === 'function'
 }
 
+/** A getter that throws must not keep an abort from whoever waits for it. */
+function reasonOf(signal: AbortSource): unknown {
+  try {
+    return signal.reason
+  } catch (error) {
+    return error
+  }
+}
+
 interface Subscriber {
   readonly onAbort: (reason: unknown) => void
 }
@@ -64,13 +73,18 @@ class FanOut {
     // After an abort the hub may already hold a newer fan-out for the same signal.
     if (!this.#listening) return
     this.#listening = false
-    if (isEventTarget(this.#signal)) this.#signal.removeEventListener('abort', this.#onAbort)
-    else this.#signal.removeListener('abort', this.#onAbort)
     this.#onEmpty(this.#signal)
+    try {
+      if (isEventTarget(this.#signal)) this.#signal.removeEventListener('abort', this.#onAbort)
+      else this.#signal.removeListener('abort', this.#onAbort)
+    } catch {
+      // A signal that is not an AbortSignal may have no such method. The request it was for ends all the same.
+    }
   }
 
   readonly #onAbort = (): void => {
-    const reason = this.#signal.reason
+    if (!this.#listening) return
+    const reason = reasonOf(this.#signal)
     // A subscriber may dispose others, or subscribe anew: those belong to the next fan-out.
     this.#release()
     for (const subscriber of [...this.subscribers]) {

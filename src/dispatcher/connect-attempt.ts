@@ -29,15 +29,22 @@ export function timesOf({ connectedAt }: ConnectAttempt, socket: Duplex): Connec
 }
 
 export function isSocketLike(value: unknown): value is Duplex {
-  return typeof (value as Duplex | null | undefined)?.once === 'function'
+  try {
+    return typeof (value as Duplex | null | undefined)?.once === 'function'
+  } catch {
+    return false
+  }
 }
 
 /** Why a socket that was delivered cannot be used, if so. */
 export function problemWith(socket: Duplex): Error | null {
-  if (!socket.destroyed && !socket.errored) return null
+  if (!socket.destroyed && !socket.errored && !socket.readableEnded) return null
   // The requests are told; the event, which may still come, must not end the process.
   socket.on('error', () => {})
-  return socket.errored ?? new SocketError('destroyed')
+  if (socket.errored || socket.destroyed) return socket.errored ?? new SocketError('destroyed')
+  // Its end has come and gone: what is asked on it is never answered, and time alone would tell.
+  socket.destroy()
+  return new SocketError('other side closed')
 }
 
 /** Nobody waits for the connection any more. Returns the sockets that close now. */

@@ -16,11 +16,23 @@ const DOING: Record<RequestPhase, string> = {
 }
 
 /**
- * Returns an error for this request. An error of the library is copied, because the one it is made from goes
- * to the client's events and perhaps to other requests; one of the runtime is used as it is for the first
- * request that ends with it.
+ * Returns an error for this request. A value that cannot be described is returned as it is: a caller's socket may
+ * be destroyed with a string, or with an error whose fields cannot be written, and its requests have to fail all the
+ * same.
  */
 export function describeError(error: Error, context: RequestErrorContext): Error {
+  try {
+    return withFields(error, context)
+  } catch {
+    return error
+  }
+}
+
+/**
+ * An error of the library is copied, because the one it is made from goes to the client's events and perhaps to
+ * other requests; one of the runtime is used as it is for the first request that ends with it.
+ */
+function withFields(error: Error, context: RequestErrorContext): Error {
   const ours = isOurs(error)
   const used = Object.hasOwn(error, 'retrySafety') || !Object.isExtensible(error)
   const target = ours || used ? copy(error) : error

@@ -6,7 +6,7 @@ import type { EndKind } from './end-reason.ts'
 
 /** How a socket ended, by the error that it closed with. */
 export function socketEnd(error: Error): EndKind {
-  const { code, syscall } = error as NodeJS.ErrnoException
+  const { code, syscall } = fieldsOf(error)
   if (code === 'ECONNRESET') return 'torn-down'
   if (code === 'UND_ERR_INFO') return 'finished'
   // The errors of the system name a `syscall`; they only say that the connection is lost.
@@ -16,12 +16,22 @@ export function socketEnd(error: Error): EndKind {
 
 /** Why a connector delivered no socket. With these two codes it asks for another attempt. */
 export function connectEnd(error: Error): EndKind {
-  const { code } = error as NodeJS.ErrnoException
+  const { code } = fieldsOf(error)
   if (code === 'UND_ERR_SOCKET' || code === 'UND_ERR_INFO') return 'try-again'
   return code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? 'wrong-name' : 'unreachable'
 }
 
 /** What a `disconnect` event reports. A caller's dispatcher has no other way to say it than the code of its error. */
 export function reportedEnd(error: unknown): EndKind {
-  return (error as NodeJS.ErrnoException | null | undefined)?.code === 'UND_ERR_SOCKET' ? 'lost' : 'finished'
+  return fieldsOf(error).code === 'UND_ERR_SOCKET' ? 'lost' : 'finished'
+}
+
+/** The value may be anything that a caller destroys a socket with, also something that throws when it is read. */
+function fieldsOf(error: unknown): { readonly code?: unknown; readonly syscall?: unknown } {
+  try {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    return { code, syscall }
+  } catch {
+    return {}
+  }
 }
