@@ -49,7 +49,6 @@ export class IterableFeed implements BodyFeed {
       return
     }
     this.#state = 'flowing'
-    this.#iterator ??= this.#chunks[Symbol.asyncIterator]()
     this.#next()
   }
 
@@ -61,9 +60,13 @@ export class IterableFeed implements BodyFeed {
   cancel(reason: unknown): void {
     if (this.#state === 'over') return
     this.#state = 'over'
-    const iterator = this.#iterator ?? this.#chunks[Symbol.asyncIterator]()
-    // A stream is told why; a generator has no way to hear it.
-    Promise.resolve(iterator.return?.(reason)).catch(ignore)
+    try {
+      const iterator = this.#iterator ?? this.#chunks[Symbol.asyncIterator]()
+      // A stream is told why; a generator has no way to hear it.
+      Promise.resolve(iterator.return?.(reason)).catch(ignore)
+    } catch {
+      // The iterable is the caller's, and what it throws here has no reader.
+    }
   }
 
   spent(): void {}
@@ -71,15 +74,27 @@ export class IterableFeed implements BodyFeed {
   #next(): void {
     let step: Promise<IteratorResult<unknown>>
     try {
-      step = Promise.resolve(this.#iterator!.next())
+      this.#iterator ??= this.#chunks[Symbol.asyncIterator]()
+      step = Promise.resolve(this.#iterator.next())
     } catch (error) {
       this.#fail(error)
       return
     }
     step.then(
-      (result) => this.#take(result),
+      (result) => this.#tryToTake(result),
       (error) => this.#fail(error),
     )
+  }
+
+  /** A chunk may lie in memory that was transferred, and an iterator may bring something else than a result. */
+  #tryToTake(result: IteratorResult<unknown>): void {
+    try {
+      this.#take(result)
+    } catch (error) {
+      if (this.#state === 'over') return
+      this.cancel(error)
+      this.#sink!.fail(error)
+    }
   }
 
   #take({ done, value }: IteratorResult<unknown>): void {

@@ -2,9 +2,11 @@
  * What a caller gave as a body → a {@link Body} and its type. Known by string tag and by the members that are
  * used, not by class: there are several implementations of each about.
  */
+
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { isAnyArrayBuffer } from 'node:util/types'
+import { ignoreError } from '../base/ignore-error.ts'
 import { loadCrypto, loadWebStreams } from '../base/lazy-modules.ts'
 import type { FormDataLike } from '../request/dispatch-options.ts'
 import { Body, type PulledOrigin } from './body.ts'
@@ -82,6 +84,9 @@ function extractObject(value: object): ExtractedBody | null {
   }
   if (typeof members[Symbol.asyncIterator] !== 'function') return null
   if (value instanceof Readable && (Readable.isDisturbed(value) || value.destroyed)) throw unusable()
+  // Its failure reaches whoever reads the body. It may come before that, or while nothing is asked of the stream: then
+  // no one else listens, and the event would end the process.
+  if (value instanceof Readable) value.on('error', ignoreError)
   return { body: Body.from(value as AsyncIterable<unknown>), type: null, once: true }
 }
 

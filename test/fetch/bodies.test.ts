@@ -484,3 +484,53 @@ describe('what somebody put on Object.prototype', () => {
     assert.ok(response.headers instanceof Headers)
   })
 })
+
+describe('a source that fails', () => {
+  const lost = (): Uint8Array => {
+    const bytes = new Uint8Array(8)
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
+    return bytes
+  }
+  const rows: [title: string, make: () => unknown, error: object][] = [
+    ['memory that was given away', () => generate(lost()), { name: 'TypeError' }],
+    [
+      'an iterator that brings no result',
+      () => ({ [Symbol.asyncIterator]: () => ({ next: async () => undefined }) }),
+      { name: 'TypeError' },
+    ],
+    [
+      'an iterable without an iterator',
+      () => ({
+        [Symbol.asyncIterator]() {
+          throw new Error('none')
+        },
+      }),
+      { message: 'none' },
+    ],
+  ]
+  for (const [title, make, error] of rows) {
+    test(`${title}: whoever reads the body gets the failure`, async () => {
+      await assert.rejects(new Response(make() as never).text(), error)
+    })
+  }
+
+  test('a Readable that fails before it is read: the failure waits for a reader', async () => {
+    const source = new Readable({ read() {} })
+    const response = new Response(source as never)
+    source.destroy(new Error('early'))
+    await new Promise((resolve) => setImmediate(resolve))
+    await assert.rejects(response.text(), { message: 'early' })
+  })
+
+  test('an iterator that throws when it is given up: cancel() resolves', async () => {
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise(() => {}),
+        return() {
+          throw new Error('never mind')
+        },
+      }),
+    }
+    await new Response(source as never).body!.cancel()
+  })
+})
