@@ -6,7 +6,7 @@ import type { Dispatcher } from './dispatcher.ts'
 
 export function endAll(
   dispatchers: readonly Dispatcher[],
-  end: (dispatcher: Dispatcher, ended: () => void) => void,
+  end: (dispatcher: Dispatcher, ended: () => void) => unknown,
   done: () => void,
 ): void {
   const left = new Set(dispatchers)
@@ -16,10 +16,20 @@ export function endAll(
   }
   for (const dispatcher of dispatchers) {
     try {
-      end(dispatcher, () => ended(dispatcher))
+      const promise = end(dispatcher, () => ended(dispatcher))
+      // Those of a caller may answer with a promise alone.
+      if (!isThenable(promise)) continue
+      Promise.resolve(promise).then(
+        () => ended(dispatcher),
+        () => ended(dispatcher),
+      )
     } catch {
       // It has told its caller what it has to tell; there is nothing to wait for.
       ended(dispatcher)
     }
   }
+}
+
+function isThenable(value: unknown): value is Promise<unknown> {
+  return typeof (value as Promise<unknown> | null | undefined)?.then === 'function'
 }

@@ -757,6 +757,19 @@ describe('Pool: factory', () => {
     }
   })
 
+  test('one whose dispatchers answer with a promise alone when they are closed or destroyed', async () => {
+    for (const end of ['close', 'destroy'] as const) {
+      for (const answer of [() => Promise.resolve(), () => Promise.reject(new Error('from it'))]) {
+        const member = { dispatch: () => true, close: answer, destroy: answer }
+        const factory = (): Client => Object.assign(new EventEmitter(), member) as unknown as Client
+        const pool = new Pool('http://localhost:1', { factory })
+        pool.dispatch({ path: '/', method: 'GET' }, new RecordingHandler())
+        await pool[end]()
+        assert.equal(pool.destroyed, true)
+      }
+    }
+  })
+
   test('one that throws fails the request', async (t) => {
     const reason = new Error('no client')
     const pool = new Pool('http://localhost:1', {
