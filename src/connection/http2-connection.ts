@@ -35,6 +35,9 @@ import { Http2Liveness, type LivenessHost } from './http2-liveness.ts'
 import { Http2Refusals } from './http2-refusals.ts'
 import { prepareHttp2Request, printFields } from './http2-request-head.ts'
 
+/** Not that of a fake clock: what is to be sent waits for a turn of the event loop, not for time to pass. */
+const runtimeSetImmediate = globalThis.setImmediate
+
 /** Turns of the event loop for which requests wait for others to leave with, while responses keep coming. */
 const MAX_HELD_TURNS = 4
 
@@ -484,7 +487,7 @@ export class Http2Connection
     this.#flushing = 'scheduled'
     // Not on the next tick: over TLS each record of one read is a tick of its own, and a server may put each
     // response into one. What all of them lead to leaves together.
-    globalThis.setImmediate(this.#flush)
+    runtimeSetImmediate(this.#flush)
   }
 
   /**
@@ -496,7 +499,7 @@ export class Http2Connection
     if (isFew && this.#heard && this.#heldTurns < MAX_HELD_TURNS) {
       this.#heard = false
       this.#heldTurns++
-      globalThis.setImmediate(this.#flush)
+      runtimeSetImmediate(this.#flush)
       return
     }
     this.#flushNow()

@@ -105,3 +105,23 @@ describe('requests over HTTP/2', () => {
     assert.deepEqual(seen, [21])
   })
 })
+
+test('requests leave under a fake clock, and after it', async (t) => {
+  const { ask, asked } = await connected(t)
+  const { setImmediate } = globalThis
+  globalThis.setImmediate = (() => ({})) as unknown as typeof setImmediate
+  t.after(() => {
+    globalThis.setImmediate = setImmediate
+  })
+  const seen: number[] = []
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  ask(1)
+  for (let i = 0; i < 20 && seen.length === 0; i++) {
+    await turn()
+    seen.push(...asked())
+  }
+  globalThis.setImmediate = setImmediate
+  ask(1)
+  await turns(6)
+  assert.deepEqual([...seen, ...asked()], [21, 23])
+})
