@@ -34,7 +34,7 @@ const RULES = [
   },
   {
     files: /^connection\//,
-    may: ['protocol/', 'net/', 'request/', 'base/', 'errors.ts', 'diagnostics.ts'],
+    may: ['connection/', 'protocol/', 'net/', 'request/', 'base/', 'errors.ts', 'diagnostics.ts'],
   },
   { files: /^api\/body\//, may: ['base/', 'errors.ts', ...FIELDS] },
   {
@@ -74,6 +74,7 @@ const RULES = [
   {
     files: /^dispatcher\//,
     may: [
+      'dispatcher/',
       'connection/',
       'net/',
       'request/',

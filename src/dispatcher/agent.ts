@@ -15,11 +15,10 @@ import { shareConnector } from './client-connector.ts'
 import { type ConnectFunction, readClientOptions } from './client-options.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { endAll } from './end-all.ts'
-import { LifecycleDispatcher, takesNoMore } from './lifecycle.ts'
+import { LifecycleDispatcher, takesNoMore, whenIdle } from './lifecycle.ts'
 import { Pool } from './pool.ts'
 import { type PoolOptions, readPoolOptions } from './pool-options.ts'
 import { isIdle, type PoolStats, statsOf } from './stats.ts'
-import { whenVacant } from './vacancy.ts'
 
 /** Makes the dispatcher for an origin, which is as the request gave it; gets the agent's own options. */
 export type AgentFactory = (origin: string | URL, options: Omit<AgentOptions, 'factory'>) => Dispatcher
@@ -177,7 +176,7 @@ export class Agent extends LifecycleDispatcher {
     // After the event: whoever emits it has not finished yet.
     dispatcher.on('disconnect', () => queueMicrotask(forgetWhenIdle))
     dispatcher.on('connectionError', () => queueMicrotask(forgetWhenIdle))
-    whenVacant(dispatcher, forget)
+    whenIdle(dispatcher, forget)
     // The factory may have asked for the same origin meanwhile.
     entry = this.#entries.get(key) ?? { any: null, http1: null }
     entry[kind] = dispatcher

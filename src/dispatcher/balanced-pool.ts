@@ -10,10 +10,11 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type EndReason, endReason } from '../request/end-reason.ts'
 import { reportedEnd } from '../request/foreign-error.ts'
 import type { ClientOptions } from './client-options.ts'
-import { Crew, type Member } from './crew.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { HeldDispatch } from './held-dispatch.ts'
 import { LifecycleDispatcher } from './lifecycle.ts'
+import type { Member } from './pool/member.ts'
+import { QueuedDispatch } from './pool/queued-dispatch.ts'
+import { PoolScheduler } from './pool/scheduler.ts'
 import { Pool } from './pool.ts'
 import type { PoolOptions } from './pool-options.ts'
 import type { PoolStats } from './stats.ts'
@@ -66,7 +67,7 @@ class Upstream implements Weighted {
  * const { statusCode } = await pool.request({ path: '/', method: 'GET' })
  */
 export class BalancedPool extends LifecycleDispatcher {
-  readonly #crew: Crew<HeldDispatch>
+  readonly #scheduler: PoolScheduler<QueuedDispatch>
   readonly #factory: UpstreamFactory
   readonly #poolOptions: Omit<PoolOptions, 'factory'>
   readonly #maxWeight: number
@@ -92,25 +93,25 @@ export class BalancedPool extends LifecycleDispatcher {
     this.#maxWeight = maxWeightPerServer || DEFAULT_WEIGHT
     this.#penalty = errorPenalty || DEFAULT_PENALTY
     this.#turns = new WeightedTurns(this.#maxWeight)
-    const crew: Crew<HeldDispatch> = new Crew<HeldDispatch>(this, {
-      limit: 0,
-      timeToLive: null,
-      protocol: 'h1',
-      isForeign: false,
-      hire: null,
-      forgets: false,
-      make: (call, handler) => new HeldDispatch(call, handler, crew),
-      give: (member, held) => held.giveTo(member.dispatcher),
-      rank: ({ rank }) => rank,
-      choose: () => this.#choose(),
-    })
-    this.#crew = crew
+    const scheduler: PoolScheduler<QueuedDispatch> = new PoolScheduler<QueuedDispatch>(
+      this,
+      null,
+      {
+        growth: null,
+        make: (call, handler) => new QueuedDispatch(call, handler, scheduler),
+        give: ({ dispatcher }, queued) => queued.giveTo(dispatcher),
+        rank: ({ rank }) => rank,
+        choose: () => this.#choose(),
+      },
+      () => this.onIdle(),
+    )
+    this.#scheduler = scheduler
     for (const upstream of Array.isArray(upstreams) ? upstreams : [upstreams]) this.addUpstream(upstream)
   }
 
   /** A snapshot of what there is to do. */
   get stats(): PoolStats {
-    return this.#crew.stats
+    return this.#scheduler.stats
   }
 
   /** The origins requests go to. */
@@ -123,7 +124,7 @@ export class BalancedPool extends LifecycleDispatcher {
     const { origin, url } = originOf(upstream)
     if (this.#find(origin) !== null) return this
     const dispatcher = this.#factory(url, { ...this.#poolOptions })
-    const entry = new Upstream(origin, this.#crew.join(dispatcher), this.#maxWeight)
+    const entry = new Upstream(origin, this.#scheduler.add(dispatcher), this.#maxWeight)
     this.#turns.join(entry)
     dispatcher.on('connect', () => this.#turns.raise(entry, this.#penalty))
     dispatcher.on('connectionError', () => this.#turns.lower(entry, this.#penalty))
@@ -138,7 +139,7 @@ export class BalancedPool extends LifecycleDispatcher {
     const entry = this.#find(originOf(upstream).origin)
     if (entry === null) return this
     this.#turns.leave(entry)
-    this.#crew.dismiss(entry.member)
+    this.#scheduler.retire(entry.member)
     if (this.#turns.line.length === 0) this.#failWaiting()
     return this
   }
@@ -154,7 +155,7 @@ export class BalancedPool extends LifecycleDispatcher {
 
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
     if (!this.#turns.line.some(({ isOpen }) => isOpen)) throw new BalancedPoolMissingUpstreamError()
-    return this.#crew.accept(options, handler)
+    return this.#scheduler.accept(options, handler)
   }
 
   #choose(): Member | null {
@@ -166,19 +167,19 @@ export class BalancedPool extends LifecycleDispatcher {
   }
 
   #failWaiting(): void {
-    this.#crew.failWaiting(endReason('unreachable', new BalancedPoolMissingUpstreamError()))
+    this.#scheduler.failWaiting(endReason('unreachable', new BalancedPoolMissingUpstreamError()))
   }
 
   protected override get needsDrain(): boolean {
-    return this.#crew.needsDrain
+    return this.#scheduler.needsDrain
   }
 
   protected override finish(done: () => void): void {
-    this.#crew.finish(done)
+    this.#scheduler.finish(done)
   }
 
   protected override terminate(reason: EndReason, done: () => void): void {
-    this.#crew.terminate(reason, done)
+    this.#scheduler.terminate(reason, done)
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The public face of a client for one origin. What it does stands in client-session.ts.
+ * The public face of a client for one origin. Its work is done in session/client-session.ts.
  */
 import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
@@ -7,16 +7,25 @@ import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
-import { ClientCommons } from './client-commons.ts'
 import { type ClientOptions, readClientOptions } from './client-options.ts'
-import { ClientSession } from './client-session.ts'
 import { LifecycleDispatcher } from './lifecycle.ts'
+import { ClientEvents } from './session/client-events.ts'
+import { ClientSession } from './session/client-session.ts'
+import { OriginContext } from './session/origin-context.ts'
+import type { SessionOwner } from './session/session-owner.ts'
 
 /**
- * For the dispatchers that are made of clients: what is behind one, or null for anything else, such as a
- * composed view of a client. No member of the public class, so that nobody else comes to rely on it.
+ * For pools: puts an owner before the one that a client's session has, and returns the session. Null for anything but a
+ * client of this copy of the library, such as a composed view of one. Not a member of the public class, so that no other
+ * code comes to rely on it.
  */
-export let sessionIn: (dispatcher: object) => ClientSession | null
+export let ownSession: (
+  dispatcher: object,
+  wrap: (owner: SessionOwner) => SessionOwner,
+) => ClientSession | null
+
+/** For `H2CClient`: how many streams it has at a time, as long as the server has set no limit. */
+export let limitStreams: (client: Client, streams: number) => void
 
 /** A snapshot of what a client has to do. */
 export interface ClientStats {
@@ -43,7 +52,14 @@ export class Client extends LifecycleDispatcher {
   readonly #session: ClientSession
 
   static {
-    sessionIn = (dispatcher) => (#session in dispatcher ? dispatcher.#session : null)
+    ownSession = (dispatcher, wrap) => {
+      if (!(#session in dispatcher)) return null
+      dispatcher.#session.wrapOwner(wrap)
+      return dispatcher.#session
+    }
+    limitStreams = (client, streams) => {
+      client.#session.maxConcurrentStreams = streams
+    }
   }
 
   /**
@@ -51,9 +67,10 @@ export class Client extends LifecycleDispatcher {
    */
   constructor(url: string | URL | object, options: ClientOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
-    const commons = options instanceof ClientCommons ? options : readCommons(url, options)
-    super(commons.webSocket)
-    this.#session = new ClientSession(this, commons)
+    const context = options instanceof OriginContext ? options : readContext(url, options)
+    super(context.webSocket)
+    const events = new ClientEvents(this, context.origin.url, () => this.onIdle())
+    this.#session = new ClientSession(context, events)
   }
 
   /** How many requests may be in flight on an HTTP/1.1 connection. Setting it takes effect at once. */
@@ -95,17 +112,17 @@ export class Client extends LifecycleDispatcher {
 
 defineKind(Client, 'ventuno.Client')
 
-/** For pools: a client that has these things in common with others. */
-export function clientWith(commons: ClientCommons): Client {
-  return new Client(commons.origin.url, commons as object)
+/** For pools: a client that shares its context with others. */
+export function clientIn(context: OriginContext): Client {
+  return new Client(context.origin.url, context as object)
 }
 
-function readCommons(url: string | URL | object, options: ClientOptions): ClientCommons {
+function readContext(url: string | URL | object, options: ClientOptions): OriginContext {
   const settings = readClientOptions(options)
   const origin = parseOrigin(url)
   if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
   const webSocket = Object.hasOwn(options, 'webSocket') ? options.webSocket : null
-  return new ClientCommons(origin, settings, webSocket ?? null)
+  return new OriginContext(origin, settings, webSocket ?? null)
 }
 
 /** The types under the names that programs written for undici use. */

@@ -6,7 +6,7 @@ import { parseOrigin } from '../base/origin.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions } from '../net/connector.ts'
-import { Client, sessionIn } from './client.ts'
+import { Client, limitStreams } from './client.ts'
 import type { ClientOptions, ConnectFunction } from './client-options.ts'
 import type { Http2Options } from './http2-options.ts'
 
@@ -62,7 +62,7 @@ export class H2CClient extends Client {
   override set pipelining(value: number) {
     if (!isPositive(value)) return
     super.pipelining = value
-    sessionIn(this)!.maxConcurrentStreams = value
+    limitStreams(this, value)
   }
 }
 

@@ -31,6 +31,13 @@ export function takesNoMore(dispatcher: object): boolean {
   return needsDrain !== false || closed === true || destroyed === true
 }
 
+/**
+ * For the dispatchers that make others and forget them when they are of no use: calls the listener each time this one has
+ * neither a connection nor anything to do. There is one listener at most, and none for what is not a dispatcher of this
+ * copy of the library, or a composed view.
+ */
+export let whenIdle: (dispatcher: object, listener: () => void) => void
+
 type LifeState =
   | { readonly at: 'open' }
   | { readonly at: 'closing'; readonly waiting: CloseCallback[] }
@@ -42,8 +49,15 @@ const OPEN: LifeState = { at: 'open' }
 export abstract class LifecycleDispatcher extends Dispatcher {
   readonly #webSocket: Required<WebSocketOptions>
   #life: LifeState = OPEN
+  #idleListener: (() => void) | null = null
   /** Not a life state: `destroy()` alone does not make a dispatcher closed. */
   #closed = false
+
+  static {
+    whenIdle = (dispatcher, listener) => {
+      if (#idleListener in dispatcher) dispatcher.#idleListener = listener
+    }
+  }
 
   constructor(webSocket?: WebSocketOptions | null) {
     super()
@@ -74,6 +88,11 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   protected abstract finish(done: () => void): void
   /** Fails all that was accepted; calls back when the connections are closed. */
   protected abstract terminate(reason: EndReason, done: () => void): void
+
+  /** It has neither a connection nor anything to do. */
+  protected onIdle(): void {
+    this.#idleListener?.()
+  }
 
   override dispatch(given: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
     if (typeof handler !== 'object' || handler === null) {

@@ -1,6 +1,6 @@
 /**
- * What the pools for one origin share: their options, and the two ways in which their members get work. How a
- * pool behaves stands in crew.ts.
+ * What the pools for one origin share: their options, and the two kinds of members they can have. How a pool behaves is in
+ * pool/scheduler.ts.
  */
 import { type Origin, parseOrigin } from '../base/origin.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -8,24 +8,26 @@ import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { Request, type RequestHost } from '../request/request.ts'
-import { clientWith, sessionIn } from './client.ts'
-import { ClientCommons } from './client-commons.ts'
+import { clientIn } from './client.ts'
 import { isForeignConnector, shareConnector } from './client-connector.ts'
-import { type ClientOptions, type ClientSettings, readClientOptions } from './client-options.ts'
-import type { RequestGiver } from './client-session.ts'
-import { Crew, type CrewPlan, type Member, type Protocol } from './crew.ts'
-import { HeldDispatch } from './held-dispatch.ts'
+import { type ClientSettings, readClientOptions } from './client-options.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import { LifecycleDispatcher } from './lifecycle.ts'
-import { type PoolFactory, type PoolOptions, readPoolOptions } from './pool-options.ts'
+import type { GrowthPolicy, PoolPolicy, Protocol } from './pool/pool-policy.ts'
+import { QueuedDispatch } from './pool/queued-dispatch.ts'
+import { PoolScheduler } from './pool/scheduler.ts'
+import { type PoolOptions, readPoolOptions } from './pool-options.ts'
+import { OriginContext } from './session/origin-context.ts'
 import type { PoolStats } from './stats.ts'
 
 /** `first`: the oldest member that is free. `next`: the one that was used longest ago. */
 export type Turn = 'first' | 'next'
 
-type SharedPlan = Omit<CrewPlan<never>, 'hire' | 'forgets' | 'make' | 'give'>
+type Growth = Omit<GrowthPolicy, 'source'>
+type Rank = PoolPolicy<never>['rank']
 
 export abstract class PoolBase extends LifecycleDispatcher {
-  readonly #crew: Crew<Request> | Crew<HeldDispatch>
+  readonly #scheduler: PoolScheduler<Request> | PoolScheduler<QueuedDispatch>
   readonly #origin: string
 
   constructor(url: string | URL | object, options: PoolOptions, turn: Turn) {
@@ -36,24 +38,28 @@ export abstract class PoolBase extends LifecycleDispatcher {
     if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
     super(clientOptions.webSocket)
     let uses = 0
-    const plan: SharedPlan = {
+    const rank: Rank = turn === 'first' ? ({ order }) => order : () => ++uses
+    const growth: Growth = {
       limit: connections,
       timeToLive: clientTtl,
       protocol: expectedProtocol(origin, settings),
       isForeign: isForeignConnector(settings),
-      rank: turn === 'first' ? ({ order }) => order : () => ++uses,
     }
+    const onIdle = (): void => this.onIdle()
     this.#origin = origin.origin
-    this.#crew =
-      factory === null
-        ? crewOfClients(this, plan, new ClientCommons(origin, settings, clientOptions.webSocket ?? null))
-        : crewOfOthers(this, plan, origin, factory, { ...clientOptions, connect: shareConnector(settings) })
-    this.#crew.url = origin.url
+    if (factory === null) {
+      const context = new OriginContext(origin, settings, clientOptions.webSocket ?? null)
+      this.#scheduler = scheduleClients(this, growth, rank, context, onIdle)
+    } else {
+      const memberOptions = { ...clientOptions, connect: shareConnector(settings) }
+      const create = (): Dispatcher => factory(origin.url, memberOptions)
+      this.#scheduler = scheduleOthers(this, growth, rank, origin.url, create, onIdle)
+    }
   }
 
   /** A snapshot of what there is to do. */
   get stats(): PoolStats {
-    return this.#crew.stats
+    return this.#scheduler.stats
   }
 
   /** @internal */
@@ -62,19 +68,19 @@ export abstract class PoolBase extends LifecycleDispatcher {
   }
 
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
-    return this.#crew.accept(options, handler)
+    return this.#scheduler.accept(options, handler)
   }
 
   protected override get needsDrain(): boolean {
-    return this.#crew.needsDrain
+    return this.#scheduler.needsDrain
   }
 
   protected override finish(done: () => void): void {
-    this.#crew.finish(done)
+    this.#scheduler.finish(done)
   }
 
   protected override terminate(reason: EndReason, done: () => void): void {
-    this.#crew.terminate(reason, done)
+    this.#scheduler.terminate(reason, done)
   }
 }
 
@@ -84,51 +90,48 @@ function expectedProtocol(origin: Origin, { allowH2, useH2c }: ClientSettings): 
 }
 
 /** Members are our own clients: a call is checked once, when it comes, and the request goes to one of them. */
-function crewOfClients(pool: PoolBase, plan: SharedPlan, commons: ClientCommons): Crew<Request> {
-  const desk: RequestHost & RequestGiver = {
-    onRequestAborted: (request) => crew.onAborted(request),
+function scheduleClients(
+  pool: PoolBase,
+  growth: Growth,
+  rank: Rank,
+  context: OriginContext,
+  onIdle: () => void,
+): PoolScheduler<Request> {
+  /** Holds the requests that wait for a member. */
+  const queueHost: RequestHost = {
+    onRequestAborted: (request) => scheduler.onAborted(request),
     onRequestResumed: () => {},
-    onHandlerError: (error) => crew.onHandlerError(error),
-    takeBack: (requests) => {
-      for (const request of requests) request.moveTo(desk)
-      return crew.takeBack(requests)
-    },
-    onLimitKnown: () => crew.onLimitKnown(),
+    onHandlerError: (error) => scheduler.onHandlerError(error),
   }
-  const crew: Crew<Request> = new Crew<Request>(pool, {
-    ...plan,
-    forgets: true,
-    hire: () => {
-      const client = clientWith(commons)
-      sessionIn(client)!.giver = desk
-      return client
-    },
-    make: (call, handler) => new Request(call, handler, commons.requestSetting, desk),
+  const reclaim = (requests: readonly Request[]): readonly Request[] => {
+    for (const request of requests) request.moveTo(queueHost)
+    return scheduler.takeBack(requests)
+  }
+  const policy: PoolPolicy<Request> = {
+    growth: { ...growth, source: { kind: 'clients', create: () => clientIn(context), reclaim } },
+    make: (call, handler) => new Request(call, handler, context.requestContext, queueHost),
     give: (member, request) => member.session!.adopt(request),
-  })
-  return crew
+    rank,
+  }
+  const scheduler: PoolScheduler<Request> = new PoolScheduler(pool, context.origin.url, policy, onIdle)
+  return scheduler
 }
 
 /** Members are whatever the caller's factory makes. */
-function crewOfOthers(
+function scheduleOthers(
   pool: PoolBase,
-  plan: SharedPlan,
-  origin: Origin,
-  factory: PoolFactory,
-  options: ClientOptions,
-): Crew<HeldDispatch> {
-  const giver: RequestGiver = { takeBack: (requests) => requests, onLimitKnown: () => crew.onLimitKnown() }
-  const crew: Crew<HeldDispatch> = new Crew<HeldDispatch>(pool, {
-    ...plan,
-    forgets: false,
-    hire: () => {
-      const dispatcher = factory(origin.url, options)
-      const session = sessionIn(dispatcher)
-      if (session !== null) session.giver = giver
-      return dispatcher
-    },
-    make: (call, handler) => new HeldDispatch(call, handler, crew),
-    give: (member: Member, held) => held.giveTo(member.dispatcher),
-  })
-  return crew
+  growth: Growth,
+  rank: Rank,
+  url: URL,
+  create: () => Dispatcher,
+  onIdle: () => void,
+): PoolScheduler<QueuedDispatch> {
+  const policy: PoolPolicy<QueuedDispatch> = {
+    growth: { ...growth, source: { kind: 'factory', create } },
+    make: (call, handler) => new QueuedDispatch(call, handler, scheduler),
+    give: ({ dispatcher }, queued) => queued.giveTo(dispatcher),
+    rank,
+  }
+  const scheduler: PoolScheduler<QueuedDispatch> = new PoolScheduler(pool, url, policy, onIdle)
+  return scheduler
 }

@@ -1,5 +1,5 @@
 /**
- * Several connections to one origin. What it does stands in crew.ts.
+ * Several connections to one origin. Its work is done in pool/scheduler.ts.
  */
 import { defineKind } from '../base/kind.ts'
 import { PoolBase } from './pool-base.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { FreeHeap, NO_SLOT, type Ranked } from '../../src/dispatcher/free-heap.ts'
+import { IndexedHeap, NOT_IN_HEAP, type Ranked } from '../../src/dispatcher/pool/indexed-heap.ts'
 import { Pool } from '../../src/dispatcher/pool.ts'
 
 const handler = {
@@ -36,13 +36,16 @@ interface Item extends Ranked {
   readonly order: number
 }
 
-test('FreeHeap: the lowest rank is on top, whatever comes, goes and changes', () => {
+test('IndexedHeap: the lowest rank is on top, whatever comes, goes and changes', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.nat(15), fc.oneof(fc.constant(null), fc.nat(5))), { maxLength: 200 }),
       (steps) => {
-        const heap = new FreeHeap<Item>()
-        const items = Array.from({ length: 16 }, (_, order): Item => ({ rank: 0, order, slot: NO_SLOT }))
+        const heap = new IndexedHeap<Item>()
+        const items = Array.from(
+          { length: 16 },
+          (_, order): Item => ({ rank: 0, order, heapIndex: NOT_IN_HEAP }),
+        )
         const inside = new Set<Item>()
         for (const [which, rank] of steps) {
           const item = items[which]!

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { RequestQueue } from '../../src/dispatcher/request-queue.ts'
+import { RequestQueue } from '../../src/dispatcher/session/request-queue.ts'
 import { FieldsMemory } from '../../src/request/fields-memory.ts'
 import { Request } from '../../src/request/request.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'

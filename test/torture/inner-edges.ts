@@ -11,8 +11,8 @@ import { Http1Idleness } from '../../src/connection/http1-idleness.ts'
 import { Http2Connection } from '../../src/connection/http2-connection.ts'
 import { Http2Exchange } from '../../src/connection/http2-exchange.ts'
 import { Http2Liveness } from '../../src/connection/http2-liveness.ts'
-import { ClientSession } from '../../src/dispatcher/client-session.ts'
-import { Crew } from '../../src/dispatcher/crew.ts'
+import { PoolScheduler } from '../../src/dispatcher/pool/scheduler.ts'
+import { ClientSession } from '../../src/dispatcher/session/client-session.ts'
 import { StreamTransport } from '../../src/net/stream-transport.ts'
 import { ResponseParser } from '../../src/protocol/http1/response-parser.ts'
 import { ClientEngine } from '../../src/protocol/http2/client-engine.ts'
@@ -61,8 +61,8 @@ const EDGES: readonly (readonly [
       'onData',
     ],
   ],
-  [ClientSession, ['step', 'afterPump']],
-  [Crew, ['step', 'afterPump']],
+  [ClientSession, ['dispatchQueued', 'onSettledDown']],
+  [PoolScheduler, ['dispatchQueued', 'onSettledDown']],
   [StreamTransport, ['write', 'writeNow', 'writeAllNow', 'pauseReading', 'resumeReading', 'setReferenced']],
 ]
 

@@ -1,31 +1,31 @@
 /**
- * A `dispatch()` call that waits in a pool whose members are not clients of ours, or not of one origin: it is
- * given on as it came. Such a member checks it only then, so what can go wrong before is looked after here.
+ * A `dispatch()` call that waits in a pool whose members come from a factory, or belong to several origins: it is passed on
+ * as it came. The member checks it only then, so everything that can go wrong before is handled here.
  */
-import { InvalidArgumentError, RequestAbortedError } from '../errors.ts'
-import { type BodyStream, destroyStream, isStream } from '../request/body-source.ts'
-import type { DispatchHandler } from '../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { callersReason, type EndReason } from '../request/end-reason.ts'
-import type { Work } from './crew.ts'
-import type { Dispatcher } from './dispatcher.ts'
-import { takesNoMore } from './lifecycle.ts'
+import { InvalidArgumentError, RequestAbortedError } from '../../errors.ts'
+import { type BodyStream, destroyStream, isStream } from '../../request/body-source.ts'
+import type { DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { callersReason, type EndReason } from '../../request/end-reason.ts'
+import type { Dispatcher } from '../dispatcher.ts'
+import { takesNoMore } from '../lifecycle.ts'
+import type { Work } from './pool-policy.ts'
 
-/** Hears what becomes of it while it waits. */
-export interface HeldDispatchHost {
-  onAborted(held: HeldDispatch): void
+/** The pool that it waits in. */
+export interface QueuedDispatchHost {
+  onAborted(call: QueuedDispatch): void
   onHandlerError(error: unknown): void
 }
 
-export class HeldDispatch implements Work {
+export class QueuedDispatch implements Work {
   readonly #options: DispatchOptions
   /** A body that can fail while it waits, and has to be closed if it does. */
   readonly #stream: BodyStream | null
   readonly #handler: DispatchHandler
-  readonly #host: HeldDispatchHost
+  readonly #host: QueuedDispatchHost
   #state: 'waiting' | 'given' | 'failed' = 'waiting'
 
-  constructor(options: DispatchOptions, handler: DispatchHandler, host: HeldDispatchHost) {
+  constructor(options: DispatchOptions, handler: DispatchHandler, host: QueuedDispatchHost) {
     if (typeof handler.onResponseError !== 'function') {
       throw new InvalidArgumentError('invalid onResponseError method')
     }

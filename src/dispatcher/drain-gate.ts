@@ -1,0 +1,36 @@
+/**
+ * The other half of what `dispatch()` returns: after each `false` comes one `drain`, when there is room again, but never
+ * inside a `dispatch()` call, whose result would not be known to the caller yet.
+ */
+export class DrainGate {
+  #needsDrain = false
+  /** How many `dispatch()` calls we are in: a handler may make another one. */
+  #entered = 0
+
+  /** `dispatch()` has returned false, and `drain` follows. */
+  get needsDrain(): boolean {
+    return this.#needsDrain
+  }
+
+  enter(): void {
+    this.#entered++
+  }
+
+  leave(): void {
+    this.#entered--
+  }
+
+  /** What `dispatch()` returns. */
+  answer(hasRoom: boolean): boolean {
+    if (!hasRoom) this.#needsDrain = true
+    return hasRoom
+  }
+
+  /** Whether `drain` is due. `now`: it is to be emitted, and counts as emitted. `later`: after the present call. */
+  check(hasRoom: boolean): 'no' | 'now' | 'later' {
+    if (!this.#needsDrain || !hasRoom) return 'no'
+    if (this.#entered > 0) return 'later'
+    this.#needsDrain = false
+    return 'now'
+  }
+}

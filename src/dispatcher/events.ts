@@ -1,0 +1,15 @@
+/**
+ * Events of dispatchers, as their listeners may be: one that throws is its owner's trouble, and must not stop what is
+ * going on.
+ */
+import type { EventEmitter } from 'node:events'
+
+export function emitSafely(emitter: EventEmitter, event: string, ...args: unknown[]): void {
+  try {
+    emitter.emit(event, ...args)
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * A dispatcher that a pool is made of, and how the pool learns of what happens to it: a client that the pool made reports
+ * to it before its own events; of any other dispatcher there are only the events.
+ */
+import { type EndReason, endReason } from '../../request/end-reason.ts'
+import { connectEnd } from '../../request/foreign-error.ts'
+import type { Request } from '../../request/request.ts'
+import { type Client, ownSession } from '../client.ts'
+import type { Dispatcher } from '../dispatcher.ts'
+import type { ClientSession } from '../session/client-session.ts'
+import { ForwardingOwner, type SessionOwner } from '../session/session-owner.ts'
+import { NOT_IN_HEAP, type Ranked } from './indexed-heap.ts'
+
+/** The pool. `targets`: what the events of a member name. */
+export interface MemberOwner {
+  onConnected(member: Member, origin: URL, targets: readonly unknown[]): void
+  onDisconnected(member: Member, origin: URL, targets: readonly unknown[], error: Error): void
+  onConnectFailed(member: Member, origin: URL, targets: readonly unknown[], failure: ConnectFailure): void
+  onRoom(member: Member): void
+  onCapacityKnown(): void
+  /** Only of clients that the pool made. */
+  onIdle(member: Member): void
+  onPing(milliseconds: number): void
+  /** The last callback of a handler threw. */
+  onHandlerError(error: unknown): void
+  /** An `error` event. Throws where the pool has no listener for it, as the event would. */
+  onMemberError(error: unknown): void
+}
+
+export interface ConnectFailure {
+  readonly reason: EndReason
+  /** The member tries again by itself. */
+  readonly isRetried: boolean
+}
+
+export class Member implements Ranked {
+  readonly dispatcher: Dispatcher
+  /** Decides between equal ranks: older members come first. */
+  readonly order: number
+  rank: number
+  heapIndex: number = NOT_IN_HEAP
+  /** Null for what is not a client of ours: only its events tell how it is. */
+  session: ClientSession | null = null
+  /** False once it was let go: it finishes what it has, and gets nothing more. */
+  isMember = true
+  /** Connections that it has reported: it may be a pool itself. */
+  connections = 0
+  connectedAt = 0
+  /** It is counted among those that have a connection on the way. */
+  countsAsOpening = false
+  /** It has drained while it was being given work. */
+  hasDrained = false
+
+  constructor(dispatcher: Dispatcher, order: number) {
+    this.dispatcher = dispatcher
+    this.order = order
+    this.rank = order
+  }
+
+  get isFree(): boolean {
+    return this.heapIndex !== NOT_IN_HEAP
+  }
+
+  get isOpening(): boolean {
+    return this.isMember && this.session?.isOpening === true
+  }
+}
+
+type Reclaim = (requests: readonly Request[]) => readonly Request[]
+
+/** Owns the session of a client that the pool made: the pool comes first, the client's events follow. */
+class PooledSessionOwner extends ForwardingOwner {
+  readonly #pool: MemberOwner
+  readonly #member: Member
+  readonly #url: URL
+  readonly #reclaim: Reclaim
+
+  constructor(events: SessionOwner, pool: MemberOwner, member: Member, url: URL, reclaim: Reclaim) {
+    super(events)
+    this.#pool = pool
+    this.#member = member
+    this.#url = url
+    this.#reclaim = reclaim
+  }
+
+  override onConnected(): void {
+    this.#pool.onConnected(this.#member, this.#url, [this.#member.dispatcher])
+    super.onConnected()
+  }
+
+  override onDisconnected(reason: EndReason): void {
+    this.#pool.onDisconnected(this.#member, this.#url, [this.#member.dispatcher], reason.error)
+    super.onDisconnected(reason)
+  }
+
+  override onUnreachable(requests: readonly Request[]): readonly Request[] {
+    return this.#reclaim(requests)
+  }
+
+  override onConnectFailed(reason: EndReason, isRetried: boolean): void {
+    const failure = { reason, isRetried }
+    this.#pool.onConnectFailed(this.#member, this.#url, [this.#member.dispatcher], failure)
+    super.onConnectFailed(reason, isRetried)
+  }
+
+  override onRoom(): void {
+    this.#pool.onRoom(this.#member)
+    super.onRoom()
+  }
+
+  override onCapacityKnown(): void {
+    this.#pool.onCapacityKnown()
+  }
+
+  override onIdle(): void {
+    this.#pool.onIdle(this.#member)
+  }
+
+  override onPing(milliseconds: number): void {
+    this.#pool.onPing(milliseconds)
+    super.onPing(milliseconds)
+  }
+
+  override onHandlerError(error: unknown): void {
+    this.#pool.onHandlerError(error)
+    // The pool has spoken for it: an `error` event without a listener would be thrown.
+    if (this.#member.dispatcher.listenerCount('error') > 0) super.onHandlerError(error)
+  }
+}
+
+/** What no event tells of a client that somebody else made. */
+class WatchedSessionOwner extends ForwardingOwner {
+  readonly #pool: MemberOwner
+
+  constructor(next: SessionOwner, pool: MemberOwner) {
+    super(next)
+    this.#pool = pool
+  }
+
+  override onCapacityKnown(): void {
+    this.#pool.onCapacityKnown()
+    super.onCapacityKnown()
+  }
+}
+
+/** Makes the pool the owner of a client that it made. */
+export function ownMember(member: Member, pool: MemberOwner, url: URL, reclaim: Reclaim): void {
+  member.session = ownSession(
+    member.dispatcher as Client,
+    (events) => new PooledSessionOwner(events, pool, member, url, reclaim),
+  )
+}
+
+/** Listens to a dispatcher that somebody else made. May throw: it may be no dispatcher at all. */
+export function watchMember(member: Member, pool: MemberOwner): void {
+  const { dispatcher } = member
+  dispatcher.on('connect', (origin: URL, targets: readonly unknown[]) => {
+    pool.onConnected(member, origin, targets)
+  })
+  dispatcher.on('disconnect', (origin: URL, targets: readonly unknown[], error: Error) => {
+    pool.onDisconnected(member, origin, targets, error)
+  })
+  dispatcher.on('connectionError', (origin: URL, targets: readonly unknown[], error: Error) => {
+    const reason = endReason(connectEnd(error), error)
+    pool.onConnectFailed(member, origin, targets, { reason, isRetried: member.isOpening })
+  })
+  dispatcher.on('drain', () => pool.onRoom(member))
+  dispatcher.on('error', (error: unknown) => pool.onMemberError(error))
+  dispatcher.on('ping', (milliseconds: number) => pool.onPing(milliseconds))
+  member.session = ownSession(dispatcher, (owner) => new WatchedSessionOwner(owner, pool))
+}

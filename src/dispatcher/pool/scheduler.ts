@@ -1,0 +1,338 @@
+/**
+ * The scheduling of a pool: work waits in a queue and is given to a member that can take it; members are made when all
+ * are taken, and let go when they are of no use any more.
+ *
+ * Over HTTP/2 one connection carries many requests. So a cold pool opens one connection, and what comes meanwhile waits
+ * for what it turns out to speak: over HTTP/2 it follows on that connection, over HTTP/1.1 each request gets a connection.
+ * Further HTTP/2 connections are opened one after another, and only while requests wait for a stream.
+ *
+ * What work is, and how a member is given it, is up to the policy.
+ */
+import type { EventEmitter } from 'node:events'
+import { now } from '../../base/clock.ts'
+import { ClientDestroyedError } from '../../errors.ts'
+import type { DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { callersReason, type EndReason, endReason } from '../../request/end-reason.ts'
+import type { Dispatcher } from '../dispatcher.ts'
+import { DrainGate } from '../drain-gate.ts'
+import { endAll } from '../end-all.ts'
+import { emitSafely } from '../events.ts'
+import { RunLoop } from '../run-loop.ts'
+import { RequestQueue } from '../session/request-queue.ts'
+import { type PoolStats, statsOf } from '../stats.ts'
+import { Growth } from './growth.ts'
+import { IndexedHeap } from './indexed-heap.ts'
+import { type ConnectFailure, Member, type MemberOwner, ownMember, watchMember } from './member.ts'
+import type { PoolPolicy, Work } from './pool-policy.ts'
+
+/**
+ * `finishing`: work that waits is still given out. `closing`: the members finish what they have. `closed`: they have.
+ * `ended`: by `destroy()`.
+ */
+type Stage =
+  | { readonly at: 'open' | 'closed' | 'ended' }
+  | { readonly at: 'finishing' | 'closing'; readonly done: () => void }
+
+export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwner {
+  readonly #pool: EventEmitter
+  /** The events of a pool name its origin; a pool of several origins has none. */
+  readonly #url: URL | null
+  readonly #policy: PoolPolicy<W>
+  readonly #queue = new RequestQueue<W>()
+  readonly #gate = new DrainGate()
+  readonly #members = new Set<Member>()
+  /** The members that can take work now. */
+  readonly #free = new IndexedHeap<Member>()
+  /** They get nothing more, and are forgotten when they have finished. */
+  readonly #draining = new Set<Member>()
+  /** Work that came back because its member could not connect: it fails when that happens again. */
+  readonly #returned = new WeakSet<W>()
+  /** It has neither members nor anything to do. */
+  readonly #onIdle: () => void
+  readonly #growth: Growth
+  #stage: Stage = { at: 'open' }
+  /** Members so far. */
+  #added = 0
+
+  constructor(pool: EventEmitter, url: URL | null, policy: PoolPolicy<W>, onIdle: () => void) {
+    super()
+    this.#pool = pool
+    this.#url = url
+    this.#policy = policy
+    this.#onIdle = onIdle
+    this.#growth = new Growth(policy.growth, {
+      onDeadline: () => this.run(),
+      onBroken: (error) => this.onBroken(error),
+    })
+  }
+
+  get stats(): PoolStats {
+    const stats = { connected: 0, free: 0, pending: this.#queue.size, queued: this.#queue.size, running: 0 }
+    for (const member of [...this.#members, ...this.#draining]) {
+      stats.connected += member.connections
+      if (member.isFree && member.connections > 0) stats.free++
+      const own = member.session ?? statsOf(member.dispatcher)
+      stats.pending += own?.pending ?? 0
+      stats.running += own?.running ?? 0
+    }
+    return { ...stats, size: stats.pending + stats.running }
+  }
+
+  accept(options: DispatchOptions, handler: DispatchHandler): boolean {
+    const work = this.#policy.make(options, handler)
+    // A diagnostics subscriber, or a getter of the options, may have destroyed the pool by now.
+    if (this.#stage.at === 'ended') {
+      work.fail(endReason('destroyed', new ClientDestroyedError()))
+      return false
+    }
+    if (!work.settled) {
+      this.#queue.push(work)
+      this.#gate.enter()
+      try {
+        work.announceQueued()
+        this.run()
+      } finally {
+        this.#gate.leave()
+      }
+    }
+    return this.#gate.answer(this.#hasRoom())
+  }
+
+  /** `drain` follows when it can take more. */
+  get needsDrain(): boolean {
+    return this.#gate.needsDrain
+  }
+
+  /** Work in the queue has settled. */
+  onAborted(work: W): void {
+    this.#queue.onSettled(work)
+    this.run()
+  }
+
+  onHandlerError(error: unknown): void {
+    emitSafely(this.#pool, 'error', error)
+  }
+
+  /** A member could not connect. Takes back the work that others can do, and returns what is to fail. */
+  takeBack(works: readonly W[]): readonly W[] {
+    const { at } = this.#stage
+    if (this.#growth.connected === 0 || at === 'closing' || at === 'closed' || at === 'ended') return works
+    const kept: W[] = []
+    const lost: W[] = []
+    for (const work of works) (this.#returned.has(work) ? lost : kept).push(work)
+    for (const work of kept) this.#returned.add(work)
+    this.#queue.putBack(kept)
+    return lost
+  }
+
+  /** No member will take what waits. */
+  failWaiting(reason: EndReason): void {
+    for (const work of this.#queue.drain()) work.fail(reason)
+  }
+
+  finish(done: () => void): void {
+    this.#stage = { at: 'finishing', done }
+    this.run()
+  }
+
+  terminate(reason: EndReason, done: () => void): void {
+    this.#stage = { at: 'ended' }
+    this.#growth.stop()
+    this.failWaiting(reason)
+    const members = [...this.#members, ...this.#draining]
+    endAll(
+      members.map(({ dispatcher }) => dispatcher),
+      (dispatcher, one) => dispatcher.destroy(reason.isCallers ? reason.error : null, one),
+      done,
+    )
+  }
+
+  protected override onBroken(error: Error): void {
+    this.failWaiting(callersReason('broken', error))
+  }
+
+  /** Adds a dispatcher that somebody else made. May throw: it may be no dispatcher at all. */
+  add(dispatcher: Dispatcher): Member {
+    const member = new Member(dispatcher, this.#added++)
+    watchMember(member, this)
+    this.#include(member)
+    return member
+  }
+
+  #include(member: Member): void {
+    this.#members.add(member)
+    this.#free.place(member)
+  }
+
+  /** A member gets nothing more, and is gone when it has finished what it has. */
+  retire(member: Member): void {
+    this.#remove(member)
+    this.#draining.add(member)
+    endAll(
+      [member.dispatcher],
+      (dispatcher, one) => dispatcher.close(one),
+      () => {
+        this.#draining.delete(member)
+        this.settleDown()
+      },
+    )
+  }
+
+  protected override dispatchQueued(): void {
+    for (let work = this.#queue.peek(); work !== null; work = this.#queue.peek()) {
+      let member: Member | null
+      try {
+        member = this.#pick()
+      } catch (error) {
+        // The caller's factory threw.
+        this.#queue.shift()
+        work.fail(callersReason('unreachable', error as Error))
+        continue
+      }
+      if (member === null) return
+      this.#queue.shift()
+      this.#give(member, work)
+    }
+  }
+
+  #pick(): Member | null {
+    if (this.#policy.choose !== undefined) return this.#policy.choose()
+    for (let member = this.#free.peek(); member !== null; member = this.#free.peek()) {
+      if (!this.#isExpired(member)) return member
+      this.retire(member)
+    }
+    return this.#growth.allows(this.#members.size) ? this.#createMember() : null
+  }
+
+  #createMember(): Member {
+    const { source } = this.#policy.growth!
+    const member =
+      source.kind === 'factory' ? this.add(source.create()) : new Member(source.create(), this.#added++)
+    if (source.kind === 'clients') {
+      ownMember(member, this, this.#url!, source.reclaim)
+      this.#include(member)
+    }
+    this.#growth.onAdded(member)
+    return member
+  }
+
+  #isExpired(member: Member): boolean {
+    const timeToLive = this.#policy.growth?.timeToLive ?? null
+    return timeToLive !== null && member.connections > 0 && now() - member.connectedAt > timeToLive
+  }
+
+  #give(member: Member, work: W): void {
+    member.hasDrained = false
+    // Its session connects for it, at once or in a microtask.
+    if (member.session?.connected === false) this.#growth.count(member, true)
+    const more = this.#policy.give(member, work)
+    if (!member.isMember) return
+    this.#growth.count(member)
+    member.rank = this.#policy.rank(member)
+    if (more || member.hasDrained) this.#free.place(member)
+    else this.#free.remove(member)
+  }
+
+  #hasRoom(): boolean {
+    return this.#queue.size === 0 && (this.#free.size > 0 || this.#growth.allows(this.#members.size))
+  }
+
+  protected override onSettledDown(): void {
+    if (this.#stage.at === 'ended') return
+    const drain = this.#gate.check(this.#hasRoom())
+    if (drain === 'later') {
+      this.settleDownLater()
+      return
+    }
+    // With each response, and few listen.
+    if (drain === 'now' && this.#pool.listenerCount('drain') > 0) {
+      emitSafely(this.#pool, 'drain', this.#url, [this.#pool])
+    }
+    if (this.#queue.size > 0) return
+    if (this.#stage.at === 'finishing') {
+      this.#stage = { at: 'closing', done: this.#stage.done }
+      for (const member of [...this.#members]) this.retire(member)
+    }
+    if (this.#members.size > 0 || this.#draining.size > 0) return
+    this.#growth.stop()
+    this.#onIdle()
+    if (this.#stage.at !== 'closing') return
+    const { done } = this.#stage
+    this.#stage = { at: 'closed' }
+    done()
+  }
+
+  onConnected(member: Member, origin: URL, targets: readonly unknown[]): void {
+    member.connections++
+    member.connectedAt = now()
+    this.#growth.onConnected(member)
+    emitSafely(this.#pool, 'connect', origin, [this.#pool, ...targets])
+    this.run()
+  }
+
+  onCapacityKnown(): void {
+    this.run()
+  }
+
+  onDisconnected(member: Member, origin: URL, targets: readonly unknown[], error: Error): void {
+    if (member.connections > 0) {
+      member.connections--
+      this.#growth.onDisconnected()
+    }
+    // Requests that it still has are sent again on another connection, which it opens itself.
+    this.#growth.count(member)
+    emitSafely(this.#pool, 'disconnect', origin, [this.#pool, ...targets], error)
+    this.run()
+  }
+
+  onConnectFailed(member: Member, origin: URL, targets: readonly unknown[], failure: ConnectFailure): void {
+    const { reason, isRetried } = failure
+    this.#growth.count(member)
+    if (!isRetried && this.#policy.growth !== null) {
+      this.#letGo(member)
+      if (member.session !== null) this.#onNoConnection(reason)
+    }
+    emitSafely(this.#pool, 'connectionError', origin, [this.#pool, ...targets], reason.error)
+    this.run()
+  }
+
+  #letGo(member: Member): void {
+    const own = member.session ?? statsOf(member.dispatcher)
+    if (own !== null && own.pending + own.running > 0) this.retire(member)
+    else this.#remove(member)
+  }
+
+  #onNoConnection(reason: EndReason): void {
+    if (!this.#growth.onNoConnection() || reason.kind === 'wrong-name') return
+    this.failWaiting({ ...reason, isCallers: this.#policy.growth!.isForeign })
+  }
+
+  onRoom(member: Member): void {
+    if (!member.isMember) return
+    member.hasDrained = true
+    this.#growth.count(member)
+    this.#free.place(member)
+    this.run()
+  }
+
+  onIdle(member: Member): void {
+    this.#remove(member)
+    this.run()
+  }
+
+  onPing(milliseconds: number): void {
+    emitSafely(this.#pool, 'ping', milliseconds)
+  }
+
+  onMemberError(error: unknown): void {
+    this.#pool.emit('error', error)
+  }
+
+  #remove(member: Member): void {
+    member.isMember = false
+    this.#members.delete(member)
+    this.#free.remove(member)
+    this.#growth.onRemoved(member)
+  }
+}

@@ -1,0 +1,423 @@
+/**
+ * The requests of one client, and the connection they go to: requests wait in a queue, one connection at a time is opened
+ * when there is something to send, and each request is offered to it in turn. Only the choice between the two kinds of
+ * connection is made here; everything else about a protocol is behind `Connection`.
+ */
+import type { Duplex } from 'node:stream'
+import type { Connection, ConnectionOwner, ConnectTimes } from '../../connection/connection.ts'
+import { serverNameChanged } from '../../connection/ends.ts'
+import { Http1Connection } from '../../connection/http1-connection.ts'
+import { Http2Connection } from '../../connection/http2-connection.ts'
+import { ClientDestroyedError } from '../../errors.ts'
+import { whenClosed } from '../../net/socket-close.ts'
+import { StreamTransport } from '../../net/stream-transport.ts'
+import type { DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { callersReason, END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
+import { connectEnd } from '../../request/foreign-error.ts'
+import { Request, type RequestHost } from '../../request/request.ts'
+import { DrainGate } from '../drain-gate.ts'
+import { RunLoop } from '../run-loop.ts'
+import { Connecting, type ConnectingOwner } from './connecting.ts'
+import type { OriginContext } from './origin-context.ts'
+import { RequestQueue } from './request-queue.ts'
+import type { SessionOwner } from './session-owner.ts'
+
+type State =
+  | { readonly at: 'idle' }
+  | { readonly at: 'connecting'; readonly attempt: Connecting }
+  | { readonly at: 'open'; readonly connection: Connection; readonly servername: string }
+
+/**
+ * A connector may report an error that means "try again" (`UND_ERR_SOCKET`, `UND_ERR_INFO`), and a server may
+ * close each connection before anything could be sent on it. If they never stop, they must not keep the client busy
+ * forever.
+ */
+const MAX_CONNECT_RETRIES = 16
+
+const IDLE: State = { at: 'idle' }
+
+export class ClientSession extends RunLoop implements ConnectionOwner, ConnectingOwner, RequestHost {
+  readonly #context: OriginContext
+  #owner: SessionOwner
+  #pipelining: number
+  #maxConcurrentStreams: number
+  readonly #queue = new RequestQueue()
+  #state: State = IDLE
+  /** Connections that take nothing more and finish what runs on them. */
+  #draining: Set<Connection> | null = null
+  /** Sockets that have not closed yet, including those of connections that have ended. */
+  #sockets = 0
+  readonly #onSocketGone = (): void => {
+    this.#sockets--
+    this.#checkClosed()
+    if (this.#state.at === 'idle') this.run()
+  }
+  #connectRetries = 0
+  readonly #gate = new DrainGate()
+  #limitKnown = false
+  /** Why the client was destroyed. */
+  #ended: EndReason | null = null
+  #whenEmpty: (() => void) | null = null
+  #whenClosed: (() => void) | null = null
+
+  constructor(context: OriginContext, owner: SessionOwner) {
+    super()
+    this.#context = context
+    this.#owner = owner
+    this.#pipelining = context.settings.pipelining
+    this.#maxConcurrentStreams = context.settings.maxConcurrentStreams
+  }
+
+  /** Puts another owner before the present one. */
+  wrapOwner(wrap: (owner: SessionOwner) => SessionOwner): void {
+    this.#owner = wrap(this.#owner)
+  }
+
+  get origin(): string {
+    return this.#context.origin.origin
+  }
+
+  get pipelining(): number {
+    return this.#pipelining
+  }
+
+  set pipelining(value: number) {
+    this.#pipelining = value
+    this.run()
+  }
+
+  get maxConcurrentStreams(): number {
+    return this.#maxConcurrentStreams
+  }
+
+  set maxConcurrentStreams(limit: number) {
+    this.#maxConcurrentStreams = limit
+    const state = this.#state
+    if (state.at === 'open') state.connection.onLimitsChanged()
+    this.run()
+  }
+
+  get connected(): boolean {
+    return this.#state.at === 'open'
+  }
+
+  /** There is no connection, but one is on its way, or will be as soon as the requests are looked at. */
+  get isOpening(): boolean {
+    return this.#state.at === 'connecting' || (this.#state.at === 'idle' && this.#queue.size > 0)
+  }
+
+  get isDestroyed(): boolean {
+    return this.#ended !== null
+  }
+
+  /** The connection carries many requests at a time. */
+  get multiplexes(): boolean {
+    return this.#state.at === 'open' && this.#state.connection.multiplexes
+  }
+
+  /** It is known how many. */
+  get isLimitKnown(): boolean {
+    return this.#limitKnown
+  }
+
+  get pending(): number {
+    return this.#queue.size
+  }
+
+  get running(): number {
+    let running = this.#state.at === 'open' ? this.#state.connection.running : 0
+    if (this.#draining !== null) for (const connection of this.#draining) running += connection.running
+    return running
+  }
+
+  #isBusy(): boolean {
+    return this.#queue.size > 0 || (this.#state.at === 'open' && this.#state.connection.busy)
+  }
+
+  accept(options: DispatchOptions, handler: DispatchHandler): boolean {
+    const request = new Request(options, handler, this.#context.requestContext, this)
+    // A diagnostics subscriber, or a getter of the options, may have destroyed the client by now.
+    if (this.#ended !== null) {
+      request.fail(endReason('destroyed', new ClientDestroyedError()))
+      return false
+    }
+    if (request.settled) return this.#gate.answer(!this.#isBusy())
+    this.#queue.push(request)
+    this.#gate.enter()
+    try {
+      request.announceQueued()
+      this.#runFor(request)
+    } finally {
+      this.#gate.leave()
+    }
+    return this.#gate.answer(!this.#isBusy())
+  }
+
+  /** Takes a request that has waited in a pool. Returns what `dispatch` would. */
+  adopt(request: Request): boolean {
+    request.moveTo(this)
+    this.#queue.push(request)
+    this.#gate.enter()
+    try {
+      this.#runFor(request)
+    } finally {
+      this.#gate.leave()
+    }
+    return this.#gate.answer(!this.#isBusy())
+  }
+
+  /** `drain` follows when it can take more. */
+  get needsDrain(): boolean {
+    return this.#gate.needsDrain
+  }
+
+  #runFor(request: Request): void {
+    // A stream that is about to end becomes one of known length if it gets the chance.
+    if (request.source.kind === 'stream' || request.source.kind === 'iterable') {
+      this.runLater()
+    } else {
+      this.run()
+    }
+  }
+
+  finish(done: () => void): void {
+    this.#whenEmpty = done
+    this.run()
+  }
+
+  terminate(reason: EndReason, done: () => void): void {
+    const state = this.#state
+    this.#ended = reason
+    for (const request of this.#queue.drain()) request.fail(reason)
+    if (state.at === 'connecting') {
+      this.#state = IDLE
+      for (const socket of state.attempt.abandon()) {
+        this.#sockets++
+        whenClosed(socket, this.#onSocketGone)
+      }
+    }
+    const connections = [...(this.#draining ?? []), ...(state.at === 'open' ? [state.connection] : [])]
+    if (connections.length === 0 && this.#sockets === 0) {
+      queueMicrotask(done)
+      return
+    }
+    this.#whenClosed = done
+    for (const connection of connections) {
+      try {
+        connection.destroy(reason)
+      } catch (error) {
+        connection.onBroken(error as Error)
+      }
+    }
+  }
+
+  onCapacity(): void {
+    this.run()
+    if (!this.#limitKnown) this.#checkLimit()
+  }
+
+  #checkLimit(): void {
+    if (this.#state.at !== 'open') return
+    this.#limitKnown = this.#state.connection.isLimitKnown
+    if (this.#limitKnown) this.#owner.onCapacityKnown()
+  }
+
+  onRequestAborted(request: Request): void {
+    this.#queue.onSettled(request)
+    this.run()
+  }
+
+  /** A waiting request has nothing to resume. */
+  onRequestResumed(): void {}
+
+  onHandlerError(error: unknown): void {
+    this.#owner.onHandlerError(error)
+  }
+
+  onState(connection: Connection): void {
+    const { state } = connection
+    if (state.at === 'open') return
+    if (this.#state.at === 'open' && this.#state.connection === connection) this.#state = IDLE
+    if (state.at !== 'ended') {
+      this.#onDraining(connection, state.reason)
+      return
+    }
+    if (!this.#endDraining(connection)) {
+      if (state.wasIdle && this.#ended === null) this.#onLostIdle(state.reason)
+      this.#owner.onDisconnected(state.reason)
+    }
+    this.#checkClosed()
+  }
+
+  /** It finishes what runs on it; whatever else there is goes to another connection. */
+  #onDraining(connection: Connection, reason: EndReason): void {
+    this.#draining ??= new Set()
+    if (this.#draining.has(connection)) return
+    this.#draining.add(connection)
+    this.#owner.onDisconnected(reason)
+    this.run()
+  }
+
+  #endDraining(connection: Connection): boolean {
+    const wasDraining = this.#draining?.delete(connection) ?? false
+    if (this.#draining?.size === 0) this.#draining = null
+    return wasDraining
+  }
+
+  onPing(milliseconds: number): void {
+    this.#owner.onPing(milliseconds)
+  }
+
+  /** They go in front of those that wait. */
+  onReturned(requests: readonly Request[]): void {
+    if (this.#ended !== null) {
+      for (const request of requests) request.fail(this.#ended)
+      return
+    }
+    for (const request of requests) request.requeue(this)
+    this.#queue.putBack(requests)
+  }
+
+  #checkClosed(): void {
+    if (this.#state.at === 'open' || this.#draining !== null || this.#sockets > 0) return
+    const done = this.#whenClosed
+    this.#whenClosed = null
+    done?.()
+  }
+
+  protected override dispatchQueued(): void {
+    for (let request = this.#queue.peek(); request !== null; request = this.#queue.peek()) {
+      const state = this.#state
+      if (state.at === 'connecting') return
+      if (state.at === 'idle') {
+        this.#connect(request.servername)
+        return
+      }
+      const { connection } = state
+      if (
+        this.#context.origin.protocol === 'https:' &&
+        this.#serverName(request.servername) !== state.servername
+      ) {
+        if (connection.running === 0) connection.closeIdle(serverNameChanged())
+        return
+      }
+      if (!this.#offer(connection, request)) return
+      this.#connectRetries = 0
+    }
+  }
+
+  /** Offers the first request of the queue, which must not be in there when its handler is called. */
+  #offer(connection: Connection, request: Request): boolean {
+    this.#queue.shift()
+    try {
+      if (connection.offer(request)) return true
+      this.#queue.unshift(request)
+    } catch (error) {
+      // How far it came is unknown, unless it has not even begun.
+      if (request.isQueued) this.#queue.unshift(request)
+      else request.fail(endReason('broken', error as Error))
+      connection.onBroken(error as Error)
+    }
+    return false
+  }
+
+  /** With a connection, that one is to blame; without one, nothing that waits would get any further. */
+  protected override onBroken(error: Error): void {
+    if (this.#state.at === 'open') {
+      this.#state.connection.onBroken(error)
+      return
+    }
+    if (this.#state.at === 'idle') {
+      for (const request of this.#queue.drain()) request.fail(endReason('broken', error))
+    }
+    if (this.#queue.size === 0 && this.running === 0) this.#reportEmpty()
+  }
+
+  protected override onSettledDown(): void {
+    const drain = this.#gate.check(this.#ended === null && !this.#isBusy())
+    if (drain === 'later') {
+      this.settleDownLater()
+      return
+    }
+    if (drain === 'now') this.#owner.onRoom()
+    if (this.#queue.size > 0 || this.running > 0) return
+    if (this.#state.at === 'open') this.#state.connection.becomeIdle()
+    else if (this.#state.at === 'idle' && this.#sockets === 0) this.#owner.onIdle()
+    this.#reportEmpty()
+  }
+
+  #reportEmpty(): void {
+    const done = this.#whenEmpty
+    this.#whenEmpty = null
+    done?.()
+  }
+
+  #serverName(given: string | null): string {
+    return given ?? this.#context.serverName
+  }
+
+  #connect(servername: string | null): void {
+    const attempt = new Connecting(this.#context, servername, this)
+    this.#state = { at: 'connecting', attempt }
+    attempt.start()
+  }
+
+  open(socket: Duplex, times: ConnectTimes): Connection {
+    const transport = new StreamTransport(socket, this.#onSocketGone)
+    const { settings, headParsers } = this.#context
+    const connection = this.#speaksHttp2(socket)
+      ? new Http2Connection(transport, this, settings, times)
+      : new Http1Connection(transport, this, settings, times, headParsers)
+    this.#sockets++
+    return connection
+  }
+
+  #speaksHttp2(socket: Duplex): boolean {
+    const { alpnProtocol } = socket as { alpnProtocol?: unknown }
+    return alpnProtocol === 'h2' || this.#context.knownVersion === 'h2'
+  }
+
+  onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void {
+    this.#state = { at: 'open', connection, servername: this.#serverName(attempt.servername) }
+    this.#limitKnown = connection.isLimitKnown
+    attempt.publishConnected(connection.multiplexes ? 'h2' : 'h1', socket)
+    this.#owner.onConnected()
+    this.run()
+  }
+
+  onConnectError(attempt: Connecting, error: Error): void {
+    this.#state = IDLE
+    attempt.publishError(error)
+    const reason: EndReason = { kind: connectEnd(error), error, isCallers: this.#context.isForeign }
+    if (reason.kind === 'try-again' && this.#connectRetries < MAX_CONNECT_RETRIES) {
+      this.#connectRetries++
+    } else {
+      this.#connectRetries = 0
+      this.#failQueued(attempt, reason)
+    }
+    this.#owner.onConnectFailed(reason, this.#queue.size > 0)
+    this.run()
+  }
+
+  #failQueued({ servername }: Connecting, reason: EndReason): void {
+    const requests =
+      reason.kind === 'wrong-name'
+        ? this.#queue.drainWhile((request) => request.servername === servername)
+        : this.#queue.drain()
+    for (const request of this.#owner.onUnreachable(requests)) request.fail(reason)
+  }
+
+  /**
+   * An idle connection ended. Waiting requests go to the next one, unless the reason is meant for them or the
+   * connections before ended the same way.
+   */
+  #onLostIdle(reason: EndReason): void {
+    const fruitless = this.#queue.size > 0 && ++this.#connectRetries > MAX_CONNECT_RETRIES
+    if (!fruitless && !END_RULES[reason.kind].failsWaiting) return
+    this.#connectRetries = 0
+    // An error of the socket's owner was meant for all requests alike: none of them changes it.
+    const told = reason.kind === 'foreign' ? callersReason('foreign', reason.error) : reason
+    for (const request of this.#queue.drain()) request.fail(told)
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * One call of the connector, from the call to the socket or the error that it answers with. A connector may be the
+ * caller's, and so may its sockets: nothing that one of them throws goes any further than this attempt.
+ */
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { now } from '../../base/clock.ts'
+import type { Connection, ConnectTimes } from '../../connection/connection.ts'
+import { channels } from '../../diagnostics.ts'
+import { ClientDestroyedError, SocketError } from '../../errors.ts'
+import { abandonConnect, reachedAt } from '../../net/connector.ts'
+import { connectTarget } from '../client-connector.ts'
+import type { OriginContext } from './origin-context.ts'
+
+/** The session. */
+export interface ConnectingOwner {
+  /** It was destroyed: a socket that comes now is of no use. */
+  readonly isDestroyed: boolean
+  /** Makes a connection on the socket. What it throws counts as a failure to connect. */
+  open(socket: Duplex, times: ConnectTimes): Connection
+  onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void
+  onConnectError(attempt: Connecting, error: Error): void
+}
+
+export class Connecting {
+  /** As the request asked for it. */
+  readonly servername: string | null
+  readonly #context: OriginContext
+  readonly #owner: ConnectingOwner
+  readonly #target: ReturnType<typeof connectTarget>
+  /** Returned by the connector, before it has answered. */
+  #pending: Duplex | null = null
+  /** What it answered with. */
+  #delivered: Duplex | null = null
+  /** When the TCP connection under a TLS one was up. */
+  #reachedAt: number | null = null
+  #isAnswered = false
+
+  constructor(context: OriginContext, servername: string | null, owner: ConnectingOwner) {
+    this.servername = servername
+    this.#context = context
+    this.#owner = owner
+    this.#target = connectTarget(context.origin, servername, context.settings.localAddress)
+  }
+
+  start(): void {
+    const { connector, knownVersion } = this.#context
+    if (channels.beforeConnect.hasSubscribers) {
+      channels.beforeConnect.publish({ connectParams: { ...this.#target, version: knownVersion }, connector })
+      if (this.#owner.isDestroyed) return
+    }
+    try {
+      const socket = connector(this.#target, (error, connected) => this.#onAnswer(error, connected))
+      if (this.#isAnswered || !isSocketLike(socket)) return
+      this.#pending = socket
+      socket.once('connect', () => {
+        this.#reachedAt = now()
+      })
+    } catch (error) {
+      this.#onAnswer(error as Error, null)
+    }
+  }
+
+  /** The connection is not wanted any more. Returns the sockets that close now. */
+  abandon(): Iterable<Duplex> {
+    const socket = this.#pending
+    if (socket === null) return []
+    try {
+      // A socket of the caller's connect function may have no listener yet.
+      socket.on('error', () => {})
+      return abandonConnect(socket as TLSSocket, new ClientDestroyedError())
+    } catch {
+      // Nothing was sent on it, and nothing waits for it.
+      return []
+    }
+  }
+
+  publishConnected(version: 'h1' | 'h2', socket: Duplex): void {
+    if (!channels.connected.hasSubscribers) return
+    const { connector } = this.#context
+    channels.connected.publish({ connectParams: { ...this.#target, version }, connector, socket })
+  }
+
+  publishError(error: Error): void {
+    if (!channels.connectError.hasSubscribers) return
+    const { connector, knownVersion } = this.#context
+    channels.connectError.publish({
+      connectParams: { ...this.#target, version: knownVersion },
+      connector,
+      error,
+    })
+  }
+
+  #onAnswer(error: Error | null | undefined, socket: Duplex | null | undefined): void {
+    const isRepeated = this.#isAnswered
+    this.#isAnswered = true
+    if (isRepeated || this.#owner.isDestroyed) {
+      if (!error && isSocketLike(socket) && socket !== this.#delivered) discard(socket)
+      return
+    }
+    if (error || !isSocketLike(socket)) {
+      this.#owner.onConnectError(this, error || new SocketError('the connector delivered no socket'))
+      return
+    }
+    let connection: Connection
+    try {
+      const problem = problemWith(socket)
+      if (problem !== null) {
+        this.#owner.onConnectError(this, problem)
+        return
+      }
+      this.#delivered = socket
+      connection = this.#owner.open(socket, this.#times(socket))
+    } catch (thrown) {
+      // It looks like a socket, and does not behave like one.
+      discard(socket)
+      this.#owner.onConnectError(this, thrown as Error)
+      return
+    }
+    this.#owner.onConnected(this, socket, connection)
+  }
+
+  #times(socket: Duplex): ConnectTimes {
+    const at = now()
+    const secured = (socket as Partial<TLSSocket>).encrypted === true ? at : null
+    return { connect: reachedAt(socket) ?? this.#reachedAt ?? at, secured }
+  }
+}
+
+function isSocketLike(value: unknown): value is Duplex {
+  try {
+    return typeof (value as Duplex | null | undefined)?.once === 'function'
+  } catch {
+    return false
+  }
+}
+
+/** Why a socket that was delivered cannot be used, if so. */
+function problemWith(socket: Duplex): Error | null {
+  if (!socket.destroyed && !socket.errored && !socket.readableEnded) return null
+  // The requests get the error; the event, which may still come, must not end the process.
+  socket.on('error', () => {})
+  if (socket.errored || socket.destroyed) return socket.errored ?? new SocketError('destroyed')
+  // Its end has already passed: requests on it would never be answered, and only their timeout would end them.
+  socket.destroy()
+  return new SocketError('other side closed')
+}
+
+/** A socket came that is of no use. */
+function discard(socket: Duplex): void {
+  try {
+    socket.on('error', () => {})
+    socket.destroy(new ClientDestroyedError())
+  } catch {
+    // Nothing was sent on it, and how to be rid of it is its owner's business.
+  }
+}

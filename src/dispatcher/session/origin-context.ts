@@ -1,0 +1,47 @@
+/**
+ * What all clients of one origin share, be it one or the members of a pool: where they connect to, how, and what they
+ * remember of requests and responses so far.
+ */
+import type { Origin } from '../../base/origin.ts'
+import { serverNameOf } from '../../base/server-name.ts'
+import type { Http2Settings } from '../../connection/connection.ts'
+import { HeadParsers } from '../../connection/http1-connection.ts'
+import { FieldsMemory } from '../../request/fields-memory.ts'
+import type { RequestSetting } from '../../request/request-terms.ts'
+import { connectorFor, isForeignConnector } from '../client-connector.ts'
+import type { ClientSettings, ConnectFunction } from '../client-options.ts'
+import type { WebSocketOptions } from '../lifecycle.ts'
+
+export class OriginContext {
+  readonly origin: Origin
+  readonly settings: ClientSettings & Http2Settings
+  readonly webSocket: WebSocketOptions | null
+  readonly requestContext: RequestSetting
+  /** The TLS server name of requests that ask for none. */
+  readonly serverName: string
+  readonly connector: ConnectFunction
+  /** The connector is the caller's, whose errors are passed on untouched. */
+  readonly isForeign: boolean
+  readonly headParsers: HeadParsers
+
+  constructor(origin: Origin, settings: ClientSettings, webSocket: WebSocketOptions | null) {
+    this.origin = origin
+    this.settings = { ...settings, authority: origin.authority }
+    this.webSocket = webSocket
+    this.requestContext = {
+      origin: origin.origin,
+      protocol: origin.protocol,
+      fields: new FieldsMemory(),
+      maxResponseSize: settings.maxResponseSize,
+    }
+    this.serverName = serverNameOf(origin.host)
+    this.connector = connectorFor(settings)
+    this.isForeign = isForeignConnector(settings)
+    this.headParsers = new HeadParsers(this.settings)
+  }
+
+  /** The protocol that is spoken whatever is negotiated; undefined where that decides. */
+  get knownVersion(): 'h2' | undefined {
+    return this.settings.useH2c && this.origin.protocol === 'http:' ? 'h2' : undefined
+  }
+}

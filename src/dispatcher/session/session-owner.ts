@@ -1,0 +1,69 @@
+/**
+ * What a session reports, and to whom. The public client is one owner, which turns all of it into events; in a pool the
+ * member comes before it and decides what becomes of requests that found no connection.
+ */
+import type { EndReason } from '../../request/end-reason.ts'
+import type { Request } from '../../request/request.ts'
+
+export interface SessionOwner {
+  onConnected(): void
+  onDisconnected(reason: EndReason): void
+  /** No connection comes about for these requests. Returns those that are to fail; the owner has taken the others. */
+  onUnreachable(requests: readonly Request[]): readonly Request[]
+  /** A connection could not be opened. `isRetried`: the session tries again by itself. */
+  onConnectFailed(reason: EndReason, isRetried: boolean): void
+  /** After `false` it takes requests again. */
+  onRoom(): void
+  /** It turned out how many requests the connection carries at a time. */
+  onCapacityKnown(): void
+  /** It has neither a connection nor anything to do. */
+  onIdle(): void
+  onPing(milliseconds: number): void
+  /** The last callback of a handler threw. */
+  onHandlerError(error: unknown): void
+}
+
+/** Passes everything on; a pool overrides what it wants to know. */
+export class ForwardingOwner implements SessionOwner {
+  readonly #next: SessionOwner
+
+  constructor(next: SessionOwner) {
+    this.#next = next
+  }
+
+  onConnected(): void {
+    this.#next.onConnected()
+  }
+
+  onDisconnected(reason: EndReason): void {
+    this.#next.onDisconnected(reason)
+  }
+
+  onUnreachable(requests: readonly Request[]): readonly Request[] {
+    return this.#next.onUnreachable(requests)
+  }
+
+  onConnectFailed(reason: EndReason, isRetried: boolean): void {
+    this.#next.onConnectFailed(reason, isRetried)
+  }
+
+  onRoom(): void {
+    this.#next.onRoom()
+  }
+
+  onCapacityKnown(): void {
+    this.#next.onCapacityKnown()
+  }
+
+  onIdle(): void {
+    this.#next.onIdle()
+  }
+
+  onPing(milliseconds: number): void {
+    this.#next.onPing(milliseconds)
+  }
+
+  onHandlerError(error: unknown): void {
+    this.#next.onHandlerError(error)
+  }
+}
