@@ -41,7 +41,7 @@ export class Deadline {
   #armed = 0
   #armings = 0
 
-  constructor(owner: DeadlineOwner) {
+  constructor(owner: DeadlineOwner | null) {
     this.owner = owner
   }
 

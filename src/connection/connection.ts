@@ -75,9 +75,3 @@ export interface Http2Settings extends ConnectionSettings {
   readonly connectionWindowSize: number
   readonly pingInterval: number
 }
-
-/** When the connection came about, on the clock of `performance.now()`. */
-export interface ConnectTimes {
-  readonly connect: number | null
-  readonly secured: number | null
-}

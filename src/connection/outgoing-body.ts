@@ -1,8 +1,8 @@
 /**
- * What is decided about a request body before the head is written, the same over both protocols: how long it
- * is said to be, what type it brings along, and where its bytes come from (contract: dispatcher.md 5).
+ * What is decided about a request body before the head is written, the same over both protocols: the length to announce,
+ * the type that the body itself knows, and where its bytes come from.
  */
-import { InvalidArgumentError, RequestContentLengthMismatchError } from '../errors.ts'
+import { InvalidArgumentError } from '../errors.ts'
 import { isFieldValue } from '../protocol/ascii.ts'
 import { lengthMismatch, lengthToSend } from '../request/body-length.ts'
 import { knownLength, lostMemory } from '../request/body-source.ts'
@@ -10,6 +10,7 @@ import { encodeForm } from '../request/form-body.ts'
 import type { Request } from '../request/request.ts'
 import { announcedTrailers } from '../request/request-trailers.ts'
 import type { PumpedSource } from './body-pump.ts'
+import { lengthDiffers } from './length-account.ts'
 
 export interface OutgoingBody {
   /** The length to announce; null when none is. */
@@ -50,9 +51,8 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
     return new InvalidArgumentError('invalid content-type header')
   }
   if (lengthMismatch(known, request.contentLength)) {
-    const error = new RequestContentLengthMismatchError()
-    if (strictContentLength) return error
-    process.emitWarning(error)
+    const error = lengthDiffers(strictContentLength)
+    if (error !== null) return error
   }
   const length = lengthToSend(method, known, request.contentLength)
   if (known === 0) pumped = null

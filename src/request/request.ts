@@ -40,9 +40,16 @@ export interface RequestHost {
   onHandlerError(error: unknown): void
 }
 
+/** When a connection came about, on the clock of `performance.now()`. */
+export interface ConnectTimes {
+  readonly connect: number | null
+  readonly secured: number | null
+}
+
 /** What a request knows of the connection it runs on. */
 export interface ConnectionFacts {
   readonly reused: boolean
+  readonly times: ConnectTimes
   socketInfo(): SocketInfo
 }
 
@@ -201,7 +208,12 @@ export class Request extends RequestTerms {
   attach(host: RequestHost, connection: ConnectionFacts): void {
     this.#host = host
     this.#connection = connection
-    if (connection.reused) this.#marks |= REUSED
+    if (connection.reused) {
+      this.#marks |= REUSED
+      return
+    }
+    this.timings.connect = connection.times.connect
+    this.timings.secured = connection.times.secured
   }
 
   /** Another queue holds it from now on. */

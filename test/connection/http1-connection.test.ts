@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Connection, ConnectionOwner } from '../../src/connection/connection.ts'
-import { HeadParsers, Http1Connection } from '../../src/connection/http1-connection.ts'
+import { HeadParsers, Http1Connection } from '../../src/connection/http1/connection.ts'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import type { ClientOptions, DispatchOptions } from '../../src/index.ts'
 import { callersReason, endReason } from '../../src/request/end-reason.ts'

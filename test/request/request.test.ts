@@ -39,7 +39,11 @@ const SETTING = {
   fields: new FieldsMemory(),
   maxResponseSize: -1,
 } as const
-const FACTS: ConnectionFacts = { reused: false, socketInfo: () => ({ remotePort: 80 }) }
+const FACTS: ConnectionFacts = {
+  reused: false,
+  times: { connect: null, secured: null },
+  socketInfo: () => ({ remotePort: 80 }),
+}
 const EMPTY = HeaderBlock.EMPTY
 
 function queued(

@@ -5,12 +5,16 @@
  */
 import type { Duplex } from 'node:stream'
 import { BodyPump } from '../../src/connection/body-pump.ts'
-import { Http1BodyWriter } from '../../src/connection/http1-body-writer.ts'
-import { Http1Connection } from '../../src/connection/http1-connection.ts'
-import { Http1Idleness } from '../../src/connection/http1-idleness.ts'
-import { Http2Connection } from '../../src/connection/http2-connection.ts'
-import { Http2Exchange } from '../../src/connection/http2-exchange.ts'
-import { Http2Liveness } from '../../src/connection/http2-liveness.ts'
+import { Http1BodyWriter } from '../../src/connection/http1/body-writer.ts'
+import { Http1Connection } from '../../src/connection/http1/connection.ts'
+import { Http1Exchange } from '../../src/connection/http1/exchange.ts'
+import { Http1Idleness } from '../../src/connection/http1/idle.ts'
+import { Http1Sender } from '../../src/connection/http1/sender.ts'
+import { Http2BodySender } from '../../src/connection/http2/body-sender.ts'
+import { Http2Connection } from '../../src/connection/http2/connection.ts'
+import { Http2Exchange } from '../../src/connection/http2/exchange.ts'
+import { Http2Liveness } from '../../src/connection/http2/liveness.ts'
+import { Http2Output } from '../../src/connection/http2/output.ts'
 import { PoolScheduler } from '../../src/dispatcher/pool/scheduler.ts'
 import { ClientSession } from '../../src/dispatcher/session/client-session.ts'
 import { StreamTransport } from '../../src/net/stream-transport.ts'
@@ -33,10 +37,11 @@ const EDGES: readonly (readonly [
     ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'offer', 'becomeIdle', 'onInspected', 'onRestBegun'],
   ],
   [Http2Connection, ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'offer', 'becomeIdle']],
-  [
-    Http2Exchange,
-    ['begin', 'onHead', 'onData', 'onEnd', 'onWritable', 'onChunk', 'onSourceEnd', 'onDeadline'],
-  ],
+  [Http2Exchange, ['begin', 'onHead', 'onData', 'onEnd', 'onWritable', 'onDeadline']],
+  [Http2BodySender, ['start', 'onChunk', 'onSourceEnd', 'unblock']],
+  [Http2Output, ['flush']],
+  [Http1Exchange, ['begin', 'endRead', 'onHead', 'onBody', 'onEnd', 'onLate']],
+  [Http1Sender, ['sendWhole', 'sendStreamed', 'resume']],
   [Http2Liveness, ['onReceived', 'onDeadline', 'onRequest', 'onPong']],
   [Http1Idleness, ['onPolled', 'inspect', 'begin']],
   [Http1BodyWriter, ['start', 'onChunk', 'onSourceEnd', 'resume']],

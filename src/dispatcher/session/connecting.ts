@@ -5,10 +5,11 @@
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { now } from '../../base/clock.ts'
-import type { Connection, ConnectTimes } from '../../connection/connection.ts'
+import type { Connection } from '../../connection/connection.ts'
 import { channels } from '../../diagnostics.ts'
 import { ClientDestroyedError, SocketError } from '../../errors.ts'
 import { abandonConnect, reachedAt } from '../../net/connector.ts'
+import type { ConnectTimes } from '../../request/request.ts'
 import { connectTarget } from '../client-connector.ts'
 import type { OriginContext } from './origin-context.ts'
 

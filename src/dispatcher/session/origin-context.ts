@@ -5,7 +5,7 @@
 import type { Origin } from '../../base/origin.ts'
 import { serverNameOf } from '../../base/server-name.ts'
 import type { Http2Settings } from '../../connection/connection.ts'
-import { HeadParsers } from '../../connection/http1-connection.ts'
+import { HeadParsers } from '../../connection/http1/connection.ts'
 import { FieldsMemory } from '../../request/fields-memory.ts'
 import type { RequestSetting } from '../../request/request-terms.ts'
 import { connectorFor, isForeignConnector } from '../client-connector.ts'

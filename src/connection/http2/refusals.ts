@@ -1,8 +1,8 @@
 /**
- * What an HTTP/2 peer sends back unseen, and what follows from it (RFC 9113 §8.7): such a request is sent again for as
- * long as the peer gets ahead with others, and a peer that refuses streams gets no more of them than it takes.
+ * Requests that an HTTP/2 peer has not processed (RFC 9113 §8.7): they are sent again for as long as the peer gets ahead
+ * with others, and a peer that refuses streams gets no more of them than it takes.
  */
-import type { Request } from '../request/request.ts'
+import type { Request } from '../../request/request.ts'
 
 /**
  * How often in a row a request is taken back from a peer that answers nothing else meanwhile. Several connections may
@@ -26,10 +26,24 @@ export class Http2Refusals {
   /** More streams than this the peer has refused, whatever it says; it rises by one with each round that is answered. */
   #ceiling = Number.POSITIVE_INFINITY
   #refused: WeakMap<Request, Refusals> | null = null
+  /** To be sent again. */
+  #returned: Request[] = []
 
   /** As many run as the peer takes, by what it has refused. */
   isFull(running: number): boolean {
     return running >= Math.floor(this.#ceiling)
+  }
+
+  giveBack(request: Request): void {
+    this.#returned.push(request)
+  }
+
+  /** Requests to send again, but for those that their callers have given up by now. */
+  takeReturned(): Request[] {
+    const requests = this.#returned
+    if (requests.length === 0) return requests
+    this.#returned = []
+    return requests.filter((request) => !request.settled)
   }
 
   onAnswered(): void {

@@ -1,13 +1,13 @@
 /**
  * Everything about an HTTP/1.1 request that is decided before its first byte: the head, the framing of the
- * body, and whether the connection lives on afterwards (contract: dispatcher.md 5.2, 5.3; client.md 3.1).
+ * body, and whether the connection lives on afterwards.
  */
-import { HeadersOverflowError, InvalidArgumentError } from '../errors.ts'
-import { encodeRequestHead } from '../protocol/http1/request-encoder.ts'
-import { expectsPayload } from '../request/body-length.ts'
-import type { Request } from '../request/request.ts'
-import type { ConnectionSettings } from './connection.ts'
-import { type OutgoingBody, prepareBody } from './outgoing-body.ts'
+import { encodeRequestHead } from '../../protocol/http1/request-encoder.ts'
+import { expectsPayload } from '../../request/body-length.ts'
+import type { Request } from '../../request/request.ts'
+import type { ConnectionSettings } from '../connection.ts'
+import { type OutgoingBody, prepareBody } from '../outgoing-body.ts'
+import { headTooLarge, illegalFields } from '../outgoing-head.ts'
 
 export interface PreparedRequest {
   /** Without the framing line. */
@@ -45,16 +45,6 @@ export function prepareRequest(
   })
   if (head.length > settings.maxHeaderSize) return headTooLarge(head.length, settings.maxHeaderSize)
   return { head, body, last: closes || upgrade !== null || leavesDoubt(request) }
-}
-
-export function illegalFields(): Error {
-  return new InvalidArgumentError('invalid header left in request.headers by a diagnostics subscriber')
-}
-
-export function headTooLarge(size: number, limit: number): Error {
-  return new HeadersOverflowError(
-    `Headers Overflow Error: the request head has ${size} bytes, maxHeaderSize is ${limit}`,
-  )
 }
 
 /** By itself the request says `connection: close`. */

@@ -3,9 +3,9 @@
  * stream as a Duplex.
  */
 import { Duplex } from 'node:stream'
-import { ignoreError } from '../base/ignore-error.ts'
-import { coverPollution } from '../base/own-options.ts'
-import { InformationalError } from '../errors.ts'
+import { ignoreError } from '../../base/ignore-error.ts'
+import { coverPollution } from '../../base/own-options.ts'
+import { InformationalError } from '../../errors.ts'
 
 /** The stream below. */
 export interface TunnelHost {

@@ -1,24 +1,23 @@
 /**
- * Requests and responses over one HTTP/2 connection: exchanges on the engine's streams, its output on the
- * transport, and what becomes of the requests when streams are refused or the connection ends
- * (contract: client.md 8).
+ * One HTTP/2 connection: exchanges on the engine's streams, its output on the transport, and what becomes of the requests
+ * when streams are refused or the connection ends.
  */
-import { now } from '../base/clock.ts'
-import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
-import { ownBytes } from '../base/own-bytes.ts'
-import { channels } from '../diagnostics.ts'
-import type { SocketInfo } from '../errors.ts'
-import type { Transport, TransportSink } from '../net/transport.ts'
-import type { ProtocolFailure } from '../protocol/failure.ts'
-import type { HeaderBlock } from '../protocol/header-block.ts'
-import { ClientEngine } from '../protocol/http2/client-engine.ts'
-import { NO_ERROR } from '../protocol/http2/constants.ts'
-import type { EngineSink } from '../protocol/http2/engine-sink.ts'
-import type { Stream } from '../protocol/http2/stream.ts'
-import { END_RULES, type EndReason, endReason } from '../request/end-reason.ts'
-import type { Request } from '../request/request.ts'
-import type { Connection, ConnectionOwner, ConnectTimes, Http2Settings } from './connection.ts'
-import { advance, type ConnectionState, endOf, OPEN } from './connection-state.ts'
+import { now } from '../../base/clock.ts'
+import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
+import { ownBytes } from '../../base/own-bytes.ts'
+import { channels } from '../../diagnostics.ts'
+import type { SocketInfo } from '../../errors.ts'
+import type { Transport, TransportSink } from '../../net/transport.ts'
+import type { ProtocolFailure } from '../../protocol/failure.ts'
+import type { HeaderBlock } from '../../protocol/header-block.ts'
+import { ClientEngine } from '../../protocol/http2/client-engine.ts'
+import { NO_ERROR } from '../../protocol/http2/constants.ts'
+import type { EngineSink } from '../../protocol/http2/engine-sink.ts'
+import type { Stream } from '../../protocol/http2/stream.ts'
+import { END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
+import type { ConnectTimes, Request } from '../../request/request.ts'
+import type { Connection, ConnectionOwner, Http2Settings } from '../connection.ts'
+import { advance, type ConnectionState, endOf, OPEN } from '../connection-state.ts'
 import {
   goaway,
   http2Failure,
@@ -29,17 +28,13 @@ import {
   streamIdsUsedUp,
   transportClosed,
   unresponsive,
-} from './ends.ts'
-import { type ExchangeHost, Http2Exchange } from './http2-exchange.ts'
-import { Http2Liveness, type LivenessHost } from './http2-liveness.ts'
-import { Http2Refusals } from './http2-refusals.ts'
-import { prepareHttp2Request, printFields } from './http2-request-head.ts'
-
-/** Not that of a fake clock: what is to be sent waits for a turn of the event loop, not for time to pass. */
-const runtimeSetImmediate = globalThis.setImmediate
-
-/** Turns of the event loop for which requests wait for others to leave with, while responses keep coming. */
-const MAX_HELD_TURNS = 4
+} from '../ends.ts'
+import { type ExchangeHost, Http2Exchange } from './exchange.ts'
+import { Http2Exchanges } from './exchanges.ts'
+import { prepareHttp2Request, printFields } from './head.ts'
+import { Http2Liveness, type LivenessHost } from './liveness.ts'
+import { Http2Output, type OutputHost } from './output.ts'
+import { Http2Refusals } from './refusals.ts'
 
 /** Told to the streams of a connection that ends on this side, or without a word of the peer's protocol. */
 const TERMINATED: ProtocolFailure = {
@@ -50,45 +45,30 @@ const TERMINATED: ProtocolFailure = {
 }
 
 export class Http2Connection
-  implements Connection, TransportSink, EngineSink<Http2Exchange>, ExchangeHost, LivenessHost, DeadlineOwner
+  implements
+    Connection,
+    TransportSink,
+    EngineSink<Http2Exchange>,
+    ExchangeHost,
+    OutputHost,
+    LivenessHost,
+    DeadlineOwner
 {
   readonly settings: Http2Settings
   readAt = 0
   readonly #transport: Transport
   readonly #owner: ConnectionOwner
-  readonly #times: ConnectTimes
+  readonly times: ConnectTimes
   readonly #engine: ClientEngine<Http2Exchange>
   readonly #liveness: Http2Liveness
-  #running = 0
-  /** Their streams have ended, but not for their consumers, which are pausing. */
-  readonly #heldBack = new Set<Http2Exchange>()
-  /** Of exchanges that have ended, their timers still running: the next exchange takes one. */
-  readonly #deadlines: Deadline[] = []
-  /** Exchanges that the present read brought something for. Most of them end with it, and need no timer. */
-  readonly #active: Http2Exchange[] = []
+  readonly #exchanges = new Http2Exchanges()
+  readonly output: Http2Output
   readonly #idleDeadline = new Deadline(this)
   readonly #streamDeadline = new Deadline(this)
   #streamTimeout = 0
   readonly #startedAt = now()
-  readonly #flush = (): void => {
-    try {
-      this.#onTurn()
-    } catch (error) {
-      this.onBroken(error as Error)
-    }
-  }
-  /** Requests that have been taken since output last left. */
-  #waiting = 0
-  /** Turns for which they have been held back. */
-  #heldTurns = 0
-  /** Something was read since this was last looked at. */
-  #heard = false
-  /** While it runs, what is sent needs no flush of its own. */
-  #flushing: 'no' | 'scheduled' | 'running' = 'no'
   #roundTripKnown = false
   #served = 0
-  /** Refused by the peer before it did anything; to be sent again. */
-  #unprocessed: Request[] = []
   readonly #refusals = new Http2Refusals()
   /** Room may have been made for a request that waits. */
   #roomMade = false
@@ -102,13 +82,14 @@ export class Http2Connection
     this.settings = settings
     this.#transport = transport
     this.#owner = owner
-    this.#times = times
+    this.times = times
     this.#engine = new ClientEngine<Http2Exchange>(this, {
       initialWindowSize: settings.initialWindowSize,
       connectionWindowSize: settings.connectionWindowSize,
       maxConcurrentStreams: Math.floor(owner.maxConcurrentStreams),
       maxHeaderSize: settings.maxHeaderSize,
     })
+    this.output = new Http2Output(this, this.#engine, transport)
     this.#liveness = new Http2Liveness(this, settings.pingInterval)
     try {
       transport.attach(this)
@@ -117,11 +98,11 @@ export class Http2Connection
       this.#liveness.stop()
       throw error
     }
-    this.#schedule()
+    this.output.schedule()
   }
 
   get running(): number {
-    return this.#running
+    return this.#exchanges.running
   }
 
   /** Something threw on it, and what has just been delivered may not have been looked at. */
@@ -136,7 +117,8 @@ export class Http2Connection
   get busy(): boolean {
     // A request may wait here until the server knows of the streams that were reset.
     return (
-      (this.#engine.freeStreams === 0 && !this.#engine.awaitsWord) || this.#refusals.isFull(this.#running)
+      (this.#engine.freeStreams === 0 && !this.#engine.awaitsWord) ||
+      this.#refusals.isFull(this.#exchanges.running)
     )
   }
 
@@ -170,7 +152,7 @@ export class Http2Connection
   #canTake(request: Request): boolean {
     const engine = this.#engine
     const early = request.takesOver && !engine.remoteSettings.isReceived
-    if (!early && engine.freeStreams > 0 && !this.#refusals.isFull(this.#running)) return true
+    if (!early && engine.freeStreams > 0 && !this.#refusals.isFull(this.#exchanges.running)) return true
     if (engine.awaitsWord) this.#wake()
     // A server that allows no stream at all must not keep a request forever.
     if (engine.openStreams === 0 && engine.canOpen && !this.#streamDeadline.armed) {
@@ -194,14 +176,10 @@ export class Http2Connection
       if (this.#isSettled(request)) return
     }
     this.#served++
-    if (this.#served === 1) {
-      request.timings.connect = this.#times.connect
-      request.timings.secured = this.#times.secured
-    }
     this.#streamDeadline.disarm()
     this.#wake()
     if (this.#isSettled(request)) return
-    const exchange = new Http2Exchange(request, this, body, this.#deadlines.pop() ?? null)
+    const exchange = new Http2Exchange(request, this, body, this.#exchanges.nextDeadline())
     const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
     try {
       exchange.stream = engine.open(fields, endStream, exchange)
@@ -210,11 +188,10 @@ export class Http2Connection
       throw error
     }
     if (!engine.canOpen) this.#drain(streamIdsUsedUp())
-    this.#running++
-    this.#waiting++
+    this.#exchanges.onBegun()
     request.attach(exchange, this)
     this.#liveness.onRequest()
-    this.#schedule()
+    this.output.onRequest()
     exchange.begin()
   }
 
@@ -231,7 +208,7 @@ export class Http2Connection
   }
 
   becomeIdle(): void {
-    if (this.#isOver) return
+    if (this.isOver) return
     this.#streamDeadline.disarm()
     this.#transport.setReferenced(false)
     this.#idleDeadline.arm(this.settings.keepAliveTimeout)
@@ -239,57 +216,19 @@ export class Http2Connection
 
   destroy(reason: EndReason): void {
     this.#close(reason)
-    for (const exchange of [...this.#heldBack]) exchange.onLost(reason)
+    for (const exchange of this.#exchanges.heldBack()) exchange.onLost(reason)
   }
 
   closeIdle(reason: EndReason): void {
     this.#close(reason)
   }
 
-  send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean {
-    this.#schedule()
-    try {
-      return this.#engine.send(exchange.stream, bytes, end)
-    } catch (error) {
-      this.onBroken(error as Error)
-      return false
-    }
-  }
-
-  sendTrailers(exchange: Http2Exchange, fields: readonly string[]): void {
-    this.#engine.sendTrailers(exchange.stream, fields)
-    this.#schedule()
-  }
-
-  release(exchange: Http2Exchange, bytes: number): void {
-    this.#schedule()
-    try {
-      this.#engine.release(exchange.stream, bytes)
-    } catch (error) {
-      this.onBroken(error as Error)
-    }
-  }
-
-  reset(exchange: Http2Exchange, code: number): void {
-    this.#schedule()
-    try {
-      this.#engine.reset(exchange.stream, code)
-    } catch (error) {
-      this.onBroken(error as Error)
-    }
-  }
-
   onSettled(exchange: Http2Exchange): void {
-    if (exchange.ended) return
-    exchange.ended = true
-    this.#running--
     if (exchange.request.completed) this.#refusals.onCompleted()
-    if (this.#heldBack.size > 0) this.#heldBack.delete(exchange)
-    if (this.#isOver) exchange.takeDeadline().dispose()
-    else this.#deadlines.push(exchange.takeDeadline())
+    this.#exchanges.onSettled(exchange, this.isOver)
     this.#roomMade = true
-    this.#schedule()
-    if (this.#state.at === 'lingering' && this.#heldBack.size === 0) {
+    this.output.schedule()
+    if (this.#state.at === 'lingering' && !this.#exchanges.areHeldBack) {
       this.#enter({ ...this.#state, at: 'ended' })
       this.#reportState()
       this.#owner.onCapacity()
@@ -297,18 +236,16 @@ export class Http2Connection
   }
 
   onHeldBack(exchange: Http2Exchange): void {
-    this.#heldBack.add(exchange)
+    this.#exchanges.holdBack(exchange)
   }
 
   onActivity(exchange: Http2Exchange): void {
-    if (exchange.active) return
-    exchange.active = true
-    this.#active.push(exchange)
+    this.#exchanges.onActivity(exchange)
   }
 
   onOverdue(): void {
-    // Whoever was told of the overdue response may have destroyed the client just then.
-    if (!this.#isOver) this.#liveness.probe()
+    // The handler of the overdue request may have destroyed the client just then.
+    if (!this.isOver) this.#liveness.probe()
   }
 
   onHandlerError(error: unknown): void {
@@ -317,7 +254,7 @@ export class Http2Connection
 
   sendPing(opaque: Uint8Array): void {
     this.#engine.ping(opaque)
-    this.#schedule()
+    this.output.schedule()
   }
 
   onPingAnswered(milliseconds: number): void {
@@ -330,34 +267,30 @@ export class Http2Connection
   }
 
   onBytes(bytes: Buffer): void {
-    if (this.#isOver) return
+    if (this.isOver) return
     const readAt = now()
     this.readAt = readAt
-    this.#heard = true
     this.#liveness.onReceived(readAt)
-    const flushing = this.#flushing
-    this.#flushing = 'running'
+    const flushing = this.output.beginRead()
     const cancelled = this.#engine.cancelledStreams
     try {
       this.#engine.receive(bytes, 0, bytes.length, readAt)
     } finally {
-      this.#flushing = flushing
+      this.output.endRead(flushing)
     }
     if (this.#engine.cancelledStreams < cancelled) this.#roomMade = true
-    for (let exchange = this.#active.pop(); exchange !== undefined; exchange = this.#active.pop()) {
-      exchange.rearm()
-    }
+    this.#exchanges.endRead()
     if (!this.#roundTripKnown && this.#engine.areSettingsAcknowledged) {
       // The acknowledgement of our SETTINGS is the first round trip that can be measured.
       this.#roundTripKnown = true
       this.#engine.addRoundTrip(readAt - this.#startedAt)
     }
-    if (this.#engine.wantsOutput || this.#engine.wantsPing) this.#schedule()
+    if (this.#engine.wantsOutput || this.#engine.wantsPing) this.output.schedule()
     this.#report()
   }
 
   onDrain(): void {
-    this.#flushNow()
+    this.output.flush()
   }
 
   onEof(): void {
@@ -371,10 +304,10 @@ export class Http2Connection
   }
 
   onTransportClosed(error: Error | null): void {
-    if (!this.#isOver) this.#end(this.#peerFault ?? transportClosed(error, this.socketInfo()))
+    if (!this.isOver) this.#end(this.#peerFault ?? transportClosed(error, this.socketInfo()))
     if (this.#state.at !== 'closing') return
     // Responses that are complete here are still wanted by consumers that pause.
-    this.#enter({ ...this.#state, at: this.#heldBack.size > 0 ? 'lingering' : 'ended' })
+    this.#enter({ ...this.#state, at: this.#exchanges.areHeldBack ? 'lingering' : 'ended' })
     this.#returnUnprocessed()
     this.#reportState()
     this.#owner.onCapacity()
@@ -401,21 +334,21 @@ export class Http2Connection
     const exchange = stream.slot
     const { request } = exchange
     if (unprocessed && this.#resends && request.resendable && this.#isToBeSentAgain(request, failure)) {
-      this.#unprocessed.push(request)
+      this.#refusals.giveBack(request)
       exchange.onRefused()
       return
     }
     try {
       exchange.onLost(this.#reasonFor(stream, failure, unprocessed))
     } catch (error) {
-      // Others may be lost with it, and have to hear of it, too.
+      // Others may be lost with it, and have to be told as well.
       request.fail(endReason('broken', error as Error))
-      this.onSettled(exchange)
+      exchange.settle()
     }
   }
 
   #isToBeSentAgain(request: Request, { scope }: ProtocolFailure): boolean {
-    if (scope === 'stream') return this.#refusals.mayRepeat(request, this.#running - 1)
+    if (scope === 'stream') return this.#refusals.mayRepeat(request, this.#exchanges.running - 1)
     const isUsed = Number.isFinite(this.#lastStreamId) && this.#lastStreamId > 0
     return this.#refusals.mayFollow(request, isUsed)
   }
@@ -482,48 +415,18 @@ export class Http2Connection
     else this.#close(noStream(this.#streamTimeout))
   }
 
-  #schedule(): void {
-    if (this.#flushing !== 'no') return
-    this.#flushing = 'scheduled'
-    // Not on the next tick: over TLS each record of one read is a tick of its own, and a server may put each
-    // response into one. What all of them lead to leaves together.
-    runtimeSetImmediate(this.#flush)
+  onFlush(): void {
+    // Room that only a word of the server can make: it is asked after everything that was reset meanwhile.
+    if (this.#engine.wantsPing) this.#liveness.probe()
   }
 
-  /**
-   * A few new requests among many that the server is still busy with wait for more of them: a write for each
-   * handful costs both sides more than the wait. A turn in which nothing was read ends it.
-   */
-  #onTurn(): void {
-    const isFew = this.#waiting > 0 && this.#waiting * 2 < this.#engine.openStreams
-    if (isFew && this.#heard && this.#heldTurns < MAX_HELD_TURNS) {
-      this.#heard = false
-      this.#heldTurns++
-      runtimeSetImmediate(this.#flush)
-      return
-    }
-    this.#flushNow()
-  }
-
-  /** Writes what is due. */
-  #flushNow(): void {
-    if (this.#isOver) return
-    this.#waiting = 0
-    this.#heldTurns = 0
-    this.#flushing = 'running'
-    try {
-      // Room that only the server's word can make: it is asked behind all that was reset meanwhile.
-      if (this.#engine.wantsPing) this.#liveness.probe()
-      this.#write()
-    } finally {
-      this.#flushing = 'no'
-    }
+  onFlushed(): void {
     this.#report()
   }
 
   /** Reports what has changed to the owner. */
   #report(): void {
-    if (this.#isOver) return
+    if (this.isOver) return
     this.#returnUnprocessed()
     this.#reportState()
     if (this.#roomMade) {
@@ -532,7 +435,7 @@ export class Http2Connection
     }
     // Read again: the owner, or a listener of its events, may have closed the connection.
     const { state } = this
-    if (state.at === 'draining' && this.#running === 0) this.#close(state.reason)
+    if (state.at === 'draining' && this.#exchanges.running === 0) this.#close(state.reason)
   }
 
   #reportState(): void {
@@ -542,25 +445,8 @@ export class Http2Connection
   }
 
   #returnUnprocessed(): void {
-    const requests = this.#takeUnprocessed()
+    const requests = this.#refusals.takeReturned()
     if (requests.length > 0) this.#owner.onReturned(requests)
-  }
-
-  #write(): void {
-    const transport = this.#transport
-    while (!transport.congested) {
-      const output = this.#engine.takeOutput()
-      if (output === null) break
-      transport.writeAllNow(output)
-    }
-  }
-
-  #takeUnprocessed(): Request[] {
-    const requests = this.#unprocessed
-    if (requests.length === 0) return requests
-    this.#unprocessed = []
-    // Their callers may have given them up meanwhile.
-    return requests.filter((request) => !request.settled)
   }
 
   /** Why nothing is sent or delivered any more; null as long as something may be. */
@@ -568,7 +454,7 @@ export class Http2Connection
     return endOf(this.#state)
   }
 
-  get #isOver(): boolean {
+  get isOver(): boolean {
     return this.#state.at !== 'open' && this.#state.at !== 'draining'
   }
 
@@ -585,23 +471,12 @@ export class Http2Connection
 
   /** Nothing is taken or delivered from now on; `onState` follows when the transport has closed. */
   #close(reason: EndReason, how: 'end' | 'destroy' = 'destroy'): void {
-    if (this.#isOver) return
-    if (reason.kind !== 'broken') this.#sayGoodbye()
+    if (this.isOver) return
+    if (reason.kind !== 'broken') this.output.sayGoodbye()
     try {
       this.#end(reason)
     } finally {
       this.#transport[how](reason.error)
-    }
-  }
-
-  #sayGoodbye(): void {
-    try {
-      this.#engine.shutdown(NO_ERROR)
-      // Also behind what a busy socket holds: it is the last.
-      const output = this.#engine.takeOutput()
-      if (output !== null) this.#transport.writeAllNow(output)
-    } catch {
-      // The peer is told nothing, then. The reason to close is still the same.
     }
   }
 
@@ -610,12 +485,12 @@ export class Http2Connection
   }
 
   #end(reason: EndReason): void {
-    if (this.#isOver) return
-    this.#enter({ at: 'closing', reason, wasIdle: this.#running === 0 })
+    if (this.isOver) return
+    this.#enter({ at: 'closing', reason, wasIdle: this.#exchanges.running === 0 })
     this.#liveness.stop()
     this.#idleDeadline.dispose()
     this.#streamDeadline.dispose()
-    for (const deadline of this.#deadlines) deadline.dispose()
+    this.#exchanges.stop()
     this.#engine.terminate(TERMINATED)
   }
 }

@@ -1,14 +1,14 @@
 /**
  * Writes one streamed request body over HTTP/1.1. The head waits for the first piece: only then is it known
- * whether there is a body at all, and how it is framed (contract: dispatcher.md 5.3).
+ * whether there is a body at all, and how it is framed.
  */
-import { RequestContentLengthMismatchError } from '../errors.ts'
-import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK, lastChunkWith } from '../protocol/http1/body-encoder.ts'
-import { CHUNKED_TAIL, contentLengthTail, NO_BODY_TAIL } from '../protocol/http1/request-encoder.ts'
-import { expectsPayload } from '../request/body-length.ts'
-import type { Request } from '../request/request.ts'
-import { gatherTrailers } from '../request/request-trailers.ts'
-import { BodyPump, type BodyPumpSink, type PumpedSource } from './body-pump.ts'
+import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK, lastChunkWith } from '../../protocol/http1/body-encoder.ts'
+import { CHUNKED_TAIL, contentLengthTail, NO_BODY_TAIL } from '../../protocol/http1/request-encoder.ts'
+import { expectsPayload } from '../../request/body-length.ts'
+import type { Request } from '../../request/request.ts'
+import { gatherTrailers } from '../../request/request-trailers.ts'
+import { BodyPump, type BodyPumpSink, type PumpedSource } from '../body-pump.ts'
+import { LengthAccount } from '../length-account.ts'
 
 /** The connection, as far as a body writer needs it. */
 export interface BodyWriterHost {
@@ -28,18 +28,17 @@ export class Http1BodyWriter implements BodyPumpSink {
   readonly #host: BodyWriterHost
   readonly #head: string
   readonly #length: number | null
-  readonly #strict: boolean
+  readonly #account: LengthAccount
   readonly #chunked: boolean
   #stopped = false
   readonly #pump: BodyPump = new BodyPump(this)
-  #written = 0
 
   constructor(request: Request, host: BodyWriterHost, head: string, length: number | null, strict: boolean) {
     this.request = request
     this.#host = host
     this.#head = head
     this.#length = length
-    this.#strict = strict
+    this.#account = new LengthAccount(length, strict)
     // Trailers have a place behind the last chunk only.
     this.#chunked = length === null || request.trailers !== null
   }
@@ -60,16 +59,15 @@ export class Http1BodyWriter implements BodyPumpSink {
 
   onChunk(chunk: string | Uint8Array): boolean {
     const host = this.#host
-    const length = this.#length
+    const isFirst = this.#account.isEmpty
     // A string travels as UTF-8; the transport writes strings as latin1.
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    if (length !== null && this.#written + bytes.byteLength > length && !this.#tolerate()) return false
+    if (!this.#isRight(this.#account.add(bytes.byteLength))) return false
 
-    if (this.#written === 0) {
-      const tail = this.#chunked ? CHUNKED_TAIL : contentLengthTail(length!)
+    if (isFirst) {
+      const tail = this.#chunked ? CHUNKED_TAIL : contentLengthTail(this.#length!)
       host.writeHead(this.request, this.#head, tail)
     }
-    this.#written += bytes.byteLength
     host.writeBody(this.#chunked ? [chunkPrefix(bytes.byteLength), bytes, CHUNK_SUFFIX] : [bytes])
     this.request.onBodySent(chunk)
     return !host.congested
@@ -77,10 +75,10 @@ export class Http1BodyWriter implements BodyPumpSink {
 
   onSourceEnd(): void {
     const host = this.#host
-    if (this.#length !== null && this.#written !== this.#length && !this.#tolerate()) return
+    if (!this.#isRight(this.#account.end())) return
     const { trailers } = this.request
     if (trailers !== null) {
-      if (this.#written === 0) host.writeHead(this.request, this.#head, CHUNKED_TAIL)
+      if (this.#account.isEmpty) host.writeHead(this.request, this.#head, CHUNKED_TAIL)
       gatherTrailers(
         trailers,
         (fields) => this.#endWith(fields),
@@ -88,7 +86,7 @@ export class Http1BodyWriter implements BodyPumpSink {
       )
       return
     }
-    if (this.#written === 0) {
+    if (this.#account.isEmpty) {
       const tail = expectsPayload(this.request.method) ? contentLengthTail(0) : NO_BODY_TAIL
       host.writeHead(this.request, this.#head, tail)
     } else if (this.#chunked) {
@@ -112,13 +110,9 @@ export class Http1BodyWriter implements BodyPumpSink {
     this.request.abort(error)
   }
 
-  /** Too many or too few bytes: an error, or only a warning where the caller vouches for his sources. */
-  #tolerate(): boolean {
-    const error = new RequestContentLengthMismatchError()
-    if (!this.#strict) {
-      process.emitWarning(error)
-      return true
-    }
+  /** Ends the request where its length is not what was announced. */
+  #isRight(error: Error | null): boolean {
+    if (error === null) return true
     this.stop()
     this.#host.onBodyBroken(this.request, error)
     return false

@@ -1,25 +1,24 @@
 /**
- * One request and its response on an HTTP/2 stream: the body on its way out, the data on its way in and what
- * of it a paused consumer does not want yet, the time limits, and the end of all that
- * (contract: client.md 4, 8.3 to 8.5).
+ * One request and its response on an HTTP/2 stream: the body on its way out, the data on its way in and the part of it that
+ * a paused consumer does not want yet, the time limits, and the end of all that.
  */
-import { now } from '../base/clock.ts'
-import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
-import { loadNet } from '../base/lazy-modules.ts'
-import { RequestContentLengthMismatchError, type SocketInfo } from '../errors.ts'
-import { HeaderBlock } from '../protocol/header-block.ts'
-import { lowerCaseName } from '../protocol/header-names.ts'
-import { CANCEL } from '../protocol/http2/constants.ts'
-import type { Stream } from '../protocol/http2/stream.ts'
-import { lostMemory, withFixedLength } from '../request/body-source.ts'
-import { type EndReason, endReason } from '../request/end-reason.ts'
-import type { Request, RequestHost } from '../request/request.ts'
-import { gatherTrailers } from '../request/request-trailers.ts'
-import { BodyPump, type BodyPumpSink } from './body-pump.ts'
-import { type ConnectionSettings, MAX_HEADERS_TIMEOUTS } from './connection.ts'
-import { bodyLate, headLate, oversized, tunnelLate } from './ends.ts'
-import { Http2Tunnel, type TunnelHost } from './http2-tunnel.ts'
-import { hasContent, type OutgoingBody } from './outgoing-body.ts'
+import { now } from '../../base/clock.ts'
+import type { Deadline, DeadlineOwner } from '../../base/deadline.ts'
+import { loadNet } from '../../base/lazy-modules.ts'
+import type { SocketInfo } from '../../errors.ts'
+import { HeaderBlock } from '../../protocol/header-block.ts'
+import { CANCEL } from '../../protocol/http2/constants.ts'
+import type { Stream } from '../../protocol/http2/stream.ts'
+import { lostMemory, withFixedLength } from '../../request/body-source.ts'
+import { type EndReason, endReason } from '../../request/end-reason.ts'
+import type { Request, RequestHost } from '../../request/request.ts'
+import type { ConnectionSettings } from '../connection.ts'
+import { bodyLate, headLate, tunnelLate } from '../ends.ts'
+import { Exchange } from '../exchange.ts'
+import { hasContent, type OutgoingBody } from '../outgoing-body.ts'
+import { type BodySenderHost, Http2BodySender } from './body-sender.ts'
+import type { Http2Output } from './output.ts'
+import { Http2Tunnel, type TunnelHost } from './tunnel.ts'
 
 /** The connection, as far as one exchange needs it. */
 export interface ExchangeHost {
@@ -28,12 +27,8 @@ export interface ExchangeHost {
   readonly readAt: number
   /** Something threw, and what has just been delivered may not have been looked at. */
   readonly isBroken: boolean
-  send(exchange: Http2Exchange, bytes: Uint8Array, end: boolean): boolean
-  /** Instead of the end: flat, names in lower case. */
-  sendTrailers(exchange: Http2Exchange, fields: readonly string[]): void
-  release(exchange: Http2Exchange, bytes: number): void
+  readonly output: Http2Output
   socketInfo(): SocketInfo
-  reset(exchange: Http2Exchange, code: number): void
   /** The request has settled, and nothing more comes from this exchange. */
   onSettled(exchange: Http2Exchange): void
   /** The stream has ended, and the consumer is pausing before the end of the response. */
@@ -46,29 +41,28 @@ export interface ExchangeHost {
   onBroken(error: Error): void
 }
 
-type Sending = 'held' | 'pumping' | 'blocked' | 'sent'
+/** `held`: until the server says 100 (RFC 9110 §10.1.1). */
+type Sending = 'held' | 'sending' | 'sent'
 
-const NOTHING = new Uint8Array(0)
 const BOTH_ENDS = 2
 
 /** Most consumers keep up, and need no list of their own. */
 const NO_BACKLOG: Buffer[] = []
 
-export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, DeadlineOwner {
+export class Http2Exchange
+  extends Exchange
+  implements RequestHost, BodySenderHost, TunnelHost, DeadlineOwner
+{
   readonly request: Request
   /** Set when the stream is opened, which is right after construction. */
   stream!: Stream<Http2Exchange>
-  /** Kept by the connection, which counts those that have not ended. */
-  ended = false
-  /** Kept by the connection: something came with the present read. */
-  active = false
   readonly #host: ExchangeHost
   readonly #body: OutgoingBody
-  readonly #deadline: Deadline
-  #sending: Sending = 'pumping'
-  #pump: BodyPump | null = null
-  #sent = 0
-  #received = 0
+  #sending: Sending = 'sending'
+  #bodySender: Http2BodySender | null = null
+  #isEnded = false
+  /** Something came with the present read. */
+  #isActive = false
   #tunnel: Http2Tunnel | null = null
   /** Directions of the tunnel that have come to their end. */
   #tunnelEnds = 0
@@ -81,13 +75,13 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
   /** The end of the response, held back behind the backlog. */
   #trailers: HeaderBlock | null = null
 
-  /** `deadline`: one that served an exchange before. */
-  constructor(request: Request, host: ExchangeHost, body: OutgoingBody, deadline: Deadline | null) {
+  /** `deadline`: it may have served an exchange before. */
+  constructor(request: Request, host: ExchangeHost, body: OutgoingBody, deadline: Deadline) {
+    super(host.settings, deadline)
+    deadline.owner = this
     this.request = request
     this.#host = host
     this.#body = body
-    this.#deadline = deadline ?? new Deadline(this)
-    this.#deadline.owner = this
   }
 
   /** Whether the stream was to become a tunnel, and has not. */
@@ -97,9 +91,9 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
 
   /** For another exchange. */
   takeDeadline(): Deadline {
-    this.#deadline.disarm()
-    this.#deadline.owner = null
-    return this.#deadline
+    this.deadline.disarm()
+    this.deadline.owner = null
+    return this.deadline
   }
 
   /** The head is written. */
@@ -107,7 +101,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     const { request } = this
     const at = now()
     request.onWritten()
-    this.#deadline.arm(this.#headersTimeout(), at)
+    this.awaitHead(request, at)
     if (request.takesOver) {
       this.#sending = 'sent'
       request.onRequestSent(at)
@@ -118,22 +112,14 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     }
   }
 
-  #headersTimeout(): number {
-    return this.request.headersTimeout ?? this.#host.settings.headersTimeout
-  }
-
-  #bodyTimeout(): number {
-    return this.request.bodyTimeout ?? this.#host.settings.bodyTimeout
-  }
-
   #sendBody(at: number): void {
     const { request } = this
     const { pumped } = this.#body
     if (pumped !== null) {
-      this.#sending = 'pumping'
-      this.#pump = new BodyPump(this)
-      request.onBodyRead()
-      this.#pump.start(pumped)
+      this.#sending = 'sending'
+      const strict = this.settings.strictContentLength
+      this.#bodySender = new Http2BodySender(request, this, this.#body.length, strict)
+      this.#bodySender.start(pumped)
       return
     }
     this.#sending = 'sent'
@@ -142,71 +128,31 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
         this.onSpoiled()
         return
       }
-      this.#host.send(this, request.source.bytes(), true)
+      this.#host.output.send(this.stream, request.source.bytes(), true)
       request.onWholeBodySent(request.source)
     }
     request.onRequestSent(at)
   }
 
-  onChunk(chunk: string | Uint8Array): boolean {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    const { length } = this.#body
-    this.#sent += bytes.byteLength
-    if (length !== null && this.#sent > length && !this.#tolerate()) return false
-    const room = this.#host.send(this, bytes, false)
-    if (!room) this.#sending = 'blocked'
-    this.#deadline.refresh()
-    this.request.onBodySent(chunk)
+  sendBody(bytes: Uint8Array, end: boolean): boolean {
+    const room = this.#host.output.send(this.stream, bytes, end)
+    this.deadline.refresh()
     return room
   }
 
-  onSourceEnd(): void {
-    const { length } = this.#body
-    if (length !== null && this.#sent !== length && !this.#tolerate()) return
-    const { trailers } = this.request
-    if (trailers === null) {
-      this.#host.send(this, NOTHING, true)
-      this.#onBodySent()
-      return
-    }
-    gatherTrailers(
-      trailers,
-      (fields) => this.#endWith(fields),
-      (error) => this.#onTrailersFailed(error as Error),
-    )
+  sendTrailers(fields: readonly string[]): void {
+    this.#host.output.sendTrailers(this.stream, fields)
   }
 
-  /** Nobody waits for trailers any more when the request has ended, or gone elsewhere, before they were there. */
-  #endWith(trailers: readonly string[]): void {
-    if (this.ended) return
-    if (trailers.length === 0) this.#host.send(this, NOTHING, true)
-    else this.#host.sendTrailers(this, lowerCaseNames(trailers))
-    this.#onBodySent()
-  }
-
-  #onTrailersFailed(error: Error): void {
-    if (!this.ended) this.onSourceError(error)
-  }
-
-  #onBodySent(): void {
+  onBodySent(): void {
     this.#sending = 'sent'
-    this.#deadline.refresh()
+    this.deadline.refresh()
     this.request.onRequestSent()
   }
 
-  onSourceError(error: Error): void {
-    this.request.abort(error)
-  }
-
-  #tolerate(): boolean {
-    const error = new RequestContentLengthMismatchError()
-    if (!this.#host.settings.strictContentLength) {
-      process.emitWarning(error)
-      return true
-    }
+  onBodyBroken(error: Error): void {
     this.request.fail(endReason('unsendable', error))
     this.#giveUp()
-    return false
   }
 
   /** Its owner has given the memory away that the rest of the body is in. */
@@ -216,21 +162,18 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
       this.#tunnel.destroy(error)
       return
     }
-    this.request.fail(endReason('unsendable', error))
-    this.#giveUp()
+    this.onBodyBroken(error)
   }
 
   /** The stream takes more of the body. */
   onWritable(): void {
-    this.#deadline.refresh()
+    this.deadline.refresh()
     this.#tunnel?.unblock()
-    if (this.#sending !== 'blocked') return
-    this.#sending = 'pumping'
-    this.#pump?.resume()
+    this.#bodySender?.unblock()
   }
 
   onInformational(status: number, fields: HeaderBlock): void {
-    this.#deadline.extend(MAX_HEADERS_TIMEOUTS)
+    this.awaitHeadAgain()
     if (status === 100) {
       if (this.#sending === 'held') this.#sendBody(now())
       return
@@ -244,12 +187,12 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     request.onResponseStarted(this.#host.readAt)
     if (request.settled) return
     if (request.takesOver && (request.upgrade === null || (status >= 200 && status < 300))) {
-      this.#deadline.disarm()
+      this.deadline.disarm()
       this.#tunnel = new Http2Tunnel(this)
       request.onUpgrade(status, fields, this.#tunnel)
       return
     }
-    this.#host.onActivity(this)
+    this.#markActive()
     request.onHead(status, fields, '')
   }
 
@@ -258,15 +201,11 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
       this.#tunnel.deliver(bytes)
       return
     }
-    const { maxResponseSize } = this.#host.settings
-    this.#received += bytes.length
-    if (maxResponseSize >= 0 && this.#received > maxResponseSize) {
-      this.request.tellLater()
-      this.request.fail(oversized())
+    if (this.countBody(this.request, bytes.length) !== null) {
       this.#giveUp()
       return
     }
-    this.#host.onActivity(this)
+    this.#markActive()
     if (this.request.paused || this.#backlog.length > 0) this.#holdBack(bytes)
     else this.#deliver(bytes)
   }
@@ -278,8 +217,21 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
 
   /** Time for the next piece of the response starts now. */
   rearm(): void {
-    this.active = false
-    if (!this.ended && this.#trailers === null) this.#deadline.arm(this.#bodyTimeout())
+    this.#isActive = false
+    if (!this.#isEnded && this.#trailers === null) this.awaitBody(this.request)
+  }
+
+  #markActive(): void {
+    if (this.#isActive) return
+    this.#isActive = true
+    this.#host.onActivity(this)
+  }
+
+  /** Nothing more comes from this exchange; its request has settled, or goes to another one. */
+  settle(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#host.onSettled(this)
   }
 
   #deliver(bytes: Buffer): void {
@@ -294,7 +246,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     }
     if (request.settled) return
     if (request.paused) this.#unreleased += length
-    else this.#host.release(this, length)
+    else this.#host.output.release(this.stream, length)
   }
 
   onBroken(error: Error): void {
@@ -302,7 +254,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
   }
 
   onRequestResumed(): void {
-    this.#deadline.arm(this.#bodyTimeout())
+    this.awaitBody(this.request)
     if (this.#delivering) return
     try {
       this.#goOn()
@@ -313,7 +265,7 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
   }
 
   #goOn(): void {
-    if (this.#unreleased > 0) this.#host.release(this, this.#unreleased)
+    if (this.#unreleased > 0) this.#host.output.release(this.stream, this.#unreleased)
     this.#unreleased = 0
     while (!this.request.paused && !this.request.settled) {
       const bytes = this.#backlog.shift()
@@ -333,29 +285,29 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     if (request.settled) return
     if (request.paused || this.#backlog.length > 0) {
       this.#trailers = trailers ?? HeaderBlock.EMPTY
-      this.#deadline.disarm()
+      this.deadline.disarm()
       this.#host.onHeldBack(this)
       return
     }
     const unfinished = this.#sending !== 'sent'
     request.onEnd(trailers ?? HeaderBlock.EMPTY, at)
     if (unfinished) this.#giveUp()
-    else this.#host.onSettled(this)
+    else this.settle()
   }
 
   /** The stream is gone, and the request goes to another one. */
   onRefused(): void {
-    this.#pump?.stop()
-    this.#host.onSettled(this)
+    this.#bodySender?.stop()
+    this.settle()
   }
 
   /** The stream is gone and the response not complete. */
   onLost(reason: EndReason): void {
-    this.#pump?.stop()
-    if (this.active || this.#host.isBroken) this.request.tellLater()
+    this.#bodySender?.stop()
+    if (this.#isActive || this.#host.isBroken) this.request.tellLater()
     if (this.#tunnel !== null) this.#tunnel.destroy(reason.error)
     else this.request.fail(reason)
-    this.#host.onSettled(this)
+    this.settle()
   }
 
   /** The stream is gone. Whoever still sends through a tunnel has heard the peer's end, but not this. */
@@ -373,11 +325,11 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
 
   sendTunnel(bytes: Uint8Array, end: boolean): boolean {
     if (end) this.#tunnelEnds++
-    return this.#host.send(this, withFixedLength(bytes), end)
+    return this.#host.output.send(this.stream, withFixedLength(bytes), end)
   }
 
   releaseTunnel(bytes: number): void {
-    this.#host.release(this, bytes)
+    this.#host.output.release(this.stream, bytes)
   }
 
   tunnelAddress(): object {
@@ -389,30 +341,27 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
 
   closeTunnel(): void {
     // What was said to its end may still be on its way out, and must not be cut off.
-    if (this.#tunnelEnds === BOTH_ENDS) this.#host.onSettled(this)
+    if (this.#tunnelEnds === BOTH_ENDS) this.settle()
     else this.#giveUp()
   }
 
   /** The request is settled; so is the stream, from our side. */
   #giveUp(): void {
-    this.#pump?.stop()
+    this.#bodySender?.stop()
     this.#backlog = NO_BACKLOG
     this.#trailers = null
-    this.#host.reset(this, CANCEL)
-    this.#host.onSettled(this)
+    this.#host.output.reset(this.stream, CANCEL)
+    this.settle()
   }
 
   onDeadline(): void {
     const { request } = this
-    if (request.responding) {
-      if (request.paused) return
-      request.fail(bodyLate(`HTTP/2: "stream timeout after ${this.#bodyTimeout()}"`))
-    } else if (this.#sending === 'pumping') {
-      // The caller's own source is slow, not the server.
-      this.#deadline.arm(this.#headersTimeout())
-      return
+    const late = this.late(request, this.#sending === 'sending' && this.#bodySender?.isBlocked !== true)
+    if (late === 'nothing') return
+    if (late === 'body') {
+      request.fail(bodyLate(`HTTP/2: "stream timeout after ${this.bodyTimeout(request)}"`))
     } else {
-      const timeout = this.#headersTimeout()
+      const timeout = this.headersTimeout(request)
       request.fail(
         request.takesOver ? tunnelLate(timeout) : headLate(`HTTP/2: "headers timeout after ${timeout}"`),
       )
@@ -420,9 +369,4 @@ export class Http2Exchange implements RequestHost, BodyPumpSink, TunnelHost, Dea
     }
     this.#giveUp()
   }
-}
-
-/** RFC 9113 §8.2: names have no upper case. */
-function lowerCaseNames(fields: readonly string[]): string[] {
-  return fields.map((part, i) => (i % 2 === 0 ? lowerCaseName(part) : part))
 }

@@ -1,17 +1,17 @@
 /**
- * Everything about an HTTP/2 request that is decided before its HEADERS frame (contract: client.md 8.3).
+ * Everything about an HTTP/2 request that is decided before its HEADERS frame (RFC 9113 §8.3).
  */
-import { InformationalError, InvalidArgumentError } from '../errors.ts'
-import type { ProtocolFailure } from '../protocol/failure.ts'
-import type { FieldValue, HeaderList, OrdinaryFields } from '../protocol/header-list.ts'
-import { lowerCaseName } from '../protocol/header-names.ts'
-import { buildRequestFields, fieldBytes, ordinaryFields } from '../protocol/http2/message.ts'
-import type { RemoteSettings } from '../protocol/http2/settings.ts'
-import { NO_EXTENDED_CONNECT } from '../protocol/websocket/handshake.ts'
-import type { Request } from '../request/request.ts'
-import type { ConnectionSettings } from './connection.ts'
-import { headTooLarge, illegalFields } from './http1-request-head.ts'
-import { hasContent, type OutgoingBody, prepareBody } from './outgoing-body.ts'
+import { InformationalError, InvalidArgumentError } from '../../errors.ts'
+import type { ProtocolFailure } from '../../protocol/failure.ts'
+import type { FieldValue, HeaderList, OrdinaryFields } from '../../protocol/header-list.ts'
+import { lowerCaseName } from '../../protocol/header-names.ts'
+import { buildRequestFields, fieldBytes, ordinaryFields } from '../../protocol/http2/message.ts'
+import type { RemoteSettings } from '../../protocol/http2/settings.ts'
+import { NO_EXTENDED_CONNECT } from '../../protocol/websocket/handshake.ts'
+import type { Request } from '../../request/request.ts'
+import type { ConnectionSettings } from '../connection.ts'
+import { hasContent, type OutgoingBody, prepareBody } from '../outgoing-body.ts'
+import { headTooLarge, illegalFields } from '../outgoing-head.ts'
 
 export interface PreparedHttp2Request {
   /** Flat, pseudo fields first. */

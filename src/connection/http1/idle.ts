@@ -1,7 +1,7 @@
 /**
  * An HTTP/1.1 connection between requests: that it is looked at before it is used again, and from when on it rests.
  */
-import { afterPoll, type PollWaiter } from '../base/event-loop-poll.ts'
+import { afterPoll, type PollWaiter } from '../../base/event-loop-poll.ts'
 
 /**
  * Whether the connection was looked at since something last ran on it. Bytes or a FIN may wait in the kernel, and

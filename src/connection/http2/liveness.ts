@@ -4,8 +4,8 @@
  * PING beside the next request when nothing has been heard for a while; and an end to the connection when
  * nothing at all comes back.
  */
-import { now } from '../base/clock.ts'
-import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
+import { now } from '../../base/clock.ts'
+import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
 
 /** Silence after which a connection is not trusted: longer than any pause between frames of a busy one. */
 export const SILENCE_MS = 10_000

@@ -1,0 +1,70 @@
+/**
+ * What a request and its response account for, the same over both protocols: the bytes of the response against
+ * `maxResponseSize`, and the time that each part of it may take.
+ */
+import type { Deadline } from '../base/deadline.ts'
+import type { EndReason } from '../request/end-reason.ts'
+import type { Request } from '../request/request.ts'
+import { type ConnectionSettings, MAX_HEADERS_TIMEOUTS } from './connection.ts'
+import { oversized } from './ends.ts'
+
+/** What is late: a part of the response, or nothing that the server could be blamed for. */
+export type Lateness = 'head' | 'body' | 'nothing'
+
+export abstract class Exchange {
+  protected readonly settings: ConnectionSettings
+  protected readonly deadline: Deadline
+  /** Bytes of the present response body. */
+  #received = 0
+
+  constructor(settings: ConnectionSettings, deadline: Deadline) {
+    this.settings = settings
+    this.deadline = deadline
+  }
+
+  protected headersTimeout(request: Request): number {
+    return request.headersTimeout ?? this.settings.headersTimeout
+  }
+
+  protected bodyTimeout(request: Request): number {
+    return request.bodyTimeout ?? this.settings.bodyTimeout
+  }
+
+  protected awaitHead(request: Request, at?: number): void {
+    this.deadline.arm(this.headersTimeout(request), at)
+  }
+
+  /** An interim response restarts the time for the head, within limits. */
+  protected awaitHeadAgain(at?: number): void {
+    this.deadline.extend(MAX_HEADERS_TIMEOUTS, at)
+  }
+
+  protected awaitBody(request: Request, at?: number): void {
+    this.deadline.arm(this.bodyTimeout(request), at)
+  }
+
+  /** The time is up. `awaitsSource`: the request body comes from a source that has nothing to send at present. */
+  protected late(request: Request, awaitsSource: boolean): Lateness {
+    // A consumer that pauses cannot be kept waiting; `resume` restarts the time.
+    if (request.responding) return request.paused ? 'nothing' : 'body'
+    if (!awaitsSource) return 'head'
+    // The caller's source is slow, not the server.
+    this.awaitHead(request)
+    return 'nothing'
+  }
+
+  protected beginBody(): void {
+    this.#received = 0
+  }
+
+  /** Counts bytes of the response body. Returns how the request has ended if these were too many. */
+  protected countBody(request: Request, bytes: number): EndReason | null {
+    const { maxResponseSize } = this.settings
+    this.#received += bytes
+    if (maxResponseSize < 0 || this.#received <= maxResponseSize) return null
+    const reason = oversized()
+    request.tellLater()
+    request.fail(reason)
+    return reason
+  }
+}

@@ -1,0 +1,406 @@
+/**
+ * One HTTP/1.1 connection: what may be written when (RFC 9112 §9.3), the pipeline of requests that were, and what becomes
+ * of them when the connection ends. The responses are received in exchange.ts.
+ */
+import { now } from '../../base/clock.ts'
+import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
+import { ownBytes, restOf } from '../../base/own-bytes.ts'
+import { RingQueue } from '../../base/ring-queue.ts'
+import type { SocketInfo } from '../../errors.ts'
+import type { Transport, TransportSink } from '../../net/transport.ts'
+import type { HeaderBlock } from '../../protocol/header-block.ts'
+import { HeadParsers } from '../../protocol/http1/head-parsers.ts'
+import { ResponseParser } from '../../protocol/http1/response-parser.ts'
+import { Reuse } from '../../protocol/http1/reuse.ts'
+import { END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
+import type { ConnectTimes, Request, RequestHost } from '../../request/request.ts'
+import type { Connection, ConnectionOwner, ConnectionSettings } from '../connection.ts'
+import { advance, type Closing, type ConnectionState, endOf, OPEN } from '../connection-state.ts'
+import {
+  closedUnder,
+  finished,
+  handedOver,
+  http1Failure,
+  idleTimeout,
+  peerClosed,
+  transportClosed,
+} from '../ends.ts'
+import { isUnbounded } from '../outgoing-body.ts'
+import { Http1Exchange, type Http1ExchangeHost } from './exchange.ts'
+import { type PreparedRequest, prepareRequest } from './head.ts'
+import { Http1Idleness, type IdlenessHost } from './idle.ts'
+import { Http1Sender, type SenderHost } from './sender.ts'
+
+/** Shared by the connections to one origin. */
+export { HeadParsers }
+
+export class Http1Connection
+  implements
+    Connection,
+    TransportSink,
+    RequestHost,
+    SenderHost,
+    Http1ExchangeHost,
+    IdlenessHost,
+    DeadlineOwner
+{
+  readonly #transport: Transport
+  readonly #owner: ConnectionOwner
+  readonly #settings: ConnectionSettings
+  readonly times: ConnectTimes
+  readonly #parser: ResponseParser
+  readonly #reuse = new Reuse()
+  /** Written and not answered, in the order of their responses. */
+  readonly #pipeline = new RingQueue<Request>()
+  /** For the response or, while the connection is idle, for its idle time. */
+  readonly #deadline = new Deadline(this)
+  readonly #exchange: Http1Exchange
+  readonly #sender: Http1Sender
+  readonly #idleness = new Http1Idleness(this)
+  #served = 0
+  /** Nothing is written behind it until its head has come. */
+  #blocking: Request | null = null
+  /** Read from the socket, but the consumer does not want it yet. */
+  #backlog: Buffer | null = null
+  #state: ConnectionState = OPEN
+
+  constructor(
+    transport: Transport,
+    owner: ConnectionOwner,
+    settings: ConnectionSettings,
+    times: ConnectTimes,
+    parsers: HeadParsers,
+  ) {
+    this.#transport = transport
+    this.#owner = owner
+    this.#settings = settings
+    this.times = times
+    this.#exchange = new Http1Exchange(this, this.#pipeline, settings, this.#deadline)
+    this.#sender = new Http1Sender(this, transport, this.#deadline)
+    this.#parser = new ResponseParser(this.#exchange, parsers)
+    transport.attach(this)
+  }
+
+  get state(): ConnectionState {
+    return this.#state
+  }
+
+  get multiplexes(): boolean {
+    return false
+  }
+
+  get isLimitKnown(): boolean {
+    return true
+  }
+
+  get running(): number {
+    return this.#pipeline.size
+  }
+
+  get reused(): boolean {
+    return this.#served > 1
+  }
+
+  get busy(): boolean {
+    return (
+      !this.#reuse.canTake ||
+      this.#sender.isWriting ||
+      this.#blocking !== null ||
+      this.#idleness.isInspecting ||
+      this.#pipeline.size >= Math.max(this.#owner.pipelining, 1)
+    )
+  }
+
+  socketInfo(): SocketInfo {
+    return this.#transport.info()
+  }
+
+  offer(request: Request): boolean {
+    if (!this.#canTake(request)) return false
+    this.#take(request)
+    return true
+  }
+
+  #canTake(request: Request): boolean {
+    if (this.busy) return false
+    if (this.#pipeline.size > 0) return request.idempotent && !request.takesOver && !isUnbounded(request)
+    return this.#idleness.inspect()
+  }
+
+  onInspected(): void {
+    this.#owner.onCapacity()
+  }
+
+  #take(request: Request): void {
+    if (!request.start()) return
+    this.#idleness.end()
+    const reason = endOf(this.#state)
+    if (reason !== null) {
+      this.#fail(request, reason)
+      return
+    }
+    const prepared = prepareRequest(request, this.#settings, this.#isLast())
+    if (prepared instanceof Error) {
+      request.fail(endReason('unsendable', prepared))
+      return
+    }
+    const at = now()
+    this.#admit(request, prepared, at)
+
+    if (prepared.body.pumped !== null) {
+      this.#sender.sendStreamed(request, prepared, this.#settings.strictContentLength)
+      return
+    }
+    this.#sender.sendWhole(request, prepared, this.#owner.pipelining > 1)
+    if (request.source.kind === 'bytes') request.onWholeBodySent(request.source)
+    request.onRequestSent(at)
+  }
+
+  /** No request is to follow the next one. */
+  #isLast(): boolean {
+    const { maxRequestsPerClient } = this.#settings
+    if (this.#owner.pipelining === 0) return true
+    return maxRequestsPerClient > 0 && this.#served + 1 >= maxRequestsPerClient
+  }
+
+  #admit(request: Request, { last }: PreparedRequest, at: number): void {
+    this.#served++
+    this.#reuse.wrote(last)
+    this.#pipeline.push(request)
+    this.#parser.expect(request.method, request.upgrade !== null)
+    if (request.blocking) this.#blocking = request
+    if (request.typeOfService !== undefined) this.#transport.setTypeOfService(request.typeOfService)
+    if (this.#pipeline.size === 1) this.#exchange.begin(request, at)
+    request.attach(this, this)
+  }
+
+  onBodyWritten(request: Request): void {
+    request.onRequestSent()
+    this.#owner.onCapacity()
+  }
+
+  onBodyBroken(request: Request, error: Error): void {
+    request.fail(endReason('unsendable', error))
+    this.close(endReason('lost', error))
+  }
+
+  onDrain(): void {
+    this.#sender.resume()
+  }
+
+  becomeIdle(): void {
+    if (!this.isOver) this.#idleness.begin()
+  }
+
+  /** `pipelining` is read whenever a request is offered. */
+  onLimitsChanged(): void {}
+
+  onRestBegun(): void {
+    this.#transport.setReferenced(false)
+    this.#deadline.arm(this.#exchange.idleTime)
+  }
+
+  onRestEnded(): void {
+    this.#deadline.disarm()
+    this.#transport.setReferenced(true)
+  }
+
+  destroy(reason: EndReason): void {
+    this.close(reason)
+  }
+
+  closeIdle(reason: EndReason): void {
+    this.close(reason)
+  }
+
+  onRequestAborted(_request: Request, reason: EndReason): void {
+    this.close(reason)
+  }
+
+  onRequestResumed(request: Request): void {
+    if (this.isOver || request !== this.#pipeline.peek()) return
+    this.#exchange.onResumed(request, now())
+    if (this.#parser.status !== 'paused') return
+    try {
+      this.#goOn()
+    } catch (error) {
+      // The consumer of the body has nothing to do with it.
+      this.onBroken(error as Error)
+    }
+  }
+
+  #goOn(): void {
+    this.#parser.resume()
+    if (this.#parser.executing) return
+    const backlog = this.#backlog
+    this.#backlog = null
+    if (backlog !== null) this.#execute(backlog)
+    if (this.#backlog === null && !this.isOver) this.#transport.resumeReading()
+  }
+
+  onHandlerError(error: unknown): void {
+    this.#owner.onHandlerError(error)
+  }
+
+  onBytes(bytes: Buffer): void {
+    if (this.isOver) return
+    if (this.#backlog === null) this.#execute(bytes)
+    else this.#backlog = Buffer.concat([this.#backlog, bytes])
+  }
+
+  #execute(bytes: Buffer): void {
+    const parser = this.#parser
+    const { length } = bytes
+    this.#exchange.beginRead(now())
+    const consumed = parser.execute(bytes, 0, length)
+    this.#exchange.endRead()
+    switch (parser.status) {
+      case 'paused':
+        this.#backlog = restOf(bytes, consumed, length)
+        this.#transport.pauseReading()
+        return
+      case 'upgraded':
+        this.#handOver(ownBytes(bytes, consumed, length))
+        return
+      case 'failed':
+        this.#onParserFailure(restOf(bytes, parser.failureOffset, length))
+        return
+      case 'ended':
+        // The end had come while the consumer was pausing.
+        if (!this.isOver) this.close(peerClosed(this.socketInfo()))
+    }
+  }
+
+  #onParserFailure(rest: Buffer | null): void {
+    this.close(http1Failure(this.#parser.failure!, rest, this.socketInfo()))
+  }
+
+  get awaitsSource(): boolean {
+    return this.#sender.isWriting && !this.#transport.congested && this.#pipeline.size === 1
+  }
+
+  pauseParser(): void {
+    this.#parser.pause()
+  }
+
+  unblock(request: Request): boolean {
+    if (this.#blocking !== request) return false
+    this.#blocking = null
+    return true
+  }
+
+  onUnblocked(): void {
+    if (this.#owner.pipelining > 1) this.#owner.onCapacity()
+  }
+
+  onResponseEnd(request: Request, keepsAlive: boolean, trailers: HeaderBlock, at: number): void {
+    // A server that answers before it has the whole request may not read the rest, which would then stand
+    // where it expects the next one.
+    const unfinished = this.#sender.isSending(request)
+    this.#reuse.answered(keepsAlive && !unfinished, this.#pipeline.size > 0)
+    if (unfinished) this.#sender.stop()
+
+    request.onEnd(trailers, at)
+    if (this.#reuse.state === 'over') this.close(finished())
+    else this.#owner.onCapacity()
+  }
+
+  #handOver(unread: Buffer): void {
+    const head = this.#exchange.upgradeHead
+    const reason = handedOver()
+    const socket = this.#transport.detach(unread)
+    this.#end(reason)
+    const request = this.#pipeline.shift()!
+    this.#enter({ at: 'ended', reason, wasIdle: false })
+    this.#owner.onState(this)
+    request.onUpgrade(head.status, head.fields, socket)
+    this.#owner.onCapacity()
+  }
+
+  onEof(): void {
+    if (this.isOver) return
+    const parser = this.#parser
+    parser.finish()
+    if (parser.status === 'failed') this.#onParserFailure(null)
+    else if (parser.status !== 'paused') this.close(peerClosed(this.socketInfo()))
+  }
+
+  onTransportClosed(error: Error | null): void {
+    const closed = endOf(this.#state) ?? transportClosed(error, this.socketInfo())
+    // What the peer has sent so far is all there is; where only the end was missing, that is the end. Not
+    // so while the consumer pauses (the parser stays as it is then): what it has not taken is lost.
+    try {
+      if (closed.kind === 'torn-down' && this.#exchange.endsWithConnection) this.onEof()
+    } catch (thrown) {
+      this.onBroken(thrown as Error)
+    }
+    const { reason, wasIdle } = this.#end(closed)
+    const unanswered = this.#settlePipeline(reason)
+    this.#enter({ at: 'ended', reason, wasIdle })
+    if (unanswered.length > 0) this.#owner.onReturned(unanswered)
+    this.#owner.onState(this)
+    this.#owner.onCapacity()
+  }
+
+  /** Fails what cannot be sent again, and returns the rest. */
+  #settlePipeline(reason: EndReason): Request[] {
+    const unanswered: Request[] = []
+    const { blames, resends } = END_RULES[reason.kind]
+    let blamed = blames
+    for (let request = this.#pipeline.shift(); request !== null; request = this.#pipeline.shift()) {
+      if (!request.settled) {
+        if (blamed || !request.idempotent || !request.resendable) this.#fail(request, reason)
+        else unanswered.push(request)
+      }
+      blamed = !resends
+    }
+    return unanswered
+  }
+
+  #fail(request: Request, reason: EndReason): void {
+    request.fail(END_RULES[reason.kind].blames ? reason : closedUnder(reason, this.socketInfo()))
+  }
+
+  get isOver(): boolean {
+    return this.#state.at !== 'open'
+  }
+
+  #enter(state: ConnectionState): void {
+    this.#state = advance(this.#state, state)
+  }
+
+  /** Nothing is taken or delivered from now on; `onState` follows when the transport has closed. */
+  close(reason: EndReason): void {
+    if (this.isOver) return
+    try {
+      this.#end(reason)
+    } finally {
+      this.#transport.destroy(reason.error)
+    }
+  }
+
+  onBroken(error: Error): void {
+    this.close(endReason('broken', error))
+  }
+
+  /** Returns how it ends, which may have been settled before. */
+  #end(reason: EndReason): Closing {
+    const state = this.#state
+    if (state.at === 'closing') return state
+    const closing: Closing = { at: 'closing', reason, wasIdle: this.#pipeline.size === 0 }
+    this.#enter(closing)
+    this.#reuse.lost()
+    this.#parser.stop()
+    this.#deadline.dispose()
+    this.#idleness.stop()
+    this.#blocking = null
+    this.#backlog = null
+    this.#sender.stop()
+    return closing
+  }
+
+  onDeadline(): void {
+    if (this.#idleness.isResting) this.close(idleTimeout())
+    else this.#exchange.onLate()
+  }
+}

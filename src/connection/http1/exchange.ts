@@ -1,0 +1,153 @@
+/**
+ * The exchange at the head of an HTTP/1.1 pipeline: the response that comes next, whose it is, and how long to wait for
+ * it. One object serves all exchanges of a connection, because one response comes at a time.
+ */
+import type { Deadline } from '../../base/deadline.ts'
+import { ownBytes } from '../../base/own-bytes.ts'
+import type { RingQueue } from '../../base/ring-queue.ts'
+import { HeaderBlock } from '../../protocol/header-block.ts'
+import type { ResponseHead, ResponseSink } from '../../protocol/http1/response-sink.ts'
+import { idleTime } from '../../protocol/http1/reuse.ts'
+import { type EndReason, endReason } from '../../request/end-reason.ts'
+import type { Request } from '../../request/request.ts'
+import type { ConnectionSettings } from '../connection.ts'
+import { bodyLate, headLate } from '../ends.ts'
+import { Exchange } from '../exchange.ts'
+
+/** The connection, as far as a response needs it. */
+export interface Http1ExchangeHost {
+  readonly isOver: boolean
+  /** The request body comes from a source that has nothing to send at present. */
+  readonly awaitsSource: boolean
+  /** The consumer wants nothing more for now. */
+  pauseParser(): void
+  /** The final head has come. Returns whether requests had to wait for it. */
+  unblock(request: Request): boolean
+  /** They need not wait any longer. */
+  onUnblocked(): void
+  /** The response is complete, and its request not in the pipeline any more. `keepsAlive`: others may follow. */
+  onResponseEnd(request: Request, keepsAlive: boolean, trailers: HeaderBlock, at: number): void
+  close(reason: EndReason): void
+}
+
+export class Http1Exchange extends Exchange implements ResponseSink {
+  readonly #host: Http1ExchangeHost
+  /** Requests that were written and not answered, in the order of their responses. */
+  readonly #pipeline: RingQueue<Request>
+  #head: ResponseHead | null = null
+  /** The time of the present read. */
+  #readAt = 0
+  /** How the present read has changed what the time limit is for. */
+  #awaiting: 'same' | 'head' | 'interim' | 'body' | 'nothing' = 'same'
+
+  #idleTime: number
+
+  constructor(
+    host: Http1ExchangeHost,
+    pipeline: RingQueue<Request>,
+    settings: ConnectionSettings,
+    deadline: Deadline,
+  ) {
+    super(settings, deadline)
+    this.#host = host
+    this.#pipeline = pipeline
+    this.#idleTime = settings.keepAliveTimeout
+  }
+
+  /** Milliseconds for which the connection may be idle, by what the last response said. */
+  get idleTime(): number {
+    return this.#idleTime
+  }
+
+  /** The response that is coming ends with the connection. */
+  get endsWithConnection(): boolean {
+    return this.#head !== null && (this.#head.untilClose || !this.#head.keepAlive)
+  }
+
+  /** The head of the response with which HTTP ends on the connection. */
+  get upgradeHead(): ResponseHead {
+    return this.#head!
+  }
+
+  /** A request was written, and no other is before it. */
+  begin(request: Request, at: number): void {
+    this.#awaiting = 'same'
+    this.awaitHead(request, at)
+  }
+
+  beginRead(at: number): void {
+    this.#readAt = at
+  }
+
+  /** Once for all that came with a read: most responses begin and end within one. */
+  endRead(): void {
+    const awaiting = this.#awaiting
+    const request = this.#pipeline.peek()
+    this.#awaiting = 'same'
+    if (awaiting === 'same' || this.#host.isOver) return
+    if (request === null || awaiting === 'nothing') this.deadline.disarm()
+    else if (awaiting === 'head') this.awaitHead(request, this.#readAt)
+    else if (awaiting === 'interim') this.awaitHeadAgain(this.#readAt)
+    else this.awaitBody(request, this.#readAt)
+  }
+
+  /** The consumer goes on. Its time may have run out unnoticed while it paused. */
+  onResumed(request: Request, at: number): void {
+    if (request.responding) this.awaitBody(request, at)
+  }
+
+  onMessageBegin(): void {
+    this.#pipeline.peek()!.onResponseStarted(this.#readAt)
+  }
+
+  onInformational(head: ResponseHead): void {
+    const request = this.#pipeline.peek()!
+    if (this.#awaiting === 'same') this.#awaiting = 'interim'
+    if (!request.settled) request.onInformational(head.status, head.fields, head.reason)
+  }
+
+  onHead(head: ResponseHead): void {
+    const request = this.#pipeline.peek()!
+    if (request.settled) return
+    this.#head = head
+    this.beginBody()
+    this.#awaiting = 'body'
+    const isUnblocked = this.#host.unblock(request)
+    request.onHead(head.status, head.fields, head.reason)
+    if (request.paused) this.#host.pauseParser()
+    if (isUnblocked) this.#host.onUnblocked()
+  }
+
+  onBody(bytes: Buffer, start: number, end: number): void {
+    const request = this.#pipeline.peek()!
+    if (request.settled) return
+    const excess = this.countBody(request, end - start)
+    if (excess !== null) {
+      this.#host.close(endReason('lost', excess.error))
+      return
+    }
+    this.#awaiting = 'body'
+    request.onData(ownBytes(bytes, start, end))
+    if (request.paused) this.#host.pauseParser()
+  }
+
+  onEnd(trailers: HeaderBlock | null): void {
+    const request = this.#pipeline.shift()!
+    const head = this.#head
+    if (request.settled || head === null) return
+    this.#head = null
+    this.#awaiting = this.#pipeline.size === 0 ? 'nothing' : 'head'
+    this.#idleTime = idleTime(head.keepAliveHint, this.settings)
+    const keepsAlive = head.keepAlive && this.#idleTime > 0
+    this.#host.onResponseEnd(request, keepsAlive, trailers ?? HeaderBlock.EMPTY, this.#readAt)
+  }
+
+  onUpgrade(head: ResponseHead): void {
+    this.#head = head
+  }
+
+  onLate(): void {
+    const late = this.late(this.#pipeline.peek()!, this.#host.awaitsSource)
+    if (late !== 'nothing') this.#host.close(late === 'body' ? bodyLate() : headLate())
+  }
+}

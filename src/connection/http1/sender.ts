@@ -1,0 +1,109 @@
+/**
+ * Writes the requests of one HTTP/1.1 connection, each in one piece or, where its body comes from a source, piece by
+ * piece. Whether a request may be written is decided by the connection.
+ */
+import type { Deadline } from '../../base/deadline.ts'
+import { channels } from '../../diagnostics.ts'
+import type { Transport } from '../../net/transport.ts'
+import { contentLengthTail, NO_BODY_TAIL } from '../../protocol/http1/request-encoder.ts'
+import { lostMemory } from '../../request/body-source.ts'
+import type { Request } from '../../request/request.ts'
+import { type BodyWriterHost, Http1BodyWriter } from './body-writer.ts'
+import type { PreparedRequest } from './head.ts'
+
+/** The connection. */
+export interface SenderHost {
+  /** A body that was written piece by piece is out. */
+  onBodyWritten(request: Request): void
+  /** The body is not what its head announced: the request cannot be completed. */
+  onBodyBroken(request: Request, error: Error): void
+}
+
+export class Http1Sender implements BodyWriterHost {
+  readonly #host: SenderHost
+  readonly #transport: Transport
+  /** The peer has time for the response from the last byte that was written. */
+  readonly #deadline: Deadline
+  #writer: Http1BodyWriter | null = null
+
+  constructor(host: SenderHost, transport: Transport, deadline: Deadline) {
+    this.#host = host
+    this.#transport = transport
+    this.#deadline = deadline
+  }
+
+  /** A body is being written piece by piece. */
+  get isWriting(): boolean {
+    return this.#writer !== null
+  }
+
+  get congested(): boolean {
+    return this.#transport.congested
+  }
+
+  /** The body of this request is not out yet. */
+  isSending(request: Request): boolean {
+    return this.#writer?.request === request
+  }
+
+  /** `joins`: others of the same tick may leave in the same write. */
+  sendWhole(request: Request, { head, body: { length } }: PreparedRequest, joins: boolean): void {
+    const transport = this.#transport
+    const body = request.source.kind === 'bytes' ? request.source : null
+    const ascii = body?.ascii ?? null
+    const bytes = body !== null && ascii === null ? body.bytes() : null
+    this.#announceHead(request, head)
+    if (body?.isIntact === false) {
+      this.#host.onBodyBroken(request, lostMemory())
+      return
+    }
+    const text = head + (length === null ? NO_BODY_TAIL : contentLengthTail(length)) + (ascii ?? '')
+    if (joins) transport.writeAll(bytes === null ? [text] : [text, bytes])
+    else if (bytes === null) transport.writeNow(text)
+    else transport.writeAllNow([text, bytes])
+    request.onWritten()
+  }
+
+  sendStreamed(request: Request, { head, body: { length, pumped } }: PreparedRequest, strict: boolean): void {
+    this.#writer = new Http1BodyWriter(request, this, head, length, strict)
+    this.#writer.start(pumped!)
+  }
+
+  /** The socket takes more. */
+  resume(): void {
+    this.#deadline.refresh()
+    this.#writer?.resume()
+  }
+
+  stop(): void {
+    this.#writer?.stop()
+    this.#writer = null
+  }
+
+  writeHead(request: Request, head: string, tail: string): void {
+    this.#announceHead(request, head)
+    this.#transport.write(head + tail)
+    request.onWritten()
+  }
+
+  writeBody(pieces: readonly (string | Uint8Array)[]): void {
+    this.#transport.writeAll(pieces)
+    this.#deadline.refresh()
+  }
+
+  onBodyWritten(request: Request): void {
+    this.#writer = null
+    this.#deadline.refresh()
+    this.#host.onBodyWritten(request)
+  }
+
+  onBodyBroken(request: Request, error: Error): void {
+    this.#writer = null
+    this.#host.onBodyBroken(request, error)
+  }
+
+  #announceHead(request: Request, head: string): void {
+    if (!channels.sendHeaders.hasSubscribers) return
+    channels.sendHeaders.publish({ request, headers: head, socket: this.#transport.socket })
+  }
+}

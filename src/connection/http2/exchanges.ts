@@ -1,0 +1,63 @@
+/**
+ * The exchanges that run on one HTTP/2 connection, and the timers that they share.
+ */
+import { Deadline } from '../../base/deadline.ts'
+import type { Http2Exchange } from './exchange.ts'
+
+export class Http2Exchanges {
+  #running = 0
+  /** Their streams have ended, but their consumers pause before the end of the response. */
+  readonly #heldBack = new Set<Http2Exchange>()
+  /** Of exchanges that have ended, their timers still running: the next exchange takes one. */
+  readonly #deadlines: Deadline[] = []
+  /** Exchanges that the present read brought something for. Most of them end with it, and need no timer. */
+  readonly #active: Http2Exchange[] = []
+
+  get running(): number {
+    return this.#running
+  }
+
+  get areHeldBack(): boolean {
+    return this.#heldBack.size > 0
+  }
+
+  /** A copy: what is done to them may change the set. */
+  heldBack(): Http2Exchange[] {
+    return [...this.#heldBack]
+  }
+
+  nextDeadline(): Deadline {
+    return this.#deadlines.pop() ?? new Deadline(null)
+  }
+
+  onBegun(): void {
+    this.#running++
+  }
+
+  /** `isLast`: the connection is over, and its timers of no use. */
+  onSettled(exchange: Http2Exchange, isLast: boolean): void {
+    this.#running--
+    if (this.#heldBack.size > 0) this.#heldBack.delete(exchange)
+    if (isLast) exchange.takeDeadline().dispose()
+    else this.#deadlines.push(exchange.takeDeadline())
+  }
+
+  holdBack(exchange: Http2Exchange): void {
+    this.#heldBack.add(exchange)
+  }
+
+  onActivity(exchange: Http2Exchange): void {
+    this.#active.push(exchange)
+  }
+
+  /** All that came with a read has been looked at. */
+  endRead(): void {
+    for (let exchange = this.#active.pop(); exchange !== undefined; exchange = this.#active.pop()) {
+      exchange.rearm()
+    }
+  }
+
+  stop(): void {
+    for (const deadline of this.#deadlines) deadline.dispose()
+  }
+}
