@@ -1,8 +1,9 @@
 /**
  * The waist between the client, which owns the requests that wait, and the protocols, which own those that run.
  */
+import type { ConnectionFacts } from '../request/connection-facts.ts'
 import type { EndReason } from '../request/end-reason.ts'
-import type { ConnectionFacts, Request } from '../request/request.ts'
+import type { Request } from '../request/request.ts'
 import type { ConnectionState } from './connection-state.ts'
 
 export interface Connection extends ConnectionFacts {

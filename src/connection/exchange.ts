@@ -63,7 +63,7 @@ export abstract class Exchange {
     this.#received += bytes
     if (maxResponseSize < 0 || this.#received <= maxResponseSize) return null
     const reason = oversized()
-    request.tellLater()
+    request.reportLater()
     request.fail(reason)
     return reason
   }

@@ -1,9 +1,9 @@
 /**
- * What the errors of a request tell beyond their class: which request, how far it had come, on what
- * connection, and whether it may be sent again. It stands in properties and in the first line of `stack`, which
- * is what consoles and loggers print; never in `message`, which people compare, group by, and pass on to their
- * own clients. Only errors that the library or the runtime made are described; a caller's own value (an abort
- * reason, an error of a custom connector) is passed on untouched.
+ * The context that errors of a request carry beyond their class: which request, how far it had come, on which connection,
+ * and whether it may be sent again. It is in properties and in the first line of `stack`, which consoles and loggers print;
+ * never in `message`, which people compare, group by, and pass on to their own clients. Only errors that the library or the
+ * runtime made are described; a value of the caller (an abort reason, an error of a custom connector) is passed on
+ * untouched.
  */
 import { HTTPParserError, type RequestErrorContext, type RequestPhase, UndiciError } from '../errors.ts'
 
@@ -97,4 +97,10 @@ function copy(error: Error): Error {
     if (key !== 'stack') Object.defineProperty(twin, key, Object.getOwnPropertyDescriptor(error, key)!)
   }
   return twin
+}
+
+/** The part of a path that errors show: neither the query nor a user's name and password. */
+export function shownPath(path: string): string {
+  const [place] = path.split(/[?#]/, 1) as [string]
+  return place.replace(/\/\/[^/]*@/, '//').replace(/^[^/]*@/, '')
 }

@@ -1,10 +1,9 @@
 /**
- * One accepted `dispatch()` call: the validated request, the handler behind it, and the promise that the
- * handler gets exactly one final call. Connections report what happens on the wire; what the handler does or
- * throws meanwhile is contained here.
+ * One accepted `dispatch()` call: the validated request, its handler, and the promise that the handler gets exactly one
+ * final call. Connections report what happens on the wire; what the handler does or throws meanwhile is contained here.
  *
- * The same object is what subscribers of the diagnostics channels get, so its public fields are those that
- * instrumentations of undici read (contract: diagnostics-and-debug.md 1.1).
+ * Subscribers of the diagnostics channels get the same object, so its public fields are those that instrumentations of
+ * undici read.
  */
 import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
@@ -16,63 +15,37 @@ import {
   RequestAbortedError,
   type RequestPhase,
   type RetrySafety,
-  type SocketInfo,
   type Timings,
 } from '../errors.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
-import type { FieldValue, HeaderList } from '../protocol/header-list.ts'
 import { destroyStream, isReplayable, type WholeSource } from './body-source.ts'
+import type { ConnectionFacts } from './connection-facts.ts'
 import type { DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { END_RULES, type EndReason, endReason } from './end-reason.ts'
-import { describeError } from './error-context.ts'
+import { describeError, shownPath } from './error-context.ts'
 import { RequestController } from './request-controller.ts'
-import { RequestFields } from './request-fields.ts'
-import { type RequestSetting, RequestTerms } from './request-terms.ts'
+import { ABORTED, REFUSAL, REPORTS_LATER, REUSED, SPENT, WRITTEN } from './request-marks.ts'
+import { type RequestContext, RequestSpec } from './request-spec.ts'
+import { forgetConnection, newTimings } from './timings.ts'
 
-/** Whoever holds the request now: the client while it waits, a connection while it runs. */
+/** Where the request is: a queue while it waits, a connection or an exchange while it runs. */
 export interface RequestHost {
   /** The request has failed on this side; `reason` is what a connection it runs on is to be closed with. */
   onRequestAborted(request: Request, reason: EndReason): void
   /** The handler takes data again. */
   onRequestResumed(request: Request): void
-  /** The handler's `onResponseError` threw: nobody is left to tell but the client's `error` event. */
+  /** The handler's `onResponseError` threw: only the `error` event of the dispatcher is left to report it. */
   onHandlerError(error: unknown): void
 }
 
-/** When a connection came about, on the clock of `performance.now()`. */
-export interface ConnectTimes {
-  readonly connect: number | null
-  readonly secured: number | null
-}
-
-/** What a request knows of the connection it runs on. */
-export interface ConnectionFacts {
-  readonly reused: boolean
-  readonly times: ConnectTimes
-  socketInfo(): SocketInfo
-}
-
-/** Of a request that has settled: the exchange it had must not live as long as whoever holds the request. */
-const NOBODY: RequestHost = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
+/** Host of a settled request: its exchange must not live as long as what holds the request. */
+const NO_HOST: RequestHost = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
 
 /** Where a request stands. `running` lasts until a response head; both directions may overlap. */
 type State = 'created' | 'queued' | 'running' | 'responding' | 'completed' | 'failed'
 
-/** What a request remembers beside its state, as bits of one number: thousands of requests may wait. */
-const ABORTED = 1
-/** The connection had carried another request when this one came: later ones change what it says itself. */
-const REUSED = 2
-/** Something of the request was given to a connection, be it a lost one: a server may have seen it. */
-const WRITTEN = 4
-/** A source that cannot be read twice was read from. */
-const SPENT = 8
-/** A failure is told a turn of the event loop after it has happened. */
-const TELLS_LATER = 16
-/** From this bit on: how often in a row it was refused by a peer that gets nowhere. */
-const REFUSAL = 32
-
-export class Request extends RequestTerms {
+export class Request extends RequestSpec {
   readonly #queuedAt = now()
   #timings: Timings | null = null
   readonly #handler: DispatchHandler
@@ -81,16 +54,14 @@ export class Request extends RequestTerms {
   #marks = 0
   #controller: RequestController | null = null
   #connection: ConnectionFacts | null = null
-  /** What a subscriber of a diagnostics channel was given as `headers`, and may have changed. */
-  #headers: FieldValue[] | null = null
 
   constructor(
     options: DispatchOptions,
     handler: DispatchHandler,
-    setting: RequestSetting,
+    context: RequestContext,
     host: RequestHost,
   ) {
-    super(options, handler, setting)
+    super(options, handler, context)
     this.#handler = handler
     this.#host = host
     if (this.source.kind === 'stream') {
@@ -141,46 +112,8 @@ export class Request extends RequestTerms {
 
   /** Made when something has happened: thousands of requests may wait for that. */
   get timings(): Timings {
-    this.#timings ??= {
-      queued: this.#queuedAt,
-      connect: null,
-      secured: null,
-      sent: null,
-      firstByte: null,
-      end: null,
-    }
+    this.#timings ??= newTimings(this.#queuedAt)
     return this.#timings
-  }
-
-  /** For instrumentations. Live: what stands here when the request is written goes to the wire. */
-  get headers(): FieldValue[] {
-    // Their own copy: other requests may have the same list.
-    this.#headers ??= [...this.fields.flat]
-    return this.#headers
-  }
-
-  set headers(headers: FieldValue[]) {
-    this.#headers = headers
-  }
-
-  /** For instrumentations: checked like the headers of `dispatch()`. */
-  addHeader(name: string, value: unknown): this {
-    const fields = new RequestFields()
-    fields.add(name, value)
-    this.headers.push(...fields.list.flat)
-    return this
-  }
-
-  /** The fields to send, or null when a subscriber left something illegal in `headers`. */
-  wireFields(): HeaderList | null {
-    if (this.#headers === null) return this.fields
-    const fields = new RequestFields()
-    try {
-      fields.addAll(this.#headers)
-    } catch {
-      return null
-    }
-    return fields.list
   }
 
   announceQueued(): void {
@@ -229,11 +162,7 @@ export class Request extends RequestTerms {
     this.#controller = null
     this.#connection = null
     this.#marks &= ~REUSED
-    const { timings } = this
-    timings.connect = null
-    timings.secured = null
-    timings.sent = null
-    timings.firstByte = null
+    forgetConnection(this.timings)
   }
 
   onWritten(): void {
@@ -244,7 +173,7 @@ export class Request extends RequestTerms {
     if (!isReplayable(this.source)) this.#marks |= SPENT
   }
 
-  /** The body went out with the head; bytes are made of it only for those who want to see them. */
+  /** The body went out with the head; bytes are made of it only for a subscriber or a handler that wants them. */
   onWholeBodySent(source: WholeSource): void {
     if (this.settled) return
     try {
@@ -336,7 +265,7 @@ export class Request extends RequestTerms {
     this.#state = 'completed'
     this.timings.end = at
     controller.acceptTrailers(trailers)
-    // The response is complete, so whatever the body source still holds is not wanted any more.
+    // The response is complete, so the rest of the body source is not wanted any more.
     if (this.source.kind === 'stream') destroyStream(this.source.stream, null)
     if (channels.requestTrailers.hasSubscribers) {
       channels.requestTrailers.publish({ request: this, trailers: controller.rawTrailers })
@@ -356,8 +285,8 @@ export class Request extends RequestTerms {
     controller.acceptHead(fields)
     try {
       this.#handler.onRequestUpgrade!(controller, statusCode, fields.toObject(), socket)
-      // The caller's now. A peer that resets it must not end a process that does not listen; what the caller has
-      // destroyed it for, an error thrown in a callback for one, is not ours to hide.
+      // It is the caller's now. A peer that resets it must not end a process that does not listen; the error that the
+      // caller destroyed it with, thrown in a callback for one, is not ours to hide.
       if (!socket.destroyed) socket.on('error', ignoreError)
     } catch (error) {
       destroySocket(socket, error as Error)
@@ -369,7 +298,7 @@ export class Request extends RequestTerms {
   abort(reason?: unknown): void {
     if (this.settled) return
     this.#marks |= ABORTED
-    // Before the queue, and between the queue and a connection, nobody else has to know.
+    // Before the queue, and between the queue and a connection, no host has to know.
     const held = this.#state === 'queued' || this.#connection !== null
     const host = this.#host
     if (reason) this.#end(reason as Error)
@@ -404,12 +333,12 @@ export class Request extends RequestTerms {
   }
 
   /**
-   * The failure that follows may have come with the same bytes as the head. A handler that goes on with a
-   * response in promises, as `fetch` of the runtime does, has not got there yet: it would miss the failure and
-   * wait for the body for ever.
+   * The failure that follows may have come with the same bytes as the head. A handler that goes on with a response in
+   * promises, as `fetch` of the runtime does, has not got there yet: it would miss the failure and wait for the body
+   * forever.
    */
-  tellLater(): void {
-    this.#marks |= TELLS_LATER
+  reportLater(): void {
+    this.#marks |= REPORTS_LATER
   }
 
   onResume(): void {
@@ -421,7 +350,7 @@ export class Request extends RequestTerms {
     this.#state = 'failed'
     this.timings.end = now()
     if (this.source.kind === 'stream') destroyStream(this.source.stream, error)
-    if ((this.#marks & TELLS_LATER) !== 0) globalThis.setImmediate(() => this.#notifyError(error))
+    if ((this.#marks & REPORTS_LATER) !== 0) globalThis.setImmediate(() => this.#notifyError(error))
     else this.#notifyError(error)
   }
 
@@ -440,7 +369,7 @@ export class Request extends RequestTerms {
    * and would keep all that came with its response there.
    */
   #letGo(): void {
-    this.#host = NOBODY
+    this.#host = NO_HOST
     this.#controller = null
   }
 
@@ -464,10 +393,4 @@ function destroySocket(socket: Duplex, error: Error): void {
   } catch {
     // It belongs to the handler, which has thrown.
   }
-}
-
-/** What an error tells of a path: neither the query nor a user's name and password. */
-function shownPath(path: string): string {
-  const [place] = path.split(/[?#]/, 1) as [string]
-  return place.replace(/\/\/[^/]*@/, '//').replace(/^[^/]*@/, '')
 }

@@ -9,10 +9,11 @@ import { InternalError } from '../../src/base/invariant.ts'
 import { type InformationalError, RequestAbortedError, SocketError } from '../../src/errors.ts'
 import type { DispatchHandler } from '../../src/index.ts'
 import { HeaderBlock } from '../../src/protocol/header-block.ts'
+import type { ConnectionFacts } from '../../src/request/connection-facts.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
 import { callersReason, type EndReason, endReason } from '../../src/request/end-reason.ts'
 import { FieldsMemory } from '../../src/request/fields-memory.ts'
-import { type ConnectionFacts, Request, type RequestHost } from '../../src/request/request.ts'
+import { Request, type RequestHost } from '../../src/request/request.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 
 class Host implements RequestHost {

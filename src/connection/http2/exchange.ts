@@ -304,7 +304,7 @@ export class Http2Exchange
   /** The stream is gone and the response not complete. */
   onLost(reason: EndReason): void {
     this.#bodySender?.stop()
-    if (this.#isActive || this.#host.isBroken) this.request.tellLater()
+    if (this.#isActive || this.#host.isBroken) this.request.reportLater()
     if (this.#tunnel !== null) this.#tunnel.destroy(reason.error)
     else this.request.fail(reason)
     this.settle()

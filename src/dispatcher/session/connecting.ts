@@ -9,7 +9,7 @@ import type { Connection } from '../../connection/connection.ts'
 import { channels } from '../../diagnostics.ts'
 import { ClientDestroyedError, SocketError } from '../../errors.ts'
 import { abandonConnect, reachedAt } from '../../net/connector.ts'
-import type { ConnectTimes } from '../../request/request.ts'
+import type { ConnectTimes } from '../../request/connection-facts.ts'
 import { connectTarget } from '../client-connector.ts'
 import type { OriginContext } from './origin-context.ts'
 

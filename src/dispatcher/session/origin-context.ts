@@ -7,7 +7,7 @@ import { serverNameOf } from '../../base/server-name.ts'
 import type { Http2Settings } from '../../connection/connection.ts'
 import { HeadParsers } from '../../connection/http1/connection.ts'
 import { FieldsMemory } from '../../request/fields-memory.ts'
-import type { RequestSetting } from '../../request/request-terms.ts'
+import type { RequestContext } from '../../request/request-spec.ts'
 import { connectorFor, isForeignConnector } from '../client-connector.ts'
 import type { ClientSettings, ConnectFunction } from '../client-options.ts'
 import type { WebSocketOptions } from '../lifecycle.ts'
@@ -16,7 +16,7 @@ export class OriginContext {
   readonly origin: Origin
   readonly settings: ClientSettings & Http2Settings
   readonly webSocket: WebSocketOptions | null
-  readonly requestContext: RequestSetting
+  readonly requestContext: RequestContext
   /** The TLS server name of requests that ask for none. */
   readonly serverName: string
   readonly connector: ConnectFunction

@@ -1,22 +1,22 @@
 /**
- * What a caller asked for with one `dispatch()` call, checked. Nothing here changes; what becomes of it stands in
- * request.ts.
+ * What a caller asked for with one `dispatch()` call, checked. Only a diagnostics subscriber can change it afterwards, and
+ * only the header fields. What becomes of the request is in request.ts.
  */
 import { serverNameOf } from '../base/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import type { HeaderList } from '../protocol/header-list.ts'
+import type { FieldValue, HeaderList } from '../protocol/header-list.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 import { type BodySource, classifyBody, destroyStream, givenBody, isStream } from './body-source.ts'
+import { checkMethod, checkPath, isIdempotent, withQuery } from './check-options.ts'
 import { checkHandler, type DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import type { FieldsMemory } from './fields-memory.ts'
-import { type RareOptions, readRareOptions } from './rare-options.ts'
-import type { RequestFields } from './request-fields.ts'
-import { checkMethod, checkPath, isIdempotent, withQuery } from './request-options.ts'
+import { RequestFields } from './request-fields.ts'
+import { type RequestOverrides, readOverrides } from './request-overrides.ts'
 import type { TrailersSource } from './request-trailers.ts'
 
-/** What is the same for all requests of a client. */
-export interface RequestSetting {
+/** What is the same for all requests of a client or a pool. */
+export interface RequestContext {
   readonly origin: string
   readonly protocol: string
   readonly fields: FieldsMemory
@@ -29,22 +29,24 @@ type Conduct = 0 | 1 | 2 | 3
 const IDEMPOTENT = 1
 const BLOCKING = 2
 
-export class RequestTerms {
+export class RequestSpec {
   readonly method: string
   readonly path: string
   /** The body, classified. */
   readonly source: BodySource
-  readonly #setting: RequestSetting
+  readonly #context: RequestContext
   readonly #fields: RequestFields
-  readonly #rare: RareOptions
+  readonly #overrides: RequestOverrides
   readonly #conduct: Conduct
+  /** What a subscriber of a diagnostics channel was given as `headers`, and may have changed. */
+  #headers: FieldValue[] | null = null
 
-  constructor(options: DispatchOptions, handler: DispatchHandler, setting: RequestSetting) {
+  constructor(options: DispatchOptions, handler: DispatchHandler, context: RequestContext) {
     try {
       const path = checkPath(options.path, options.method)
-      this.#setting = setting
+      this.#context = context
       this.method = checkMethod(options.method)
-      this.#rare = readRareOptions(options)
+      this.#overrides = readOverrides(options)
       const source = classifyBody(options.body)
       if (source === null) {
         throw new InvalidArgumentError(
@@ -56,7 +58,7 @@ export class RequestTerms {
       const idempotent = isIdempotent(this.method, options.idempotent) ? IDEMPOTENT : 0
       const blocking = (options.blocking ?? idempotent === 0) ? BLOCKING : 0
       this.#conduct = (idempotent | blocking) as Conduct
-      this.#fields = setting.fields.read(options.headers)
+      this.#fields = context.fields.read(options.headers)
       checkHandler(handler, this.takesOver)
     } catch (error) {
       if (isStream(options.body)) destroyStream(options.body, error as Error)
@@ -65,47 +67,47 @@ export class RequestTerms {
   }
 
   get origin(): string {
-    return this.#setting.origin
+    return this.#context.origin
   }
 
   get maxResponseSize(): number {
-    return this.#setting.maxResponseSize
+    return this.#context.maxResponseSize
   }
 
   get protocol(): string {
-    return this.#setting.protocol
+    return this.#context.protocol
   }
 
   get upgrade(): string | null {
-    return this.#rare.upgrade
+    return this.#overrides.upgrade
   }
 
   get headersTimeout(): number | null {
-    return this.#rare.headersTimeout
+    return this.#overrides.headersTimeout
   }
 
   get bodyTimeout(): number | null {
-    return this.#rare.bodyTimeout
+    return this.#overrides.bodyTimeout
   }
 
   get reset(): boolean | null {
-    return this.#fields.close ? true : this.#rare.reset
+    return this.#fields.close ? true : this.#overrides.reset
   }
 
   get expectContinue(): boolean {
-    return this.#rare.expectContinue
+    return this.#overrides.expectContinue
   }
 
   get typeOfService(): number | undefined {
-    return this.#rare.typeOfService
+    return this.#overrides.typeOfService
   }
 
-  /** Sent behind the body. */
+  /** Sent after the body. */
   get trailers(): TrailersSource | null {
-    return this.#rare.trailers
+    return this.#overrides.trailers
   }
 
-  /** The caller has a `trailer` header of his own. */
+  /** The caller's headers name the trailers already. */
   get namesTrailers(): boolean {
     const { flat } = this.#fields.list
     return flat.some((name, i) => i % 2 === 0 && lowerCaseName(name as string) === 'trailer')
@@ -113,7 +115,7 @@ export class RequestTerms {
 
   get servername(): string | null {
     const { host } = this.#fields
-    return this.#rare.servername ?? ((host === null ? null : serverNameOf(host)) || null)
+    return this.#overrides.servername ?? ((host === null ? null : serverNameOf(host)) || null)
   }
 
   get host(): string | null {
@@ -146,8 +148,34 @@ export class RequestTerms {
     return this.upgrade !== null || this.method === 'CONNECT'
   }
 
-  /** As the caller gave them, without those that steer the request; not to be changed. */
-  protected get fields(): HeaderList {
-    return this.#fields.list
+  /** For instrumentations. Live: what is in here when the request is written goes to the wire. */
+  get headers(): FieldValue[] {
+    // A copy: other requests may have the same list.
+    this.#headers ??= [...this.#fields.list.flat]
+    return this.#headers
+  }
+
+  set headers(headers: FieldValue[]) {
+    this.#headers = headers
+  }
+
+  /** For instrumentations: checked like the headers of `dispatch()`. */
+  addHeader(name: string, value: unknown): this {
+    const fields = new RequestFields()
+    fields.add(name, value)
+    this.headers.push(...fields.list.flat)
+    return this
+  }
+
+  /** The fields to send, or null when a subscriber left something illegal in `headers`. */
+  wireFields(): HeaderList | null {
+    if (this.#headers === null) return this.#fields.list
+    const fields = new RequestFields()
+    try {
+      fields.addAll(this.#headers)
+    } catch {
+      return null
+    }
+    return fields.list
   }
 }

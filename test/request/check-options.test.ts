@@ -10,7 +10,7 @@ import {
   isIdempotent,
   refuseRetired,
   withQuery,
-} from '../../src/request/request-options.ts'
+} from '../../src/request/check-options.ts'
 
 describe('request options', () => {
   test('path: anything printable of Latin-1, absolute unless for CONNECT', () => {

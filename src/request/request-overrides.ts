@@ -1,19 +1,14 @@
 /**
- * What few requests ask for, checked in the contract's order (dispatcher.md 4). All that ask for nothing of it have
- * the same object: thousands of them may wait.
+ * Per-request options that override those of the client, or are rarely given. Requests that use none of these share one
+ * frozen object, which matters when thousands are queued. The order of the checks decides which of several mistakes is
+ * reported.
  */
 import { InvalidArgumentError } from '../errors.ts'
+import { checkFlag, checkTimeout, checkTypeOfService, checkUpgrade, refuseRetired } from './check-options.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
-import {
-  checkFlag,
-  checkTimeout,
-  checkTypeOfService,
-  checkUpgrade,
-  refuseRetired,
-} from './request-options.ts'
 import { readTrailers, type TrailersSource } from './request-trailers.ts'
 
-export interface RareOptions {
+export interface RequestOverrides {
   readonly upgrade: string | null
   readonly headersTimeout: number | null
   readonly bodyTimeout: number | null
@@ -24,7 +19,7 @@ export interface RareOptions {
   readonly trailers: TrailersSource | null
 }
 
-const NONE: RareOptions = {
+const NONE: RequestOverrides = Object.freeze({
   upgrade: null,
   headersTimeout: null,
   bodyTimeout: null,
@@ -33,9 +28,9 @@ const NONE: RareOptions = {
   typeOfService: undefined,
   servername: null,
   trailers: null,
-}
+})
 
-export function readRareOptions(options: DispatchOptions): RareOptions {
+export function readOverrides(options: DispatchOptions): RequestOverrides {
   const upgrade = checkUpgrade(options.upgrade)
   const headersTimeout = checkTimeout('headersTimeout', options.headersTimeout)
   const bodyTimeout = checkTimeout('bodyTimeout', options.bodyTimeout)

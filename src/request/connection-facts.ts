@@ -1,0 +1,17 @@
+/**
+ * What a request knows of the connection that it runs on: the context of its errors, and its timings.
+ */
+import type { SocketInfo } from '../errors.ts'
+
+/** When a connection came about, on the clock of `performance.now()`. */
+export interface ConnectTimes {
+  readonly connect: number | null
+  readonly secured: number | null
+}
+
+/** What a request knows of the connection it runs on. */
+export interface ConnectionFacts {
+  readonly reused: boolean
+  readonly times: ConnectTimes
+  socketInfo(): SocketInfo
+}
