@@ -161,7 +161,7 @@ export class BodyPump {
   #finish(stream: BodyStream | null = null): void {
     if (this.#state === 'stopped') return
     this.stop()
-    // Stopped before: some streams emit `close` as soon as they are told.
+    // Stopped before: some streams emit `close` within the call.
     if (stream !== null && !destroysItself(stream)) destroyStream(stream, null)
     try {
       this.#sink.onSourceEnd()

@@ -43,7 +43,7 @@ export interface ConnectionOwner {
   onCapacity(): void
   /** Requests to send again, in their order. `onState` or `onCapacity` follows. */
   onReturned(requests: readonly Request[]): void
-  /** The connection drains, lingers or has ended. Each is reported once, the last with `onCapacity` behind it. */
+  /** The connection drains, lingers or has ended. Each is reported once, the last followed by `onCapacity`. */
   onState(connection: Connection): void
   onHandlerError(error: unknown): void
   /** An HTTP/2 PING was answered. */

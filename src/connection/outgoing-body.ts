@@ -17,9 +17,9 @@ export interface OutgoingBody {
   readonly length: number | null
   /** The type that the body knows of itself, when the caller named none. */
   readonly contentType: string | null
-  /** Null when there is no body, none that holds anything, or it is plain bytes; with trailers never. */
+  /** Null when there is no body, an empty one, or plain bytes; never null with trailers. */
   readonly pumped: PumpedSource | null
-  /** Names of the trailers, where they are known and the caller does not tell them himself. */
+  /** Names of the trailers, where they are known and the caller's headers do not name them. */
   readonly trailer: string | null
 }
 
@@ -56,7 +56,7 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
   }
   const length = lengthToSend(method, known, request.contentLength)
   if (known === 0) pumped = null
-  // What trailers follow is sent piece by piece, be it one piece or none.
+  // A body with trailers is sent piece by piece, even if it is one piece or none.
   if (trailers !== null)
     pumped ??= { kind: 'iterable', source: source.kind === 'bytes' ? [source.shown()] : [] }
   const trailer = trailers === null || request.namesTrailers ? null : announcedTrailers(trailers)

@@ -1,7 +1,6 @@
 /**
  * Requests to any origin: one dispatcher for each, made when it is first asked for and forgotten when it has
- * neither connections nor work, so that talking to many origins leaves nothing behind
- * (contract: fetch.md 4).
+ * neither connections nor work, so that talking to many origins leaves nothing in memory.
  */
 import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
@@ -90,7 +89,7 @@ export class Agent extends LifecycleDispatcher {
       : defaultFactory(poolOptions)
   }
 
-  /** By origin; with `#h1` behind it where a request has asked for HTTP/1.1 only. */
+  /** By origin; with the suffix `#h1` where a request has asked for HTTP/1.1 only. */
   get stats(): Record<string, ClientStats | PoolStats> {
     const stats: [string, ClientStats | PoolStats][] = []
     for (const [origin, { any, http1 }] of this.#entries) {
@@ -149,7 +148,7 @@ export class Agent extends LifecycleDispatcher {
     return all.filter((dispatcher) => dispatcher !== null)
   }
 
-  /** One spelling of an origin is as good as another, but must not get a dispatcher of its own. */
+  /** All spellings of an origin share one dispatcher. */
   #keyOf(origin: string | URL): string {
     if (typeof origin === 'string' && this.#entries.has(origin)) return origin
     if (this.#anyOrigin && !/^https?:/i.test(String(origin))) return String(origin)
@@ -173,7 +172,7 @@ export class Agent extends LifecycleDispatcher {
     const forgetWhenIdle = (): void => {
       if (isIdle(dispatcher)) forget()
     }
-    // After the event: whoever emits it has not finished yet.
+    // After the event: its emitter has not finished yet.
     dispatcher.on('disconnect', () => queueMicrotask(forgetWhenIdle))
     dispatcher.on('connectionError', () => queueMicrotask(forgetWhenIdle))
     whenIdle(dispatcher, forget)

@@ -1,5 +1,5 @@
 /**
- * Requests spread over several origins that serve the same. Who gets the next one is chosen by weighted turns
+ * Requests spread over several origins that serve the same. The upstream for the next one is chosen by weighted turns
  * (`weighted-turns.ts`); this file keeps the upstreams and their weights, which failures lower and connections raise.
  */
 import { defineKind } from '../base/kind.ts'
@@ -48,7 +48,7 @@ class Upstream implements Weighted {
     this.weight = weight
   }
 
-  /** Its dispatcher may also be closed by whoever got it from the factory or from `getUpstream`. */
+  /** The caller has its dispatcher, from the factory or `getUpstream`, and may have closed it. */
   get isOpen(): boolean {
     const { closed, destroyed } = this.member.dispatcher as { closed?: unknown; destroyed?: unknown }
     return closed !== true && destroyed !== true
@@ -161,7 +161,7 @@ export class BalancedPool extends LifecycleDispatcher {
   #choose(): Member | null {
     const chosen = this.#turns.next()
     if (chosen !== null) return chosen.member
-    // Nobody is left to wait for.
+    // No upstream is left to wait for.
     if (!this.#turns.line.some(({ isOpen }) => isOpen)) this.#failWaiting()
     return null
   }

@@ -1,5 +1,5 @@
 /**
- * From the options of a client to the function that opens its connections (contract: connect.md 7).
+ * From the options of a client to the function that opens its connections.
  */
 import type { Origin } from '../base/origin.ts'
 import {
@@ -71,7 +71,7 @@ function connectorOptions(
   }
 }
 
-/** What a connector is told of where to go. */
+/** Where to connect to, as a connector gets it. */
 export function connectTarget(
   { host, hostname, protocol, port }: Origin,
   servername: string | null,

@@ -1,6 +1,6 @@
 /**
- * Closing or destroying several dispatchers, of which some may be a caller's own: one that throws, or that calls back
- * twice, must not keep the others from being waited for, nor whoever waits.
+ * Closing or destroying several dispatchers, of which some may be the caller's: one that throws, or that calls back twice,
+ * must neither keep the others from being waited for nor end the wait early.
  */
 import type { Dispatcher } from './dispatcher.ts'
 
@@ -24,7 +24,7 @@ export function endAll(
         () => ended(dispatcher),
       )
     } catch {
-      // It has told its caller what it has to tell; there is nothing to wait for.
+      // A dispatcher that throws is not waited for.
       ended(dispatcher)
     }
   }

@@ -1,6 +1,6 @@
 /**
  * What all dispatchers of the library share: the checks in front of every `dispatch()`, and the way from open
- * over closed to destroyed (contract: dispatcher.md 3 and 12).
+ * over closed to destroyed.
  */
 import { withoutPollution } from '../base/own-options.ts'
 import { startDebugOutput } from '../debug.ts'
@@ -23,8 +23,8 @@ const WEB_SOCKET_DEFAULTS: Required<WebSocketOptions> = { maxFragments: 131072, 
 
 /**
  * For the dispatchers that are made of others: what a `false` of one of them means. True: it takes no more, and `drain`
- * follows, or it is closed. False: it could take more, so the call itself was wrong. A composed view says what is behind
- * it. Of what is no dispatcher of this library nothing else is known than what it has said.
+ * follows, or it is closed. False: it could take more, so the call itself was wrong. A composed view answers for its
+ * original. Of a dispatcher of another library only the `false` is known.
  */
 export function takesNoMore(dispatcher: object): boolean {
   const { closed, destroyed, needsDrain } = dispatcher as Record<string, unknown>

@@ -1,5 +1,5 @@
 /**
- * The options of a pool beside those of its clients (contract: fetch.md 3).
+ * The options of a pool besides those of its clients.
  */
 import { InvalidArgumentError } from '../errors.ts'
 import type { ClientOptions } from './client-options.ts'

@@ -1,7 +1,7 @@
 /**
  * Weighted round robin, as the Linux Virtual Server does it: turns go around the line at a level that sinks by the
  * greatest common divisor of the weights each time the line begins anew, and begins at the top again when it has come
- * to the bottom. Whoever weighs as much as the level gets the turn. So the shares follow the weights, and those who
+ * to the bottom. The entry that weighs as much as the level gets the turn. So the shares follow the weights, and entries that
  * weigh the same take turns one by one.
  */
 export interface Weighted {
@@ -20,7 +20,7 @@ export class WeightedTurns<T extends Weighted> {
   /** Where in the line the last turn was. */
   #at = -1
 
-  /** @param top The most that anybody weighs. */
+  /** @param top The greatest weight of an entry. */
   constructor(top: number) {
     this.#top = top
   }
@@ -49,7 +49,7 @@ export class WeightedTurns<T extends Weighted> {
     entry.weight = Math.min(this.#top, entry.weight + by)
   }
 
-  /** Whose turn it is; null when nobody is ready. */
+  /** Whose turn it is; null when none is ready. */
   next(): T | null {
     const line = this.#line
     let heaviest = line.findIndex(({ isReady }) => isReady)
@@ -62,7 +62,7 @@ export class WeightedTurns<T extends Weighted> {
       if (entry.weight >= this.#level) return entry
       if (entry.weight > line[heaviest]!.weight) heaviest = this.#at
     }
-    // Nobody weighs as much as the level: it sinks to where somebody does.
+    // No entry weighs as much as the level: it sinks until one does.
     this.#at = heaviest
     this.#level = line[heaviest]!.weight
     return line[heaviest]!

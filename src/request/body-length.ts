@@ -1,5 +1,5 @@
 /**
- * How long a request body is declared to be (contract: dispatcher.md 5.2). The same over both protocols.
+ * How long a request body is declared to be. The same over both protocols.
  */
 
 /** Methods whose empty body is still announced, with `content-length: 0` (RFC 9110 §8.6). */
@@ -16,8 +16,8 @@ export function lengthToSend(method: string, known: number | null, declared: num
 }
 
 /**
- * The caller declared one length and brought another: what a server takes for the rest of one request, or for the
- * beginning of the next, is then up to somebody else.
+ * The caller declared one length and brought another: an attacker who controls the body could then decide where the next
+ * request begins.
  */
 export function lengthMismatch(known: number | null, declared: number | null): boolean {
   return known !== null && declared !== null && declared !== known

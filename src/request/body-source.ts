@@ -1,6 +1,6 @@
 /**
- * What a caller gave as `body`, classified once. Everything behind this switches on `kind` and never looks at
- * the caller's value again (contract: dispatcher.md 5.1).
+ * What a caller gave as `body`, classified once. All other code switches on `kind` and never looks at the caller's value
+ * again.
  */
 // The global of this name is a getter, which is too slow for every request.
 import { Buffer } from 'node:buffer'
@@ -240,7 +240,7 @@ interface ReadableState {
 function endedLength(stream: BodyStream): number | null {
   if (hasEnded(stream)) return 0
   const state = readableState(stream)
-  // Without a count it is no state of the runtime's making, and `read(0)` may take a piece out that is then lost.
+  // Without a count the runtime did not make this state, and `read(0)` may take a piece out that is then lost.
   if (typeof state?.length !== 'number' || stream.destroyed === true) return null
   if (typeof stream.read === 'function') stream.read(0)
   // With an encoding its length is in characters.
@@ -248,7 +248,7 @@ function endedLength(stream: BodyStream): number | null {
   return countsBytes && state.ended === true ? state.length : null
 }
 
-/** It has told its end, and tells nothing any more. Older streams have no `readableEnded`. */
+/** It has emitted `end`. Older streams have no `readableEnded`. */
 export function hasEnded(stream: BodyStream): boolean {
   return stream.readableEnded === true || readableState(stream)?.endEmitted === true
 }
@@ -262,12 +262,12 @@ function readableState(stream: BodyStream): ReadableState | undefined {
   return (stream as { _readableState?: ReadableState })._readableState
 }
 
-/** Gives a stream back to the system; later errors of it, and what it throws, are nobody's business any more. */
+/** Destroys a stream; what it throws, and errors that it emits later, are ignored. */
 export function destroyStream(stream: BodyStream, error: Error | null): void {
   try {
     destroyNow(stream, error)
   } catch {
-    // Whoever calls this has an end to tell, with a reason of its own.
+    // The request ends for another reason, which its caller is about to report.
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The handler protocols: what `dispatch()` calls while a request runs (contract: handlers.md).
+ * The handler protocols: what `dispatch()` calls while a request runs.
  */
 import type { Duplex } from 'node:stream'
 import { InvalidArgumentError, type Timings } from '../errors.ts'

@@ -1,6 +1,5 @@
 /**
- * What a caller may ask of one request (contract: dispatcher.md §4–§6). Types only: the checks live where
- * the request is built.
+ * What a caller may ask of one request. Types only: the checks are where the request is built.
  */
 import type { Readable } from 'node:stream'
 
@@ -71,7 +70,7 @@ export type BodyInput =
 
 type Trailers = HeadersInput | null | undefined
 
-/** Fields behind the body, or a function that gives them when the body has ended. */
+/** Fields after the body, or a function that gives them when the body has ended. */
 export type TrailersInput = HeadersInput | (() => Trailers | Promise<Trailers>)
 
 /** What `dispatch()` may be asked for. */
@@ -87,7 +86,7 @@ export interface DispatchOptions {
   /** Streams and iterables are read while they are sent. */
   body?: BodyInput | null | undefined
   /**
-   * Fields behind the body, or a function that gives them when the body has ended. Over HTTP/1.1 the body is chunked
+   * Fields after the body, or a function that gives them when the body has ended. Over HTTP/1.1 the body is chunked
    * then.
    */
   trailers?: TrailersInput | null | undefined
@@ -98,15 +97,15 @@ export interface DispatchOptions {
   upgrade?: string | null | undefined
   /** May it be sent while another request runs, and again after a loss? Default: GET, HEAD and QUERY may. */
   idempotent?: boolean | null | undefined
-  /** Does it hold back what is queued behind it until its head has come? Default: those that are not idempotent do. */
+  /** Does it hold back the requests after it until its head has come? Default: those that are not idempotent do. */
   blocking?: boolean | null | undefined
   /** `true` closes the connection after the response; `false` keeps it where it would be closed. */
   reset?: boolean | null | undefined
   /** HTTP/2: hold the body back until the server says 100. Default: false. */
   expectContinue?: boolean | null | undefined
-  /** Milliseconds for the complete response head; 0 is for ever. Default: the client's. */
+  /** Milliseconds for the complete response head; 0 is forever. Default: the client's. */
   headersTimeout?: number | null | undefined
-  /** Milliseconds between two pieces of the response body; 0 is for ever. Default: the client's. */
+  /** Milliseconds between two pieces of the response body; 0 is forever. Default: the client's. */
   bodyTimeout?: number | null | undefined
   /** TLS server name for this request. Default: from the `host` header, else the origin. */
   servername?: string | null | undefined

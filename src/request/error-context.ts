@@ -66,7 +66,7 @@ function shareStack(target: Error, error: Error, context: RequestErrorContext | 
   })
 }
 
-/** A stack that a caller's `Error.prepareStackTrace` made in a form of its own stays as it is. */
+/** A stack that a caller's `Error.prepareStackTrace` made in another form stays as it is. */
 function withContext(error: Error, context: RequestErrorContext): unknown {
   const stack: unknown = error.stack
   if (typeof stack !== 'string') return stack

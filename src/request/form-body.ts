@@ -6,7 +6,7 @@ import type { FormDataLike } from './body-source.ts'
 
 export interface FormBody {
   readonly contentType: string
-  /** Null when a part does not tell its size. */
+  /** Null when the size of a part is unknown. */
   readonly length: number | null
   chunks(): AsyncIterable<Uint8Array>
 }

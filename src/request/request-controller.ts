@@ -1,5 +1,5 @@
 /**
- * The controller a handler steers its request with (contract: handlers.md 4). The raw views are made when
+ * The controller that a handler steers its request with. The raw views are made when
  * they are read: most handlers never look at them.
  */
 import type { Timings } from '../errors.ts'

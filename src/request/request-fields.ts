@@ -1,5 +1,5 @@
 /**
- * The caller's `headers` in all their shapes → the checked list of a request (contract: dispatcher.md 6).
+ * The caller's `headers` in all their shapes → the checked list of a request.
  * Some names never reach the list: they steer the request instead.
  */
 import { InvalidArgumentError, NotSupportedError } from '../errors.ts'
@@ -93,8 +93,8 @@ export class RequestFields {
 }
 
 /**
- * A pair iterator counts only when the object or its class has one: one that somebody put on
- * Object.prototype would turn every plain object into something else.
+ * A pair iterator counts only when the object or its class has one: one on a polluted Object.prototype
+ * would turn every plain object into something else.
  */
 export function isPairIterable(headers: object): headers is Iterable<unknown> {
   const iterator = (headers as Record<PropertyKey, unknown>)[Symbol.iterator]

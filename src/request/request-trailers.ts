@@ -6,12 +6,12 @@ import { InvalidArgumentError } from '../errors.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 import { RequestFields } from './request-fields.ts'
 
-/** What is sent behind the body: name, value, name, value …, or what gives it. */
+/** Sent after the body: name, value, name, value …, or the function that returns it. */
 export type TrailersSource = readonly string[] | (() => unknown)
 
 /**
- * RFC 9110 §6.5.1: what frames or routes a message, tells who sends it, changes how it is processed, or says how its
- * content is to be read. It would come too late, or, merged into the head by somebody on the way, smuggle.
+ * RFC 9110 §6.5.1: fields that frame or route a message, authenticate its sender, change how it is processed, or how its
+ * content is read. They would come too late, or, merged into the head by an intermediary, smuggle.
  */
 const FORBIDDEN: ReadonlySet<string> = new Set([
   'authorization',

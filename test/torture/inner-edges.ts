@@ -34,7 +34,7 @@ const EDGES: readonly (readonly [
 ])[] = [
   [
     Http1Connection,
-    ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'offer', 'becomeIdle', 'onInspected', 'onRestBegun'],
+    ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'offer', 'becomeIdle', 'onInspected', 'onIdle'],
   ],
   [Http2Connection, ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'offer', 'becomeIdle']],
   [Http2Exchange, ['begin', 'onHead', 'onData', 'onEnd', 'onWritable', 'onDeadline']],

@@ -39,7 +39,7 @@ export class Http1BodyWriter implements BodyPumpSink {
     this.#head = head
     this.#length = length
     this.#account = new LengthAccount(length, strict)
-    // Trailers have a place behind the last chunk only.
+    // Trailers can only follow the last chunk.
     this.#chunked = length === null || request.trailers !== null
   }
 
@@ -95,7 +95,7 @@ export class Http1BodyWriter implements BodyPumpSink {
     host.onBodyWritten(this.request)
   }
 
-  /** Nobody waits for trailers any more when the request has ended, or gone elsewhere, before they were there. */
+  /** Trailers may come when the request has ended, or gone to another connection. */
   #endWith(trailers: readonly string[]): void {
     if (this.#stopped) return
     this.#host.writeBody([lastChunkWith(trailers)])

@@ -17,15 +17,7 @@ import { END_RULES, type EndReason, endReason } from '../../request/end-reason.t
 import type { Request, RequestHost } from '../../request/request.ts'
 import type { Connection, ConnectionOwner, ConnectionSettings } from '../connection.ts'
 import { advance, type Closing, type ConnectionState, endOf, OPEN } from '../connection-state.ts'
-import {
-  closedUnder,
-  finished,
-  handedOver,
-  http1Failure,
-  idleTimeout,
-  peerClosed,
-  transportClosed,
-} from '../ends.ts'
+import * as ends from '../ends.ts'
 import { isUnbounded } from '../outgoing-body.ts'
 import { Http1Exchange, type Http1ExchangeHost } from './exchange.ts'
 import { type PreparedRequest, prepareRequest } from './head.ts'
@@ -59,7 +51,7 @@ export class Http1Connection
   readonly #sender: Http1Sender
   readonly #idleness = new Http1Idleness(this)
   #served = 0
-  /** Nothing is written behind it until its head has come. */
+  /** Nothing is written after it until its response head has come. */
   #blocking: Request | null = null
   /** Read from the socket, but the consumer does not want it yet. */
   #backlog: Buffer | null = null
@@ -196,12 +188,12 @@ export class Http1Connection
   /** `pipelining` is read whenever a request is offered. */
   onLimitsChanged(): void {}
 
-  onRestBegun(): void {
+  onIdle(): void {
     this.#transport.setReferenced(false)
     this.#deadline.arm(this.#exchange.idleTime)
   }
 
-  onRestEnded(): void {
+  onIdleEnd(): void {
     this.#deadline.disarm()
     this.#transport.setReferenced(true)
   }
@@ -268,12 +260,12 @@ export class Http1Connection
         return
       case 'ended':
         // The end had come while the consumer was pausing.
-        if (!this.isOver) this.close(peerClosed(this.socketInfo()))
+        if (!this.isOver) this.close(ends.peerClosed(this.socketInfo()))
     }
   }
 
   #onParserFailure(rest: Buffer | null): void {
-    this.close(http1Failure(this.#parser.failure!, rest, this.socketInfo()))
+    this.close(ends.http1Failure(this.#parser.failure!, rest, this.socketInfo()))
   }
 
   get awaitsSource(): boolean {
@@ -302,13 +294,13 @@ export class Http1Connection
     if (unfinished) this.#sender.stop()
 
     request.onEnd(trailers, at)
-    if (this.#reuse.state === 'over') this.close(finished())
+    if (this.#reuse.state === 'over') this.close(ends.finished())
     else this.#owner.onCapacity()
   }
 
   #handOver(unread: Buffer): void {
     const head = this.#exchange.upgradeHead
-    const reason = handedOver()
+    const reason = ends.handedOver()
     const socket = this.#transport.detach(unread)
     this.#end(reason)
     const request = this.#pipeline.shift()!
@@ -323,11 +315,11 @@ export class Http1Connection
     const parser = this.#parser
     parser.finish()
     if (parser.status === 'failed') this.#onParserFailure(null)
-    else if (parser.status !== 'paused') this.close(peerClosed(this.socketInfo()))
+    else if (parser.status !== 'paused') this.close(ends.peerClosed(this.socketInfo()))
   }
 
   onTransportClosed(error: Error | null): void {
-    const closed = endOf(this.#state) ?? transportClosed(error, this.socketInfo())
+    const closed = endOf(this.#state) ?? ends.transportClosed(error, this.socketInfo())
     // What the peer has sent so far is all there is; where only the end was missing, that is the end. Not
     // so while the consumer pauses (the parser stays as it is then): what it has not taken is lost.
     try {
@@ -359,7 +351,7 @@ export class Http1Connection
   }
 
   #fail(request: Request, reason: EndReason): void {
-    request.fail(END_RULES[reason.kind].blames ? reason : closedUnder(reason, this.socketInfo()))
+    request.fail(END_RULES[reason.kind].blames ? reason : ends.closedUnder(reason, this.socketInfo()))
   }
 
   get isOver(): boolean {
@@ -401,7 +393,7 @@ export class Http1Connection
   }
 
   onDeadline(): void {
-    if (this.#idleness.isResting) this.close(idleTimeout())
+    if (this.#idleness.isIdle) this.close(ends.idleTimeout())
     else this.#exchange.onLate()
   }
 }

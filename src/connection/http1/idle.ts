@@ -1,33 +1,33 @@
 /**
- * An HTTP/1.1 connection between requests: that it is looked at before it is used again, and from when on it rests.
+ * An HTTP/1.1 connection between requests: it is inspected before it is used again, and becomes idle when nothing follows.
  */
 import { afterPoll, type PollWaiter } from '../../base/event-loop-poll.ts'
 
 /**
- * Whether the connection was looked at since something last ran on it. Bytes or a FIN may wait in the kernel, and
- * only a turn of the event loop brings them up: a response that nobody asked for must be seen before the next request
- * is written, or it would be taken for its answer.
+ * Whether the connection was inspected since something last ran on it. Bytes or a FIN may wait in the kernel, and only a
+ * turn of the event loop delivers them: an unsolicited response must be noticed before the next request is written, or it
+ * would be taken for its answer.
  */
 type Inspection = 'done' | 'due' | 'pending'
 
 /**
- * Whether the connection keeps the process alive and has no time limit (`none`), or the other way round (`begun`).
- * One that has nothing to do rests from the next poll on (`due`): under load a request comes before that.
+ * Whether the connection keeps the process alive and has no time limit (`no`), or the other way round (`yes`). One that
+ * has nothing to do is idle from the next poll on (`due`): under load a request comes before that.
  */
-type Rest = 'none' | 'due' | 'begun'
+type IdleState = 'no' | 'due' | 'yes'
 
 export interface IdlenessHost {
-  /** A request that had to wait for a look at the connection need not wait any more. */
+  /** A request that had to wait for the inspection need not wait any more. */
   onInspected(): void
-  onRestBegun(): void
-  onRestEnded(): void
+  onIdle(): void
+  onIdleEnd(): void
   onBroken(error: Error): void
 }
 
 export class Http1Idleness implements PollWaiter {
   readonly #host: IdlenessHost
   #inspection: Inspection = 'done'
-  #rest: Rest = 'none'
+  #idle: IdleState = 'no'
   /** The last poll that was waited for. */
   #poll = 0
 
@@ -39,8 +39,8 @@ export class Http1Idleness implements PollWaiter {
     return this.#inspection === 'pending'
   }
 
-  get isResting(): boolean {
-    return this.#rest === 'begun'
+  get isIdle(): boolean {
+    return this.#idle === 'yes'
   }
 
   /** Whether a request may be written; if not, `onInspected` follows. */
@@ -55,23 +55,23 @@ export class Http1Idleness implements PollWaiter {
   /** A request is written. */
   end(): void {
     this.#inspection = 'due'
-    const wasResting = this.#rest === 'begun'
-    this.#rest = 'none'
-    if (wasResting) this.#host.onRestEnded()
+    const wasIdle = this.#idle === 'yes'
+    this.#idle = 'no'
+    if (wasIdle) this.#host.onIdleEnd()
   }
 
   /** There is nothing to do. */
   begin(): void {
     if (this.#inspection === 'done') this.#inspection = 'due'
-    if (this.#rest !== 'none') return
-    this.#rest = 'due'
+    if (this.#idle !== 'no') return
+    this.#idle = 'due'
     this.#poll = afterPoll(this, this.#poll)
   }
 
   /** The connection is gone. */
   stop(): void {
     this.#inspection = 'done'
-    this.#rest = 'none'
+    this.#idle = 'no'
   }
 
   onBroken(error: Error): void {
@@ -85,9 +85,9 @@ export class Http1Idleness implements PollWaiter {
       this.#inspection = 'done'
       this.#host.onInspected()
     }
-    if (this.#rest === 'due') {
-      this.#rest = 'begun'
-      this.#host.onRestBegun()
+    if (this.#idle === 'due') {
+      this.#idle = 'yes'
+      this.#host.onIdle()
     }
   }
 }

@@ -19,17 +19,7 @@ import { END_RULES, type EndReason, endReason } from '../../request/end-reason.t
 import type { Request } from '../../request/request.ts'
 import type { Connection, ConnectionOwner, Http2Settings } from '../connection.ts'
 import { advance, type ConnectionState, endOf, OPEN } from '../connection-state.ts'
-import {
-  goaway,
-  http2Failure,
-  idleTimeout,
-  noStream,
-  peerClosed,
-  streamFailure,
-  streamIdsUsedUp,
-  transportClosed,
-  unresponsive,
-} from '../ends.ts'
+import * as ends from '../ends.ts'
 import { type ExchangeHost, Http2Exchange } from './exchange.ts'
 import { Http2Exchanges } from './exchanges.ts'
 import { prepareHttp2Request, printFields } from './head.ts'
@@ -76,7 +66,7 @@ export class Http2Connection
   /** The last stream that the peer looks at, as its GOAWAY said. */
   #lastStreamId = Number.POSITIVE_INFINITY
   #state: ConnectionState = OPEN
-  /** The state that the owner knows of: it is told at the end of a read or a turn. */
+  /** The state that was last reported to the owner, which happens at the end of a read or a turn. */
   #reported: ConnectionState = OPEN
 
   constructor(transport: Transport, owner: ConnectionOwner, settings: Http2Settings, times: ConnectTimes) {
@@ -188,7 +178,7 @@ export class Http2Connection
       exchange.takeDeadline().dispose()
       throw error
     }
-    if (!engine.canOpen) this.#drain(streamIdsUsedUp())
+    if (!engine.canOpen) this.#drain(ends.streamIdsUsedUp())
     this.#exchanges.onBegun()
     request.attach(exchange, this)
     this.#liveness.onRequest()
@@ -264,7 +254,7 @@ export class Http2Connection
   }
 
   onDead(): void {
-    this.#close(unresponsive())
+    this.#close(ends.unresponsive())
   }
 
   onBytes(bytes: Buffer): void {
@@ -295,7 +285,7 @@ export class Http2Connection
   }
 
   onEof(): void {
-    this.#close(this.#peerFault ?? peerClosed(this.socketInfo()))
+    this.#close(this.#peerFault ?? ends.peerClosed(this.socketInfo()))
   }
 
   /** A peer that names an error in its GOAWAY and then ends the connection has said why. */
@@ -305,7 +295,7 @@ export class Http2Connection
   }
 
   onTransportClosed(error: Error | null): void {
-    if (!this.isOver) this.#end(this.#peerFault ?? transportClosed(error, this.socketInfo()))
+    if (!this.isOver) this.#end(this.#peerFault ?? ends.transportClosed(error, this.socketInfo()))
     if (this.#state.at !== 'closing') return
     // Responses that are complete here are still wanted by consumers that pause.
     this.#enter({ ...this.#state, at: this.#exchanges.areHeldBack ? 'lingering' : 'ended' })
@@ -342,7 +332,7 @@ export class Http2Connection
     try {
       exchange.onLost(this.#reasonFor(stream, failure, unprocessed))
     } catch (error) {
-      // Others may be lost with it, and have to be told as well.
+      // Others may be lost with it, and must be informed as well.
       request.fail(endReason('broken', error as Error))
       exchange.settle()
     }
@@ -366,7 +356,7 @@ export class Http2Connection
   }
 
   #endOf(stream: Stream<Http2Exchange>, failure: ProtocolFailure): EndReason {
-    if (failure.scope === 'stream') return streamFailure(failure, stream.slot.awaitsTunnel)
+    if (failure.scope === 'stream') return ends.streamFailure(failure, stream.slot.awaitsTunnel)
     const { state } = this
     const isCovered = state.at === 'draining' && stream.id <= this.#lastStreamId
     return state.at === 'open' || isCovered ? this.#protocolEnd(failure) : state.reason
@@ -374,8 +364,8 @@ export class Http2Connection
 
   #protocolEnd(failure: ProtocolFailure): EndReason {
     return this.#engine.remoteSettings.isReceived
-      ? http2Failure(failure, this.socketInfo())
-      : peerClosed(this.socketInfo(), failure)
+      ? ends.http2Failure(failure, this.socketInfo())
+      : ends.peerClosed(this.socketInfo(), failure)
   }
 
   onWritable(stream: Stream<Http2Exchange>): void {
@@ -399,7 +389,7 @@ export class Http2Connection
 
   onGoaway(lastStreamId: number, code: number, debug: Uint8Array): void {
     this.#lastStreamId = lastStreamId
-    this.#drain(goaway(code, debug, this.socketInfo()))
+    this.#drain(ends.goaway(code, debug, this.socketInfo()))
   }
 
   onPong(opaque: Uint8Array): void {
@@ -407,13 +397,13 @@ export class Http2Connection
   }
 
   onFailure(failure: ProtocolFailure): void {
-    // The peer reads on, and is to hear what it did wrong.
+    // The peer still reads, and must get the GOAWAY that says what it did wrong.
     this.#close(this.#protocolEnd(failure), 'end')
   }
 
   onDeadline(deadline: Deadline): void {
-    if (deadline === this.#idleDeadline) this.#close(idleTimeout())
-    else this.#close(noStream(this.#streamTimeout))
+    if (deadline === this.#idleDeadline) this.#close(ends.idleTimeout())
+    else this.#close(ends.noStream(this.#streamTimeout))
   }
 
   onFlush(): void {

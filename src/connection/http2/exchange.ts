@@ -72,7 +72,7 @@ export class Http2Exchange
   #unreleased = 0
   /** A handler may resume inside a delivery, which must not start another one within it. */
   #delivering = false
-  /** The end of the response, held back behind the backlog. */
+  /** The end of the response, held back until the backlog is taken. */
   #trailers: HeaderBlock | null = null
 
   /** `deadline`: it may have served an exchange before. */
@@ -259,7 +259,7 @@ export class Http2Exchange
     try {
       this.#goOn()
     } catch (error) {
-      // Whoever reads the body has nothing to do with it.
+      // The consumer of the body has nothing to do with it.
       this.#host.onBroken(error as Error)
     }
   }
@@ -310,7 +310,7 @@ export class Http2Exchange
     this.settle()
   }
 
-  /** The stream is gone. Whoever still sends through a tunnel has heard the peer's end, but not this. */
+  /** The stream is gone. A tunnel that still sends knows of the peer's end, but not of this. */
   onStreamClosed(reason: Error | null): void {
     this.#tunnel?.onStreamClosed(reason)
   }

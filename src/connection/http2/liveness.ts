@@ -1,7 +1,7 @@
 /**
  * Whether an HTTP/2 connection is still alive. A connection may stay established for hours while the other
  * end is gone, and every request given to it would wait for its timeout. So: a PING in regular intervals; a
- * PING beside the next request when nothing has been heard for a while; and an end to the connection when
+ * PING beside the next request when nothing was received for a while; and an end to the connection when
  * nothing at all comes back.
  */
 import { now } from '../../base/clock.ts'

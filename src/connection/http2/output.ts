@@ -1,6 +1,6 @@
 /**
  * The output of an HTTP/2 connection, and when it leaves. What is queued in one turn of the event loop leaves in one write: over
- * TLS each record of a read is a tick of its own, and a server may put each response into one, so a tick is too early. A
+ * TLS each record of a read is a separate tick, and a server may put each response into one, so a tick is too early. A
  * few new requests among many open ones wait for others, because a write for each handful costs both sides more than the
  * wait.
  */
@@ -102,7 +102,7 @@ export class Http2Output {
     }
   }
 
-  /** The engine is given bytes: what it has to send meanwhile needs no turn of its own. Returns what `endRead` takes. */
+  /** The engine is given bytes: what it has to send meanwhile needs no extra turn. Returns what `endRead` takes. */
   beginRead(): Flushing {
     const flushing = this.#flushing
     this.#flushing = 'running'
@@ -157,7 +157,7 @@ export class Http2Output {
       const output = this.#engine.takeOutput()
       if (output !== null) this.#transport.writeAllNow(output)
     } catch {
-      // The peer is told nothing, then. The reason to close is still the same.
+      // The peer gets no GOAWAY, then. The reason to close is still the same.
     }
   }
 }

@@ -34,7 +34,7 @@ export class Http2Tunnel extends Duplex {
   #peerFinished = false
   /** Why nothing can be sent any more, while there is still something to read. The stream is gone. */
   #closed: Error | null = null
-  /** Destroyed once more by somebody who does not want to hear why. */
+  /** Destroyed once more: the second caller does not want the error. */
   #abandoned = false
 
   constructor(host: TunnelHost) {
@@ -42,7 +42,7 @@ export class Http2Tunnel extends Duplex {
     this.#host = host
   }
 
-  /** As a socket tells it. */
+  /** As `net.Socket` has it. */
   address(): object {
     return this.#host.tunnelAddress()
   }
@@ -61,8 +61,8 @@ export class Http2Tunnel extends Duplex {
     this.#peerFinished = true
     if (this.destroyed) return
     this.push(null)
-    // Sockets tell the end behind which nothing is left to whoever reads, and also when nobody does. Whoever awaits this
-    // one can listen only after this turn.
+    // A socket with nothing left to read emits `end` even if nothing reads from it. Code that awaits this one can
+    // listen only after this turn.
     globalThis.setImmediate(() => this.read(0))
   }
 
@@ -75,7 +75,7 @@ export class Http2Tunnel extends Duplex {
 
   /**
    * Nothing can be sent any more; an error unless nothing was to be sent. A proxy closes both directions with RST_STREAM
-   * of NO_ERROR behind its END_STREAM (RFC 9113 §8.1): what it said is read to its end before.
+   * of NO_ERROR after its END_STREAM (RFC 9113 §8.1): what it sent before is read to its end.
    */
   onStreamClosed(reason: Error | null): void {
     if (this.#finished || this.destroyed) return

@@ -39,7 +39,7 @@ export class Member implements Ranked {
   readonly order: number
   rank: number
   heapIndex: number = NOT_IN_HEAP
-  /** Null for what is not a client of ours: only its events tell how it is. */
+  /** Null for what is not a client of ours: only its events show how it is. */
   session: ClientSession | null = null
   /** False once it was let go: it finishes what it has, and gets nothing more. */
   isMember = true
@@ -128,7 +128,7 @@ class PooledSessionOwner extends ForwardingOwner {
   }
 }
 
-/** What no event tells of a client that somebody else made. */
+/** What no event reports of a client that the caller's factory made. */
 class WatchedSessionOwner extends ForwardingOwner {
   readonly #pool: MemberOwner
 
@@ -151,7 +151,7 @@ export function ownMember(member: Member, pool: MemberOwner, url: URL, reclaim: 
   )
 }
 
-/** Listens to a dispatcher that somebody else made. May throw: it may be no dispatcher at all. */
+/** Listens to a dispatcher that the pool did not make. Throws if it is not a dispatcher. */
 export function watchMember(member: Member, pool: MemberOwner): void {
   const { dispatcher } = member
   dispatcher.on('connect', (origin: URL, targets: readonly unknown[]) => {

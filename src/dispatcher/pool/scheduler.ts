@@ -152,7 +152,7 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
     this.failWaiting(callersReason('broken', error))
   }
 
-  /** Adds a dispatcher that somebody else made. May throw: it may be no dispatcher at all. */
+  /** Adds a dispatcher that the pool did not make. Throws if it is not one. */
   add(dispatcher: Dispatcher): Member {
     const member = new Member(dispatcher, this.#added++)
     watchMember(member, this)

@@ -1,16 +1,12 @@
 /**
  * The requests of one client, and the connection they go to: requests wait in a queue, one connection at a time is opened
- * when there is something to send, and each request is offered to it in turn. Only the choice between the two kinds of
- * connection is made here; everything else about a protocol is behind `Connection`.
+ * when there is something to send, and each request is offered to it in turn. Protocols are hidden by `Connection`.
  */
 import type { Duplex } from 'node:stream'
 import type { Connection, ConnectionOwner } from '../../connection/connection.ts'
 import { serverNameChanged } from '../../connection/ends.ts'
-import { Http1Connection } from '../../connection/http1/connection.ts'
-import { Http2Connection } from '../../connection/http2/connection.ts'
 import { ClientDestroyedError } from '../../errors.ts'
 import { whenClosed } from '../../net/socket-close.ts'
-import { StreamTransport } from '../../net/stream-transport.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -20,6 +16,8 @@ import { Request, type RequestHost } from '../../request/request.ts'
 import { DrainGate } from '../drain-gate.ts'
 import { RunLoop } from '../run-loop.ts'
 import { Connecting, type ConnectingOwner } from './connecting.ts'
+import { DrainingConnections } from './draining-connections.ts'
+import { openConnection } from './open-connection.ts'
 import type { OriginContext } from './origin-context.ts'
 import { RequestQueue } from './request-queue.ts'
 import type { SessionOwner } from './session-owner.ts'
@@ -45,8 +43,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   #maxConcurrentStreams: number
   readonly #queue = new RequestQueue()
   #state: State = IDLE
-  /** Connections that take nothing more and finish what runs on them. */
-  #draining: Set<Connection> | null = null
+  readonly #draining = new DrainingConnections()
   /** Sockets that have not closed yet, including those of connections that have ended. */
   #sockets = 0
   readonly #onSocketGone = (): void => {
@@ -127,9 +124,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
 
   get running(): number {
-    let running = this.#state.at === 'open' ? this.#state.connection.running : 0
-    if (this.#draining !== null) for (const connection of this.#draining) running += connection.running
-    return running
+    return (this.#state.at === 'open' ? this.#state.connection.running : 0) + this.#draining.running
   }
 
   #isBusy(): boolean {
@@ -144,23 +139,20 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       return false
     }
     if (request.settled) return this.#gate.answer(!this.#isBusy())
-    this.#queue.push(request)
-    this.#gate.enter()
-    try {
-      request.announceQueued()
-      this.#runFor(request)
-    } finally {
-      this.#gate.leave()
-    }
-    return this.#gate.answer(!this.#isBusy())
+    return this.#enqueue(request, true)
   }
 
   /** Takes a request that has waited in a pool. Returns what `dispatch` would. */
   adopt(request: Request): boolean {
     request.moveTo(this)
+    return this.#enqueue(request, false)
+  }
+
+  #enqueue(request: Request, isNew: boolean): boolean {
     this.#queue.push(request)
     this.#gate.enter()
     try {
+      if (isNew) request.announceQueued()
       this.#runFor(request)
     } finally {
       this.#gate.leave()
@@ -198,7 +190,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
         whenClosed(socket, this.#onSocketGone)
       }
     }
-    const connections = [...(this.#draining ?? []), ...(state.at === 'open' ? [state.connection] : [])]
+    const connections = [...this.#draining.all(), ...(state.at === 'open' ? [state.connection] : [])]
     if (connections.length === 0 && this.#sockets === 0) {
       queueMicrotask(done)
       return
@@ -244,7 +236,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       this.#onDraining(connection, state.reason)
       return
     }
-    if (!this.#endDraining(connection)) {
+    if (!this.#draining.delete(connection)) {
       if (state.wasIdle && this.#ended === null) this.#onLostIdle(state.reason)
       this.#owner.onDisconnected(state.reason)
     }
@@ -253,17 +245,9 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
 
   /** It finishes what runs on it; whatever else there is goes to another connection. */
   #onDraining(connection: Connection, reason: EndReason): void {
-    this.#draining ??= new Set()
-    if (this.#draining.has(connection)) return
-    this.#draining.add(connection)
+    if (!this.#draining.add(connection)) return
     this.#owner.onDisconnected(reason)
     this.run()
-  }
-
-  #endDraining(connection: Connection): boolean {
-    const wasDraining = this.#draining?.delete(connection) ?? false
-    if (this.#draining?.size === 0) this.#draining = null
-    return wasDraining
   }
 
   onPing(milliseconds: number): void {
@@ -281,7 +265,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
 
   #checkClosed(): void {
-    if (this.#state.at === 'open' || this.#draining !== null || this.#sockets > 0) return
+    if (this.#state.at === 'open' || !this.#draining.isEmpty || this.#sockets > 0) return
     const done = this.#whenClosed
     this.#whenClosed = null
     done?.()
@@ -365,18 +349,9 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
 
   open(socket: Duplex, times: ConnectTimes): Connection {
-    const transport = new StreamTransport(socket, this.#onSocketGone)
-    const { settings, headParsers } = this.#context
-    const connection = this.#speaksHttp2(socket)
-      ? new Http2Connection(transport, this, settings, times)
-      : new Http1Connection(transport, this, settings, times, headParsers)
+    const connection = openConnection(socket, times, this, this.#context, this.#onSocketGone)
     this.#sockets++
     return connection
-  }
-
-  #speaksHttp2(socket: Duplex): boolean {
-    const { alpnProtocol } = socket as { alpnProtocol?: unknown }
-    return alpnProtocol === 'h2' || this.#context.knownVersion === 'h2'
   }
 
   onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void {

@@ -16,7 +16,7 @@ const SWEEP_ABOVE = 64
 
 export class RequestQueue<T extends Waiting & object = Request> {
   readonly #ring = new RingQueue<T>()
-  /** Taken out all together, to be failed: whoever gives one of them up meanwhile does not shorten the queue. */
+  /** Taken out all together, to be failed: one that is given up meanwhile does not shorten the queue. */
   #drained: WeakSet<T> | null = null
   #dead = 0
 
