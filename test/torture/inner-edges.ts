@@ -13,6 +13,7 @@ import { Http1Sender } from '../../src/connection/http1/sender.ts'
 import { Http2BodySender } from '../../src/connection/http2/body-sender.ts'
 import { Http2Connection } from '../../src/connection/http2/connection.ts'
 import { Http2Exchange } from '../../src/connection/http2/exchange.ts'
+import { Http2Idle } from '../../src/connection/http2/idle.ts'
 import { Http2Liveness } from '../../src/connection/http2/liveness.ts'
 import { Http2Output } from '../../src/connection/http2/output.ts'
 import { PoolScheduler } from '../../src/dispatcher/pool/scheduler.ts'
@@ -36,7 +37,8 @@ const EDGES: readonly (readonly [
     Http1Connection,
     ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'offer', 'becomeIdle', 'onInspected', 'onIdle'],
   ],
-  [Http2Connection, ['onBytes', 'onDrain', 'onEof', 'onDeadline', 'offer', 'becomeIdle']],
+  [Http2Connection, ['onBytes', 'onDrain', 'onEof', 'offer', 'becomeIdle']],
+  [Http2Idle, ['begin', 'awaitStream', 'onStream', 'onDeadline']],
   [Http2Exchange, ['begin', 'onHead', 'onData', 'onEnd', 'onWritable', 'onDeadline']],
   [Http2BodySender, ['start', 'onChunk', 'onSourceEnd', 'unblock']],
   [Http2Output, ['flush']],

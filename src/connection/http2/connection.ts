@@ -3,7 +3,6 @@
  * when streams are refused or the connection ends.
  */
 import { now } from '../../base/clock.ts'
-import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
 import { ownBytes } from '../../base/own-bytes.ts'
 import { channels } from '../../diagnostics.ts'
 import type { SocketInfo } from '../../errors.ts'
@@ -23,6 +22,7 @@ import * as ends from '../ends.ts'
 import { type ExchangeHost, Http2Exchange } from './exchange.ts'
 import { Http2Exchanges } from './exchanges.ts'
 import { prepareHttp2Request, printFields } from './head.ts'
+import { Http2Idle, type IdleHost } from './idle.ts'
 import { Http2Liveness, type LivenessHost } from './liveness.ts'
 import { Http2Output, type OutputHost } from './output.ts'
 import { Http2Refusals } from './refusals.ts'
@@ -43,7 +43,7 @@ export class Http2Connection
     ExchangeHost,
     OutputHost,
     LivenessHost,
-    DeadlineOwner
+    IdleHost
 {
   readonly settings: Http2Settings
   readAt = 0
@@ -54,11 +54,7 @@ export class Http2Connection
   readonly #liveness: Http2Liveness
   readonly #exchanges = new Http2Exchanges()
   readonly output: Http2Output
-  readonly #idleDeadline = new Deadline(this)
-  readonly #streamDeadline = new Deadline(this)
-  #streamTimeout = 0
-  readonly #startedAt = now()
-  #roundTripKnown = false
+  readonly #idle = new Http2Idle(this)
   #served = 0
   readonly #refusals = new Http2Refusals()
   /** Room may have been made for a request that waits. */
@@ -144,11 +140,12 @@ export class Http2Connection
     const engine = this.#engine
     const early = request.takesOver && !engine.remoteSettings.isReceived
     if (!early && engine.freeStreams > 0 && !this.#refusals.isFull(this.#exchanges.running)) return true
-    if (engine.awaitsWord) this.#wake()
-    // A server that allows no stream at all must not keep a request forever.
-    if (engine.openStreams === 0 && engine.canOpen && !this.#streamDeadline.armed) {
-      this.#streamTimeout = request.headersTimeout ?? this.settings.headersTimeout
-      this.#streamDeadline.arm(this.#streamTimeout)
+    if (engine.awaitsWord) {
+      this.#idle.end()
+      this.#transport.setReferenced(true)
+    }
+    if (engine.openStreams === 0 && engine.canOpen) {
+      this.#idle.awaitStream(request.headersTimeout ?? this.settings.headersTimeout)
     }
     return false
   }
@@ -167,8 +164,8 @@ export class Http2Connection
       if (this.#isSettled(request)) return
     }
     this.#served++
-    this.#streamDeadline.disarm()
-    this.#wake()
+    this.#idle.onStream()
+    this.#transport.setReferenced(true)
     if (this.#isSettled(request)) return
     const exchange = new Http2Exchange(request, this, body, this.#exchanges.nextDeadline())
     const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
@@ -186,11 +183,6 @@ export class Http2Connection
     exchange.begin()
   }
 
-  #wake(): void {
-    this.#idleDeadline.disarm()
-    this.#transport.setReferenced(true)
-  }
-
   /** The handler or a diagnostics subscriber may have ended the request or the connection just now. */
   #isSettled(request: Request): boolean {
     const reason = this.#reason
@@ -200,9 +192,8 @@ export class Http2Connection
 
   becomeIdle(): void {
     if (this.isOver) return
-    this.#streamDeadline.disarm()
     this.#transport.setReferenced(false)
-    this.#idleDeadline.arm(this.settings.keepAliveTimeout)
+    this.#idle.begin(this.settings.keepAliveTimeout)
   }
 
   destroy(reason: EndReason): void {
@@ -248,8 +239,11 @@ export class Http2Connection
     this.output.schedule()
   }
 
-  onPingAnswered(milliseconds: number): void {
+  onRoundTrip(milliseconds: number): void {
     this.#engine.addRoundTrip(milliseconds)
+  }
+
+  onPingAnswered(milliseconds: number): void {
     this.#owner.onPing(milliseconds)
   }
 
@@ -271,11 +265,7 @@ export class Http2Connection
     }
     if (this.#engine.cancelledStreams < cancelled) this.#roomMade = true
     this.#exchanges.endRead()
-    if (!this.#roundTripKnown && this.#engine.areSettingsAcknowledged) {
-      // The acknowledgement of our SETTINGS is the first round trip that can be measured.
-      this.#roundTripKnown = true
-      this.#engine.addRoundTrip(readAt - this.#startedAt)
-    }
+    if (this.#engine.areSettingsAcknowledged) this.#liveness.onSettingsAcknowledged(readAt)
     if (this.#engine.wantsOutput || this.#engine.wantsPing) this.output.schedule()
     this.#report()
   }
@@ -401,9 +391,12 @@ export class Http2Connection
     this.#close(this.#protocolEnd(failure), 'end')
   }
 
-  onDeadline(deadline: Deadline): void {
-    if (deadline === this.#idleDeadline) this.#close(ends.idleTimeout())
-    else this.#close(ends.noStream(this.#streamTimeout))
+  onIdleTimeout(): void {
+    this.#close(ends.idleTimeout())
+  }
+
+  onNoStream(timeout: number): void {
+    this.#close(ends.noStream(timeout))
   }
 
   onFlush(): void {
@@ -479,8 +472,7 @@ export class Http2Connection
     if (this.isOver) return
     this.#enter({ at: 'closing', reason, wasIdle: this.#exchanges.running === 0 })
     this.#liveness.stop()
-    this.#idleDeadline.dispose()
-    this.#streamDeadline.dispose()
+    this.#idle.stop()
     this.#exchanges.stop()
     this.#engine.terminate(TERMINATED)
   }

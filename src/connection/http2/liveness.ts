@@ -17,6 +17,8 @@ const PING_BYTES = 8
 
 export interface LivenessHost {
   sendPing(opaque: Uint8Array): void
+  /** A round trip was measured. */
+  onRoundTrip(milliseconds: number): void
   onPingAnswered(milliseconds: number): void
   onDead(): void
   onBroken(error: Error): void
@@ -31,6 +33,8 @@ export class Http2Liveness implements DeadlineOwner {
   #suspect = false
   #pingsSent = 0
   #sentAt: number | null = null
+  /** When our SETTINGS were sent; null once they were acknowledged. */
+  #settingsSentAt: number | null = now()
 
   constructor(host: LivenessHost, interval: number) {
     this.#host = host
@@ -44,6 +48,14 @@ export class Http2Liveness implements DeadlineOwner {
     this.#suspect = false
     this.#answer.disarm()
     this.#silence.arm(SILENCE_MS, at)
+  }
+
+  /** The acknowledgement of our SETTINGS is the first round trip that can be measured. */
+  onSettingsAcknowledged(at: number): void {
+    if (this.#settingsSentAt === null) return
+    const duration = at - this.#settingsSentAt
+    this.#settingsSentAt = null
+    this.#host.onRoundTrip(duration)
   }
 
   onDeadline(deadline: Deadline): void {
@@ -70,6 +82,7 @@ export class Http2Liveness implements DeadlineOwner {
     if (this.#sentAt === null || Buffer.from(opaque).readUInt32BE(4) !== this.#pingsSent) return
     const duration = now() - this.#sentAt
     this.#sentAt = null
+    this.#host.onRoundTrip(duration)
     this.#host.onPingAnswered(duration)
   }
 

@@ -1,0 +1,62 @@
+/**
+ * The two waits of an HTTP/2 connection on which nothing runs: for the end of its keep-alive time, and for a peer that
+ * does not allow a single stream, which must not keep a request forever.
+ */
+import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
+
+export interface IdleHost {
+  /** The keep-alive time is over. */
+  onIdleTimeout(): void
+  /** The peer has allowed no stream for so many milliseconds. */
+  onNoStream(timeout: number): void
+  onBroken(error: Error): void
+}
+
+export class Http2Idle implements DeadlineOwner {
+  readonly #host: IdleHost
+  readonly #keepAlive = new Deadline(this)
+  readonly #stream = new Deadline(this)
+  #streamTimeout = 0
+
+  constructor(host: IdleHost) {
+    this.#host = host
+  }
+
+  /** No request waits or runs. */
+  begin(keepAliveTimeout: number): void {
+    this.#stream.disarm()
+    this.#keepAlive.arm(keepAliveTimeout)
+  }
+
+  /** A request waits. */
+  end(): void {
+    this.#keepAlive.disarm()
+  }
+
+  /** A request waits for the first stream. */
+  awaitStream(timeout: number): void {
+    if (this.#stream.armed) return
+    this.#streamTimeout = timeout
+    this.#stream.arm(timeout)
+  }
+
+  /** A stream is opened. */
+  onStream(): void {
+    this.#stream.disarm()
+    this.#keepAlive.disarm()
+  }
+
+  stop(): void {
+    this.#keepAlive.dispose()
+    this.#stream.dispose()
+  }
+
+  onDeadline(deadline: Deadline): void {
+    if (deadline === this.#keepAlive) this.#host.onIdleTimeout()
+    else this.#host.onNoStream(this.#streamTimeout)
+  }
+
+  onBroken(error: Error): void {
+    this.#host.onBroken(error)
+  }
+}
