@@ -70,8 +70,8 @@ test('bytes sent never exceed either window, and all of them come out in order',
         // All output that the windows allow was sent.
         for (const [i, stream] of streams.entries()) {
           if (gone[i]) continue
-          assert.equal(stream.queuedBytes, queued[i]! - seen[i]!)
-          if (stream.queuedBytes > 0)
+          assert.equal(stream.queue.bytes, queued[i]! - seen[i]!)
+          if (stream.queue.bytes > 0)
             assert.ok(connection <= 0 || windows[i]! <= 0, 'held back for no reason')
         }
       }

@@ -3,7 +3,7 @@ import type { FrameHandler } from '../../src/protocol/http2/frame-reader.ts'
 
 export class FrameLog implements FrameHandler {
   readonly lines: string[] = []
-  accepts = true
+  isStopped = false
   /** Content of the current DATA frame. */
   content = ''
   lastBuffer: Buffer | null = null
@@ -12,8 +12,11 @@ export class FrameLog implements FrameHandler {
   react: () => void = () => {}
   #dataLine = ''
 
-  onFrame(): boolean {
-    return this.accepts
+  /** Stops at the first frame. */
+  refuses = false
+
+  onFrame(): void {
+    if (this.refuses) this.isStopped = true
   }
 
   onDataStart(streamId: number, flags: number, length: number, dataLength: number): void {

@@ -1,7 +1,7 @@
 /**
  * The HTTP/2 client protocol without I/O: bytes in, callbacks out, output fetched by the owner (RFC 9113).
- * This is the outside of it: what the owner may do. What the peer does is in `inbound.ts`; how streams and
- * the connection end, in `session.ts`. Never throws for what a peer sends; throws InternalError when the
+ * This is the outside of it: what the owner may do. What the peer does is in `frame-effects.ts`; how streams and
+ * the connection end, in `engine-state.ts`. Never throws for what a peer sends; throws InternalError when the
  * owner breaks the rules.
  */
 import { invariant } from '../../base/invariant.ts'
@@ -18,11 +18,11 @@ import {
   SETTINGS_MAX_HEADER_LIST_SIZE,
 } from './constants.ts'
 import type { EngineSink } from './engine-sink.ts'
+import { EngineState } from './engine-state.ts'
+import { FrameEffects } from './frame-effects.ts'
 import { FrameReader } from './frame-reader.ts'
-import { Inbound } from './inbound.ts'
 import { MAX_SENT_FRAME, SEND_HIGH_WATER } from './limits.ts'
 import { headerListSize } from './response-reader.ts'
-import { Session } from './session.ts'
 import type { RemoteSettings } from './settings.ts'
 import { Stream } from './stream.ts'
 import { RESET_BY_US, SEND_END, SEND_HEADERS } from './stream-state.ts'
@@ -49,7 +49,7 @@ const MAX_SETTING = 0xffff_ffff
 const NO_DEBUG = new Uint8Array(0)
 
 export class ClientEngine<T> {
-  readonly #session: Session<T>
+  readonly #state: EngineState<T>
   readonly #reader: FrameReader
   readonly #initialWindowSize: number
   #maxConcurrentStreams: number
@@ -58,16 +58,15 @@ export class ClientEngine<T> {
   constructor(sink: EngineSink<T>, options: EngineOptions) {
     this.#initialWindowSize = Math.min(options.initialWindowSize, MAX_WINDOW)
     this.#maxConcurrentStreams = options.maxConcurrentStreams
-    const session = new Session<T>(sink, {
+    const state = new EngineState<T>(sink, {
       initialWindowSize: this.#initialWindowSize,
       connectionWindowSize: Math.min(options.connectionWindowSize, MAX_WINDOW),
       abuse: options.abuse ?? {},
       growth: options.growth ?? {},
     })
-    const reader = new FrameReader(new Inbound<T>(session, options.maxHeaderSize), MIN_MAX_FRAME_SIZE)
-    session.halt = () => reader.stop()
-    session.writer.preface()
-    session.writer.settings([
+    const reader = new FrameReader(new FrameEffects<T>(state, options.maxHeaderSize), MIN_MAX_FRAME_SIZE)
+    state.writer.preface()
+    state.writer.settings([
       [SETTINGS_ENABLE_PUSH, 0],
       [SETTINGS_MAX_CONCURRENT_STREAMS, Math.min(options.maxConcurrentStreams, MAX_SETTING)],
       [SETTINGS_INITIAL_WINDOW_SIZE, this.#initialWindowSize],
@@ -76,17 +75,17 @@ export class ClientEngine<T> {
       // one; told a size, whichever, it asks for a table of none first.
       [SETTINGS_HEADER_TABLE_SIZE, DEFAULT_HEADER_TABLE_SIZE],
     ])
-    session.local.onSent()
-    const increment = session.receiveWindow.announce()
-    if (increment > 0) session.writer.windowUpdate(0, increment)
-    this.#session = session
+    state.local.onSent()
+    const increment = state.receiveWindow.announce()
+    if (increment > 0) state.writer.windowUpdate(0, increment)
+    this.#state = state
     this.#reader = reader
   }
 
   /** buf[start, end) from the transport, at time `now` in milliseconds of any steady clock. */
   receive(buf: Buffer, start: number, end: number, now: number): void {
-    this.#session.now = now
-    this.#session.meter.tick(now)
+    this.#state.now = now
+    this.#state.meter.tick(now)
     this.#reader.receive(buf, start, end)
   }
 
@@ -100,22 +99,22 @@ export class ClientEngine<T> {
     slot: T,
     sensitive: ReadonlySet<string> | null = null,
   ): Stream<T> {
-    const session = this.#session
+    const state = this.#state
     invariant(this.freeStreams > 0, 'no stream is free')
     invariant(fields[0] === ':method', 'request fields do not begin with :method')
     const stream = new Stream<T>(
-      session.streams.nextId,
+      state.streams.nextId,
       slot,
       fields[1]!,
       endStream,
-      session.remote.initialWindowSize,
+      state.remote.initialWindowSize,
       this.#initialWindowSize,
     )
-    const maxFrame = Math.min(session.remote.maxFrameSize, MAX_SENT_FRAME)
-    stream.head = session.writer.headers(stream.id, endStream, session.encoder, fields, sensitive, maxFrame)
+    const maxFrame = Math.min(state.remote.maxFrameSize, MAX_SENT_FRAME)
+    stream.head = state.writer.headers(stream.id, endStream, state.encoder, fields, sensitive, maxFrame)
     stream.advance(SEND_HEADERS)
     if (endStream) stream.advance(SEND_END)
-    session.streams.add(stream)
+    state.streams.add(stream)
     return stream
   }
 
@@ -128,7 +127,7 @@ export class ClientEngine<T> {
     invariant(!stream.hasAllToSend, 'send after the end of the body')
     stream.queue.push(chunk)
     stream.hasAllToSend = end
-    this.#session.scheduler.consider(stream)
+    this.#state.scheduler.consider(stream)
     if (end || stream.queue.bytes <= SEND_HIGH_WATER) return true
     stream.isHeldBack = true
     return false
@@ -140,7 +139,7 @@ export class ClientEngine<T> {
     invariant(!stream.hasAllToSend, 'trailers after the end of the body')
     stream.trailers = fields
     stream.hasAllToSend = true
-    this.#session.scheduler.consider(stream)
+    this.#state.scheduler.consider(stream)
   }
 
   /** The consumer has taken that many bytes of what `onData` delivered. */
@@ -148,19 +147,19 @@ export class ClientEngine<T> {
     // After the peer's END_STREAM nothing more can come, so there is nothing to allow.
     if (!stream.mayReceive) return
     const increment = stream.receiveWindow.release(bytes)
-    if (increment > 0) this.#session.writer.windowUpdate(stream.id, increment)
+    if (increment > 0) this.#state.writer.windowUpdate(stream.id, increment)
   }
 
   /** Gives a stream up: RST_STREAM if it is not closed yet, and no callback for it any more but `onClosed`. */
   reset(stream: Stream<T>, code: number): void {
-    const session = this.#session
+    const state = this.#state
     stream.isSettled = true
     if (stream.isClosed) return
     stream.advance(RESET_BY_US)
-    session.writer.rstStream(stream.id, code)
-    session.cancels.add(session.streams.nextId)
-    session.retire(stream)
-    session.sink.onClosed(stream, null)
+    state.writer.rstStream(stream.id, code)
+    state.cancels.add(state.streams.nextId)
+    state.remove(stream)
+    state.sink.onClosed(stream, null)
   }
 
   /**
@@ -168,25 +167,25 @@ export class ClientEngine<T> {
    * code they are reset at once.
    */
   shutdown(code: number, debug: Uint8Array = NO_DEBUG): void {
-    this.#session.shutdown(code, debug)
+    this.#state.shutdown(code, debug)
   }
 
   /** The transport is gone: every open stream is reset with this failure. Nothing can be done afterwards. */
   terminate(failure: ProtocolFailure): void {
-    this.#session.end(failure)
+    this.#state.end(failure)
   }
 
   /** Eight bytes that come back through `onPong`. */
   ping(opaque: Uint8Array): void {
     invariant(opaque.length === 8, 'PING takes eight bytes')
-    if (this.#session.isClosed) return
-    this.#session.writer.ping(false, opaque, 0)
-    this.#session.cancels.onPingSent(this.#session.streams.nextId)
+    if (this.#state.isClosed) return
+    this.#state.writer.ping(false, opaque, 0)
+    this.#state.cancels.onPingSent(this.#state.streams.nextId)
   }
 
   /** A measured round trip in milliseconds; windows grow only once there is one. */
   addRoundTrip(milliseconds: number): void {
-    this.#session.growth.addRoundTrip(milliseconds)
+    this.#state.growth.addRoundTrip(milliseconds)
   }
 
   /**
@@ -194,29 +193,29 @@ export class ClientEngine<T> {
    * transport is congested: the windows of time and memory in here rely on it.
    */
   takeOutput(): Uint8Array[] | null {
-    const session = this.#session
-    const scheduler = session.scheduler
+    const state = this.#state
+    const scheduler = state.scheduler
     scheduler.run()
-    const output = session.writer.take()
-    session.takenUpTo = session.streams.nextId - 2
+    const output = state.writer.take()
+    state.takenUpTo = state.streams.nextId - 2
     if (scheduler.closed.length > 0) {
       const closed = scheduler.closed
       scheduler.closed = []
-      for (const stream of closed) session.retire(stream)
-      for (const stream of closed) session.sink.onClosed(stream, null)
+      for (const stream of closed) state.remove(stream)
+      for (const stream of closed) state.sink.onClosed(stream, null)
     }
     if (scheduler.spoiled.length > 0) {
       const spoiled = scheduler.spoiled
       scheduler.spoiled = []
       for (const stream of spoiled) {
-        if (!stream.isClosed) session.sink.onSpoiled(stream)
+        if (!stream.isClosed) state.sink.onSpoiled(stream)
       }
     }
     if (scheduler.writable.length > 0) {
       const writable = scheduler.writable
       scheduler.writable = []
       for (const stream of writable) {
-        if (!stream.isClosed) session.sink.onWritable(stream)
+        if (!stream.isClosed) state.sink.onWritable(stream)
       }
     }
     return output
@@ -224,20 +223,20 @@ export class ClientEngine<T> {
 
   /** Whether `takeOutput` would give something. */
   get wantsOutput(): boolean {
-    return !this.#session.writer.isEmpty || this.#session.scheduler.hasReady
+    return !this.#state.writer.isEmpty || this.#state.scheduler.hasReady
   }
 
   /** Streams that may be opened right now. */
   get freeStreams(): number {
-    const session = this.#session
-    if (!session.canOpen) return 0
-    const limit = session.remote.maxConcurrentStreams ?? this.#maxConcurrentStreams
-    return Math.max(0, limit - session.streams.size - session.cancels.size)
+    const state = this.#state
+    if (!state.canOpen) return 0
+    const limit = state.remote.maxConcurrentStreams ?? this.#maxConcurrentStreams
+    return Math.max(0, limit - state.streams.size - state.cancels.size)
   }
 
   /** Streams that were reset and still count as open, because the server may not know yet. */
   get cancelledStreams(): number {
-    return this.#session.cancels.size
+    return this.#state.cancels.size
   }
 
   /** None is open, and only those are in the way. */
@@ -247,7 +246,7 @@ export class ClientEngine<T> {
 
   /** No stream is free, and a PING would tell whether those that were reset still count. */
   get wantsPing(): boolean {
-    return this.#session.cancels.wantsPing && this.canOpen && this.freeStreams === 0
+    return this.#state.cancels.wantsPing && this.canOpen && this.freeStreams === 0
   }
 
   /** Holds at once, also for streams that are open; the server's own limit still counts before it. */
@@ -256,25 +255,25 @@ export class ClientEngine<T> {
   }
 
   get openStreams(): number {
-    return this.#session.streams.size
+    return this.#state.streams.size
   }
 
   /** False for good once a GOAWAY came or went, the connection failed, or the ids are used up. */
   get canOpen(): boolean {
-    return this.#session.canOpen
+    return this.#state.canOpen
   }
 
   /** Nothing is read any more, and nothing written but what `takeOutput` still gives. */
   get isClosed(): boolean {
-    return this.#session.isClosed
+    return this.#state.isClosed
   }
 
   get remoteSettings(): RemoteSettings {
-    return this.#session.remote
+    return this.#state.remote
   }
 
   /** Whether the server has acknowledged our SETTINGS (§6.5.3); how long to wait is the owner's business. */
   get areSettingsAcknowledged(): boolean {
-    return this.#session.local.unacknowledged === 0
+    return this.#state.local.unacknowledged === 0
   }
 }

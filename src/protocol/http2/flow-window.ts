@@ -1,6 +1,6 @@
 /**
  * One flow-control window in either direction (RFC 9113 §5.2, §6.9): the arithmetic and when to announce.
- * Whether a window should grow, and how far, is decided in `window-growth.ts`.
+ * Whether a window grows, and how far, is decided in `window-growth.ts`.
  */
 import { invariant } from '../../base/invariant.ts'
 import { MAX_WINDOW } from './constants.ts'
@@ -45,8 +45,6 @@ export class ReceiveWindow {
   #size: number
   #available: number
   #owed: number
-  #measuredFrom = -1
-  #measuredBytes = 0
 
   /** `announced` is what the peer takes the window to be at first; it may differ from the size wanted. */
   constructor(size: number, announced: number) {
@@ -95,26 +93,5 @@ export class ReceiveWindow {
     this.#owed += size - this.#size
     this.#size = size
     return this.announce()
-  }
-
-  /**
-   * Counts arrivals, already received here, over spans of one round trip. True at the end of a span in which the peer sent at the
-   * pace that this window allows, while the consumer kept up: then the window is what holds the peer back.
-   */
-  limitsPeer(now: number, bytes: number, roundTrip: number): boolean {
-    if (this.#measuredFrom < 0) {
-      this.#measuredFrom = now
-      this.#measuredBytes = bytes
-      return false
-    }
-    const elapsed = now - this.#measuredFrom
-    if (elapsed < roundTrip) {
-      this.#measuredBytes += bytes
-      return false
-    }
-    const perRoundTrip = (this.#measuredBytes * roundTrip) / elapsed
-    this.#measuredFrom = now
-    this.#measuredBytes = bytes
-    return perRoundTrip * 2 >= this.#size && (this.held - bytes) * 2 <= this.#size
   }
 }

@@ -27,8 +27,10 @@ import {
 
 /** What the reader calls. Every buffer is borrowed for the length of the call. */
 export interface FrameHandler {
-  /** Each frame, before anything else about it. False stops the reader. */
-  onFrame(type: number, flags: number, streamId: number): boolean
+  /** Stops the reader for good, also in the middle of a frame. Read after each of the calls below. */
+  readonly isStopped: boolean
+  /** Each frame, before anything else about it. */
+  onFrame(type: number, flags: number, streamId: number): void
   /** `length` counts against the windows (padding included), `dataLength` bytes follow in `onDataBytes`. */
   onDataStart(streamId: number, flags: number, length: number, dataLength: number): void
   onDataBytes(buf: Buffer, start: number, end: number): void
@@ -103,7 +105,8 @@ const AT_PAD_LENGTH = 1
 const AT_DATA = 2
 const AT_SKIPPED = 3
 const AT_PAYLOAD = 4
-const STOPPED = 5
+/** Nothing more can be read. */
+const FAULTY = 5
 
 export class FrameReader {
   readonly #handler: FrameHandler
@@ -125,15 +128,9 @@ export class FrameReader {
     this.#maxFrameSize = maxFrameSize
   }
 
-  /** Reads nothing any more; also from inside a callback. */
-  stop(): void {
-    this.#at = STOPPED
-    this.#payload = NO_BYTES
-  }
-
   receive(buf: Buffer, start: number, end: number): void {
     let position = start
-    while (position < end) {
+    while (position < end && !this.#handler.isStopped) {
       switch (this.#at) {
         case AT_HEADER:
           position = this.#readHeader(buf, position, end)
@@ -190,10 +187,8 @@ export class FrameReader {
     }
     // The order of frames is judged before the limit: a server that answers in HTTP/1.1 is told apart by it, whereas
     // its bytes, taken for a length, would only look like an over-long frame.
-    if (!this.#handler.onFrame(type, flags, streamId)) {
-      this.stop()
-      return
-    }
+    this.#handler.onFrame(type, flags, streamId)
+    if (this.#handler.isStopped) return
     if (length > this.#maxFrameSize) {
       this.#fault(FRAME_SIZE_ERROR, `frame of ${length} bytes exceeds the limit of ${this.#maxFrameSize}`)
       return
@@ -233,7 +228,7 @@ export class FrameReader {
   }
 
   #endOfData(): void {
-    if (this.#at === STOPPED) return
+    if (this.#handler.isStopped) return
     if (this.#padding > 0) {
       this.#left = this.#padding
       this.#padding = 0
@@ -249,7 +244,7 @@ export class FrameReader {
     if (this.#length !== 5) {
       this.#handler.onStreamFault(this.#streamId, FRAME_SIZE_ERROR, `PRIORITY of ${this.#length} bytes`)
     }
-    if (this.#at !== STOPPED) this.#beginSkipped()
+    if (!this.#handler.isStopped) this.#beginSkipped()
   }
 
   #beginSkipped(): void {
@@ -368,7 +363,7 @@ export class FrameReader {
   }
 
   #fault(code: number, message: string): void {
-    this.stop()
+    this.#at = FAULTY
     this.#handler.onConnectionFault(code, message)
   }
 }

@@ -12,6 +12,7 @@ import {
   ENHANCE_YOUR_CALM,
   PROTOCOL_ERROR,
 } from './constants.ts'
+import type { EngineState } from './engine-state.ts'
 import { MAX_HEADER_FIELDS, MAX_INTERIM_RESPONSES } from './limits.ts'
 import {
   BAD_LENGTH,
@@ -36,7 +37,6 @@ import {
   TRAILERS,
   TUNNEL_HEAD,
 } from './response-phase.ts'
-import type { Session } from './session.ts'
 import type { Stream } from './stream.ts'
 import { RECV_END, RECV_HEADERS } from './stream-state.ts'
 
@@ -80,14 +80,14 @@ interface LastHead {
 }
 
 export class ResponseReader<T> {
-  readonly #session: Session<T>
+  readonly #state: EngineState<T>
   readonly #decoder: HpackDecoder
   readonly #maxHeaderSize: number
   readonly #lastBytes = new LastBytes()
   #last: LastHead | null = null
 
-  constructor(session: Session<T>, maxHeaderSize: number) {
-    this.#session = session
+  constructor(state: EngineState<T>, maxHeaderSize: number) {
+    this.#state = state
     this.#maxHeaderSize = maxHeaderSize
     this.#decoder = new HpackDecoder({
       maxTableSize: DEFAULT_HEADER_TABLE_SIZE,
@@ -101,7 +101,7 @@ export class ResponseReader<T> {
     const decoder = this.#decoder
     const last = this.#reuse(streamId, buf, start, end)
     if (last !== null) {
-      const stream = this.#session.admit(streamId, RECV_HEADERS)
+      const stream = this.#state.admit(streamId, RECV_HEADERS)
       if (stream !== null) this.#onHead(stream, last, endStream)
       return
     }
@@ -109,10 +109,10 @@ export class ResponseReader<T> {
     const fields: string[] = []
     const result = decoder.decode(buf, start, end, fields)
     if (result === HPACK_COMPRESSION_ERROR) {
-      this.#session.fail(COMPRESSION_ERROR, `header block: ${decoder.message}`)
+      this.#state.fail(COMPRESSION_ERROR, `header block: ${decoder.message}`)
       return
     }
-    const stream = this.#session.admit(streamId, RECV_HEADERS)
+    const stream = this.#state.admit(streamId, RECV_HEADERS)
     if (stream === null) return
     if (result === HPACK_LIST_TOO_LARGE) {
       this.#tooLarge(stream, decoder.message)
@@ -130,7 +130,7 @@ export class ResponseReader<T> {
     const last = this.#last
     if (last === null || last.revision !== this.#decoder.revision) return null
     if (this.#lastBytes.length !== end - start || !this.#lastBytes.matches(buf, start)) return null
-    if (this.#session.streams.get(streamId)?.phase !== AWAITING_HEAD) return null
+    if (this.#state.streams.get(streamId)?.phase !== AWAITING_HEAD) return null
     last.head.fields.prepareForReuse()
     return last.head
   }
@@ -161,7 +161,7 @@ export class ResponseReader<T> {
   }
 
   #onHead(stream: Stream<T>, head: Head, endStream: boolean): void {
-    const session = this.#session
+    const state = this.#state
     const { status, fields } = head
     if (head.fault !== null) {
       this.#malformed(stream, head.fault)
@@ -175,11 +175,11 @@ export class ResponseReader<T> {
       }
       if (++stream.interimHeads > MAX_INTERIM_RESPONSES) {
         const message = `more than ${MAX_INTERIM_RESPONSES} interim responses`
-        session.failStream(stream, ENHANCE_YOUR_CALM, message, ENHANCE_YOUR_CALM)
+        state.failStream(stream, ENHANCE_YOUR_CALM, message, ENHANCE_YOUR_CALM)
         return
       }
       this.#advance(stream, INTERIM_HEAD)
-      session.sink.onInformational(stream, status, fields)
+      state.sink.onInformational(stream, status, fields)
       return
     }
     const isTunnel = stream.method === 'CONNECT' && status < 300
@@ -192,12 +192,12 @@ export class ResponseReader<T> {
     this.#advance(stream, isTunnel ? TUNNEL_HEAD : FINAL_HEAD)
     stream.expectedLength = !isTunnel && hasNoContent(stream.method, status) ? 0 : length
     if (!endStream) {
-      session.sink.onHead(stream, status, fields, false)
+      state.sink.onHead(stream, status, fields, false)
       return
     }
     if (!this.#isComplete(stream)) return
     const isClosed = this.#end(stream, END)
-    session.sink.onHead(stream, status, fields, true)
+    state.sink.onHead(stream, status, fields, true)
     this.#notifyEnd(stream, null, isClosed)
   }
 
@@ -241,16 +241,16 @@ export class ResponseReader<T> {
     this.#advance(stream, input)
     stream.advance(RECV_END)
     if (!stream.isClosed) return false
-    this.#session.retire(stream)
+    this.#state.remove(stream)
     return true
   }
 
   #notifyEnd(stream: Stream<T>, trailers: HeaderBlock | null, isClosed: boolean): void {
     if (!stream.isSettled) {
       stream.isSettled = true
-      this.#session.sink.onEnd(stream, trailers)
+      this.#state.sink.onEnd(stream, trailers)
     }
-    if (isClosed) this.#session.sink.onClosed(stream, null)
+    if (isClosed) this.#state.sink.onClosed(stream, null)
   }
 
   #advance(stream: Stream<T>, input: ResponseInput): void {
@@ -259,14 +259,14 @@ export class ResponseReader<T> {
   }
 
   #malformed(stream: Stream<T>, message: string): void {
-    this.#session.failStream(stream, PROTOCOL_ERROR, message, PROTOCOL_ERROR)
+    this.#state.failStream(stream, PROTOCOL_ERROR, message, PROTOCOL_ERROR)
   }
 
   #wrongLength(stream: Stream<T>, message: string): void {
-    this.#session.failStream(stream, PROTOCOL_ERROR, message, LENGTH_MISMATCH)
+    this.#state.failStream(stream, PROTOCOL_ERROR, message, LENGTH_MISMATCH)
   }
 
   #tooLarge(stream: Stream<T>, message: string): void {
-    this.#session.failStream(stream, CANCEL, message, HEADERS_TOO_LARGE)
+    this.#state.failStream(stream, CANCEL, message, HEADERS_TOO_LARGE)
   }
 }

@@ -1,18 +1,18 @@
 /**
  * Whose turn it is to send (RFC 9113 §5.2): streams take turns frame by frame, as far as their windows and
  * the connection's allow. Owns the connection's send window and the two lists of waiting streams. Control
- * frames are in the writer already when this runs, so they go first. Calls nobody back: what became of the
- * streams is collected in `writable`, `spoiled` and `closed`.
+ * frames are in the writer already when this runs, so they go first. It has no callbacks: the results are collected in
+ * `writable`, `spoiled` and `closed`.
  */
 import type { HpackEncoder } from '../hpack/encoder.ts'
 import type { AbuseMeter } from './abuse-meter.ts'
 import { DEFAULT_WINDOW } from './constants.ts'
 import { SendWindow } from './flow-window.ts'
 import type { FrameWriter } from './frame-writer.ts'
+import { IntrusiveList } from './intrusive-list.ts'
 import { MAX_DATA_PER_TAKE, MAX_SENT_FRAME, SEND_HIGH_WATER, USEFUL_DATA_BYTES } from './limits.ts'
 import type { RemoteSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
-import { StreamList } from './stream-list.ts'
 import { SEND_END, SEND_HEADERS } from './stream-state.ts'
 
 export class SendScheduler<T> {
@@ -21,12 +21,12 @@ export class SendScheduler<T> {
   readonly #remote: RemoteSettings
   readonly #meter: AbuseMeter
   readonly window: SendWindow = new SendWindow(DEFAULT_WINDOW)
-  readonly #ready = new StreamList<T>()
+  readonly #ready = new IntrusiveList<Stream<T>>()
   /** Streams that could send if the connection's window were open. */
-  readonly #waiting = new StreamList<T>()
+  readonly #waiting = new IntrusiveList<Stream<T>>()
   /** Streams that were held back and may be given more. */
   writable: Stream<T>[] = []
-  /** Streams that have nothing to send any more in place of what they were given: its memory is gone. */
+  /** Streams whose queued bytes are lost: a caller has transferred their memory. */
   spoiled: Stream<T>[] = []
   /** Streams whose END_STREAM was the last thing they waited for. */
   closed: Stream<T>[] = []
@@ -44,13 +44,13 @@ export class SendScheduler<T> {
 
   /** Something about the stream has changed: more to send, or a wider window. */
   consider(stream: Stream<T>): void {
-    if (stream.scheduledIn !== null || !canSend(stream)) return
+    if (stream.listedIn !== null || !canSend(stream)) return
     this.#ready.push(stream)
   }
 
   /** The stream is gone. */
   forget(stream: Stream<T>): void {
-    stream.scheduledIn?.remove(stream)
+    stream.listedIn?.remove(stream)
   }
 
   /** The connection's window has widened. */

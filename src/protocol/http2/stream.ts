@@ -1,13 +1,15 @@
 /**
- * One stream: its state, its two windows, what it has to send, and what it expects to receive. The members
- * marked internal belong to the files of this folder; the owner reads `id`, `slot`, `isClosed` and
- * `queuedBytes`. Decides nothing.
+ * One stream: its state, its two windows, the body it has to send, and the response it expects. The members
+ * marked internal belong to the files of this folder; the owner reads `id`, `slot` and `isClosed`. Decides nothing.
+ *
+ * It has many fields on purpose: each request has a stream, and parts in separate objects would cost it an
+ * allocation each.
  */
-import { ReceiveWindow, SendWindow } from './flow-window.ts'
+import { SendWindow } from './flow-window.ts'
+import type { IntrusiveList, Listed } from './intrusive-list.ts'
 import { NO_LENGTH } from './message.ts'
 import { AWAITING_HEAD, type ResponsePhase } from './response-phase.ts'
 import { SendQueue } from './send-queue.ts'
-import type { StreamList } from './stream-list.ts'
 import {
   HALF_CLOSED_LOCAL,
   HALF_CLOSED_REMOTE,
@@ -20,8 +22,9 @@ import {
   type StreamOutcome,
   type StreamState,
 } from './stream-state.ts'
+import { GrowingWindow } from './window-growth.ts'
 
-export class Stream<T> {
+export class Stream<T> implements Listed<Stream<T>> {
   readonly id: number
   /** Whatever the caller of `open` keeps for this stream. */
   readonly slot: T
@@ -31,31 +34,31 @@ export class Stream<T> {
   /** @internal */
   phase: ResponsePhase = AWAITING_HEAD
   /**
-   * @internal The caller has heard the end of this stream (`onEnd`, `onReset`) or wants to hear no more
-   * (`reset`). No state: it can come before the stream is closed (upload goes on after the response) or
-   * after (callbacks of the frame that closed it are still under way).
+   * @internal The end of this stream was reported (`onEnd`, `onReset`), or the caller gave it up (`reset`). Not a
+   * state: it can come before the stream is closed (the upload goes on after the response) or after (callbacks of
+   * the frame that closed it are still under way).
    */
   isSettled = false
   /** @internal */
   readonly sendWindow: SendWindow
   /** @internal */
-  readonly receiveWindow: ReceiveWindow
+  readonly receiveWindow: GrowingWindow
   /** @internal */
   readonly queue: SendQueue
   /** @internal The caller has given its last byte; END_STREAM follows the queue. */
   hasAllToSend: boolean
-  /** @internal Sent behind the queue instead of an empty end. */
+  /** @internal Sent after the queue instead of an empty DATA frame with END_STREAM. */
   trailers: readonly string[] | null = null
-  /** @internal By which the writer knows its HEADERS. */
+  /** @internal Identifies its HEADERS to the writer. */
   head = 0
-  /** @internal The caller was told to wait for `onWritable`. */
+  /** @internal `send` returned false, so `onWritable` is owed. */
   isHeldBack = false
-  /** @internal The scheduler's list that the stream is in, and its neighbours there. */
-  scheduledIn: StreamList<T> | null = null
+  /** @internal One of the scheduler's lists. */
+  listedIn: IntrusiveList<Stream<T>> | null = null
   /** @internal */
-  nextScheduled: Stream<T> | null = null
+  nextListed: Stream<T> | null = null
   /** @internal */
-  previousScheduled: Stream<T> | null = null
+  previousListed: Stream<T> | null = null
   /** @internal Content bytes that the head announced, or NO_LENGTH. */
   expectedLength: number = NO_LENGTH
   /** @internal */
@@ -75,7 +78,7 @@ export class Stream<T> {
     this.slot = slot
     this.method = method
     this.sendWindow = new SendWindow(initialSendWindow)
-    this.receiveWindow = new ReceiveWindow(initialReceiveWindow, initialReceiveWindow)
+    this.receiveWindow = new GrowingWindow(initialReceiveWindow, initialReceiveWindow)
     this.queue = endStream ? SendQueue.NONE : new SendQueue()
     this.hasAllToSend = endStream
   }
@@ -105,10 +108,5 @@ export class Stream<T> {
   /** The peer has neither ended nor reset it. */
   get mayReceive(): boolean {
     return this.#state === OPEN || this.#state === HALF_CLOSED_LOCAL
-  }
-
-  /** Body bytes accepted by `send` that have not been framed. */
-  get queuedBytes(): number {
-    return this.queue.bytes
   }
 }

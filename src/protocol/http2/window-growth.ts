@@ -5,7 +5,7 @@
  * what its stream has, and nothing of the connection's.
  */
 
-import type { ReceiveWindow } from './flow-window.ts'
+import { ReceiveWindow } from './flow-window.ts'
 import { MAX_CONNECTION_WINDOW, MAX_STREAM_WINDOW, MAX_TOTAL_GROWTH } from './limits.ts'
 
 export interface GrowthOptions {
@@ -15,6 +15,34 @@ export interface GrowthOptions {
   readonly maxConnectionWindow?: number
   /** What the streams of a connection may have grown by, taken together (default 64 MiB). */
   readonly maxTotalGrowth?: number
+}
+
+/** A receive window that measures whether it holds the peer back. */
+export class GrowingWindow extends ReceiveWindow {
+  /** Start of the present span and the bytes that came in it; -1 before the first. */
+  #measuredFrom = -1
+  #measuredBytes = 0
+
+  /**
+   * Counts arrivals, after `receive`, over spans of one round trip. True at the end of a span in which the peer sent
+   * at the pace that this window allows, while the consumer kept up: then the window holds the peer back.
+   */
+  limitsPeer(now: number, bytes: number, roundTrip: number): boolean {
+    if (this.#measuredFrom < 0) {
+      this.#measuredFrom = now
+      this.#measuredBytes = bytes
+      return false
+    }
+    const elapsed = now - this.#measuredFrom
+    if (elapsed < roundTrip) {
+      this.#measuredBytes += bytes
+      return false
+    }
+    const perRoundTrip = (this.#measuredBytes * roundTrip) / elapsed
+    this.#measuredFrom = now
+    this.#measuredBytes = bytes
+    return perRoundTrip * 2 >= this.size && (this.held - bytes) * 2 <= this.size
+  }
 }
 
 export class WindowGrowth {
@@ -40,7 +68,7 @@ export class WindowGrowth {
   }
 
   /** Returns the increment to announce for a stream, 0 if its window stays as it is. */
-  onStreamData(window: ReceiveWindow, now: number, bytes: number): number {
+  onStreamData(window: GrowingWindow, now: number, bytes: number): number {
     if (this.#roundTrip === 0 || !window.limitsPeer(now, bytes, this.#roundTrip)) return 0
     const size = window.size
     const room = Math.min(this.#maxStreamWindow - size, this.#maxTotalGrowth - this.#grown)
@@ -51,14 +79,14 @@ export class WindowGrowth {
   }
 
   /** The same for the connection. */
-  onConnectionData(window: ReceiveWindow, now: number, bytes: number): number {
+  onConnectionData(window: GrowingWindow, now: number, bytes: number): number {
     if (this.#roundTrip === 0 || !window.limitsPeer(now, bytes, this.#roundTrip)) return 0
     const growth = Math.min(window.size, this.#maxConnectionWindow - window.size)
     return growth <= 0 ? 0 : window.grow(window.size + growth)
   }
 
   /** The stream is gone; what it had grown by is free for others. */
-  onStreamClosed(window: ReceiveWindow): void {
+  onStreamClosed(window: GrowingWindow): void {
     this.#grown -= window.size - this.#initialStreamWindow
   }
 }

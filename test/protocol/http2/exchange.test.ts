@@ -259,7 +259,7 @@ test('what is called on a closed stream does nothing', () => {
   peer.engine.send(stream, Buffer.from('never sent'), false)
   peer.engine.reset(stream, CANCEL)
   peer.wantReset(1, CANCEL)
-  assert.equal(stream.queuedBytes, 0)
+  assert.equal(stream.queue.bytes, 0)
   assert.equal(peer.engine.send(stream, Buffer.from('x'), true), false)
   peer.engine.sendTrailers(stream, ['a', 'b'])
   peer.engine.release(stream, 100)
@@ -320,7 +320,7 @@ test('RST_STREAM(NO_ERROR) after a complete response stops the upload, nothing e
   peer.sendData(1, 'too much', true)
   peer.sendReset(1, NO_ERROR)
   assert.deepEqual(peer.heard, ['head 1 413', 'data 1 too much', 'end 1', 'closed 1'])
-  assert.equal(stream.queuedBytes, 0)
+  assert.equal(stream.queue.bytes, 0)
   peer.wantNothing()
 })
 

@@ -15,7 +15,7 @@ describe('sending', () => {
     peer.engine.send(stream, Buffer.from('abcdefgh'), true)
     assert.deepEqual(peer.wantData(1), { text: 'abcd', endStream: false })
     peer.wantNothing()
-    assert.equal(stream.queuedBytes, 4)
+    assert.equal(stream.queue.bytes, 4)
     peer.sendWindowUpdate(1, 1)
     assert.deepEqual(peer.wantData(1), { text: 'e', endStream: false })
     peer.sendWindowUpdate(1, 1000)
@@ -36,7 +36,7 @@ describe('sending', () => {
     sent = 0
     for (const frame of peer.frames()) sent += frame.payload.length
     assert.equal(sent, 5, 'the rest of the two bodies')
-    assert.equal(one.queuedBytes + two.queuedBytes, 0)
+    assert.equal(one.queue.bytes + two.queue.bytes, 0)
   })
 
   test('bytes whose memory is given away while they wait: the stream is told of, and nothing of them goes out', () => {
@@ -63,7 +63,7 @@ describe('sending', () => {
     const three = peer.request(POST, false)
     peer.engine.send(one, Buffer.alloc(65_536), false)
     peer.frames()
-    assert.equal(one.queuedBytes, 1)
+    assert.equal(one.queue.bytes, 1)
     peer.engine.send(two, new Uint8Array(0), true)
     peer.engine.sendTrailers(three, ['a', 'b'])
     assert.deepEqual(peer.wantData(3), { text: '', endStream: true })
@@ -181,7 +181,7 @@ describe('sending', () => {
     for (const stream of streams) peer.engine.send(stream, Buffer.from(`${stream.id}`), true)
     peer.wantNothing()
     peer.engine.reset(streams[1]!, CANCEL)
-    assert.equal(streams[1]!.scheduledIn, null, 'a peer that opens no window must not make us keep it')
+    assert.equal(streams[1]!.listedIn, null, 'a peer that opens no window must not make us keep it')
     peer.wantReset(3, CANCEL)
     peer.sendWindowUpdate(0, 100)
     peer.sendWindowUpdate(1, 100)

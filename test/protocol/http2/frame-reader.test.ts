@@ -79,15 +79,17 @@ describe('frames', () => {
 
 test('a handler that refuses a frame stops the reader', () => {
   const log = new FrameLog()
-  log.accepts = false
+  log.refuses = true
   new FrameReader(log, 16_384).receive(CONVERSATION, 0, CONVERSATION.length)
   assert.deepEqual(log.lines, [])
 })
 
-test('a stopped reader reads nothing, also from inside a callback', () => {
+test('a handler that stops within a callback gets no more, in this read or the next', () => {
   const log = new FrameLog()
   const reader = new FrameReader(log, 16_384)
-  log.react = () => reader.stop()
+  log.react = () => {
+    log.isStopped = true
+  }
   reader.receive(CONVERSATION, 0, CONVERSATION.length)
   assert.deepEqual(log.lines, EXPECTED.slice(0, 1))
   reader.receive(CONVERSATION, 0, CONVERSATION.length)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { InternalError } from '../../../src/base/invariant.ts'
+import { IntrusiveList } from '../../../src/protocol/http2/intrusive-list.ts'
 import { Stream } from '../../../src/protocol/http2/stream.ts'
-import { StreamList } from '../../../src/protocol/http2/stream-list.ts'
 import { StreamSet } from '../../../src/protocol/http2/stream-set.ts'
 import {
   CLOSED_RESET_BY_US,
@@ -87,9 +87,9 @@ describe('StreamSet: the memory of closed streams', () => {
   })
 })
 
-describe('StreamList', () => {
+describe('IntrusiveList', () => {
   test('first in, first out', () => {
-    const list = new StreamList<null>()
+    const list = new IntrusiveList<Stream<null>>()
     const streams = [1, 3, 5].map(stream)
     for (const item of streams) list.push(item)
     assert.equal(list.isEmpty, false)
@@ -99,7 +99,7 @@ describe('StreamList', () => {
 
   test('removes from any place', () => {
     for (const gone of [0, 1, 2]) {
-      const list = new StreamList<null>()
+      const list = new IntrusiveList<Stream<null>>()
       const streams = [1, 3, 5].map(stream)
       for (const item of streams) list.push(item)
       list.remove(streams[gone]!)

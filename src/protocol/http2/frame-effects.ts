@@ -1,5 +1,5 @@
 /**
- * What each frame of the peer leads to (RFC 9113 §6). Owns only what lasts from one frame to the next: the
+ * The effects of each frame of the peer (RFC 9113 §6). Owns only what lasts from one frame to the next: the
  * order of frames, the unfinished header block, and the DATA frame under way.
  */
 import {
@@ -19,18 +19,18 @@ import {
   PROTOCOL_ERROR,
   REFUSED_STREAM,
 } from './constants.ts'
+import type { EngineState } from './engine-state.ts'
 import { FrameOrder } from './frame-order.ts'
 import type { FrameHandler } from './frame-reader.ts'
 import { HeaderAssembler } from './header-assembler.ts'
 import { MAX_DEBUG_DATA } from './limits.ts'
 import { headerListSize, ResponseReader } from './response-reader.ts'
-import type { Session } from './session.ts'
 import type { SettingsEffects } from './settings.ts'
 import type { Stream } from './stream.ts'
 import { RECV_DATA, RECV_RST, RECV_WINDOW_UPDATE } from './stream-state.ts'
 
-export class Inbound<T> implements FrameHandler, SettingsEffects {
-  readonly #session: Session<T>
+export class FrameEffects<T> implements FrameHandler, SettingsEffects {
+  readonly #state: EngineState<T>
   readonly #responses: ResponseReader<T>
   readonly #assembler: HeaderAssembler
   readonly #order = new FrameOrder()
@@ -39,40 +39,42 @@ export class Inbound<T> implements FrameHandler, SettingsEffects {
   #dataLength = 0
   #dataEndsStream = false
 
-  constructor(session: Session<T>, maxHeaderSize: number) {
-    this.#session = session
-    this.#responses = new ResponseReader<T>(session, maxHeaderSize)
+  constructor(state: EngineState<T>, maxHeaderSize: number) {
+    this.#state = state
+    this.#responses = new ResponseReader<T>(state, maxHeaderSize)
     this.#assembler = new HeaderAssembler(headerListSize(maxHeaderSize))
   }
 
-  onFrame(type: number, flags: number, streamId: number): boolean {
+  get isStopped(): boolean {
+    return this.#state.isClosed
+  }
+
+  onFrame(type: number, flags: number, streamId: number): void {
     const problem = this.#order.check(type, flags, streamId)
-    if (problem === null) return true
-    this.#session.fail(PROTOCOL_ERROR, problem)
-    return false
+    if (problem !== null) this.#state.fail(PROTOCOL_ERROR, problem)
   }
 
   onDataStart(streamId: number, flags: number, length: number, dataLength: number): void {
-    const session = this.#session
+    const state = this.#state
     this.#dataStream = null
     this.#dataLength = length
     this.#dataEndsStream = (flags & FLAG_END_STREAM) !== 0
-    if (!session.receiveWindow.receive(length)) {
-      session.fail(FLOW_CONTROL_ERROR, 'DATA beyond the connection window')
+    if (!state.receiveWindow.receive(length)) {
+      state.fail(FLOW_CONTROL_ERROR, 'DATA beyond the connection window')
       return
     }
-    if (dataLength === 0 && !this.#dataEndsStream && !session.spend(EMPTY_FRAMES)) return
-    const stream = session.admit(streamId, RECV_DATA)
+    if (dataLength === 0 && !this.#dataEndsStream && !state.spend(EMPTY_FRAMES)) return
+    const stream = state.admit(streamId, RECV_DATA)
     if (stream === null) return
     const window = stream.receiveWindow
     if (!window.receive(length)) {
-      session.failStream(stream, FLOW_CONTROL_ERROR, 'DATA beyond the stream window', FLOW_CONTROL_ERROR)
+      state.failStream(stream, FLOW_CONTROL_ERROR, 'DATA beyond the stream window', FLOW_CONTROL_ERROR)
       return
     }
     if (!this.#responses.admitContent(stream, dataLength)) return
     this.#dataStream = stream
-    this.#announce(stream.id, session.growth.onStreamData(window, session.now, length))
-    // The consumer never sees padding, so nobody else would give it back.
+    this.#announce(stream.id, state.growth.onStreamData(window, state.now, length))
+    // The consumer never sees padding, so it is released here.
     if (length > dataLength) this.#announce(stream.id, window.release(length - dataLength))
   }
 
@@ -81,18 +83,18 @@ export class Inbound<T> implements FrameHandler, SettingsEffects {
     if (stream === null) return
     // Reset by its owner while the frame was arriving.
     if (stream.isClosed) this.#dataStream = null
-    else this.#session.sink.onData(stream, buf, start, end)
+    else this.#state.sink.onData(stream, buf, start, end)
   }
 
   onDataEnd(): void {
-    const session = this.#session
+    const state = this.#state
     const stream = this.#dataStream
     this.#dataStream = null
     // The connection's window is given back as bytes arrive, not as they are consumed: a consumer that stops
     // reading holds back its own stream and no other. What it can make us keep is its stream's window.
     const length = this.#dataLength
-    this.#announce(0, session.growth.onConnectionData(session.receiveWindow, session.now, length))
-    this.#announce(0, session.receiveWindow.release(length))
+    this.#announce(0, state.growth.onConnectionData(state.receiveWindow, state.now, length))
+    this.#announce(0, state.receiveWindow.release(length))
     if (this.#dataEndsStream && stream !== null && !stream.isClosed) this.#responses.onEnd(stream)
   }
 
@@ -102,16 +104,16 @@ export class Inbound<T> implements FrameHandler, SettingsEffects {
       this.#responses.onBlock(streamId, endStream, buf, start, end)
       return
     }
-    if (start === end && !this.#session.spend(EMPTY_FRAMES)) return
+    if (start === end && !this.#state.spend(EMPTY_FRAMES)) return
     this.#assembler.begin(endStream, buf, start, end)
   }
 
   onContinuation(streamId: number, flags: number, buf: Buffer, start: number, end: number): void {
     const isLast = (flags & FLAG_END_HEADERS) !== 0
-    if (start === end && !isLast && !this.#session.spend(EMPTY_FRAMES)) return
+    if (start === end && !isLast && !this.#state.spend(EMPTY_FRAMES)) return
     const problem = this.#assembler.add(buf, start, end)
     if (problem !== null) {
-      this.#session.fail(ENHANCE_YOUR_CALM, problem)
+      this.#state.fail(ENHANCE_YOUR_CALM, problem)
       return
     }
     if (!isLast) return
@@ -120,101 +122,101 @@ export class Inbound<T> implements FrameHandler, SettingsEffects {
   }
 
   onRstStream(streamId: number, code: number): void {
-    const session = this.#session
-    const stream = session.admit(streamId, RECV_RST)
+    const state = this.#state
+    const stream = state.admit(streamId, RECV_RST)
     if (stream === null) return
-    session.retire(stream)
+    state.remove(stream)
     const message = `stream reset by the server with ${errorCodeName(code)}`
-    session.settle(stream, { scope: 'stream', blame: 'peer', code, message }, code === REFUSED_STREAM)
-    session.spend(PEER_RESETS)
+    state.reportReset(stream, { scope: 'stream', blame: 'peer', code, message }, code === REFUSED_STREAM)
+    state.spend(PEER_RESETS)
   }
 
   onSettings(buf: Buffer, start: number, end: number): void {
-    const session = this.#session
-    if (!session.spend(SETTINGS_FRAMES)) return
-    const fault = session.remote.apply(buf, start, end, this)
+    const state = this.#state
+    if (!state.spend(SETTINGS_FRAMES)) return
+    const fault = state.remote.apply(buf, start, end, this)
     if (fault !== null) {
-      session.fail(fault.wireCode, fault.message, fault.code)
+      state.fail(fault.wireCode, fault.message, fault.code)
       return
     }
-    session.writer.settingsAck()
-    session.checkControlQueue()
-    if (!session.isClosed) session.sink.onSettings(session.remote)
+    state.writer.settingsAck()
+    state.checkControlQueue()
+    if (!state.isClosed) state.sink.onSettings(state.remote)
   }
 
   onSettingsAck(): void {
-    if (!this.#session.local.onAck())
-      this.#session.fail(PROTOCOL_ERROR, 'SETTINGS acknowledged that were not sent')
+    if (!this.#state.local.onAck())
+      this.#state.fail(PROTOCOL_ERROR, 'SETTINGS acknowledged that were not sent')
   }
 
   onPushPromise(): void {
-    this.#session.fail(PROTOCOL_ERROR, 'PUSH_PROMISE although push is disabled')
+    this.#state.fail(PROTOCOL_ERROR, 'PUSH_PROMISE although push is disabled')
   }
 
   onPing(ack: boolean, buf: Buffer, start: number): void {
-    const session = this.#session
-    if (!session.spend(PINGS)) return
+    const state = this.#state
+    if (!state.spend(PINGS)) return
     if (ack) {
-      session.cancels.onPingAnswered(session.streams.nextId)
-      session.sink.onPong(Uint8Array.prototype.slice.call(buf, start, start + 8))
+      state.cancels.onPingAnswered(state.streams.nextId)
+      state.sink.onPong(Uint8Array.prototype.slice.call(buf, start, start + 8))
       return
     }
-    session.writer.ping(true, buf, start)
-    session.checkControlQueue()
+    state.writer.ping(true, buf, start)
+    state.checkControlQueue()
   }
 
   onGoaway(lastStreamId: number, code: number, buf: Buffer, start: number, end: number): void {
-    if (!this.#session.spend(SETTINGS_FRAMES)) return
+    if (!this.#state.spend(SETTINGS_FRAMES)) return
     const debug = Uint8Array.prototype.slice.call(buf, start, Math.min(end, start + MAX_DEBUG_DATA))
-    this.#session.onGoaway(lastStreamId, code, debug)
+    this.#state.onGoaway(lastStreamId, code, debug)
   }
 
   onWindowUpdate(streamId: number, increment: number): void {
-    const session = this.#session
-    if (!session.spend(IDLE_WINDOW_UPDATES)) return
+    const state = this.#state
+    if (!state.spend(IDLE_WINDOW_UPDATES)) return
     if (streamId === 0) {
-      if (!session.scheduler.window.add(increment)) {
-        session.fail(FLOW_CONTROL_ERROR, 'connection window above 2^31-1')
+      if (!state.scheduler.window.add(increment)) {
+        state.fail(FLOW_CONTROL_ERROR, 'connection window above 2^31-1')
         return
       }
-      session.scheduler.onConnectionWindow()
+      state.scheduler.onConnectionWindow()
       return
     }
-    const stream = session.admit(streamId, RECV_WINDOW_UPDATE)
+    const stream = state.admit(streamId, RECV_WINDOW_UPDATE)
     if (stream === null) return
     if (stream.sendWindow.add(increment)) {
-      session.scheduler.consider(stream)
+      state.scheduler.consider(stream)
       return
     }
-    session.failStream(stream, FLOW_CONTROL_ERROR, 'stream window above 2^31-1', FLOW_CONTROL_ERROR)
+    state.failStream(stream, FLOW_CONTROL_ERROR, 'stream window above 2^31-1', FLOW_CONTROL_ERROR)
   }
 
   onIgnored(): void {
-    this.#session.spend(IGNORED_FRAMES)
+    this.#state.spend(IGNORED_FRAMES)
   }
 
   onStreamFault(streamId: number, code: number, message: string): void {
-    const session = this.#session
+    const state = this.#state
     // On an idle stream there is nothing to reset: RST_STREAM would itself be an error (§6.4).
-    if (session.streams.isIdle(streamId)) {
-      session.fail(code, message)
+    if (state.streams.isIdle(streamId)) {
+      state.fail(code, message)
       return
     }
-    session.failById(streamId, code, message)
+    state.failById(streamId, code, message)
   }
 
   onConnectionFault(code: number, message: string): void {
-    this.#session.fail(code, message)
+    this.#state.fail(code, message)
   }
 
   setHeaderTableSize(size: number): void {
-    this.#session.encoder.setMaxTableSize(size)
+    this.#state.encoder.setMaxTableSize(size)
   }
 
   shiftSendWindows(delta: number): boolean {
-    const scheduler = this.#session.scheduler
+    const scheduler = this.#state.scheduler
     let withinBounds = true
-    this.#session.streams.forEach((stream) => {
+    this.#state.streams.forEach((stream) => {
       if (stream.sendWindow.add(delta)) scheduler.consider(stream)
       else withinBounds = false
     })
@@ -222,6 +224,6 @@ export class Inbound<T> implements FrameHandler, SettingsEffects {
   }
 
   #announce(streamId: number, increment: number): void {
-    if (increment > 0) this.#session.writer.windowUpdate(streamId, increment)
+    if (increment > 0) this.#state.writer.windowUpdate(streamId, increment)
   }
 }

@@ -1,7 +1,6 @@
 /**
- * What all parts of the engine share, and how streams and the connection come to their end (RFC 9113 §5.4,
- * §6.8). Everything that closes a stream goes through this file: state first, then the frame, then the set,
- * callbacks last.
+ * The parts of the engine that all others use, and how streams and the connection end (RFC 9113 §5.4, §6.8): the
+ * stream's state first, then the frame, then the set, callbacks last.
  */
 import type { ProtocolFailure } from '../failure.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
@@ -17,7 +16,6 @@ import {
   STREAM_CLOSED,
 } from './constants.ts'
 import type { EngineSink } from './engine-sink.ts'
-import { ReceiveWindow } from './flow-window.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { MAX_CONTROL_BYTES_QUEUED } from './limits.ts'
 import { AWAITING_HEAD } from './response-phase.ts'
@@ -34,19 +32,25 @@ import {
   STREAM_FAULT_CLOSED,
   type StreamInput,
 } from './stream-state.ts'
-import { type GrowthOptions, WindowGrowth } from './window-growth.ts'
+import { GrowingWindow, type GrowthOptions, WindowGrowth } from './window-growth.ts'
 
-export interface SessionOptions {
+export interface EngineStateOptions {
   readonly initialWindowSize: number
   readonly connectionWindowSize: number
   readonly abuse: AbuseLimits
   readonly growth: GrowthOptions
 }
 
-/** Odd ids are a client's, and there is none before the first. */
+const OPEN = 0
+/** A GOAWAY came or went: no new streams, those that are open may finish. */
+const DRAINING = 1
+const CLOSED = 2
+type Life = typeof OPEN | typeof DRAINING | typeof CLOSED
+
+/** Below the first id of a client. */
 const NOTHING_TAKEN = 0
 
-export class Session<T> {
+export class EngineState<T> {
   readonly sink: EngineSink<T>
   readonly meter: AbuseMeter
   readonly writer: FrameWriter = new FrameWriter()
@@ -57,33 +61,29 @@ export class Session<T> {
   readonly cancels: CancelLedger = new CancelLedger()
   readonly scheduler: SendScheduler<T>
   readonly growth: WindowGrowth
-  readonly receiveWindow: ReceiveWindow
-  /** The time of the present read, as the owner told it. */
+  readonly receiveWindow: GrowingWindow
+  /** The time of the present read, from the owner. */
   now = 0
   /** The highest stream id whose HEADERS have been handed to the transport. */
   takenUpTo: number = NOTHING_TAKEN
-  /** Stops the frame reader, also in the middle of a frame. */
-  halt: () => void = noop
-  #isClosed = false
-  /** A GOAWAY came or went: no new streams, those that run may finish. */
-  #isDraining = false
+  #life: Life = OPEN
   #lastStreamId = MAX_STREAM_ID
 
-  constructor(sink: EngineSink<T>, options: SessionOptions) {
+  constructor(sink: EngineSink<T>, options: EngineStateOptions) {
     this.sink = sink
     this.meter = new AbuseMeter(options.abuse)
     this.scheduler = new SendScheduler<T>(this.writer, this.encoder, this.remote, this.meter)
     this.growth = new WindowGrowth(options.initialWindowSize, options.growth)
-    this.receiveWindow = new ReceiveWindow(options.connectionWindowSize, DEFAULT_WINDOW)
+    this.receiveWindow = new GrowingWindow(options.connectionWindowSize, DEFAULT_WINDOW)
   }
 
-  /** Nothing is read or written any more, except what is queued. */
+  /** Nothing more is read, and only queued output is written. */
   get isClosed(): boolean {
-    return this.#isClosed
+    return this.#life === CLOSED
   }
 
   get canOpen(): boolean {
-    return !this.#isClosed && !this.#isDraining && this.streams.hasIdsLeft
+    return this.#life === OPEN && this.streams.hasIdsLeft
   }
 
   /**
@@ -139,18 +139,18 @@ export class Session<T> {
     if (!this.spend(PROVOKED_RESETS)) return
     stream.advance(RESET_BY_US)
     this.writer.rstStream(stream.id, wireCode)
-    this.retire(stream)
-    this.settle(stream, { scope: 'stream', blame: 'peer', code, message }, false)
+    this.remove(stream)
+    this.reportReset(stream, { scope: 'stream', blame: 'peer', code, message }, false)
     this.checkControlQueue()
   }
 
   /** A connection error (§5.4.1). */
   fail(wireCode: number, message: string, code: number | string = wireCode): void {
-    if (this.#isClosed) return
-    // Requests that have not left are sent elsewhere, and stay here.
+    if (this.#life === CLOSED) return
+    // Requests whose HEADERS are still here will be sent elsewhere, so these must not leave.
     const isHoldingBack = this.streams.nextId - 2 > this.takenUpTo
     if (isHoldingBack) this.writer.clear()
-    // Without the preface, which may be among that, nothing can be said.
+    // The preface may be among them, and without it no frame can be sent.
     if (!isHoldingBack || this.takenUpTo !== NOTHING_TAKEN) {
       this.writer.goaway(0, wireCode, Buffer.from(message, 'latin1'))
     }
@@ -161,12 +161,11 @@ export class Session<T> {
 
   /** Ends everything at once and reports every stream. */
   end(failure: ProtocolFailure): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.halt()
+    if (this.#life === CLOSED) return
+    this.#life = CLOSED
     const streams = this.streams.all()
     this.#abandon(streams)
-    for (const stream of streams) this.settle(stream, failure, stream.id > this.takenUpTo)
+    for (const stream of streams) this.reportReset(stream, failure, stream.id > this.takenUpTo)
   }
 
   /** The peer's GOAWAY (§6.8); the first of two may promise more than the second keeps, never less. */
@@ -175,21 +174,21 @@ export class Session<T> {
       this.fail(PROTOCOL_ERROR, 'GOAWAY with a rising last stream id')
       return
     }
-    this.#isDraining = true
+    this.#life = DRAINING
     this.#lastStreamId = lastStreamId
     const refused = this.streams.all().filter((stream) => stream.id > lastStreamId)
     this.#abandon(refused)
     this.sink.onGoaway(lastStreamId, code, debug)
     const message = `GOAWAY with ${errorCodeName(code)}`
     for (const stream of refused) {
-      this.settle(stream, { scope: 'connection', blame: 'peer', code, message }, true)
+      this.reportReset(stream, { scope: 'connection', blame: 'peer', code, message }, true)
     }
   }
 
   /** Our own GOAWAY: with NO_ERROR the open streams may finish, otherwise they end here. */
   shutdown(code: number, debug: Uint8Array): void {
-    if (this.#isClosed) return
-    this.#isDraining = true
+    if (this.#life === CLOSED) return
+    this.#life = DRAINING
     this.writer.goaway(0, code, debug)
     if (code === NO_ERROR) return
     this.end({
@@ -200,8 +199,8 @@ export class Session<T> {
     })
   }
 
-  /** Takes a stream, closed by its state, out of everything. */
-  retire(stream: Stream<T>): void {
+  /** Removes a stream, closed by its state, from everything. */
+  remove(stream: Stream<T>): void {
     this.streams.remove(stream)
     this.scheduler.forget(stream)
     stream.queue.clear()
@@ -209,10 +208,10 @@ export class Session<T> {
   }
 
   /**
-   * Tells the owner about a stream that was retired without being completed. Once anything of a response has
-   * come, somebody has acted on the request, whatever else says that it was not processed.
+   * Reports a stream that was removed before its response was complete. Once part of a response has come, the server
+   * has acted on the request, even if a GOAWAY or a code claims otherwise.
    */
-  settle(stream: Stream<T>, failure: ProtocolFailure, unprocessed: boolean): void {
+  reportReset(stream: Stream<T>, failure: ProtocolFailure, unprocessed: boolean): void {
     if (!stream.isSettled) {
       stream.isSettled = true
       const isUnanswered = stream.phase === AWAITING_HEAD && stream.interimHeads === 0
@@ -221,13 +220,11 @@ export class Session<T> {
     this.sink.onClosed(stream, failure)
   }
 
-  /** Closes streams without a word; all of them before the first is reported, so that callbacks see it. */
+  /** Closes streams without a frame; all of them before the first is reported, so that callbacks find them closed. */
   #abandon(streams: readonly Stream<T>[]): void {
     for (const stream of streams) {
       stream.advance(RESET_BY_US)
-      this.retire(stream)
+      this.remove(stream)
     }
   }
 }
-
-function noop(): void {}
