@@ -3,9 +3,15 @@
  */
 import { InformationalError, InvalidArgumentError } from '../../errors.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'
-import type { FieldValue, HeaderList, OrdinaryFields } from '../../protocol/header-list.ts'
+import type { FieldValue, HeaderList } from '../../protocol/header-list.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
-import { buildRequestFields, fieldBytes, ordinaryFields } from '../../protocol/http2/message.ts'
+import {
+  buildRequestFields,
+  fieldBytes,
+  type OrdinaryFields,
+  ordinaryFields,
+  ordinaryFieldsOf,
+} from '../../protocol/http2/message.ts'
 import type { RemoteSettings } from '../../protocol/http2/settings.ts'
 import { NO_EXTENDED_CONNECT } from '../../protocol/websocket/handshake.ts'
 import type { Request } from '../../request/request.ts'
@@ -67,11 +73,6 @@ export function prepareHttp2Request(
 /** A CONNECT to a path, such as `/`, names no target: it is meant for the origin itself. */
 function isAuthority(path: string): boolean {
   return !path.includes('/')
-}
-
-function ordinaryFieldsOf(list: HeaderList): OrdinaryFields | ProtocolFailure {
-  list.http2Fields ??= ordinaryFields(list.flat)
-  return list.http2Fields
 }
 
 /** RFC 8441 §5: the key and its answer have no part in the handshake over HTTP/2. */

@@ -39,9 +39,17 @@ export function encodeRequestHead(head: RequestHead): string {
   return text
 }
 
-/** Kept with the fields, for it is the same in one request after another. */
+/** The end of a head: all but the method and the target. */
+interface HeadRest {
+  readonly host: string
+  readonly connection: string
+  readonly text: string
+}
+
+/** Kept with the fields, because many requests have the same. */
 function restOf({ host, connection, upgrade, fields }: RequestHead): string {
-  const known = fields.http1Rest
+  // Only written below.
+  const known = fields.http1Memo as HeadRest | null
   if (known?.host === host && known.connection === connection && upgrade === null) return known.text
   invariant(isFieldValue(host), 'host was not checked')
   invariant((upgrade !== null) === (connection === 'upgrade'), 'upgrade does not agree with connection')
@@ -51,7 +59,8 @@ function restOf({ host, connection, upgrade, fields }: RequestHead): string {
     return `${text}upgrade: ${upgrade}\r\n${linesOf(fields.flat)}`
   }
   text += linesOf(fields.flat)
-  fields.http1Rest = { host, connection, text }
+  const rest: HeadRest = { host, connection, text }
+  fields.http1Memo = rest
   return text
 }
 

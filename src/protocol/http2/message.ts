@@ -4,7 +4,7 @@
  */
 import { isFieldValue } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
-import type { FieldValue, OrdinaryFields } from '../header-list.ts'
+import type { FieldValue, HeaderList } from '../header-list.ts'
 import { lowerCaseName } from '../header-names.ts'
 import { PROTOCOL_ERROR } from './constants.ts'
 
@@ -97,6 +97,17 @@ export function hasNoContent(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 304
 }
 
+/** The fields of a request other than its pseudo fields. */
+export interface OrdinaryFields {
+  /**
+   * Flat, names in lower case, each value a string; the pseudo fields that most requests have come first, still without
+   * values.
+   */
+  readonly template: readonly string[]
+  /** Becomes a pseudo field. */
+  readonly host: string | null
+}
+
 export interface RequestHead {
   readonly method: string
   readonly scheme: string
@@ -124,9 +135,19 @@ const FORBIDDEN: ReadonlySet<string> = new Set([...CONNECTION_SPECIFIC, 'http2-s
 /** RFC 9113 §8.3.1: what all requests but CONNECT begin with. */
 const UNFILLED: readonly string[] = [':method', '', ':scheme', '', ':authority', '', ':path', '']
 
+/** As `ordinaryFields` makes them, kept with the list, because many requests have the same. */
+export function ordinaryFieldsOf(list: HeaderList): OrdinaryFields | ProtocolFailure {
+  // Only written here.
+  const known = list.http2Memo as OrdinaryFields | ProtocolFailure | null
+  if (known !== null) return known
+  const fields = ordinaryFields(list.flat)
+  list.http2Memo = fields
+  return fields
+}
+
 /**
- * The fields of a caller (name, value, name, value …, already checked for illegal characters) as HTTP/2 has
- * them, or what the caller did wrong.
+ * The fields of a caller (name, value, name, value …, already checked for illegal characters) in the form of HTTP/2, or
+ * the caller's mistake.
  */
 export function ordinaryFields(headers: readonly FieldValue[]): OrdinaryFields | ProtocolFailure {
   const template = [...UNFILLED]
