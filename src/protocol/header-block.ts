@@ -1,6 +1,6 @@
 /**
  * Fields received from a peer, in wire order. The three public views (object, flat strings, flat Buffers)
- * are made when somebody asks for one: most callers look at one of them, many at none.
+ * are made on demand: most callers look at one of them, many at none.
  */
 import { lowerCaseName } from './header-names.ts'
 
@@ -12,27 +12,12 @@ export class HeaderBlock {
 
   /** name, value, name, value … as received (case of names kept), each a latin1 string. */
   readonly flat: readonly string[]
-  /** For a block that is the head of many messages: to copy an object is cheaper than to put it together. */
+  /** For a block that is the head of many messages: copying an object is cheaper than building it. */
   #model: HeaderObject | null = null
   #repeats = false
 
   constructor(flat: readonly string[]) {
     this.flat = flat
-  }
-
-  /** Number of fields. */
-  get size(): number {
-    return this.flat.length >>> 1
-  }
-
-  /** The first value of a field, or null. `name` is lower case. */
-  get(name: string): string | null {
-    const flat = this.flat
-    for (let i = 0; i < flat.length; i += 2) {
-      const candidate = flat[i]!
-      if (candidate.length === name.length && lowerCaseName(candidate) === name) return flat[i + 1]!
-    }
-    return null
   }
 
   /** A fresh object each time: the caller may keep and change it. */
@@ -43,7 +28,7 @@ export class HeaderBlock {
     return object
   }
 
-  /** This block came again, and will be asked for its object again. */
+  /** Makes the object for copies: this block came again, and its object will be read again. */
   prepareForReuse(): void {
     if (this.#repeats) return
     this.#repeats = true

@@ -82,7 +82,7 @@ export class NodeHpackPeer {
   ): Promise<{ readonly received: readonly string[]; readonly decoded: readonly string[] }> {
     this.#reply = reply
     const out = Buffer.alloc(HpackEncoder.maxEncodedSize(fields))
-    const end = this.#encoder.encode(fields, null, out, 0)
+    const end = this.#encoder.encode(fields, out, 0)
     const id = this.#nextStream
     this.#nextStream += 2
     this.#socket.write(frameBytes(HEADERS, FLAG_END_HEADERS | FLAG_END_STREAM, id, out.subarray(0, end)))

@@ -200,7 +200,7 @@ export class FramePeer {
   /** The header block for `fields` from this peer's encoder. */
   block(fields: readonly string[]): Buffer {
     const out = Buffer.alloc(HpackEncoder.maxEncodedSize(fields))
-    return out.subarray(0, this.encoder.encode(fields, null, out, 0))
+    return out.subarray(0, this.encoder.encode(fields, out, 0))
   }
 
   sendHeaders(streamId: number, fields: readonly string[], endStream = false): void {

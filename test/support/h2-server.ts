@@ -155,7 +155,7 @@ export class H2Peer {
 
   headers(streamId: number, fields: readonly string[], endStream = false): this {
     const out = Buffer.alloc(HpackEncoder.maxEncodedSize(fields))
-    const block = out.subarray(0, this.#encoder.encode(fields, null, out, 0))
+    const block = out.subarray(0, this.#encoder.encode(fields, out, 0))
     const end = endStream ? FLAG_END_STREAM : 0
     const first = block.subarray(0, 16_384)
     this.send(HEADERS, end | (first.length === block.length ? FLAG_END_HEADERS : 0), streamId, first)

@@ -185,7 +185,7 @@ export class Http2Origin {
   sendHeaders(streamId: number, headers: Fields, end: boolean): void {
     const fields = Object.entries(headers).flat()
     const out = Buffer.alloc(HpackEncoder.maxEncodedSize(fields))
-    const block = out.subarray(0, this.#encoder.encode(fields, null, out, 0))
+    const block = out.subarray(0, this.#encoder.encode(fields, out, 0))
     this.frame(HEADERS, FLAG_END_HEADERS | (end ? FLAG_END_STREAM : 0), streamId, block)
   }
 

@@ -159,15 +159,9 @@ export class HpackEncoder {
 
   /**
    * Writes the block for `fields` (flat name, value …; names in lower case, latin1) into `out` at `offset`,
-   * where there is room for `maxEncodedSize(fields)` octets. Returns the offset behind the block. Fields
-   * whose names are in `sensitive` are never indexed, like those that carry credentials by definition.
+   * where there is room for `maxEncodedSize(fields)` octets. Returns the offset after the block.
    */
-  encode(
-    fields: readonly string[],
-    sensitive: ReadonlySet<string> | null,
-    out: Uint8Array,
-    offset: number,
-  ): number {
+  encode(fields: readonly string[], out: Uint8Array, offset: number): number {
     invariant(!this.#broken, 'header block after one that could not be encoded')
     // Cleared at the end: an exception on the way leaves it set.
     this.#broken = true
@@ -176,9 +170,7 @@ export class HpackEncoder {
       const name = fields[i]!
       const value = fields[i + 1]!
       const position = i >>> 1
-      const secret = sensitive?.has(name) === true
       if (
-        !secret &&
         position < PREDICTED_FIELDS &&
         this.#predictedNames[position] === name &&
         this.#predictedValues[position] === value
@@ -189,7 +181,7 @@ export class HpackEncoder {
           continue
         }
       }
-      at = this.#writeField(position, name, value, secret, out, at)
+      at = this.#writeField(position, name, value, out, at)
     }
     invariant(at <= out.length, NO_ROOM)
     this.#broken = false
@@ -225,16 +217,9 @@ export class HpackEncoder {
       : this.#table.valueAt(this.#table.inserted - 1 - (id - FIRST_DYNAMIC))
   }
 
-  #writeField(
-    position: number,
-    name: string,
-    value: string,
-    secret: boolean,
-    out: Uint8Array,
-    offset: number,
-  ): number {
+  #writeField(position: number, name: string, value: string, out: Uint8Array, offset: number): number {
     const state = this.#names.get(name) ?? this.#addName(name)
-    if (secret || state.policy === NEVER) {
+    if (state.policy === NEVER) {
       return this.#writeSecret(
         state,
         value,

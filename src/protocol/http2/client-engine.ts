@@ -89,16 +89,8 @@ export class ClientEngine<T> {
     this.#reader.receive(buf, start, end)
   }
 
-  /**
-   * Opens a stream; there must be one free. `fields` is flat, pseudo fields first (`buildRequestFields`).
-   * Names in `sensitive` are kept out of compression tables.
-   */
-  open(
-    fields: readonly string[],
-    endStream: boolean,
-    slot: T,
-    sensitive: ReadonlySet<string> | null = null,
-  ): Stream<T> {
+  /** Opens a stream; there must be one free. `fields` is flat, pseudo fields first (`buildRequestFields`). */
+  open(fields: readonly string[], endStream: boolean, slot: T): Stream<T> {
     const state = this.#state
     invariant(this.freeStreams > 0, 'no stream is free')
     invariant(fields[0] === ':method', 'request fields do not begin with :method')
@@ -111,7 +103,7 @@ export class ClientEngine<T> {
       this.#initialWindowSize,
     )
     const maxFrame = Math.min(state.remote.maxFrameSize, MAX_SENT_FRAME)
-    stream.head = state.writer.headers(stream.id, endStream, state.encoder, fields, sensitive, maxFrame)
+    stream.head = state.writer.headers(stream.id, endStream, state.encoder, fields, maxFrame)
     stream.advance(SEND_HEADERS)
     if (endStream) stream.advance(SEND_END)
     state.streams.add(stream)

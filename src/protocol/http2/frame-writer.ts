@@ -103,13 +103,12 @@ export class FrameWriter {
     endStream: boolean,
     encoder: HpackEncoder,
     fields: readonly string[],
-    sensitive: ReadonlySet<string> | null,
     maxFrame: number,
   ): number {
     this.#reserve(FRAME_HEADER_BYTES + HpackEncoder.maxEncodedSize(fields))
     const endFlag = endStream ? FLAG_END_STREAM : 0
     const start = this.#at + FRAME_HEADER_BYTES
-    const end = encoder.encode(fields, sensitive, this.#slab, start)
+    const end = encoder.encode(fields, this.#slab, start)
     if (end - start <= maxFrame) {
       if (!endStream) this.#rememberHead()
       this.#header(end - start, HEADERS, endFlag | FLAG_END_HEADERS, streamId)

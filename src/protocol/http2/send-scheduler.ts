@@ -115,7 +115,7 @@ export class SendScheduler<T> {
       if (!this.#writer.endAtHead(stream.head)) this.#writer.dataHeader(stream.id, 0, true)
     } else {
       const maxFrame = Math.min(this.#remote.maxFrameSize, MAX_SENT_FRAME)
-      this.#writer.headers(stream.id, true, this.#encoder, stream.trailers, null, maxFrame)
+      this.#writer.headers(stream.id, true, this.#encoder, stream.trailers, maxFrame)
       stream.advance(SEND_HEADERS)
     }
     this.#onEndSent(stream)

@@ -4,7 +4,6 @@
  * a server has applied them before it can answer one, acknowledged or not.
  */
 import {
-  DEFAULT_HEADER_TABLE_SIZE,
   DEFAULT_WINDOW,
   ENHANCE_YOUR_CALM,
   FLOW_CONTROL_ERROR,
@@ -19,7 +18,6 @@ import {
   SETTINGS_INITIAL_WINDOW_SIZE,
   SETTINGS_MAX_CONCURRENT_STREAMS,
   SETTINGS_MAX_FRAME_SIZE,
-  SETTINGS_MAX_HEADER_LIST_SIZE,
 } from './constants.ts'
 import { MAX_SETTINGS_ENTRIES } from './limits.ts'
 
@@ -46,23 +44,18 @@ export interface SettingsFault {
 export interface RemoteSettings {
   /** Whether its first SETTINGS have arrived. */
   readonly isReceived: boolean
-  readonly headerTableSize: number
   /** Null as long as the server has set no limit. */
   readonly maxConcurrentStreams: number | null
   readonly initialWindowSize: number
   readonly maxFrameSize: number
-  /** Infinity as long as the server has set none. Advisory (RFC 9113 §6.5.2). */
-  readonly maxHeaderListSize: number
   readonly enableConnectProtocol: boolean
 }
 
 export class PeerSettings implements RemoteSettings {
   isReceived = false
-  headerTableSize: number = DEFAULT_HEADER_TABLE_SIZE
   maxConcurrentStreams: number | null = null
   initialWindowSize: number = DEFAULT_WINDOW
   maxFrameSize: number = MIN_MAX_FRAME_SIZE
-  maxHeaderListSize: number = Number.POSITIVE_INFINITY
   enableConnectProtocol = false
 
   /** Applies the payload of a SETTINGS frame entry by entry (§6.5.3). */
@@ -81,7 +74,6 @@ export class PeerSettings implements RemoteSettings {
   #applyEntry(id: number, value: number, effects: SettingsEffects): SettingsFault | null {
     switch (id) {
       case SETTINGS_HEADER_TABLE_SIZE:
-        this.headerTableSize = value
         effects.setHeaderTableSize(value)
         return null
       case SETTINGS_ENABLE_PUSH:
@@ -98,13 +90,11 @@ export class PeerSettings implements RemoteSettings {
         }
         this.maxFrameSize = value
         return null
-      case SETTINGS_MAX_HEADER_LIST_SIZE:
-        this.maxHeaderListSize = value
-        return null
       case SETTINGS_ENABLE_CONNECT_PROTOCOL:
         return this.#setConnectProtocol(value)
       default:
-        // §6.5.2: unknown settings are ignored; servers send reserved ones on purpose.
+        // §6.5.2: SETTINGS_MAX_HEADER_LIST_SIZE is advisory, and unknown settings are ignored; servers send reserved
+        // ones on purpose.
         return null
     }
   }

@@ -9,13 +9,9 @@ const REQUEST = [
   ...['user-agent', 'ventuno', 'accept', 'application/json', 'x-version', '7'],
 ]
 
-function encode(
-  encoder: HpackEncoder,
-  fields: readonly string[],
-  sensitive: ReadonlySet<string> | null = null,
-): Buffer {
+function encode(encoder: HpackEncoder, fields: readonly string[]): Buffer {
   const out = Buffer.alloc(HpackEncoder.maxEncodedSize(fields))
-  return out.subarray(0, encoder.encode(fields, sensitive, out, 0))
+  return out.subarray(0, encoder.encode(fields, out, 0))
 }
 
 function newDecoder(maxTableSize = 4096): HpackDecoder {
@@ -32,8 +28,8 @@ class Pair {
     this.decoder = newDecoder(maxTableSize)
   }
 
-  send(fields: readonly string[], sensitive: ReadonlySet<string> | null = null): Buffer {
-    const wire = encode(this.encoder, fields, sensitive)
+  send(fields: readonly string[]): Buffer {
+    const wire = encode(this.encoder, fields)
     const out: string[] = []
     assert.equal(this.decoder.decode(wire, 0, wire.length, out), HPACK_OK, this.decoder.message)
     assert.deepEqual(out, fields)
@@ -114,29 +110,13 @@ test('credentials are never indexed and keep the mark, repeated or not', () => {
   assert.equal(pair.encoder.tableSize, 0)
 })
 
-test('names given by the caller are never indexed, even where the table already has the field', () => {
-  const pair = new Pair()
-  const sensitive = new Set(['x-api-key', ':method'])
-  const fields = [':method', 'GET', 'x-api-key', 'k1']
-  for (let i = 0; i < 3; i++) {
-    const wire = pair.send(fields, sensitive)
-    assert.equal(wire[0], 0x12)
-    assert.equal(wire.includes(0x10), true)
-  }
-  assert.equal(pair.encoder.tableSize, 0)
-  for (let i = 0; i < 3; i++) pair.send(fields)
-  const wire = pair.send(fields, sensitive)
-  // Literal never indexed with the name of dynamic entry 62.
-  assert.deepEqual([...wire.subarray(wire.length - 5, wire.length - 3)], [0x1f, 0x2f])
-})
-
 test('a repeated secret is written whole in a buffer that has room, and refused in one that has not', () => {
   const encoder = new HpackEncoder()
   const fields = ['authorization', 'Bearer 0123456789']
   const first = encode(encoder, fields)
   assert.deepEqual(encode(encoder, fields), first)
   assert.deepEqual(encode(encoder, fields), first)
-  assert.throws(() => encoder.encode(fields, null, Buffer.alloc(8), 0), InternalError)
+  assert.throws(() => encoder.encode(fields, Buffer.alloc(8), 0), InternalError)
 })
 
 test('Huffman coding is used only where it is shorter', () => {
@@ -242,12 +222,12 @@ test('a character outside latin1 is our own mistake, and the encoder is not used
 })
 
 test('a buffer without room is our own mistake', () => {
-  assert.throws(() => new HpackEncoder().encode(REQUEST, null, Buffer.alloc(10), 0), InternalError)
+  assert.throws(() => new HpackEncoder().encode(REQUEST, Buffer.alloc(10), 0), InternalError)
 })
 
 test('the block is written at the offset, and an empty list is an empty block', () => {
   const out = Buffer.alloc(32, 0xaa)
-  assert.equal(new HpackEncoder().encode([':method', 'GET'], null, out, 9), 10)
+  assert.equal(new HpackEncoder().encode([':method', 'GET'], out, 9), 10)
   assert.equal(out.toString('hex', 8, 11), 'aa82aa')
-  assert.equal(new HpackEncoder().encode([], null, out, 9), 9)
+  assert.equal(new HpackEncoder().encode([], out, 9), 9)
 })

@@ -227,19 +227,6 @@ test('a header block larger than a frame goes out as HEADERS and CONTINUATION', 
   peer.wantNothing()
 })
 
-test('credentials named by the caller stay out of the compression tables', () => {
-  const peer = FramePeer.ready()
-  const fields = [...GET, 'x-api-key', 'secret']
-  for (let i = 0; i < 2; i++) {
-    peer.engine.open(fields, true, '', new Set(['x-api-key']))
-    assert.deepEqual(peer.wantHeaders(1 + 2 * i).fields, fields)
-  }
-  const size = peer.decoder.tableSize
-  peer.engine.open([...GET, 'x-api-key', 'secret'], true, '', new Set(['x-api-key']))
-  peer.wantHeaders(5)
-  assert.equal(peer.decoder.tableSize, size)
-})
-
 test('reset gives a stream up: RST_STREAM, and only onClosed', () => {
   const peer = FramePeer.ready()
   const stream = peer.request()

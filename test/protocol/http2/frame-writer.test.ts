@@ -88,7 +88,7 @@ test('small pieces are copied, large ones referred to, in order', () => {
 test('a header block larger than a slab is written', () => {
   const writer = new FrameWriter()
   const encoder = new HpackEncoder()
-  writer.headers(1, true, encoder, ['x', '~'.repeat(200_000)], null, 16_384)
+  writer.headers(1, true, encoder, ['x', '~'.repeat(200_000)], 16_384)
   const frames = parseFrames(Buffer.concat(writer.take()!))
   assert.equal(frames.length, 13)
   assert.equal(frames[0]!.type, HEADERS)
@@ -99,14 +99,14 @@ test('a header block that fits exactly is one frame', () => {
   const encoder = new HpackEncoder()
   const fields = ['x', '~'.repeat(500)]
   const probe = new FrameWriter()
-  probe.headers(1, false, encoder, fields, null, 16_384)
+  probe.headers(1, false, encoder, fields, 16_384)
   const size = parseFrames(Buffer.concat(probe.take()!))[0]!.payload.length
   for (const [maxFrame, count] of [
     [size, 1],
     [size - 1, 2],
   ] as const) {
     const writer = new FrameWriter()
-    writer.headers(1, false, new HpackEncoder(), fields, null, maxFrame)
+    writer.headers(1, false, new HpackEncoder(), fields, maxFrame)
     assert.equal(parseFrames(Buffer.concat(writer.take()!)).length, count)
   }
 })
@@ -114,7 +114,7 @@ test('a header block that fits exactly is one frame', () => {
 test('HEADERS end their stream after all as long as they have not been given away', () => {
   const writer = new FrameWriter()
   const encoder = new HpackEncoder()
-  const first = writer.headers(1, false, encoder, [':method', 'GET'], null, 16_384)
+  const first = writer.headers(1, false, encoder, [':method', 'GET'], 16_384)
   assert.equal(writer.endAtHead(first), true)
   const [frame] = parseFrames(Buffer.concat(writer.take()!))
   assert.equal(frame!.flags & FLAG_END_STREAM, FLAG_END_STREAM)

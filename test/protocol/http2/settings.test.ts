@@ -34,7 +34,6 @@ test('SETTINGS are applied, acknowledged and reported', () => {
   peer.wantNothing()
   const remote = peer.engine.remoteSettings
   assert.equal(remote.isReceived, true)
-  assert.equal(remote.maxHeaderListSize, 5000)
   assert.equal(remote.enableConnectProtocol, true)
 })
 
