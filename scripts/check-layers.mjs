@@ -89,10 +89,15 @@ const RULES = [
   },
 ]
 
-/** Modules of the runtime that a folder must not touch. */
+/** Modules of the runtime that a folder must not touch; `values` allows `import type`. */
 const FORBIDDEN = [
   { files: /^protocol\//, modules: /^node:(?!buffer$)/, why: 'the engines do no I/O' },
-  { files: /^(?!net\/|base\/)/, modules: /^node:dns$/, why: 'names are resolved in net/' },
+  {
+    files: /^(?!net\/|base\/|cli\/)/,
+    modules: /^node:(dns|tls)$/,
+    values: true,
+    why: 'connections are opened in net/',
+  },
   {
     files: /./,
     modules: /^node:http2?$/,
@@ -101,6 +106,16 @@ const FORBIDDEN = [
 ]
 
 const src = fileURLToPath(new URL('../src/', import.meta.url))
+/** Loaders of base/lazy-modules.ts, which stand for the modules that they load. */
+const LOADED = {
+  loadCrypto: 'node:crypto',
+  loadDns: 'node:dns',
+  loadNet: 'node:net',
+  loadTls: 'node:tls',
+  loadUtil: 'node:util',
+  loadWebStreams: 'node:stream/web',
+  loadZlib: 'node:zlib',
+}
 const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm
 
 const complaints = []
@@ -130,10 +145,11 @@ function check(file, text) {
   for (const match of text.matchAll(IMPORT)) {
     const [, isType, target] = match
     if (!target.startsWith('.')) {
-      checkModule(file, target)
+      checkModule(file, target, Boolean(isType))
       continue
     }
     const path = posix.join(dirname(file), target)
+    if (path === 'base/lazy-modules.ts') checkLoaders(file, match[0])
     if (!isType) imports.add(path)
     const own = !rule.alone && dirname(path) === dirname(file)
     const allowed = [...rule.may, ...(isType && rule.types ? rule.types : [])]
@@ -143,9 +159,16 @@ function check(file, text) {
   }
 }
 
-function checkModule(file, module) {
-  for (const { files, modules, why } of FORBIDDEN) {
-    if (files.test(file) && modules.test(module)) {
+function checkLoaders(file, statement) {
+  for (const [name] of statement.matchAll(/\bload\w+/g)) {
+    if (LOADED[name] === undefined) complaints.push(`${file}: ${name} loads an unknown module`)
+    else checkModule(file, LOADED[name], false)
+  }
+}
+
+function checkModule(file, module, isType) {
+  for (const { files, modules, values, why } of FORBIDDEN) {
+    if (files.test(file) && modules.test(module) && !(values && isType)) {
       complaints.push(`${file}: must not import ${module} (${why})`)
     }
   }

@@ -1,55 +1,33 @@
 /**
- * Modules of the runtime that take most of the time of an import, and that many programs never come to use:
- * each is loaded when it is first asked for. `process.getBuiltinModule` gives the module object itself, so
- * what is replaced on it, by a test for example, is seen here too.
+ * Modules of the runtime that take most of the time of an import and that many programs never use: each is loaded
+ * when it is first needed. `process.getBuiltinModule` returns the module object itself, so stubs on it are seen.
+ * `scripts/check-layers.mjs` treats the import of a loader as the import of its module.
  */
-
-let netModule: typeof import('node:net') | null = null
-let tlsModule: typeof import('node:tls') | null = null
-let dnsModule: typeof import('node:dns') | null = null
-let cryptoModule: typeof import('node:crypto') | null = null
-let zlibModule: typeof import('node:zlib') | null = null
-let webStreamModule: typeof import('node:stream/web') | null = null
-let utilModule: typeof import('node:util') | null = null
-
-/** `node:net`, loaded now if it was not yet. */
-export function loadNet(): typeof import('node:net') {
-  netModule ??= process.getBuiltinModule('node:net')
-  return netModule
+type Modules = {
+  readonly 'node:crypto': typeof import('node:crypto')
+  readonly 'node:dns': typeof import('node:dns')
+  readonly 'node:net': typeof import('node:net')
+  readonly 'node:stream/web': typeof import('node:stream/web')
+  readonly 'node:tls': typeof import('node:tls')
+  readonly 'node:util': typeof import('node:util')
+  readonly 'node:zlib': typeof import('node:zlib')
 }
 
-/** `node:tls`, loaded now if it was not yet. */
-export function loadTls(): typeof import('node:tls') {
-  tlsModule ??= process.getBuiltinModule('node:tls')
-  return tlsModule
-}
+type Loader<Name extends keyof Modules> = () => Modules[Name]
 
-/** `node:dns`, loaded now if it was not yet. */
-export function loadDns(): typeof import('node:dns') {
-  dnsModule ??= process.getBuiltinModule('node:dns')
-  return dnsModule
-}
+export const loadCrypto: Loader<'node:crypto'> = loader('node:crypto')
+export const loadDns: Loader<'node:dns'> = loader('node:dns')
+export const loadNet: Loader<'node:net'> = loader('node:net')
+export const loadTls: Loader<'node:tls'> = loader('node:tls')
+/** From Node 22 on, an `import` of it reads all its exports, and loads half of `node:assert` with them. */
+export const loadUtil: Loader<'node:util'> = loader('node:util')
+export const loadWebStreams: Loader<'node:stream/web'> = loader('node:stream/web')
+export const loadZlib: Loader<'node:zlib'> = loader('node:zlib')
 
-/** `node:crypto`, loaded now if it was not yet. */
-export function loadCrypto(): typeof import('node:crypto') {
-  cryptoModule ??= process.getBuiltinModule('node:crypto')
-  return cryptoModule
-}
-
-/** `node:zlib`, loaded now if it was not yet. */
-export function loadZlib(): typeof import('node:zlib') {
-  zlibModule ??= process.getBuiltinModule('node:zlib')
-  return zlibModule
-}
-
-/** `node:stream/web`, loaded now if it was not yet. */
-export function loadWebStreams(): typeof import('node:stream/web') {
-  webStreamModule ??= process.getBuiltinModule('node:stream/web')
-  return webStreamModule
-}
-
-/** `node:util`: an import of it reads all it has, which loads the half of `node:assert` from Node 22 on. */
-export function loadUtil(): typeof import('node:util') {
-  utilModule ??= process.getBuiltinModule('node:util')
-  return utilModule
+function loader<Name extends keyof Modules>(name: Name): Loader<Name> {
+  let module: Modules[Name] | null = null
+  return () => {
+    module ??= process.getBuiltinModule(name) as Modules[Name]
+    return module
+  }
 }
