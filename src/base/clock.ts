@@ -1,6 +1,6 @@
 /**
- * The clock of `performance.now()`: milliseconds, steady. The global is a getter that costs more than reading the
- * clock, so it is asked once; at the first use, for the runtime loads what is behind it then.
+ * The clock of `performance.now()`: milliseconds, steady. The global is a getter that costs more than reading
+ * the clock, so it is read once; at the first use, because the runtime loads the module for it then.
  */
 let clock: typeof performance | null = null
 

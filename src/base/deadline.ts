@@ -1,7 +1,7 @@
 /**
- * One deadline that is armed again and again. A connection has a few of these for all its requests. Arming it for
- * later than its timer runs only notes the time; a timer that fires too early is set again for the rest. Disarming
- * lets the timer run out without effect, `dispose` clears it.
+ * One deadline that is armed again and again. A connection has a few of these for all its requests. Arming it
+ * for later than its timer runs only notes the time; a timer that fires too early is set again for the rest.
+ * Disarming lets the timer run out without effect, `dispose` clears it.
  *
  * When time is up, the verdict waits for one turn of the event loop: after the process was blocked, timers
  * fire before the bytes that arrived meanwhile are read, and those bytes must not count as late.
@@ -76,7 +76,9 @@ export class Deadline {
     if (this.#armed !== 0) this.arm(this.#delay)
   }
 
-  /** Restarts if it is armed, but limits the whole wait since it was armed or refreshed to this many delays. */
+  /**
+   * Restarts if it is armed, but limits the whole wait since it was armed or refreshed to this many delays.
+   */
   extend(times: number, at: number = now()): void {
     if (this.#armed === 0) return
     const since = this.#since

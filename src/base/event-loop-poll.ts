@@ -1,8 +1,8 @@
 /**
  * Waits until the event loop has polled once more: by then all bytes that were in the kernel have been read.
  *
- * An immediate that is set while the loop handles the results of a poll runs before the next poll; one that is set
- * within an immediate runs after it. All waiters of one turn share the two.
+ * An immediate that is set while the loop handles the results of a poll runs before the next poll; one that
+ * is set within an immediate runs after it. All waiters of one turn share the two.
  */
 export interface PollWaiter {
   /** `poll` is the number that {@link afterPoll} returned. */
@@ -16,12 +16,16 @@ let waiters: PollWaiter[] | null = null
 /** The poll that they wait for. */
 let next = 1
 /**
- * The `setImmediate` that the first immediate was set with, until it runs. If the global has been replaced since, the
- * old immediate may never run: tests install a fake clock, and remove it while its timers are pending.
+ * The `setImmediate` that the first immediate was set with, until it runs. If the global has been replaced
+ * since, the old immediate may never run: tests install a fake clock, and remove it while its timers are
+ * pending.
  */
 let setWith: typeof setImmediate | null = null
 
-/** Returns the number of the poll. A waiter that awaits that poll already passes its number and is called once. */
+/**
+ * Returns the number of the poll. A waiter that awaits that poll already passes its number and is called
+ * once.
+ */
 export function afterPoll(waiter: PollWaiter, awaited = 0): number {
   if (awaited !== next) {
     if (waiters === null) waiters = [waiter]

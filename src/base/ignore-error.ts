@@ -1,5 +1,5 @@
 /**
- * The `error` listener of a stream whose failure nobody has to hear: whoever asks is told in another way. One function
- * for all, so that it can be told from the listeners of others.
+ * The `error` listener of a stream whose failure is reported in another way. One function for all, so that it
+ * can be distinguished from other listeners.
  */
 export function ignoreError(): void {}

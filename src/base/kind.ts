@@ -1,6 +1,6 @@
 /**
- * `instanceof` by a symbol of the registry, not by prototype: what one copy of the library has made matches the
- * class of another. A process has several when the package is both imported and required, or bundled.
+ * `instanceof` by a symbol of the registry, not by prototype: an object of one copy of the library matches
+ * the class of another. A process has several when the package is both imported and required, or bundled.
  */
 
 /** Class → its registry symbol. A user's subclass has no entry and gets the ordinary prototype check. */

@@ -1,7 +1,7 @@
 /**
- * Modules of the runtime that take most of the time of an import and that many programs never use: each is loaded
- * when it is first needed. `process.getBuiltinModule` returns the module object itself, so stubs on it are seen.
- * `scripts/check-layers.mjs` treats the import of a loader as the import of its module.
+ * Modules of the runtime that take most of the time of an import and that many programs never use: each is
+ * loaded when it is first needed. `process.getBuiltinModule` returns the module object itself, so stubs on it
+ * are seen. `scripts/check-layers.mjs` treats the import of a loader as the import of its module.
  */
 type Modules = {
   readonly 'node:crypto': typeof import('node:crypto')

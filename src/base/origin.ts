@@ -1,7 +1,7 @@
 /**
  * Owns the reading of the `url` argument of a client: which inputs name an origin, and the strings derived
  * from it. It knows no error class (base imports nothing): a refused input comes back as a message.
- * WHATWG URL is the only parser, so that nobody downstream sees another host than was checked here.
+ * WHATWG URL is the only parser, so that no later layer sees another host than was checked here.
  */
 import { withoutBrackets } from './server-name.ts'
 
@@ -18,7 +18,7 @@ export interface Origin {
   readonly host: string
   /** Empty for the default port. */
   readonly port: string
-  /** What the host header and `:authority` say. */
+  /** The value of the host header and of `:authority`. */
   readonly authority: string
 }
 
@@ -32,7 +32,7 @@ type UrlField = 'origin' | 'protocol' | 'hostname' | 'port' | 'path' | 'pathname
 const MAX_PORT = 65_535
 
 /**
- * Reads what was given as the `url` of a client. A string that is no URL at all throws the engine's own
+ * Reads the `url` argument of a client. A string that is not a URL throws the runtime's
  * `TypeError` (`ERR_INVALID_URL`); everything else that is wrong comes back as an {@link OriginProblem}.
  */
 export function parseOrigin(input: unknown): Origin | OriginProblem {
@@ -45,7 +45,9 @@ export function parseOrigin(input: unknown): Origin | OriginProblem {
   return url instanceof URL ? fromUrl(url) : url
 }
 
-/** The origin that a URL with a path belongs to. Not for a class of the caller's, whose parts may say anything. */
+/**
+ * The origin that a URL with a path belongs to. Not for a class of the caller's, whose properties may differ.
+ */
 export function originWithin(url: URL): string | OriginProblem {
   const { protocol } = url
   return isHttp(protocol) ? `${protocol}//${url.host}` : wrongProtocol()

@@ -1,32 +1,32 @@
 /**
- * Memory of what callers are given. A caller may keep it, change it, or transfer it to another thread, so it holds nothing
- * but what was meant for him, and nothing here reads it afterwards. `Buffer.allocUnsafe` will not do: its memory has the
- * bytes of others around.
+ * Memory that callers get. A caller may keep it, change it, or transfer it to another thread, so it holds
+ * only the caller's bytes and is never read here afterwards. `Buffer.allocUnsafe` will not do: its memory is
+ * a pool shared with other data.
  */
 // The global of this name is a getter, which is too slow for every read.
 import { Buffer } from 'node:buffer'
 import { NO_BYTES } from './empty.ts'
 
 /**
- * Up to here the runtime makes typed arrays within the heap, quicker than it takes them from the pool; to ask one for its
- * `buffer` is slow. A loop copies them quicker than a call into the runtime, too.
+ * Up to here the runtime makes typed arrays within the heap, faster than from the pool; reading their
+ * `buffer` is slow. A loop also copies them faster than a call into the runtime.
  */
 const SMALL_BYTES = 64
 
 const scratch = Buffer.allocUnsafeSlow(SMALL_BYTES)
 
-/** These bytes in memory of their own: the same if they fill theirs, else a copy. */
+/** These bytes in memory that holds nothing else: the same if they fill it, else a copy. */
 export function ownBytes(bytes: Buffer, start: number, end: number): Buffer {
   const isWhole = start === 0 && end === bytes.length && end > SMALL_BYTES
   return isWhole && bytes.buffer.byteLength === end ? bytes : copyBytes(bytes, start, end)
 }
 
-/** A copy in memory of its own. */
+/** A copy in memory that holds nothing else. */
 export function copyBytes(bytes: Buffer, start: number, end: number): Buffer {
   return fill(Buffer.allocUnsafeSlow(end - start), bytes, start, end)
 }
 
-/** A copy for ourselves, of which no caller gets a part. */
+/** A copy for internal use, no part of which reaches a caller. */
 export function keepBytes(bytes: Buffer, start: number, end: number): Buffer {
   const length = end - start
   const target = length <= SMALL_BYTES ? Buffer.allocUnsafeSlow(length) : Buffer.allocUnsafe(length)
@@ -34,8 +34,8 @@ export function keepBytes(bytes: Buffer, start: number, end: number): Buffer {
 }
 
 /**
- * Bytes as text, from `start` on. Before native code reads a typed array in the heap the runtime moves it out, which takes
- * longer than to copy what is small.
+ * Bytes as text, from `start` on. Before native code reads a typed array in the heap, the runtime moves it
+ * out, which takes longer than copying a small one.
  */
 export function utf8Of(bytes: Buffer, start: number): string {
   const { length } = bytes
@@ -44,7 +44,9 @@ export function utf8Of(bytes: Buffer, start: number): string {
   return scratch.toString('utf8', start, length)
 }
 
-/** What was not taken of bytes that were so long. When all was taken, a caller may have given their memory away. */
+/**
+ * The rest of bytes that were `length` long. When all were taken, a caller may have transferred their memory.
+ */
 export function restOf(bytes: Buffer, start: number, length: number): Buffer {
   return start < length ? bytes.subarray(start) : NO_BYTES
 }

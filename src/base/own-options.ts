@@ -1,13 +1,13 @@
 /**
- * Owns the reading of options past what somebody has put on `Object.prototype`: a bug elsewhere in the process
+ * Reads options past a polluted `Object.prototype`: a bug elsewhere in the process
  * that lets an attacker write there must not add a header, a body or a trusted certificate to requests
  * (axios CVE-2026-42264 and its relatives). Only enumerable properties count, which is what an assignment
  * makes; looking for them costs some nanoseconds where there are none.
  */
 
 /**
- * The options as they are, or, where `Object.prototype` is polluted, what they and their classes say
- * themselves. Anything but an object comes back for the checks behind this to refuse.
+ * Returns the options unchanged; if `Object.prototype` is polluted, a copy without the properties inherited
+ * from it. Anything but an object is returned for later checks to refuse.
  */
 export function withoutPollution<T>(options: T): T {
   for (const _ in Object.prototype) return ownReading(options)
@@ -30,8 +30,8 @@ function ownReading<T>(options: T): T {
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * For options that the runtime reads, or copies onto ordinary objects of its own: covers what it would find on
- * their prototype. Names in `settled` have a default there, which an `undefined` would take away.
+ * For options that the runtime reads, or copies onto its own ordinary objects: covers the properties that it
+ * would find on their prototype. Names in `settled` have a default there, which an `undefined` would remove.
  */
 export function coverPollution<T extends object>(options: T, settled: ReadonlySet<string> = NONE): T {
   for (const name in Object.prototype) {

@@ -44,7 +44,7 @@ export class RingQueue<T extends object> {
     return item
   }
 
-  /** The item `index` places behind the head. */
+  /** The item `index` places after the head. */
   at(index: number): T | null {
     return index < this.#size ? this.#slots[(this.#head + index) & (this.#slots.length - 1)]! : null
   }

@@ -1,13 +1,13 @@
 /**
- * What all copies of the library in a process have in common. A process has several when the package is both
- * imported and required, or bundled. The place is made when something is first kept in it: importing the library
- * leaves the global object as it was.
+ * Values that all copies of the library in a process share. A process has several when the package is both
+ * imported and required, or bundled. The place for them is made on first use: importing the library leaves
+ * the global object unchanged.
  */
 const PLACE = Symbol.for('ventuno.shared.1')
 
 type Place = Map<string, unknown>
 
-/** Gives the one thing of this name. Where the global object is frozen, each copy has its own. */
+/** The one value of this name. If the global object is frozen, each copy has its own. */
 export function shared<T>(name: string, make: () => T): () => T {
   let known: { readonly thing: T } | null = null
   return () => {

@@ -1,7 +1,6 @@
 /**
- * Subscriptions to abort signals. Many requests may share one long-lived signal; each hub puts one listener
- * on it however many there are, and takes it off with the last of them (a listener per request leaks, and
- * warns, at the eleventh).
+ * Subscriptions to abort signals. Many requests may share one long-lived signal; each hub adds one listener
+ * for all of them and removes it with the last (a listener per request leaks, and warns at the eleventh).
  */
 
 /** The part of `AbortSignal` that is needed; any EventTarget will do. */
@@ -12,7 +11,7 @@ export interface AbortEventTarget {
   readonly reason?: unknown
 }
 
-/** An EventEmitter that says `abort`. */
+/** An EventEmitter that emits `abort`. */
 export interface AbortEmitter {
   on(event: 'abort', listener: () => void): unknown
   removeListener(event: 'abort', listener: () => void): unknown
@@ -92,7 +91,7 @@ class FanOut {
       try {
         subscriber.onAbort(reason)
       } catch (error) {
-        // As an EventTarget does it: the others are told, and the error is not lost.
+        // As an EventTarget does: the others are still called, and the error is not lost.
         queueMicrotask(() => {
           throw error
         })
@@ -103,7 +102,7 @@ class FanOut {
 
 const abandoned = new FinalizationRegistry<() => void>((dispose) => dispose())
 
-/** A function of its own, so that its closure holds nothing but the weak reference. */
+/** Outside of the method, so that the closure holds nothing but the weak reference. */
 function weakListener<T extends object>(
   ref: WeakRef<T>,
   onAbort: (target: T, reason: unknown) => void,
@@ -134,7 +133,7 @@ export class SignalHub {
 
   /**
    * Calls `onAbort` once when the signal aborts, with its `reason`. The caller checks {@link abortedReason}
-   * first: an aborted signal says nothing more. Returns the disposer, which may be called repeatedly.
+   * first: an aborted signal emits nothing more. Returns the disposer, which may be called repeatedly.
    */
   subscribe(signal: AbortSource, onAbort: (reason: unknown) => void): () => void {
     let fanOut = this.#fanOuts.get(signal)
@@ -150,7 +149,7 @@ export class SignalHub {
 
   /**
    * The same, but the subscription does not keep `target` alive: it goes when the target is collected. For
-   * what may be dropped without a word, such as a response nobody reads.
+   * objects that may be dropped silently, such as an unread response.
    */
   subscribeWeakly<T extends object>(
     signal: AbortSource,

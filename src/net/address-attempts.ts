@@ -12,8 +12,8 @@
  * - `single`: the runtime resolves and takes the first address.
  *
  * Only reaching the address counts. A TLS failure after that is final: it is about the host, not the address.
- * Destroying the returned socket ends the connect while that socket is still trying; `abandonConnect` also ends it
- * when later addresses are being tried.
+ * Destroying the returned socket ends the connect while that socket is still trying; `abandonConnect` also
+ * ends it when later addresses are being tried.
  */
 
 import type { LookupAddress } from 'node:dns'
@@ -81,7 +81,10 @@ export function reachedAt(socket: object): number | null {
   return reached.get(socket) ?? null
 }
 
-/** Ends the connect that returned this socket, whichever socket is trying now. Returns those that were destroyed. */
+/**
+ * Ends the connect that returned this socket, whichever socket is trying now. Returns those that were
+ * destroyed.
+ */
 export function abandonConnect(returned: Socket, reason?: Error): ReadonlySet<Socket> {
   const sockets = new Set(undecided.get(returned)?.abandon(reason))
   returned.destroy(reason)
@@ -315,7 +318,9 @@ export class AddressAttempts {
   }
 }
 
-/** The answer for a connect whose sockets were all collected, for example after a lookup without an answer. */
+/**
+ * The answer for a connect whose sockets were all collected, for example after a lookup without an answer.
+ */
 function lostConnect(options: AttemptOptions, callback: AttemptCallback): () => void {
   return () => callback(timeoutError(options, []))
 }

@@ -1,4 +1,6 @@
-/** The addresses of a host: asking for all of them, their order, and a lookup that answers with one of them. */
+/**
+ * The addresses of a host: asking for all of them, their order, and a lookup that answers with one of them.
+ */
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { loadNet } from '../base/lazy-modules.ts'
@@ -16,7 +18,9 @@ export function resolveAll(
   })
 }
 
-/** An entry that is not an address keeps its place with family 0: the runtime refuses it with its own error. */
+/**
+ * An entry that is not an address keeps its place with family 0: the runtime refuses it with its own error.
+ */
 function asAddress(entry: LookupAddress | string): LookupAddress {
   const address = typeof entry === 'string' ? entry : String(entry?.address)
   return { address, family: loadNet().isIP(address) }

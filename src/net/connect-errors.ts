@@ -1,4 +1,4 @@
-/** The errors of a connect that tried one or more addresses, and what they say about the address. */
+/** The errors of a connect that tried one or more addresses, and which of them concern an address. */
 import { AbortError, ConnectTimeoutError } from '../errors.ts'
 
 /** Where the connect went, and how long it had. */
@@ -47,7 +47,7 @@ export function timeoutError(
 }
 
 /**
- * Whether another address may fare better: system errors (`ECONNREFUSED` …) and an answer of the resolver
+ * Whether another address may succeed: system errors (`ECONNREFUSED` …) and an answer of the resolver
  * that is not an address. Any other error was passed in from outside with `destroy(error)` or a signal.
  */
 export function isAboutAddress(error: AddressError): boolean {

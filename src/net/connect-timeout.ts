@@ -1,19 +1,19 @@
 /**
- * Owns the clock of one connect. When time is up it lets the event loop poll once more before it judges:
+ * Owns the clock of one connect. When time is up it lets the event loop poll once more before it decides:
  * after a blocked loop timers run first, and a result that already waits in the loop must win. Timers come
- * from the global object at call time, so that fake clocks see them, and keep nothing alive.
+ * from the global object at call time, so that fake clocks control them, and do not keep the process alive.
  */
 
 type Timer = ReturnType<typeof setTimeout>
 
-/** What is told when a connect took too long. */
+/** The connect that has the time limit. */
 export interface TimeoutTarget {
   onConnectTimeout(): void
 }
 
 /**
- * Starts the clock; returns how to stop it. The target is held weakly, so that a connect whose socket nobody
- * can see any more is not kept in memory by its timeout; `onLost` stands in for a target that is gone.
+ * Starts the clock; returns a function that stops it. The target is held weakly, so that the timeout does not
+ * keep an unreachable connect in memory; `onLost` replaces a target that is gone.
  */
 export function startConnectTimeout(
   milliseconds: number,

@@ -1,7 +1,7 @@
 /**
- * Owns `buildConnector`: which options a TCP, TLS or IPC socket is opened with, and what is set on it. How
- * many addresses are tried, and the single answer to the caller, is the work of address-attempts.ts. It must
- * not know HTTP; the protocol spoken is only offered (ALPN, RFC 7301) and read by others.
+ * Owns `buildConnector`: the options of TCP, TLS and IPC sockets. `address-attempts.ts` decides how many
+ * addresses are tried and gives the single answer. It must not know HTTP; it only offers protocols (ALPN, RFC
+ * 7301).
  *
  * `net.connect` and `tls.connect` are called through their module objects, and only own properties of the
  * options are read: stubs are seen, a polluted `Object.prototype` is not.
@@ -22,7 +22,7 @@ import { keepSessions, sessionKey, TlsSessionCache } from './tls-session-cache.t
 
 export { abandonConnect, reachedAt } from './address-attempts.ts'
 
-/** Options of {@link buildConnector}. What is not named here goes to `net.connect` / `tls.connect` as it is. */
+/** Options of {@link buildConnector}. Others are passed on to `net.connect` / `tls.connect`. */
 export interface BuildConnectorOptions
   extends Omit<
     ConnectionOptions,
@@ -91,15 +91,15 @@ export interface ConnectorOptions {
   httpSocket?: Duplex | null | undefined
 }
 
-/** Where one connection of a client goes: what a function given as `connect` is told. */
+/** Where one connection of a client goes: the argument of a function given as `connect`. */
 export interface ConnectTarget extends ConnectorOptions {
   /** Empty for the default port. */
   port: string
 }
 
 /**
- * Called once: with an error alone, or with null and the connected socket. Typed with a null beside the error,
- * as callbacks written for undici are.
+ * Called once: with an error alone, or with null and the connected socket. Typed with a null beside the
+ * error, as callbacks written for undici are.
  */
 export type ConnectorCallback = (
   ...args: [error: null, socket: Socket | TLSSocket] | [error: Error, socket: null]
@@ -120,7 +120,7 @@ const DEFAULT_ATTEMPT_DELAY = 250
 const PLAIN_HIGH_WATER_MARK = 65_536
 const TLS_HIGH_WATER_MARK = 16_384
 
-/** What the runtime has defaults of its own for, where it also reads past `Object.prototype`. */
+/** Options with defaults in the runtime, which it looks up past `Object.prototype` itself. */
 const RUNTIME_DEFAULTS: ReadonlySet<string> = new Set([
   'checkServerIdentity',
   'ciphers',
@@ -128,7 +128,7 @@ const RUNTIME_DEFAULTS: ReadonlySet<string> = new Set([
   'rejectUnauthorized',
 ])
 
-/** Options handed to the runtime. Without a prototype, so that only what is set here can be read. */
+/** Options handed to the runtime. Without a prototype, so that only properties set here can be read. */
 type SocketOptions = Record<string, unknown>
 
 interface Settings {
@@ -172,7 +172,7 @@ export function buildConnector(options?: BuildConnectorOptions | null): Connecto
   return connectorWith(options ?? {}, false)
 }
 
-/** The same for connections that nobody but a client of ours reads from. */
+/** The same for connections that only our own client reads from. */
 export function buildClientConnector(options: BuildConnectorOptions): Connector {
   return connectorWith(options, true)
 }

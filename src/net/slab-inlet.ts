@@ -1,11 +1,11 @@
 /**
- * Owns how bytes come in from sockets that were opened for us: the runtime reads into one piece of memory
- * that all of them share (`onread`), instead of making a buffer and running a Readable for each read. Most
- * reads are small and are copied out at once; a socket that brings much gets memory of its own, which is given
- * away when it is full.
+ * How bytes come in from sockets that were opened for our own clients: the runtime reads into one piece of
+ * memory that all of them share (`onread`), instead of making a buffer and running a Readable for each read.
+ * Most reads are small and are copied out at once; a socket with large reads gets separate memory, which is
+ * given away when it is full.
  *
- * Sharing is safe because the runtime fills the memory immediately before it calls back, and nothing that is
- * handed on still points to it.
+ * Sharing is safe because the runtime fills the memory immediately before it calls back, and nothing that
+ * leaves this file points to it.
  */
 // The global of this name is a getter, which is too slow for every read.
 import { Buffer } from 'node:buffer'
@@ -13,23 +13,26 @@ import type { OnReadOpts, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { copyBytes, keepBytes } from '../base/own-bytes.ts'
 
-/** What the runtime reads at most at a time without `onread`. */
+/** The runtime's own limit for one read without `onread`. */
 const SLAB_BYTES = 65_536
 
-/** After a read of this size more of them are likely to follow. */
+/** A read of this size is likely to be followed by more. */
 const LARGE_READ_BYTES = SLAB_BYTES / 2
 
-/** Such a copy is most likely body to its last byte, which can be given to the caller as it is. */
+/** A copy of this size is most likely all body, and can be given to the caller without copying it again. */
 const BODY_BYTES = 4096
 
-/** Nobody has asked for bytes yet, or not now; from `released` on the socket is an ordinary one; `closed` reads on for nobody. */
+/**
+ * `waiting`: not opened, or paused. `released`: an ordinary socket now. `closed`: reads on and drops the
+ * bytes.
+ */
 type State = 'waiting' | 'open' | 'draining' | 'released' | 'closed'
 
 const inlets = new WeakMap<object, SlabInlet>()
 
 let shared: Buffer | null = null
 
-/** Of most sockets at all times; never added to. */
+/** Shared by all inlets without a backlog; never added to. */
 const NO_BACKLOG: Buffer[] = []
 
 export class SlabInlet {
@@ -63,7 +66,7 @@ export class SlabInlet {
     inlets.set(socket, this)
   }
 
-  /** Bytes were read that nobody has taken. */
+  /** Bytes were read that `receive` has not had. */
   get hasBacklog(): boolean {
     return this.#backlog.length > 0 || this.#onDrained !== null
   }
@@ -74,12 +77,12 @@ export class SlabInlet {
     this.resume()
   }
 
-  /** Outside of a delivery one more read may come, which waits here. */
+  /** One more read may come, which goes to the backlog. */
   pause(): void {
     this.#state = 'waiting'
   }
 
-  /** What was read meanwhile comes in a tick of its own. */
+  /** The backlog is delivered in another tick. */
   resume(): void {
     if (this.#state !== 'waiting') return
     if (this.#backlog.length === 0 && this.#onDrained === null) {
@@ -90,22 +93,22 @@ export class SlabInlet {
     process.nextTick(() => this.#drain())
   }
 
-  /** Calls when what was read has been taken. */
+  /** Calls back when the backlog is empty. */
   whenDrained(callback: () => void): void {
     this.#onDrained = callback
   }
 
-  /** The socket is an ordinary one from now on, whose data is read from it. Returns what nobody has taken. */
+  /** Turns the socket into an ordinary one, to be read through its stream. Returns the backlog. */
   release(): readonly Buffer[] {
     const socket = this.#socket!
     const backlog = this.#backlog
     this.#state = 'released'
     this.#forget()
-    // What was read never came to the stream, which therefore still waits for the first bytes that it has asked for, and
-    // asks for no others until then. Nothing is an answer, too.
+    // The bytes read so far bypassed the stream, which still waits for the first read that it asked for and
+    // asks for no other until then. An empty chunk answers it.
     socket.push('')
-    // A socket with memory of its own stops to read at once when it is paused, and starts when it is read from. An
-    // ordinary one leaves both to the stream, which knows how much it holds.
+    // With `onread`, the runtime overrides these methods: a socket stops reading as soon as it is paused, and
+    // starts when it is read from. An ordinary one leaves both to its stream, which knows how much it holds.
     for (const name of ['pause', 'resume', 'read'] as const) {
       Object.defineProperty(socket, name, {
         value: Readable.prototype[name],
@@ -116,13 +119,13 @@ export class SlabInlet {
     return backlog
   }
 
-  /** Nobody wants the rest. */
+  /** Drops the backlog and everything that still comes. */
   close(): void {
     this.#state = 'closed'
     this.#forget()
   }
 
-  /** Not with `resume`: a stream that has never flowed or paused is as good as new for whoever gets it later. */
+  /** Not with `resume`: a stream that has never flowed or paused is as good as new when it is handed over. */
   #start(): void {
     this.#state = 'open'
     this.#socket!.read(0)
@@ -134,7 +137,7 @@ export class SlabInlet {
     this.#onDrained = null
   }
 
-  /** Asked for after each read; nothing means that the memory stays. */
+  /** Called after each read; undefined keeps the memory. */
   #takeNext(): Buffer | undefined {
     const next = this.#next
     if (next === null) return undefined
@@ -152,7 +155,7 @@ export class SlabInlet {
       case 'released':
         return this.#socket!.push(this.#claim(length, memory))
       case 'closed':
-        // Bytes that stay in the system make it reset the connection, and the peer lose what we said last.
+        // Bytes left in the kernel would make it reset the connection, and the peer lose our last writes.
         return true
       default:
         if (this.#backlog === NO_BACKLOG) this.#backlog = []
@@ -161,7 +164,7 @@ export class SlabInlet {
     }
   }
 
-  /** Bytes that belong to whoever gets them: the memory itself when it is full, else a copy. */
+  /** Bytes that the receiver may keep: the memory itself when it is full, else a copy. */
   #claim(length: number, memory: Buffer): Buffer {
     const isOwn = memory === this.#own
     if (isOwn && length === SLAB_BYTES) {
@@ -173,8 +176,8 @@ export class SlabInlet {
     } else if (isOwn) {
       this.#next = shared
     }
-    // A small read usually holds more than body, so its body is copied again before a caller gets it. A socket that
-    // was handed over gives the caller everything.
+    // A small read usually holds more than body, so its body is copied again before a caller gets it. A
+    // socket that was handed over gives the caller everything.
     const isBody = length >= BODY_BYTES || this.#state !== 'open'
     return isBody ? copyBytes(memory, 0, length) : keepBytes(memory, 0, length)
   }

@@ -1,6 +1,6 @@
 /**
- * How sockets come to their end: the last that was written to them leaves before, and somebody waits for their `close`. A
- * peer that does not read, and a Duplex of a caller, may take their time for either, or never come to it.
+ * How sockets end: pending writes leave first, and a callback waits for `close`. A peer that does not read,
+ * or a caller's Duplex, may take long for either, or never finish.
  */
 import type { Duplex } from 'node:stream'
 import { loadNet } from '../base/lazy-modules.ts'
@@ -8,10 +8,10 @@ import { loadNet } from '../base/lazy-modules.ts'
 /** Milliseconds after which a destroyed socket counts as closed. */
 const LONGEST_CLOSE = 1000
 
-/** Milliseconds that what was written has to leave. Shorter than the other, which begins at the same time. */
+/** Milliseconds for pending writes to leave. Shorter than the other, which starts at the same time. */
 const LONGEST_FLUSH = 500
 
-/** Destroys a socket at once if nothing waits in it, else when that has left. */
+/** Destroys a socket once its pending writes have left. */
 export function destroyWhenSent(socket: Duplex, error: Error | null): void {
   if (socket.writableLength === 0 || socket.destroyed) {
     destroyQuietly(socket, error)
@@ -29,7 +29,7 @@ export function destroyWhenSent(socket: Duplex, error: Error | null): void {
   }
 }
 
-/** What it throws is nobody's any more. */
+/** Nothing runs on the socket any more that its exception could concern. */
 function destroyQuietly(socket: Duplex, error: Error | null): void {
   try {
     socket.destroy(error ?? undefined)
@@ -41,7 +41,7 @@ function destroyQuietly(socket: Duplex, error: Error | null): void {
 /** Calls once, never within this call. */
 export function whenClosed(socket: Duplex, done: () => void): void {
   if (socket.closed && !(socket instanceof loadNet().Socket)) {
-    // The event was, or is about to be. Those of `node:net` say that they are closed before they are.
+    // The event has come or is about to. Sockets of `node:net` set `closed` before they are.
     globalThis.setImmediate(done)
     return
   }
@@ -56,6 +56,6 @@ export function whenClosed(socket: Duplex, done: () => void): void {
   try {
     socket.once('close', finish)
   } catch {
-    // Then time has to tell.
+    // The timer decides.
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Transport over any connected Duplex: sockets of our own connector, and whatever a custom `connect` function
- * delivers.
+ * Transport over any connected Duplex: a socket of our own connector, or of a custom `connect` function.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -12,14 +11,14 @@ import { WriteBatch } from './write-batch.ts'
 
 export class StreamTransport implements Transport {
   readonly socket: Duplex
-  /** How bytes come in where the socket was opened for it; others say `data`. */
+  /** Delivers the bytes of sockets that were opened with one; others emit `data`. */
   readonly #inlet: SlabInlet | null
   readonly #batch: WriteBatch
   readonly #addresses: SocketInfo
-  /** Until it was called. */
+  /** Null once it was called. */
   #onGone: (() => void) | null
   #sink: TransportSink | null = null
-  /** It has said so. */
+  /** The socket has emitted `close`. */
   #closed = false
   #error: Error | null = null
   #referenced = true
@@ -33,8 +32,8 @@ export class StreamTransport implements Transport {
     }
   }
   /**
-   * A mistake of ours, or a Duplex of a caller's that throws. It costs this connection and what runs on it, not the
-   * process.
+   * A mistake of ours, or a caller's Duplex that throws. It ends this connection and the requests on it, not
+   * the process.
    */
   readonly #onBroken = (error: Error): void => {
     if (this.#sink?.onBroken === undefined) this.destroy(error)
@@ -47,8 +46,8 @@ export class StreamTransport implements Transport {
   }
   readonly #onError = (error: Error): void => {
     this.#error ??= error
-    // A TLS socket raises a fatal alert that comes after the handshake (RFC 8446 §6.2: a client certificate
-    // that is missing or wrong) and lives on. The end that follows would hide the reason.
+    // A TLS socket emits a fatal alert that comes after the handshake (RFC 8446 §6.2: a client certificate
+    // that is missing or wrong) and stays open. The end that follows would hide the reason.
     if (!this.socket.destroyed) this.destroy(null)
   }
   readonly #onClose = (): void => {
@@ -57,18 +56,18 @@ export class StreamTransport implements Transport {
   }
   readonly #onOver = (): void => {
     if (this.#sink === null) return
-    // An orderly end waits until what came before it has been taken.
+    // An orderly end waits until the bytes before it have been delivered.
     if (this.#inlet?.hasBacklog && this.#error === null) this.#inlet.whenDrained(() => this.#endLate())
     else this.#finish()
   }
 
-  /** `onGone`: the socket is closed, or was handed over. Not before the sink has heard of it, or just then. */
+  /** `onGone`: the socket is closed, or was handed over. Called with the sink's last call, or later. */
   constructor(socket: Duplex, onGone: (() => void) | null = null) {
     this.socket = socket
     this.#onGone = onGone
     this.#inlet = SlabInlet.of(socket)
     this.#batch = new WriteBatch(socket, this.#onBroken)
-    // A closed socket has forgotten its own address, and that is when errors want to tell it.
+    // A closed socket has forgotten its address, which errors then report.
     const { localAddress, localPort, remoteAddress, remotePort, remoteFamily } = socket as Partial<Socket>
     this.#addresses = { localAddress, localPort, remoteAddress, remotePort, remoteFamily }
   }
@@ -82,12 +81,12 @@ export class StreamTransport implements Transport {
     try {
       this.#listen()
     } catch (error) {
-      // It is no socket. Nobody is to hear of it any more.
+      // It is not a socket. The sink gets no calls.
       this.#sink = null
       this.#unlisten()
       throw error
     }
-    // What was read before may have been followed by the end: it waits for the bytes, its events do not.
+    // The end may have come already: its events are past, but it counts only after the backlog.
     if (!this.#inlet?.hasBacklog) return
     if (this.socket.closed) this.#onClose()
     else if (this.socket.readableEnded) this.#onEnd()
@@ -165,7 +164,7 @@ export class StreamTransport implements Transport {
     const backlog = this.#inlet?.release() ?? this.#unflow()
     for (let i = backlog.length - 1; i >= 0; i--) socket.unshift(backlog[i]!)
     if (unread.byteLength > 0) socket.unshift(unread)
-    // Not before: until all of this has gone well, somebody has to hear of the end.
+    // Last, because until all of this has succeeded an error must still be noticed.
     socket.off('error', this.#onError)
     this.#sink = null
     this.#leave()
@@ -175,14 +174,14 @@ export class StreamTransport implements Transport {
   destroy(error: Error | null): void {
     this.#error ??= error
     this.#inlet?.close()
-    // A stream reads the stack of the error that it is given, and to format it takes longer than all else here. Nobody
-    // but us listens to a socket that was opened for us; to another one somebody may.
+    // A stream reads the stack of its error, and formatting that takes longer than all else here. Only we
+    // listen to a socket that was opened for us; others may have listeners, which get the error.
     try {
       this.socket.destroy(this.#inlet === null ? (error ?? undefined) : undefined)
     } catch (thrown) {
       this.#error ??= thrown as Error
     }
-    // What runs on it does not wait until it has closed.
+    // The requests on it do not wait for `close`.
     globalThis.setImmediate(this.#onOver)
   }
 
@@ -193,7 +192,10 @@ export class StreamTransport implements Transport {
     globalThis.setImmediate(this.#onOver)
   }
 
-  /** As a new stream is, which flows when somebody wants its data: one that was paused waits for a `resume`. */
+  /**
+   * Back to the state of a new stream, which flows with its first `data` listener; a paused one needs a
+   * `resume`.
+   */
   #unflow(): [] {
     const { socket } = this
     if (socket.isPaused()) socket.resume()
@@ -211,7 +213,7 @@ export class StreamTransport implements Transport {
       .on('close', this.#onClose)
   }
 
-  /** All but `error`: a closed socket may still raise one, which nobody else catches. */
+  /** All but `error`: a closed socket may still emit one, which would be unhandled. */
   #unlisten(): void {
     this.socket
       .off('data', this.#onData)

@@ -1,6 +1,6 @@
 /**
- * Collects what is written during one tick and gives it to the socket at once: requests that go out together
- * cost one system call, and a head travels with its body.
+ * Collects the writes of one tick and passes them to the socket together: requests that go out together cost
+ * one system call, and a head travels with its body.
  */
 // The global of this name is a getter, which is too slow for every write.
 import { Buffer } from 'node:buffer'
@@ -9,10 +9,12 @@ import type { Writable } from 'node:stream'
 /** Past this a batch is flushed at once, so that a large upload is not held twice. */
 const FLUSH_AT_BYTES = 64 * 1024
 
-/** Bytes fewer than these are copied when they have to wait for the end of the tick; more go to the socket at once. */
+/**
+ * Fewer bytes than these are copied when they wait for the end of the tick; more go to the socket at once.
+ */
 const COPY_BELOW_BYTES = 16 * 1024
 
-/** A body up to this size is copied behind its head: one buffer is cheaper to write than a list of them. */
+/** A body up to this size is copied after its head: one buffer is cheaper to write than a list of them. */
 const JOIN_BELOW_BYTES = 4 * 1024
 
 export class WriteBatch {
@@ -24,7 +26,7 @@ export class WriteBatch {
   #bytes = 0
   #scheduled = false
 
-  /** `onBroken`: the target threw, or a piece is not what it was when it came. What follows would be garbage. */
+  /** `onBroken`: the target threw, or the memory of a piece has changed. Further output would be garbage. */
   constructor(target: Writable, onBroken: (error: Error) => void) {
     this.#target = target
     this.#onBroken = onBroken
@@ -34,23 +36,23 @@ export class WriteBatch {
     }
   }
 
-  /** Bytes that the socket has not been given yet. */
+  /** Bytes that wait for the socket. */
   get waiting(): number {
     return this.#bytes
   }
 
-  /** To be given to the socket at the end of the tick. */
+  /** Goes to the socket at the end of the tick. */
   add(data: string): void {
     this.put(data)
     this.#flushLater()
   }
 
   /**
-   * The same with several pieces. Their memory belongs to somebody else, who may fill it again, or give it away, before the
-   * end of the tick: none of it is kept.
+   * The same with several pieces. Their owner may refill or transfer the memory before the end of the tick,
+   * so none of it is kept.
    */
   addAll(pieces: readonly (string | Uint8Array)[]): void {
-    // Behind a write that is under way even those would wait, in the socket.
+    // While a write is under way even those would wait, in the socket.
     const copied = this.#target.writableLength > 0 ? Number.POSITIVE_INFINITY : COPY_BELOW_BYTES
     let isLarge = false
     for (const piece of pieces) {
@@ -71,7 +73,7 @@ export class WriteBatch {
     }
   }
 
-  /** To be given to the socket with the next `flush`. */
+  /** Goes to the socket with the next `flush`. */
   put(data: string | Uint8Array): void {
     if (typeof data === 'string') {
       this.#text += data
@@ -83,7 +85,7 @@ export class WriteBatch {
     this.#bytes += data.length
   }
 
-  /** Throws nothing: whoever writes has nothing to do with what the target makes of it. */
+  /** Throws nothing: a failure of the target does not concern the writer. */
   flush(): void {
     if (this.#bytes === 0) return
     try {
@@ -132,7 +134,7 @@ function join(parts: readonly (string | Uint8Array)[], bytes: number): Buffer {
     else joined.set(part, at)
     at += part.length
   }
-  // Memory that was resized since it came has left a gap, in which anything of this process may stand.
+  // Memory that was resized since leaves a gap, which may hold any data of this process.
   if (at !== bytes) throw new TypeError('a body was made shorter before it was written')
   return joined
 }

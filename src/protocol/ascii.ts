@@ -11,12 +11,12 @@ function byteTable(includes: (byte: number) => boolean): Uint8Array {
   return table
 }
 
-/** 1 for a byte that may stand in a token (RFC 9110 §5.6.2). */
+/** 1 for a byte of a token (RFC 9110 §5.6.2). */
 export const TOKEN_BYTE: Uint8Array = byteTable((byte) =>
   TOKEN_CHARACTERS.includes(String.fromCharCode(byte)),
 )
 
-/** 1 for a byte that may stand in a field value: HTAB, SP, VCHAR, obs-text (RFC 9110 §5.5). */
+/** 1 for a byte of a field value: HTAB, SP, VCHAR, obs-text (RFC 9110 §5.5). */
 export const FIELD_VALUE_BYTE: Uint8Array = byteTable(
   (byte) => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f),
 )

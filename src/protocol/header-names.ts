@@ -1,8 +1,8 @@
 /**
- * Field names and their lower-case spelling, remembered, because servers send the same few dozen names for
- * ever: a name found here costs neither a new string nor a new hash, and makes a fast property key.
+ * Field names and their lower-case spelling, remembered, because servers keep sending the same few dozen
+ * names: a name found here costs neither a new string nor a new hash, and makes a fast property key.
  *
- * The memory is one table with a fixed place for every name; a newcomer replaces whoever sits there. A peer
+ * The memory is one table with a fixed place for every name; a new name replaces the one in its place. A peer
  * that invents names can therefore neither make it grow nor keep the honest names out of it.
  */
 import { isToken } from './ascii.ts'
@@ -17,7 +17,7 @@ const names: string[] = new Array<string>(PLACES).fill('')
 const lowerNames: string[] = new Array<string>(PLACES).fill('')
 /** 1 where the name is a token: only that may go to the wire. */
 const tokens = new Uint8Array(PLACES)
-/** The bytes of `names`, MAX_REMEMBERED_LENGTH for each: quicker to compare with than characters of strings. */
+/** The bytes of `names`, MAX_REMEMBERED_LENGTH for each: faster to compare than characters of strings. */
 const spellings = new Uint8Array(PLACES * MAX_REMEMBERED_LENGTH)
 
 /**
@@ -61,7 +61,7 @@ export function lowerCaseName(name: string): string {
   return lowerNames[place]!
 }
 
-/** Whether a field may have this name; quicker than looking at each character of a name that is remembered. */
+/** Whether a field may have this name; for a remembered name faster than looking at each character. */
 export function isFieldName(name: string): boolean {
   const length = name.length
   if (length === 0 || length > MAX_REMEMBERED_LENGTH) return isToken(name)

@@ -1,6 +1,6 @@
 /**
- * The bytes that came last, kept to recognise them. Under load a server sends the same head many times a second, and
- * comparing bytes costs a small part of parsing them.
+ * The bytes that came last, kept to recognise them. Under load a server sends the same head many times a
+ * second, and comparing bytes costs a small part of parsing them.
  */
 import { NO_BYTES } from '../base/empty.ts'
 

@@ -10,7 +10,7 @@ import { STATIC_ENTRIES, STATIC_NAMES, STATIC_VALUES } from './static-table.ts'
 
 /** The block was decoded and its fields were appended. */
 export const HPACK_OK = 0
-/** The table is out of step with the peer's for ever: the connection must end with COMPRESSION_ERROR. */
+/** The table no longer agrees with the peer's: the connection must end with COMPRESSION_ERROR. */
 export const HPACK_COMPRESSION_ERROR = 1
 /** The list was over a cap; the table is in step, so that only the stream needs to end. */
 export const HPACK_LIST_TOO_LARGE = 2
@@ -82,13 +82,13 @@ export class HpackDecoder {
 
   /**
    * The state of the table. A block that left it as it was means the same as long as it is the same;
-   * `UNREPEATABLE` when the next block must be looked at whatever it says.
+   * `UNREPEATABLE` when the next block must be decoded in any case.
    */
   get revision(): number {
     return this.#broken || this.#updateDue !== NO_UPDATE_DUE ? UNREPEATABLE : this.#table.revision
   }
 
-  /** The last block had a field that the peer wants nobody to keep (RFC 7541 §7.1.3). */
+  /** The last block had a field that the peer marked as never indexed (RFC 7541 §7.1.3). */
   get hadSecret(): boolean {
     return this.#hadSecret
   }
@@ -106,7 +106,7 @@ export class HpackDecoder {
 
   /**
    * Decodes one whole block, buf[start, end), and appends name, value, name, value … as latin1 strings to
-   * `out`. With any result but `HPACK_OK`, `out` is as it was and `message` says why.
+   * `out`. With any result but `HPACK_OK`, `out` is unchanged and `message` has the reason.
    */
   decode(buf: Buffer, start: number, end: number, out: string[]): HpackResult {
     if (this.#broken) return HPACK_COMPRESSION_ERROR
@@ -228,7 +228,9 @@ export class HpackDecoder {
     return this.#table.nameAt(index - STATIC_ENTRIES - 1)
   }
 
-  /** `cacheable` is false for what the peer marked as never indexed: secrets are not kept (RFC 7541 §7.1.3). */
+  /**
+   * `cacheable` is false for what the peer marked as never indexed: secrets are not kept (RFC 7541 §7.1.3).
+   */
   #readString(buf: Buffer, end: number, cacheable: boolean): string | null {
     const start = this.#position
     const length = this.#readLength(buf, end)
@@ -246,7 +248,9 @@ export class HpackDecoder {
     return text
   }
 
-  /** The length of the string at `position`, which then stands on its first octet; negative if it is wrong. */
+  /**
+   * The length of the string at `position`, which then stands on its first octet; negative if it is wrong.
+   */
   #readLength(buf: Buffer, end: number): number {
     if (this.#position >= end) {
       this.#message = 'block ends before a string'

@@ -12,7 +12,7 @@ export const DEFAULT_TABLE_SIZE = 4096
 /** Slots to begin with: what an ordinary request fills. Grows by doubling up to size / 32. */
 const INITIAL_SLOTS = 8
 
-/** Told about an entry that leaves; `sequence` counts insertions from 0. */
+/** Called for each evicted entry; `sequence` counts insertions from 0. */
 export type EvictionListener = (name: string, value: string, sequence: number) => void
 
 export class DynamicTable {
@@ -72,7 +72,7 @@ export class DynamicTable {
   }
 
   /**
-   * RFC 7541 §4.4: an entry larger than the whole table empties it and is not kept, which is no error.
+   * RFC 7541 §4.4: an entry larger than the whole table empties it and is not kept, which is not an error.
    * Returns whether the entry is in the table now.
    */
   insert(name: string, value: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * Fields → header blocks (RFC 7541 §2.4, §6) for one direction of one connection. It owns the dynamic table of
- * the sending side and the choice of representation; it does not know frames, streams or message rules.
+ * Fields → header blocks (RFC 7541 §2.4, §6) for one direction of one connection. It owns the dynamic table
+ * of the sending side and the choice of representation; it does not know frames, streams or message rules.
  */
 import { invariant } from '../../base/invariant.ts'
 import { DEFAULT_TABLE_SIZE, DynamicTable, ENTRY_OVERHEAD } from './dynamic-table.ts'
@@ -45,7 +45,7 @@ const MAX_UNUSED_INSERTIONS = 4
 /** Names remembered beyond those in the table; a client uses a few dozen, a proxy of others perhaps more. */
 const MAX_SPARE_NAMES = 256
 
-/** Longer values that must not be indexed are encoded anew each time, so that their copies stay small. */
+/** Longer values that must not be indexed are encoded again each time, so that their copies stay small. */
 const MAX_REPEATED_LENGTH = 1024
 
 /** Positions in the list for which the last field is remembered. */
@@ -79,8 +79,8 @@ class NameState {
   live = 0
   /** Insertions since an entry of this name was last used. */
   unused = 0
-  // A credential repeats on every request and no table may hold it, so its encoded form is kept here: the last
-  // value that came twice in a row, and the fingerprint by which the second time is known.
+  // A credential repeats on every request and no table may hold it, so its encoded form is kept here: the
+  // last value that came twice in a row, and the fingerprint by which the second time is known.
   repeatedValue = ''
   repeatedOctets: Uint8Array = NO_OCTETS
   lastFingerprint = 0
@@ -107,8 +107,8 @@ export class HpackEncoder {
   readonly #table: DynamicTable
   readonly #names: Map<string, NameState> = new Map()
   readonly #fingerprints: Int32Array = new Int32Array(FINGERPRINTS)
-  // The field that was last sent as an index at each position of the list: programs send the same list in
-  // the same order, and to compare two strings is cheaper than to look them up. To begin with, static entry 1.
+  // The field that was last sent as an index at each position of the list: programs send the same list in the
+  // same order, and to compare two strings is cheaper than to look them up. To begin with, static entry 1.
   readonly #predictedNames: string[] = new Array<string>(PREDICTED_FIELDS).fill(STATIC_NAMES[1]!)
   readonly #predictedValues: string[] = new Array<string>(PREDICTED_FIELDS).fill(STATIC_VALUES[1]!)
   readonly #predictedIds: number[] = new Array<number>(PREDICTED_FIELDS).fill(1)
@@ -331,7 +331,7 @@ function writeString(text: string, out: Uint8Array, offset: number): number {
   return at + length
 }
 
-/** Tells values apart well enough to notice a repetition; a mistake costs a table entry, nothing else. */
+/** Distinguishes values well enough to notice a repetition; a collision costs a table entry, nothing else. */
 function fingerprintOf(text: string): number {
   let hash = text.length
   for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0

@@ -1,7 +1,7 @@
 /**
  * The Huffman code of RFC 7541 Appendix B as data. The code is canonical: among symbols of equal length the
  * codes count upwards with the symbol, and each length continues where the shorter one stopped. The lengths
- * therefore say everything, and the codes are derived from them.
+ * therefore determine the codes, which are derived from them.
  */
 
 /** The end-of-string symbol; it must never be encoded (RFC 7541 §5.2). */

@@ -1,6 +1,6 @@
 /**
  * Huffman strings (RFC 7541 §5.2). Decoding runs an automaton over whole octets: a state is a node inside the
- * code tree, and one table entry says which symbols an octet completes (at most two, for no code is shorter
+ * code tree, and one table entry has the symbols that an octet completes (at most two, for no code is shorter
  * than five bits) and where it leaves off. The work is one step per octet whatever the octets are.
  */
 import { HUFFMAN_CODES, HUFFMAN_EOS, HUFFMAN_LENGTHS } from './huffman-table.ts'
@@ -43,7 +43,7 @@ function buildAutomaton(): Automaton {
     let node = 0
     for (let bit = HUFFMAN_LENGTHS[symbol]! - 1; bit > 0; bit--) {
       const edge = node * 2 + ((code >>> bit) & 1)
-      // The root is nobody's child, so 0 is a child that has not been made yet.
+      // The root is never a child, so 0 is a child that has not been made yet.
       if (children[edge] === 0) children[edge] = nodes++
       node = children[edge]!
     }
@@ -79,7 +79,9 @@ function makeTransition({ children, transitions }: Automaton, state: number, oct
   return entry
 }
 
-/** Octets that a Huffman string of `length` octets can decode to, at most: the shortest code has five bits. */
+/**
+ * Octets that a Huffman string of `length` octets can decode to, at most: the shortest code has five bits.
+ */
 export function maxDecodedLength(length: number): number {
   return Math.floor((length * 8) / 5)
 }
@@ -97,8 +99,8 @@ export function huffmanDecode(buf: Uint8Array, start: number, end: number, out: 
     const octet = buf[i]!
     let entry = transitions[(state << 8) | octet]!
     if (entry === 0) entry = makeTransition(machine, state, octet)
-    // Both places are written at each step and the count says which of them hold; that is cheaper than to
-    // branch on it.
+    // Both places are written at each step and the count decides which of them are valid; that is cheaper
+    // than to branch on it.
     out[length] = entry >>> FIRST_SHIFT
     out[length + 1] = entry >>> SECOND_SHIFT
     const count = (entry >>> COUNT_SHIFT) & 3
@@ -110,8 +112,8 @@ export function huffmanDecode(buf: Uint8Array, start: number, end: number, out: 
 }
 
 /**
- * Codes of up to fifteen bits with their length in the low four, 0 for the longer ones: one load per character
- * of any ordinary text.
+ * Codes of up to fifteen bits with their length in the low four, 0 for the longer ones: one load per
+ * character of any ordinary text.
  */
 const SHORT_CODES: Uint32Array = new Uint32Array(256)
 const MAX_SHORT_CODE = 15
@@ -132,7 +134,7 @@ export function huffmanLength(text: string): number {
   return seen > 0xff ? -1 : (bits + 7) >>> 3
 }
 
-/** Writes the code of `text` (latin1), padded with ones; returns the offset behind it. */
+/** Writes the code of `text` (latin1), padded with ones; returns the offset after it. */
 export function huffmanEncode(text: string, out: Uint8Array, offset: number): number {
   let at = offset
   // Up to fifteen bits wait in the low end of `pending`; what is above them has been written.

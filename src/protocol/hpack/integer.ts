@@ -46,7 +46,7 @@ export class IntegerReader {
   }
 }
 
-/** Writes `value` with the bits of `pattern` above its prefix; returns the offset behind it. */
+/** Writes `value` with the bits of `pattern` above its prefix; returns the offset after it. */
 export function writeInteger(
   out: Uint8Array,
   offset: number,

@@ -6,7 +6,9 @@
  * Direct-mapped with storage that grows once: a peer can only make it miss.
  */
 
-/** Distinct short literals of one connection that are worth remembering: at first, and at most; powers of two. */
+/**
+ * Distinct short literals of one connection that are worth remembering: at first, and at most; powers of two.
+ */
 const FIRST_SLOTS = 16
 const MOST_SLOTS = 128
 
@@ -47,7 +49,7 @@ export class LiteralCache {
   /** Remembers `text` for the octets that the last `find` did not know. */
   put(buf: Uint8Array, start: number, end: number, huffman: boolean, text: string): void {
     if (this.#keys[this.#slot] !== 0 && ++this.#displaced === FIRST_SLOTS) {
-      // Many are in each other's way. What was known is forgotten, and soon known again.
+      // Many collide. The cache is cleared, and fills again soon.
       this.#clear(MOST_SLOTS)
       this.find(buf, start, end, huffman)
     }

@@ -11,7 +11,7 @@ export function chunkPrefix(length: number): string {
   return `${length.toString(16)}\r\n`
 }
 
-/** Goes behind the data of a chunk. */
+/** Follows the data of a chunk. */
 export const CHUNK_SUFFIX = '\r\n'
 
 /** Ends a chunked body without trailers. */

@@ -1,7 +1,7 @@
 /**
- * The chunked coding up to its last chunk (RFC 9112 §7.1), resumable at any byte. It finds the data and says
- * how much of it comes; handing it out, and reading the trailers, is the response parser's work. Extensions
- * are checked against their grammar and dropped: what they mean is agreed elsewhere or nowhere.
+ * The chunked coding up to its last chunk (RFC 9112 §7.1), resumable at any byte. It finds the data and its
+ * length; the response parser hands it out and reads the trailers. Extensions are checked against their
+ * grammar and dropped, since their meaning is private to the two ends.
  */
 import { HEX_VALUE, TOKEN_BYTE } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
@@ -70,7 +70,7 @@ export class ChunkedDecoder {
   }
 
   /**
-   * Reads framing and stops where data begins (`inData`), behind the last chunk's line (`last`), at an
+   * Reads framing and stops where data begins (`inData`), after the last chunk's line (`last`), at an
    * offending byte (`failure`), or at `end`.
    */
   advance(bytes: Buffer, start: number, end: number): number {

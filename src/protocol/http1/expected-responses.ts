@@ -1,10 +1,13 @@
 /**
- * The requests whose responses are owed, oldest first, by what they mean for the framing of their response, and the
- * interim responses that the oldest has had.
+ * The requests whose responses are owed, oldest first, by their meaning for the framing of the response, and
+ * the number of interim responses to the oldest.
  */
 import { type RequestKind, requestKind } from './framing.ts'
 
-/** Answered requests may stay in the list when no others are; emptying it each time would make a list per request. */
+/**
+ * Answered requests may stay in the list when no others are; emptying it each time would make a list per
+ * request.
+ */
 const LEFT_WHEN_EMPTY = 16
 
 /** Answered requests are cut off the front in pieces of this size, so a long pipeline stays linear. */

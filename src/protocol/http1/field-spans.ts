@@ -1,4 +1,7 @@
-/** The fields of a head under way: names, and where the values are, so that one string is decoded for all of them. */
+/**
+ * The fields of a head under way: names, and where the values are, so that one string is decoded for all of
+ * them.
+ */
 import { HeaderBlock } from '../header-block.ts'
 
 /** Grows up to MAX_FIELDS. */

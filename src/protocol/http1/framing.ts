@@ -1,8 +1,8 @@
 /**
  * Where a response ends and what happens to its connection: the meaning of the five fields that govern that
- * (RFC 9112 §6, §9; RFC 9110 §7.8), and RFC 9112 §6.3 as one pure function. It knows nothing of parsing
- * lines or of sinks. Where RFC 9112 lets a recipient repair a doubtful length, this one refuses: a length that
- * two parties can read differently is how responses are smuggled.
+ * (RFC 9112 §6, §9; RFC 9110 §7.8), and RFC 9112 §6.3 as one pure function. It knows nothing of parsing lines
+ * or of sinks. Where RFC 9112 lets a recipient repair a doubtful length, this one refuses: a length that two
+ * parties can read differently is how responses are smuggled.
  */
 import { equalsIgnoringCase } from '../ascii.ts'
 import { lowerCaseName } from '../header-names.ts'
@@ -20,7 +20,7 @@ const NINE = 0x39
 
 const TIMEOUT_PARAMETER = 'timeout='
 
-/** What the request at the head of the line means for its response. */
+/** The meaning of a request for the framing of its response. */
 export const PLAIN_REQUEST = 0
 export const HEAD_REQUEST = 1
 export const CONNECT_REQUEST = 2
@@ -75,7 +75,7 @@ export class FramingFields {
   upgrade = false
   /** Seconds of the `keep-alive: timeout=` hint, or -1. */
   keepAliveHint = -1
-  /** `chunked` stands there again right behind itself: one coding, announced twice. */
+  /** `chunked` follows itself: one coding, announced twice. */
   repeatsChunked = false
   #coding = NO_CODING
   #chunkedSeen = false
@@ -169,15 +169,15 @@ export class FramingFields {
 
   #addTransferEncoding(bytes: Buffer, start: number, end: number): string | null {
     if (this.contentLength !== -1) return HPE_INVALID_TRANSFER_ENCODING
-    // An empty value still announces a coding nobody can name: the body then ends with the connection.
+    // An empty value still announces a coding, though an unknown one: the body then ends with the connection.
     if (this.#coding === NO_CODING) this.#coding = OTHER_CODING
     for (let from = start; from <= end; ) {
       const to = elementEnd(bytes, from, end)
       const first = skipSpace(bytes, from, to)
       const last = trimSpace(bytes, first, to)
       if (equalsIgnoringCase(bytes, first, last, 'chunked')) {
-        // RFC 9112 §6.1: chunked is applied once at most. Servers behind a framework that sets the field, too,
-        // announce it twice and mean once; with another coding in between somebody takes it for two.
+        // RFC 9112 §6.1: chunked is applied once at most. A server and its framework may both set the field
+        // and mean one coding; with another coding in between, some recipients count two.
         if (this.#chunkedSeen) {
           if (this.#coding !== CHUNKED_CODING) return HPE_INVALID_TRANSFER_ENCODING
           this.repeatsChunked = true
@@ -193,7 +193,7 @@ export class FramingFields {
   }
 }
 
-/** What is wrong with the field value that `add` refused, in the words users of HTTP parsers know. */
+/** Why `add` refused a field value, in the words that users of HTTP parsers know. */
 export function framingReason(
   code: string,
   fields: FramingFields,
@@ -236,8 +236,8 @@ function interimFraming(request: RequestKind, status: number, fields: FramingFie
 
 /**
  * Whether the peer lets the connection live on after this response (RFC 9112 §9.3). `version` is 11 for
- * HTTP/1.1. Transfer-Encoding from before HTTP/1.1 is faulty framing: read it, then close (RFC 9112 §6.1). So is
- * one that says chunked twice: should somebody on the way see another end of the body, then what follows is his
+ * HTTP/1.1. Transfer-Encoding from before HTTP/1.1 is faulty framing: read it, then close (RFC 9112 §6.1). So
+ * is a repeated `chunked`: if an intermediary sees another end of the body, the bytes that follow are its
  * response and must not become ours.
  */
 export function keepsAlive(version: number, framing: Framing, fields: FramingFields): boolean {

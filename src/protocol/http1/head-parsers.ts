@@ -1,6 +1,7 @@
 /**
- * The head parsers of all connections to one origin. A connection borrows one while a head comes, and nearly all heads
- * come in one piece: so one parser serves many connections, and knows again the head that any of them got last.
+ * The head parsers of all connections to one origin. A connection borrows one while a head comes, and nearly
+ * all heads come in one piece: so one parser serves many connections, and knows again the head that any of
+ * them got last.
  */
 import { HeadParser } from './head-parser.ts'
 import type { Http1Limits } from './limits.ts'

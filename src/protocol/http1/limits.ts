@@ -1,5 +1,5 @@
 /**
- * What the HTTP/1.1 engine accepts from a peer before it gives up, and why each figure is what it is.
+ * How much the HTTP/1.1 engine accepts from a peer before it gives up, each figure with its reason.
  * None of them can be met by an honest server by accident; all of them bound memory or endless waiting.
  */
 
@@ -18,7 +18,9 @@ export interface Http1Limits {
  */
 export const MAX_FIELDS = 2000
 
-/** Longest status line, and slack for optional whitespace: the same figure most servers use for request lines. */
+/**
+ * Longest status line, and slack for optional whitespace: the same figure most servers use for request lines.
+ */
 export const STATUS_LINE_ALLOWANCE = 8192
 
 /** Colon, space, CR and LF of a field, doubled so that servers which pad values for alignment still pass. */
@@ -38,12 +40,14 @@ export function maxHeadBytes(limits: Http1Limits): number {
  */
 export const MAX_CHUNK_SIZE_DIGITS = 16
 
-/** Bytes of extensions in one chunk-size line; they are read and dropped (Node CVE-2024-22019 had no limit). */
+/**
+ * Bytes of extensions in one chunk-size line; they are read and dropped (Node CVE-2024-22019 had no limit).
+ */
 export const MAX_CHUNK_EXTENSION_BYTES = 4096
 
 /**
  * Interim responses to one request. A server that sends `102 Processing` every 20 seconds gets over an hour;
- * one that floods them, which would restart the headers timeout for ever, is cut off.
+ * one that floods them, which would restart the headers timeout endlessly, is cut off.
  */
 export const MAX_INTERIM_HEADS = 256
 

@@ -1,7 +1,7 @@
 /**
  * Bytes of a connection → responses (RFC 9112). It owns the order of messages: which request the next head
- * answers, where each message ends, pausing, upgrades and the meaning of EOF. Syntax lives in `head-parser` and
- * `chunked`, meaning in `framing`. It does no I/O and keeps no clock.
+ * answers, where each message ends, pausing, upgrades and the meaning of EOF. Syntax lives in `head-parser`
+ * and `chunked`, meaning in `framing`. It does no I/O and keeps no clock.
  *
  * A sink callback may pause, stop, announce a request or finish the parser: state changes first, the callback
  * comes last, and everything is read again after it. It must not call `execute` (see `executing`).

@@ -1,4 +1,4 @@
-/** What the parser reports, and to whom. */
+/** The results of the parser and the interface that gets them. */
 import type { HeaderBlock } from '../header-block.ts'
 import { BODY_UNTIL_CLOSE, type Framing } from './framing.ts'
 import type { ParsedHead } from './head-memory.ts'
@@ -13,7 +13,7 @@ export interface ResponseHead {
   /** Seconds of the peer's `keep-alive: timeout=` hint. */
   readonly keepAliveHint: number | null
   readonly contentLength: number | null
-  /** The body has no other end than the end of the connection. */
+  /** The body ends with the connection. */
   readonly untilClose: boolean
 }
 

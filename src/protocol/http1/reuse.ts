@@ -5,10 +5,10 @@
 import { InternalError } from '../../base/invariant.ts'
 
 /**
- * - `idle`: nothing runs
+ * - `idle`: no requests run
  * - `busy`: requests run, more may follow
  * - `last`: requests run, none may follow; over when they have been answered
- * - `over`: carries nothing any more and is to be closed
+ * - `over`: carries no more requests and is to be closed
  */
 export type ReuseState = 'idle' | 'busy' | 'last' | 'over'
 
@@ -74,7 +74,10 @@ export class Reuse {
     this.#step(last ? 'last-request' : 'request')
   }
 
-  /** The oldest response ended; `keep`: it lets the connection live on, for long enough; `owed`: others are to come. */
+  /**
+   * The oldest response ended; `keep`: it lets the connection live on, for long enough; `owed`: others are to
+   * come.
+   */
   answered(keep: boolean, owed: boolean): void {
     if (!keep) this.#step('denied')
     else this.#step(owed ? 'answered' : 'all-answered')

@@ -1,6 +1,6 @@
 /**
- * Status lines (RFC 9112 §4), byte by byte and strictly: `HTTP/1.1 200 reason` and CRLF, where the reason and the space
- * before it may be missing. Positions count from the first byte of the head.
+ * Status lines (RFC 9112 §4), byte by byte and strictly: `HTTP/1.1 200 reason` and CRLF, where the reason and
+ * the space before it may be missing. Positions count from the first byte of the head.
  */
 import { FIELD_VALUE_BYTE } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
@@ -47,7 +47,9 @@ export class StatusLine {
     this.#place = STATUS_CODE
   }
 
-  /** Reads on from bytes[from], in a head that begins at `base`. Returns the first byte that was not consumed. */
+  /**
+   * Reads on from bytes[from], in a head that begins at `base`. Returns the first byte that was not consumed.
+   */
   consume(bytes: Buffer, base: number, from: number, end: number): number {
     let at = from
     if (this.#place === STATUS_CODE) at = this.#judgeStatusCode(bytes, base, at, end)

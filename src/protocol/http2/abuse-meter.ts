@@ -1,6 +1,6 @@
 /**
- * Counts what a peer can send for ever without getting anywhere, per span of time. Owns the counters and
- * their ceilings; what a spent budget leads to is decided by whoever counts. See `limits.ts` for the whys.
+ * Counts frames that a peer can send endlessly without making progress, per span of time. Owns the counters
+ * and their ceilings; the caller of `spend` decides about a spent budget. `limits.ts` has the reasons.
  */
 import {
   BUDGET_WINDOW_MS,
@@ -26,7 +26,7 @@ export const IDLE_WINDOW_UPDATES = 7
 
 export type Budget = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7
 
-/** Ceilings per {@link BUDGET_WINDOW_MS}, where they shall differ from the defaults. */
+/** Ceilings per {@link BUDGET_WINDOW_MS} that differ from the defaults. */
 export interface AbuseLimits {
   readonly pings?: number
   readonly settings?: number
@@ -67,7 +67,7 @@ export class AbuseMeter {
     )
   }
 
-  /** Tells the time; once per read is enough. */
+  /** Sets the time; once per read is enough. */
   tick(now: number): void {
     if (now - this.#since < BUDGET_WINDOW_MS) return
     this.#since = now

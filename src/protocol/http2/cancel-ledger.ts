@@ -1,8 +1,9 @@
 /**
- * The streams that we opened and reset, as long as the server may still be busy with them. They count as open: a
- * client whose caller gives up thousands of requests must not look like a Rapid Reset attack (CVE-2023-44487), which
- * servers answer with GOAWAY(ENHANCE_YOUR_CALM). Owns the count and what proves that the server has seen the resets:
- * frames are read in their order, so an answer to anything sent behind a reset does.
+ * The streams that we opened and reset, as long as the server may still be busy with them. They count as
+ * open: a client whose caller gives up thousands of requests must not look like a Rapid Reset attack
+ * (CVE-2023-44487), which servers answer with GOAWAY(ENHANCE_YOUR_CALM). Owns the count and the proof that
+ * the server has seen the resets: frames are read in order, so an answer to any frame sent after a reset is
+ * one.
  */
 export class CancelLedger {
   /** Those that the next proof is for. */
@@ -26,7 +27,7 @@ export class CancelLedger {
     return this.#covered > 0 && this.#pingsSent === this.#ping
   }
 
-  /** A stream was reset; `nextId` is what the next stream will have. */
+  /** A stream was reset; `nextId` is the id of the next stream. */
   add(nextId: number): void {
     if (this.#covered === 0) this.#cover(1, nextId)
     else if (this.#streamId === nextId && this.#ping === this.#pingsSent) this.#covered++

@@ -1,8 +1,8 @@
 /**
  * The HTTP/2 client protocol without I/O: bytes in, callbacks out, output fetched by the owner (RFC 9113).
- * This is the outside of it: what the owner may do. What the peer does is in `frame-effects.ts`; how streams and
- * the connection end, in `engine-state.ts`. Never throws for what a peer sends; throws InternalError when the
- * owner breaks the rules.
+ * This is its outside, the calls of the owner. `frame-effects.ts` has the effects of the peer's frames,
+ * `engine-state.ts` the ends of streams and of the connection. Input of a peer never makes it throw; a call
+ * that breaks the rules throws InternalError.
  */
 import { invariant } from '../../base/invariant.ts'
 import type { ProtocolFailure } from '../failure.ts'
@@ -33,11 +33,13 @@ export interface EngineOptions {
   readonly initialWindowSize: number
   /** Receive window of the connection at its start. */
   readonly connectionWindowSize: number
-  /** Streams at a time as long as the server has set no limit; also what it may open, which it never does. */
+  /**
+   * Concurrent streams until the server sets a limit; also sent as the limit for pushes, which are disabled.
+   */
   readonly maxConcurrentStreams: number
   /** Bytes of names and values of one head or trailers; reaching it is too much already. */
   readonly maxHeaderSize: number
-  /** Ceilings for what a peer can send without getting anywhere. */
+  /** Ceilings for frames that make no progress. */
   readonly abuse?: AbuseLimits
   /** How far receive windows may grow. */
   readonly growth?: GrowthOptions
@@ -71,8 +73,8 @@ export class ClientEngine<T> {
       [SETTINGS_MAX_CONCURRENT_STREAMS, Math.min(options.maxConcurrentStreams, MAX_SETTING)],
       [SETTINGS_INITIAL_WINDOW_SIZE, this.#initialWindowSize],
       [SETTINGS_MAX_HEADER_LIST_SIZE, headerListSize(options.maxHeaderSize)],
-      // The value that holds anyway. nginx asks for every field to be put into the table and never refers to
-      // one; told a size, whichever, it asks for a table of none first.
+      // The default value. Without it nginx puts every field into the table and never refers to one; given
+      // any size, it starts with an empty table.
       [SETTINGS_HEADER_TABLE_SIZE, DEFAULT_HEADER_TABLE_SIZE],
     ])
     state.local.onSent()
@@ -111,8 +113,8 @@ export class ClientEngine<T> {
   }
 
   /**
-   * Queues body bytes, in a view of fixed length; they must not be changed before they are out. False asks the caller to
-   * wait for `onWritable`, or says that the stream is closed and the bytes were dropped.
+   * Queues body bytes, in a view of fixed length; they must not change before they are out. False: wait for
+   * `onWritable`, or the stream is closed and the bytes were dropped.
    */
   send(stream: Stream<T>, chunk: Uint8Array, end: boolean): boolean {
     if (stream.isClosed) return false
@@ -134,7 +136,7 @@ export class ClientEngine<T> {
     this.#state.scheduler.consider(stream)
   }
 
-  /** The consumer has taken that many bytes of what `onData` delivered. */
+  /** The consumer has taken this many bytes from `onData`. */
   release(stream: Stream<T>, bytes: number): void {
     // After the peer's END_STREAM nothing more can come, so there is nothing to allow.
     if (!stream.mayReceive) return
@@ -142,7 +144,7 @@ export class ClientEngine<T> {
     if (increment > 0) this.#state.writer.windowUpdate(stream.id, increment)
   }
 
-  /** Gives a stream up: RST_STREAM if it is not closed yet, and no callback for it any more but `onClosed`. */
+  /** Gives a stream up: RST_STREAM if it is not closed yet, and no further callback but `onClosed`. */
   reset(stream: Stream<T>, code: number): void {
     const state = this.#state
     stream.isSettled = true
@@ -162,7 +164,10 @@ export class ClientEngine<T> {
     this.#state.shutdown(code, debug)
   }
 
-  /** The transport is gone: every open stream is reset with this failure. Nothing can be done afterwards. */
+  /**
+   * The transport is gone: every open stream is reset with this failure. The engine cannot be used
+   * afterwards.
+   */
   terminate(failure: ProtocolFailure): void {
     this.#state.end(failure)
   }
@@ -182,7 +187,7 @@ export class ClientEngine<T> {
 
   /**
    * The next bytes for the transport, or null when there is nothing to send now. Not to be called while the
-   * transport is congested: the windows of time and memory in here rely on it.
+   * transport is congested: the limits on memory rely on it.
    */
   takeOutput(): Uint8Array[] | null {
     const state = this.#state
@@ -213,7 +218,7 @@ export class ClientEngine<T> {
     return output
   }
 
-  /** Whether `takeOutput` would give something. */
+  /** Whether `takeOutput` would return bytes. */
   get wantsOutput(): boolean {
     return !this.#state.writer.isEmpty || this.#state.scheduler.hasReady
   }
@@ -231,17 +236,17 @@ export class ClientEngine<T> {
     return this.#state.cancels.size
   }
 
-  /** None is open, and only those are in the way. */
+  /** None is open, and only cancelled streams are in the way. */
   get awaitsWord(): boolean {
     return this.openStreams === 0 && this.cancelledStreams > 0
   }
 
-  /** No stream is free, and a PING would tell whether those that were reset still count. */
+  /** No stream is free, and the answer to a PING would show whether those that were reset still count. */
   get wantsPing(): boolean {
     return this.#state.cancels.wantsPing && this.canOpen && this.freeStreams === 0
   }
 
-  /** Holds at once, also for streams that are open; the server's own limit still counts before it. */
+  /** Takes effect at once, and counts streams that are open; a limit of the server takes precedence. */
   set maxConcurrentStreams(limit: number) {
     this.#maxConcurrentStreams = limit
   }
@@ -255,7 +260,7 @@ export class ClientEngine<T> {
     return this.#state.canOpen
   }
 
-  /** Nothing is read any more, and nothing written but what `takeOutput` still gives. */
+  /** Nothing more is read, and only what `takeOutput` still returns is written. */
   get isClosed(): boolean {
     return this.#state.isClosed
   }

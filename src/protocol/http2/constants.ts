@@ -1,9 +1,9 @@
 /**
  * The numbers of RFC 9113 (and RFC 8441): frame types, flags, settings, error codes, stream id and window
- * bounds. Nothing here is a choice of ours; what is, stands in `limits.ts`.
+ * bounds. All of it is given by the RFC; `limits.ts` has our choices.
  */
 
-/** RFC 9113 §3.4: what a client sends first. */
+/** RFC 9113 §3.4: the first bytes of a client. */
 export const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 
 /** RFC 9113 §4.1. */

@@ -1,4 +1,4 @@
-/** What the engine tells its owner. `T` is the owner's per-stream slot. */
+/** The callbacks of the engine. `T` is the owner's per-stream slot. */
 import type { ProtocolFailure } from '../failure.ts'
 import type { HeaderBlock } from '../header-block.ts'
 import type { RemoteSettings } from './settings.ts'
@@ -29,8 +29,8 @@ export interface EngineSink<T> {
   /** The memory of body bytes that were queued has been given away: the owner must `reset` the stream. */
   onSpoiled(stream: Stream<T>): void
   /**
-   * Both directions are done; the stream no longer counts. What was not sent by now never will be. `failure`: why, if
-   * that was not our doing and the two ends have not come.
+   * Both directions are done; the stream no longer counts. What was not sent by now never will be. `failure`:
+   * why, if that was not our doing and the two ends have not come.
    */
   onClosed(stream: Stream<T>, failure: ProtocolFailure | null): void
   /** After each SETTINGS frame of the server. */

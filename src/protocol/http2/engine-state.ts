@@ -1,6 +1,6 @@
 /**
- * The parts of the engine that all others use, and how streams and the connection end (RFC 9113 §5.4, §6.8): the
- * stream's state first, then the frame, then the set, callbacks last.
+ * The parts of the engine that all others use, and how streams and the connection end (RFC 9113 §5.4, §6.8):
+ * the stream's state first, then the frame, then the set, callbacks last.
  */
 import type { ProtocolFailure } from '../failure.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
@@ -87,8 +87,8 @@ export class EngineState<T> {
   }
 
   /**
-   * Moves a stream by what the peer sent. Null when the frame is not for a live stream or not allowed: then
-   * all that follows from it has been done.
+   * Advances a stream by a frame of the peer. Null when the frame is not for a live stream or not allowed:
+   * then it has been dealt with here.
    */
   admit(streamId: number, input: StreamInput): Stream<T> | null {
     const stream = this.streams.get(streamId)
@@ -134,7 +134,7 @@ export class EngineState<T> {
     this.checkControlQueue()
   }
 
-  /** A stream error that we found: `code` is what the owner sees, which may be more precise. */
+  /** A stream error that we found: the owner gets `code`, which may be more precise. */
   failStream(stream: Stream<T>, wireCode: number, message: string, code: number | string): void {
     if (!this.spend(PROVOKED_RESETS)) return
     stream.advance(RESET_BY_US)
@@ -208,8 +208,8 @@ export class EngineState<T> {
   }
 
   /**
-   * Reports a stream that was removed before its response was complete. Once part of a response has come, the server
-   * has acted on the request, even if a GOAWAY or a code claims otherwise.
+   * Reports a stream that was removed before its response was complete. Once part of a response has come, the
+   * server has acted on the request, even if a GOAWAY or a code claims otherwise.
    */
   reportReset(stream: Stream<T>, failure: ProtocolFailure, unprocessed: boolean): void {
     if (!stream.isSettled) {
@@ -220,7 +220,10 @@ export class EngineState<T> {
     this.sink.onClosed(stream, failure)
   }
 
-  /** Closes streams without a frame; all of them before the first is reported, so that callbacks find them closed. */
+  /**
+   * Closes streams without a frame; all of them before the first is reported, so that callbacks find them
+   * closed.
+   */
   #abandon(streams: readonly Stream<T>[]): void {
     for (const stream of streams) {
       stream.advance(RESET_BY_US)

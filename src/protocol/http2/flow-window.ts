@@ -11,7 +11,10 @@ import { MAX_WINDOW } from './constants.ts'
  */
 const ANNOUNCED_PARTS = 4
 
-/** What we may still send. Below zero after the peer has lowered SETTINGS_INITIAL_WINDOW_SIZE (§6.9.2). */
+/**
+ * The bytes that we may still send. Below zero after the peer has lowered SETTINGS_INITIAL_WINDOW_SIZE
+ * (§6.9.2).
+ */
 export class SendWindow {
   #available: number
 
@@ -38,7 +41,7 @@ export class SendWindow {
 }
 
 /**
- * What the peer may still send. At all times: available + held (delivered, not yet released) + owed
+ * The bytes that the peer may still send. At all times: available + held (delivered, not yet released) + owed
  * (released, not yet announced) = size.
  */
 export class ReceiveWindow {
@@ -46,7 +49,7 @@ export class ReceiveWindow {
   #available: number
   #owed: number
 
-  /** `announced` is what the peer takes the window to be at first; it may differ from the size wanted. */
+  /** `announced` is the size that the peer assumes at first; it may differ from the wanted one. */
   constructor(size: number, announced: number) {
     this.#size = size
     this.#available = announced

@@ -91,7 +91,7 @@ export class FrameEffects<T> implements FrameHandler, SettingsEffects {
     const stream = this.#dataStream
     this.#dataStream = null
     // The connection's window is given back as bytes arrive, not as they are consumed: a consumer that stops
-    // reading holds back its own stream and no other. What it can make us keep is its stream's window.
+    // reading holds back its own stream and no other. It can make us hold its stream's window at most.
     const length = this.#dataLength
     this.#announce(0, state.growth.onConnectionData(state.receiveWindow, state.now, length))
     this.#announce(0, state.receiveWindow.release(length))

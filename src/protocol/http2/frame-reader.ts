@@ -25,9 +25,9 @@ import {
   WINDOW_UPDATE,
 } from './constants.ts'
 
-/** What the reader calls. Every buffer is borrowed for the length of the call. */
+/** The callbacks of the reader. Every buffer is borrowed for the length of the call. */
 export interface FrameHandler {
-  /** Stops the reader for good, also in the middle of a frame. Read after each of the calls below. */
+  /** Stops the reader for good, even within a frame. Read after each of the calls below. */
   readonly isStopped: boolean
   /** Each frame, before anything else about it. */
   onFrame(type: number, flags: number, streamId: number): void
@@ -57,7 +57,7 @@ const ON_CONNECTION = 0
 const ON_STREAM = 1
 const ANYWHERE = 2
 
-/** Where a frame of each type may stand (RFC 9113 §6). */
+/** Where a frame of each type may be (RFC 9113 §6). */
 const PLACES: readonly number[] = [
   ON_STREAM, // DATA
   ON_STREAM, // HEADERS
@@ -118,7 +118,7 @@ export class FrameReader {
   #flags = 0
   #streamId = 0
   #length = 0
-  /** Bytes left of the present part: data, payload, or what is skipped. */
+  /** Bytes left of the present part: data, payload, or skipped bytes. */
   #left = 0
   #padding = 0
   #payload: Buffer = NO_BYTES
@@ -180,13 +180,13 @@ export class FrameReader {
     this.#streamId = streamId
     this.#length = length
     this.#left = length
-    // A size that no frame of its type may have comes first (§4.2), also where the frame stands in the wrong place.
+    // A size that its type cannot have comes first (§4.2), even in a frame that is out of place.
     if (!isValidLength(type, flags, length)) {
       this.#fault(FRAME_SIZE_ERROR, `${NAMES[type]!} of ${length} bytes`)
       return
     }
-    // The order of frames is judged before the limit: a server that answers in HTTP/1.1 is told apart by it, whereas
-    // its bytes, taken for a length, would only look like an over-long frame.
+    // The order of frames is judged before the limit: it reveals a server that answers in HTTP/1.1, whose
+    // bytes, read as a length, would only look like an over-long frame.
     this.#handler.onFrame(type, flags, streamId)
     if (this.#handler.isStopped) return
     if (length > this.#maxFrameSize) {
@@ -265,7 +265,7 @@ export class FrameReader {
     else this.#handler.onIgnored()
   }
 
-  /** Whether the frame stands where its type may, on a stream or on the connection. */
+  /** Whether the frame is where its type may be, on a stream or on the connection. */
   #isWellPlaced(): boolean {
     const place = PLACES[this.#type]!
     if (place === ANYWHERE || (place === ON_STREAM) === (this.#streamId !== 0)) return true

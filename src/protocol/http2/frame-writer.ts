@@ -1,7 +1,7 @@
 /**
  * Frames → output memory (RFC 9113 §6). Owns the bytes that wait for the transport. Frames are written one
- * after the other into a slab; a slab is given away piece by piece and replaced when it is full, never
- * rewritten, because the transport may still hold what it was given. Large body pieces are only referenced.
+ * after the other into a slab; a slab is taken piece by piece and replaced when it is full, never rewritten,
+ * because the transport may still hold its pieces. Large body pieces are only referenced.
  */
 import { HpackEncoder } from '../hpack/encoder.ts'
 import {
@@ -22,7 +22,7 @@ import {
 } from './constants.ts'
 import { COPY_LIMIT, FIRST_SLAB_BYTES, OUTPUT_SLAB_BYTES } from './limits.ts'
 
-/** A new slab has room for this many times what was written lately. */
+/** A new slab has room for this many times the recent output. */
 const SLAB_TURNS = 8
 
 /** Of a frame's header. */
@@ -30,21 +30,21 @@ const FLAGS_OFFSET = 4
 
 export class FrameWriter {
   #slab: Buffer = Buffer.allocUnsafeSlow(FIRST_SLAB_BYTES)
-  /** Start of what has not been given away, and end of what has been written. */
+  /** Start of the bytes that were not taken, and end of those that were written. */
   #mark = 0
   #at = 0
   #parts: Uint8Array[] = []
   #controlBytes = 0
-  /** Where the flags of HEADERS stand that have not been given away: those that did not end their stream. */
+  /** Positions of the flags of HEADERS that were not taken and did not end their stream. */
   readonly #headSlabs: Buffer[] = []
   readonly #headFlags: number[] = []
-  /** How many such HEADERS have been given away. */
+  /** Number of such HEADERS that were taken. */
   #headsGiven = 0
   /** Bytes that went through slabs: since the last `take`, and between the two before. */
   #recent = 0
   #before = 0
 
-  /** Bytes of control frames waiting: what a peer can make us queue. */
+  /** Bytes of waiting control frames, which a peer can provoke. */
   get controlBytes(): number {
     return this.#controlBytes
   }
@@ -96,7 +96,7 @@ export class FrameWriter {
   /**
    * Encodes and frames a whole header block: HEADERS and as many CONTINUATION as it takes, with nothing in
    * between. Encoding and writing are one step because the peer decodes in the order of the wire. Returns the
-   * number by which `endAtHead` knows the frame.
+   * number that identifies the frame to `endAtHead`.
    */
   headers(
     streamId: number,
@@ -131,7 +131,7 @@ export class FrameWriter {
     return this.#lastHead()
   }
 
-  /** Makes HEADERS end their stream after all; false when they have been given away. */
+  /** Makes HEADERS end their stream after all; false when they were taken. */
   endAtHead(head: number): boolean {
     const index = head - this.#headsGiven
     if (index < 0) return false
@@ -182,7 +182,7 @@ export class FrameWriter {
     return parts
   }
 
-  /** Forgets what was not taken. */
+  /** Drops everything that was not taken. */
   clear(): void {
     this.take()
   }
@@ -224,7 +224,7 @@ export class FrameWriter {
     this.#at = 0
   }
 
-  /** Puts what is written but not given away into the list of parts. */
+  /** Adds the written bytes that were not taken to the list of parts. */
   #cut(): void {
     if (this.#at === this.#mark) return
     this.#parts.push(this.#slab.subarray(this.#mark, this.#at))

@@ -1,6 +1,6 @@
 /**
- * A first in, first out list, linked through its members: adding, taking and removing one costs the same however many
- * there are, and a removed member leaves nothing in the list. A member is in one list at most.
+ * A first in, first out list, linked through its members: adding, taking and removing one costs the same
+ * however many there are, and a removed member leaves nothing in the list. A member is in one list at most.
  */
 export interface Listed<N extends Listed<N>> {
   /** The list that it is in, and its neighbours there. Only the list writes these. */

@@ -25,7 +25,7 @@ export const MAX_IGNORED_FRAMES = 10_000
  * rate is bound to ours: the ceiling lies above what an overloaded but honest server refuses.
  */
 export const MAX_PEER_RESETS = 100_000
-/** RST_STREAM that we send because of what the peer sent (CVE-2025-8671, "MadeYouReset"). */
+/** RST_STREAM that we send because of the peer's frames (CVE-2025-8671, "MadeYouReset"). */
 export const MAX_PROVOKED_RESETS = 5_000
 /** Frames other than DATA on closed streams: some are in flight after each cancel, an endless row is not. */
 export const MAX_LATE_FRAMES = 50_000
@@ -68,26 +68,28 @@ export const MAX_CONTROL_BYTES_QUEUED = 1_048_576
 /** GOAWAY debug data that is kept for the error message. */
 export const MAX_DEBUG_DATA = 1_024
 
-/** DATA and header frames are cut at this size even if the peer takes more, so that streams take fair turns. */
+/**
+ * DATA and header frames are cut at this size even if the peer takes more, so that streams take fair turns.
+ */
 export const MAX_SENT_FRAME = 32_768
 /** Body bytes that wait in one stream before `send` asks the caller to hold back. */
 export const SEND_HIGH_WATER = 131_072
-/** DATA bytes framed by one `takeOutput`: control frames wait behind no more than this. */
+/** DATA bytes framed by one `takeOutput`: control frames wait for no more than this. */
 export const MAX_DATA_PER_TAKE = 262_144
 /** Body pieces up to this size are copied beside their frame header; larger ones go out by reference. */
 export const COPY_LIMIT = 4_096
-/** Size of one piece of output memory, from that of a connection with little to say to some hundred requests. */
+/** Size of one piece of output memory, from an idle connection to some hundred requests at once. */
 export const FIRST_SLAB_BYTES = 1_024
 export const OUTPUT_SLAB_BYTES = 16_384
 
 /** Closed stream ids whose reason is remembered; frames on older ones count as late and are ignored. */
 export const CLOSED_MEMORY = 1_024
-/** Room for them to begin with: most connections carry few requests, or thousands. */
+/** Room for them at the start: most connections carry few requests, or thousands. */
 export const FIRST_CLOSED_MEMORY = 32
 
 /**
  * A stream's receive window grows to the bandwidth-delay product, but not beyond this: 16 MiB carries
- * 1 Gbit/s over 130 ms. It is also what one consumer that stops reading can make us hold.
+ * 1 Gbit/s over 130 ms. It also bounds the bytes held for one consumer that stops reading.
  */
 export const MAX_STREAM_WINDOW = 16_777_216
 /** The connection's receive window carries all streams: two at full growth at the same time. */

@@ -8,7 +8,9 @@ import type { FieldValue, HeaderList } from '../header-list.ts'
 import { lowerCaseName } from '../header-names.ts'
 import { PROTOCOL_ERROR } from './constants.ts'
 
-/** RFC 9113 §8.2.1: a token without upper case. A colon is no token character, so pseudo fields fail too. */
+/**
+ * RFC 9113 §8.2.1: a token without upper case. A colon is not a token character, so pseudo fields fail too.
+ */
 const LOWER_CASE_TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 const STATUS = /^[1-9][0-9][0-9]$/
 const DIGITS = /^[0-9]+$/
@@ -25,7 +27,7 @@ const CONNECTION_SPECIFIC: ReadonlySet<string> = new Set([
 const NAME_IS_NO_TOKEN = 'field name that is not a lower-case token'
 const NAME_IS_CONNECTION_SPECIFIC = 'connection-specific field'
 
-/** Servers send the same few dozen names for ever; past this many, names are judged without the cache. */
+/** Servers keep sending the same few dozen names; past this many, names are judged without the cache. */
 const MAX_JUDGED_NAMES = 1024
 
 /** Names that are fine. */
@@ -67,7 +69,7 @@ export function fieldBytes(fields: readonly string[], from: number): number {
 
 /**
  * The status of a response head, or 0: `:status` must come first, have three digits, and not be 101, which
- * has no meaning here (RFC 9113 §8.3.2, §8.6). That it comes once only is seen to by `fieldFault`.
+ * has no meaning here (RFC 9113 §8.3.2, §8.6). `fieldFault` refuses a second one.
  */
 export function responseStatus(fields: readonly string[]): number {
   if (fields[0] !== ':status') return 0
@@ -100,8 +102,8 @@ export function hasNoContent(method: string, status: number): boolean {
 /** The fields of a request other than its pseudo fields. */
 export interface OrdinaryFields {
   /**
-   * Flat, names in lower case, each value a string; the pseudo fields that most requests have come first, still without
-   * values.
+   * Flat, names in lower case, each value a string; the pseudo fields that most requests have come first,
+   * still without values.
    */
   readonly template: readonly string[]
   /** Becomes a pseudo field. */
@@ -119,7 +121,7 @@ export interface RequestHead {
   readonly fields: OrdinaryFields
 }
 
-/** Names that the pseudo fields stand for, or that concern the connection, which is not the caller's. */
+/** Names that pseudo fields replace, or that concern the connection, which is not the caller's. */
 const DROPPED: ReadonlySet<string> = new Set([
   ':authority',
   ':method',
@@ -132,7 +134,7 @@ const DROPPED: ReadonlySet<string> = new Set([
 
 const FORBIDDEN: ReadonlySet<string> = new Set([...CONNECTION_SPECIFIC, 'http2-settings'])
 
-/** RFC 9113 §8.3.1: what all requests but CONNECT begin with. */
+/** RFC 9113 §8.3.1: the beginning of all requests but CONNECT. */
 const UNFILLED: readonly string[] = [':method', '', ':scheme', '', ':authority', '', ':path', '']
 
 /** As `ordinaryFields` makes them, kept with the list, because many requests have the same. */
@@ -146,8 +148,8 @@ export function ordinaryFieldsOf(list: HeaderList): OrdinaryFields | ProtocolFai
 }
 
 /**
- * The fields of a caller (name, value, name, value …, already checked for illegal characters) in the form of HTTP/2, or
- * the caller's mistake.
+ * The fields of a caller (name, value, name, value …, already checked for illegal characters) in the form of
+ * HTTP/2, or the caller's mistake.
  */
 export function ordinaryFields(headers: readonly FieldValue[]): OrdinaryFields | ProtocolFailure {
   const template = [...UNFILLED]
@@ -169,8 +171,8 @@ export function ordinaryFields(headers: readonly FieldValue[]): OrdinaryFields |
 }
 
 /**
- * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1). A `host` field becomes `:authority`,
- * except for CONNECT, whose authority is the target.
+ * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1). A `host` field becomes
+ * `:authority`, except for CONNECT, whose authority is the target.
  */
 export function buildRequestFields(head: RequestHead): string[] {
   const { method, authority, protocol } = head
@@ -178,7 +180,7 @@ export function buildRequestFields(head: RequestHead): string[] {
   if (method === 'CONNECT' && protocol === null) {
     return [':method', method, ':authority', authority, ...template.slice(UNFILLED.length)]
   }
-  // Copied whole: a list that grows by pushes is copied several times on its way, for every request.
+  // Copied whole: a list that grows by pushes is copied several times, for every request.
   const fields = template.slice()
   fields[1] = method
   fields[3] = head.scheme

@@ -54,9 +54,9 @@ export function headerListSize(maxHeaderSize: number): number {
   return maxHeaderSize + 32 * MAX_HEADER_FIELDS
 }
 
-/** What a block says as the head of a response. */
+/** A block as the head of a response. */
 class Head {
-  /** What makes it no head; null when it is one. */
+  /** Why it is not a valid head, or null. */
   readonly fault: string | null
   readonly status: number
   /** `maxHeaderSize` counts these. */

@@ -1,7 +1,7 @@
 /**
  * Body bytes of one stream that wait for its windows. Chunks are kept by reference and cut at frame
- * boundaries, so a chunk must not be changed before it is out. Its length must be fixed: it becomes 0 when its owner gives
- * the memory away. Knows nothing about windows.
+ * boundaries, so a chunk must not be changed before it is out. Its length must be fixed: it becomes 0 when
+ * its owner gives the memory away. Knows nothing about windows.
  */
 import type { FrameWriter } from './frame-writer.ts'
 

@@ -1,8 +1,8 @@
 /**
  * Whose turn it is to send (RFC 9113 §5.2): streams take turns frame by frame, as far as their windows and
  * the connection's allow. Owns the connection's send window and the two lists of waiting streams. Control
- * frames are in the writer already when this runs, so they go first. It has no callbacks: the results are collected in
- * `writable`, `spoiled` and `closed`.
+ * frames are in the writer already when this runs, so they go first. It has no callbacks: the results are
+ * collected in `writable`, `spoiled` and `closed`.
  */
 import type { HpackEncoder } from '../hpack/encoder.ts'
 import type { AbuseMeter } from './abuse-meter.ts'
@@ -60,7 +60,7 @@ export class SendScheduler<T> {
     }
   }
 
-  /** Frames what can be sent now, up to MAX_DATA_PER_TAKE, into the writer. */
+  /** Writes all frames that can be sent now, up to MAX_DATA_PER_TAKE bytes of DATA. */
   run(): void {
     let left = MAX_DATA_PER_TAKE
     while (left > 0) {
@@ -107,8 +107,8 @@ export class SendScheduler<T> {
   }
 
   /**
-   * END_STREAM on HEADERS that are still here, on trailers, or on an empty DATA frame: none needs a window (§6.9.1).
-   * A body that is known to be empty before its HEADERS leave needs no frame of its own.
+   * END_STREAM on HEADERS that are still here, on trailers, or on an empty DATA frame: none needs a window
+   * (§6.9.1). A body that turns out to be empty before its HEADERS leave needs no further frame.
    */
   #sendEnd(stream: Stream<T>): void {
     if (stream.trailers === null) {

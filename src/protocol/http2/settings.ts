@@ -27,7 +27,7 @@ export const CONNECT_PROTOCOL_WITHDRAWN = 'H2_CONNECT_PROTOCOL_WITHDRAWN'
 /** "No limit" on the wire; servers that mean "not set" send it too, so it limits and lifts nothing. */
 const UNLIMITED_STREAMS = 0xffff_ffff
 
-/** What the peer's settings do outside this file, called in the order of the entries. */
+/** The effects of the peer's settings elsewhere, called in the order of the entries. */
 export interface SettingsEffects {
   setHeaderTableSize(size: number): void
   /** Adds to the send window of every stream; false when one passes its bound. */
@@ -40,7 +40,7 @@ export interface SettingsFault {
   readonly message: string
 }
 
-/** What the server has told us. */
+/** The server's settings. */
 export interface RemoteSettings {
   /** Whether its first SETTINGS have arrived. */
   readonly isReceived: boolean
@@ -77,7 +77,7 @@ export class PeerSettings implements RemoteSettings {
         effects.setHeaderTableSize(value)
         return null
       case SETTINGS_ENABLE_PUSH:
-        // §6.5.2: a server may only say 0, which it need not say.
+        // §6.5.2: a server may only send 0, which is the default.
         return value === 0 ? null : fault(PROTOCOL_ERROR, `SETTINGS_ENABLE_PUSH of ${value} from a server`)
       case SETTINGS_MAX_CONCURRENT_STREAMS:
         this.maxConcurrentStreams = value === UNLIMITED_STREAMS ? null : value
@@ -93,8 +93,8 @@ export class PeerSettings implements RemoteSettings {
       case SETTINGS_ENABLE_CONNECT_PROTOCOL:
         return this.#setConnectProtocol(value)
       default:
-        // §6.5.2: SETTINGS_MAX_HEADER_LIST_SIZE is advisory, and unknown settings are ignored; servers send reserved
-        // ones on purpose.
+        // §6.5.2: SETTINGS_MAX_HEADER_LIST_SIZE is advisory, and unknown settings are ignored; servers send
+        // reserved ones on purpose.
         return null
     }
   }

@@ -71,7 +71,7 @@ export class StreamSet<T> {
     this.#closedStates = states
   }
 
-  /** What the table says of an input to a stream that is not live, whose next state is remembered. */
+  /** The table's verdict on an input to a stream that is not live; a next state is remembered. */
   advanceAbsent(id: number, input: StreamInput): StreamOutcome {
     const outcome = nextState(this.#stateOfAbsent(id), input)
     if (isState(outcome)) this.#remember(id, outcome)
@@ -84,8 +84,8 @@ export class StreamSet<T> {
   }
 
   /**
-   * Ids that only a server could open stay idle, since pushes are refused. One too old to be remembered counts as
-   * reset by us: its frames are ignored.
+   * Ids that only a server could open stay idle, since pushes are refused. One too old to be remembered
+   * counts as reset by us: its frames are ignored.
    */
   #stateOfAbsent(id: number): StreamState {
     if (id % 2 === 0 || id >= this.#nextId) return IDLE

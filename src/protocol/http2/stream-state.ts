@@ -1,6 +1,6 @@
 /**
  * RFC 9113 §5.1 for a client that takes no pushes: stream states, inputs, and the table between them. A
- * closed state says why it is closed, because that decides what a late frame means. States change by this table
+ * closed state includes the reason, because that decides what a late frame means. States change by this table
  * alone: `Stream.advance` for the live ones, `StreamSet.advanceAbsent` for those that are gone.
  */
 import { InternalError } from '../../base/invariant.ts'
@@ -19,7 +19,7 @@ export const CLOSED_RESET_BY_US = 6
 
 export type StreamState = 0 | 1 | 2 | 3 | 4 | 5 | 6
 
-// Inputs. What arrives is judged first; what we do comes from code that has checked that it may.
+// Inputs. Frames of the peer may be refused; our own actions must be allowed.
 export const SEND_HEADERS = 0
 export const SEND_END = 1
 /** We give the stream up: with RST_STREAM, or silently where the connection ends or a GOAWAY refused it. */
@@ -33,7 +33,9 @@ export const RECV_WINDOW_UPDATE = 7
 
 export type StreamInput = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7
 
-/** Nothing happens. For DATA that means: the connection's window is given back; for HEADERS: decode and drop. */
+/**
+ * Nothing happens. For DATA that means: the connection's window is given back; for HEADERS: decode and drop.
+ */
 export const IGNORED = 0x10
 /** RST_STREAM(STREAM_CLOSED). */
 export const STREAM_FAULT_CLOSED = 0x11
@@ -64,14 +66,14 @@ export const STREAM_TRANSITIONS: readonly (readonly StreamOutcome[])[] = [
   /* OPEN                 */ [OPEN, HCL, US, OPEN, OPEN, HCR, PEER, OPEN],
   /* HALF_CLOSED_LOCAL    */ [M, M, US, HCL, HCL, END, PEER, HCL],
   /* HALF_CLOSED_REMOTE   */ [HCR, END, US, S, S, M, PEER, HCR],
-  // RST_STREAM and WINDOW_UPDATE may have been under way when the stream closed; a reset is never answered with a
-  // reset. After the reset that answers another frame, the peer's late frames are ignored.
+  // RST_STREAM and WINDOW_UPDATE may have been under way when the stream closed; a reset is never answered
+  // with a reset. After the reset that answers another frame, the peer's late frames are ignored.
   /* CLOSED_ENDED         */ [M, M, US, C, C, M, I, I],
   /* CLOSED_RESET_BY_PEER */ [M, M, US, S, S, M, I, I],
   /* CLOSED_RESET_BY_US   */ [M, M, US, I, I, M, I, I],
 ]
 
-/** The next state, or what a frame of the peer costs it. Throws for what our own code must not do. */
+/** The next state, or the peer's fault. Throws for a mistake of our own. */
 export function nextState(state: StreamState, input: StreamInput): StreamOutcome {
   const outcome = STREAM_TRANSITIONS[state]![input]!
   if (outcome === MISUSE) throw new InternalError(`stream state ${state} has no input ${input}`)

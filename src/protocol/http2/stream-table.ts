@@ -1,17 +1,17 @@
 /**
- * Streams by id, in an open-addressing table of our own. A Map would do, but for a connection that opens and
- * closes streams for ever it rebuilds its inner table again and again, and each discarded one points to its
- * successor: once one of them is promoted by the garbage collector, all later ones, and the streams in them,
- * survive every minor collection.
+ * Streams by id, in an open-addressing table. A Map would do, but a connection that keeps opening and closing
+ * streams makes it rebuild its inner table again and again, and each discarded one points to its successor:
+ * once the garbage collector has promoted one of them, all later ones, and the streams in them, survive every
+ * minor collection.
  */
 import type { Stream } from './stream.ts'
 
-/** The table begins with 2 to this power of places: few connections are idle with more, and it grows with use. */
+/** The table starts with 2 to this power of places: few idle connections need more, and it grows with use. */
 const INITIAL_BITS = 4
 
 export class StreamTable<T> {
   #places: (Stream<T> | null)[] = emptyPlaces(INITIAL_BITS)
-  /** How many of the highest bits of a hash tell the place. */
+  /** Number of the highest bits of a hash that select the place. */
   #bits = INITIAL_BITS
   #size = 0
 
@@ -37,7 +37,7 @@ export class StreamTable<T> {
     this.#size++
   }
 
-  /** Closes the gap with what stands behind it, so that searches need no marks for removed streams. */
+  /** Moves later streams into the gap, so that searches need no marks for removed streams. */
   remove(stream: Stream<T>): void {
     const places = this.#places
     const mask = places.length - 1
@@ -57,7 +57,9 @@ export class StreamTable<T> {
     this.#size--
   }
 
-  /** In the order they were opened. A copy, because what is done with the streams may open and close others. */
+  /**
+   * In the order they were opened. A copy, because the caller may open and close streams while it iterates.
+   */
   all(): Stream<T>[] {
     return this.#places.filter((stream) => stream !== null).sort((a, b) => a.id - b.id)
   }
@@ -92,8 +94,8 @@ function emptyPlaces<T>(bits: number): (Stream<T> | null)[] {
 }
 
 /**
- * Ids come in a row, and streams that stood in a row would all be looked at whenever one of them goes. Multiples of
- * the golden ratio spread them as far apart as can be.
+ * Ids are consecutive, and consecutive places would make each removal look at all streams. Multiples of the
+ * golden ratio spread them as far apart as possible.
  */
 function homeOf(id: number, bits: number): number {
   return Math.imul(id >>> 1, 0x9e3779b1) >>> (32 - bits)

@@ -13,7 +13,7 @@ export interface GrowthOptions {
   readonly maxStreamWindow?: number
   /** Greatest window of the connection (default 32 MiB). */
   readonly maxConnectionWindow?: number
-  /** What the streams of a connection may have grown by, taken together (default 64 MiB). */
+  /** Growth of all streams of a connection together (default 64 MiB). */
   readonly maxTotalGrowth?: number
 }
 
@@ -24,8 +24,9 @@ export class GrowingWindow extends ReceiveWindow {
   #measuredBytes = 0
 
   /**
-   * Counts arrivals, after `receive`, over spans of one round trip. True at the end of a span in which the peer sent
-   * at the pace that this window allows, while the consumer kept up: then the window holds the peer back.
+   * Counts arrivals, after `receive`, over spans of one round trip. True at the end of a span in which the
+   * peer sent at the pace that this window allows, while the consumer kept up: then the window holds the peer
+   * back.
    */
   limitsPeer(now: number, bytes: number, roundTrip: number): boolean {
     if (this.#measuredFrom < 0) {
@@ -85,7 +86,7 @@ export class WindowGrowth {
     return growth <= 0 ? 0 : window.grow(window.size + growth)
   }
 
-  /** The stream is gone; what it had grown by is free for others. */
+  /** The stream is gone; its growth is free for others. */
   onStreamClosed(window: GrowingWindow): void {
     this.#grown -= window.size - this.#initialStreamWindow
   }

@@ -1,4 +1,6 @@
-/** Which numbers a close frame may carry (RFC 6455 §7.4), and those this side sends when the peer is wrong. */
+/**
+ * Which numbers a close frame may carry (RFC 6455 §7.4), and those this side sends when the peer is wrong.
+ */
 
 export const NORMAL = 1000
 export const PROTOCOL_ERROR = 1002
@@ -12,7 +14,7 @@ export const INTERNAL = 1011
 /** 1015 and up to 2999 are not assigned, or must not be on the wire. */
 const LAST_ASSIGNED = 1014
 
-/** 1004 is reserved; 1005 and 1006 only say that no code was there. */
+/** 1004 is reserved; 1005 and 1006 only mean that there was no code. */
 export function isReceivable(code: number): boolean {
   if (code >= NORMAL && code <= LAST_ASSIGNED) return code < 1004 || code > ABNORMAL
   return isPrivate(code)

@@ -1,6 +1,6 @@
 /**
- * The `Sec-WebSocket-Extensions` field (RFC 6455 §9.1) and what a server may say in it to our one offer,
- * permessage-deflate (RFC 7692 §7).
+ * The `Sec-WebSocket-Extensions` field (RFC 6455 §9.1) and the answers that a server may give to our one
+ * offer, permessage-deflate (RFC 7692 §7).
  */
 import { TOKEN_BYTE } from '../ascii.ts'
 

@@ -105,13 +105,13 @@ export class FrameParser {
     this.#status = 'ended'
   }
 
-  /** Returns the offset behind the last byte it took. */
+  /** Returns the offset after the last byte it took. */
   execute(bytes: Buffer, start: number, end: number): number {
     let at = start
     while (this.#status === 'reading') {
       if (!this.#inPayload) {
         at = this.#readHead(bytes, at, end)
-        // A sink that is told of a message may want to wait, or nothing more.
+        // A sink may pause or stop in its callback for a message.
         if (!this.#inPayload || this.status !== 'reading') return at
       } else if (at === end && this.#rest > 0) {
         return at
@@ -258,7 +258,7 @@ export class FrameParser {
   }
 }
 
-/** Bytes before the payload; the second byte tells. A masked frame is refused before its key is looked for. */
+/** Bytes before the payload, from the second byte. A masked frame is refused before its key is read. */
 function headLength(second: number): number {
   const length = second & ~MASKED
   if (length < LENGTH_16) return 2

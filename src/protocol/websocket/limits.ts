@@ -8,8 +8,8 @@ export interface WebSocketLimits {
 }
 
 /**
- * The longest frame. RFC 6455 §5.2 allows 2^63 - 1 bytes; no buffer and no string of the runtime is that long,
- * and above 2^53 a length would not even be an exact number.
+ * The longest frame. RFC 6455 §5.2 allows 2^63 - 1 bytes; no buffer and no string of the runtime is that
+ * long, and above 2^53 a length would not even be an exact number.
  */
 export const MAX_FRAME_LENGTH: number = 2 ** 31 - 1
 

@@ -7,7 +7,7 @@ import { INFLATED_TOO_BIG, INVALID_UTF8, OUT_OF_MEMORY, type WebSocketFailure } 
 import { TRUSTED_LENGTH } from './limits.ts'
 import { Utf8Validator } from './utf8.ts'
 
-/** Exactly as large as the message; its memory is nobody else's. */
+/** Exactly as large as the message, in memory that holds nothing else. */
 export type MessageBytes = Buffer<ArrayBuffer>
 
 /** The first block for a message whose length is not known. */

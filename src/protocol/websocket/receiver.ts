@@ -46,7 +46,7 @@ export class Receiver implements FrameSink {
     return this.#parser.status
   }
 
-  /** Returns the offset behind the last byte it took; the others are to be given again. */
+  /** Returns the offset after the last byte it took; the others are to be fed again. */
   execute(bytes: Buffer, start: number, end: number): number {
     return this.#parser.execute(bytes, start, end)
   }
@@ -64,7 +64,7 @@ export class Receiver implements FrameSink {
     this.#parser.stop()
   }
 
-  /** False when that was too much, or wrong; the sink has been told. */
+  /** False when that was too much, or wrong; the failure has been reported. */
   inflated(bytes: Buffer): boolean {
     if (this.status === 'ended') return false
     const failure = this.#collector.add(bytes, 0, bytes.length, 0, false)

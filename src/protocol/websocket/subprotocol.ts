@@ -1,7 +1,9 @@
-/** Names of subprotocols: what may be asked for and what may be answered (RFC 6455 §4.1, WHATWG WebSockets). */
+/**
+ * Names of subprotocols: what may be asked for and what may be answered (RFC 6455 §4.1, WHATWG WebSockets).
+ */
 import { isToken } from '../ascii.ts'
 
-/** Null when one of them is no name, or two differ in letter case at most. */
+/** Null when one of them is not a valid name, or two differ in letter case at most. */
 export function checkSubprotocols(names: readonly string[]): readonly string[] | null {
   const seen = new Set<string>()
   for (const name of names) {

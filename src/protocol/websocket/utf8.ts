@@ -1,5 +1,5 @@
 /**
- * Is this UTF-8, told piece by piece (RFC 6455 §8.1, RFC 3629 §4). A message is refused at its first wrong
+ * Validates UTF-8 piece by piece (RFC 6455 §8.1, RFC 3629 §4). A message is refused at its first wrong
  * byte, not at its end. Whole sequences are judged by the runtime; only one that a piece cuts in two is
  * walked through here.
  */
