@@ -2,12 +2,19 @@
 // modules for `import` and once as CommonJS for `require`. One file loads many times faster than its separate
 // modules. The cookie helpers are a separate file, and the entry has no code: no file has side effects (`sideEffects`
 // in package.json), so a bundle that uses only the helpers does not contain a client.
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { deleteFrom } from './source-map.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+
+/**
+ * esbuild also breaks lines within strings, with a backslash at the end. A bundler that indents the code it wraps, as
+ * Rollup does, would then put its tabs into the string.
+ */
+const LINE_BREAK_IN_STRING = /(?<=(?<!\\)(?:\\\\)*)\\\n/g
 
 /** Keeps names unchanged and lines short: a stack trace shows both. */
 const SETTINGS = {
@@ -30,7 +37,7 @@ const cookieNames = await exportsOf('src/cookies/api.ts')
 const surface = await exportsOf('src/index.ts')
 const clientNames = surface.filter((name) => name !== 'default' && !cookieNames.includes(name))
 const allNames = [...clientNames, ...cookieNames].sort()
-const client = `export { ${clientNames.join(', ')} } from './src/index.ts'`
+const client = `export { ${clientNames.join(', ')} } from './src/surface.ts'`
 
 for (const [kind, extension, entry] of [
   [ES_MODULE, 'js', moduleEntry],
@@ -38,7 +45,8 @@ for (const [kind, extension, entry] of [
 ]) {
   const cookies = external(/cookies\/api\.ts$/, `./cookies.${extension}`)
   await bundle({ ...kind, entryPoints: ['src/cookies/api.ts'] }, `dist/cookies.${extension}`)
-  const stdin = { contents: client, resolveDir: root }
+  // For the source map, it is the entry.
+  const stdin = { contents: client, resolveDir: root, sourcefile: 'src/index.ts' }
   await bundle({ ...kind, stdin, plugins: [cookies] }, `dist/client.${extension}`)
   writeFileSync(join(root, `dist/index.${extension}`), entry())
 }
@@ -85,11 +93,18 @@ function list(names) {
   return `{\n  ${names.join(',\n  ')},\n}`
 }
 
+/** The code, and its map, which names the files of `src`: the package has them once, for all maps. */
 async function bundle(options, outfile) {
-  await build({ ...SETTINGS, ...options, outfile })
-  const file = join(root, outfile)
-  const code = withClassNames(withWholeStrings(readFileSync(file, 'utf8')))
-  writeFileSync(file, code)
+  const sourcemap = { sourcemap: 'linked', sourcesContent: false }
+  const { outputFiles } = await build({ ...SETTINGS, ...options, ...sourcemap, outfile, write: false })
+  const [mapFile, codeFile] = outputFiles
+  const { code, map } = deleteFrom(codeFile.text, JSON.parse(mapFile.text), [
+    LINE_BREAK_IN_STRING,
+    prefixOfClassNames(codeFile.text),
+  ])
+  mkdirSync(dirname(codeFile.path), { recursive: true })
+  writeFileSync(codeFile.path, code)
+  writeFileSync(mapFile.path, JSON.stringify(map))
   console.log(`${outfile}: ${(code.length / 1024).toFixed(0)} KB`)
 }
 
@@ -114,19 +129,11 @@ function external(filter, path) {
 }
 
 /**
- * esbuild also breaks lines within strings, with a backslash at the end. A bundler that indents the code it wraps, as
- * Rollup does, would then put its tabs into the string.
- */
-function withWholeStrings(code) {
-  return code.replace(/(?<!\\)((?:\\\\)*)\\\n/g, '$1')
-}
-
-/**
  * esbuild writes `var Client = class _Client` for a class that refers to itself; then `Client.name` differs from the
  * source. If another class has the name, it writes `Client2 = class _Client`. No other name in the source starts with
  * an underscore and a capital letter.
  */
-function withClassNames(code) {
-  const named = new Set([...code.matchAll(/\b([A-Z]\w*?)\d*=class _\1\b/g)].map(([, name]) => name))
-  return code.replace(/\b_([A-Z]\w*)/g, (found, name) => (named.has(name) ? name : found))
+function prefixOfClassNames(code) {
+  const names = new Set([...code.matchAll(/\b([A-Z]\w*?)\d*=class _\1\b/g)].map(([, name]) => name))
+  return new RegExp(`\\b_(?=(?:${[...names].join('|')})\\b)`, 'g')
 }
