@@ -3,8 +3,9 @@ import { PassThrough, Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { describe, it } from 'node:test'
 import type { BodyReadable } from '../../src/api/body/readable.ts'
+import { turn } from '../support/fake-clock.ts'
 import { arrived, makeBody, record } from './made-body.ts'
-import { turn, uncaughtDuring } from './scripted-dispatcher.ts'
+import { uncaughtDuring } from './scripted-dispatcher.ts'
 
 /** The chunks in a Readable of the runtime. */
 function plain(chunks: string[]): Readable {

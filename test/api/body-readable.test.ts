@@ -6,8 +6,9 @@ import { describe, it } from 'node:test'
 import type { DumpOptions } from '../../src/api/body/mixin.ts'
 import type { BodyReadable } from '../../src/api/body/readable.ts'
 import { AbortError, NotSupportedError, RequestAbortedError } from '../../src/errors.ts'
+import { turn } from '../support/fake-clock.ts'
 import { arrived, closed, makeBody, record } from './made-body.ts'
-import { turn, uncaughtDuring } from './scripted-dispatcher.ts'
+import { uncaughtDuring } from './scripted-dispatcher.ts'
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 const euro = Buffer.from('€')

@@ -6,7 +6,8 @@ import { describe, it } from 'node:test'
 import type { ConnectData } from '../../src/api/connect.ts'
 import type { UpgradeData } from '../../src/api/upgrade.ts'
 import { RequestAbortedError } from '../../src/errors.ts'
-import { ScriptedDispatcher, turn } from './scripted-dispatcher.ts'
+import { turn } from '../support/fake-clock.ts'
+import { ScriptedDispatcher } from './scripted-dispatcher.ts'
 
 /** The common type of the two methods. */
 interface Method {

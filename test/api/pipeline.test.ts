@@ -6,7 +6,8 @@ import { describe, it } from 'node:test'
 import type { InfoData } from '../../src/api/api-handler.ts'
 import type { PipelineHandlerData, PipelineOptions } from '../../src/api/pipeline.ts'
 import { RequestAbortedError } from '../../src/errors.ts'
-import { type Exchange, ScriptedDispatcher, turn } from './scripted-dispatcher.ts'
+import { turn } from '../support/fake-clock.ts'
+import { type Exchange, ScriptedDispatcher } from './scripted-dispatcher.ts'
 
 const PUT = { path: '/', method: 'PUT' } as const
 

@@ -9,7 +9,8 @@ import type { InfoData } from '../../src/api/api-handler.ts'
 import type { BodyReadable } from '../../src/api/body/readable.ts'
 import type { RequestOptions, ResponseData } from '../../src/api/request.ts'
 import { InvalidArgumentError, RequestAbortedError, type Timings } from '../../src/errors.ts'
-import { ScriptedDispatcher, turn, uncaughtDuring } from './scripted-dispatcher.ts'
+import { turn } from '../support/fake-clock.ts'
+import { ScriptedDispatcher, uncaughtDuring } from './scripted-dispatcher.ts'
 
 const GET = { path: '/', method: 'GET' } as const
 

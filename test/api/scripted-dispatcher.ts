@@ -5,6 +5,7 @@ import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../src/request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
+import { turn } from '../support/fake-clock.ts'
 
 /** One dispatched request and the controls of its dispatcher. The controller is minimal. */
 export class Exchange {
@@ -94,11 +95,6 @@ export class ScriptedDispatcher extends Dispatcher {
     assert.ok(exchange, 'nothing was dispatched')
     return exchange
   }
-}
-
-/** Everything the event loop has queued so far has run. */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** The errors that reach `uncaughtException` while `run` runs and until the loop has turned. */

@@ -5,7 +5,8 @@ import { type Readable, Writable } from 'node:stream'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import type { BodyReadable } from '../../src/api/body/readable.ts'
-import { type Exchange, ScriptedDispatcher, turn } from './scripted-dispatcher.ts'
+import { turn } from '../support/fake-clock.ts'
+import { type Exchange, ScriptedDispatcher } from './scripted-dispatcher.ts'
 
 const STEPS = [
   'queued',

@@ -6,7 +6,8 @@ import { describe, it } from 'node:test'
 import type { InfoData } from '../../src/api/api-handler.ts'
 import type { StreamFactoryData, StreamOptions } from '../../src/api/stream.ts'
 import { RequestAbortedError } from '../../src/errors.ts'
-import { ScriptedDispatcher, turn, uncaughtDuring } from './scripted-dispatcher.ts'
+import { turn } from '../support/fake-clock.ts'
+import { ScriptedDispatcher, uncaughtDuring } from './scripted-dispatcher.ts'
 
 const GET = { path: '/', method: 'GET' } as const
 

@@ -15,7 +15,7 @@ import {
   WINDOW_UPDATE,
 } from '../../src/protocol/http2/constants.ts'
 import { WindowGrowth } from '../../src/protocol/http2/window-growth.ts'
-import { contentOf, failure } from '../suite/exchange.ts'
+import { contentOf, failure } from '../support/exchange.ts'
 import { eventually, turns } from '../support/fake-clock.ts'
 import { type H2Peer, type H2Server, startH2Pair } from '../support/h2-server.ts'
 import { send } from '../support/scripted-client.ts'

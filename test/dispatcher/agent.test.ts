@@ -6,13 +6,13 @@ import { Agent, type AgentOptions } from '../../src/dispatcher/agent.ts'
 import { Client } from '../../src/dispatcher/client.ts'
 import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
 import { Pool } from '../../src/dispatcher/pool.ts'
-import { contentOf, deferred, echo, failure, readEcho } from '../suite/exchange.ts'
+import { contentOf, deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { eventually, turns } from '../support/fake-clock.ts'
 import { startH2Server } from '../support/h2-server.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { OK } from '../support/scripted-client.ts'
-import { startOrigin } from '../support/wire.ts'
-import { MemoryConnector, overAllWires, refused, wireOptions } from './pool-support.ts'
+import { overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
+import { MemoryConnector, refused } from './pool-support.ts'
 
 function agentWith(t: { after(fn: () => unknown): void }, options: AgentOptions = {}): Agent {
   const agent = new Agent(options)
@@ -20,7 +20,7 @@ function agentWith(t: { after(fn: () => unknown): void }, options: AgentOptions 
   return agent
 }
 
-overAllWires('Agent', (wire) => {
+overEachWire('Agent', (wire) => {
   test('requests to several origins, each with its own connections', async (t) => {
     const origins = await Promise.all([startOrigin(t, wire, echo), startOrigin(t, wire, echo)])
     const agent = agentWith(t, wireOptions(wire))

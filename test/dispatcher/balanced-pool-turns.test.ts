@@ -4,8 +4,7 @@ import { describe, test } from 'node:test'
 import { BalancedPool, type BalancedPoolOptions } from '../../src/dispatcher/balanced-pool.ts'
 import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
-import { startOrigin } from '../support/wire.ts'
-import { overAllWires, wireOptions } from './pool-support.ts'
+import { http1Only, overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 
 const GET = { path: '/', method: 'GET' } as const
 
@@ -202,9 +201,7 @@ describe('BalancedPool: an upstream that its owner has', () => {
   })
 })
 
-overAllWires('BalancedPool: turns', (wire) => {
-  // Over HTTP/2 the runtime's server sends GOAWAY before it closes, which does not count as a failure.
-  if (wire.multiplexes) return
+function turnsOfFailingServers(wire: Wire): void {
   test('servers that fail and recover', async (t) => {
     const failing = new Set<string>()
     const origins = await Promise.all(
@@ -240,4 +237,10 @@ overAllWires('BalancedPool: turns', (wire) => {
     failing.clear()
     assert.equal(await next(40), `${'abc'.repeat(13)}a`)
   })
-})
+}
+
+overEachWire(
+  'BalancedPool: turns',
+  turnsOfFailingServers,
+  http1Only('a GOAWAY before the end is not a failure'),
+)

@@ -5,14 +5,14 @@ import { describe, test } from 'node:test'
 import { BalancedPool } from '../../src/dispatcher/balanced-pool.ts'
 import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
 import { Pool } from '../../src/dispatcher/pool.ts'
-import { failure } from '../suite/exchange.ts'
+import { failure } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
-import { startOrigin } from '../support/wire.ts'
-import { overAllWires, refused, wireOptions } from './pool-support.ts'
+import { overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
+import { refused } from './pool-support.ts'
 
 const GET = { path: '/', method: 'GET' } as const
 
-overAllWires('BalancedPool', (wire) => {
+overEachWire('BalancedPool', (wire) => {
   test('requests go to all upstreams in turn', async (t) => {
     const hits = [0, 0]
     const origins = await Promise.all(

@@ -15,11 +15,10 @@ import {
   upgrade,
 } from '../../src/dispatcher/global-api.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
-import { contentOf, echo, readEcho } from '../suite/exchange.ts'
-import { startOrigin } from '../support/wire.ts'
-import { overAllWires, wireOptions } from './pool-support.ts'
+import { contentOf, echo, readEcho } from '../support/exchange.ts'
+import { overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
 
-overAllWires('functions', (wire) => {
+overEachWire('functions', (wire) => {
   test('request, stream and pipeline, with a promise and with a callback', async (t) => {
     const origin = await startOrigin(t, wire, echo)
     const dispatcher = new Agent(wireOptions(wire))

@@ -5,10 +5,9 @@ import type { Duplex } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { Client, type ClientOptions, type ConnectFunction, Pool, RoundRobinPool } from '../../src/index.ts'
-import { contentOf, echo, readEcho } from '../suite/exchange.ts'
+import { contentOf, echo, readEcho } from '../support/exchange.ts'
 import { holdTlsSessions } from '../support/held-sessions.ts'
-import { startOrigin, WIRES, type Wire } from '../support/wire.ts'
-import { wireOptions } from './pool-support.ts'
+import { startOrigin, WIRES, type Wire, wireOptions } from '../support/wire.ts'
 
 holdTlsSessions()
 

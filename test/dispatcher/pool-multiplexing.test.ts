@@ -7,20 +7,20 @@ import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { Pool } from '../../src/dispatcher/pool.ts'
 import { SETTINGS_MAX_CONCURRENT_STREAMS } from '../../src/protocol/http2/constants.ts'
-import { deferred, failure } from '../suite/exchange.ts'
 import { authority } from '../support/certificates.ts'
+import { deferred, failure } from '../support/exchange.ts'
 import { turns } from '../support/fake-clock.ts'
 import { startH2Server } from '../support/h2-server.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
-import { startOrigin } from '../support/wire.ts'
-import { ALL_WIRES, MemoryConnector, wireOptions } from './pool-support.ts'
+import { startOrigin, WIRES, wireOptions } from '../support/wire.ts'
+import { MemoryConnector } from './pool-support.ts'
 
 const GET = { path: '/', method: 'GET' } as const
-const [H1, H1_TLS, H2_TLS, H2C] = ALL_WIRES as [
-  (typeof ALL_WIRES)[0],
-  (typeof ALL_WIRES)[0],
-  (typeof ALL_WIRES)[0],
-  (typeof ALL_WIRES)[0],
+const [H1, H1_TLS, H2_TLS, H2C] = WIRES as [
+  (typeof WIRES)[0],
+  (typeof WIRES)[0],
+  (typeof WIRES)[0],
+  (typeof WIRES)[0],
 ]
 
 for (const wire of [H2_TLS, H2C]) {

@@ -1,29 +1,10 @@
 /** Shared by the tests of dispatchers with several connections. */
-import { describe, type TestContext } from 'node:test'
-import type { ClientOptions } from '../../src/dispatcher/client-options.ts'
+import type { TestContext } from 'node:test'
 import { Pool } from '../../src/dispatcher/pool.ts'
 import type { PoolOptions } from '../../src/dispatcher/pool-options.ts'
 import type { ConnectorOptions } from '../../src/net/connector.ts'
-import { authority } from '../support/certificates.ts'
 import { turns } from '../support/fake-clock.ts'
 import { MemorySocket } from '../support/memory-socket.ts'
-import type { Wire } from '../support/wire.ts'
-
-export const ALL_WIRES: readonly Wire[] = [
-  { name: 'h1', secure: false, multiplexes: false },
-  { name: 'h1+tls', secure: true, multiplexes: false },
-  { name: 'h2+tls', secure: true, multiplexes: true },
-  { name: 'h2c', secure: false, multiplexes: true },
-]
-
-export function overAllWires(title: string, define: (wire: Wire) => void): void {
-  for (const wire of ALL_WIRES) describe(`${title} over ${wire.name}`, () => define(wire))
-}
-
-/** Options with which a dispatcher reaches the test origins of this wire. */
-export function wireOptions(wire: Wire): ClientOptions {
-  return { ...(wire.secure ? { connect: { ca: authority } } : null), useH2c: wire.name === 'h2c' }
-}
 
 export type Answer = (error: Error | null, socket?: MemorySocket) => void
 

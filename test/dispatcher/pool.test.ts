@@ -9,14 +9,14 @@ import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
 import { Pool } from '../../src/dispatcher/pool.ts'
 import { type DispatchHandler, type DispatchOptions, errors } from '../../src/index.ts'
 import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
-import { contentOf, deferred, echo, failure, readEcho } from '../suite/exchange.ts'
 import { authority } from '../support/certificates.ts'
+import { contentOf, deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { FakeClock, turns } from '../support/fake-clock.ts'
 import { holdTlsSessions } from '../support/held-sessions.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { OK } from '../support/scripted-client.ts'
-import { startOrigin, WIRES, type Wire } from '../support/wire.ts'
-import { memoryPool, overAllWires, refused, wireOptions } from './pool-support.ts'
+import { overEachWire, startOrigin, WIRES, type Wire, wireOptions } from '../support/wire.ts'
+import { memoryPool, refused } from './pool-support.ts'
 
 holdTlsSessions()
 
@@ -28,7 +28,7 @@ function poolFor(t: { after(fn: () => unknown): void }, url: string, wire: Wire,
   return pool
 }
 
-overAllWires('Pool', (wire) => {
+overEachWire('Pool', (wire) => {
   test('GET and POST, one after another on one connection', async (t) => {
     const origin = await startOrigin(t, wire, echo)
     const pool = poolFor(t, origin.url, wire)

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { RoundRobinPool } from '../../src/dispatcher/round-robin-pool.ts'
-import { echo, readEcho } from '../suite/exchange.ts'
+import { echo, readEcho } from '../support/exchange.ts'
 import { turns } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { OK } from '../support/scripted-client.ts'
-import { startOrigin } from '../support/wire.ts'
-import { memoryPool, overAllWires, wireOptions } from './pool-support.ts'
+import { overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
+import { memoryPool } from './pool-support.ts'
 
-overAllWires('RoundRobinPool', (wire) => {
+overEachWire('RoundRobinPool', (wire) => {
   test('requests are answered, and it closes', async (t) => {
     const origin = await startOrigin(t, wire, echo)
     const pool = new RoundRobinPool(origin.url, { ...wireOptions(wire), connections: 3 })

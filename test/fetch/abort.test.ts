@@ -4,9 +4,8 @@ import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { Agent, fetch, Request } from '../../src/index.ts'
-import { wireOptions } from '../dispatcher/pool-support.ts'
-import { deferred, failure } from '../suite/exchange.ts'
-import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { deferred, failure } from '../support/exchange.ts'
+import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 
 function agentFor(t: TestContext, wire: Wire, options = {}): Agent {
   const agent = new Agent({ ...wireOptions(wire), ...options })

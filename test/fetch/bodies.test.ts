@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { FormData, Headers, Request, Response } from '../../src/index.ts'
-import { failure } from '../suite/exchange.ts'
+import { failure } from '../support/exchange.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array | ArrayBuffer): string => new TextDecoder().decode(bytes)

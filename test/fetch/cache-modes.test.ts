@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Agent, fetch, type RequestInit } from '../../src/index.ts'
-import { wireOptions } from '../dispatcher/pool-support.ts'
-import { type Echo, echo, failure } from '../suite/exchange.ts'
-import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { type Echo, echo, failure } from '../support/exchange.ts'
+import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 
 type Cache = NonNullable<RequestInit['cache']>
 

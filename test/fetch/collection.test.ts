@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { deferred } from '../suite/exchange.ts'
+import { deferred } from '../support/exchange.ts'
 import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
 
 const SIZE = 1_000_000

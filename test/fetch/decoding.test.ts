@@ -5,9 +5,8 @@ import { describe, type TestContext, test } from 'node:test'
 import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { decodersFor } from '../../src/fetch/decode.ts'
 import { Agent, fetch } from '../../src/index.ts'
-import { wireOptions } from '../dispatcher/pool-support.ts'
-import { contentOf, deferred, failure } from '../suite/exchange.ts'
-import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { contentOf, deferred, failure } from '../support/exchange.ts'
+import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 
 function agentFor(t: TestContext, wire: Wire, options = {}): Agent {
   const agent = new Agent({ ...wireOptions(wire), ...options })

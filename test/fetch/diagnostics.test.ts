@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { channel } from 'node:diagnostics_channel'
 import { type TestContext, test } from 'node:test'
 import { Agent, fetch } from '../../src/index.ts'
-import { wireOptions } from '../dispatcher/pool-support.ts'
-import { type Echo, echo } from '../suite/exchange.ts'
-import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { type Echo, echo } from '../support/exchange.ts'
+import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 
 interface Observed {
   readonly method: string

@@ -7,12 +7,11 @@ import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
 import { FormData, fetch, Headers, Request, Response } from '../../src/fetch/index.ts'
 import type { DispatchHandler } from '../../src/request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
-import { overAllWires, wireOptions } from '../dispatcher/pool-support.ts'
-import { deferred, type Echo, echo, failure } from '../suite/exchange.ts'
+import { deferred, type Echo, echo, failure } from '../support/exchange.ts'
 import { refusingPort } from '../support/refusing-port.ts'
-import { startOrigin } from '../support/wire.ts'
+import { overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
 
-overAllWires('fetch', (wire) => {
+overEachWire('fetch', (wire) => {
   function agentFor(t: { after(fn: () => unknown): void }, options = {}): Agent {
     const agent = new Agent({ ...wireOptions(wire), ...options })
     t.after(() => agent.destroy())

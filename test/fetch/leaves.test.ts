@@ -9,7 +9,7 @@ import { extractMimeType, parseMimeType, serializeMimeType } from '../../src/fet
 import { decodeMultipart, decodeUrlEncoded, type FormEntry } from '../../src/fetch/multipart-decode.ts'
 import { encodeMultipart } from '../../src/fetch/multipart-encode.ts'
 import { determineReferrer, parseReferrerPolicy, type ReferrerPolicy } from '../../src/fetch/referrer.ts'
-import { contentOf } from '../suite/exchange.ts'
+import { contentOf } from '../support/exchange.ts'
 
 describe('a MIME type', () => {
   const rows: [input: string, output: string | null][] = [

@@ -9,9 +9,8 @@ import {
   type Response,
   setGlobalOrigin,
 } from '../../src/index.ts'
-import { wireOptions } from '../dispatcher/pool-support.ts'
-import { contentOf, deferred, type Echo, echo, failure } from '../suite/exchange.ts'
-import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { contentOf, deferred, type Echo, echo, failure } from '../support/exchange.ts'
+import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 
 function agentFor(t: TestContext, wire: Wire): Agent {
   const agent = new Agent(wireOptions(wire))

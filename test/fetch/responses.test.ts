@@ -6,9 +6,8 @@ import { describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { Agent, fetch, Response } from '../../src/index.ts'
-import { wireOptions } from '../dispatcher/pool-support.ts'
-import { deferred, failure } from '../suite/exchange.ts'
-import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { deferred, failure } from '../support/exchange.ts'
+import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 
 function agentFor(t: TestContext, wire: Wire, options = {}): Agent {
   const agent = new Agent({ ...wireOptions(wire), ...options })

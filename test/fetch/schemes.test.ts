@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { fetch, type RequestInit } from '../../src/index.ts'
-import { failure } from '../suite/exchange.ts'
+import { failure } from '../support/exchange.ts'
 
 const dispatcher = { dispatch: () => assert.fail('nothing is to be sent') }
 

@@ -4,9 +4,8 @@ import { PerformanceObserver, type PerformanceResourceTiming, performance } from
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Agent, fetch, type Interceptor } from '../../src/index.ts'
-import { wireOptions } from '../dispatcher/pool-support.ts'
-import { failure } from '../suite/exchange.ts'
-import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { failure } from '../support/exchange.ts'
+import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 
 function agentFor(t: TestContext, wire: Wire): Agent {
   const agent = new Agent(wireOptions(wire))

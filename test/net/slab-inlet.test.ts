@@ -7,8 +7,8 @@ import { type BuildConnectorOptions, buildClientConnector, buildConnector } from
 import { SlabInlet } from '../../src/net/slab-inlet.ts'
 import { StreamTransport } from '../../src/net/stream-transport.ts'
 import type { TransportSink } from '../../src/net/transport.ts'
-import { deferred } from '../suite/exchange.ts'
 import { authority, localhost } from '../support/certificates.ts'
+import { deferred } from '../support/exchange.ts'
 import { turns } from '../support/fake-clock.ts'
 
 type Wire = 'http:' | 'https:'

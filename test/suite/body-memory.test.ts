@@ -5,9 +5,9 @@ import { constants, type Http2ServerRequest } from 'node:http2'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { type BodyInput, errors } from '../../src/index.ts'
+import { contentOf, deferred, type Echo, echo, failure, readEcho } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { ONE_AT_A_TIME, overEachWire, startOrigin, type TestOrigin, type Wire } from '../support/wire.ts'
-import { contentOf, deferred, type Echo, echo, failure, readEcho } from './exchange.ts'
 
 const POST = { path: '/', method: 'POST' }
 const LOST = 'the memory of the body was transferred or resized before it was sent'

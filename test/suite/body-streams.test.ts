@@ -13,9 +13,9 @@ import { ReadableStream } from 'node:stream/web'
 import { after, before, type TestContext, test } from 'node:test'
 import zlib from 'node:zlib'
 import type { BodyInput } from '../../src/index.ts'
+import { contentOf, deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { CollectedParts, Dispenser, SecondGeneration, Talker } from '../support/old-streams.ts'
 import { ONE_AT_A_TIME, overEachWire, startOrigin } from '../support/wire.ts'
-import { contentOf, deferred, echo, failure, readEcho } from './exchange.ts'
 
 /** More than sockets and windows accept at once. */
 const CONTENT = Buffer.alloc(700_000)

@@ -9,9 +9,9 @@ import {
   type Interceptor,
   Pool,
 } from '../../src/index.ts'
+import { echo, readEcho } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
-import { echo, readEcho } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 
@@ -51,8 +51,7 @@ overEachWay('compose()', (way) => {
   })
 
   test('fills in the origin on a copy of the options; an explicit one stays', async (t) => {
-    // An agent has no origin to fill in.
-    if (way.kind === 'Agent') return
+    if (way.kind === 'Agent') return t.skip('an agent has no origin to fill in')
     const origin = await startOrigin(t, way, echo)
     const seen: (string | URL | null | undefined)[] = []
     const composed = origin.dispatcher().compose((dispatch) => (opts, handler) => {

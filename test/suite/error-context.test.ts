@@ -4,8 +4,8 @@ import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { errors, type RequestErrorContext } from '../../src/index.ts'
+import { deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { ONE_AT_A_TIME, overEachWay, startOrigin, type TestOrigin } from '../support/wire.ts'
-import { deferred, echo, failure, readEcho } from './exchange.ts'
 
 type ContextError = Error & RequestErrorContext & { code?: string }
 

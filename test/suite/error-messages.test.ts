@@ -10,10 +10,10 @@ import { Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { Agent, BalancedPool, Client, type ClientOptions, errors, H2CClient } from '../../src/index.ts'
+import { deferred, failure } from '../support/exchange.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 import { type Listener, overEachWire, startOrigin, type TestOrigin, type Wire } from '../support/wire.ts'
-import { deferred, failure } from './exchange.ts'
 
 const PATH = '/inner/place'
 const HOLD: Listener = () => {}

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Dispatcher } from '../../src/index.ts'
+import { deferred, echo, failure } from '../support/exchange.ts'
 import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
-import { deferred, echo, failure } from './exchange.ts'
 
 /** The option is missing from the platform's types. */
 function through(dispatcher: Dispatcher, init: RequestInit = {}): RequestInit {

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { type DispatchController, type Dispatcher, type DispatchHandler, errors } from '../../src/index.ts'
+import { deferred, echo, readEcho } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { ONE_AT_A_TIME, overEachWay, startOrigin } from '../support/wire.ts'
-import { deferred, echo, readEcho } from './exchange.ts'
+
+/** Over a pool or an agent it would only take longer. */
+const CLIENT_ONLY = "backpressure is the connection's, whatever dispatcher chose it"
 
 const GET = { path: '/', method: 'GET' }
 const POST = { path: '/', method: 'POST' }
@@ -378,8 +381,7 @@ overEachWay('pause and resume', (way) => {
   })
 
   test('a pause holds the server back', async (t) => {
-    // The connection does this, independent of the dispatcher above it, and transferring these bytes takes time.
-    if (way.kind !== 'Client') return
+    if (way.kind !== 'Client') return t.skip(CLIENT_ONLY)
     const total = 24 * 1024 * 1024
     let sent = 0
     let received = 0

@@ -3,9 +3,9 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import type { InfoData } from '../../src/api/api-handler.ts'
 import type { RequestOptions } from '../../src/index.ts'
+import { contentOf, failure } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { overEachWay, startOrigin } from '../support/wire.ts'
-import { contentOf, failure } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 const LINK = '</a.css>; rel=preload; as=style'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import type { LegacyDispatchHandler } from '../../src/index.ts'
+import { deferred, echo } from '../support/exchange.ts'
 import { overEachWay, startOrigin } from '../support/wire.ts'
-import { deferred, echo } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 

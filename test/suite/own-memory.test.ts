@@ -9,10 +9,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { WebSocketServer } from 'ws'
 import { Client, type DispatchController, type DispatchHandler, WebSocket } from '../../src/index.ts'
+import { deferred } from '../support/exchange.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { OWN_WIRES, openTunnel, TUNNEL_KINDS } from '../support/tunnel.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
-import { deferred } from './exchange.ts'
 
 /** Detaches the memory. */
 function transfer(chunk: Uint8Array): void {

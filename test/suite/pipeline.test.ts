@@ -4,8 +4,8 @@ import { type Duplex, PassThrough, Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { test } from 'node:test'
 import { errors, type PipelineHandlerData } from '../../src/index.ts'
+import { contentOf, deferred, echo } from '../support/exchange.ts'
 import { overEachWay, startOrigin } from '../support/wire.ts'
-import { contentOf, deferred, echo } from './exchange.ts'
 
 const POST = { path: '/', method: 'POST' }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errors, type HeadersInput } from '../../src/index.ts'
+import { echo, failure, readEcho } from '../support/exchange.ts'
 import { overEachWay, startOrigin, type Way } from '../support/wire.ts'
-import { echo, failure, readEcho } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { Readable, Writable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { Client, type Dispatcher, errors } from '../../src/index.ts'
+import { echo, failure, readEcho } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
-import { echo, failure, readEcho } from './exchange.ts'
 
 const BODY_MESSAGE = 'body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable'
 const TIME_VALUES = ['1', Number.NaN, Number.POSITIVE_INFINITY, -1, {}, true]
@@ -143,8 +143,7 @@ overEachWay('request options', (way) => {
   })
 
   test('origin is ignored by what has one of its own', async (t) => {
-    // For an agent it is the destination of the request.
-    if (way.kind === 'Agent') return
+    if (way.kind === 'Agent') return t.skip('to an agent, origin is where the request goes')
     const client = (await startOrigin(t, way, echo)).dispatcher()
     const options = { origin: 'http://elsewhere.invalid', path: '/here', method: 'GET' }
     assert.equal((await readEcho(await client.request(options))).url, '/here')

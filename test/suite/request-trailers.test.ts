@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { type BodyInput, errors, type TrailersInput } from '../../src/index.ts'
+import { contentOf, deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { overEachWay, startOrigin } from '../support/wire.ts'
-import { contentOf, deferred, echo, failure, readEcho } from './exchange.ts'
 
 interface Received {
   readonly body: string

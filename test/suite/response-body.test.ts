@@ -5,8 +5,11 @@ import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { test } from 'node:test'
 import { errors } from '../../src/index.ts'
+import { contentOf, deferred, failure } from '../support/exchange.ts'
 import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
-import { contentOf, deferred, failure } from './exchange.ts'
+
+/** Over a pool or an agent it would only take longer. */
+const CLIENT_ONLY = "backpressure is the connection's, whatever dispatcher chose it"
 
 const GET = { path: '/', method: 'GET' }
 const BOM = '\ufeff'
@@ -284,8 +287,7 @@ overEachWay('the response body', (way) => {
   })
 
   test('holds the server back while nobody reads, and loses nothing', async (t) => {
-    // The connection does this, independent of the dispatcher above it, and transferring these bytes takes time.
-    if (way.kind !== 'Client') return
+    if (way.kind !== 'Client') return t.skip(CLIENT_ONLY)
     const total = 24 * 1024 * 1024
     let sent = 0
     let ahead = 0

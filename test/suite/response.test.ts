@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { deferred, failure } from '../support/exchange.ts'
 import { overEachWay, startOrigin } from '../support/wire.ts'
-import { deferred, failure } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { type BodyInput, type DispatchOptions, errors } from '../../src/index.ts'
-import { loadOf, overEachWay, startOrigin, type Way } from '../support/wire.ts'
-import { deferred } from './exchange.ts'
+import { deferred } from '../support/exchange.ts'
+import { http1Only, loadOf, overEachWay, startOrigin, type Way } from '../support/wire.ts'
 
 interface Outcome {
   /** Arrivals and the response to the first, in order. */
@@ -91,9 +91,7 @@ const ROWS: Row[] = [
   ['nothing follows a body where none is expected', { body: 'x' }, nothing, AFTER, 2],
 ]
 
-overEachWay('scheduling', (way) => {
-  if (way.multiplexes) return
-
+function scheduling(way: Way): void {
   for (const [name, first, second, log, connections] of ROWS) {
     test(name, async (t) => {
       assert.deepEqual(await twoAtOnce(t, way, first, second()), { log, connections })
@@ -169,8 +167,7 @@ overEachWay('scheduling', (way) => {
   })
 
   test('pipelining can be raised while requests wait', async (t) => {
-    // Only clients have this setter.
-    if (way.kind !== 'Client') return
+    if (way.kind !== 'Client') return t.skip('only a client has the setter')
     const both = deferred()
     const held: ServerResponse[] = []
     const origin = await startOrigin(t, way, (_request, response) => {
@@ -191,4 +188,6 @@ overEachWay('scheduling', (way) => {
     for (const response of held) response.end()
     for (const answer of answers) await (await answer).body.dump()
   })
-})
+}
+
+overEachWay('scheduling', scheduling, http1Only('HTTP/2 multiplexes'))

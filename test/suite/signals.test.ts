@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http'
 import { PassThrough, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { type Dispatcher, errors } from '../../src/index.ts'
+import { deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { loadOf, ONE_AT_A_TIME, overEachWay, startOrigin } from '../support/wire.ts'
-import { deferred, echo, failure, readEcho } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 

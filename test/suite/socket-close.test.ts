@@ -18,9 +18,9 @@ import {
   RoundRobinPool,
 } from '../../src/index.ts'
 import { authority } from '../support/certificates.ts'
+import { deferred } from '../support/exchange.ts'
 import { eventually, FakeClock, turns } from '../support/fake-clock.ts'
 import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
-import { deferred } from './exchange.ts'
 
 /** Forwards the bytes of another socket and closes when the test allows it. */
 class SlowDuplex extends Duplex {

@@ -3,8 +3,11 @@ import { once } from 'node:events'
 import { Duplex, PassThrough, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { errors, type StreamFactoryData } from '../../src/index.ts'
+import { deferred, failure } from '../support/exchange.ts'
 import { overEachWay, startOrigin } from '../support/wire.ts'
-import { deferred, failure } from './exchange.ts'
+
+/** Over a pool or an agent it would only take longer. */
+const CLIENT_ONLY = "backpressure is the connection's, whatever dispatcher chose it"
 
 const GET = { path: '/', method: 'GET' }
 
@@ -175,8 +178,7 @@ overEachWay('stream()', (way) => {
   })
 
   test('the response waits for a slow writable', async (t) => {
-    // The connection does this, independent of the dispatcher above it, and transferring these bytes takes time.
-    if (way.kind !== 'Client') return
+    if (way.kind !== 'Client') return t.skip(CLIENT_ONLY)
     const total = 24 * 1024 * 1024
     let sent = 0
     let written = 0

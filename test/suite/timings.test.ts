@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import type { Timings } from '../../src/index.ts'
+import { deferred, echo, failure } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { ONE_AT_A_TIME, overEachWay, startOrigin } from '../support/wire.ts'
-import { deferred, echo, failure } from './exchange.ts'
 
 const GET = { path: '/', method: 'GET' }
 

@@ -11,9 +11,9 @@ import { Duplex, PassThrough, pipeline, Readable, Writable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import tls from 'node:tls'
 import { authority, localhost } from '../support/certificates.ts'
+import { contentOf, deferred } from '../support/exchange.ts'
 import { turns } from '../support/fake-clock.ts'
 import { OWN_WIRES, openTunnel, TUNNEL_KINDS } from '../support/tunnel.ts'
-import { contentOf, deferred } from './exchange.ts'
 
 /**
  * `early`: with the head of the response. `late`: once the reader is attached. `large`: the same with much data.

@@ -7,9 +7,9 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
+import { contentOf } from '../support/exchange.ts'
 import { eventually, turns } from '../support/fake-clock.ts'
 import { isSecure, openTunnel, SOCKET_WIRES, TUNNEL_KINDS } from '../support/tunnel.ts'
-import { contentOf } from './exchange.ts'
 
 const MUCH = Buffer.alloc(64 * 1024 * 1024, 'much ')
 

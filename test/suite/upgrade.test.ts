@@ -5,9 +5,9 @@ import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { type Dispatcher, errors } from '../../src/index.ts'
+import { deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
-import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
-import { deferred, echo, failure, readEcho } from './exchange.ts'
+import { http1Only, loadOf, overEachWay, startOrigin, type Way } from '../support/wire.ts'
 
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: chat\r\nX-A: 1\r\n\r\n'
 
@@ -17,9 +17,7 @@ function disconnection(client: Dispatcher): Promise<Error> {
   )
 }
 
-overEachWay('upgrade()', (way) => {
-  if (way.multiplexes) return
-
+function upgrading(way: Way): void {
   const start = async (t: Parameters<typeof startOrigin>[0]) => {
     const origin = await startOrigin(t, way, echo)
     origin.server.on('upgrade', (request, socket: Duplex) => {
@@ -162,11 +160,11 @@ overEachWay('upgrade()', (way) => {
     ])
     assert.equal((await readEcho(await client.request({ path: '/x', method: 'GET' }))).url, '/x')
   })
-})
+}
 
-overEachWay('connect()', (way) => {
-  if (way.multiplexes) return
+overEachWay('upgrade()', upgrading, http1Only('HTTP/2 has no Upgrade (RFC 9113 §8.6)'))
 
+function connecting(way: Way): void {
   const start = async (t: Parameters<typeof startOrigin>[0], status = '200 Connected') => {
     const origin = await startOrigin(t, way, echo)
     origin.server.on('connect', (request, socket: Duplex) => {
@@ -229,4 +227,10 @@ overEachWay('connect()', (way) => {
     const error = await failure(origin.dispatcher().connect({ path: 'far.test:443' }))
     assert.match(error.message, /^(other side closed|read ECONNRESET)/)
   })
-})
+}
+
+overEachWay(
+  'connect()',
+  connecting,
+  http1Only('test/connection/http2-tunnel.test.ts has the tunnels of HTTP/2'),
+)

@@ -95,9 +95,14 @@ export class FakeClock {
   }
 }
 
+/** Everything the event loop has queued so far has run. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
 /** Lets the event loop turn. */
 export async function turns(count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
+  for (let i = 0; i < count; i++) await turn()
 }
 
 /** Saved before a test replaces it. */

@@ -53,12 +53,11 @@ export function createServer(wire: Wire, listener: Listener): Server {
     : (http2.createServer(compatible) as unknown as Server)
 }
 
-/** Describes the same tests once for each wire; `skip` gives the reason for leaving out a wire. */
-export function overEachWire(
-  title: string,
-  define: (wire: Wire) => void,
-  skip: Partial<Record<Wire['name'], string>> = {},
-): void {
+/** Why a wire is left out, by its name. */
+export type SkippedWires = Partial<Record<Wire['name'], string>>
+
+/** Describes the same tests once for each wire; `skip` gives the reason why a wire is left out. */
+export function overEachWire(title: string, define: (wire: Wire) => void, skip: SkippedWires = {}): void {
   for (const wire of WIRES) {
     const reason = skip[wire.name]
     describe(`${title} over ${wire.name}`, reason === undefined ? {} : { skip: reason }, () => define(wire))
@@ -74,14 +73,19 @@ export interface Way extends Wire {
 
 const KINDS: readonly Kind[] = ['Client', 'Pool', 'Agent']
 
-/** Describes the same tests once for each wire and each kind of dispatcher. */
-export function overEachWay(title: string, define: (way: Way) => void): void {
-  for (const kind of KINDS) {
-    for (const wire of WIRES) {
-      const way: Way = { ...wire, kind }
-      describe(`${title}: ${kind} over ${wire.name}`, () => define(way))
-    }
-  }
+/** Describes the same tests once for each wire and each kind of dispatcher; `skip` as in `overEachWire`. */
+export function overEachWay(title: string, define: (way: Way) => void, skip: SkippedWires = {}): void {
+  for (const kind of KINDS) overEachWire(`${title}: ${kind}`, (wire) => define({ ...wire, kind }), skip)
+}
+
+/** Leaves out the wires with HTTP/2. */
+export function http1Only(reason: string): SkippedWires {
+  return { 'h2+tls': reason, h2c: reason }
+}
+
+/** Options with which a dispatcher reaches the test origins of this wire. */
+export function wireOptions(wire: Wire): ClientOptions {
+  return { ...(wire.secure ? { connect: { ca: authority } } : null), useH2c: wire.name === 'h2c' }
 }
 
 /** A second request waits for the first. */

@@ -1,4 +1,4 @@
-/** Shared by the tests of the API suite: an origin that reports what it received, and waiting for failures. */
+/** An origin that answers with what it received, and the two ends of promises. */
 import assert from 'node:assert/strict'
 import type http from 'node:http'
 
