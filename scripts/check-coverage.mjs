@@ -1,4 +1,6 @@
-// Runs the tests under c8 and checks branch coverage: all of src/protocol, nine tenths of the rest.
+// Runs the tests under c8 and checks branch coverage: all of src/protocol, nine tenths of the rest. Only the branches
+// decide. Whether the tests pass is for `npm test`, which runs the code without instrumentation: under it, a test that
+// depends on how fast the machine is may fail, and that says nothing about coverage.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -22,7 +24,8 @@ const run = spawnSync(
   ],
   { cwd: root, stdio: 'inherit' },
 )
-if (run.status !== 0) process.exit(run.status ?? 1)
+if (run.status === null) throw run.error ?? new Error(`the tests were ended by ${run.signal}`)
+if (run.status !== 0) console.log('Tests failed under instrumentation: see above, and run `npm test`.')
 
 const { total: _, ...files } = JSON.parse(readFileSync(join(root, 'coverage/coverage-summary.json'), 'utf8'))
 let failed = false

@@ -7,6 +7,7 @@ import { Agent } from '../../src/dispatcher/agent.ts'
 import { fetch } from '../../src/fetch/fetch.ts'
 import { authority } from '../support/certificates.ts'
 import { turns } from '../support/fake-clock.ts'
+import { UNLESS_INSTRUMENTED } from '../support/instrumented.ts'
 import { MemorySocket } from '../support/memory-socket.ts'
 import { OK } from '../support/scripted-client.ts'
 import { startOrigin } from '../support/wire.ts'
@@ -32,7 +33,7 @@ class Answering extends MemorySocket {
   }
 }
 
-test('many origins, one after another, leave no growth', async (t) => {
+test('many origins, one after another, leave no growth', UNLESS_INSTRUMENTED, async (t) => {
   const agent = new Agent({
     connect: (_target, callback) => {
       const socket = new Answering()
@@ -55,7 +56,7 @@ test('many origins, one after another, leave no growth', async (t) => {
   assert.ok(grown < 4000 * KEPT_EACH, `${grown} bytes more after 4,000 origins`)
 })
 
-test('many origins that cannot be reached leave no growth', async (t) => {
+test('many origins that cannot be reached leave no growth', UNLESS_INSTRUMENTED, async (t) => {
   const agent = new Agent({ connect: (_target, callback) => void callback(new Error('unreachable')) })
   t.after(() => agent.destroy())
   const visit = async (from: number, count: number): Promise<void> => {
@@ -71,28 +72,32 @@ test('many origins that cannot be reached leave no growth', async (t) => {
   assert.ok(grown < 4000 * KEPT_EACH, `${grown} bytes more after 4,000 origins`)
 })
 
-test('2,000 fetches at once to one HTTP/2 origin: few connections, no warnings, memory back', async (t) => {
-  const warnings: Error[] = []
-  const onWarning = (warning: Error): void => {
-    if (warning.name === 'MaxListenersExceededWarning') warnings.push(warning)
-  }
-  process.on('warning', onWarning)
-  t.after(() => process.off('warning', onWarning))
-  const wire = { name: 'h2+tls', secure: true, multiplexes: true } as const
-  const origin = await startOrigin(t, wire, (_request, response) => response.end('ok'))
-  const agent = new Agent({ connect: { ca: authority }, connections: 4 })
-  t.after(() => agent.destroy())
-  const round = async (): Promise<void> => {
-    const answers = Array.from({ length: 2000 }, async () =>
-      (await fetch(origin.url, { dispatcher: agent })).text(),
-    )
-    assert.deepEqual(new Set(await Promise.all(answers)), new Set(['ok']))
-  }
-  await round()
-  const before = await heap()
-  await round()
-  assert.ok(origin.sockets.length <= 4, `${origin.sockets.length} connections`)
-  const grown = (await heap()) - before
-  assert.ok(grown < 2000 * 1000, `${grown} bytes more`)
-  assert.deepEqual(warnings, [])
-})
+test(
+  '2,000 fetches at once to one HTTP/2 origin: few connections, no warnings, memory back',
+  UNLESS_INSTRUMENTED,
+  async (t) => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): void => {
+      if (warning.name === 'MaxListenersExceededWarning') warnings.push(warning)
+    }
+    process.on('warning', onWarning)
+    t.after(() => process.off('warning', onWarning))
+    const wire = { name: 'h2+tls', secure: true, multiplexes: true } as const
+    const origin = await startOrigin(t, wire, (_request, response) => response.end('ok'))
+    const agent = new Agent({ connect: { ca: authority }, connections: 4 })
+    t.after(() => agent.destroy())
+    const round = async (): Promise<void> => {
+      const answers = Array.from({ length: 2000 }, async () =>
+        (await fetch(origin.url, { dispatcher: agent })).text(),
+      )
+      assert.deepEqual(new Set(await Promise.all(answers)), new Set(['ok']))
+    }
+    await round()
+    const before = await heap()
+    await round()
+    assert.ok(origin.sockets.length <= 4, `${origin.sockets.length} connections`)
+    const grown = (await heap()) - before
+    assert.ok(grown < 2000 * 1000, `${grown} bytes more`)
+    assert.deepEqual(warnings, [])
+  },
+)

@@ -40,7 +40,8 @@ const commands: Command[] = readPages()
 const ours = commands.filter(({ words }) => words[0] === 'npx' && words[1] === 'ventuno')
 const others = commands.filter((command) => !ours.includes(command))
 
-function isKnown([program, first, second]: readonly string[]): boolean {
+function isKnown([program, ...rest]: readonly string[]): boolean {
+  const [first, second] = rest.filter((word) => !word.startsWith('--'))
   if (program === 'npm') {
     if (first === 'ci' || first === 'pack') return second === undefined
     if (first === 'start' || first === 'test') return scripts.has(first)
