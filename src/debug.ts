@@ -1,7 +1,6 @@
 /**
- * Debug output: `RUNTIME_DEBUG=core,fetch,websocket` writes what happens to connections and requests to
- * standard error (contract: diagnostics-and-debug.md 2). It hears of everything through the diagnostics
- * channels; with the variable unset it subscribes to nothing.
+ * Debug output: `RUNTIME_DEBUG=core,fetch,websocket` writes the life of connections and requests to standard error
+ * (docs/debug-output.md). It subscribes to the diagnostics channels; with the variable unset, to none.
  */
 import { channel } from 'node:diagnostics_channel'
 
@@ -9,7 +8,7 @@ type Flag = 'core' | 'fetch' | 'websocket'
 
 const FLAGS: readonly Flag[] = ['core', 'fetch', 'websocket']
 
-/** Read once, when the library is loaded. */
+/** Read once, when the library is loaded, as documented: a later change of the variable has no effect. */
 const ENABLED: ReadonlySet<Flag> = readFlags(process.env['RUNTIME_DEBUG'])
 
 function readFlags(value: string | undefined): ReadonlySet<Flag> {
@@ -36,8 +35,8 @@ interface WebSocketMessage {
 }
 
 /**
- * Starts the output if it is wanted. Called with every client; the first call in the process counts, also
- * when the library was loaded more than once: the subscription to this channel tells.
+ * Starts the output if the variable asks for it. Called with every client. Only the first call in the process has an
+ * effect, even if the library was loaded more than once: copies recognise each other by the subscription.
  */
 export function startDebugOutput(): void {
   if (ENABLED.size === 0) return
@@ -97,17 +96,17 @@ function on<T>(name: string, listener: (message: T) => void): void {
   channel(name).subscribe((message) => listener(message as T))
 }
 
-/** Before the handshake HTTP/1.1 is what is spoken unless told otherwise. */
+/** Before the handshake the version is unknown, and HTTP/1.1 assumed. */
 function endOf({ host, protocol, version }: ConnectMessage['connectParams']): string {
   return `${host} using ${protocol}${version ?? 'h1'}`
 }
 
-/** The path of a CONNECT is an authority, which has no `//` for `write()` to know userinfo by. */
+/** The path of a CONNECT is an authority: it has no `//` by which `write()` recognises userinfo. */
 function nameOf({ method, origin, path }: RequestMessage['request']): string {
   return `${method} ${origin}${path.replace(/^[^/?#]*@/, '')}`
 }
 
-/** A request may be aborted with anything, and looking at it must not throw. */
+/** A request may be aborted with any value, and reading it must not throw. */
 function messageOf(error: unknown): string {
   try {
     const { message } = Object(error) as { message?: unknown }
@@ -117,13 +116,13 @@ function messageOf(error: unknown): string {
   }
 }
 
-/** Where a URL may have a user's name and password: in a path, an error's message, a WebSocket's address. */
+/** The user's name and password in a URL: in a path, an error's message, a WebSocket's address. */
 const USERINFO = /\/\/[^\s/?#]*@/g
 
-/** Messages have words of the peer in them: a line must not look like two, nor talk to a terminal. */
+/** Messages contain text of the peer, which must neither fake a second line nor control a terminal. */
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu
 
-/** One write for one line, so that no other comes in between. */
+/** One write per line, so that lines of other writers cannot split it. */
 function write(label: string, message: string): void {
   const line = message.replace(USERINFO, '//').replace(CONTROLS, ' ')
   process.stderr.write(`${label} ${process.pid}: ${line}\n`)

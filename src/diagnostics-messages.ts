@@ -1,4 +1,4 @@
-/** What the diagnostics channels publish, as types: for the tools that subscribe to them. */
+/** The types of the messages on the diagnostics channels, for the tools that subscribe to them. */
 import type { Socket } from 'node:net'
 import type { Connector as AnyConnector } from './net/connector.ts'
 import type { HttpMethod } from './request/dispatch-options.ts'
@@ -7,18 +7,18 @@ import type { HttpMethod } from './request/dispatch-options.ts'
 export declare namespace DiagnosticsChannel {
   /** The same object in all messages of one request. */
   interface Request {
-    /** Where it goes. */
+    /** Its destination. */
     origin?: string | URL
-    /** Whether it has come to an end. */
+    /** Whether it has ended. */
     completed: boolean
     /** As the caller gave it. */
     method?: HttpMethod
     /** With the query. */
     path: string
-    /** A flat list of names and values; what stands there when the request is written is sent. */
+    /** A flat list of names and values. Changes made before the request is written are sent. */
     // biome-ignore lint/suspicious/noExplicitAny: text in some versions of undici, so tools look at what it is
     headers: any
-    /** Adds a header, which is checked. */
+    /** Validates and adds a header. */
     addHeader(name: string, value: string): unknown
   }
   /** The head of a response, interim ones included. */
@@ -30,7 +30,7 @@ export declare namespace DiagnosticsChannel {
     /** A flat list of names and values. */
     headers: Buffer[]
   }
-  /** Where a connection goes. */
+  /** The destination of a connection. */
   interface ConnectParams {
     /** With the port. */
     host: string
@@ -85,7 +85,7 @@ export declare namespace DiagnosticsChannel {
     request: Request
     /** The head as text. */
     headers: string
-    /** What it is written to: a `net.Socket`, unless a caller's `connect` gave something else. */
+    /** The socket it is written to: a `net.Socket`, unless a caller's `connect` function returned another Duplex. */
     socket: Socket
   }
   /** Of `undici:client:beforeConnect`. */

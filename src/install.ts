@@ -1,6 +1,6 @@
 /**
- * Owns `install()`: the web classes as globals, for programs that use them without an import. Nothing else in
- * the package touches a global, and nothing does so at import.
+ * Owns `install()`: makes the web classes global, for programs that use them without an import. Nothing else in the
+ * package touches a global, and nothing does so at import.
  */
 import { FormData, fetch, Headers, Request, Response } from './fetch/index.ts'
 import { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
@@ -15,7 +15,7 @@ import { WebSocket } from './websocket/websocket.ts'
  * const response = await globalThis.fetch('http://localhost:3000/')
  */
 export function install(): void {
-  // It stands for the runtime's, which it could not find any more from now on.
+  // Resolves the runtime's class, on which ours is built, before its global is replaced.
   void FormData.prototype
   Object.assign(globalThis, {
     fetch,

@@ -20,8 +20,8 @@ import {
 import { runtimeHeaderSize } from './runtime-header-size.ts'
 
 /**
- * A caller's way to open connections: calls back with an error, or with null and a connected socket. What it
- * returns does not matter.
+ * A caller's function that opens connections: calls back with an error, or with null and a connected socket. Its
+ * return value is ignored.
  */
 export type ConnectFunction = (
   options: ConnectTarget & { socketPath?: string; allowH2?: boolean },
@@ -68,7 +68,7 @@ export interface ClientOptions {
   allowH2?: boolean | null | undefined
   /** Speak HTTP/2 on cleartext connections. Default: false. */
   useH2c?: boolean | null | undefined
-  /** HTTP/2 streams in flight until the server says how many it takes. Default: 100. */
+  /** HTTP/2 streams in flight until the server sets its limit. Default: 100. */
   maxConcurrentStreams?: number | null | undefined
   /** HTTP/2 receive window of a stream in bytes. Default: 262144. */
   initialWindowSize?: number | null | undefined
@@ -123,7 +123,7 @@ const RETIRED: readonly (readonly [name: string, instead: string])[] = [
   ['maxKeepAliveTimeout', 'keepAliveMaxTimeout'],
 ]
 
-/** It cannot change while the process runs. */
+/** Constant while the process runs. */
 const RUNTIME_HEADER_SIZE = runtimeHeaderSize()
 
 const isAddress: Check = (value) => typeof value === 'string' && loadNet().isIP(value) !== 0

@@ -1,6 +1,6 @@
 /**
- * The base class of everything that sends requests. All it asks of a subclass is `dispatch`; request, stream,
- * pipeline, connect and upgrade are built on that alone.
+ * The base class of everything that sends requests. A subclass implements `dispatch`; request, stream, pipeline,
+ * connect and upgrade are built on that alone.
  */
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -27,20 +27,20 @@ import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { compose, type InterceptorInput } from './compose.ts'
 
-/** Called when a `close()` or `destroy()` has come to its end. */
+/** Called when `close()` or `destroy()` has completed. */
 export type CloseCallback = (error: Error | null, data: null) => void
 
-/** What a dispatcher emits, with the arguments of each. */
+/** The events of a dispatcher, with their arguments. */
 export interface DispatcherEvents {
   /** A socket is connected. */
   connect: [origin: URL, targets: readonly Dispatcher[]]
-  /** A socket is gone; the error tells why. */
+  /** A connection has ended; the error is the reason. */
   disconnect: [origin: URL, targets: readonly Dispatcher[], error: Error]
-  /** No connection came about. */
+  /** A connection could not be opened. */
   connectionError: [origin: URL, targets: readonly Dispatcher[], error: Error]
   /** There is room for requests again. */
   drain: [origin: URL, targets: readonly Dispatcher[]]
-  /** An exception in a caller's handler that could not be given to anyone else. */
+  /** An exception in a caller's handler that no other call could report. */
   error: [error: Error]
   /** An HTTP/2 PING was answered after so many milliseconds. */
   ping: [milliseconds: number]
@@ -80,7 +80,7 @@ export class Dispatcher extends EventEmitter {
 
   /**
    * Queues a request and calls the handler as it proceeds. Returns false when the dispatcher is busy: the
-   * request is accepted all the same, and `drain` says when there is room again.
+   * request is accepted all the same, and `drain` is emitted when there is room again.
    */
   dispatch(_opts: DispatchOptions, _handler: DispatchHandler | LegacyDispatchHandler): boolean {
     throw new Error('not implemented')
@@ -101,14 +101,14 @@ export class Dispatcher extends EventEmitter {
     throw new Error('not implemented')
   }
 
-  /** For `await using`: as `destroy()`, since nobody is left to wait for what still runs. */
+  /** For `await using`: the same as `destroy()`, since the block that started the requests has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.destroy()
   }
 
   /**
-   * This dispatcher seen through interceptors; the last one given sees a request first. The original stays
-   * as it is.
+   * A view of this dispatcher that sends requests through interceptors; the last one given sees a request first.
+   * The original stays unchanged.
    */
   compose(interceptors: readonly InterceptorInput[]): this
   compose(...interceptors: InterceptorInput[]): this
@@ -130,7 +130,7 @@ export class Dispatcher extends EventEmitter {
   }
 
   /**
-   * Sends a request and gives its response as soon as the head is there. The body must be consumed, dumped or
+   * Sends a request and returns its response as soon as the head has arrived. The body must be consumed, dumped or
    * destroyed.
    *
    * @example
@@ -175,7 +175,7 @@ export class Dispatcher extends EventEmitter {
     return streamOn(this, withoutPollution(opts), factory, callback)
   }
 
-  /** A Duplex: written to, it is the request body; read from, it is what `handler` makes of the response. */
+  /** Returns a Duplex: its writable side is the request body, its readable side is the stream that `handler` returns. */
   pipeline<TOpaque = null>(
     opts: PipelineOptions<TOpaque>,
     handler: PipelineHandlerFunction<TOpaque>,
@@ -183,7 +183,7 @@ export class Dispatcher extends EventEmitter {
     return pipelineOn(this, withoutPollution(opts), handler)
   }
 
-  /** Sends CONNECT; gives the socket, which then belongs to the caller. */
+  /** Sends CONNECT and returns the socket, which then belongs to the caller. */
   connect<TOpaque = null>(opts: ConnectOptions<TOpaque>, callback: ConnectCallback<TOpaque>): void
   connect<TOpaque = null>(opts: ConnectOptions<TOpaque>): Promise<ConnectData<TOpaque>>
   connect<TOpaque>(
@@ -193,7 +193,7 @@ export class Dispatcher extends EventEmitter {
     return connectOn(this, withoutPollution(opts), callback)
   }
 
-  /** Asks to switch protocols; gives the socket, which then belongs to the caller. */
+  /** Asks to switch protocols and returns the socket, which then belongs to the caller. */
   upgrade<TOpaque = null>(opts: UpgradeOptions<TOpaque>, callback: UpgradeCallback<TOpaque>): void
   upgrade<TOpaque = null>(opts: UpgradeOptions<TOpaque>): Promise<UpgradeData<TOpaque>>
   upgrade<TOpaque>(

@@ -25,7 +25,7 @@ export class Dispatcher1Wrapper extends Dispatcher {
     this.#dispatcher = dispatcher
   }
 
-  /** A handler of the newer generation for one of the older; one of the newer comes back as it is. */
+  /** Wraps a handler of the older generation; one of the newer is returned unchanged. */
   static wrapHandler(handler: DispatchHandler | LegacyDispatchHandler): DispatchHandler {
     if (typeof handler !== 'object' || handler === null) {
       throw new InvalidArgumentError('handler must be an object')
@@ -35,7 +35,7 @@ export class Dispatcher1Wrapper extends Dispatcher {
 
   override dispatch(options: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
     const wrapped = Dispatcher1Wrapper.wrapHandler(handler)
-    // The WebSocket that brings such a handler knows only the handshake of HTTP/1.1.
+    // A WebSocket with such a handler knows only the handshake of HTTP/1.1.
     const older = wrapped !== handler && options.upgrade === 'websocket'
     return this.#dispatcher.dispatch(
       older ? ({ ...options, allowH2: false } as DispatchOptions) : options,

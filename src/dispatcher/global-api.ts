@@ -28,7 +28,7 @@ import type { Dispatching } from '../request/dispatching.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { getGlobalDispatcher } from './global.ts'
 
-/** A URL, or an object with the parts of one, which then serves as the options, too. */
+/** A URL, or an object with the parts of one, which then serves as the options as well. */
 export type UrlInput = string | URL | UrlParts
 
 /** The parts of a URL. */
@@ -49,11 +49,11 @@ export interface UrlParts {
   search?: string | null | undefined
 }
 
-/** The options of a method without what the URL says; GET, or PUT with a body, unless told otherwise. */
+/** The options of a method without the parts in the URL. The default method is GET, or PUT with a body. */
 export type WithUrl<T> = Omit<T, 'origin' | 'path' | 'method'> & {
-  /** Who sends it. Default: the global dispatcher. */
+  /** Sends the request. Default: the global dispatcher. */
   dispatcher?: Dispatcher | null | undefined
-  /** Instead of the URL's, which then has none. */
+  /** Instead of the path in the URL, which then must not have one. */
   path?: string | null | undefined
   /** Default: GET, or PUT with a body. */
   method?: HttpMethod | null | undefined
@@ -62,7 +62,7 @@ export type WithUrl<T> = Omit<T, 'origin' | 'path' | 'method'> & {
 type Given<T> = WithUrl<T> | null | undefined
 
 /**
- * Sends a request and gives its response as soon as the head is there.
+ * Sends a request and returns its response as soon as the head has arrived.
  *
  * @example
  * const { statusCode, body } = await request('https://example.com')
@@ -115,7 +115,7 @@ export function stream<TOpaque>(
   return streamOn(...target(url, opts), factory as StreamFactory<TOpaque>, callback)
 }
 
-/** A Duplex: written to, it is the request body; read from, it is what `handler` makes of the response. */
+/** Returns a Duplex: its writable side is the request body, its readable side is the stream that `handler` returns. */
 export function pipeline<TOpaque = null>(
   url: UrlInput,
   opts: WithUrl<PipelineOptions<TOpaque>> | null | undefined,
@@ -131,7 +131,7 @@ export function pipeline<TOpaque>(
   return pipelineOn(...target(url, opts), handler!)
 }
 
-/** Sends CONNECT for `opts.path`; gives the socket, which then belongs to the caller. */
+/** Sends CONNECT for `opts.path` and returns the socket, which then belongs to the caller. */
 export function connect(url: UrlInput, callback: ConnectCallback): void
 export function connect<TOpaque = null>(
   url: UrlInput,
@@ -151,7 +151,7 @@ export function connect<TOpaque>(
   return connectOn(...target(url, opts, false), callback)
 }
 
-/** Asks to switch protocols; gives the socket, which then belongs to the caller. */
+/** Asks to switch protocols and returns the socket, which then belongs to the caller. */
 export function upgrade(url: UrlInput, callback: UpgradeCallback): void
 export function upgrade<TOpaque = null>(
   url: UrlInput,
@@ -202,7 +202,7 @@ function splitUrl(url: UrlInput): { origin: string; path: string } {
   if (typeof url === 'string') return splitUrl(new URL(url))
   if (url instanceof URL) return { origin: originOfUrl(url), path: url.pathname + url.search }
   const part = (name: keyof UrlParts): unknown =>
-    // A polluted `Object.prototype` must not choose the place; getters of URL-like classes are fine.
+    // A polluted `Object.prototype` must not choose the destination; getters of URL-like classes may.
     name in Object.prototype && !Object.hasOwn(url, name) ? null : url[name]
   const text = (name: keyof UrlParts): string =>
     typeof part(name) === 'string' ? (part(name) as string) : ''

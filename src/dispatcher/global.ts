@@ -1,7 +1,7 @@
 /**
- * The dispatcher for requests that name none (contract: fetch.md 2). It is kept where undici and the runtime's
- * own `fetch` look for theirs, but only once somebody has chosen one: until then nothing global is touched,
- * and what is used here is made when it is first asked for.
+ * The dispatcher for requests that name none. `setGlobalDispatcher` stores it under the symbols that undici and the
+ * runtime's own `fetch` read. Until it is called, nothing global is touched: the default is an agent of this library,
+ * made on first use.
  */
 import { shared } from '../base/shared.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -9,18 +9,18 @@ import { Agent } from './agent.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { Dispatcher1Wrapper } from './dispatcher1-wrapper.ts'
 
-/** Read by `fetch` of Node 20, 22 and 24, which bring handlers of the older generation. */
+/** Read by `fetch` of Node 20, 22 and 24, which has handlers of the older generation. */
 const FOR_OLDER_HANDLERS = Symbol.for('undici.globalDispatcher.1')
 /** Read by undici 8 and by `fetch` of Node 26. */
 const SHARED = Symbol.for('undici.globalDispatcher.2')
-/** Tells a choice made through any copy of this library from what others put in the shared place. */
+/** Distinguishes a choice made through any copy of this library from the defaults of other libraries. */
 const CHOSEN = Symbol.for('ventuno.globalDispatcher.1')
 
 type Globals = Record<symbol, Dispatcher | undefined>
 
-/** What `getGlobalDispatcher` gives while nobody has chosen. */
+/** Returned by `getGlobalDispatcher` until one is chosen. */
 const unchosen = shared<Dispatcher>('defaultDispatcher', () => new Agent())
-/** What was chosen where the global object is frozen. */
+/** The choice, if the global object is frozen. */
 let local: Dispatcher | null = null
 
 /**
@@ -46,7 +46,7 @@ export function getGlobalDispatcher(): Dispatcher {
   return local ?? chosenDispatcher() ?? unchosen()
 }
 
-/** What somebody has chosen for the whole process; null when nobody has. */
+/** The dispatcher chosen for the whole process, by whichever library; null if none was. */
 export function chosenDispatcher(): Dispatcher | null {
   const globals = globalThis as unknown as Globals
   const shared = globals[SHARED]
@@ -55,8 +55,8 @@ export function chosenDispatcher(): Dispatcher | null {
 }
 
 /**
- * Node 24 and 26, and undici, put a plain agent of their own in the shared place as soon as they are loaded.
- * That is nobody's choice, and which of us was loaded first must not decide who sends a request.
+ * Node 24 and 26, and undici, store a plain agent under the shared symbol as soon as they are loaded. That is a
+ * default, not a choice, and the order of loading must not decide which library sends a request.
  */
 function isOthersDefault(dispatcher: Dispatcher): boolean {
   return dispatcher.constructor?.name === 'Agent' && !(dispatcher instanceof Agent)

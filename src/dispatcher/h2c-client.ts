@@ -53,12 +53,12 @@ export class H2CClient extends Client {
     })
   }
 
-  /** Requests in flight, as long as the server has set no limit; the same as `maxConcurrentStreams`. */
+  /** Requests in flight until the server sets a limit; the same number as `maxConcurrentStreams`. */
   override get pipelining(): number {
     return super.pipelining
   }
 
-  /** Takes effect at once, also while requests run. What is no positive integer changes nothing. */
+  /** Takes effect at once, even while requests run. Anything but a positive integer is ignored. */
   override set pipelining(value: number) {
     if (!isPositive(value)) return
     super.pipelining = value
@@ -81,7 +81,7 @@ function streamsOf({ pipelining, maxConcurrentStreams, h2Options }: H2CClientOpt
   return pipelining
 }
 
-/** The group wins over the flat options, so it must say the same. What is wrong in it is left to be refused. */
+/** The group wins over the flat options, so it gets the same values. Wrong values stay, to be refused later. */
 function settled(h2Options: Http2Options | null | undefined, streams: number): Http2Options {
   const { useH2c } = withoutPollution(Object(h2Options) as Http2Options)
   return { ...h2Options, useH2c: typeof useH2c === 'boolean' ? true : useH2c, maxConcurrentStreams: streams }
