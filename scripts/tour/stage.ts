@@ -1,7 +1,7 @@
 // Shows the steps of the tour: the request, the response, where the time went, and the events.
 
-import { clean, milliseconds, type Output, type Paper, width, wrap } from '../../src/cli/paper.ts'
 import { phasesOf, segments } from '../../src/cli/phases.ts'
+import { clean, milliseconds, type Output, type TextLayout, width, wrap } from '../../src/cli/text-layout.ts'
 import type { Client, Timings } from '../../src/index.ts'
 
 /** The result of a step. */
@@ -28,13 +28,13 @@ export const LEGEND = '░ connect  ▒ tls  ▓ first byte  █ download'
 
 export class Stage {
   readonly #output: Output
-  readonly #paper: Paper
+  readonly #layout: TextLayout
   #events: string[] = []
   #failures = 0
 
-  constructor(output: Output, paper: Paper) {
+  constructor(output: Output, layout: TextLayout) {
     this.#output = output
-    this.#paper = paper
+    this.#layout = layout
   }
 
   get failures(): number {
@@ -42,8 +42,8 @@ export class Stage {
   }
 
   heading(title: string, note: string): void {
-    const gap = ' '.repeat(Math.max(1, this.#paper.columns - width(title) - width(note)))
-    this.#print('', `${this.#paper.paint('bold', title)}${gap}${this.#paper.paint('dim', note)}`)
+    const gap = ' '.repeat(Math.max(1, this.#layout.columns - width(title) - width(note)))
+    this.#print('', `${this.#layout.paint('bold', title)}${gap}${this.#layout.paint('dim', note)}`)
   }
 
   /** From now on these events of the client belong to the step that is running. */
@@ -64,29 +64,29 @@ export class Stage {
       shown = { sent: '', received: `FAILED: ${(error as Error).stack ?? error}` }
     }
     const { sent, received, timings } = shown
-    const paper = this.#paper
+    const layout = this.#layout
     const side = timings ? this.#bar(timings) : ''
-    const room = paper.columns - TITLE_WIDTH - 4
+    const room = layout.columns - TITLE_WIDTH - 4
     const beside = timings ? room - BAR_WIDTH - TIME_WIDTH - 2 : room
     const lines = wrap(clean(sent), beside).map((line, i) => {
       const end = i === 0 && side !== '' ? ' '.repeat(beside - width(line)) + side : ''
-      return (i === 0 ? `${paper.paint('dim', '→')} ` : '  ') + line + end
+      return (i === 0 ? `${layout.paint('dim', '→')} ` : '  ') + line + end
     })
     for (const [i, line] of wrap(clean(received), room).entries()) {
-      lines.push((i === 0 ? `${paper.paint('dim', '←')} ` : '  ') + line)
+      lines.push((i === 0 ? `${layout.paint('dim', '←')} ` : '  ') + line)
     }
     const events = clean(this.#events.splice(0).join(' · '))
-    if (events !== '') lines.push(...wrap(`· ${events}`, room).map((line) => paper.paint('dim', line)))
+    if (events !== '') lines.push(...wrap(`· ${events}`, room).map((line) => layout.paint('dim', line)))
     this.#print(
       ...lines.map(
         (line, i) =>
-          `  ${i === 0 ? paper.paint('cyan', title.padEnd(TITLE_WIDTH)) : ' '.repeat(TITLE_WIDTH)}${line}`,
+          `  ${i === 0 ? layout.paint('cyan', title.padEnd(TITLE_WIDTH)) : ' '.repeat(TITLE_WIDTH)}${line}`,
       ),
     )
   }
 
   summary(text: string): void {
-    this.#print('', this.#paper.paint(this.#failures === 0 ? 'green' : 'red', text))
+    this.#print('', this.#layout.paint(this.#failures === 0 ? 'green' : 'red', text))
   }
 
   #print(...lines: string[]): void {
@@ -104,7 +104,7 @@ export class Stage {
       end += (length / sum) * (BAR_WIDTH - parts.length)
       const cells = 1 + Math.round(end) - drawn
       drawn = Math.round(end)
-      return this.#paper.paint(style, SHADES[label]!.repeat(cells))
+      return this.#layout.paint(style, SHADES[label]!.repeat(cells))
     })
     const blank = ' '.repeat(parts.length === 0 ? BAR_WIDTH : 0)
     return `  ${bar.join('')}${blank}${milliseconds(phases.total).padStart(TIME_WIDTH)}`

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
-import { type Environment, type Output, Paper } from '../../src/cli/paper.ts'
+import { type Environment, type Output, TextLayout } from '../../src/cli/text-layout.ts'
 import { type Client, errors, getSetCookies, Headers, type Timings } from '../../src/index.ts'
 import { Origin, TOGETHER, WAYS } from './origin.ts'
 import { LEGEND, type Shown, Stage } from './stage.ts'
@@ -12,7 +12,7 @@ const SOON = 50
 
 /** Shows everything and returns the exit code: 0 if each step did what it announces. */
 export async function tour(output: Output, env: Environment): Promise<0 | 1> {
-  const stage = new Stage(output, Paper.for(output, env))
+  const stage = new Stage(output, TextLayout.for(output, env))
   stage.heading('ventuno, a tour', LEGEND)
   for (const way of WAYS) {
     const origin = await Origin.start(way)

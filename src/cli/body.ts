@@ -1,7 +1,7 @@
 /** What a body is: its text, or that it has none; and how the beginning of it is shown. */
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { field, type Incoming } from './exchange.ts'
-import { clean, type Paper, wrap } from './paper.ts'
+import { clean, type TextLayout, wrap } from './text-layout.ts'
 
 /** A page of a terminal; `-o` has the rest. */
 const PREVIEW_LINES = 40
@@ -60,32 +60,32 @@ export function textOf(data: Buffer, mimeType: string, isWhole: boolean): string
 }
 
 /** The beginning of a body, laid out for reading, with a note when there is more. */
-export function preview({ bytes: data, text, isWhole, mimeType }: Content, paper: Paper): string[] {
+export function preview({ bytes: data, text, isWhole, mimeType }: Content, layout: TextLayout): string[] {
   const isJson = isWhole && /[/+]json\b/i.test(mimeType)
-  const lines = text === null ? hexRows(data, paper) : textLines(isJson ? prettyJson(text) : text, paper)
+  const lines = text === null ? hexRows(data, layout) : textLines(isJson ? prettyJson(text) : text, layout)
   const most = text === null ? HEX_ROWS : PREVIEW_LINES
   const note = '  … cut here; -o FILE saves it'
   const isCut = lines.length > most || !isWhole
-  return [...lines.slice(0, most), ...(isCut ? [paper.paint('dim', note)] : [])]
+  return [...lines.slice(0, most), ...(isCut ? [layout.paint('dim', note)] : [])]
 }
 
-function textLines(text: string, paper: Paper): string[] {
+function textLines(text: string, layout: TextLayout): string[] {
   if (text === '') return []
   const end = text.replaceAll('\r\n', '\n').replace(/\n$/, '')
   const lines = end.split('\n', PREVIEW_LINES + 1)
-  return lines.flatMap((line) => wrap(clean(line), paper.columns - 2)).map((line) => `  ${line}`.trimEnd())
+  return lines.flatMap((line) => wrap(clean(line), layout.columns - 2)).map((line) => `  ${line}`.trimEnd())
 }
 
-function hexRows(data: Buffer, paper: Paper): string[] {
+function hexRows(data: Buffer, layout: TextLayout): string[] {
   // Offset, hexadecimal and characters of 16 bytes take 75 cells.
-  const perRow = paper.columns >= 75 ? 16 : 8
+  const perRow = layout.columns >= 75 ? 16 : 8
   const rows = Math.min(HEX_ROWS + 1, Math.ceil(data.length / perRow))
   return Array.from({ length: rows }, (_, i) => {
     const row = [...data.subarray(i * perRow, (i + 1) * perRow)]
     const hex = row.map((byte) => byte.toString(16).padStart(2, '0')).join(' ')
     const signs = row.map((byte) => (byte > 0x1f && byte < 0x7f ? String.fromCharCode(byte) : '·')).join('')
     const offset = (i * perRow).toString(16).padStart(6, '0')
-    return `  ${paper.paint('dim', offset)}  ${hex.padEnd(perRow * 3 - 1)}  ${signs}`
+    return `  ${layout.paint('dim', offset)}  ${hex.padEnd(perRow * 3 - 1)}  ${signs}`
   })
 }
 

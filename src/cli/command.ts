@@ -10,14 +10,14 @@ import { harOf } from './har.ts'
 import { HELP } from './help.ts'
 import { measurementReport } from './histogram.ts'
 import { type Options, parseOptions, UsageError } from './options.ts'
-import { type Environment, type Output, Paper } from './paper.ts'
 import { Progress } from './progress.ts'
 import { repeat } from './repeat.ts'
 import { failureLines, report } from './report.ts'
 import { exchangeResult, measurementResult } from './result.ts'
+import { type Environment, type Output, TextLayout } from './text-layout.ts'
 
 /** What the command is given instead of the process. */
-export interface Surroundings {
+export interface CommandContext {
   /** Without the runtime and the script. */
   readonly argv: readonly string[]
   readonly env: Environment
@@ -33,8 +33,8 @@ const KEPT_FOR_REPORT = 1024 * 1024
 const KEPT_FOR_RESULT = 64 * 1024 * 1024
 
 /** Runs the command and gives its exit code. Does not throw for what a user or a peer does. */
-export async function run(surroundings: Surroundings): Promise<ExitCode> {
-  const { argv, env, stdin, stdout, stderr } = surroundings
+export async function run(context: CommandContext): Promise<ExitCode> {
+  const { argv, env, stdin, stdout, stderr } = context
   try {
     const options = parseOptions(argv)
     if (options.help || options.version) {
@@ -50,10 +50,10 @@ export async function run(surroundings: Surroundings): Promise<ExitCode> {
       ...(key !== undefined && { key: await read(key) }),
     })
     const action = options.repeat === null ? once : measure
-    return await action(options, dialer, outgoing, surroundings)
+    return await action(options, dialer, outgoing, context)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    stderr.write(`${failureLines(failureOf(error, 'connecting'), Paper.for(stderr, env)).join('\n')}\n`)
+    stderr.write(`${failureLines(failureOf(error, 'connecting'), TextLayout.for(stderr, env)).join('\n')}\n`)
     return EXIT.usage
   }
 }
@@ -62,11 +62,11 @@ async function once(
   options: Options,
   dialer: Dialer,
   outgoing: Outgoing,
-  { env, stdout, stderr }: Surroundings,
+  { env, stdout, stderr }: CommandContext,
 ): Promise<ExitCode> {
   const { output, har, json } = options
   const sink = output === undefined ? null : output === '-' ? stdout : await onFile('write', output, create)
-  const progress = new Progress(stderr, Paper.for(stderr, env))
+  const progress = new Progress(stderr, TextLayout.for(stderr, env))
   const result = await exchange(dialer, outgoing, {
     keep: json || har !== undefined ? KEPT_FOR_RESULT : KEPT_FOR_REPORT,
     sink,
@@ -80,7 +80,7 @@ async function once(
   page.write(
     json
       ? print(exchangeResult(result, savedTo))
-      : report(result, Paper.for(page, env), options.verbose, savedTo),
+      : report(result, TextLayout.for(page, env), options.verbose, savedTo),
   )
   const save = (name: string): Promise<void> => writeFile(name, print(harOf(result, packageVersion())))
   if (har !== undefined) await onFile('write', har, save)
@@ -92,15 +92,17 @@ async function measure(
   { repeat: requests, concurrency, json, fail }: Options,
   dialer: Dialer,
   outgoing: Outgoing,
-  { env, stdout, stderr }: Surroundings,
+  { env, stdout, stderr }: CommandContext,
 ): Promise<ExitCode> {
-  const progress = new Progress(stderr, Paper.for(stderr, env))
+  const progress = new Progress(stderr, TextLayout.for(stderr, env))
   const measurement = await repeat(dialer, outgoing, requests!, concurrency, (done) =>
     progress.draw(done, requests, 'requests'),
   )
   progress.clear()
   stdout.write(
-    json ? print(measurementResult(measurement)) : measurementReport(measurement, Paper.for(stdout, env)),
+    json
+      ? print(measurementResult(measurement))
+      : measurementReport(measurement, TextLayout.for(stdout, env)),
   )
   const [mostFrequent] = [...measurement.failures.values()].sort((a, b) => b.count - a.count)
   if (mostFrequent !== undefined) return mostFrequent.exitCode

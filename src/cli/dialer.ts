@@ -19,7 +19,7 @@ export interface TlsFacts {
   readonly validTo: string
 }
 
-export interface ConnectionFacts {
+export interface ConnectionReport {
   readonly protocol: 'http/1.1' | 'h2' | 'h2c'
   /** Null on a Unix socket, as the ports are. */
   readonly remoteAddress: string | null
@@ -43,7 +43,7 @@ export class Dialer {
   readonly #options: Options
   readonly #files: TlsFiles
   /** Of each connection that came about. */
-  readonly connections: ConnectionFacts[] = []
+  readonly connections: ConnectionReport[] = []
   /** Of the latest connection, as is the socket. */
   dial: Dial | null = null
   socket: Socket | null = null
@@ -100,7 +100,7 @@ export class Dialer {
   }
 }
 
-function factsOf(socket: Socket, options: Options): ConnectionFacts {
+function factsOf(socket: Socket, options: Options): ConnectionReport {
   const secure = socket instanceof TLSSocket ? socket : null
   return {
     protocol: secure?.alpnProtocol === 'h2' ? 'h2' : options.h2c ? 'h2c' : 'http/1.1',

@@ -6,7 +6,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { Timings } from '../index.ts'
-import type { ConnectionFacts, Dialer } from './dialer.ts'
+import type { ConnectionReport, Dialer } from './dialer.ts'
 import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
 import { type Phases, phasesOf } from './phases.ts'
 
@@ -39,7 +39,7 @@ export interface Exchange {
   /** Informational responses that came before. */
   readonly early: readonly { readonly status: number; readonly headers: readonly Field[] }[]
   readonly response: Incoming | null
-  readonly connection: ConnectionFacts | null
+  readonly connection: ConnectionReport | null
   readonly phases: Phases | null
   readonly failure: Failure | null
 }

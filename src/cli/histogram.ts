@@ -1,8 +1,8 @@
 /** The arithmetic of many latencies, and their picture. Latencies are milliseconds, sorted. */
 import type { Failure } from './failure.ts'
-import { bytes, clean, count, milliseconds, type Paper } from './paper.ts'
 import { solid } from './phases.ts'
 import { failureLines, sections, statusStyle } from './report.ts'
+import { bytes, clean, count, milliseconds, type TextLayout } from './text-layout.ts'
 
 /** What came of sending one request many times. */
 export interface Measurement {
@@ -76,22 +76,22 @@ function roundStep(least: number): number {
 }
 
 /** Many latencies, for a reader. */
-export function measurementReport(measurement: Measurement, paper: Paper): string {
+export function measurementReport(measurement: Measurement, layout: TextLayout): string {
   const { method, url, requests, concurrency, latencies, failures } = measurement
   return sections([
     [
-      ...paper.lines(clean(`${method} ${url}`), 'bold'),
-      paper.paint('dim', `${count(requests, 'request')}, ${concurrency} at a time`),
+      ...layout.lines(clean(`${method} ${url}`), 'bold'),
+      layout.paint('dim', `${count(requests, 'request')}, ${concurrency} at a time`),
     ],
-    factRows(measurement, paper),
-    pictureRows(buckets(latencies), paper),
+    factRows(measurement, layout),
+    pictureRows(buckets(latencies), layout),
     ...[...failures.values()].map((failure) =>
-      failureLines({ ...failure, code: `${failure.code} × ${failure.count}` }, paper),
+      failureLines({ ...failure, code: `${failure.code} × ${failure.count}` }, layout),
     ),
   ])
 }
 
-function factRows(measurement: Measurement, paper: Paper): string[] {
+function factRows(measurement: Measurement, layout: TextLayout): string[] {
   const { duration, statuses, protocols, connections, latencies } = measurement
   const perSecond = (amount: number): number => Math.round((amount * 1000) / duration)
   const status = [...statuses].sort(([a], [b]) => a - b)
@@ -103,16 +103,16 @@ function factRows(measurement: Measurement, paper: Paper): string[] {
     ['protocol', `${protocols.join(', ') || 'none'}, ${count(connections, 'connection')}`],
     [
       'status',
-      status.map(([code, times]) => `${paper.paint(statusStyle(code), String(code))} × ${times}`).join('  '),
+      status.map(([code, times]) => `${layout.paint(statusStyle(code), String(code))} × ${times}`).join('  '),
     ],
     ['duration', milliseconds(duration)],
     ['rate', `${count(perSecond(latencies.length), 'request')}/s, ${bytes(perSecond(measurement.bytes))}/s`],
     ['latency', latency.join('  ').trim()],
   ]
-  return rows.filter(([, value]) => value !== '').map(([label, value]) => paper.row(label!, 8, value!))
+  return rows.filter(([, value]) => value !== '').map(([label, value]) => layout.row(label!, 8, value!))
 }
 
-function pictureRows(list: readonly Bucket[], paper: Paper): string[] {
+function pictureRows(list: readonly Bucket[], layout: TextLayout): string[] {
   const most = Math.max(...list.map((bucket) => bucket.count))
   // Buckets are told apart by as many decimals as their width has.
   const digits =
@@ -120,9 +120,9 @@ function pictureRows(list: readonly Bucket[], paper: Paper): string[] {
   const labels = list.map(({ from, to }) => `${to === null ? '≥ ' : ''}${from.toFixed(digits)} ms`)
   const labelWidth = Math.max(...labels.map((label) => label.length))
   const countWidth = String(most).length
-  const room = paper.columns - labelWidth - countWidth - 6
+  const room = layout.columns - labelWidth - countWidth - 6
   return list.map(({ count: number }, i) => {
-    const share = number === 0 ? '' : paper.paint('cyan', solid((number / most) * room))
+    const share = number === 0 ? '' : layout.paint('cyan', solid((number / most) * room))
     return `  ${labels[i]!.padStart(labelWidth)}  ${String(number).padStart(countWidth)}  ${share}`.trimEnd()
   })
 }

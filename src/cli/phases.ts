@@ -3,7 +3,7 @@
  * the bars that show them. Durations are milliseconds; null is a phase that did not take place.
  */
 import type { Timings } from '../index.ts'
-import { milliseconds, type Paper, type Style } from './paper.ts'
+import { milliseconds, type Style, type TextLayout } from './text-layout.ts'
 
 /** When a connection was asked for, and when the address of its host was known. */
 export interface Dial {
@@ -73,9 +73,9 @@ const LABEL_WIDTH = 10
 const VALUE_WIDTH = 9
 
 /** Each phase on a line, with a bar from where it began to where it ended. */
-export function waterfall(phases: Phases, paper: Paper): string[] {
+export function waterfall(phases: Phases, layout: TextLayout): string[] {
   const parts = segments(phases)
-  const room = paper.columns - LABEL_WIDTH - VALUE_WIDTH - 5
+  const room = layout.columns - LABEL_WIDTH - VALUE_WIDTH - 5
   const sum = parts.reduce((total, { length }) => total + length, 0)
   const scale = sum === 0 ? 0 : room / sum
   const line = (label: string, length: number): string =>
@@ -83,11 +83,11 @@ export function waterfall(phases: Phases, paper: Paper): string[] {
   let from = 0
   const lines = parts.map(({ label, style, length }) => {
     const begin = Math.min(Math.floor(from * scale), room - 1)
-    const bar = paper.paint(style, solid(Math.min(length * scale, room - begin)))
+    const bar = layout.paint(style, solid(Math.min(length * scale, room - begin)))
     from += length
     return `${line(label, length)}  ${' '.repeat(begin)}${bar}`
   })
-  return [...lines, paper.paint('bold', line('total', phases.total))]
+  return [...lines, layout.paint('bold', line('total', phases.total))]
 }
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const

@@ -2,7 +2,7 @@
  * One line on a terminal that shows how far something long has come. Does nothing anywhere else, and nothing
  * for what is done at once. It has no timer: what does not move needs no new picture.
  */
-import { bytes, type Output, type Paper } from './paper.ts'
+import { bytes, type Output, type TextLayout } from './text-layout.ts'
 
 /** Milliseconds after which something is long. */
 const PATIENCE = 400
@@ -14,14 +14,14 @@ const BESIDE = 46
 
 export class Progress {
   readonly #output: Output
-  readonly #paper: Paper
+  readonly #layout: TextLayout
   readonly #now: () => number
   readonly #started: number
   #drawnAt: number | null = null
 
-  constructor(output: Output, paper: Paper, now: () => number = () => performance.now()) {
+  constructor(output: Output, layout: TextLayout, now: () => number = () => performance.now()) {
     this.#output = output
-    this.#paper = paper
+    this.#layout = layout
     this.#now = now
     this.#started = now()
   }
@@ -36,7 +36,7 @@ export class Progress {
     const print = unit === 'bytes' ? bytes : String
     const rate = `${print(Math.round((done * 1000) / elapsed))}/s`
     const line = total === null || total < done ? print(done) : this.#bar(done, total, print)
-    this.#output.write(`\r\x1b[K  ${line}  ${this.#paper.paint('dim', rate)}`)
+    this.#output.write(`\r\x1b[K  ${line}  ${this.#layout.paint('dim', rate)}`)
   }
 
   /** Takes the line away. */
@@ -46,10 +46,10 @@ export class Progress {
   }
 
   #bar(done: number, total: number, print: (value: number) => string): string {
-    const cells = Math.max(4, Math.min(LONGEST_BAR, this.#paper.columns - BESIDE))
+    const cells = Math.max(4, Math.min(LONGEST_BAR, this.#layout.columns - BESIDE))
     const full = Math.floor((done / total) * cells)
     const bar =
-      this.#paper.paint('cyan', '█'.repeat(full)) + this.#paper.paint('dim', '░'.repeat(cells - full))
+      this.#layout.paint('cyan', '█'.repeat(full)) + this.#layout.paint('dim', '░'.repeat(cells - full))
     const percent = `${Math.floor((done / total) * 100)} %`.padStart(5)
     return `${bar} ${percent}  ${print(done)} of ${print(total)}`
   }

@@ -4,10 +4,10 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { contentOf, prettyJson, preview, textOf } from '../../src/cli/body.ts'
 import type { Incoming } from '../../src/cli/exchange.ts'
 import { EXIT, failureOf } from '../../src/cli/failure.ts'
-import { Paper } from '../../src/cli/paper.ts'
+import { TextLayout } from '../../src/cli/text-layout.ts'
 
 const NOTE = '  … cut here; -o FILE saves it'
-const paper = new Paper(80, false)
+const layout = new TextLayout(80, false)
 
 function incoming(body: string | Buffer, headers: Record<string, string> = {}, size?: number): Incoming {
   const data = Buffer.from(body)
@@ -15,7 +15,8 @@ function incoming(body: string | Buffer, headers: Record<string, string> = {}, s
   return { status: 200, statusText: '', headers: fields, trailers: [], size: size ?? data.length, body: data }
 }
 
-const shown = (...args: Parameters<typeof incoming>): string[] => preview(contentOf(incoming(...args)), paper)
+const shown = (...args: Parameters<typeof incoming>): string[] =>
+  preview(contentOf(incoming(...args)), layout)
 const JSON_TYPE = { 'Content-Type': 'application/problem+json; charset=utf-8' }
 
 test('JSON is laid out, and its tokens stay what they are', () => {
@@ -62,7 +63,7 @@ test('what is no text is shown in hexadecimal', () => {
     '  000000  00 0a 14 1e 28 32 3c 46 50 5a 64 6e 78 82 8c 96  ····(2<FPZdnx···',
     '  000010  a0 aa b4 be                                      ····',
   ])
-  const narrow = preview(contentOf(incoming(data)), new Paper(60, false))
+  const narrow = preview(contentOf(incoming(data)), new TextLayout(60, false))
   assert.equal(narrow.length, 3)
   assert.deepEqual([shown(Buffer.alloc(1000)).length, shown(Buffer.alloc(1000)).at(-1)], [13, NOTE])
 })

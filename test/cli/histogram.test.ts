@@ -8,8 +8,8 @@ import {
   percentile,
   summarise,
 } from '../../src/cli/histogram.ts'
-import { Paper } from '../../src/cli/paper.ts'
 import { measurementResult } from '../../src/cli/result.ts'
+import { TextLayout } from '../../src/cli/text-layout.ts'
 
 const upTo = (most: number): Float64Array => Float64Array.from({ length: most }, (_, i) => i + 1)
 
@@ -88,7 +88,10 @@ const FAILURE = {
 
 test('the picture', () => {
   assert.equal(
-    measurementReport({ ...MEASUREMENT, latencies: Float64Array.of(1, 1, 1.5, 12) }, new Paper(60, false)),
+    measurementReport(
+      { ...MEASUREMENT, latencies: Float64Array.of(1, 1, 1.5, 12) },
+      new TextLayout(60, false),
+    ),
     `GET http://localhost/
 1,000 requests, 10 at a time
 
@@ -112,7 +115,7 @@ test('the picture', () => {
 
 for (const columns of [80, 120]) {
   test(`it fits ${columns} columns`, () => {
-    for (const line of measurementReport(MEASUREMENT, new Paper(columns, false)).split('\n')) {
+    for (const line of measurementReport(MEASUREMENT, new TextLayout(columns, false)).split('\n')) {
       assert.ok([...line].length <= columns, line)
     }
   })
@@ -122,7 +125,7 @@ test('when nothing came', () => {
   const failures = new Map([[FAILURE.code, { ...FAILURE, count: 1000 }]])
   const none = { ...MEASUREMENT, latencies: new Float64Array(), statuses: new Map(), failures, protocols: [] }
   assert.equal(
-    measurementReport({ ...none, connections: 0, bytes: 0 }, new Paper(80, false)),
+    measurementReport({ ...none, connections: 0, bytes: 0 }, new TextLayout(80, false)),
     `GET http://localhost/
 1,000 requests, 10 at a time
 

@@ -8,7 +8,7 @@ import { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { run } from '../../src/cli/command.ts'
-import type { Output } from '../../src/cli/paper.ts'
+import type { Output } from '../../src/cli/text-layout.ts'
 import { authority, localhost } from '../support/certificates.ts'
 
 export type Listener = (request: http.IncomingMessage, response: http.ServerResponse) => void

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Paper } from '../../src/cli/paper.ts'
 import { phasesOf, segments, solid, waterfall } from '../../src/cli/phases.ts'
+import { TextLayout } from '../../src/cli/text-layout.ts'
 
 const TIMINGS = { queued: 100, connect: 106, secured: 110, sent: 111, firstByte: 120, end: 125 }
 const DIAL = { started: 101, resolved: 103, switched: false }
@@ -59,7 +59,7 @@ test('what was not reached', () => {
 })
 
 test('the bars follow each other and fit', () => {
-  const lines = waterfall(phasesOf(TIMINGS, DIAL), new Paper(80, false))
+  const lines = waterfall(phasesOf(TIMINGS, DIAL), new TextLayout(80, false))
   assert.deepEqual(lines, [
     '  dns          2.00 ms  ████▋',
     '  connect      3.00 ms      ███████',
@@ -70,6 +70,6 @@ test('the bars follow each other and fit', () => {
   ])
   for (const line of lines) assert.ok(line.length <= 80)
   const nothing = { ...TIMINGS, connect: 100, secured: 100, sent: 100, firstByte: 100, end: 100 }
-  assert.equal(waterfall(phasesOf(nothing, null), new Paper(80, false)).length, 3)
+  assert.equal(waterfall(phasesOf(nothing, null), new TextLayout(80, false)).length, 3)
   assert.deepEqual([solid(0), solid(0.5), solid(2), solid(2.25)], ['▏', '▌', '██', '██▎'])
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Origin, WAYS } from '../../scripts/tour/origin.ts'
 import { Stage } from '../../scripts/tour/stage.ts'
 import { tour } from '../../scripts/tour/tour.ts'
-import { type Output, Paper } from '../../src/cli/paper.ts'
+import { type Output, TextLayout } from '../../src/cli/text-layout.ts'
 import { Screen } from './origin.ts'
 
 test('the tour runs through', async () => {
@@ -30,7 +30,7 @@ test('the tour runs through', async () => {
 
 test('a step that does not do what it says is shown, and counted', async () => {
   const screen = new Screen()
-  const stage = new Stage(screen as Output, new Paper(80, false))
+  const stage = new Stage(screen as Output, new TextLayout(80, false))
   const origin = await Origin.start(WAYS[0]!)
   const client = origin.client()
   await stage.step('wrong', async () => {

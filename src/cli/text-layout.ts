@@ -22,7 +22,7 @@ const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, mage
 export type Style = keyof typeof STYLES
 
 /** Where a report is laid out: its width, and colour or none. */
-export class Paper {
+export class TextLayout {
   readonly columns: number
   readonly colour: boolean
 
@@ -32,9 +32,9 @@ export class Paper {
   }
 
   /** Colour is for terminals, and not for those who set NO_COLOR (no-color.org). */
-  static for(output: Output, env: Environment): Paper {
+  static for(output: Output, env: Environment): TextLayout {
     const colour = output.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
-    return new Paper(output.columns || DEFAULT_COLUMNS, colour)
+    return new TextLayout(output.columns || DEFAULT_COLUMNS, colour)
   }
 
   paint(style: Style, text: string): string {

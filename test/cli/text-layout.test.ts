@@ -1,35 +1,44 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytes, clean, count, milliseconds, type Output, Paper, width, wrap } from '../../src/cli/paper.ts'
 import { Progress } from '../../src/cli/progress.ts'
+import {
+  bytes,
+  clean,
+  count,
+  milliseconds,
+  type Output,
+  TextLayout,
+  width,
+  wrap,
+} from '../../src/cli/text-layout.ts'
 import { Screen } from './origin.ts'
 
 const screen = (isTTY: boolean, columns?: number): Output => Object.assign(new Screen(), { isTTY, columns })
 
 test('colour is for terminals, unless it is not wanted', () => {
-  assert.equal(Paper.for(screen(true, 100), {}).colour, true)
-  assert.equal(Paper.for(screen(true, 100), { NO_COLOR: '' }).colour, true)
-  assert.equal(Paper.for(screen(true, 100), { NO_COLOR: '1' }).colour, false)
-  assert.equal(Paper.for(screen(true, 100), { TERM: 'dumb' }).colour, false)
-  assert.equal(Paper.for(screen(false), {}).colour, false)
-  assert.equal(new Paper(80, true).paint('red', 'x'), '\x1b[31mx\x1b[0m')
-  assert.equal(new Paper(80, true).paint('red', ''), '')
-  assert.equal(new Paper(80, false).paint('red', 'x'), 'x')
+  assert.equal(TextLayout.for(screen(true, 100), {}).colour, true)
+  assert.equal(TextLayout.for(screen(true, 100), { NO_COLOR: '' }).colour, true)
+  assert.equal(TextLayout.for(screen(true, 100), { NO_COLOR: '1' }).colour, false)
+  assert.equal(TextLayout.for(screen(true, 100), { TERM: 'dumb' }).colour, false)
+  assert.equal(TextLayout.for(screen(false), {}).colour, false)
+  assert.equal(new TextLayout(80, true).paint('red', 'x'), '\x1b[31mx\x1b[0m')
+  assert.equal(new TextLayout(80, true).paint('red', ''), '')
+  assert.equal(new TextLayout(80, false).paint('red', 'x'), 'x')
 })
 
 test('columns are those of the terminal, within reason', () => {
-  assert.equal(Paper.for(screen(true, 100), {}).columns, 100)
-  assert.equal(Paper.for(screen(false), {}).columns, 80)
-  assert.equal(new Paper(10, false).columns, 40)
-  assert.equal(new Paper(500, false).columns, 120)
+  assert.equal(TextLayout.for(screen(true, 100), {}).columns, 100)
+  assert.equal(TextLayout.for(screen(false), {}).columns, 80)
+  assert.equal(new TextLayout(10, false).columns, 40)
+  assert.equal(new TextLayout(500, false).columns, 120)
 })
 
 test('rows: values go on below themselves, long labels above', () => {
-  const paper = new Paper(40, false)
-  assert.equal(paper.row('name', 6, 'value'), '  name    value')
-  assert.equal(paper.row('n', 6, `${'a'.repeat(30)}b`), `  n       ${'a'.repeat(30)}\n          b`)
-  assert.equal(paper.row('a-long-name', 6, 'value'), '  a-long-name\n          value')
-  assert.equal(paper.row('n'.repeat(50), 6, 'v'), `  ${'n'.repeat(38)}\n  ${'n'.repeat(12)}\n          v`)
+  const layout = new TextLayout(40, false)
+  assert.equal(layout.row('name', 6, 'value'), '  name    value')
+  assert.equal(layout.row('n', 6, `${'a'.repeat(30)}b`), `  n       ${'a'.repeat(30)}\n          b`)
+  assert.equal(layout.row('a-long-name', 6, 'value'), '  a-long-name\n          value')
+  assert.equal(layout.row('n'.repeat(50), 6, 'v'), `  ${'n'.repeat(38)}\n  ${'n'.repeat(12)}\n          v`)
 })
 
 test('text wraps between words, by cells', () => {
@@ -69,7 +78,7 @@ test('amounts', () => {
 test('progress is drawn on a terminal, after a while, not too often, and taken away', () => {
   let now = 0
   const output = Object.assign(new Screen(), { isTTY: true, columns: 80 })
-  const progress = new Progress(output as Output, new Paper(80, false), () => now)
+  const progress = new Progress(output as Output, new TextLayout(80, false), () => now)
   progress.draw(1, 10, 'bytes')
   now = 399
   progress.draw(2, 10, 'bytes')
@@ -99,7 +108,7 @@ test('progress is drawn on a terminal, after a while, not too often, and taken a
 test('no progress anywhere else', () => {
   let now = 0
   const output = new Screen()
-  const progress = new Progress(output as Output, new Paper(80, false), () => now)
+  const progress = new Progress(output as Output, new TextLayout(80, false), () => now)
   now = 1000
   progress.draw(1, 2, 'requests')
   progress.clear()
