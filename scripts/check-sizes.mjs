@@ -1,0 +1,64 @@
+// Files and classes under src/ stay small enough to be read at once: at most 400 lines, at most 15 fields. A larger one
+// gives the reason in its header, or in the comment of the class: "Long because …", "Many fields, because …".
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const MAX_LINES = 400
+const MAX_FIELDS = 15
+
+/** One class per public error: a list, however long. */
+const LISTS = new Set(['errors.ts'])
+
+/** Waiting to be split, or to say why not. */
+const NOT_YET = new Set([
+  'connection/http1-connection.ts',
+  'connection/http2-connection.ts',
+  'connection/http2-exchange.ts',
+  'dispatcher/client-session.ts',
+  'dispatcher/crew.ts',
+  'fetch/body.ts',
+  'fetch/fetch-run.ts',
+  'net/stream-transport.ts',
+  'request/request.ts',
+  'websocket/websocket.ts',
+  'protocol/http2/session.ts',
+  'protocol/http2/stream.ts',
+])
+
+const src = fileURLToPath(new URL('../src/', import.meta.url))
+const HEADER = /^(?:#![^\n]*\n)?(?:\/\*\*[\s\S]*?\*\/|(?:\/\/[^\n]*\n)+)/
+const CLASS =
+  /((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?(?:\/\/[^\n]*\n)*)^(?:export )?(?:abstract )?class (\w+)[\s\S]*?^\}/gm
+/** Members of an instance that hold a value, functions included; indented once, so none of an inner class. */
+const FIELD = /^ {2}(?:(?:readonly|override|declare|protected|private|abstract) )*#?[\w$]+[?!]?(?: = |: |$)/gm
+
+const complaints = []
+let files = 0
+
+for (const entry of readdirSync(src, { recursive: true, withFileTypes: true })) {
+  if (!entry.isFile() || !entry.name.endsWith('.ts')) continue
+  const file = relative(src, join(entry.parentPath, entry.name)).replaceAll('\\', '/')
+  files++
+  if (!NOT_YET.has(file)) check(file, readFileSync(join(src, file), 'utf8'))
+}
+
+if (complaints.length > 0) {
+  console.error(complaints.join('\n'))
+  process.exit(1)
+}
+console.log(`sizes: ${files} files are small, or say why not`)
+
+function check(file, text) {
+  const lines = text.split('\n').length - 1
+  const header = HEADER.exec(text)?.[0] ?? ''
+  if (lines > MAX_LINES && !LISTS.has(file) && !/\b(long|lines)\b[^.]*\bbecause\b/i.test(header)) {
+    complaints.push(`${file}: ${lines} lines, and its header gives no reason`)
+  }
+  for (const [body, comment, name] of text.matchAll(CLASS)) {
+    const fields = [...body.slice(comment.length).matchAll(FIELD)].length
+    if (fields > MAX_FIELDS && !/\bfields\b[^.]*\bbecause\b/i.test(header + comment)) {
+      complaints.push(`${file}: ${name} has ${fields} fields, and no comment gives a reason`)
+    }
+  }
+}
