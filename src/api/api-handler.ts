@@ -1,15 +1,18 @@
 /**
- * What the handlers of request, stream, pipeline, connect and upgrade share: the abort signal through all
- * phases of a request, and failing exactly once. Works with any dispatcher that calls the handler methods.
+ * What the handlers of request, stream, pipeline, connect and upgrade share: the abort signal through all phases of a
+ * request, informational and repeated heads, pausing, and failing exactly once. Works with any dispatcher that calls the
+ * handler methods.
  */
+import type { AsyncResource } from 'node:async_hooks'
 import { type AbortSource, abortedReason, isAbortSource, signalHubOf } from '../base/signal.ts'
 import { InvalidArgumentError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import { flatFields } from '../request/received-fields.ts'
 
-/** What all five methods understand beside the options of `dispatch`. */
+/** The options of all five methods, beside those of `dispatch`. */
 export interface ApiOptions<TOpaque = null> {
   /** Handed back with the result; a falsy value comes back as null. */
   opaque?: TOpaque | undefined
@@ -30,18 +33,24 @@ export interface InfoData {
 /** Called for an informational response. */
 export type InfoCallback = (info: InfoData) => void
 
+/** The options as a handler keeps them. */
+interface HandledOptions<TOpaque> extends ApiOptions<TOpaque> {
+  readonly onInfo?: InfoCallback | null | undefined
+}
+
 export function checkSignal(signal: unknown): void {
   if (signal && !isAbortSource(signal)) {
     throw new InvalidArgumentError('signal must be an EventEmitter or EventTarget')
   }
 }
 
-export function checkMethod(method: unknown): void {
-  if (method === 'CONNECT') throw new InvalidArgumentError('invalid method')
-}
-
-export function checkOnInfo(onInfo: unknown): void {
-  if (onInfo && typeof onInfo !== 'function') throw new InvalidArgumentError('invalid onInfo callback')
+/** For the methods that answer with a response: those that answer with a socket send CONNECT themselves. */
+export function checkResponseOptions(opts: { signal?: unknown; method?: unknown; onInfo?: unknown }): void {
+  checkSignal(opts.signal)
+  if (opts.method === 'CONNECT') throw new InvalidArgumentError('invalid method')
+  if (opts.onInfo && typeof opts.onInfo !== 'function') {
+    throw new InvalidArgumentError('invalid onInfo callback')
+  }
 }
 
 /** Response headers in the form the caller asked for. */
@@ -52,55 +61,52 @@ export function presentHeaders(
 ): HeaderObject | string[] {
   if (form !== 'raw') return headers
   const received = controller.rawHeaders
-  if (Array.isArray(received)) return received.map((part) => part.toString('latin1'))
-  const flat: string[] = []
-  for (const name of Object.keys(headers)) {
-    const value = headers[name]!
-    if (Array.isArray(value)) for (const one of value) flat.push(name, one)
-    else flat.push(name, value)
-  }
-  return flat
+  return Array.isArray(received) ? received.map((part) => part.toString('latin1')) : flatFields(headers)
 }
 
-/** Adds received fields as own data properties: a peer may name one `__proto__`. */
-export function copyFields(target: HeaderObject, fields: HeaderObject | null | undefined): void {
-  if (fields === null || fields === undefined) return
-  for (const name of Object.keys(fields)) {
-    const value = fields[name]!
-    if (name === '__proto__') {
-      Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true })
-    } else {
-      target[name] = value
-    }
-  }
-}
-
-function failOnAbort(handler: ApiHandler, reason: unknown): void {
+function failOnAbort(handler: ApiHandler<unknown>, reason: unknown): void {
   handler.fail(reason ?? new RequestAbortedError())
 }
 
-function loosenHandler(handler: ApiHandler): void {
+function loosenHandler(handler: ApiHandler<unknown>): void {
   handler.holdWeakly()
 }
 
-/** How a handler hears of the signal of its request. */
+/** Connects a handler to the signal of its request. */
 interface Subscription {
   readonly signal: AbortSource
   readonly owner: Dispatching
   readonly end: () => void
 }
 
-/** `failing`: given up from this side, and the dispatcher is told. */
+/** `failing`: given up from this side; the dispatcher is being asked to abort. */
 type State = 'open' | 'failing' | 'failed'
 
-export abstract class ApiHandler implements DispatchHandler {
+export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
+  protected readonly opts: HandledOptions<TOpaque>
+  /** The context of the call, for the functions that the caller gave; null if there is none to call. */
+  protected readonly resource: AsyncResource | null
   /** Of the attempt that runs now; null while the request waits. */
   protected controller: DispatchController | null = null
   protected context: unknown = null
+  #paused = false
   #abortQueued: ((reason?: unknown) => void) | null = null
   #subscription: Subscription | null = null
   #state: State = 'open'
   #error: unknown = null
+
+  constructor(opts: HandledOptions<TOpaque>, resource: AsyncResource | null) {
+    this.opts = opts
+    this.resource = resource
+  }
+
+  /** The final head of the response; what it throws fails the request. */
+  protected abstract onFinalHead(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void
 
   /** Called once at most, with what ended the request. */
   protected abstract onFailure(error: unknown): void
@@ -108,13 +114,23 @@ export abstract class ApiHandler implements DispatchHandler {
   /** Whether the final head was handed out: from then on the request cannot begin again. */
   protected abstract hasResponse(): boolean
 
-  /** Whether something else than the signal may end the request while it waits. */
+  /** Whether anything but the signal may end the request while it waits. */
   protected endsWhileQueued(): boolean {
     return false
   }
 
   protected get failed(): boolean {
     return this.#state === 'failed'
+  }
+
+  /** A falsy value comes back as null, whatever its type says. */
+  protected get opaque(): TOpaque {
+    return (this.opts.opaque || null) as TOpaque
+  }
+
+  /** Response headers in the form that the caller asked for: an object, as declared, or the flat list of `'raw'`. */
+  protected present(controller: DispatchController, headers: HeaderObject): HeaderObject {
+    return presentHeaders(controller, headers, this.opts.responseHeaders) as HeaderObject
   }
 
   /** Dispatches, unless the signal is aborted already: then nothing is sent, and the failure comes at once. */
@@ -135,7 +151,7 @@ export abstract class ApiHandler implements DispatchHandler {
     }
   }
 
-  /** Gives the request up from this side: aborts it wherever it is. */
+  /** Gives up the request from this side, wherever it is. */
   fail(error: unknown): void {
     if (this.#state !== 'open') return
     this.#state = 'failing'
@@ -172,10 +188,10 @@ export abstract class ApiHandler implements DispatchHandler {
     end()
   }
 
-  /** Missing where nobody can give the request up while it waits: the way to do so is a function for each. */
+  /** Absent if the request cannot be given up while it waits, because a dispatcher makes a function for each that can. */
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    const nobody = this.#subscription === null && this.#state === 'open' && !this.endsWhileQueued()
-    return nobody ? undefined : this.#onQueued
+    const isFixed = this.#subscription === null && this.#state === 'open' && !this.endsWhileQueued()
+    return isFixed ? undefined : this.#onQueued
   }
 
   #onQueued(abort: (reason?: unknown) => void): void {
@@ -183,7 +199,7 @@ export abstract class ApiHandler implements DispatchHandler {
       abort(this.#error)
       return
     }
-    // Also when a layer below sends again: the controller of the earlier attempt steers nothing any more.
+    // A layer below may send again: the controller of the earlier attempt has no effect any more.
     this.controller = null
     this.#abortQueued = abort
   }
@@ -200,13 +216,50 @@ export abstract class ApiHandler implements DispatchHandler {
     }
   }
 
+  onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void {
+    if (this.failed) return
+    this.controller = controller
+    try {
+      if (statusCode < 200) this.#inform(controller, statusCode, headers)
+      else if (this.hasResponse()) {
+        throw new RequestAbortedError('Request aborted: a second final response head came')
+      } else this.onFinalHead(controller, statusCode, headers, statusText)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  #inform(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+    const { onInfo } = this.opts
+    if (!onInfo || this.resource === null || statusCode === 100 || statusCode === 101) return
+    this.resource.runInAsyncScope(onInfo, null, { statusCode, headers: this.present(controller, headers) })
+  }
+
+  /** No more data for now. */
+  protected pauseResponse(): void {
+    this.#paused = true
+    this.controller?.pause()
+  }
+
+  /** Undoes a pause; without one it does nothing. */
+  protected resumeResponse(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.controller?.resume()
+  }
+
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
     this.#end(error)
   }
 
   #end(error: unknown): void {
     if (this.#state === 'failed') return
-    // A dispatcher may report its own error for an abort; the caller is told the reason that was given.
+    // A dispatcher may report an error of its own for an abort; the caller gets the reason of the abort.
     if (this.#state === 'open') this.#error = error
     this.#state = 'failed'
     this.release()

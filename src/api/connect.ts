@@ -1,14 +1,12 @@
-/**
- * `connect()`: sends CONNECT and hands the socket over (contract: dispatcher.md §10).
- */
+/** `connect()`: sends CONNECT and hands the socket over. */
 import type { Duplex } from 'node:stream'
 import { SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
-import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
+import type { ApiOptions } from './api-handler.ts'
+import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
 import { SocketHandler } from './socket-handler.ts'
 
 /** Options of `connect()`. */
@@ -22,7 +20,7 @@ export type ConnectCallback<TOpaque = null> = (
   data: ConnectData<TOpaque> & FailedData<TOpaque>,
 ) => void
 
-/** The answer to a CONNECT, and the socket behind it. */
+/** The answer to a CONNECT, with its socket. */
 export class ConnectData<TOpaque = null> {
   /** Any final status: a refusal resolves too. */
   statusCode: number
@@ -32,9 +30,9 @@ export class ConnectData<TOpaque = null> {
   socket: Duplex
   /** What was given as `opts.opaque`; null for a falsy value. */
   opaque: TOpaque
-  /** What the dispatcher has to say; null from a client. */
+  /** What the dispatcher passed to `onRequestStart`; null from a client. */
   context: unknown
-  #timings: Timings | null
+  readonly #timings: Timings | null
 
   constructor(
     statusCode: number,
@@ -58,32 +56,16 @@ export class ConnectData<TOpaque = null> {
   }
 }
 
-class ConnectHandler<TOpaque> extends SocketHandler<ConnectData<TOpaque>> {
-  readonly #opts: ConnectOptions<TOpaque>
-
-  constructor(opts: ConnectOptions<TOpaque>, resolve: Resolve<ConnectData<TOpaque>>, reject: Reject) {
-    super(resolve, reject)
-    checkSignal(opts.signal)
-    this.#opts = opts
-  }
-
+class ConnectHandler<TOpaque> extends SocketHandler<TOpaque, ConnectData<TOpaque>> {
   onRequestUpgrade(
     controller: DispatchController,
     statusCode: number,
     headers: HeaderObject,
     socket: Duplex,
   ): void {
-    const { opaque, responseHeaders } = this.#opts
-    const data = new ConnectData(
-      statusCode,
-      // Declared as an object; the flat list is documented for `responseHeaders: 'raw'`.
-      presentHeaders(controller, headers, responseHeaders) as HeaderObject,
-      socket,
-      // A falsy value comes back as null, whatever its type says.
-      (opaque || null) as TOpaque,
-      this.context,
-      controller.timings ?? null,
-    )
+    const shown = this.present(controller, headers)
+    const timings = controller.timings ?? null
+    const data = new ConnectData(statusCode, shown, socket, this.opaque, this.context, timings)
     this.handOver(data, socket)
   }
 
@@ -97,7 +79,7 @@ export function connectOn<TOpaque>(
   opts: ConnectOptions<TOpaque>,
   callback: ConnectCallback<TOpaque> | undefined,
 ): Promise<ConnectData<TOpaque>> | undefined {
-  return settle('UNDICI_CONNECT', dispatcher, opts, callback, startConnect<TOpaque>)
+  return answerWith('UNDICI_CONNECT', dispatcher, opts, callback, startConnect<TOpaque>)
 }
 
 function startConnect<TOpaque>(

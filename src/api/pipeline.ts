@@ -1,6 +1,6 @@
 /**
  * `pipeline()`: a Duplex whose written side is the request body and whose read side is what the caller's
- * handler makes of the response (contract: dispatcher.md §9).
+ * handler makes of the response.
  */
 import { AsyncResource } from 'node:async_hooks'
 import { Duplex, PassThrough, Readable } from 'node:stream'
@@ -11,15 +11,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import {
-  ApiHandler,
-  type ApiOptions,
-  checkMethod,
-  checkOnInfo,
-  checkSignal,
-  type InfoCallback,
-  presentHeaders,
-} from './api-handler.ts'
+import { ApiHandler, type ApiOptions, checkResponseOptions, type InfoCallback } from './api-handler.ts'
 import { checkOptions } from './settlement.ts'
 
 /** Options of `pipeline()`. */
@@ -40,7 +32,7 @@ export interface PipelineHandlerData<TOpaque = null> {
   opaque: TOpaque
   /** To be read by the handler. */
   body: Readable
-  /** What the dispatcher has to say; null from a client. */
+  /** What the dispatcher passed to `onRequestStart`; null from a client. */
   context: unknown
 }
 
@@ -53,7 +45,7 @@ export type PipelineHandlerFunction<TOpaque = null> = (
 class RequestSide extends Readable {
   #written: ((error?: Error | null) => void) | null = null
 
-  /** Once destroyed (the server answered early, or all has failed) what is written goes nowhere. */
+  /** Once destroyed (the server answered early, or the request failed) it discards what is written. */
   send(chunk: Buffer, written: (error?: Error | null) => void): void {
     if (this.destroyed || this.push(chunk)) written()
     else this.#written = written
@@ -91,7 +83,7 @@ class ResponseSide extends Readable {
   }
 }
 
-/** What the handler returned; only `on` is sure to be there. */
+/** The stream that the handler returned; only `on` is certain to be there. */
 interface Yielded {
   on(event: 'data', listener: (chunk: unknown) => void): unknown
   on(event: 'error', listener: (error: Error) => void): unknown
@@ -102,7 +94,7 @@ interface Yielded {
   readonly destroyed?: boolean
 }
 
-/** What stands behind the Duplex. */
+/** The request and the response, as the Duplex sees them. */
 interface DuplexEnds {
   readonly request: RequestSide
   readMore(): void
@@ -132,60 +124,38 @@ class PipelineDuplex extends Duplex {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     const reason = error ?? (this.readableEnded ? null : new RequestAbortedError())
-    // Whoever gives it up without a reason of its own knows that it did.
+    // A caller that destroys it without an error does not need to be informed.
     if (error === null) this.on('error', ignoreError)
     this.#ends.onDuplexDestroyed(reason)
     callback(reason)
   }
 }
 
-class PipelineHandler<TOpaque> extends ApiHandler implements DuplexEnds {
+class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds {
+  declare protected readonly resource: AsyncResource
   readonly request: RequestSide = new RequestSide()
   readonly duplex: PipelineDuplex
-  readonly #opts: PipelineOptions<TOpaque>
   readonly #handle: PipelineHandlerFunction<TOpaque>
-  readonly #resource: AsyncResource
   #response: ResponseSide | null = null
   #yielded: Yielded | null = null
-  #paused = false
   #complete = false
 
   constructor(opts: PipelineOptions<TOpaque>, handle: PipelineHandlerFunction<TOpaque>) {
-    super()
+    super(opts, new AsyncResource('UNDICI_PIPELINE'))
     checkOptions(opts)
     if (typeof handle !== 'function') throw new InvalidArgumentError('invalid handler')
-    checkSignal(opts.signal)
-    checkMethod(opts.method)
-    checkOnInfo(opts.onInfo)
-    this.#opts = opts
+    checkResponseOptions(opts)
     this.#handle = handle
-    this.#resource = new AsyncResource('UNDICI_PIPELINE')
     // Errors of the request body are those of the Duplex, which reports them.
     this.request.on('error', ignoreError)
     this.duplex = new PipelineDuplex(this, opts.objectMode === true)
-  }
-
-  onResponseStart(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
-    if (this.failed) return
-    this.controller = controller
-    try {
-      if (statusCode < 200) this.#inform(controller, statusCode, headers)
-      else if (this.#response !== null) {
-        throw new RequestAbortedError('Request aborted: a second final response head came')
-      } else this.#begin(controller, statusCode, headers)
-    } catch (error) {
-      this.fail(error)
-    }
   }
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
     const response = this.#response
     if (this.failed || response === null || response.destroyed) return
     this.controller = controller
-    if (!response.push(chunk)) {
-      this.#paused = true
-      controller.pause()
-    }
+    if (!response.push(chunk)) this.pauseResponse()
   }
 
   onResponseEnd(_controller: DispatchController, _trailers: HeaderObject): void {
@@ -198,9 +168,9 @@ class PipelineHandler<TOpaque> extends ApiHandler implements DuplexEnds {
     this.#yielded?.resume?.()
   }
 
-  /** The Duplex is the caller's end of it all: when it goes, everything goes. */
+  /** The Duplex is all that the caller has: its end is the end of the request and of the response. */
   onDuplexDestroyed(error: Error | null): void {
-    // Also when it ended well but early: what is left of the response would hold the connection unread.
+    // Even if it ended well but early: the unread rest of the response would hold the connection.
     if (!this.#complete) this.fail(error ?? new RequestAbortedError())
     this.#response?.destroy(error ?? undefined)
     if (this.#yielded?.destroyed === false) this.#yielded.destroy?.(error)
@@ -221,20 +191,22 @@ class PipelineHandler<TOpaque> extends ApiHandler implements DuplexEnds {
     this.duplex.destroy(error as Error)
   }
 
-  #begin(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
-    const response = new ResponseSide(() => this.#resume())
+  protected override onFinalHead(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+  ): void {
+    const response = new ResponseSide(() => this.resumeResponse())
     this.#response = response
     // A failure reaches the Duplex directly; a handler that does not listen must not crash the process.
     response.on('error', (error) => this.#closeDuplex(error))
-    // Nor must whoever does not read what the handler makes of the response. Before its head the Duplex is the only
-    // answer there is, like a promise: an error that nobody takes is then one that nobody handles.
+    // Nor must a caller that does not listen to the Duplex from now on. Before the head the Duplex is the only answer, like
+    // a promise, and an error without a listener is an unhandled one.
     this.duplex.on('error', ignoreError)
-    const yielded: unknown = this.#resource.runInAsyncScope(this.#handle, null, {
+    const yielded: unknown = this.resource.runInAsyncScope(this.#handle, null, {
       statusCode,
-      // Declared as an object; the flat list is documented for `responseHeaders: 'raw'`.
-      headers: presentHeaders(controller, headers, this.#opts.responseHeaders) as HeaderObject,
-      // A falsy value comes back as null, whatever its type says.
-      opaque: (this.#opts.opaque || null) as TOpaque,
+      headers: this.present(controller, headers),
+      opaque: this.opaque,
       body: response,
       context: this.context,
     })
@@ -262,19 +234,6 @@ class PipelineHandler<TOpaque> extends ApiHandler implements DuplexEnds {
 
   #closeDuplex(error: Error): void {
     this.duplex.destroy(error)
-  }
-
-  #inform(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
-    const { onInfo, responseHeaders } = this.#opts
-    if (!onInfo || statusCode === 100 || statusCode === 101) return
-    const info = { statusCode, headers: presentHeaders(controller, headers, responseHeaders) }
-    this.#resource.runInAsyncScope(onInfo, null, info)
-  }
-
-  #resume(): void {
-    if (!this.#paused) return
-    this.#paused = false
-    this.controller?.resume()
   }
 }
 

@@ -1,26 +1,18 @@
 /**
- * `request()`: answers with the response head and a body that is read later (contract: dispatcher.md §7).
+ * `request()`: answers with the response head and a body that is read later.
  */
 import { AsyncResource } from 'node:async_hooks'
-import { InvalidArgumentError, RequestAbortedError, type Timings } from '../errors.ts'
+import { InvalidArgumentError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import {
-  ApiHandler,
-  type ApiOptions,
-  checkMethod,
-  checkOnInfo,
-  checkSignal,
-  copyFields,
-  type InfoCallback,
-  presentHeaders,
-} from './api-handler.ts'
+import { copyFields } from '../request/received-fields.ts'
+import { ApiHandler, type ApiOptions, checkResponseOptions, type InfoCallback } from './api-handler.ts'
 import { BodyReadable } from './body/readable.ts'
 import type { BodyUpstream } from './body/upstream.ts'
-import { destroyRequestBody } from './request-body.ts'
-import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
+import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
 
 /** Bytes of an unread body that are held before the connection is paused. */
 const DEFAULT_HIGH_WATER_MARK = 65_536
@@ -58,7 +50,7 @@ export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
   opaque: TOpaque
   /** To be consumed, dumped or destroyed. */
   body: BodyReadable
-  /** What the dispatcher has to say; null from a client. */
+  /** What the dispatcher passed to `onRequestStart`; null from a client. */
   context: unknown
   readonly #timings: Timings | null
 
@@ -88,11 +80,10 @@ export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
   }
 }
 
-class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodyUpstream {
-  readonly #opts: RequestOptions<TOpaque>
+class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements BodyUpstream {
+  declare protected readonly opts: RequestOptions<TOpaque>
   readonly #resolve: Resolve<ResponseData<TOpaque, THeaders>>
   readonly #reject: Reject
-  readonly #infoResource: AsyncResource | null
   /** Handed out with the final head, filled at the end. */
   #trailers: HeaderObject | null = null
   /** Until it is read or destroyed. */
@@ -103,39 +94,24 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodyUpstre
     resolve: Resolve<ResponseData<TOpaque, THeaders>>,
     reject: Reject,
   ) {
-    super()
+    super(opts, opts.onInfo ? new AsyncResource('UNDICI_REQUEST') : null)
     checkHighWaterMark(opts.highWaterMark)
-    checkSignal(opts.signal)
-    checkMethod(opts.method)
-    checkOnInfo(opts.onInfo)
-    this.#opts = opts
+    checkResponseOptions(opts)
     this.#resolve = resolve
     this.#reject = reject
-    this.#infoResource = opts.onInfo ? new AsyncResource('UNDICI_REQUEST') : null
   }
 
-  onResponseStart(
+  protected override onFinalHead(
     controller: DispatchController,
     statusCode: number,
     headers: HeaderObject,
     statusText: string,
   ): void {
-    if (this.failed) return
-    this.controller = controller
-    const opts = this.#opts
-    if (statusCode < 200) {
-      this.#inform(controller, statusCode, headers)
-      return
-    }
-    if (this.#trailers !== null) {
-      this.fail(new RequestAbortedError('Request aborted: a second final response head came'))
-      return
-    }
-    // A getter of the options may throw: until the body is there, the caller hears of it through the promise.
+    const { opts } = this
+    // A getter of the options may throw: until there is a body, that rejects the promise.
     // With `responseHeaders: 'raw'` the overloads of `request` declare the flat list.
-    const shownHeaders = presentHeaders(controller, headers, opts.responseHeaders) as THeaders
-    // A falsy value comes back as null, whatever its type says.
-    const opaque = (opts.opaque || null) as TOpaque
+    const shown = this.present(controller, headers) as THeaders
+    const { opaque } = this
     const body = new BodyReadable(
       this,
       headers,
@@ -147,7 +123,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodyUpstre
     const data = new ResponseData(
       statusCode,
       statusText,
-      shownHeaders,
+      shown,
       this.#trailers,
       opaque,
       body,
@@ -175,17 +151,17 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodyUpstre
     if (this.#trailers !== null) copyFields(this.#trailers, trailers)
     this.controller = null
     this.#body?.complete()
-    // What has arrived and is not read can still be aborted, but must not be held by the signal alone.
+    // A body that has arrived and is not read can still be aborted, but the signal alone must not keep it alive.
     if (this.#body === null || this.#body.spent) this.release()
     else this.loosen()
   }
 
   pauseBody(): void {
-    this.controller?.pause()
+    this.pauseResponse()
   }
 
   resumeBody(): void {
-    this.controller?.resume()
+    this.resumeResponse()
   }
 
   abortBody(error: unknown): void {
@@ -202,20 +178,9 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler implements BodyUpstre
   }
 
   protected override onFailure(error: unknown): void {
-    destroyRequestBody(this.#opts, error)
+    destroyBodyOf(this.opts, error)
     if (this.#trailers !== null) this.#body?.fail(error)
     else this.#reject(error)
-  }
-
-  #inform(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
-    const { onInfo, responseHeaders } = this.#opts
-    if (!onInfo || statusCode === 100 || statusCode === 101) return
-    try {
-      const info = { statusCode, headers: presentHeaders(controller, headers, responseHeaders) }
-      this.#infoResource?.runInAsyncScope(onInfo, null, info)
-    } catch (error) {
-      this.fail(error)
-    }
   }
 }
 
@@ -230,7 +195,7 @@ export function requestOn<TOpaque, THeaders>(
   opts: RequestOptions<TOpaque>,
   callback: RequestCallback<TOpaque, THeaders> | undefined,
 ): Promise<ResponseData<TOpaque, THeaders>> | undefined {
-  return settle('UNDICI_REQUEST', dispatcher, opts, callback, startRequest<TOpaque, THeaders>)
+  return answerWith('UNDICI_REQUEST', dispatcher, opts, callback, startRequest<TOpaque, THeaders>)
 }
 
 function startRequest<TOpaque, THeaders>(

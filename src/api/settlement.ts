@@ -1,13 +1,12 @@
 /**
- * How a method answers its caller: by promise, or by callback in the async context of the call (contract:
- * dispatcher.md §2). Knows nothing of requests.
+ * How a method answers its caller: by promise, or by callback in the async context of the call. Knows nothing of requests.
  */
 import { AsyncResource } from 'node:async_hooks'
 import { InvalidArgumentError } from '../errors.ts'
+import { destroyBodyOf } from '../request/body-source.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import { destroyRequestBody } from './request-body.ts'
 
-/** What a callback gets beside an error. */
+/** The second argument of a callback that gets an error. */
 export interface FailedData<TOpaque> {
   opaque: TOpaque | null
 }
@@ -47,7 +46,7 @@ interface CommonOptions<TOpaque> {
   readonly body?: unknown
 }
 
-/** Begins what is to be answered; gets what `settle` got, so that it can be one function for all calls. */
+/** Begins the request; gets the arguments of `answerWith`, so that one function serves all calls. */
 type Start<TOpts, TData> = (
   dispatcher: Dispatching,
   opts: TOpts,
@@ -55,7 +54,7 @@ type Start<TOpts, TData> = (
   reject: Reject,
 ) => void
 
-// The ends of the promise that is being made: without these each promise would need a function of its own.
+// The two functions of the promise under construction. Without these variables each promise would need an executor of its own.
 let resolveNew: Resolve<never> | null = null
 let rejectNew: Reject | null = null
 
@@ -65,10 +64,10 @@ function keepEnds(resolve: Resolve<never>, reject: Reject): void {
 }
 
 /**
- * Runs `start` with a way to answer. The promise form is chosen only when the callback is undefined. What
- * `start` throws is an argument error: it is answered like any other failure, and the request body goes.
+ * Runs `start` with a way to answer. The promise form is chosen only when the callback is undefined. An error that `start`
+ * throws is about an argument: it is answered like any other failure, and the request body is destroyed.
  */
-export function settle<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
+export function answerWith<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
   type: string,
   dispatcher: Dispatching,
   opts: TOpts,
@@ -76,7 +75,7 @@ export function settle<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
   start: Start<TOpts, TData>,
 ): Promise<TData> | undefined {
   if (callback !== undefined) {
-    settleByCallback(type, dispatcher, opts, callback, start)
+    answerByCallback(type, dispatcher, opts, callback, start)
     return undefined
   }
   const promise = new Promise<TData>(keepEnds)
@@ -88,13 +87,13 @@ export function settle<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
     checkOptions(opts)
     start(dispatcher, opts, resolve, reject)
   } catch (error) {
-    destroyRequestBody(opts, error)
+    destroyBodyOf(opts, error)
     reject(error)
   }
   return promise
 }
 
-function settleByCallback<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
+function answerByCallback<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
   type: string,
   dispatcher: Dispatching,
   opts: TOpts,
@@ -104,7 +103,7 @@ function settleByCallback<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
   if (typeof callback !== 'function') {
     checkOptions(opts)
     const error = new InvalidArgumentError('invalid callback')
-    destroyRequestBody(opts, error)
+    destroyBodyOf(opts, error)
     throw error
   }
   try {
@@ -117,13 +116,13 @@ function settleByCallback<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
       (error) => settlement.reject(error),
     )
   } catch (error) {
-    destroyRequestBody(opts, error)
+    destroyBodyOf(opts, error)
     const report = callback as (error: unknown, data: { opaque: TOpaque | undefined }) => void
     queueMicrotask(() => report(error, { opaque: opaqueOf(opts) }))
   }
 }
 
-/** What threw may be its getter. */
+/** Its getter may be what threw. */
 function opaqueOf<TOpaque>(opts: CommonOptions<TOpaque> | undefined): TOpaque | undefined {
   try {
     return opts?.opaque

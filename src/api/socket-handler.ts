@@ -1,38 +1,34 @@
 /**
- * What connect and upgrade share: the request ends with a socket that belongs to the caller, or not at all.
+ * What connect and upgrade share: the request ends with a socket that belongs to the caller, or it fails.
  */
 import type { Duplex } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
-import type { HeaderObject } from '../protocol/header-block.ts'
-import type { DispatchController } from '../request/dispatch-handler.ts'
-import { ApiHandler } from './api-handler.ts'
+import { ApiHandler, type ApiOptions, checkSignal } from './api-handler.ts'
 import type { Reject, Resolve } from './settlement.ts'
 
-export abstract class SocketHandler<TData> extends ApiHandler {
+export abstract class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> {
   readonly #resolve: Resolve<TData>
   readonly #reject: Reject
   #handedOver = false
 
-  constructor(resolve: Resolve<TData>, reject: Reject) {
-    super()
+  constructor(opts: ApiOptions<TOpaque>, resolve: Resolve<TData>, reject: Reject) {
+    super(opts, null)
+    checkSignal(opts.signal)
     this.#resolve = resolve
     this.#reject = reject
   }
 
-  /** The error for an answer that brings no socket. */
+  /** The error for an answer without a socket. */
   protected abstract refusal(): Error
 
-  onResponseStart(controller: DispatchController, statusCode: number, _headers: HeaderObject): void {
-    if (this.failed || statusCode < 200) return
-    this.controller = controller
-    this.fail(this.refusal())
+  protected override onFinalHead(): void {
+    throw this.refusal()
   }
 
   protected handOver(data: TData, socket: Duplex): void {
     if (this.failed) {
-      // The caller has been told that the request failed, so nobody would ever close this.
-      socket.on('error', ignoreError)
-      socket.destroy()
+      // The caller already has the failure and never gets this socket.
+      discardSocket(socket)
       return
     }
     this.#handedOver = true
@@ -51,4 +47,10 @@ export abstract class SocketHandler<TData> extends ApiHandler {
   protected override onFailure(error: unknown): void {
     if (!this.#handedOver) this.#reject(error)
   }
+}
+
+/** Destroys a socket that was handed over and is not wanted. */
+export function discardSocket(socket: Duplex): void {
+  socket.on('error', ignoreError)
+  socket.destroy()
 }

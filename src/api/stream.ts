@@ -1,5 +1,5 @@
 /**
- * `stream()`: writes the response body to a Writable of the caller's making (contract: dispatcher.md §8).
+ * `stream()`: writes the response body to a Writable that the caller makes for it.
  */
 import { AsyncResource } from 'node:async_hooks'
 import { finished } from 'node:stream'
@@ -12,21 +12,13 @@ import {
   type Timings,
 } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import {
-  ApiHandler,
-  type ApiOptions,
-  checkMethod,
-  checkOnInfo,
-  checkSignal,
-  copyFields,
-  type InfoCallback,
-  presentHeaders,
-} from './api-handler.ts'
-import { destroyRequestBody } from './request-body.ts'
-import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
+import { copyFields } from '../request/received-fields.ts'
+import { ApiHandler, type ApiOptions, checkResponseOptions, type InfoCallback } from './api-handler.ts'
+import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
 
 /** Options of `stream()`. */
 export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptions<TOpaque> {
@@ -42,7 +34,7 @@ export interface StreamFactoryData<TOpaque = null> {
   headers: HeaderObject
   /** What was given as `opts.opaque`; null for a falsy value. */
   opaque: TOpaque
-  /** What the dispatcher has to say; null from a client. */
+  /** What the dispatcher passed to `onRequestStart`; null from a client. */
   context: unknown
 }
 
@@ -90,12 +82,12 @@ function isTarget(value: unknown): value is Target {
   )
 }
 
-class StreamHandler<TOpaque> extends ApiHandler {
-  readonly #opts: StreamOptions<TOpaque>
+class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
+  declare protected readonly opts: StreamOptions<TOpaque>
+  declare protected readonly resource: AsyncResource
   readonly #factory: StreamFactory<TOpaque>
   readonly #resolve: Resolve<StreamData<TOpaque>>
   readonly #reject: Reject
-  readonly #resource: AsyncResource
   readonly #opaque: TOpaque
   readonly #trailers: HeaderObject = {}
   #timings: Timings | null = null
@@ -103,7 +95,6 @@ class StreamHandler<TOpaque> extends ApiHandler {
   #settled = false
   /** Null before the head, and again when the Writable is done. */
   #target: Target | null = null
-  #paused = false
 
   constructor(
     opts: StreamOptions<TOpaque>,
@@ -111,37 +102,19 @@ class StreamHandler<TOpaque> extends ApiHandler {
     resolve: Resolve<StreamData<TOpaque>>,
     reject: Reject,
   ) {
-    super()
+    super(opts, new AsyncResource('UNDICI_STREAM'))
     if (typeof factory !== 'function') throw new InvalidArgumentError('invalid factory')
-    checkSignal(opts.signal)
-    checkMethod(opts.method)
-    checkOnInfo(opts.onInfo)
-    this.#opts = opts
+    checkResponseOptions(opts)
     this.#factory = factory
+    this.#opaque = this.opaque
     this.#resolve = resolve
     this.#reject = reject
-    this.#resource = new AsyncResource('UNDICI_STREAM')
-    // A falsy value comes back as null, whatever its type says.
-    this.#opaque = (opts.opaque || null) as TOpaque
-  }
-
-  onResponseStart(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
-    if (this.failed) return
-    this.controller = controller
-    try {
-      if (statusCode < 200) this.#inform(controller, statusCode, headers)
-      else if (this.#answered)
-        throw new RequestAbortedError('Request aborted: a second final response head came')
-      else this.#begin(controller, statusCode, headers)
-    } catch (error) {
-      this.fail(error)
-    }
   }
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
     if (this.failed || this.#target === null) return
     this.controller = controller
-    if (this.#target.write(chunk) === false) this.#pause()
+    if (this.#target.write(chunk) === false) this.pauseResponse()
   }
 
   onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
@@ -156,20 +129,23 @@ class StreamHandler<TOpaque> extends ApiHandler {
   }
 
   protected override onFailure(error: unknown): void {
-    destroyRequestBody(this.#opts, error)
+    destroyBodyOf(this.opts, error)
     const target = this.#target
     this.#target = null
     target?.destroy?.(error)
     if (!this.#settled) this.#reject(error)
   }
 
-  #begin(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+  protected override onFinalHead(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+  ): void {
     this.#answered = true
     this.#timings = controller.timings ?? null
-    const target: unknown = this.#resource.runInAsyncScope(this.#factory, null, {
+    const target: unknown = this.resource.runInAsyncScope(this.#factory, null, {
       statusCode,
-      // Declared as an object; the flat list is documented for `responseHeaders: 'raw'`.
-      headers: presentHeaders(controller, headers, this.#opts.responseHeaders) as HeaderObject,
+      headers: this.present(controller, headers),
       opaque: this.#opaque,
       context: this.context,
     })
@@ -181,9 +157,9 @@ class StreamHandler<TOpaque> extends ApiHandler {
       return
     }
     this.#target = target
-    target.on('drain', () => this.#resume())
+    target.on('drain', () => this.resumeResponse())
     finished(target, coverPollution({ readable: false }), (error) => this.#onFinished(target, error))
-    if (target.writableNeedDrain === true) this.#pause()
+    if (target.writableNeedDrain === true) this.pauseResponse()
   }
 
   #onFinished(target: Target, error: Error | null | undefined): void {
@@ -195,35 +171,17 @@ class StreamHandler<TOpaque> extends ApiHandler {
     this.#target = null
     this.release()
     if (!target.readable) target.destroy?.()
-    // What still comes of the response goes nowhere, but it must come for the connection to be free.
-    this.#resume()
+    // The rest of the response is discarded, but it must be read for the connection to be free.
+    this.resumeResponse()
     this.#settled = true
     try {
       this.#resolve(new StreamData(this.#opaque, this.#trailers, this.#timings))
     } catch (thrown) {
-      // By a callback. A Writable may finish inside `end()`: the dispatcher must not take this for its own.
+      // A callback threw it. A Writable may finish inside `end()`, and then it would reach the dispatcher.
       queueMicrotask(() => {
         throw thrown
       })
     }
-  }
-
-  #inform(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
-    const { onInfo, responseHeaders } = this.#opts
-    if (!onInfo || statusCode === 100 || statusCode === 101) return
-    const info = { statusCode, headers: presentHeaders(controller, headers, responseHeaders) }
-    this.#resource.runInAsyncScope(onInfo, null, info)
-  }
-
-  #pause(): void {
-    this.#paused = true
-    this.controller?.pause()
-  }
-
-  #resume(): void {
-    if (!this.#paused) return
-    this.#paused = false
-    this.controller?.resume()
   }
 }
 
@@ -233,7 +191,7 @@ export function streamOn<TOpaque>(
   factory: StreamFactory<TOpaque>,
   callback: StreamCallback<TOpaque> | undefined,
 ): Promise<StreamData<TOpaque>> | undefined {
-  return settle<StreamData<TOpaque>, TOpaque, StreamOptions<TOpaque>>(
+  return answerWith<StreamData<TOpaque>, TOpaque, StreamOptions<TOpaque>>(
     'UNDICI_STREAM',
     dispatcher,
     opts,

@@ -1,16 +1,13 @@
-/**
- * `upgrade()`: asks to switch protocols and hands the socket over (contract: dispatcher.md §10).
- */
+/** `upgrade()`: asks to switch protocols and hands the socket over. */
 import type { Duplex } from 'node:stream'
-import { ignoreError } from '../base/ignore-error.ts'
 import { SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import { type ApiOptions, checkSignal, presentHeaders } from './api-handler.ts'
-import { type FailedData, type Reject, type Resolve, settle } from './settlement.ts'
-import { SocketHandler } from './socket-handler.ts'
+import type { ApiOptions } from './api-handler.ts'
+import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
+import { discardSocket, SocketHandler } from './socket-handler.ts'
 
 /** The protocol asked for when none is named, in the letter case that users of the interface expect. */
 const DEFAULT_PROTOCOL = 'Websocket'
@@ -34,7 +31,7 @@ export type UpgradeCallback<TOpaque = null> = (
   data: UpgradeData<TOpaque> & FailedData<TOpaque>,
 ) => void
 
-/** The answer to an upgrade, and the socket behind it. */
+/** The answer to an upgrade, with its socket. */
 export class UpgradeData<TOpaque = null> {
   /** A flat `string[]` with `responseHeaders: 'raw'`. */
   headers: HeaderObject
@@ -42,7 +39,7 @@ export class UpgradeData<TOpaque = null> {
   socket: Duplex
   /** What was given as `opts.opaque`; null for a falsy value. */
   opaque: TOpaque
-  /** What the dispatcher has to say; null from a client. */
+  /** What the dispatcher passed to `onRequestStart`; null from a client. */
   context: unknown
   readonly #timings: Timings | null
 
@@ -66,15 +63,7 @@ export class UpgradeData<TOpaque = null> {
   }
 }
 
-class UpgradeHandler<TOpaque> extends SocketHandler<UpgradeData<TOpaque>> {
-  readonly #opts: UpgradeOptions<TOpaque>
-
-  constructor(opts: UpgradeOptions<TOpaque>, resolve: Resolve<UpgradeData<TOpaque>>, reject: Reject) {
-    super(resolve, reject)
-    checkSignal(opts.signal)
-    this.#opts = opts
-  }
-
+class UpgradeHandler<TOpaque> extends SocketHandler<TOpaque, UpgradeData<TOpaque>> {
   onRequestUpgrade(
     controller: DispatchController,
     statusCode: number,
@@ -82,21 +71,13 @@ class UpgradeHandler<TOpaque> extends SocketHandler<UpgradeData<TOpaque>> {
     socket: Duplex,
   ): void {
     if (!SWITCHED.includes(statusCode)) {
-      socket.on('error', ignoreError)
-      socket.destroy()
+      discardSocket(socket)
       this.fail(this.refusal())
       return
     }
-    const { opaque, responseHeaders } = this.#opts
-    const data = new UpgradeData(
-      // Declared as an object; the flat list is documented for `responseHeaders: 'raw'`.
-      presentHeaders(controller, headers, responseHeaders) as HeaderObject,
-      socket,
-      // A falsy value comes back as null, whatever its type says.
-      (opaque || null) as TOpaque,
-      this.context,
-      controller.timings ?? null,
-    )
+    const shown = this.present(controller, headers)
+    const timings = controller.timings ?? null
+    const data = new UpgradeData(shown, socket, this.opaque, this.context, timings)
     this.handOver(data, socket)
   }
 
@@ -110,7 +91,7 @@ export function upgradeOn<TOpaque>(
   opts: UpgradeOptions<TOpaque>,
   callback: UpgradeCallback<TOpaque> | undefined,
 ): Promise<UpgradeData<TOpaque>> | undefined {
-  return settle('UNDICI_UPGRADE', dispatcher, opts, callback, startUpgrade<TOpaque>)
+  return answerWith('UNDICI_UPGRADE', dispatcher, opts, callback, startUpgrade<TOpaque>)
 }
 
 function startUpgrade<TOpaque>(

@@ -1,6 +1,5 @@
 /**
- * Base for handlers that wrap another one: forwards every call, so that a subclass overrides the ones it is
- * about. Knows nothing of what is added.
+ * Base for handlers that wrap another one: forwards every call, so that a subclass overrides only those that it needs.
  */
 import type { Duplex } from 'node:stream'
 import { defineKind, isInstance } from '../base/kind.ts'

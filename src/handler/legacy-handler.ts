@@ -1,6 +1,6 @@
 /**
- * Lets a handler of the older generation (`onConnect` …, what `fetch` of Node 20, 22 and 24 brings) stand
- * where one of the newer (`onRequestStart` …) is expected (contract: handlers.md §7).
+ * Adapts a handler of the older generation (`onConnect` …, which the built-in `fetch` of Node 20, 22 and 24 uses) to the
+ * newer one (`onRequestStart` …).
  */
 import type { Duplex } from 'node:stream'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
@@ -9,13 +9,14 @@ import type {
   DispatchHandler,
   LegacyDispatchHandler,
 } from '../request/dispatch-handler.ts'
+import { flatFields } from '../request/received-fields.ts'
 
 const LEGACY_METHODS = ['onConnect', 'onHeaders', 'onData', 'onComplete', 'onUpgrade', 'onError'] as const
 
 /**
- * A handler with `onRequestStart` is a new one whatever else it has: `onRequestUpgrade` alone says nothing,
- * Node 24 has it on an old one. A handler with no method of either kind is not called old, so that its
- * author reads about the method that is missing.
+ * A handler with `onRequestStart` is a new one whatever else it has. `onRequestUpgrade` alone decides nothing: handlers of
+ * Node 24 have it beside the old methods. A handler with no method of either kind is not called old, so that its author
+ * gets an error about the method that is missing.
  */
 export function isLegacyHandler(handler: unknown): handler is LegacyDispatchHandler {
   if (typeof handler !== 'object' || handler === null) return false
@@ -24,23 +25,14 @@ export function isLegacyHandler(handler: unknown): handler is LegacyDispatchHand
   return LEGACY_METHODS.some((name) => typeof candidate[name] === 'function')
 }
 
-/** The handler itself when it is a new one (or no handler at all: the checks of `dispatch` say so). */
+/** Returns a new handler unchanged. Anything but a handler comes back too, and `dispatch` refuses it. */
 export function toDispatchHandler(handler: DispatchHandler | LegacyDispatchHandler): DispatchHandler {
   return isLegacyHandler(handler) ? new LegacyHandler(handler) : (handler as DispatchHandler)
 }
 
-/** Flat name, value list of a head, whether or not the controller kept the received one. */
+/** Names and values by turns, whether or not the controller kept them as received. */
 function rawFields(received: Buffer[] | null | undefined, fields: HeaderObject | null | undefined): Buffer[] {
-  if (Array.isArray(received)) return received
-  const raw: string[] = []
-  if (fields === null || fields === undefined) return []
-  for (const name of Object.keys(fields)) {
-    const value = fields[name]!
-    for (const one of Array.isArray(value) ? value : [value]) {
-      raw.push(name, one)
-    }
-  }
-  return toBuffers(raw)
+  return Array.isArray(received) ? received : toBuffers(flatFields(fields))
 }
 
 class LegacyHandler implements DispatchHandler {

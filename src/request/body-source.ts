@@ -262,6 +262,16 @@ function readableState(stream: BodyStream): ReadableState | undefined {
   return (stream as { _readableState?: ReadableState })._readableState
 }
 
+/** Destroys the body of a request that is given up, if it is a stream. A getter of the options may throw, too. */
+export function destroyBodyOf(opts: { readonly body?: unknown } | null | undefined, error: unknown): void {
+  try {
+    const body = opts?.body
+    if (isStream(body)) destroyNow(body, error as Error)
+  } catch {
+    // The request ends for another reason, which its caller is about to report.
+  }
+}
+
 /** Destroys a stream; what it throws, and errors that it emits later, are ignored. */
 export function destroyStream(stream: BodyStream, error: Error | null): void {
   try {

@@ -105,11 +105,22 @@ describe('request(): arguments', () => {
     }
   })
 
-  it('spares an incoming message, whose destruction would take its socket along', async () => {
+  it('destroys an incoming message without its socket, on which a proxy still has to answer', async () => {
     const dispatcher = new ScriptedDispatcher((exchange) => exchange.error(new Error('refused')))
-    const body = Object.assign(new Readable({ read() {} }), { httpVersion: '1.1' })
+    const socket = {}
+    const seen: unknown[] = []
+    const stream = new Readable({
+      read() {},
+      destroy(error, callback) {
+        seen.push(body.socket)
+        callback(error)
+      },
+    })
+    const body = Object.assign(stream, { httpVersion: '1.1', socket })
     await assert.rejects(dispatcher.request({ path: '/', method: 'PUT', body }), { message: 'refused' })
-    assert.equal(body.destroyed, false)
+    assert.equal(body.destroyed, true)
+    assert.deepEqual(seen, [null])
+    assert.equal(body.socket, socket)
     assert.equal(body.listenerCount('error'), 1)
   })
 })

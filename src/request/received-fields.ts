@@ -1,0 +1,27 @@
+/** Received fields in the forms that handlers and callers want them in. */
+import type { HeaderObject } from '../protocol/header-block.ts'
+
+/** Names and values by turns, for a dispatcher that does not keep the fields as received. */
+export function flatFields(fields: HeaderObject | null | undefined): string[] {
+  const flat: string[] = []
+  if (fields === null || fields === undefined) return flat
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]!
+    if (Array.isArray(value)) for (const one of value) flat.push(name, one)
+    else flat.push(name, value)
+  }
+  return flat
+}
+
+/** Adds received fields as own data properties: a peer may name one `__proto__`. */
+export function copyFields(target: HeaderObject, fields: HeaderObject | null | undefined): void {
+  if (fields === null || fields === undefined) return
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]!
+    if (name === '__proto__') {
+      Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true })
+    } else {
+      target[name] = value
+    }
+  }
+}
