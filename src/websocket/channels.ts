@@ -1,5 +1,6 @@
-/** Publishers under undici's names (contract: diagnostics-and-debug.md 1). Ask `hasSubscribers` first. */
+/** Diagnostics channels under undici's names. Ask `hasSubscribers` before a message is made. */
 import { type Channel, channel } from 'node:diagnostics_channel'
+import type { Opened } from './opening-handshake.ts'
 
 export const webSocketChannels: {
   readonly open: Channel
@@ -13,4 +14,17 @@ export const webSocketChannels: {
   socketError: channel('undici:websocket:socket_error'),
   ping: channel('undici:websocket:ping'),
   pong: channel('undici:websocket:pong'),
+}
+
+/** Publishes that a connection is open. */
+export function publishOpen(websocket: object, { socket, agreement, response }: Opened): void {
+  if (!webSocketChannels.open.hasSubscribers) return
+  const { address } = socket as { address?: unknown }
+  webSocketChannels.open.publish({
+    address: typeof address === 'function' ? Reflect.apply(address, socket, []) : null,
+    protocol: agreement.protocol,
+    extensions: agreement.extensions,
+    websocket,
+    handshakeResponse: response,
+  })
 }

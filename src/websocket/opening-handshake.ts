@@ -1,12 +1,11 @@
 /**
- * From a URL to a socket on which both sides speak WebSocket: the request through the dispatcher, the answer
- * to it, and the second try that some answers deserve. Which HTTP it is, the
- * dispatcher decides; the status of a granted request tells.
+ * From a URL to a socket on which both sides speak WebSocket: the request through the dispatcher, its answer, and a second
+ * try after some of them. The dispatcher chooses the HTTP version; the status of a granted request shows which it was.
  */
 import type { Duplex } from 'node:stream'
+import { discardSocket } from '../api/socket-handler.ts'
 import { loadCrypto } from '../base/lazy-modules.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import { InformationalError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { OFFER } from '../protocol/websocket/extension.ts'
 import {
@@ -25,7 +24,7 @@ import { httpOrigin, httpPath, isTrustworthy } from './socket-address.ts'
 export interface OpeningRequest {
   readonly url: URL
   readonly protocols: readonly string[]
-  /** Flat; the caller's own. */
+  /** Of the caller; a flat list. */
   readonly headers: readonly string[]
   readonly dispatcher: Dispatcher
 }
@@ -36,7 +35,7 @@ export interface Opened {
   readonly response: { readonly status: number; readonly statusText: string; readonly headers: HeaderObject }
 }
 
-/** One of them is called, once, and never inside `start()`. */
+/** One of these is called, once, and never inside `start()`. */
 export interface OpeningObserver {
   onOpened(opened: Opened): void
   onFailed(error: TypeError): void
@@ -60,12 +59,12 @@ export class OpeningHandshake {
     this.#observer = observer
   }
 
-  /** A microtask later, as a dispatcher may answer at once and nobody listens yet. */
+  /** Sends a microtask later: a dispatcher may answer at once, and the caller has to add its listeners first. */
   start(): void {
     queueMicrotask(() => this.#send())
   }
 
-  /** The observer hears nothing any more. */
+  /** Gives up; the observer is not called any more. */
   abort(): void {
     this.#done = true
     this.#attempt?.cancel()
@@ -85,7 +84,7 @@ export class OpeningHandshake {
       onUpgraded: (status, fields, socket) => {
         const agreement = judgeAnswer({ protocols, accept }, status, fields)
         if (typeof agreement === 'string') {
-          discard(socket)
+          discardSocket(socket)
           this.#fail(agreement)
           return
         }
@@ -167,7 +166,7 @@ interface AttemptOutcome {
   onError(error: unknown): void
 }
 
-/** One request. It has one outcome, also when the dispatcher reports more. */
+/** One request. It has one outcome, even if the dispatcher reports more. */
 class Attempt implements DispatchHandler {
   #outcome: AttemptOutcome | null
   #abort: ((reason?: unknown) => void) | null = null
@@ -197,14 +196,14 @@ class Attempt implements DispatchHandler {
     socket: Duplex,
   ): void {
     const outcome = this.#take()
-    if (outcome === null) discard(socket)
+    if (outcome === null) discardSocket(socket)
     else outcome.onUpgraded(status, headers, socket)
   }
 
   onResponseStart(controller: DispatchController, status: number): void {
     if (status < 200) return
     const outcome = this.#take()
-    // The body is of no use, and the connection not worth reading it for.
+    // The body is not needed, and reading it costs more than the connection is worth.
     controller.abort()
     outcome?.onRefused(status)
   }
@@ -236,14 +235,8 @@ function basicCredentials({ username, password }: URL): string {
   return `Basic ${Buffer.from(octets, 'latin1').toString('base64')}`
 }
 
+/** The server speaks HTTP/2 without RFC 8441: the connection has said so with this code. */
 function isWithoutExtendedConnect(error: unknown): boolean {
-  const cause = error instanceof InformationalError ? error.cause : null
-  return (
-    typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === NO_EXTENDED_CONNECT.code
-  )
-}
-
-function discard(socket: Duplex): void {
-  socket.on('error', () => {})
-  socket.destroy()
+  const cause = (error as { cause?: { code?: unknown } | null } | null)?.cause
+  return cause?.code === NO_EXTENDED_CONNECT.code
 }

@@ -1,6 +1,7 @@
 /** Where a WebSocket connects to and what it asks for, read from the constructor's arguments. */
 import { isFieldValue, isToken } from '../protocol/ascii.ts'
 import { checkSubprotocols } from '../protocol/websocket/subprotocol.ts'
+import { isIterableObject, toText } from './web-idl.ts'
 
 /** Header fields in any of the forms that `Headers` is made from. */
 export type HeadersInit =
@@ -8,7 +9,7 @@ export type HeadersInit =
   | { readonly [Symbol.iterator]: () => Iterator<[string, string]> }
   | Readonly<Record<string, string>>
 
-/** @throws {DOMException} `SyntaxError` for what is no WebSocket URL. */
+/** @throws {DOMException} `SyntaxError` for anything but a WebSocket URL. */
 export function parseSocketUrl(input: unknown): URL {
   const text = String(input)
   const url = URL.canParse(text) ? new URL(text) : null
@@ -22,7 +23,7 @@ export function parseSocketUrl(input: unknown): URL {
   return url
 }
 
-/** @throws {DOMException} `SyntaxError` for a name that is none, or twice there. */
+/** @throws {DOMException} `SyntaxError` for an invalid or duplicate name. */
 export function readProtocols(input: unknown): readonly string[] {
   const names = isIterableObject(input) ? Array.from(input, toText) : [toText(input)]
   const checked = checkSubprotocols(names)
@@ -62,28 +63,19 @@ export function readHeaders(input: unknown): string[] {
   return flat
 }
 
-/** The origin that the dispatcher knows the server by. */
+/** The origin under which the dispatcher knows the server. */
 export function httpOrigin(url: URL): string {
   return `${url.protocol === 'ws:' ? 'http:' : 'https:'}//${url.host}`
 }
 
-/** With a `?` that nothing follows, which `search` leaves out. */
+/** Keeps a trailing `?`, which `search` leaves out. */
 export function httpPath(url: URL): string {
   return url.pathname + (url.search || (url.href.endsWith('?') ? '?' : ''))
 }
 
-/** Whether nobody else can listen: TLS, or this machine (W3C Secure Contexts §3.1). */
+/** Whether the connection is private: TLS, or this machine (W3C Secure Contexts §3.1). */
 export function isTrustworthy(url: URL): boolean {
   return url.protocol === 'wss:' || /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost\.?)$/.test(url.hostname)
-}
-
-/** As Web IDL makes a string: a symbol throws. */
-export function toText(value: unknown): string {
-  return `${value as string}`
-}
-
-export function isIterableObject(value: unknown): value is Iterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.iterator in value
 }
 
 function syntaxError(message: string): DOMException {

@@ -1,6 +1,6 @@
-/** The parts of Web IDL that the events need: arguments and dictionaries to values, and the shape of an interface. */
+/** The parts of Web IDL that WebSocket and its events need: arguments to values, and the shape of an interface. */
 
-/** Whatever an event is made from. */
+/** The dictionary of all events. */
 interface BaseInit {
   bubbles?: boolean
   cancelable?: boolean
@@ -13,7 +13,7 @@ export function requireType(type: unknown, count: number, where: string): string
   return toDomString(type, `${where}: type`)
 }
 
-/** @throws {TypeError} for what is neither an object nor left out. */
+/** @throws {TypeError} unless it is an object or left out. */
 export function toDictionary<T extends object>(init: T | null | undefined, where: string): Partial<T> {
   if (init === undefined || init === null) return {}
   if (typeof init === 'object' || typeof init === 'function') return init
@@ -38,7 +38,7 @@ export function toUsvString(value: unknown, what: string): string {
   return /[\ud800-\udfff]/.test(text) ? Buffer.from(text).toString() : text
 }
 
-/** Modulo 2 to the power of `bits`; what is no number counts as 0. A BigInt and a symbol throw. */
+/** Modulo 2 to the power of `bits`; anything but a finite number counts as 0. A BigInt and a symbol throw. */
 export function toUnsigned(value: unknown, bits: 16 | 32): number {
   const number = +(value as number)
   if (!Number.isFinite(number)) return 0
@@ -46,11 +46,27 @@ export function toUnsigned(value: unknown, bits: 16 | 32): number {
   return ((Math.trunc(number) % size) + size) % size
 }
 
+/** `[Clamp] unsigned short`. */
+export function clampToUint16(value: unknown): number {
+  const number = Number(value)
+  if (Number.isNaN(number)) return 0
+  return Math.round(Math.min(Math.max(number, 0), 0xffff))
+}
+
+/** A string made with `ToString`: a symbol throws. */
+export function toText(value: unknown): string {
+  return `${value as string}`
+}
+
+export function isIterableObject(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value
+}
+
 export function illegalInvocation(): TypeError {
   return Object.assign(new TypeError('Illegal invocation'), { code: 'ERR_INVALID_THIS' })
 }
 
-/** Members of an interface can be listed, its name is what it was declared with, and objects have a tag. */
+/** Makes the members of an interface enumerable, keeps its name, and gives its objects a tag. */
 export function defineInterface(declared: { name: string; prototype: object }, name: string): void {
   const { prototype } = declared
   for (const member of Object.getOwnPropertyNames(prototype)) {

@@ -1,6 +1,6 @@
 /**
- * The public `WebSocket` (WHATWG WebSockets; contract: websocket.md): states, events and the checks on what a
- * caller passes. Opening is done by `opening-handshake.ts`, everything on the wire by `connection.ts`.
+ * The public `WebSocket` (WHATWG WebSockets): states, events and the checks of arguments. Opening is done by
+ * `opening-handshake.ts`, everything on the wire by `connection.ts`.
  */
 
 import type { Channel } from 'node:diagnostics_channel'
@@ -11,37 +11,25 @@ import { ABNORMAL, isSendable, NORMAL } from '../protocol/websocket/close-code.t
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import type { WebSocketLimits } from '../protocol/websocket/limits.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
-import { webSocketChannels } from './channels.ts'
+import { publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
+import { EventHandlers } from './event-handlers.ts'
 import { CloseEvent, ErrorEvent, MessageEvent } from './events.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
-import {
-  type HeadersInit,
-  isIterableObject,
-  parseSocketUrl,
-  readHeaders,
-  readProtocols,
-  toText,
-} from './socket-address.ts'
+import { parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
+import { readInit, type WebSocketInit } from './socket-init.ts'
+import { clampToUint16, toText } from './web-idl.ts'
+
+export type { WebSocketInit } from './socket-init.ts'
 
 /** How binary messages are given. */
 export type BinaryType = 'blob' | 'arraybuffer'
-
-/** Options of `WebSocket`. */
-export interface WebSocketInit {
-  /** Subprotocols to ask for, the preferred one first. Default: none. */
-  protocols?: string | Iterable<string> | undefined
-  /** Makes the connection, and its `webSocketOptions` limit what is received. Default: the global one. */
-  dispatcher?: Dispatcher | undefined
-  /** Sent with the handshake. */
-  headers?: HeadersInit | null | undefined
-}
 
 /** The events of a `WebSocket`. */
 export interface WebSocketEventMap {
   /** Messages can be sent. */
   open: Event
-  /** A message has come. */
+  /** A message has arrived. */
   message: MessageEvent
   /** The connection failed; `close` follows. */
   error: ErrorEvent
@@ -64,7 +52,7 @@ const CLOSED = 3
 
 type ReadyState = typeof CONNECTING | typeof OPEN | typeof CLOSING | typeof CLOSED
 
-/** So that a close frame fits into a control frame, behind its two bytes of code. */
+/** A close frame has to fit into a control frame, and begins with two bytes of code. */
 const MAX_REASON = MAX_CONTROL_PAYLOAD - 2
 
 const NO_PAYLOAD = new Uint8Array(0)
@@ -85,7 +73,7 @@ const MEMBERS = [
   'close',
 ] as const satisfies readonly (keyof WebSocket)[]
 
-/** By a name that the `ping` of another copy of the library knows, too. */
+/** Registered globally, so that `ping` of another copy of the library finds it. */
 const SEND_PING = Symbol.for('ventuno.sendPing')
 
 /**
@@ -114,7 +102,7 @@ export class WebSocket extends EventTarget {
       Object.defineProperty(WebSocket, name, { value, enumerable: true })
       Object.defineProperty(WebSocket.prototype, name, { value, enumerable: true })
     }
-    // What `process.ref` and `process.unref` look for: does the connection keep the process running?
+    // `process.ref` and `process.unref` call these: does the connection keep the process running?
     for (const [name, on] of [['nodejs.ref', true] as const, ['nodejs.unref', false] as const]) {
       Object.defineProperty(WebSocket.prototype, Symbol.for(name), {
         value(this: WebSocket): void {
@@ -122,7 +110,7 @@ export class WebSocket extends EventTarget {
         },
       })
     }
-    // As Web IDL has it; members of a class are not enumerable.
+    // Members of a class are not enumerable, those of a Web IDL interface are.
     for (const name of MEMBERS) Object.defineProperty(WebSocket.prototype, name, { enumerable: true })
   }
 
@@ -146,7 +134,7 @@ export class WebSocket extends EventTarget {
   #extensions = ''
   #binaryType: BinaryType = 'blob'
   #referenced = true
-  readonly #handlers = new Map<EventName, { readonly handler: unknown; readonly listener: Listener }>()
+  readonly #handlers = new EventHandlers<EventName>(this)
 
   /**
    * @param url `ws:`, `wss:`, `http:` or `https:`, without a fragment.
@@ -212,38 +200,38 @@ export class WebSocket extends EventTarget {
 
   /** Called when messages can be sent. */
   get onopen(): Handler<'open'> {
-    return this.#handler('open')
+    return this.#handlers.get('open') as Handler<'open'>
   }
 
   set onopen(handler: Handler<'open'>) {
-    this.#setHandler('open', handler)
+    this.#handlers.set('open', handler)
   }
 
   /** Called for each message. */
   get onmessage(): Handler<'message'> {
-    return this.#handler('message')
+    return this.#handlers.get('message') as Handler<'message'>
   }
 
   set onmessage(handler: Handler<'message'>) {
-    this.#setHandler('message', handler)
+    this.#handlers.set('message', handler)
   }
 
   /** Called when the connection failed; `onclose` is called after it. */
   get onerror(): Handler<'error'> {
-    return this.#handler('error')
+    return this.#handlers.get('error') as Handler<'error'>
   }
 
   set onerror(handler: Handler<'error'>) {
-    this.#setHandler('error', handler)
+    this.#handlers.set('error', handler)
   }
 
   /** Called when the connection is closed. */
   get onclose(): Handler<'close'> {
-    return this.#handler('close')
+    return this.#handlers.get('close') as Handler<'close'>
   }
 
   set onclose(handler: Handler<'close'>) {
-    this.#setHandler('close', handler)
+    this.#handlers.set('close', handler)
   }
 
   /**
@@ -321,23 +309,8 @@ export class WebSocket extends EventTarget {
     this.#connection?.setReferenced(on)
   }
 
-  #handler<K extends EventName>(name: K): Handler<K> {
-    return (this.#handlers.get(name)?.handler ?? null) as Handler<K>
-  }
-
-  #setHandler(name: EventName, handler: unknown): void {
-    const present = this.#handlers.get(name)
-    if (present !== undefined) super.removeEventListener(name, present.listener)
-    this.#handlers.delete(name)
-    if (typeof handler !== 'function') return
-    const listener = (event: Event): void => {
-      Reflect.apply(handler, this, [event])
-    }
-    this.#handlers.set(name, { handler, listener })
-    super.addEventListener(name, listener)
-  }
-
-  #onOpened({ socket, agreement, response }: Opened): void {
+  #onOpened(opened: Opened): void {
+    const { socket, agreement } = opened
     const connection = new WebSocketConnection(socket, agreement.deflate, limitsOf(this.#dispatcher), {
       onMessage: (data) => this.#onMessage(data),
       onPing: (payload) => this.#publish(webSocketChannels.ping, payload),
@@ -356,15 +329,7 @@ export class WebSocket extends EventTarget {
     this.#state = OPEN
     if (!this.#referenced) connection.setReferenced(false)
     this.dispatchEvent(new Event('open'))
-    if (webSocketChannels.open.hasSubscribers) {
-      webSocketChannels.open.publish({
-        address: addressOf(socket),
-        protocol: this.#protocol,
-        extensions: this.#extensions,
-        websocket: this,
-        handshakeResponse: response,
-      })
-    }
+    publishOpen(this, opened)
     connection.start()
   }
 
@@ -411,37 +376,12 @@ export function ping(socket: WebSocket, payload?: Buffer): void {
   sender[SEND_PING]!(payload ?? NO_PAYLOAD)
 }
 
-function readInit(options: unknown): WebSocketInit {
-  if (options === undefined) return { protocols: [] }
-  if (typeof options !== 'object' || options === null) {
-    return { protocols: options === null ? [] : toText(options) }
-  }
-  if (isIterableObject(options)) return { protocols: options as Iterable<string> }
-  const own = options as WebSocketInit
-  // A polluted `Object.prototype` must not choose where the connection goes.
-  const value = <K extends keyof WebSocketInit>(key: K): WebSocketInit[K] =>
-    Object.hasOwn(own, key) ? own[key] : undefined
-  return { protocols: value('protocols') ?? [], dispatcher: value('dispatcher'), headers: value('headers') }
-}
-
 function isBinary(data: unknown): data is ArrayBuffer | ArrayBufferView | Blob {
   return ArrayBuffer.isView(data) || data instanceof ArrayBuffer || data instanceof Blob
 }
 
-/** `[Clamp] unsigned short` of Web IDL. */
-function clampToUint16(value: unknown): number {
-  const number = Number(value)
-  if (Number.isNaN(number)) return 0
-  return Math.round(Math.min(Math.max(number, 0), 0xffff))
-}
-
-/** Dispatchers of others may know no such option; then nothing is limited. */
+/** Dispatchers of other libraries may not have this option; then nothing is limited. */
 function limitsOf(dispatcher: Dispatcher): WebSocketLimits {
   const { webSocketOptions } = dispatcher as { webSocketOptions?: Partial<WebSocketLimits> }
   return { ...NO_LIMITS, ...webSocketOptions }
-}
-
-function addressOf(socket: object): unknown {
-  const { address } = socket as { address?: unknown }
-  return typeof address === 'function' ? Reflect.apply(address, socket, []) : null
 }

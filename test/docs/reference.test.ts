@@ -140,7 +140,7 @@ describe('the options', () => {
       ['api/request.ts', 'RequestOptions', 'docs/request.md'],
       ['api/pipeline.ts', 'PipelineOptions', 'docs/pipeline.md'],
       ['api/upgrade.ts', 'UpgradeOptions', 'docs/upgrade.md'],
-      ['websocket/websocket.ts', 'WebSocketInit', 'docs/websocket.md'],
+      ['websocket/socket-init.ts', 'WebSocketInit', 'docs/websocket.md'],
       ['cookies/cookie.ts', 'Cookie', 'docs/cookies.md'],
       ['errors.ts', 'RequestErrorContext', 'docs/errors.md'],
       ['errors.ts', 'Timings', 'docs/request.md'],

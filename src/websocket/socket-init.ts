@@ -1,0 +1,28 @@
+/** The second argument of the `WebSocket` constructor. */
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import type { HeadersInit } from './socket-address.ts'
+import { isIterableObject, toText } from './web-idl.ts'
+
+/** Options of `WebSocket`. */
+export interface WebSocketInit {
+  /** Subprotocols to ask for, the preferred one first. Default: none. */
+  protocols?: string | Iterable<string> | undefined
+  /** Makes the connection, and its `webSocketOptions` limit what is received. Default: the global one. */
+  dispatcher?: Dispatcher | undefined
+  /** Sent with the handshake. */
+  headers?: HeadersInit | null | undefined
+}
+
+/** Subprotocols alone, or an object with more. */
+export function readInit(options: unknown): WebSocketInit {
+  if (options === undefined) return { protocols: [] }
+  if (typeof options !== 'object' || options === null) {
+    return { protocols: options === null ? [] : toText(options) }
+  }
+  if (isIterableObject(options)) return { protocols: options as Iterable<string> }
+  const own = options as WebSocketInit
+  // A polluted `Object.prototype` must not choose where the connection goes.
+  const value = <K extends keyof WebSocketInit>(key: K): WebSocketInit[K] =>
+    Object.hasOwn(own, key) ? own[key] : undefined
+  return { protocols: value('protocols') ?? [], dispatcher: value('dispatcher'), headers: value('headers') }
+}
