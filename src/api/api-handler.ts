@@ -1,7 +1,7 @@
 /**
- * What the handlers of request, stream, pipeline, connect and upgrade share: the abort signal through all phases of a
- * request, informational and repeated heads, pausing, and failing exactly once. Works with any dispatcher that calls the
- * handler methods.
+ * What the handlers of request, stream, pipeline, connect and upgrade share: the abort signal through all
+ * phases of a request, informational and repeated heads, pausing, and failing exactly once. Works with any
+ * dispatcher that calls the handler methods.
  */
 import type { AsyncResource } from 'node:async_hooks'
 import { type AbortSource, abortedReason, isAbortSource, signalHubOf } from '../base/signal.ts'
@@ -84,7 +84,7 @@ type State = 'open' | 'failing' | 'failed'
 
 export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
   protected readonly opts: HandledOptions<TOpaque>
-  /** The context of the call, for the functions that the caller gave; null if there is none to call. */
+  /** The async context of the call, for functions of the caller; null if there are none. */
   protected readonly resource: AsyncResource | null
   /** Of the attempt that runs now; null while the request waits. */
   protected controller: DispatchController | null = null
@@ -108,7 +108,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
     statusText: string,
   ): void
 
-  /** Called once at most, with what ended the request. */
+  /** Called once at most, with the reason. */
   protected abstract onFailure(error: unknown): void
 
   /** Whether the final head was handed out: from then on the request cannot begin again. */
@@ -128,12 +128,17 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
     return (this.opts.opaque || null) as TOpaque
   }
 
-  /** Response headers in the form that the caller asked for: an object, as declared, or the flat list of `'raw'`. */
+  /**
+   * Response headers in the form that the caller asked for: an object, as declared, or the flat list of
+   * `'raw'`.
+   */
   protected present(controller: DispatchController, headers: HeaderObject): HeaderObject {
     return presentHeaders(controller, headers, this.opts.responseHeaders) as HeaderObject
   }
 
-  /** Dispatches, unless the signal is aborted already: then nothing is sent, and the failure comes at once. */
+  /**
+   * Dispatches, unless the signal is aborted already: then nothing is sent, and the failure comes at once.
+   */
   start(dispatcher: Dispatching, opts: DispatchOptions, signal: AbortSource | null | undefined): void {
     if (signal) {
       const aborted = abortedReason(signal)
@@ -188,7 +193,10 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
     end()
   }
 
-  /** Absent if the request cannot be given up while it waits, because a dispatcher makes a function for each that can. */
+  /**
+   * Absent if the request cannot be given up while it waits, because a dispatcher makes a function for each
+   * that can.
+   */
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
     const isFixed = this.#subscription === null && this.#state === 'open' && !this.endsWhileQueued()
     return isFixed ? undefined : this.#onQueued
@@ -259,7 +267,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
 
   #end(error: unknown): void {
     if (this.#state === 'failed') return
-    // A dispatcher may report an error of its own for an abort; the caller gets the reason of the abort.
+    // A dispatcher may report another error for an abort; the caller gets the reason of the abort.
     if (this.#state === 'open') this.#error = error
     this.#state = 'failed'
     this.release()

@@ -28,9 +28,9 @@ export class ConnectData<TOpaque = null> {
   headers: HeaderObject
   /** Belongs to the caller. */
   socket: Duplex
-  /** What was given as `opts.opaque`; null for a falsy value. */
+  /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
-  /** What the dispatcher passed to `onRequestStart`; null from a client. */
+  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
   context: unknown
   readonly #timings: Timings | null
 

@@ -1,6 +1,6 @@
 /**
- * `pipeline()`: a Duplex whose written side is the request body and whose read side is what the caller's
- * handler makes of the response.
+ * `pipeline()`: a Duplex whose written side is the request body and whose read side is the stream that the
+ * caller's handler makes of the response.
  */
 import { AsyncResource } from 'node:async_hooks'
 import { Duplex, PassThrough, Readable } from 'node:stream'
@@ -28,15 +28,15 @@ export interface PipelineHandlerData<TOpaque = null> {
   statusCode: number
   /** A flat `string[]` with `responseHeaders: 'raw'`. */
   headers: HeaderObject
-  /** What was given as `opts.opaque`; null for a falsy value. */
+  /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
   /** To be read by the handler. */
   body: Readable
-  /** What the dispatcher passed to `onRequestStart`; null from a client. */
+  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
   context: unknown
 }
 
-/** Returns, at once, what the Duplex is to yield. */
+/** Returns, at once, the stream whose data the Duplex yields. */
 export type PipelineHandlerFunction<TOpaque = null> = (
   data: PipelineHandlerData<TOpaque>,
 ) => NodeJS.ReadableStream
@@ -200,8 +200,8 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds
     this.#response = response
     // A failure reaches the Duplex directly; a handler that does not listen must not crash the process.
     response.on('error', (error) => this.#closeDuplex(error))
-    // Nor must a caller that does not listen to the Duplex from now on. Before the head the Duplex is the only answer, like
-    // a promise, and an error without a listener is an unhandled one.
+    // Nor must a caller that does not listen to the Duplex from now on. Before the head the Duplex is the
+    // only answer, like a promise, and an error without a listener is an unhandled one.
     this.duplex.on('error', ignoreError)
     const yielded: unknown = this.resource.runInAsyncScope(this.#handle, null, {
       statusCode,

@@ -46,11 +46,11 @@ export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
   headers: THeaders
   /** Filled before the body ends. */
   trailers: HeaderObject
-  /** What was given as `opts.opaque`; null for a falsy value. */
+  /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
   /** To be consumed, dumped or destroyed. */
   body: BodyReadable
-  /** What the dispatcher passed to `onRequestStart`; null from a client. */
+  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
   context: unknown
   readonly #timings: Timings | null
 
@@ -151,7 +151,8 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
     if (this.#trailers !== null) copyFields(this.#trailers, trailers)
     this.controller = null
     this.#body?.complete()
-    // A body that has arrived and is not read can still be aborted, but the signal alone must not keep it alive.
+    // A body that has arrived and is not read can still be aborted, but the signal alone must not keep it
+    // alive.
     if (this.#body === null || this.#body.spent) this.release()
     else this.loosen()
   }

@@ -1,5 +1,6 @@
 /**
- * How a method answers its caller: by promise, or by callback in the async context of the call. Knows nothing of requests.
+ * How a method answers its caller: by promise, or by callback in the async context of the call. Knows nothing
+ * of requests.
  */
 import { AsyncResource } from 'node:async_hooks'
 import { InvalidArgumentError } from '../errors.ts'
@@ -23,7 +24,7 @@ class CallbackSettlement<TData, TOpaque> {
 
   constructor(type: string, callback: AnyCallback<TData, TOpaque>, opaque: TOpaque | null) {
     this.#resource = new AsyncResource(type)
-    // The declared callback type tells the caller what to expect beside `error === null`.
+    // The declared type of the callback describes its data in the case of `error === null`.
     this.#callback = callback as (error: unknown, data: TData | FailedData<TOpaque>) => void
     this.#opaque = opaque
   }
@@ -54,7 +55,7 @@ type Start<TOpts, TData> = (
   reject: Reject,
 ) => void
 
-// The two functions of the promise under construction. Without these variables each promise would need an executor of its own.
+// The two functions of the promise under construction; they let all promises share one executor.
 let resolveNew: Resolve<never> | null = null
 let rejectNew: Reject | null = null
 
@@ -64,8 +65,9 @@ function keepEnds(resolve: Resolve<never>, reject: Reject): void {
 }
 
 /**
- * Runs `start` with a way to answer. The promise form is chosen only when the callback is undefined. An error that `start`
- * throws is about an argument: it is answered like any other failure, and the request body is destroyed.
+ * Runs `start` with a way to answer. The promise form is chosen only when the callback is undefined. An error
+ * that `start` throws is about an argument: it is answered like any other failure, and the request body is
+ * destroyed.
  */
 export function answerWith<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
   type: string,

@@ -32,9 +32,9 @@ export interface StreamFactoryData<TOpaque = null> {
   statusCode: number
   /** A flat `string[]` with `responseHeaders: 'raw'`. */
   headers: HeaderObject
-  /** What was given as `opts.opaque`; null for a falsy value. */
+  /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
-  /** What the dispatcher passed to `onRequestStart`; null from a client. */
+  /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
   context: unknown
 }
 
@@ -47,9 +47,9 @@ export type StreamCallback<TOpaque = null> = (
   data: StreamData<TOpaque> & FailedData<TOpaque>,
 ) => void
 
-/** What is known of a response whose body was written. */
+/** A response whose body was written. */
 export class StreamData<TOpaque = null> {
-  /** What was given as `opts.opaque`; null for a falsy value. */
+  /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
   /** By lower-case name. */
   trailers: HeaderObject

@@ -1,5 +1,6 @@
 /**
- * Base for handlers that wrap another one: forwards every call, so that a subclass overrides only those that it needs.
+ * Base for handlers that wrap another one: forwards every call, so that a subclass overrides only those that
+ * it needs.
  */
 import type { Duplex } from 'node:stream'
 import { defineKind, isInstance } from '../base/kind.ts'

@@ -1,6 +1,6 @@
 /**
- * Adapts a handler of the older generation (`onConnect` …, which the built-in `fetch` of Node 20, 22 and 24 uses) to the
- * newer one (`onRequestStart` …).
+ * Adapts a handler of the older generation (`onConnect` …, which the built-in `fetch` of Node 20, 22 and 24
+ * uses) to the newer one (`onRequestStart` …).
  */
 import type { Duplex } from 'node:stream'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
@@ -14,9 +14,9 @@ import { flatFields } from '../request/received-fields.ts'
 const LEGACY_METHODS = ['onConnect', 'onHeaders', 'onData', 'onComplete', 'onUpgrade', 'onError'] as const
 
 /**
- * A handler with `onRequestStart` is a new one whatever else it has. `onRequestUpgrade` alone decides nothing: handlers of
- * Node 24 have it beside the old methods. A handler with no method of either kind is not called old, so that its author
- * gets an error about the method that is missing.
+ * A handler with `onRequestStart` is a new one whatever else it has. `onRequestUpgrade` alone decides
+ * nothing: handlers of Node 24 have it beside the old methods. A handler with no method of either kind is not
+ * called old, so that its author gets an error about the method that is missing.
  */
 export function isLegacyHandler(handler: unknown): handler is LegacyDispatchHandler {
   if (typeof handler !== 'object' || handler === null) return false

@@ -15,7 +15,7 @@ export type BodySource =
   | { readonly kind: 'stream'; readonly stream: BodyStream }
   | { readonly kind: 'iterable'; readonly source: Iterable<unknown> | AsyncIterable<unknown> }
   | { readonly kind: 'blob'; readonly blob: Blob }
-  | { readonly kind: 'form'; readonly form: FormDataLike }
+  | { readonly kind: 'form'; readonly form: IterableForm }
 
 /** A body that is all there. */
 export interface WholeSource {
@@ -34,7 +34,7 @@ export interface WholeSource {
 /** A stream of the runtime or of a library with the same manners. */
 export type BodyStream = Pick<Readable, 'on' | 'pipe'> & Partial<Readable>
 
-export interface FormDataLike extends Iterable<[string, unknown]> {
+export interface IterableForm extends Iterable<[string, unknown]> {
   get(name: string): unknown
 }
 
@@ -171,7 +171,7 @@ function stringSource(text: string): BodySource {
 
 const FORM_DATA_METHODS = ['append', 'delete', 'get', 'getAll', 'has', 'set'] as const
 
-function isFormDataLike(value: object): value is FormDataLike {
+function isFormDataLike(value: object): value is IterableForm {
   const candidate = value as Record<PropertyKey, unknown>
   return (
     candidate[Symbol.toStringTag] === 'FormData' &&

@@ -2,7 +2,7 @@
  * FormData → multipart/form-data bytes (RFC 7578), for any object that behaves like FormData.
  */
 import { loadCrypto } from '../base/lazy-modules.ts'
-import type { FormDataLike } from './body-source.ts'
+import type { IterableForm } from './body-source.ts'
 
 export interface FormBody {
   readonly contentType: string
@@ -23,7 +23,7 @@ function newBoundary(): string {
   return `----formdata-undici-0${String(loadCrypto().randomInt(0, 10 ** 11)).padStart(11, '0')}`
 }
 
-export function encodeForm(form: FormDataLike): FormBody {
+export function encodeForm(form: IterableForm): FormBody {
   const boundary = newBoundary()
   const pieces: (Uint8Array | FilePart)[] = []
   let length: number | null = 0

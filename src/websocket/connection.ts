@@ -1,6 +1,6 @@
 /**
  * An open WebSocket on a socket: reading, answering, the closing handshake and the many ways in which a
- * connection ends without one (RFC 6455 §5–§7). It knows no events and no public class.
+ * connection ends without one (RFC 6455 §5–§7). It does not know events or the public class.
  */
 import type { Duplex } from 'node:stream'
 import { Deadline } from '../base/deadline.ts'
@@ -35,19 +35,19 @@ export interface ConnectionObserver {
   onClosed(closure: Closure): void
 }
 
-/** How long a peer may take to answer our close frame: it may have messages of its own on the way. */
+/** Time for a peer to answer our close frame: it may still be sending messages. */
 const CLOSE_TIMEOUT = 30_000
 
-/** How long the peer may keep the connection after both sides have said that it is over. */
+/** Time for the peer to close the connection after close frames went both ways. */
 const END_TIMEOUT = 1_000
 
 /**
  * After a failure: time for the peer to read our close frame. Destroying the socket at once would make the
- * kernel reset the connection when more bytes come, and some systems throw away what was not read then.
+ * kernel reset the connection when more bytes arrive, and some systems then discard what was not read.
  */
 const FAILED_TIMEOUT = 250
 
-/** Our half of the closing handshake. `asked`: behind what is still to be sent. */
+/** Our half of the closing handshake. `asked`: the close frame waits for the messages before it. */
 type Closing = 'no' | 'asked' | 'sent'
 
 export class WebSocketConnection implements ReceiverSink, SenderHost {
@@ -58,7 +58,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   readonly #inflater: MessageInflater | null
   readonly #deadline = new Deadline({
     onDeadline: () => this.#socket.destroy(),
-    // A socket of somebody else's: what it throws instead of closing is as good as its end.
+    // The socket may come from other code: if it throws instead of closing, that is its end, too.
     onBroken: () => this.#onSocketClosed(),
   })
   #closing: Closing = 'no'
@@ -66,7 +66,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   #error: Error | null = null
   /** Read from the socket while a message is being inflated. */
   #backlog: Buffer[] = []
-  /** Happened while a message was being inflated, and counts after what was read before. */
+  /** The end that came while a message was being inflated; it takes effect after the bytes read before it. */
   #peerEnded = false
   #socketClosed = false
   #finished = false
@@ -88,7 +88,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
         : new MessageInflater(windowBits, !deflate!.serverNoContextTakeover, (chunk) =>
             this.#receiver.inflated(chunk),
           )
-    // Whoever says goodbye and hangs up is still owed an answer.
+    // A peer that sends a close frame and ends its half still gets an answer.
     socket.allowHalfOpen = true
     socket.on('error', (error: Error) => {
       this.#error ??= error
@@ -101,7 +101,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     return this.#sender.buffered
   }
 
-  /** Messages may come from now on. */
+  /** Begins to read messages. */
   start(): void {
     this.#socket.on('data', (chunk: Buffer) => this.#onData(chunk))
     this.#socket.on('end', () => this.#onEnd())
@@ -190,12 +190,12 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     this.#end(FAILED_TIMEOUT)
   }
 
-  /** The peer sends nothing more. Unless it has said so before, it will not listen either. */
+  /** The peer ended its half. Without a close frame before that, it does not read any more either. */
   #onEnd(): void {
     this.#peerEnded = true
     if (this.#receiver.status === 'paused') return
     if (this.#received !== null) {
-      // Our answer may still have to wait for what is before it.
+      // Our answer may still have to wait for messages before it.
       this.#deadline.arm(END_TIMEOUT)
       return
     }
@@ -204,7 +204,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     this.#end(END_TIMEOUT)
   }
 
-  /** Nothing more is sent; the peer has this long to do the same. */
+  /** Ends our half; the peer has this long to end its own. */
   #end(timeout: number): void {
     this.#deadline.arm(timeout)
     this.#socket.end()
@@ -222,7 +222,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     if (taken < chunk.length) this.#backlog.unshift(chunk.subarray(taken))
   }
 
-  /** What was read and waits, then more from the socket. */
+  /** Processes the bytes that were read before, then reads more from the socket. */
   #readOn(): void {
     while (this.#receiver.status !== 'paused') {
       const chunk = this.#backlog.shift()
@@ -238,7 +238,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
 
   #onSocketClosed(): void {
     this.#socketClosed = true
-    // What has arrived before, a close frame perhaps, still counts.
+    // Bytes that arrived before, perhaps a close frame, are still processed.
     if (this.#receiver.status !== 'paused') this.#finish()
   }
 

@@ -1,4 +1,6 @@
-/** The functions in `onopen` and its siblings: each is a listener that keeps its place when it is asked for. */
+/**
+ * The functions in `onopen` and its siblings: each is a listener that keeps its place when it is asked for.
+ */
 
 type Listener = Parameters<EventTarget['addEventListener']>[1]
 

@@ -1,6 +1,7 @@
 /**
- * The events of a WebSocket (HTML §9.1, WebSockets §6). The classes are our own: reading those of the runtime makes it
- * load its HTTP client, which then installs a dispatcher for the whole process, and importing ventuno must not do that.
+ * The events of a WebSocket (HTML §9.1, WebSockets §6). The classes are our own: reading those of the runtime
+ * makes it load its HTTP client, which then installs a dispatcher for the whole process, and importing
+ * ventuno must not do that.
  */
 
 import type { MessagePort } from 'node:worker_threads'
@@ -19,7 +20,7 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: what a message holds is up to the peer, as in the DOM's types
 type AnyData = any
 
-/** What a `MessageEvent` is made from. */
+/** The dictionary of `MessageEvent`. */
 export interface MessageEventInit {
   /** Whether the event bubbles. Default: false. */
   bubbles?: boolean
@@ -27,7 +28,7 @@ export interface MessageEventInit {
   cancelable?: boolean
   /** Whether it leaves a shadow tree. Default: false. */
   composed?: boolean
-  /** What the message holds. Default: null. */
+  /** The content of the message. Default: null. */
   data?: unknown
   /** Where it came from. Default: empty. */
   origin?: string
@@ -39,9 +40,9 @@ export interface MessageEventInit {
   ports?: Iterable<MessagePort>
 }
 
-/** A message has come. */
+/** A message has arrived. */
 export interface MessageEvent extends Event {
-  /** A string, or a Blob or ArrayBuffer as the socket's `binaryType` says. */
+  /** A string, or a Blob or ArrayBuffer, depending on the socket's `binaryType`. */
   readonly data: AnyData
   /** Of the socket's URL. */
   readonly origin: string
@@ -64,7 +65,7 @@ export interface MessageEvent extends Event {
   ): void
 }
 
-/** What a `CloseEvent` is made from. */
+/** The dictionary of `CloseEvent`. */
 export interface CloseEventInit {
   /** Whether the event bubbles. Default: false. */
   bubbles?: boolean
@@ -84,13 +85,13 @@ export interface CloseEventInit {
 export interface CloseEvent extends Event {
   /** Close frames went both ways. */
   readonly wasClean: boolean
-  /** What the server closed with; 1005 when it named none, 1006 when it did not say that it closes. */
+  /** The code of the server; 1005 if its close frame had none, 1006 without a close frame. */
   readonly code: number
-  /** What the server said; may be empty. */
+  /** The reason of the server; may be empty. */
   readonly reason: string
 }
 
-/** What an `ErrorEvent` is made from. */
+/** The dictionary of `ErrorEvent`. */
 export interface ErrorEventInit {
   /** Whether the event bubbles. Default: false. */
   bubbles?: boolean
@@ -106,7 +107,7 @@ export interface ErrorEventInit {
   lineno?: number
   /** Default: 0. */
   colno?: number
-  /** The error behind it. */
+  /** The cause. */
   error?: unknown
 }
 
@@ -120,7 +121,7 @@ export interface ErrorEvent extends Event {
   readonly lineno: number
   /** Always 0 from a socket. */
   readonly colno: number
-  /** The error behind it. */
+  /** The cause. */
   readonly error: unknown
 }
 
@@ -131,7 +132,7 @@ export type ErrorEventConstructor = new (type: string, init?: ErrorEventInit) =>
 /** `Event.NONE`. */
 const NOT_DISPATCHED = 0
 
-/** Shared by all events without ports, as nobody can change it. */
+/** Frozen, and therefore shared by all events without ports. */
 const NO_PORTS: readonly MessagePort[] = Object.freeze([])
 
 interface MessageFields {
@@ -142,7 +143,7 @@ interface MessageFields {
   readonly source: MessagePort | null
 }
 
-/** Members are read in the order of their names, as those of a dictionary are. */
+/** Web IDL reads the members of a dictionary in the order of their names. */
 function toMessageFields(init: MessageEventInit, where: string): MessageFields {
   const { data = null, lastEventId = '', origin = '', ports, source = null } = init
   return {
@@ -177,14 +178,14 @@ class SocketMessageEvent extends Event implements MessageEvent {
 
   constructor(type: string, init: MessageEventInit = {}) {
     const where = 'MessageEvent constructor'
-    // biome-ignore lint/complexity/noArguments: only their number tells what was not given from undefined
+    // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
     const text = requireType(type, arguments.length, where)
     const dictionary = toDictionary(init, where)
     super(text, toBaseInit(dictionary))
     this.#fields = toMessageFields(dictionary, where)
   }
 
-  /** A getter can be called on anything. */
+  /** Getters can be called on any object. */
   static #of(event: object): MessageFields {
     if (#fields in event) return event.#fields
     throw illegalInvocation()
@@ -222,10 +223,10 @@ class SocketMessageEvent extends Event implements MessageEvent {
   ): void {
     SocketMessageEvent.#of(this)
     const where = 'MessageEvent.initMessageEvent'
-    // biome-ignore lint/complexity/noArguments: only their number tells what was not given from undefined
+    // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
     const text = requireType(type, arguments.length, where)
     const fields = toMessageFields({ data, lastEventId, origin, ports, source }, where)
-    // As `initEvent`: nothing happens to an event that is on its way.
+    // Like `initEvent`, it has no effect on an event that is being dispatched.
     if (this.eventPhase !== NOT_DISPATCHED) return
     this.initEvent(text, Boolean(bubbles), Boolean(cancelable))
     this.#fields = fields
@@ -252,7 +253,7 @@ class SocketCloseEvent extends Event implements CloseEvent {
 
   constructor(type: string, init: CloseEventInit = {}) {
     const where = 'CloseEvent constructor'
-    // biome-ignore lint/complexity/noArguments: only their number tells what was not given from undefined
+    // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
     const text = requireType(type, arguments.length, where)
     const dictionary = toDictionary(init, where)
     super(text, toBaseInit(dictionary))
@@ -304,7 +305,7 @@ class SocketErrorEvent extends Event implements ErrorEvent {
 
   constructor(type: string, init: ErrorEventInit = {}) {
     const where = 'ErrorEvent constructor'
-    // biome-ignore lint/complexity/noArguments: only their number tells what was not given from undefined
+    // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
     const text = requireType(type, arguments.length, where)
     const dictionary = toDictionary(init, where)
     super(text, toBaseInit(dictionary))

@@ -1,10 +1,10 @@
 /**
- * The header fields of an opening handshake. Dispatchers and interceptors get them as a plain object, as they get
- * those of `fetch`: that is what they know how to read and to change. A name keeps the letter case of whoever gave it
- * first; the same name again adds to its value.
+ * The header fields of an opening handshake. Dispatchers and interceptors get them as a plain object, like
+ * those of `fetch`, so that they can read and change them. A name keeps the letter case of its first use;
+ * further values of the same name are appended.
  */
 
-/** Fields that the dispatcher or the handshake says itself. */
+/** Fields that the dispatcher or the handshake sets. */
 const NOT_OF_THE_CALLER: ReadonlySet<string> = new Set([
   'host',
   'sec-websocket-key',
@@ -20,7 +20,7 @@ export class HandshakeFields {
     return this.#fields.get(name)?.value ?? null
   }
 
-  /** One of the caller's. */
+  /** Adds a field of the caller. */
   append(name: string, value: string): void {
     const key = name.toLowerCase()
     if (NOT_OF_THE_CALLER.has(key)) return
@@ -33,13 +33,13 @@ export class HandshakeFields {
     }
   }
 
-  /** In place of what the caller may have said. */
+  /** Replaces a value of the caller. */
   set(name: string, value: string): void {
     this.#fields.delete(name)
     this.#fields.set(name, { name, value })
   }
 
-  /** Unless the caller has said it. */
+  /** Sets a field unless the caller has. */
   fill(name: string, value: string): void {
     if (!this.#fields.has(name)) this.#fields.set(name, { name, value })
   }

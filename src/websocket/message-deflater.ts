@@ -1,6 +1,6 @@
 /**
- * Our messages, compressed where that is worth it (RFC 7692 §7.2.1). Nothing obliges a sender to compress, so
- * what is small or does not get smaller goes out as it is.
+ * Our messages, compressed where that is worth it (RFC 7692 §7.2.1). A sender need not compress, so messages
+ * that are small or do not shrink are sent uncompressed.
  */
 import type { DeflateRaw } from 'node:zlib'
 import { loadZlib } from '../base/lazy-modules.ts'
@@ -10,7 +10,7 @@ import type { DeflateParameters } from '../protocol/websocket/extension.ts'
 /** Ends every flushed message, and is left out on the wire. */
 const TAIL_LENGTH = 4
 
-/** Compressing takes a trip to another thread, which for less than this takes longer than sending it. */
+/** Compression happens in another thread; below this size, the trip takes longer than sending the bytes. */
 const WORTH_SIZE = 1024
 
 /** zlib cannot deflate with a window of 256 bytes; it takes 512 instead, which such a peer cannot inflate. */
@@ -72,7 +72,7 @@ export class MessageDeflater {
   #result(stream: DeflateRaw, size: number): Deflated {
     const length = this.#length - TAIL_LENGTH
     const smaller = length < size
-    // What is not sent compressed is not in the peer's window, and must not be in ours.
+    // A message that is sent uncompressed does not enter the peer's window, so it must not stay in ours.
     if (!smaller || !this.#keepsContext) stream.reset()
     if (!smaller) {
       this.#resting = this.#nextRest

@@ -1,6 +1,6 @@
 /**
- * The server's compressed messages, inflated piece by piece (RFC 7692 §7.2.2). What comes out is handed on as
- * it comes, 32 KiB at the most, so that the taker can say stop before a small message has become a large one.
+ * The server's compressed messages, inflated piece by piece (RFC 7692 §7.2.2). Output is passed on in pieces
+ * of at most 32 KiB, so that the receiver can stop before a small message has become a large one.
  */
 import type { InflateRaw } from 'node:zlib'
 import { loadZlib } from '../base/lazy-modules.ts'
@@ -9,12 +9,14 @@ import { coverPollution } from '../base/own-options.ts'
 /** Taken off by the sender of each message, and put back here. */
 const TAIL = Buffer.from([0x00, 0x00, 0xff, 0xff])
 
-/** As large as the largest window: more per step would only make the step in which we notice excess larger. */
+/**
+ * As large as the largest window: more per step would only make the step in which we notice excess larger.
+ */
 const CHUNK_SIZE = 32 * 1024
 
 /**
- * How often a message may end its deflate stream and begin another (RFC 7692 §7.2.3.4 allows it). Each time
- * costs a new inflater, for two bytes of the peer's.
+ * How often a message may end its deflate stream and begin another (RFC 7692 §7.2.3.4 allows it). Each costs
+ * us a new inflater, and the peer two bytes.
  */
 const MAX_STREAMS = 16
 
@@ -23,7 +25,7 @@ export type InflateOutcome = 'done' | 'stopped' | 'failed'
 export class MessageInflater {
   readonly #windowBits: number
   readonly #keepsContext: boolean
-  /** Returns false for: no more. */
+  /** Returns false to stop. */
   readonly #onOutput: (chunk: Buffer) => boolean
   #stream: InflateRaw | null = null
   #streams = 0
@@ -107,7 +109,7 @@ export class MessageInflater {
   #drop(): void {
     const stream = this.#stream
     this.#stream = null
-    // It may find out about its end, or an error, after nobody cares.
+    // It may still emit its end, or an error, when neither matters any more.
     stream?.on('error', () => {}).destroy()
   }
 }

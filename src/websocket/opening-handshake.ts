@@ -1,6 +1,7 @@
 /**
- * From a URL to a socket on which both sides speak WebSocket: the request through the dispatcher, its answer, and a second
- * try after some of them. The dispatcher chooses the HTTP version; the status of a granted request shows which it was.
+ * From a URL to a socket on which both sides speak WebSocket: the request through the dispatcher, its answer,
+ * and a second try after some of them. The dispatcher chooses the HTTP version; the status of a granted
+ * request shows which it was.
  */
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../api/socket-handler.ts'
@@ -59,7 +60,9 @@ export class OpeningHandshake {
     this.#observer = observer
   }
 
-  /** Sends a microtask later: a dispatcher may answer at once, and the caller has to add its listeners first. */
+  /**
+   * Sends a microtask later: a dispatcher may answer at once, and the caller has to add its listeners first.
+   */
   start(): void {
     queueMicrotask(() => this.#send())
   }

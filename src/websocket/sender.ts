@@ -1,6 +1,6 @@
 /**
  * Everything this side sends, in order: a message that must be read from a Blob or compressed first holds
- * those behind it back. It counts what was given and has not left yet.
+ * back the messages after it. It counts the bytes that have not left yet.
  */
 import type { Duplex } from 'node:stream'
 import { RingQueue } from '../base/ring-queue.ts'
@@ -10,7 +10,7 @@ import { nextMaskKey } from './mask-key.ts'
 import type { MessageDeflater } from './message-deflater.ts'
 
 export interface SenderHost {
-  /** A message cannot be sent, so neither can those behind it. */
+  /** A message cannot be sent, so neither can those after it. */
   onSendFailed(error: Error): void
 }
 
@@ -59,7 +59,7 @@ export class Sender {
 
   /** The bytes are copied before it returns. */
   binary(bytes: Uint8Array): void {
-    // What does not have to wait is copied when it is encoded or compressed.
+    // A message that does not have to wait is copied when it is encoded or compressed.
     const data = this.#waiting ? Uint8Array.from(bytes) : bytes
     this.#send({ kind: 'message', data, size: bytes.byteLength })
   }
@@ -83,18 +83,18 @@ export class Sender {
     else this.#write(encodeFrame(PONG, false, [payload], payload.length, nextMaskKey()), 0, nothing)
   }
 
-  /** Behind everything given before; `written` is called when it has left. */
+  /** Sent after everything given before; `written` is called when it has left. */
   close(code: number | null, reason: string, written: () => void): void {
     this.#enqueue({ kind: 'close', frame: encodeCloseFrame(code, reason, nextMaskKey()), written })
   }
 
-  /** Forgets what has not been written, and closes with this unless a close frame has gone before. */
+  /** Discards unwritten messages, and closes with this unless a close frame has been sent. */
   abort(code: number, reason: string): void {
     this.stop()
     if (!this.#closeSent) this.#write(encodeCloseFrame(code, reason, nextMaskKey()), 0, nothing)
   }
 
-  /** Forgets what has not been written. */
+  /** Discards unwritten messages. */
   stop(): void {
     this.#stopped = true
     this.#pong = null
@@ -152,7 +152,7 @@ export class Sender {
   #compress(deflater: MessageDeflater, data: string | Uint8Array, size: number): void {
     this.#waiting = true
     const opcode = typeof data === 'string' ? TEXT : BINARY
-    // A copy also of bytes: they are the caller's again when `send()` returns.
+    // Bytes are copied, too: they belong to the caller again when `send()` returns.
     const bytes = Buffer.from(data as string)
     deflater.deflate(bytes, (error, deflated) => {
       if (this.#stopped) return
@@ -185,7 +185,7 @@ export class Sender {
     if (payload !== null) this.pong(payload)
   }
 
-  /** The first frame of a turn leaves at once, for mostly it is the only one; the others leave together. */
+  /** The first frame of a turn leaves at once, as it is mostly the only one; the others leave together. */
   #write(frame: Buffer, size: number, written: () => void): void {
     if (!this.#socket.writable) return
     if (this.#turn === 'nothing') {

@@ -1,4 +1,7 @@
-/** The parts of Web IDL that WebSocket and its events need: arguments to values, and the shape of an interface. */
+/**
+ * The parts of Web IDL that WebSocket and its events need: arguments to values, and the shape of an
+ * interface.
+ */
 
 /** The dictionary of all events. */
 interface BaseInit {

@@ -179,7 +179,7 @@ export class WebSocket extends EventTarget {
     return this.#connection === null ? 0 : this.#connection.buffered
   }
 
-  /** What the server agreed to, as it wrote it. */
+  /** The extensions that the server agreed to, as it wrote them. */
   get extensions(): string {
     return this.#extensions
   }
@@ -189,7 +189,7 @@ export class WebSocket extends EventTarget {
     return this.#protocol
   }
 
-  /** What the data of binary messages is given as. Default: `blob`. */
+  /** The form of the data of binary messages. Default: `blob`. */
   get binaryType(): BinaryType {
     return this.#binaryType
   }

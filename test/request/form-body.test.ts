@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { FormDataLike } from '../../src/request/body-source.ts'
+import type { IterableForm } from '../../src/request/body-source.ts'
 import { encodeForm } from '../../src/request/form-body.ts'
 
-function formOf(...entries: [string, unknown][]): FormDataLike {
+function formOf(...entries: [string, unknown][]): IterableForm {
   return { get: () => null, [Symbol.iterator]: () => entries[Symbol.iterator]() }
 }
 
 async function encoded(
-  form: FormDataLike,
+  form: IterableForm,
 ): Promise<{ text: string; boundary: string; length: number | null }> {
   const { contentType, length, chunks } = encodeForm(form)
   const parts: Uint8Array[] = []

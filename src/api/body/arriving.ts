@@ -1,9 +1,9 @@
 /**
- * A response body as it arrives: holds the bytes, owns the state and its transitions, steers the request and ends the
- * stream. Consumers are in readable.ts. Knows its request only as a {@link BodyUpstream}.
+ * A response body as it arrives: holds the bytes, owns the state and its transitions, steers the request and
+ * ends the stream. Consumers are in readable.ts. Knows its request only as a {@link BodyUpstream}.
  *
- * A failure ends the process only if a listener threw it. Consumers get it, `errored` shows it, and a body without
- * consumers fails quietly.
+ * A failure ends the process only if a listener threw it. Consumers get it, `errored` shows it, and a body
+ * without consumers fails quietly.
  */
 import { ignoreError } from '../../base/ignore-error.ts'
 import { coverPollution } from '../../base/own-options.ts'
@@ -17,7 +17,9 @@ export abstract class ArrivingBody extends IdleReadable {
   #upstream: BodyUpstream
   #state: BodyState = HELD
   #arrival: Arrival = 'flowing'
-  /** Arrived and not consumed. A running stream has the same chunks; they stay here until it is first read. */
+  /**
+   * Arrived and not consumed. A running stream has the same chunks; they stay here until it is first read.
+   */
   #held: BodyBytes | null = null
 
   constructor(upstream: BodyUpstream, highWaterMark: number) {
@@ -175,8 +177,8 @@ export abstract class ArrivingBody extends IdleReadable {
     const state = this.#state
     if (state.kind !== 'failed') return
     const report = (): void => {
-      // A listener is optional: all consumers get the reason, now or later. Added in the tick before that of the `error`
-      // event, so that `removeAllListeners` does not remove it.
+      // A listener is optional: all consumers get the reason, now or later. Added in the tick before that of
+      // the `error` event, so that `removeAllListeners` does not remove it.
       if (!state.isLoud) process.nextTick(() => this.on('error', ignoreError))
       callback(state.reason as Error)
     }

@@ -1,4 +1,7 @@
-/** Answering `text()` and its siblings: one conversion of all bytes. Shared by the bodies of `request()` and `fetch()`. */
+/**
+ * Answering `text()` and its siblings: one conversion of all bytes. Shared by the bodies of `request()` and
+ * `fetch()`.
+ */
 import { Blob } from 'node:buffer'
 import { utf8Of } from '../../base/own-bytes.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'

@@ -1,11 +1,13 @@
 /**
- * A Readable that does not run until it is streamed: running one costs more than ten times as much as constructing it,
- * and most bodies are collected without. Until then it holds nothing, and the answers that a stream derives from its
- * buffer and its events come from the subclass, which owns the bytes and the state.
+ * A Readable that does not run until it is streamed: running one costs more than ten times as much as
+ * constructing it, and most bodies are collected without. Until then it holds nothing, and the answers that a
+ * stream derives from its buffer and its events come from the subclass, which owns the bytes and the state.
  */
 import { Readable, type ReadableOptions } from 'node:stream'
 
-/** In the runtime these are accessors, which a subclass may override; the types declare them as properties. */
+/**
+ * In the runtime these are accessors, which a subclass may override; the types declare them as properties.
+ */
 interface ReadableAccessors extends Readable {
   readonly closed: boolean
   destroyed: boolean
@@ -25,7 +27,10 @@ export abstract class IdleReadable extends AccessorReadable {
   #isRunning = false
   /** Bytes were taken without the stream. */
   #wasRead = false
-  /** A listener was added at some time: without one, `listenerCount` need not be asked at the end of every body. */
+  /**
+   * A listener was added at some time: without one, `listenerCount` need not be asked at the end of every
+   * body.
+   */
   #wasListenedTo = false
 
   /** Bytes that are kept for a consumer while the stream does not run. */
@@ -45,9 +50,9 @@ export abstract class IdleReadable extends AccessorReadable {
   }
 
   /**
-   * Makes this a Readable to which everything that has arrived was pushed. All methods that act on the data begin with
-   * this. `_read` would be too late: a stream that has ended ends with a `read(0)`, and `unshift` puts its chunk before
-   * all others.
+   * Makes this a Readable to which everything that has arrived was pushed. All methods that act on the data
+   * begin with this. `_read` would be too late: a stream that has ended ends with a `read(0)`, and `unshift`
+   * puts its chunk before all others.
    */
   protected run(): void {
     if (this.#isRunning) return
@@ -62,7 +67,8 @@ export abstract class IdleReadable extends AccessorReadable {
 
   /** The body is over, and no event follows. */
   override get closed(): boolean {
-    // `finished()` of Node 22 and later asks this first, and then expects to find the end in the stream's own state.
+    // `finished()` of Node 22 and later asks this first, and then expects to find the end in the stream's own
+    // state.
     this.announceEnd()
     return this.isOver || super.closed
   }

@@ -1,13 +1,13 @@
 /**
- * Iterating over a body. The chunks of a body that has arrived are handed out as they are, because running a stream for
- * them costs several times as much; any other body is iterated by the runtime.
+ * Iterating over a body. The chunks of a body that has arrived are handed out as they are, because running a
+ * stream for them costs several times as much; any other body is iterated by the runtime.
  */
 
 /** A body, as its iterator needs it. */
 export interface IteratedBody {
   /**
-   * The next chunk of a body that has arrived and is not streamed; undefined at the end; null if the stream has to be
-   * read. Throws the reason of a failed body.
+   * The next chunk of a body that has arrived and is not streamed; undefined at the end; null if the stream
+   * has to be read. Throws the reason of a failed body.
    */
   take(): Buffer | undefined | null
   /** The iteration stopped before the end. */

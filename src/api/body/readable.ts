@@ -1,7 +1,7 @@
 /**
- * The body of a response, and its consumers: `text()` and its siblings, iterators and `dump()` take the chunks that are
- * held, without running the stream. Reading, putting back and pushing start it: from then on it is a Readable to which all
- * these chunks were pushed.
+ * The body of a response, and its consumers: `text()` and its siblings, iterators and `dump()` take the
+ * chunks that are held, without running the stream. Reading, putting back and pushing start it: from then on
+ * it is a Readable to which all these chunks were pushed.
  */
 import type { Blob } from 'node:buffer'
 import { Readable } from 'node:stream'
@@ -55,7 +55,9 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     }
   }
 
-  /** The same bytes as a web stream; made when first asked for. Locked when the body is consumed otherwise. */
+  /**
+   * The same bytes as a web stream; made when first asked for. Locked when the body is consumed otherwise.
+   */
   get body(): ReadableStream<Uint8Array> {
     if (this.#web === null) {
       this.#web = webStreamOf(this)
@@ -186,7 +188,10 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     else this.resumeUpstream()
   }
 
-  /** Removes from the held bytes those that were read after the collection was asked for; a listener takes nothing away. */
+  /**
+   * Removes from the held bytes those that were read after the collection was asked for; a listener takes
+   * nothing away.
+   */
   #dropRead(): void {
     if (!this.isRunning || this.readableEncoding !== null || this.listenerCount('data') > 0) return
     this.dropHeld(this.heldLength - this.readableLength)

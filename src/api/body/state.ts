@@ -1,8 +1,8 @@
 /**
  * The life of a response body: its states and the transitions between them. Knows nothing of streams.
  *
- * The state is the consumer's half. The peer's half is {@link Arrival}: any consumer may come before, during or after
- * the arrival of the bytes.
+ * The state is the consumer's half. The peer's half is {@link Arrival}: any consumer may come before, during
+ * or after the arrival of the bytes.
  */
 import { InternalError } from '../../base/invariant.ts'
 import type { BodyBytes } from './bytes.ts'
@@ -15,7 +15,10 @@ export type Arrival = 'flowing' | 'paused' | 'complete'
 export type BodyState =
   /** No consumer yet: chunks are kept, the stream does not run. */
   | { readonly kind: 'held' }
-  /** `text()` or a sibling was called. It begins a microtask later, so that listeners attached next get the data too. */
+  /**
+   * `text()` or a sibling was called. It begins a microtask later, so that listeners attached next get the
+   * data too.
+   */
   | { readonly kind: 'asked' }
   /** A collection has the bytes and gets the next ones, and so does the stream if it runs. */
   | { readonly kind: 'collecting'; readonly collector: Collector; readonly bytes: BodyBytes }
@@ -23,7 +26,9 @@ export type BodyState =
   | { readonly kind: 'iterating' }
   /** The stream runs and has the bytes; its end is the end of the body. */
   | { readonly kind: 'streaming' }
-  /** The bytes are discarded: `room` more may arrive, or the running stream is emptied and counts them (null). */
+  /**
+   * The bytes are discarded: `room` more may arrive, or the running stream is emptied and counts them (null).
+   */
   | { readonly kind: 'dumping'; room: number | null }
   | Ended
   | Failed
@@ -60,7 +65,10 @@ export const STREAMED: BodyState = Object.freeze({ kind: 'ended', end: 'streamed
 
 type Kind = BodyState['kind']
 
-/** The table of transitions, one row for each state. A switch, because every response passes it two or three times. */
+/**
+ * The table of transitions, one row for each state. A switch, because every response passes it two or three
+ * times.
+ */
 function mayFollow(from: Kind, to: Kind): boolean {
   switch (from) {
     case 'held':

@@ -10,5 +10,8 @@ export interface BodyUpstream {
   bodyClosed(): void
 }
 
-/** Replaces the upstream of a closed body, so that a kept response does not keep its request and promise alive. */
+/**
+ * Replaces the upstream of a closed body, so that a kept response does not keep its request and promise
+ * alive.
+ */
 export const NO_UPSTREAM: BodyUpstream = { pauseBody() {}, resumeBody() {}, abortBody() {}, bodyClosed() {} }

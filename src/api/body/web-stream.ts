@@ -1,5 +1,6 @@
 /**
- * A response body as a web stream of bytes. It pulls only when it is read, so that making it does not start the body.
+ * A response body as a web stream of bytes. It pulls only when it is read, so that making it does not start
+ * the body.
  */
 import type { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
