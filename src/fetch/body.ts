@@ -6,28 +6,15 @@
 import { Readable } from 'node:stream'
 import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'
 import { BodyBytes } from '../api/body/bytes.ts'
-import {
-  BodyCollector,
-  type CollectContext,
-  type Conversion,
-  toText as decodeText,
-} from '../api/body/collect.ts'
+import { BodyCollector, type CollectContext, type Conversion, toText } from '../api/body/collect.ts'
+import { ignoreError } from '../base/ignore-error.ts'
 import { Branches, teeStream } from './body-branches.ts'
-import { asBuffer, type BodyFeed, type BodySink, IterableFeed } from './body-feed.ts'
+import { type BodyFeed, type BodySink, IterableFeed } from './body-feed.ts'
+import { type BodyOrigin, bytesOf, isWhole, type PulledOrigin } from './body-origin.ts'
 import { collectStream, makeByteStream, proxyOf } from './body-stream.ts'
 
 /** Bytes that are held for nobody before whoever sends them is asked to wait. */
 const HIGH_WATER_MARK = 65_536
-
-/** Something that is read piece by piece, and can be read again. */
-export interface PulledOrigin {
-  /** In bytes; null when it is not known. */
-  readonly length: number | null
-  chunks(): AsyncIterable<Uint8Array>
-}
-
-/** What a body was made from, and can be made from again. */
-export type BodyOrigin = string | Uint8Array | PulledOrigin
 
 /**
  * - `held`: known, or arriving; nobody has touched it
@@ -107,9 +94,11 @@ export class Body implements BodySink {
       const state = this.#state
       this.#stream = makeByteStream(this)
       if (state === 'failed') this.#controller!.error(this.#error)
-      else if (state === 'held') this.#state = 'streamed'
-      if (state === 'collecting' || state === 'used') this.#stream.getReader()
-      else if (this.#isEmpty()) this.#close()
+      else if (state !== 'held') this.#stream.getReader()
+      else {
+        this.#state = 'streamed'
+        if (this.#isEmpty()) this.#close()
+      }
     }
     return this.#stream
   }
@@ -128,7 +117,7 @@ export class Body implements BodySink {
     this.#stream?.getReader()
     this.#state = 'collecting'
     const origin = this.#origin
-    if (typeof origin === 'string' || origin instanceof Uint8Array) {
+    if (isWhole(origin)) {
       this.#held = BodyBytes.of(bytesOf(origin))
       return this.#convertHeld(convert, context)
     }
@@ -138,7 +127,7 @@ export class Body implements BodySink {
 
   /** The text of a string is at hand without bytes. */
   collectText(): Promise<string> {
-    if (this.#state !== 'held' || typeof this.#origin !== 'string') return this.collect(decodeText)
+    if (this.#state !== 'held' || typeof this.#origin !== 'string') return this.collect(toText)
     this.#state = 'used'
     const text = this.#origin
     this.#origin = null
@@ -155,14 +144,10 @@ export class Body implements BodySink {
     this.#forgetStream()
     const origin = this.#origin
     const copy = new Body(origin, null, this.#expected)
-    copy.#state = this.#state
-    copy.#error = this.#error
-    copy.#shared = true
     this.#shared = true
+    copy.#continue(this)
     if (this.#state === 'failed' || origin !== null) return copy
     copy.#held = this.#held?.clone() ?? null
-    copy.#ended = this.#ended
-    copy.#paused = this.#paused
     if (this.#feed !== null) {
       const branches = new Branches(this.#feed, this, copy, this.#paused)
       this.#feed = branches.first
@@ -181,17 +166,22 @@ export class Body implements BodySink {
     this.#forgetStream()
     const feed = this.#release()
     const taken = new Body(this.#origin, feed, this.#expected)
-    taken.#state = this.#state
-    taken.#error = this.#error
+    taken.#continue(this)
     taken.#held = this.#held
-    taken.#ended = this.#ended
-    taken.#paused = this.#paused
-    taken.#shared = this.#shared
     feed?.deliverTo(taken)
     this.#state = 'used'
     this.#held = null
     this.#origin = null
     return taken
+  }
+
+  /** Begins where another body is. */
+  #continue(other: Body): void {
+    this.#state = other.#state
+    this.#error = other.#error
+    this.#ended = other.#ended
+    this.#paused = other.#paused
+    this.#shared = other.#shared
   }
 
   /** Somebody outside sends it. */
@@ -203,7 +193,7 @@ export class Body implements BodySink {
   cancel(reason: unknown): void {
     const stream = this.#stream
     if (stream !== null && this.#controller === null) {
-      if (!stream.locked) stream.cancel(reason).catch(ignore)
+      if (!stream.locked) stream.cancel(reason).catch(ignoreError)
       return
     }
     this.fail(reason)
@@ -266,7 +256,7 @@ export class Body implements BodySink {
   onStreamPull(): void {
     if (this.#state !== 'streamed') return
     const origin = this.#origin
-    if (typeof origin === 'string' || origin instanceof Uint8Array) {
+    if (isWhole(origin)) {
       this.#origin = null
       this.#enqueue(bytesOf(origin))
       this.#close()
@@ -325,8 +315,7 @@ export class Body implements BodySink {
   /** Nothing is there, and nothing will come. */
   #isEmpty(): boolean {
     const origin = this.#origin
-    if (typeof origin === 'string') return origin === ''
-    if (origin instanceof Uint8Array) return origin.byteLength === 0
+    if (isWhole(origin)) return origin.length === 0
     return this.#ended && !this.#holds()
   }
 
@@ -405,9 +394,3 @@ export class Body implements BodySink {
     this.#state = 'held'
   }
 }
-
-function bytesOf(origin: string | Uint8Array): Buffer {
-  return typeof origin === 'string' ? Buffer.from(origin) : asBuffer(origin)
-}
-
-function ignore(): void {}

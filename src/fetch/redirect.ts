@@ -1,6 +1,7 @@
 /** Where a redirect leads, and what the request becomes on the way. */
 import type { Timings } from '../errors.ts'
-import { Body, type BodyOrigin } from './body.ts'
+import { Body } from './body.ts'
+import type { BodyOrigin } from './body-origin.ts'
 import { getGlobalOrigin } from './global-origin.ts'
 import type { HeaderList } from './header-list.ts'
 import type { RequestRecord } from './init.ts'

@@ -3,7 +3,8 @@
  * retry or mock can read them. The rest is pulled chunk by chunk.
  */
 import type { BodyInput } from '../request/dispatch-options.ts'
-import type { Body, BodyOrigin } from './body.ts'
+import type { Body } from './body.ts'
+import type { BodyOrigin } from './body-origin.ts'
 import { StreamChunks } from './body-stream.ts'
 
 export interface SentBody {

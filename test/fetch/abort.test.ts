@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { Agent, fetch, Request } from '../../src/index.ts'
+import {
+  Agent,
+  type DispatchController,
+  type DispatchHandler,
+  type DispatchOptions,
+  fetch,
+  Request,
+} from '../../src/index.ts'
 import { deferred, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 
@@ -180,4 +187,30 @@ overEachWire('an abort', (wire) => {
     foreign.dispatchEvent(new Event('abort'))
     assert.equal(await failed, undefined)
   })
+})
+
+test('an abort of a body that has arrived fails its stream', async () => {
+  const dispatcher = {
+    dispatch(_: DispatchOptions, handler: DispatchHandler): boolean {
+      const controller = {
+        aborted: false,
+        paused: false,
+        reason: null,
+        abort() {},
+        pause() {},
+        resume() {},
+      } as unknown as DispatchController
+      handler.onRequestStart?.(controller, null)
+      handler.onResponseStart?.(controller, 200, {}, 'OK')
+      handler.onResponseData?.(controller, Buffer.from('arrived'))
+      handler.onResponseEnd?.(controller, {})
+      return true
+    },
+  }
+  const abort = new AbortController()
+  const response = await fetch('http://a.test', { dispatcher, signal: abort.signal })
+  const copy = response.clone()
+  const reason = new Error('mine')
+  abort.abort(reason)
+  for (const { body } of [response, copy]) await assert.rejects(body!.getReader().read(), reason)
 })
