@@ -1,0 +1,37 @@
+import { Http2Connection } from '../../src/connection/http2/connection.ts'
+import {
+  DATA,
+  FLAG_END_HEADERS,
+  FLAG_END_STREAM,
+  HEADERS,
+  SETTINGS,
+} from '../../src/protocol/http2/constants.ts'
+import { describeConnection } from './connection.contract.ts'
+
+/** RFC 9113 §4.1, as latin1. */
+function frame(type: number, flags: number, streamId: number, payload = ''): string {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.writeUInt8(type, 3)
+  head.writeUInt8(flags, 4)
+  head.writeUInt32BE(streamId, 5)
+  return head.toString('latin1') + payload
+}
+
+/** The ids of a client are odd. */
+const streamOf = (n: number): number => 2 * n + 1
+
+/** `:status: 200` in the static table of HPACK (RFC 7541 appendix A). */
+const OK = '\x88'
+
+describeConnection({
+  name: 'HTTP/2',
+  multiplexes: true,
+  survivesAbort: true,
+  connect: (transport, owner, settings) =>
+    new Http2Connection(transport, owner, settings, { connect: 1, secured: null }),
+  greeting: frame(SETTINGS, 0, 0),
+  response: (n) =>
+    frame(HEADERS, FLAG_END_HEADERS, streamOf(n), OK) + frame(DATA, FLAG_END_STREAM, streamOf(n), 'ok'),
+  head: (n) => frame(HEADERS, FLAG_END_HEADERS, streamOf(n), OK),
+})
