@@ -27,15 +27,16 @@ function ownReading<T>(options: T): T {
   return reading as T
 }
 
-const NONE: ReadonlySet<string> = new Set()
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 /**
  * For options that the runtime reads, or copies onto its own ordinary objects: covers the properties that it
- * would find on their prototype. Names in `settled` have a default there, which an `undefined` would remove.
+ * would find on their prototype. Names in `withDefault` have a default there, which an `undefined` would
+ * remove.
  */
-export function coverPollution<T extends object>(options: T, settled: ReadonlySet<string> = NONE): T {
+export function coverPollution<T extends object>(options: T, withDefault: ReadonlySet<string> = NO_NAMES): T {
   for (const name in Object.prototype) {
-    if (Object.hasOwn(options, name) || settled.has(name)) continue
+    if (Object.hasOwn(options, name) || withDefault.has(name)) continue
     Object.defineProperty(options, name, { value: undefined, writable: true, enumerable: true })
   }
   return options

@@ -1,5 +1,8 @@
 /**
  * Transport over any connected Duplex: a socket of our own connector, or of a custom `connect` function.
+ *
+ * It has more than fifteen fields because its listeners are fields: the functions that were added must be
+ * removed.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
