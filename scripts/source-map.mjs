@@ -3,7 +3,7 @@
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 /**
- * The code without what the patterns match, and the map of the result. It leads to lines of the sources, each to
+ * The code without the matches of the patterns, and the map of the result. It leads to lines of the sources, each to
  * its first column: with every column it would be four times as large, and a stack trace is as useful without.
  */
 export function deleteFrom(code, map, patterns) {
@@ -22,7 +22,7 @@ export function deleteFrom(code, map, patterns) {
   return { code: result, map: { ...map, names: [], mappings: encode(segments, lineStarts(result)) } }
 }
 
-/** A segment keeps its place in the sources; its place in the code moves by what was deleted before it. */
+/** A segment keeps its place in the sources; its place in the code moves by the characters deleted before it. */
 function moved(segments, deletions) {
   let deleted = 0
   let next = 0

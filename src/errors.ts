@@ -1,11 +1,11 @@
 /**
  * Every public error class. `instanceof` works by registry symbol, not by prototype, so that errors of one
- * copy of the library match the classes of another, and undici's classes match ours (contract: errors.md).
+ * copy of the library match the classes of another, and undici's classes match ours.
  */
 
 import { defineKind, isInstance } from './base/kind.ts'
 
-/** The socket a {@link SocketError} speaks of, as it was when the error was made. */
+/** The socket of a {@link SocketError}, as it was when the error was created. */
 export interface SocketInfo {
   /** Our address. */
   localAddress?: string | undefined
@@ -54,7 +54,7 @@ export interface Timings {
   end: number | null
 }
 
-/** What the errors of a request carry beside their own fields. */
+/** The fields that the errors of a request have in addition. */
 export interface RequestErrorContext {
   /** As the caller gave it. */
   method: string
@@ -173,7 +173,7 @@ export class AbortError extends UndiciError {
 }
 defineKind(AbortError, 'undici.error.UND_ERR_ABORT', 'AbortError')
 
-/** The request was aborted without a reason of its own. */
+/** The request was aborted without a reason. */
 export class RequestAbortedError extends AbortError {
   override name: string = 'AbortError'
   override code: string = 'UND_ERR_ABORTED'
@@ -314,7 +314,7 @@ defineKind(
   'MessageSizeExceededError',
 )
 
-/** The connection was lost, or what came over it was not an answer to the request. */
+/** The connection was lost, or the received bytes were not an answer to the request. */
 export class SocketError extends UndiciError {
   override name: string = 'SocketError'
   override code: string = 'UND_ERR_SOCKET'
@@ -355,7 +355,7 @@ export class HTTPParserError extends Error {
 }
 defineKind(HTTPParserError, 'undici.error.UND_ERR_HTTP_PARSER', 'HTTPParserError')
 
-/** The retry layer gave up. */
+/** For interceptors that retry: the last attempt has failed. The library itself never throws it. */
 export class RequestRetryError extends UndiciError {
   override name: string = 'RequestRetryError'
   override code: string = 'UND_ERR_REQ_RETRY'

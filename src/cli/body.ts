@@ -1,4 +1,4 @@
-/** What a body is: its text, or that it has none; and how the beginning of it is shown. */
+/** Decodes a body to text, or finds that it is binary, and prints its beginning. */
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { field, type Incoming } from './exchange.ts'
 import { clean, type TextLayout, wrap } from './text-layout.ts'
@@ -24,7 +24,7 @@ const DECODERS: Readonly<Record<string, typeof gunzipSync>> = {
 export interface Content {
   readonly mimeType: string
   readonly bytes: Buffer
-  /** Null for what is no text. */
+  /** Null for a binary body. */
   readonly text: string | null
   /** All of the body is here. */
   readonly isWhole: boolean
@@ -37,7 +37,7 @@ export function contentOf({ headers, body, size }: Incoming): Content {
   return { mimeType, bytes: plain, text: textOf(plain, mimeType, isWhole), isWhole }
 }
 
-/** What cannot be decoded stays what it is. */
+/** Returns the bytes unchanged if they cannot be decoded. */
 function decode(body: Buffer, coding: string | null): Buffer {
   try {
     return DECODERS[coding?.toLowerCase() ?? '']?.(body, { maxOutputLength: MOST_DECODED }) ?? body
@@ -51,7 +51,7 @@ export function textOf(data: Buffer, mimeType: string, isWhole: boolean): string
   const charset = /;\s*charset="?([\w.:-]+)/i.exec(mimeType)?.[1] ?? 'utf-8'
   for (const label of [charset, 'utf-8']) {
     try {
-      // A character that was cut at the end of what was kept is left out.
+      // A character cut in two at the end of the kept bytes is left out.
       const text = new TextDecoder(label, { fatal: true }).decode(data, { stream: !isWhole })
       return NOT_TEXT.test(text) ? null : text
     } catch {}
@@ -91,7 +91,7 @@ function hexRows(data: Buffer, layout: TextLayout): string[] {
 
 /**
  * The same JSON with line breaks and indentation. Tokens are copied, not evaluated: numbers beyond the
- * precision of the runtime stay what they are. What is no JSON is returned as it is.
+ * precision of the runtime stay unchanged. Anything but JSON is returned unchanged.
  */
 export function prettyJson(text: string): string {
   try {

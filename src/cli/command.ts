@@ -1,4 +1,4 @@
-/** The command from its arguments to its exit code. Knows no process but what it is given. */
+/** The command from its arguments to its exit code. Uses the given context only, never the process itself. */
 import { readFileSync } from 'node:fs'
 import { open, readFile, writeFile } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
@@ -16,7 +16,7 @@ import { failureLines, report } from './report.ts'
 import { exchangeResult, measurementResult } from './result.ts'
 import { type Environment, type Output, TextLayout } from './text-layout.ts'
 
-/** What the command is given instead of the process. */
+/** The parts of a process that the command uses. */
 export interface CommandContext {
   /** Without the runtime and the script. */
   readonly argv: readonly string[]
@@ -32,7 +32,7 @@ const LARGEST_DATA = 256 * 1024 * 1024
 const KEPT_FOR_REPORT = 1024 * 1024
 const KEPT_FOR_RESULT = 64 * 1024 * 1024
 
-/** Runs the command and gives its exit code. Does not throw for what a user or a peer does. */
+/** Runs the command and returns its exit code. Mistakes of the user or the peer do not throw. */
 export async function run(context: CommandContext): Promise<ExitCode> {
   const { argv, env, stdin, stdout, stderr } = context
   try {
@@ -152,7 +152,7 @@ async function readData(given: string, stdin: Readable): Promise<Buffer> {
   })
 }
 
-/** Opened before anything is sent: what cannot be saved need not be asked for. */
+/** Opened before the request is sent: without a file to save to, there is no point in sending it. */
 async function create(name: string): Promise<Writable> {
   // An error is seen when the stream is ended.
   return (await open(name, 'w')).createWriteStream().on('error', () => {})

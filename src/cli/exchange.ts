@@ -1,6 +1,6 @@
 /**
  * One request and what came of it, as plain data that the report, the JSON result and the archive are made
- * from. A failure is data, too. Secrets are taken out here, so that nobody further on can show them.
+ * from. A failure is data as well. Secrets are removed here, so that none of them can show one.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
@@ -54,7 +54,7 @@ export interface Reception {
 
 const SECRET = new Set(['authorization', 'proxy-authorization'])
 
-/** The scheme may be seen, what follows it may not. */
+/** Keeps the scheme and hides the credentials after it. */
 export function redact([name, value]: Field): Field {
   return [name, SECRET.has(name.toLowerCase()) ? `${value.split(' ', 1)[0]} (redacted)` : value]
 }
@@ -129,7 +129,7 @@ async function receive(body: AsyncIterable<Buffer>, into: Incoming, reception: R
       if (into.size < keep) kept.push(chunk.subarray(0, keep - into.size))
       into.size += chunk.length
       onProgress(into.size, length && Number(length) ? Number(length) : null)
-      // A sink that failed says so when it is ended.
+      // `end()` reports a failed sink.
       if (sink?.write(chunk) === false && !sink.errored) await once(sink, 'drain')
     }
   } finally {

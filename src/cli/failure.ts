@@ -1,4 +1,4 @@
-/** From an error to what the user needs: an exit code, the error's code and message, and what to do about it. */
+/** Turns an error into an exit code, its code and message, and advice for the user. */
 import { errors, type RequestErrorContext } from '../index.ts'
 import { UsageError } from './options.ts'
 
@@ -12,13 +12,13 @@ export interface Failure {
   readonly exitCode: ExitCode
   readonly code: string
   readonly message: string
-  /** What to do; empty when there is nothing to say. */
+  /** Advice; empty if there is none. */
   readonly hint: string
-  /** Whether the same request may be sent again; null when the library does not say. */
+  /** Whether the same request may be sent again; null if the error does not have this field. */
   readonly retrySafety: string | null
 }
 
-/** What the command itself finds wrong with an exchange. */
+/** A failure that the command itself detects. */
 export class ExchangeError extends Error {
   readonly code: 'TIMEOUT' | 'WRONG_PROTOCOL'
 
@@ -91,7 +91,7 @@ function wordsOf(error: unknown): string {
   return reason ?? message ?? String(error)
 }
 
-/** Messages do not tell where it happened; that a connect failed says it. */
+/** The message alone does not name the phase; a failed system call `connect` does. */
 function placeOf(error: unknown, code: string, stage: Stage): string {
   if (code === 'TIMEOUT') return ` while ${stage}`
   const { phase, socket } = Object(error) as Partial<RequestErrorContext>

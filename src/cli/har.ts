@@ -79,7 +79,7 @@ function postDataOf(body: Buffer, mimeType: string): object {
   return { mimeType, ...(isForm ? { params: [...new URLSearchParams(text)].map(named) } : { text }) }
 }
 
-/** An entry must have a response; status 0 is what browsers write when none came. */
+/** An entry must have a response; browsers write status 0 when none arrived. */
 const NO_RESPONSE: Incoming = {
   status: 0,
   statusText: '',

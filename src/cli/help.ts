@@ -1,4 +1,4 @@
-/** What `ventuno --help` says. Eighty columns at most; exit codes are those of failure.ts. */
+/** The text of `ventuno --help`: at most eighty columns; exit codes as in failure.ts. */
 
 export const HELP = `Usage: ventuno [options] URL
 

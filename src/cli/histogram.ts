@@ -4,7 +4,7 @@ import { solid } from './phases.ts'
 import { failureLines, sections, statusStyle } from './report.ts'
 import { bytes, clean, count, milliseconds, type TextLayout } from './text-layout.ts'
 
-/** What came of sending one request many times. */
+/** The results of sending one request many times. */
 export interface Measurement {
   readonly method: string
   readonly url: string

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-/** The command `ventuno`: gives the process's streams to command.ts. */
+/** The command `ventuno`: runs command.ts with the streams of the process. */
 import { run } from './command.ts'
 
 const { argv, env, stdin, stdout, stderr } = process
 
-// A reader that has seen enough (`ventuno … | head`) is no failure; nothing can be told to it any more.
+// A reader that stops early (`ventuno … | head`) is not a failure, and no message can reach it any more.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit(0)

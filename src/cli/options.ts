@@ -1,7 +1,7 @@
-/** The command line: which options there are, what each may be, and what is said when one is wrong. */
+/** The command line: its options, the values of each, and the messages for wrong ones. */
 import { parseArgs } from 'node:util'
 
-/** The command line, or a file it names, is at fault; the message says how. */
+/** A mistake in the command line, or in a file it names. */
 export class UsageError extends Error {
   readonly code = 'USAGE'
 }
@@ -86,7 +86,7 @@ function parse(argv: readonly string[]): Parsed {
   try {
     parsed = parseArgs({ args: [...argv], options: KNOWN, allowPositionals: true, tokens: true })
   } catch (error) {
-    // The runtime goes on to explain how to quote; its first line is what went wrong.
+    // The first line of the runtime's message is the mistake; the rest explains quoting.
     throw new UsageError((error as Error).message.split(/\.?(?: |\n)(?=To |Did )/, 1)[0])
   }
   const seen = new Set<string>()
@@ -98,7 +98,7 @@ function parse(argv: readonly string[]): Parsed {
   return parsed
 }
 
-/** Never repeats what was given: it may hold a password. */
+/** Never repeats the value: it may contain a password. */
 function readUrl(given: string): Pick<Options, 'url' | 'authorization'> {
   const whole = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`
   const url = URL.canParse(whole) ? new URL(whole) : null
@@ -114,7 +114,7 @@ function readUrl(given: string): Pick<Options, 'url' | 'authorization'> {
   return { url, authorization: `Basic ${pair.toString('base64')}` }
 }
 
-/** A percent sign that begins no escape stands for itself. */
+/** A percent sign that does not start an escape is literal. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -125,7 +125,7 @@ function decode(part: string): string {
 
 function readHeader(given: string): readonly [string, string] {
   const colon = given.indexOf(':')
-  // What was given may be a secret, and without a colon nobody knows where it begins.
+  // The value may be a secret, and without a colon there is no telling where it starts.
   if (colon < 1) throw new UsageError("a header is written 'Name: value'")
   return [given.slice(0, colon).trim(), given.slice(colon + 1).trim()]
 }

@@ -9,7 +9,7 @@ import { milliseconds, type Style, type TextLayout } from './text-layout.ts'
 export interface Dial {
   readonly started: number
   readonly resolved: number | null
-  /** The socket that was connected is not the first one: when it was connected nobody saw. */
+  /** The connected socket is not the first one, so the time of its connection is unknown. */
   readonly switched: boolean
 }
 
@@ -29,7 +29,7 @@ export interface Phases {
 const between = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : Math.max(0, to - from)
 
-/** What a request spent its time on. A connection that was open already has no dial. */
+/** The phases of a request. A reused connection has no dial. */
 export function phasesOf(timings: Timings, dial: Dial | null): Phases {
   const { queued, secured, sent, firstByte, end } = timings
   const isNew = timings.connect !== null && dial !== null
@@ -43,7 +43,7 @@ export function phasesOf(timings: Timings, dial: Dial | null): Phases {
     connect: isNew ? between(dial.resolved ?? dial.started, connected) : null,
     tls: isNew && !dial.switched ? between(connected, secured) : null,
     send: between(ready, written),
-    // When no answer came, waiting for it is what was left to do.
+    // Without an answer, the rest of the time was waiting.
     wait: between(written, firstByte ?? end),
     receive: between(firstByte, end),
     total: between(queued, end ?? firstByte ?? sent ?? ready) ?? 0,
@@ -57,7 +57,7 @@ export interface Segment {
   readonly length: number
 }
 
-/** What a reader wants to tell apart; sending is part of waiting for the first byte. */
+/** The phases that the report shows; sending is part of waiting for the first byte. */
 export function segments({ dns, connect, tls, send, wait, receive }: Phases): Segment[] {
   const all: [string, Style, number | null][] = [
     ['dns', 'magenta', dns],

@@ -26,7 +26,7 @@ export class Progress {
     this.#started = now()
   }
 
-  /** How many of all are done; null when nobody knows how many there are. */
+  /** The number done and the total; null if the total is unknown. */
   draw(done: number, total: number | null, unit: 'bytes' | 'requests'): void {
     const now = this.#now()
     const elapsed = now - this.#started

@@ -1,4 +1,4 @@
-/** One exchange, for a reader: what was asked, what came, over what, and where the time went. */
+/** The report of one exchange: request, response, connection and timing. */
 import { contentOf, preview } from './body.ts'
 import type { ConnectionReport } from './dialer.ts'
 import type { Exchange, Field, Incoming } from './exchange.ts'
@@ -9,7 +9,7 @@ import { bytes, clean, type Style, type TextLayout, width } from './text-layout.
 /** A name that is longer has its value on the line below. */
 const LONGEST_NAME = 28
 
-/** `savedTo` says where the body went; null when it is to be shown. */
+/** `savedTo` is the file that the body was saved to; null if the report shows the body. */
 export function report(
   exchange: Exchange,
   layout: TextLayout,
@@ -75,7 +75,7 @@ function bodyLines(response: Incoming, layout: TextLayout, savedTo: string | nul
   return [heading, ...preview(contentOf(response), layout)]
 }
 
-/** A failure and what to do about it. */
+/** A failure, and advice. */
 export function failureLines({ code, message, hint, retrySafety }: Failure, layout: TextLayout): string[] {
   const advice = [
     hint,

@@ -45,7 +45,7 @@ export class TextLayout {
   row(label: string, labelWidth: number, value: string): string {
     const below = `\n${' '.repeat(labelWidth + 4)}`
     const missing = labelWidth - width(label)
-    // A label wider than its column gets a line of its own.
+    // A label wider than its column gets a separate line.
     const gap = missing < 0 ? below : ' '.repeat(missing + 2)
     const lines = wrap(value, this.columns - labelWidth - 4)
     return `  ${this.paint('cyan', wrap(label, this.columns - 2).join('\n  '))}${gap}${lines.join(below)}`
@@ -59,8 +59,8 @@ export class TextLayout {
   }
 }
 
-/** C0 and C1 controls but tab and newline, and what turns the direction of text around. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** C0 and C1 controls except tab and newline, and the controls of text direction. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
 const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
 
 /** Text of a peer, harmless to a terminal: control characters are shown as escapes. */

@@ -1,4 +1,4 @@
-// Owns the public cookie functions: what they demand of their arguments, and the Headers object they work on.
+// Owns the public cookie functions: the checks of their arguments, and the Headers object they work on.
 // They keep nothing between calls; there is no jar. How cookies read and write lies in parse.ts and
 // serialize.ts.
 import type { Cookie } from './cookie.ts'
@@ -6,7 +6,7 @@ import { toCookieRecord, toDeletionRecord, toText } from './dictionary.ts'
 import { parseCookieHeader, parseSetCookie } from './parse.ts'
 import { serializeCookie } from './serialize.ts'
 
-/** What the functions need of `Headers`, of whichever class. */
+/** The part of `Headers` that the functions use, of any class. */
 export interface CookieHeaders {
   /** As in Headers. */
   append(name: string, value: string): void

@@ -37,7 +37,7 @@ export function parseCookieDate(text: string): Date | null {
   const [hour, minute, second] = time
   if (year < FIRST_YEAR || hour > 23 || minute > 59 || second > 59) return null
   const date = new Date(Date.UTC(year, month, day, hour, minute, second))
-  // There is no 30th of February, which would be taken for a day of March.
+  // `Date` would turn the 30th of February into a day of March.
   return date.getUTCDate() === day ? date : null
 }
 

@@ -70,7 +70,7 @@ function toOptionalText(value: unknown): string | null {
   return value === undefined || value === null ? null : toText(value)
 }
 
-/** Zero stands for "no date" only as a number; `new Date(0)` is the epoch, which deletes the cookie. */
+/** Zero means "no date" only as a number; `new Date(0)` is the epoch, which deletes the cookie. */
 function toDate(value: unknown): Date | null {
   if (value === undefined || value === null) return null
   let date: Date
@@ -79,7 +79,7 @@ function toDate(value: unknown): Date | null {
     if (milliseconds === 0) return null
     date = new Date(milliseconds)
   } else {
-    // The constructor converts whatever it is given, as the conversion rules ask; its type says less.
+    // The constructor converts any value, as the conversion rules demand; its type is narrower.
     date = new Date(value as string)
   }
   return Number.isNaN(date.getTime()) ? null : date

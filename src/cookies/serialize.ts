@@ -24,7 +24,7 @@ export function serializeCookie(cookie: CookieRecord): string | null {
   checkName(cookie.name)
   checkValue(cookie.value)
 
-  // RFC 6265bis §4.1.3: a receiver drops a cookie that does not keep what its prefix promises.
+  // RFC 6265bis §4.1.3: a receiver drops a cookie that does not meet the requirements of its prefix.
   const hostOnly = cookie.name.startsWith('__Host-')
   const secure = cookie.secure || hostOnly || cookie.name.startsWith('__Secure-')
   const domain = hostOnly ? null : cookie.domain
@@ -56,7 +56,7 @@ function checkMaxAge(seconds: number): number {
   return seconds
 }
 
-/** A single space is a domain of its own kind (RFC 1034 §3.5, `<domain> ::= <subdomain> | " "`). */
+/** A single space is a valid domain (RFC 1034 §3.5, `<domain> ::= <subdomain> | " "`). */
 function checkDomain(domain: string): string {
   if (domain === ' ') return domain
   if (domain.length > MAX_DOMAIN_LENGTH || !domain.split('.').every(isLabel)) {

@@ -1,6 +1,5 @@
 /**
- * The options of a client, as a table: the default of each, what it may be, and the message when it is something
- * else.
+ * The options of a client, as a table: the default of each, its check, and the message when the check fails.
  */
 import type { Duplex } from 'node:stream'
 import { loadNet } from '../base/lazy-modules.ts'
@@ -108,7 +107,7 @@ export interface ClientSettings extends OptionValues, Http2Choices {
   readonly allowH2Given: boolean
 }
 
-/** What an option is when not given, what it may be, and the message when it is something else. */
+/** The default of an option, its check, and the message when the check fails. */
 interface Option<T> {
   readonly fallback: T
   readonly check: Check

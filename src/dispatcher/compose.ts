@@ -29,7 +29,7 @@ const RUN_ON_VIEW: ReadonlySet<PropertyKey> = new Set([
   'compose',
 ])
 
-/** `origin` is what interceptors get as `opts.origin` when the caller gave none. */
+/** Interceptors get `origin` as `opts.origin` when the caller gave none. */
 export function compose<T extends Dispatching & object>(
   original: T,
   interceptors: readonly InterceptorInput[],

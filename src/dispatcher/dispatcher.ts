@@ -121,7 +121,7 @@ export class Dispatcher extends EventEmitter {
   }
 
   /**
-   * What `compose` gives to interceptors as `opts.origin` when the caller gave none.
+   * The origin that `compose` passes to interceptors as `opts.origin` when the caller gave none.
    *
    * @internal
    */
