@@ -53,7 +53,7 @@ export class Http2Connection
   readonly #engine: ClientEngine<Http2Exchange>
   readonly #liveness: Http2Liveness
   readonly #exchanges = new Http2Exchanges()
-  readonly output: Http2Output
+  readonly output: Http2Output<Http2Exchange>
   readonly #idle = new Http2Idle(this)
   #served = 0
   readonly #refusals = new Http2Refusals()

@@ -27,7 +27,7 @@ export interface ExchangeHost {
   readonly readAt: number
   /** Something threw, and what has just been delivered may not have been looked at. */
   readonly isBroken: boolean
-  readonly output: Http2Output
+  readonly output: Http2Output<Http2Exchange>
   socketInfo(): SocketInfo
   /** The request has settled, and nothing more comes from this exchange. */
   onSettled(exchange: Http2Exchange): void

@@ -8,7 +8,6 @@ import type { Transport } from '../../net/transport.ts'
 import type { ClientEngine } from '../../protocol/http2/client-engine.ts'
 import { NO_ERROR } from '../../protocol/http2/constants.ts'
 import type { Stream } from '../../protocol/http2/stream.ts'
-import type { Http2Exchange } from './exchange.ts'
 
 /** Not that of a fake clock: output waits for a turn of the event loop, not for time to pass. */
 const runtimeSetImmediate = globalThis.setImmediate
@@ -29,9 +28,10 @@ export interface OutputHost {
 /** `running`: a read or a write is under way, after which output is looked for anyway. */
 type Flushing = 'no' | 'scheduled' | 'running'
 
-export class Http2Output {
+/** `T` is what the connection keeps with a stream. */
+export class Http2Output<T> {
   readonly #host: OutputHost
-  readonly #engine: ClientEngine<Http2Exchange>
+  readonly #engine: ClientEngine<T>
   readonly #transport: Transport
   #flushing: Flushing = 'no'
   /** Requests that have been taken since output last left. */
@@ -48,7 +48,7 @@ export class Http2Output {
     }
   }
 
-  constructor(host: OutputHost, engine: ClientEngine<Http2Exchange>, transport: Transport) {
+  constructor(host: OutputHost, engine: ClientEngine<T>, transport: Transport) {
     this.#host = host
     this.#engine = engine
     this.#transport = transport
@@ -67,7 +67,7 @@ export class Http2Output {
   }
 
   /** Part of a request body; false: the stream takes more when `onWritable` says so. */
-  send(stream: Stream<Http2Exchange>, bytes: Uint8Array, end: boolean): boolean {
+  send(stream: Stream<T>, bytes: Uint8Array, end: boolean): boolean {
     this.schedule()
     try {
       return this.#engine.send(stream, bytes, end)
@@ -78,13 +78,13 @@ export class Http2Output {
   }
 
   /** Instead of the end: flat, names in lower case. */
-  sendTrailers(stream: Stream<Http2Exchange>, fields: readonly string[]): void {
+  sendTrailers(stream: Stream<T>, fields: readonly string[]): void {
     this.#engine.sendTrailers(stream, fields)
     this.schedule()
   }
 
   /** The consumer has taken so many bytes of the response. */
-  release(stream: Stream<Http2Exchange>, bytes: number): void {
+  release(stream: Stream<T>, bytes: number): void {
     this.schedule()
     try {
       this.#engine.release(stream, bytes)
@@ -93,7 +93,7 @@ export class Http2Output {
     }
   }
 
-  reset(stream: Stream<Http2Exchange>, code: number): void {
+  reset(stream: Stream<T>, code: number): void {
     this.schedule()
     try {
       this.#engine.reset(stream, code)
