@@ -58,13 +58,13 @@ export class MessageInflater {
     this.#stream ??= this.#open()
     const stream = this.#stream
     const before = stream.bytesWritten
-    const onError = (): void => this.#settle(stream, onError, 'failed', done)
+    const onError = (): void => this.#endStep(stream, onError, 'failed', done)
     stream.on('error', onError)
     stream.write(input, (error) => {
       if (error) return
       const taken = stream.bytesWritten - before
       if (this.#closed || taken === input.length) {
-        this.#settle(stream, onError, this.#closed ? 'stopped' : 'done', done)
+        this.#endStep(stream, onError, this.#closed ? 'stopped' : 'done', done)
         return
       }
       // The deflate stream has ended before the input has.
@@ -75,7 +75,7 @@ export class MessageInflater {
     })
   }
 
-  #settle(
+  #endStep(
     stream: InflateRaw,
     onError: () => void,
     outcome: InflateOutcome,
