@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import diagnostics from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { Client, errors } from '../src/index.ts'
 import { turns } from './support/fake-clock.ts'
@@ -39,6 +41,28 @@ function record(t: TestContext): { name: Name; message: Message }[] {
 }
 
 describe('diagnostics channels', () => {
+  test('the connector of a message opens ordinary sockets, which emit data', async (t) => {
+    let connector: Message = null
+    listen(t, 'undici:client:beforeConnect', (message) => {
+      connector = message.connector
+    })
+    const { server, client } = await startPair(t)
+    const handler = send(client)
+    const first = await server.accept()
+    first.send(OK)
+    await handler.settled
+    const target = { hostname: '127.0.0.1', protocol: 'http:', port: String(server.port) }
+    const socket = await new Promise<Duplex>((resolve, reject) => {
+      connector(target, (error: Error | null, opened: Duplex) =>
+        error === null ? resolve(opened) : reject(error),
+      )
+    })
+    t.after(() => void socket.destroy())
+    const second = await server.accept()
+    second.send('hello')
+    assert.equal(String((await once(socket, 'data'))[0]), 'hello')
+  })
+
   test('one exchange: each channel in its order, with the keys of its message', async (t) => {
     const seen = record(t)
     const { server, client } = await startPair(t)

@@ -2,28 +2,20 @@
  * From the options of a client to the function that opens its connections.
  */
 import type { Origin } from '../base/origin.ts'
-import {
-  type BuildConnectorOptions,
-  buildClientConnector,
-  buildSharedConnector,
-  type ConnectTarget,
-} from '../net/connector.ts'
+import type { ConnectDetails } from '../net/connect-details.ts'
+import { type BuildConnectorOptions, buildClientConnector, type ConnectTarget } from '../net/connector.ts'
 import type { ClientSettings, ConnectFunction } from './client-options.ts'
 
-/**
- * Connectors that {@link shareConnector} made, with what a client of ours calls instead: what they report is not a
- * caller's own. A factory may give them to a client of another make, or of another copy of the library, which
- * must get a socket that emits `data`.
- */
-const shared = new WeakMap<object, ConnectFunction>()
+/** Connectors that {@link shareConnector} made: their errors are not a caller's own. */
+const shared = new WeakSet<object>()
 
 /** A connector for many clients, which thereby share their TLS sessions: given to each as `connect`. */
 export function shareConnector(settings: ClientSettings): ConnectFunction {
   const { connect } = settings
   if (typeof connect === 'function') return connect
-  const { forClients, forOthers } = buildSharedConnector(connectorOptions(settings, connect))
-  shared.set(forOthers, forClients)
-  return forOthers
+  const connector = buildClientConnector(connectorOptions(settings, connect))
+  shared.add(connector)
+  return connector
 }
 
 /** Whether connections are opened by a function of the caller, whose errors are passed on as they are. */
@@ -31,11 +23,15 @@ export function isForeignConnector({ connect }: ClientSettings): boolean {
   return typeof connect === 'function' && !shared.has(connect)
 }
 
-export function connectorFor(settings: ClientSettings): ConnectFunction {
+/** How a client calls a connector; one of a caller leaves the details as they are. */
+export type DetailedConnector = (
+  ...args: [...Parameters<ConnectFunction>, details?: ConnectDetails]
+) => unknown
+
+export function connectorFor(settings: ClientSettings): DetailedConnector {
   const { connect, socketPath } = settings
   if (typeof connect !== 'function') return buildClientConnector(connectorOptions(settings, connect))
-  const own = shared.get(connect)
-  if (own !== undefined) return own
+  if (shared.has(connect)) return connect
   return (options, callback) =>
     connect(
       {

@@ -12,7 +12,7 @@
  * - `single`: the runtime resolves and takes the first address.
  *
  * Only reaching the address counts. A TLS failure after that is final: it is about the host, not the address.
- * Destroying the returned socket ends the connect while that socket is still trying; `abandonConnect` also
+ * Destroying the returned socket ends the connect while that socket is still trying; `abandon` also
  * ends it when later addresses are being tried.
  */
 
@@ -21,6 +21,7 @@ import type { LookupFunction, Socket } from 'node:net'
 import { loadDns } from '../base/lazy-modules.ts'
 import type { ConnectTimeoutError } from '../errors.ts'
 import { interleaveFamilies, lookupOf, resolveAll } from './addresses.ts'
+import type { ConnectDetails } from './connect-details.ts'
 import {
   type AddressError,
   AddressesError,
@@ -45,6 +46,8 @@ export interface AttemptOptions {
   readonly timeout: number
   /** The event after which the socket is of use. */
   readonly readyEvent: 'connect' | 'secureConnect'
+  /** Filled in for the client, if there is one. */
+  readonly details: ConnectDetails | null
   /** Opens a socket; a null lookup leaves the resolving to the runtime. May throw. */
   open(lookup: LookupFunction | null): Socket
 }
@@ -69,27 +72,6 @@ const MAX_ADDRESSES = 64
 
 /** For an empty answer; the runtime refuses it with its own error. */
 const NO_ADDRESS: LookupAddress = { address: '', family: 0 }
-
-/** Returned sockets whose connect has not been decided. */
-const undecided = new WeakMap<Socket, AddressAttempts>()
-
-/** When the address of a socket was reached; the time of a TLS handshake comes after it. */
-const reached = new WeakMap<object, number>()
-
-/** When the TCP connection of a socket that was opened here was up, on the clock of `performance.now()`. */
-export function reachedAt(socket: object): number | null {
-  return reached.get(socket) ?? null
-}
-
-/**
- * Ends the connect that returned this socket, whichever socket is trying now. Returns those that were
- * destroyed.
- */
-export function abandonConnect(returned: Socket, reason?: Error): ReadonlySet<Socket> {
-  const sockets = new Set(undecided.get(returned)?.abandon(reason))
-  returned.destroy(reason)
-  return sockets.add(returned)
-}
 
 export class AddressAttempts {
   readonly #options: AttemptOptions
@@ -123,9 +105,10 @@ export class AddressAttempts {
     }
   }
 
-  abandon(reason?: Error): readonly Socket[] {
+  /** Ends the connect, whichever socket is trying now. Returns the sockets that were destroyed. */
+  abandon(reason: Error): readonly Socket[] {
     const sockets = [...this.#running].map(({ socket }) => socket)
-    this.#fail(reason ?? aborted())
+    this.#fail(reason)
     return sockets
   }
 
@@ -155,7 +138,8 @@ export class AddressAttempts {
       first = this.#watch(this.#returned, null)
       if (answer !== null) this.#onResolved(first, answer)
     }
-    undecided.set(this.#returned, this)
+    const { details } = this.#options
+    if (details !== null && !this.#decided) details.pending = this
     return this.#returned
   }
 
@@ -220,7 +204,8 @@ export class AddressAttempts {
   #onReached(attempt: Attempt): void {
     if (this.#winner !== null) return
     this.#winner = attempt
-    reached.set(attempt.socket, globalThis.performance.now())
+    const { details } = this.#options
+    if (details !== null) details.reachedAt = globalThis.performance.now()
     this.#stopNext()
     this.#waiting = []
     for (const other of [...this.#running]) {
@@ -270,7 +255,8 @@ export class AddressAttempts {
     this.#stopTimeout()
     this.#stopNext()
     this.#waiting = []
-    if (this.#returned !== null) undecided.delete(this.#returned)
+    const { details } = this.#options
+    if (details !== null) details.pending = null
     for (const attempt of [...this.#running]) this.#release(attempt)
   }
 

@@ -17,10 +17,9 @@ import { InvalidArgumentError } from '../errors.ts'
 import type { AddressPolicy, AttemptCallback } from './address-attempts.ts'
 import { AddressAttempts } from './address-attempts.ts'
 import { lookupOf } from './addresses.ts'
+import type { ConnectDetails } from './connect-details.ts'
 import { SlabInlet } from './slab-inlet.ts'
 import { keepSessions, sessionKey, TlsSessionCache } from './tls-session-cache.ts'
-
-export { abandonConnect, reachedAt } from './address-attempts.ts'
 
 /** Options of {@link buildConnector}. Others are passed on to `net.connect` / `tls.connect`. */
 export interface BuildConnectorOptions
@@ -145,8 +144,6 @@ interface Settings {
   readonly attemptDelay: number
   readonly localAddress: unknown
   readonly sessions: TlsSessionCache
-  /** Sockets are for a transport of ours, not for a caller who listens for `data`. */
-  readonly inlets: boolean
   readonly passedOn: SocketOptions
 }
 
@@ -169,35 +166,23 @@ interface Target {
  * connector({ hostname: 'localhost', protocol: 'https:', port: '8443' }, (error, socket) => { … })
  */
 export function buildConnector(options?: BuildConnectorOptions | null): Connector {
-  return connectorWith(options ?? {}, false)
+  const settings = readSettings(options ?? {})
+  return (call, callback) => openConnection(settings, call, callback, null)
 }
 
-/** The same for connections that only our own client reads from. */
-export function buildClientConnector(options: BuildConnectorOptions): Connector {
-  return connectorWith(options, true)
+/** A connector for our own clients, which pass the last argument. */
+export type ClientConnector = (
+  options: ConnectorOptions,
+  callback: ConnectorCallback,
+  details?: ConnectDetails,
+) => Socket | TLSSocket
+
+export function buildClientConnector(options: BuildConnectorOptions): ClientConnector {
+  const settings = readSettings(options)
+  return (call, callback, details) => openConnection(settings, call, callback, details ?? null)
 }
 
-/** Both of the above, which share their TLS sessions. */
-export interface SharedConnector {
-  readonly forClients: Connector
-  readonly forOthers: Connector
-}
-
-export function buildSharedConnector(options: BuildConnectorOptions): SharedConnector {
-  const settings = readSettings(options, true)
-  const ordinary: Settings = { ...settings, inlets: false }
-  return {
-    forClients: (call, callback) => openConnection(settings, call, callback),
-    forOthers: (call, callback) => openConnection(ordinary, call, callback),
-  }
-}
-
-function connectorWith(options: BuildConnectorOptions, inlets: boolean): Connector {
-  const settings = readSettings(options, inlets)
-  return (call, callback) => openConnection(settings, call, callback)
-}
-
-function readSettings(options: BuildConnectorOptions, inlets: boolean): Settings {
+function readSettings(options: BuildConnectorOptions): Settings {
   const {
     allowH2,
     preferH2,
@@ -233,7 +218,6 @@ function readSettings(options: BuildConnectorOptions, inlets: boolean): Settings
     attemptDelay: autoSelectFamilyAttemptTimeout ?? DEFAULT_ATTEMPT_DELAY,
     localAddress: localAddress ?? undefined,
     sessions: new TlsSessionCache(limit),
-    inlets: inlets && passedOn.onread === undefined,
     passedOn,
   }
 }
@@ -243,10 +227,19 @@ function alpnOffer(allowH2: boolean, preferH2: boolean): readonly string[] {
   return preferH2 ? ['h2', 'http/1.1'] : ['http/1.1', 'h2']
 }
 
-function openConnection(settings: Settings, call: ConnectorOptions, callback: ConnectorCallback): Socket {
+function openConnection(
+  settings: Settings,
+  call: ConnectorOptions,
+  callback: ConnectorCallback,
+  details: ConnectDetails | null,
+): Socket {
   const target = readTarget(settings, call)
   if (target instanceof Error) return refuse(target, callback)
   const { hostname, port, secure } = target
+  // TLS on a connection that is open already reads from that; an `onread` of the caller reads for itself.
+  const hasInlets =
+    details !== null && target.httpSocket === null && settings.passedOn['onread'] === undefined
+  const inlets = hasInlets ? new Map<Socket, SlabInlet>() : null
   try {
     return AddressAttempts.start(
       {
@@ -257,10 +250,16 @@ function openConnection(settings: Settings, call: ConnectorOptions, callback: Co
         attemptDelay: settings.attemptDelay,
         timeout: settings.timeout,
         readyEvent: secure ? 'secureConnect' : 'connect',
-        open: (lookup) => openSocket(settings, target, lookup),
+        details,
+        open: (lookup) => openSocket(settings, target, lookup, inlets),
       },
-      // The second argument is left out beside an error: see ConnectorCallback.
-      callback as AttemptCallback,
+      (...answer) => {
+        const [, socket] = answer
+        if (details !== null && socket !== undefined)
+          details.inlet = inlets?.get(socket) ?? null
+          // The second argument is left out beside an error: see ConnectorCallback.
+        ;(callback as AttemptCallback)(...answer)
+      },
     )
   } catch (error) {
     return refuse(error as Error, callback)
@@ -303,15 +302,22 @@ function addressPolicy(settings: Settings, target: Target): AddressPolicy {
   return settings.autoSelectFamily === true ? 'race' : 'sequence'
 }
 
-function openSocket(settings: Settings, target: Target, lookup: LookupFunction | null): Socket {
-  // TLS on a connection that is open already reads from that.
-  const inlet = settings.inlets && target.httpSocket === null ? new SlabInlet() : null
+function openSocket(
+  settings: Settings,
+  target: Target,
+  lookup: LookupFunction | null,
+  inlets: Map<Socket, SlabInlet> | null,
+): Socket {
+  const inlet = inlets === null ? null : new SlabInlet()
   const options = socketOptions(settings, target, lookup)
   if (inlet !== null) options['onread'] = inlet.options()
   const socket = target.secure
     ? openSecureSocket(settings, target, options)
     : openPlainSocket(settings, target, options)
-  inlet?.bind(socket)
+  if (inlet !== null) {
+    inlet.bind(socket)
+    inlets!.set(socket, inlet)
+  }
   socket.setNoDelay(true)
   if (settings.keepAlive) socket.setKeepAlive(true, settings.keepAliveDelay)
   return socket

@@ -28,8 +28,6 @@ const BODY_BYTES = 4096
  */
 type State = 'waiting' | 'open' | 'draining' | 'released' | 'closed'
 
-const inlets = new WeakMap<object, SlabInlet>()
-
 let shared: Buffer | null = null
 
 /** Shared by all inlets without a backlog; never added to. */
@@ -46,11 +44,6 @@ export class SlabInlet {
   /** The memory that the next read should go to, if it is to change. */
   #next: Buffer | null = null
 
-  /** The inlet of a socket that was opened with one. */
-  static of(socket: object): SlabInlet | null {
-    return inlets.get(socket) ?? null
-  }
-
   /** For the options of `net.connect` or `tls.connect`. */
   options(): OnReadOpts {
     shared ??= Buffer.allocUnsafeSlow(SLAB_BYTES)
@@ -63,7 +56,6 @@ export class SlabInlet {
 
   bind(socket: Socket): void {
     this.#socket = socket
-    inlets.set(socket, this)
   }
 
   /** Bytes were read that `receive` has not had. */

@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SocketInfo } from '../errors.ts'
-import { SlabInlet } from './slab-inlet.ts'
+import type { SlabInlet } from './slab-inlet.ts'
 import { destroyWhenSent, whenClosed } from './socket-close.ts'
 import type { Transport, TransportSink } from './transport.ts'
 import { WriteBatch } from './write-batch.ts'
@@ -65,10 +65,10 @@ export class StreamTransport implements Transport {
   }
 
   /** `onGone`: the socket is closed, or was handed over. Called with the sink's last call, or later. */
-  constructor(socket: Duplex, onGone: (() => void) | null = null) {
+  constructor(socket: Duplex, inlet: SlabInlet | null = null, onGone: (() => void) | null = null) {
     this.socket = socket
     this.#onGone = onGone
-    this.#inlet = SlabInlet.of(socket)
+    this.#inlet = inlet
     this.#batch = new WriteBatch(socket, this.#onBroken)
     // A closed socket has forgotten its address, which errors then report.
     const { localAddress, localPort, remoteAddress, remotePort, remoteFamily } = socket as Partial<Socket>

@@ -9,8 +9,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { ConnectTimeoutError } from '../../src/errors.ts'
 import type { AttemptOptions } from '../../src/net/address-attempts.ts'
-import { AddressAttempts, abandonConnect } from '../../src/net/address-attempts.ts'
+import { AddressAttempts } from '../../src/net/address-attempts.ts'
 import { interleaveFamilies } from '../../src/net/addresses.ts'
+import { ConnectDetails } from '../../src/net/connect-details.ts'
 import { type AddressError, AddressesError } from '../../src/net/connect-errors.ts'
 
 /** A socket that does nothing until the test triggers it. */
@@ -43,6 +44,7 @@ interface Scene {
   readonly sockets: ScriptedSocket[]
   readonly answers: Answer[]
   readonly returned: ScriptedSocket
+  readonly details: ConnectDetails
 }
 
 const A = '127.0.0.1'
@@ -72,8 +74,10 @@ function begin(options: Partial<AttemptOptions>): Scene {
     // Only the members that AddressAttempts uses.
     return socket as unknown as Socket
   }
+  const details = new ConnectDetails()
   const returned = AddressAttempts.start(
     {
+      details,
       hostname: 'host.test',
       port: '80',
       policy: 'sequence',
@@ -86,7 +90,7 @@ function begin(options: Partial<AttemptOptions>): Scene {
     },
     (...args) => void answers.push(args),
   )
-  return { sockets, answers, returned: returned as unknown as ScriptedSocket }
+  return { sockets, answers, returned: returned as unknown as ScriptedSocket, details }
 }
 
 function errorOf(scene: Scene): Error {
@@ -442,24 +446,24 @@ test('destroying it with an error ends it with that error, not with the next add
   assert.equal(scene.sockets.length, 1)
 })
 
-test('abandonConnect also ends attempts on later addresses', () => {
+test('to abandon a connect also ends attempts on later addresses', () => {
   const scene = begin({ lookup: answering(A, B) })
   scene.sockets[0]!.refuse()
   const reason = new Error('enough')
-  abandonConnect(scene.returned as unknown as Socket, reason)
+  assert.deepEqual(scene.details.pending?.abandon(reason), [scene.sockets[1]])
   assert.equal(errorOf(scene), reason)
   assert.equal(scene.sockets[1]!.destroyed, true)
 })
 
-test('abandonConnect without a reason gives an AbortError; later it only destroys the socket', () => {
-  const early = begin({ lookup: answering(A) })
-  abandonConnect(early.returned as unknown as Socket)
-  assert.equal(errorOf(early).name, 'AbortError')
-  const late = begin({ lookup: answering(A) })
-  late.returned.emit('connect')
-  abandonConnect(late.returned as unknown as Socket)
-  assert.equal(late.answers.length, 1)
-  assert.equal(late.returned.destroyed, true)
+test('a connect that is decided cannot be abandoned', () => {
+  const failed = begin({ lookup: answering(A) })
+  failed.sockets[0]!.refuse()
+  assert.equal(failed.details.pending, null)
+  const connected = begin({ lookup: answering(A) })
+  assert.equal(connected.details.reachedAt, null)
+  connected.returned.emit('connect')
+  assert.equal(connected.details.pending, null)
+  assert.equal(typeof connected.details.reachedAt, 'number')
 })
 
 test('an answer of the resolver after the end is not used', () => {
@@ -556,6 +560,7 @@ function beginUnheld(answers: Answer[]): WeakRef<object> {
     attemptDelay: 250,
     timeout: 1000,
     readyEvent: 'connect',
+    details: null,
     open: () => new ScriptedSocket() as unknown as Socket,
   }
   return new WeakRef(AddressAttempts.start(options, (...args) => void answers.push(args)))

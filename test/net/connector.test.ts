@@ -10,9 +10,10 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { ConnectTimeoutError, InvalidArgumentError } from '../../src/errors.ts'
+import { ConnectDetails } from '../../src/net/connect-details.ts'
 import { AddressesError } from '../../src/net/connect-errors.ts'
 import type { BuildConnectorOptions, Connector, ConnectorOptions } from '../../src/net/connector.ts'
-import { abandonConnect, buildConnector } from '../../src/net/connector.ts'
+import { buildClientConnector, buildConnector } from '../../src/net/connector.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 
 interface Outcome {
@@ -453,10 +454,12 @@ test('later errors of the socket neither reach the callback nor end the process'
 test('a connect can be abandoned', async (t) => {
   stubSilentConnect(t)
   const reason = new Error('enough')
-  const outcome = connectWith(buildConnector(), http(81, '127.0.0.1'))
+  const details = new ConnectDetails()
+  const connector = buildClientConnector({})
+  const outcome = connectWith((...args) => connector(...args, details), http(81, '127.0.0.1'))
   const silent = connectWith(buildConnector(), http(81, '127.0.0.1'))
   const calls = (net.connect as unknown as { mock: { calls: Array<{ result: Socket }> } }).mock.calls
-  abandonConnect(calls[0]!.result, reason)
+  assert.deepEqual(details.pending?.abandon(reason), [calls[0]!.result])
   calls[1]!.result.destroy()
   assert.equal((await outcome).error, reason)
   assert.equal((await silent).error?.name, 'AbortError')

@@ -17,7 +17,7 @@ async function closedWhilePaused(): Promise<{ transport: StreamTransport; heard:
   const socket = new Socket()
   inlet.bind(socket)
   const heard: string[] = []
-  const transport = new StreamTransport(socket)
+  const transport = new StreamTransport(socket, inlet)
   transport.attach({
     onBytes: (bytes) => void heard.push(`bytes ${bytes}`),
     onDrain: () => {},

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import tls from 'node:tls'
-import { type BuildConnectorOptions, buildClientConnector, buildConnector } from '../../src/net/connector.ts'
-import { SlabInlet } from '../../src/net/slab-inlet.ts'
+import { ConnectDetails } from '../../src/net/connect-details.ts'
+import { type BuildConnectorOptions, buildClientConnector } from '../../src/net/connector.ts'
 import { StreamTransport } from '../../src/net/stream-transport.ts'
 import type { TransportSink } from '../../src/net/transport.ts'
 import { authority, localhost } from '../support/certificates.ts'
@@ -64,19 +64,25 @@ async function listen(t: TestContext, wire: Wire): Promise<{ port: number; accep
   return { port: (server.address() as net.AddressInfo).port, accept }
 }
 
+/** As a client connects, or as others do, without `details`. */
 function connect(
   t: TestContext,
   wire: Wire,
   port: number,
-  build: (options: BuildConnectorOptions) => ReturnType<typeof buildConnector> = buildClientConnector,
+  details: ConnectDetails | undefined,
   options: BuildConnectorOptions = {},
 ): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
-    build({ ca: authority, ...options })({ hostname: 'localhost', protocol: wire, port }, (error, socket) => {
-      if (error !== null) return reject(error)
-      t.after(() => void socket.destroy())
-      resolve(socket)
-    })
+    const connector = buildClientConnector({ ca: authority, ...options })
+    connector(
+      { hostname: 'localhost', protocol: wire, port },
+      (error, socket) => {
+        if (error !== null) return reject(error)
+        t.after(() => void socket.destroy())
+        resolve(socket)
+      },
+      details,
+    )
   })
 }
 
@@ -86,8 +92,9 @@ async function open(
   sink = new Sink(),
 ): Promise<{ transport: StreamTransport; sink: Sink; peer: net.Socket; socket: net.Socket }> {
   const { port, accept } = await listen(t, wire)
-  const socket = await connect(t, wire, port)
-  const transport = new StreamTransport(socket)
+  const details = new ConnectDetails()
+  const socket = await connect(t, wire, port, details)
+  const transport = new StreamTransport(socket, details.inlet)
   transport.attach(sink)
   return { transport, sink, peer: await accept, socket }
 }
@@ -200,12 +207,13 @@ for (const wire of ['http:', 'https:'] as const) {
 
     test('what arrives before anybody listens is kept', async (t) => {
       const { port, accept } = await listen(t, wire)
-      const socket = await connect(t, wire, port)
+      const details = new ConnectDetails()
+      const socket = await connect(t, wire, port, details)
       const peer = await accept
       await new Promise<void>((resolve) => void peer.end('early', () => resolve()))
       await turns(4)
       const sink = new Sink()
-      new StreamTransport(socket).attach(sink)
+      new StreamTransport(socket, details.inlet).attach(sink)
       await sink.until(() => sink.calls.at(-1) === 'closed in order')
       assert.equal(sink.text, 'early')
       assert.deepEqual(sink.calls, ['bytes', 'eof', 'closed in order'])
@@ -214,10 +222,9 @@ for (const wire of ['http:', 'https:'] as const) {
 }
 
 describe('who gets such sockets', () => {
-  test('not the callers of buildConnector, who listen for data', async (t) => {
+  test('not callers without details, who listen for data', async (t) => {
     const { port, accept } = await listen(t, 'http:')
-    const socket = await connect(t, 'http:', port, buildConnector)
-    assert.equal(SlabInlet.of(socket), null)
+    const socket = await connect(t, 'http:', port, undefined)
     ;(await accept).write('hello')
     const [data] = await once(socket, 'data')
     assert.equal(String(data), 'hello')
@@ -226,7 +233,8 @@ describe('who gets such sockets', () => {
   test('not those who bring an onread of their own', async (t) => {
     const { port, accept } = await listen(t, 'http:')
     const read = deferred<string>()
-    const socket = await connect(t, 'http:', port, buildClientConnector, {
+    const details = new ConnectDetails()
+    await connect(t, 'http:', port, details, {
       onread: {
         buffer: Buffer.alloc(16),
         callback: (length, memory) => {
@@ -235,7 +243,7 @@ describe('who gets such sockets', () => {
         },
       },
     })
-    assert.equal(SlabInlet.of(socket), null)
+    assert.equal(details.inlet, null)
     ;(await accept).write('hello')
     assert.equal(await read.promise, 'hello')
   })

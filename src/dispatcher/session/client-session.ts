@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import type { Connection, ConnectionOwner } from '../../connection/connection.ts'
 import { serverNameChanged } from '../../connection/ends.ts'
 import { ClientDestroyedError } from '../../errors.ts'
+import type { SlabInlet } from '../../net/slab-inlet.ts'
 import { whenClosed } from '../../net/socket-close.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
@@ -348,8 +349,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     attempt.start()
   }
 
-  open(socket: Duplex, times: ConnectTimes): Connection {
-    const connection = openConnection(socket, times, this, this.#context, this.#onSocketGone)
+  open(socket: Duplex, inlet: SlabInlet | null, times: ConnectTimes): Connection {
+    const connection = openConnection(socket, inlet, times, this, this.#context, this.#onSocketGone)
     this.#sockets++
     return connection
   }

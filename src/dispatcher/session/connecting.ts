@@ -8,7 +8,8 @@ import { now } from '../../base/clock.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { channels } from '../../diagnostics.ts'
 import { ClientDestroyedError, SocketError } from '../../errors.ts'
-import { abandonConnect, reachedAt } from '../../net/connector.ts'
+import { ConnectDetails } from '../../net/connect-details.ts'
+import type { SlabInlet } from '../../net/slab-inlet.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import { connectTarget } from '../client-connector.ts'
 import type { OriginContext } from './origin-context.ts'
@@ -18,7 +19,7 @@ export interface ConnectingOwner {
   /** It was destroyed: a socket that comes now is of no use. */
   readonly isDestroyed: boolean
   /** Makes a connection on the socket. What it throws counts as a failure to connect. */
-  open(socket: Duplex, times: ConnectTimes): Connection
+  open(socket: Duplex, inlet: SlabInlet | null, times: ConnectTimes): Connection
   onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void
   onConnectError(attempt: Connecting, error: Error): void
 }
@@ -35,6 +36,7 @@ export class Connecting {
   #delivered: Duplex | null = null
   /** When the TCP connection under a TLS one was up. */
   #reachedAt: number | null = null
+  readonly #details = new ConnectDetails()
   #isAnswered = false
 
   constructor(context: OriginContext, servername: string | null, owner: ConnectingOwner) {
@@ -51,7 +53,11 @@ export class Connecting {
       if (this.#owner.isDestroyed) return
     }
     try {
-      const socket = connector(this.#target, (error, connected) => this.#onAnswer(error, connected))
+      const socket = connector(
+        this.#target,
+        (error, connected) => this.#onAnswer(error, connected),
+        this.#details,
+      )
       if (this.#isAnswered || !isSocketLike(socket)) return
       this.#pending = socket
       socket.once('connect', () => {
@@ -69,7 +75,10 @@ export class Connecting {
     try {
       // A socket of the caller's connect function may have no listener yet.
       socket.on('error', () => {})
-      return abandonConnect(socket as TLSSocket, new ClientDestroyedError())
+      const reason = new ClientDestroyedError()
+      const sockets = new Set<Duplex>(this.#details.pending?.abandon(reason))
+      socket.destroy(reason)
+      return sockets.add(socket)
     } catch {
       // Nothing was sent on it, and nothing waits for it.
       return []
@@ -111,7 +120,7 @@ export class Connecting {
         return
       }
       this.#delivered = socket
-      connection = this.#owner.open(socket, this.#times(socket))
+      connection = this.#owner.open(socket, this.#details.inlet, this.#times(socket))
     } catch (thrown) {
       // It looks like a socket, and does not behave like one.
       discard(socket)
@@ -124,7 +133,7 @@ export class Connecting {
   #times(socket: Duplex): ConnectTimes {
     const at = now()
     const secured = (socket as Partial<TLSSocket>).encrypted === true ? at : null
-    return { connect: reachedAt(socket) ?? this.#reachedAt ?? at, secured }
+    return { connect: this.#details.reachedAt ?? this.#reachedAt ?? at, secured }
   }
 }
 

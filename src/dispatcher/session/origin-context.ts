@@ -8,8 +8,8 @@ import type { Http2Settings } from '../../connection/connection.ts'
 import { HeadParsers } from '../../connection/http1/connection.ts'
 import { FieldsMemory } from '../../request/fields-memory.ts'
 import type { RequestContext } from '../../request/request-spec.ts'
-import { connectorFor, isForeignConnector } from '../client-connector.ts'
-import type { ClientSettings, ConnectFunction } from '../client-options.ts'
+import { connectorFor, type DetailedConnector, isForeignConnector } from '../client-connector.ts'
+import type { ClientSettings } from '../client-options.ts'
 import type { WebSocketOptions } from '../lifecycle.ts'
 
 export class OriginContext {
@@ -19,7 +19,7 @@ export class OriginContext {
   readonly requestContext: RequestContext
   /** The TLS server name of requests that ask for none. */
   readonly serverName: string
-  readonly connector: ConnectFunction
+  readonly connector: DetailedConnector
   /** The connector is the caller's, whose errors are passed on untouched. */
   readonly isForeign: boolean
   readonly headParsers: HeadParsers
