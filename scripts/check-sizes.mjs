@@ -14,8 +14,6 @@ const LISTS = new Set(['errors.ts'])
 const NOT_YET = new Set([
   'connection/http1/connection.ts',
   'connection/http2/connection.ts',
-  'fetch/body.ts',
-  'fetch/fetch-run.ts',
   'net/stream-transport.ts',
   'websocket/websocket.ts',
 ])

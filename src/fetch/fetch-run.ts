@@ -3,12 +3,13 @@
  * or aborted. A redirect that is followed is a run of its own, which the promise passes to; the one before it
  * reads its body away, so that the connection can be used again.
  */
-import { type AbortSource, abortedReason, SignalHub } from '../base/signal.ts'
+import { announcedLength } from '../api/body/collect.ts'
+import { type AbortSource, abortedReason } from '../base/signal.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
-import { ResponseExceededMaxSizeError, type Timings } from '../errors.ts'
+import { ResponseExceededMaxSizeError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
-import type { BodyInput, DispatchOptions } from '../request/dispatch-options.ts'
+import { AbortLink, type AbortTarget } from './abort-link.ts'
 import { Body } from './body.ts'
 import type { BodyFeed, BodySink } from './body-feed.ts'
 import { type ContentDecoding, limitOf, openDecoding } from './content-decoding.ts'
@@ -16,7 +17,6 @@ import { FetchHandler } from './fetch-handler.ts'
 import { HeaderList } from './header-list.ts'
 import type { RequestRecord } from './init.ts'
 import { nextHop, REDIRECT_STATUSES, Trail } from './redirect.ts'
-import { reportTiming } from './resource-timing.ts'
 import {
   makeResponse,
   NULL_BODY_STATUSES,
@@ -24,44 +24,15 @@ import {
   type ResponseRecord,
   type ResponseType,
 } from './response.ts'
-import { type SentBody, sendBody } from './sent-body.ts'
+import type { SentBody } from './sent-body.ts'
+import { sendRequest } from './sent-request.ts'
+import { SinkLink } from './sink-link.ts'
+import { Transfer } from './transfer.ts'
+import { loosenLater, type Unread, watchFresh } from './unread-bodies.ts'
 import { verifiedBody } from './verified-body.ts'
-import { wireHeaders } from './wire-headers.ts'
 
 /** Bytes of a redirect's body that are read to save the connection; beyond, a new connection is cheaper. */
 const DUMP_LIMIT = 131_072
-
-/** One listener on each signal, however many fetches share it. */
-const hub = new SignalHub()
-
-/** Bodies that nobody holds any more: the exchange is given up. */
-const abandoned = new FinalizationRegistry<FetchRun>((run) => run.cancel(undefined))
-
-const RESOLVED = Promise.resolve()
-
-/** Runs whose head has just come. */
-let fresh: FetchRun[] = []
-/** Those of them whose body nobody has read as soon as he could. */
-let unread: FetchRun[] = []
-
-/**
- * Most bodies have come by now, or somebody waits for them: only for the others the event loop is asked for a turn,
- * which costs more than all the rest of a small response.
- */
-function lookAtFresh(): void {
-  const runs = fresh
-  fresh = []
-  for (const run of runs) {
-    if (run.look() && unread.push(run) === 1) setImmediate(loosenUnread)
-  }
-}
-
-/** Bodies that are held by the caller alone from now on, and given up when he drops them. */
-function loosenUnread(): void {
-  const runs = unread
-  unread = []
-  for (const run of runs) run.loosen()
-}
 
 /** What settles the promise of `fetch`. */
 export interface Ends {
@@ -69,33 +40,29 @@ export interface Ends {
   readonly reject: (reason: unknown) => void
 }
 
-/** `dumping`: a redirect was followed, and the body of this response is read away. */
-type State = 'waiting' | 'responding' | 'dumping' | 'ended' | 'failed' | 'aborted'
+/** `dumping`: a redirect was followed, and the body of this response is discarded. */
+type State = 'waiting' | 'responding' | 'dumping' | 'ended' | 'failed' | Aborted
 
-export class FetchRun extends FetchHandler implements BodyFeed {
+/** The exchange was given up, for any value as a reason. */
+interface Aborted {
+  readonly reason: unknown
+}
+
+export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTarget {
   readonly #record: RequestRecord
   readonly #trail: Trail | null
   /** Until the promise is settled: its functions hold the response. */
   #ends: Ends | null
   #state: State = 'waiting'
-  #reason: unknown = null
   #controller: DispatchController | null = null
   #abortQueued: ((reason?: unknown) => void) | null = null
-  #endSubscription: (() => void) | null = null
+  readonly #abortLink = new AbortLink()
   #sent: SentBody | null = null
-  #sink: BodySink | null = null
-  /** Instead of `#sink` while nobody waits for what comes. */
-  #weakSink: WeakRef<BodySink> | null = null
+  readonly #sinkLink = new SinkLink()
   #decoding: ContentDecoding | null = null
-  /** Nobody could have read the body yet. */
+  /** The caller could not have read the body yet. */
   #isFresh = false
-  #timings: Timings | null = null
-  #status = 0
-  /** Of the response, as they came. */
-  #bytes = 0
-  #decodedBytes = 0
-  /** Of what the body unpacks to; the dispatcher counts only what comes. */
-  #maxBytes = Number.POSITIVE_INFINITY
+  readonly #transfer = new Transfer()
 
   constructor(record: RequestRecord, ends: Ends, trail: Trail | null) {
     super()
@@ -107,8 +74,7 @@ export class FetchRun extends FetchHandler implements BodyFeed {
   start(): void {
     const { signal } = this.#record
     if (signal !== null && !this.#follow(signal)) return
-    const { url } = this.#record
-    if (url.hasBadPort) {
+    if (this.#record.url.hasBadPort) {
       this.#refuse(new Error('bad port'))
       return
     }
@@ -121,46 +87,27 @@ export class FetchRun extends FetchHandler implements BodyFeed {
       if (typeof dispatcher.dispatch !== 'function') {
         throw new TypeError('agent.dispatch is not a function')
       }
-      dispatcher.dispatch(this.#options(), this as DispatchHandler)
+      const { options, body } = sendRequest(this.#record, this.#trail)
+      this.#sent = body
+      dispatcher.dispatch(options, this as DispatchHandler)
     } catch (error) {
       this.onResponseError(null, error as Error)
     }
-  }
-
-  #options(): DispatchOptions {
-    const record = this.#record
-    const { method, body, headersTimeout, bodyTimeout, url } = record
-    const headers = wireHeaders(record, this.#trail)
-    let content: BodyInput | null = null
-    if (body !== null) {
-      this.#sent = sendBody(body, headers)
-      content = this.#sent.content
-    }
-    const options: { -readonly [K in keyof DispatchOptions]: DispatchOptions[K] } = {
-      origin: url.origin,
-      path: url.path,
-      method,
-      headers,
-      body: content,
-    }
-    if (headersTimeout !== null) options.headersTimeout = headersTimeout
-    if (bodyTimeout !== null) options.bodyTimeout = bodyTimeout
-    return options
   }
 
   /** False when the signal has ended the fetch before it began. */
   #follow(signal: AbortSource): boolean {
     const aborted = abortedReason(signal)
     if (aborted !== null) {
-      this.#onAbort(aborted.reason)
+      this.onAbort(aborted.reason)
       return false
     }
-    this.#endSubscription = hub.subscribe(signal, (reason) => this.#onAbort(reason))
+    this.#abortLink.follow(signal, this)
     return true
   }
 
-  #onAbort(reason: unknown): void {
-    const body = this.#sink ?? this.#weakSink?.deref()
+  onAbort(reason: unknown): void {
+    const body = this.#sinkLink.sink
     this.#stop(reason)
     this.#reject(reason)
     body?.fail(reason)
@@ -169,11 +116,9 @@ export class FetchRun extends FetchHandler implements BodyFeed {
   /** Gives up what is under way, and tells nobody on this side. */
   #stop(reason: unknown): void {
     const state = this.#state
-    this.#endSubscription?.()
-    this.#endSubscription = null
-    if (state === 'failed' || state === 'aborted') return
-    this.#state = 'aborted'
-    this.#reason = reason
+    this.#abortLink.end()
+    if (state === 'failed' || isAborted(state)) return
+    this.#state = { reason }
     this.#decoding?.destroy()
     if (this.#sent === null) this.#record.body?.cancel(reason)
     else this.#sent.cancel(reason)
@@ -184,12 +129,12 @@ export class FetchRun extends FetchHandler implements BodyFeed {
 
   /** Missing where nobody can give the request up while it waits: the way to do so is a function for each. */
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    return this.#endSubscription === null ? undefined : this.#onQueued
+    return this.#abortLink.isFollowing ? this.#onQueued : undefined
   }
 
   #onQueued(abort: (reason?: unknown) => void): void {
-    if (this.#state === 'aborted') {
-      abort(this.#reason)
+    if (isAborted(this.#state)) {
+      abort(this.#state.reason)
       return
     }
     this.#controller = null
@@ -197,7 +142,7 @@ export class FetchRun extends FetchHandler implements BodyFeed {
   }
 
   onRequestStart(controller: DispatchController): void {
-    if (this.#state === 'aborted') controller.abort(this.#reason)
+    if (isAborted(this.#state)) controller.abort(this.#state.reason)
     else this.#controller = controller
   }
 
@@ -209,7 +154,7 @@ export class FetchRun extends FetchHandler implements BodyFeed {
   ): void {
     if (this.#state !== 'waiting' || statusCode < 200) return
     this.#controller = controller
-    this.#status = statusCode
+    this.#transfer.status = statusCode
     if (REDIRECT_STATUSES.has(statusCode)) {
       if (this.#redirect(controller, statusCode, headers)) return
     } else if (statusCode === 407) {
@@ -223,7 +168,7 @@ export class FetchRun extends FetchHandler implements BodyFeed {
 
   #respond(headers: HeaderObject, statusText: string): void {
     const record = this.#record
-    const status = this.#status
+    const { status } = this.#transfer
     const trail = this.#trail
     this.#state = 'responding'
     const type: ResponseType = trail?.isForeign === true ? 'cors' : 'basic'
@@ -240,12 +185,11 @@ export class FetchRun extends FetchHandler implements BodyFeed {
         return
       }
       this.#decoding = decoding
-      if (decoding !== null) this.#maxBytes = limitOf(this.#controller!)
-      body = new Body(null, this, decoding === null ? lengthOf(headers) : 0)
-      this.#sink = body
+      if (decoding !== null) this.#transfer.maxBytes = limitOf(this.#controller!)
+      body = new Body(null, this, decoding === null ? (announcedLength(headers, false) ?? 0) : 0)
+      this.#sinkLink.hold(body)
       this.#isFresh = true
-      // `queueMicrotask` makes an AsyncResource for each.
-      if (fresh.push(this) === 1) void RESOLVED.then(lookAtFresh)
+      watchFresh(this)
     }
     const answer: ResponseRecord = {
       type,
@@ -292,7 +236,7 @@ export class FetchRun extends FetchHandler implements BodyFeed {
     }
     next.trail.time(controller.timings)
     // What is left of this request's body goes its way with this run.
-    new FetchRun(next.record, this.#letGo(), next.trail).start()
+    new FetchRun(next.record, this.#takeEnds()!, next.trail).start()
     this.#dump()
     return true
   }
@@ -305,32 +249,24 @@ export class FetchRun extends FetchHandler implements BodyFeed {
     const record = { ...this.#record, body: origin === null ? null : new Body(origin) }
     const trail = Trail.after(this.#trail, record)
     trail.isSecondTry = true
-    const ends = this.#letGo()
+    const ends = this.#takeEnds()!
     this.#stop(undefined)
     new FetchRun(record, ends, trail).start()
     return true
   }
 
-  /** The promise is another one's business from now on. */
-  #letGo(): Ends {
-    const ends = this.#ends!
-    this.#ends = null
-    return ends
-  }
-
   /** Reads the body away, so that the connection can be used again. */
   #dump(): void {
-    if (this.#state === 'aborted' || this.#state === 'failed') return
+    if (isAborted(this.#state) || this.#state === 'failed') return
     this.#state = 'dumping'
-    this.#endSubscription?.()
-    this.#endSubscription = null
+    this.#abortLink.end()
     this.#controller?.resume()
   }
 
   onResponseData(_controller: DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length
+    this.#transfer.bytes += chunk.length
     if (this.#state === 'dumping') {
-      if (this.#bytes > DUMP_LIMIT) this.#stop(undefined)
+      if (this.#transfer.bytes > DUMP_LIMIT) this.#stop(undefined)
       return
     }
     if (this.#state !== 'responding') return
@@ -339,18 +275,17 @@ export class FetchRun extends FetchHandler implements BodyFeed {
   }
 
   onDecoded(chunk: Buffer): void {
-    const sink = this.#sink ?? this.#weakSink?.deref()
-    this.#decodedBytes += chunk.byteLength
-    if (this.#decodedBytes > this.#maxBytes) {
+    if (!this.#transfer.admit(chunk.byteLength)) {
       this.onDecodeError(new ResponseExceededMaxSizeError())
       return
     }
-    if (sink !== undefined) sink.receive(chunk)
-    else if (this.#weakSink !== null) this.#stop(undefined)
+    const { sink } = this.#sinkLink
+    if (sink !== null) sink.receive(chunk)
+    else if (this.#sinkLink.isWeak) this.#stop(undefined)
   }
 
   onResponseEnd(controller: DispatchController, _trailers: HeaderObject): void {
-    this.#timings = controller?.timings ?? null
+    this.#transfer.timings = controller?.timings ?? null
     this.#controller = null
     if (this.#state === 'dumping') this.#state = 'ended'
     if (this.#state !== 'responding') return
@@ -361,15 +296,14 @@ export class FetchRun extends FetchHandler implements BodyFeed {
   onDecodedEnd(): void {
     if (this.#state !== 'responding') return
     this.#state = 'ended'
-    const sink = this.#sink ?? this.#weakSink?.deref() ?? null
-    reportTiming(this.#record, this.#trail, this.#timings, this.#status, this.#bytes, this.#decodedBytes)
+    const { sink } = this.#sinkLink
+    this.#transfer.report(this.#record.url, this.#trail)
     if (sink === null) {
       this.spent()
       return
     }
     sink.complete()
-    if (this.#endSubscription === null || this.#isFresh) return
-    if (unread.push(this) === 1) setImmediate(loosenUnread)
+    if (this.#abortLink.isFollowing && !this.#isFresh) loosenLater(this)
   }
 
   /** The bytes are not what their coding says. */
@@ -381,10 +315,9 @@ export class FetchRun extends FetchHandler implements BodyFeed {
 
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
     if (this.#state !== 'waiting' && this.#state !== 'responding') return
-    const sink = this.#sink ?? this.#weakSink?.deref()
+    const { sink } = this.#sinkLink
     this.#state = 'failed'
-    this.#endSubscription?.()
-    this.#endSubscription = null
+    this.#abortLink.end()
     this.#decoding?.destroy()
     if (this.#sent === null) this.#record.body?.cancel(error)
     else this.#sent.cancel(error)
@@ -395,29 +328,31 @@ export class FetchRun extends FetchHandler implements BodyFeed {
 
   /** Fails on this side, for what the algorithm does not allow. */
   #refuse(error: Error): void {
-    const ends = this.#ends
-    this.#ends = null
+    const ends = this.#takeEnds()
     this.#stop(error)
     this.#state = 'failed'
     ends?.reject(new TypeError('fetch failed', { cause: error }))
   }
 
   #resolve(response: Response): void {
-    const ends = this.#ends
-    this.#ends = null
-    ends?.resolve(response)
+    this.#takeEnds()?.resolve(response)
   }
 
   #reject(reason: unknown): void {
+    this.#takeEnds()?.reject(reason)
+  }
+
+  /** The promise is settled, or settled by another run, from now on. */
+  #takeEnds(): Ends | null {
     const ends = this.#ends
     this.#ends = null
-    ends?.reject(reason)
+    return ends
   }
 
   // What the body calls.
 
   resume(): void {
-    this.#tighten()
+    this.#sinkLink.tighten()
     this.#decoding?.resume()
     this.#controller?.resume()
   }
@@ -425,75 +360,38 @@ export class FetchRun extends FetchHandler implements BodyFeed {
   pause(): void {
     if (this.#decoding === null) this.#controller?.pause()
     else this.#decoding.pause()
-    this.#loosenSink()
+    this.#sinkLink.loosen(this)
   }
 
   cancel(reason: unknown): void {
-    this.#sink = null
-    this.#weakSink = null
+    this.#sinkLink.release()
     this.#stop(reason)
   }
 
   spent(): void {
-    const sink = this.#weakSink?.deref()
-    if (sink !== undefined) abandoned.unregister(sink)
-    this.#sink = null
-    this.#weakSink = null
-    this.#endSubscription?.()
-    this.#endSubscription = null
+    this.#sinkLink.release()
+    this.#abortLink.end()
   }
 
   deliverTo(sink: BodySink): void {
-    const isWeak = this.#weakSink !== null
-    this.#tighten()
-    this.#sink = sink
-    if (isWeak) this.#loosenSink()
+    const { isWeak } = this.#sinkLink
+    this.#sinkLink.hold(sink)
+    if (isWeak) this.#sinkLink.loosen(this)
   }
 
-  /** Whoever got the response could have begun to read it: whether he has not. */
-  look(): boolean {
+  isUnread(): boolean {
     this.#isFresh = false
-    return this.#sink !== null && !this.#sink.awaited
+    const { sink, isWeak } = this.#sinkLink
+    return sink !== null && !isWeak && !sink.awaited
   }
 
-  /** The turn in which its head or its end came is over. */
+  /** The turn in which its head or its end arrived is over. */
   loosen(): void {
-    if (this.#state === 'responding') this.#loosenSink()
-    else if (this.#state === 'ended') this.#loosenSubscription()
-  }
-
-  /** Nobody waits: whoever holds the body decides how long it lives. */
-  #loosenSink(): void {
-    const sink = this.#sink
-    if (sink === null || sink.awaited) return
-    this.#sink = null
-    this.#weakSink = new WeakRef(sink)
-    abandoned.register(sink, this, sink)
-  }
-
-  #tighten(): void {
-    if (this.#weakSink === null) return
-    const sink = this.#weakSink.deref() ?? null
-    this.#weakSink = null
-    this.#sink = sink
-    if (sink !== null) abandoned.unregister(sink)
-  }
-
-  /** All has arrived. The signal still works, but does not keep an unread body alive. */
-  #loosenSubscription(): void {
-    const { signal } = this.#record
-    const end = this.#endSubscription
-    if (end === null || signal === null) return
-    this.#endSubscription = hub.subscribeWeakly(signal, this as FetchRun, (run, reason) =>
-      run.#onAbort(reason),
-    )
-    end()
+    if (this.#state === 'responding') this.#sinkLink.loosen(this)
+    else if (this.#state === 'ended') this.#abortLink.loosen(this)
   }
 }
 
-/** What the head announces; 0 for nothing. */
-function lengthOf(headers: HeaderObject): number {
-  const value = headers['content-length']
-  const length = typeof value === 'string' ? Number(value) : 0
-  return Number.isSafeInteger(length) ? length : 0
+function isAborted(state: State): state is Aborted {
+  return typeof state === 'object'
 }

@@ -1,8 +1,8 @@
 /** The entry that `performance` gets for each fetch that came to its end. Reads no clock: the engine has. */
 import { now } from '../base/clock.ts'
 import type { Timings } from '../errors.ts'
-import type { RequestRecord } from './init.ts'
 import type { Trail } from './redirect.ts'
+import type { UrlParts } from './url-parts.ts'
 
 type Mark = (
   info: object,
@@ -16,7 +16,7 @@ type Mark = (
 ) => void
 
 export function reportTiming(
-  { url }: RequestRecord,
+  url: UrlParts,
   trail: Trail | null,
   timings: Timings | null,
   status: number,

@@ -1,0 +1,28 @@
+/** The request of a fetch as it goes to a dispatcher. */
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { RequestRecord } from './init.ts'
+import type { Trail } from './redirect.ts'
+import { type SentBody, sendBody } from './sent-body.ts'
+import { wireHeaders } from './wire-headers.ts'
+
+export interface SentRequest {
+  readonly options: DispatchOptions
+  /** Null where there is none. */
+  readonly body: SentBody | null
+}
+
+export function sendRequest(record: RequestRecord, trail: Trail | null): SentRequest {
+  const { method, headersTimeout, bodyTimeout, url } = record
+  const headers = wireHeaders(record, trail)
+  const body = record.body === null ? null : sendBody(record.body, headers)
+  const options: { -readonly [K in keyof DispatchOptions]: DispatchOptions[K] } = {
+    origin: url.origin,
+    path: url.path,
+    method,
+    headers,
+    body: body === null ? null : body.content,
+  }
+  if (headersTimeout !== null) options.headersTimeout = headersTimeout
+  if (bodyTimeout !== null) options.bodyTimeout = bodyTimeout
+  return { options, body }
+}
