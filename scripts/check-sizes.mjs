@@ -11,12 +11,7 @@ const MAX_FIELDS = 15
 const LISTS = new Set(['errors.ts'])
 
 /** Waiting to be split, or to say why not. */
-const NOT_YET = new Set([
-  'connection/http1/connection.ts',
-  'connection/http2/connection.ts',
-  'net/stream-transport.ts',
-  'websocket/websocket.ts',
-])
+const NOT_YET = new Set(['net/stream-transport.ts', 'websocket/websocket.ts'])
 
 const src = fileURLToPath(new URL('../src/', import.meta.url))
 const HEADER = /^(?:#![^\n]*\n)?(?:\/\*\*[\s\S]*?\*\/|(?:\/\/[^\n]*\n)+)/

@@ -7,11 +7,14 @@ import { after, before, describe, test } from 'node:test'
 import type { ProtocolFailure } from '../../src/protocol/failure.ts'
 import type { HeaderBlock } from '../../src/protocol/header-block.ts'
 import { ClientEngine } from '../../src/protocol/http2/client-engine.ts'
-import type { EngineSink } from '../../src/protocol/http2/engine-sink.ts'
+import type { ConnectionSink } from '../../src/protocol/http2/connection-sink.ts'
 import type { Stream } from '../../src/protocol/http2/stream.ts'
+import type { StreamSink } from '../../src/protocol/http2/stream-sink.ts'
 
-/** One exchange, as the slot of its stream. */
-class Exchange {
+/** One exchange, as the sink of its stream. */
+class Exchange implements StreamSink {
+  stream!: Stream
+  readonly #engine: ClientEngine
   status = 0
   head: HeaderBlock | null = null
   trailers: HeaderBlock | null = null
@@ -19,9 +22,9 @@ class Exchange {
   readonly chunks: Buffer[] = []
   readonly done: Promise<Exchange>
   settle: (failure: ProtocolFailure | null) => void = () => {}
-  onWritable: () => void = () => {}
 
-  constructor() {
+  constructor(engine: ClientEngine) {
+    this.#engine = engine
     this.done = new Promise((resolve, reject) => {
       this.settle = (failure) => {
         if (failure === null) resolve(this)
@@ -33,17 +36,46 @@ class Exchange {
   get body(): Buffer {
     return Buffer.concat(this.chunks)
   }
+
+  onInformational(status: number): void {
+    this.interim.push(status)
+  }
+
+  onHead(status: number, head: HeaderBlock): void {
+    this.status = status
+    this.head = head
+  }
+
+  onData(buf: Buffer, start: number, end: number): void {
+    this.chunks.push(Buffer.from(buf.subarray(start, end)))
+    this.#engine.release(this.stream, end - start)
+  }
+
+  onEnd(trailers: HeaderBlock | null): void {
+    this.trailers = trailers
+    this.settle(null)
+  }
+
+  onReset(failure: ProtocolFailure): void {
+    this.settle(failure)
+  }
+
+  onSpoiled(): void {}
+
+  onWritable(): void {}
+
+  onClosed(): void {}
 }
 
 /** The smallest connection that could work: a socket, the engine, one flush per read and call. */
-class Connection implements EngineSink<Exchange> {
-  readonly engine: ClientEngine<Exchange>
+class Connection implements ConnectionSink {
+  readonly engine: ClientEngine
   readonly #socket: net.Socket
   readonly failures: ProtocolFailure[] = []
   goaways = 0
 
   constructor(port: number) {
-    this.engine = new ClientEngine<Exchange>(this, {
+    this.engine = new ClientEngine(this, {
       initialWindowSize: 65_536,
       connectionWindowSize: 131_072,
       maxConcurrentStreams: 100,
@@ -64,10 +96,11 @@ class Connection implements EngineSink<Exchange> {
     extra: readonly string[] = [],
     trailers?: string[],
   ): Exchange {
-    const exchange = new Exchange()
+    const exchange = new Exchange(this.engine)
     const method = body === null ? 'GET' : 'POST'
     const pseudo = [':method', method, ':scheme', 'http', ':authority', 'localhost', ':path', path]
     const stream = this.engine.open([...pseudo, ...extra], body === null, exchange)
+    exchange.stream = stream
     if (body !== null) {
       this.engine.send(stream, body, trailers === undefined)
       if (trailers !== undefined) this.engine.sendTrailers(stream, trailers)
@@ -89,35 +122,6 @@ class Connection implements EngineSink<Exchange> {
   async close(): Promise<void> {
     this.#socket.destroy()
     await once(this.#socket, 'close')
-  }
-
-  onInformational(stream: Stream<Exchange>, status: number): void {
-    stream.slot.interim.push(status)
-  }
-
-  onHead(stream: Stream<Exchange>, status: number, head: HeaderBlock): void {
-    stream.slot.status = status
-    stream.slot.head = head
-  }
-
-  onData(stream: Stream<Exchange>, buf: Buffer, start: number, end: number): void {
-    stream.slot.chunks.push(Buffer.from(buf.subarray(start, end)))
-    this.engine.release(stream, end - start)
-  }
-
-  onEnd(stream: Stream<Exchange>, trailers: HeaderBlock | null): void {
-    stream.slot.trailers = trailers
-    stream.slot.settle(null)
-  }
-
-  onReset(stream: Stream<Exchange>, failure: ProtocolFailure): void {
-    stream.slot.settle(failure)
-  }
-
-  onSpoiled(): void {}
-
-  onWritable(stream: Stream<Exchange>): void {
-    stream.slot.onWritable()
   }
 
   onFailure(failure: ProtocolFailure): void {

@@ -290,7 +290,7 @@ test('a connection whose stream ids are used up is replaced', async (t) => {
   const real = Object.getOwnPropertyDescriptor(StreamSet.prototype, 'hasIdsLeft')!
   Object.defineProperty(StreamSet.prototype, 'hasIdsLeft', {
     ...real,
-    get(this: StreamSet<unknown>) {
+    get(this: StreamSet) {
       return this.nextId <= 3
     },
   })

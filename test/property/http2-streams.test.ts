@@ -49,10 +49,10 @@ function act(peer: FramePeer, streams: RecordedStream[], [action, index, value]:
   const id = stream?.id ?? 1 + 2 * index
   switch (action) {
     case 'open':
-      if (engine.freeStreams > 0) streams.push(engine.open(GET, true, ''))
+      if (engine.freeStreams > 0) streams.push(peer.open(GET, true))
       break
     case 'upload':
-      if (engine.freeStreams > 0) streams.push(engine.open(POST, false, ''))
+      if (engine.freeStreams > 0) streams.push(peer.open(POST, false))
       break
     case 'head':
       peer.sendHead(id, 200)
@@ -131,7 +131,7 @@ test('each stream is settled once and closed once, last', () => {
             if (!line.startsWith(`${on} `) || reactionsLeft-- <= 0) continue
             if (does === 'reset') renounce(stream)
             else if (does === 'reset-all') for (const other of [...streams]) renounce(other)
-            else if (does === 'open' && engine.freeStreams > 0) streams.push(engine.open(GET, true, ''))
+            else if (does === 'open' && engine.freeStreams > 0) streams.push(peer.open(GET, true))
             else if (does === 'terminate')
               engine.terminate({ scope: 'connection', blame: 'peer', code: 'x', message: '' })
             else if (does === 'shutdown') engine.shutdown(2)

@@ -26,7 +26,7 @@ import {
   SETTINGS,
   WINDOW_UPDATE,
 } from '../../src/protocol/http2/constants.ts'
-import { type RecordedStream, Recorder } from './h2-recorder.ts'
+import { type RecordedStream, Recorder, StreamRecorder } from './h2-recorder.ts'
 
 export interface Frame {
   readonly type: number
@@ -134,7 +134,7 @@ export function parseFrames(bytes: Buffer): Frame[] {
 
 export class FramePeer {
   readonly sink: Recorder = new Recorder()
-  readonly engine: ClientEngine<string>
+  readonly engine: ClientEngine
   readonly encoder: HpackEncoder = new HpackEncoder()
   readonly decoder: HpackDecoder = new HpackDecoder({
     maxTableSize: 4096,
@@ -147,7 +147,7 @@ export class FramePeer {
   #prefaceLeft = true
 
   constructor(options: Partial<EngineOptions> = {}) {
-    this.engine = new ClientEngine<string>(this.sink, { ...DEFAULTS, ...options })
+    this.engine = new ClientEngine(this.sink, { ...DEFAULTS, ...options })
   }
 
   /** A peer whose preface and settings have been exchanged and acknowledged. */
@@ -165,7 +165,9 @@ export class FramePeer {
 
   /** Opens a request as the owner of the engine would. */
   open(fields: readonly string[] = GET, endStream = true): RecordedStream {
-    return this.engine.open(fields, endStream, 'slot')
+    const sink = new StreamRecorder(this.sink)
+    sink.stream = this.engine.open(fields, endStream, sink)
+    return sink.stream
   }
 
   /** Opens a request and discards its HEADERS. */

@@ -1,12 +1,13 @@
-/** An EngineSink that records its callbacks, one line for each. */
+/** The sinks of an engine, which record their callbacks: one line for each. */
 import type { ProtocolFailure } from '../../src/protocol/failure.ts'
 import type { HeaderBlock } from '../../src/protocol/header-block.ts'
+import type { ConnectionSink } from '../../src/protocol/http2/connection-sink.ts'
 import { errorCodeName } from '../../src/protocol/http2/constants.ts'
-import type { EngineSink } from '../../src/protocol/http2/engine-sink.ts'
 import type { RemoteSettings } from '../../src/protocol/http2/settings.ts'
 import type { Stream } from '../../src/protocol/http2/stream.ts'
+import type { StreamSink } from '../../src/protocol/http2/stream-sink.ts'
 
-export type RecordedStream = Stream<string>
+export type RecordedStream = Stream
 
 function codeText(code: number | string): string {
   return typeof code === 'number' ? errorCodeName(code) : code
@@ -19,10 +20,12 @@ function fieldsText(head: HeaderBlock | null): string {
   return text
 }
 
-export class Recorder implements EngineSink<string> {
+export class Recorder implements ConnectionSink {
   readonly lines: string[] = []
   /** The complete failures, in order, for tests that check messages. */
   readonly failures: ProtocolFailure[] = []
+  /** The final heads, in order. */
+  readonly heads: HeaderBlock[] = []
   /** Called after each line about a stream: the place to call back into the engine. */
   react: (line: string, stream: RecordedStream) => void = () => {}
   /** If set, DATA is recorded by its number of bytes instead of as text. */
@@ -31,44 +34,6 @@ export class Recorder implements EngineSink<string> {
   /** The callbacks since the last call. */
   take(): string[] {
     return this.lines.splice(0)
-  }
-
-  onInformational(stream: RecordedStream, status: number, head: HeaderBlock): void {
-    this.#note(stream, `interim ${stream.id} ${status}${fieldsText(head)}`)
-  }
-
-  onHead(stream: RecordedStream, status: number, head: HeaderBlock, endStream: boolean): void {
-    this.#note(stream, `head ${stream.id} ${status}${fieldsText(head)}${endStream ? ' (last)' : ''}`)
-  }
-
-  onData(stream: RecordedStream, buf: Buffer, start: number, end: number): void {
-    const text = this.countsData ? String(end - start) : buf.toString('latin1', start, end)
-    this.#note(stream, `data ${stream.id} ${text}`)
-  }
-
-  onEnd(stream: RecordedStream, trailers: HeaderBlock | null): void {
-    this.#note(stream, `end ${stream.id}${fieldsText(trailers)}`)
-  }
-
-  onReset(stream: RecordedStream, failure: ProtocolFailure, unprocessed: boolean): void {
-    this.failures.push(failure)
-    const verdict = unprocessed ? ' (unprocessed)' : ''
-    this.#note(
-      stream,
-      `reset ${stream.id} ${failure.scope} ${failure.blame} ${codeText(failure.code)}${verdict}`,
-    )
-  }
-
-  onSpoiled(stream: RecordedStream): void {
-    this.#note(stream, `spoiled ${stream.id}`)
-  }
-
-  onWritable(stream: RecordedStream): void {
-    this.#note(stream, `writable ${stream.id}`)
-  }
-
-  onClosed(stream: RecordedStream): void {
-    this.#note(stream, `closed ${stream.id}`)
   }
 
   onSettings(remote: RemoteSettings): void {
@@ -91,8 +56,60 @@ export class Recorder implements EngineSink<string> {
     this.lines.push(`failure ${failure.blame} ${codeText(failure.code)}`)
   }
 
-  #note(stream: RecordedStream, line: string): void {
+  note(stream: RecordedStream, line: string): void {
     this.lines.push(line)
     this.react(line, stream)
+  }
+}
+
+/** Records what the engine reports about one stream, which is set as soon as it is open. */
+export class StreamRecorder implements StreamSink {
+  stream!: RecordedStream
+  readonly #recorder: Recorder
+
+  constructor(recorder: Recorder) {
+    this.#recorder = recorder
+  }
+
+  onInformational(status: number, head: HeaderBlock): void {
+    this.#recorder.note(this.stream, `interim ${this.stream.id} ${status}${fieldsText(head)}`)
+  }
+
+  onHead(status: number, head: HeaderBlock, endStream: boolean): void {
+    this.#recorder.heads.push(head)
+    this.#recorder.note(
+      this.stream,
+      `head ${this.stream.id} ${status}${fieldsText(head)}${endStream ? ' (last)' : ''}`,
+    )
+  }
+
+  onData(buf: Buffer, start: number, end: number): void {
+    const text = this.#recorder.countsData ? String(end - start) : buf.toString('latin1', start, end)
+    this.#recorder.note(this.stream, `data ${this.stream.id} ${text}`)
+  }
+
+  onEnd(trailers: HeaderBlock | null): void {
+    this.#recorder.note(this.stream, `end ${this.stream.id}${fieldsText(trailers)}`)
+  }
+
+  onReset(failure: ProtocolFailure, unprocessed: boolean): void {
+    this.#recorder.failures.push(failure)
+    const verdict = unprocessed ? ' (unprocessed)' : ''
+    this.#recorder.note(
+      this.stream,
+      `reset ${this.stream.id} ${failure.scope} ${failure.blame} ${codeText(failure.code)}${verdict}`,
+    )
+  }
+
+  onSpoiled(): void {
+    this.#recorder.note(this.stream, `spoiled ${this.stream.id}`)
+  }
+
+  onWritable(): void {
+    this.#recorder.note(this.stream, `writable ${this.stream.id}`)
+  }
+
+  onClosed(): void {
+    this.#recorder.note(this.stream, `closed ${this.stream.id}`)
   }
 }

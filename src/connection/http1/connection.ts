@@ -51,8 +51,6 @@ export class Http1Connection
   readonly #sender: Http1Sender
   readonly #idleness = new Http1Idleness(this)
   #served = 0
-  /** Nothing is written after it until its response head has come. */
-  #blocking: Request | null = null
   /** Read from the socket, but the consumer does not want it yet. */
   #backlog: Buffer | null = null
   #state: ConnectionState = OPEN
@@ -97,8 +95,7 @@ export class Http1Connection
   get busy(): boolean {
     return (
       !this.#reuse.canTake ||
-      this.#sender.isWriting ||
-      this.#blocking !== null ||
+      this.#sender.isBusy ||
       this.#idleness.isInspecting ||
       this.#pipeline.size >= Math.max(this.#owner.pipelining, 1)
     )
@@ -161,7 +158,6 @@ export class Http1Connection
     this.#reuse.wrote(last)
     this.#pipeline.push(request)
     this.#parser.expect(request.method, request.upgrade !== null)
-    if (request.blocking) this.#blocking = request
     if (request.typeOfService !== undefined) this.#transport.setTypeOfService(request.typeOfService)
     if (this.#pipeline.size === 1) this.#exchange.begin(request, at)
     request.attach(this, this)
@@ -277,9 +273,7 @@ export class Http1Connection
   }
 
   unblock(request: Request): boolean {
-    if (this.#blocking !== request) return false
-    this.#blocking = null
-    return true
+    return this.#sender.unblock(request)
   }
 
   onUnblocked(): void {
@@ -386,7 +380,6 @@ export class Http1Connection
     this.#parser.stop()
     this.#deadline.dispose()
     this.#idleness.stop()
-    this.#blocking = null
     this.#backlog = null
     this.#sender.stop()
     return closing

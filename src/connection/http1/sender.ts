@@ -25,11 +25,18 @@ export class Http1Sender implements BodyWriterHost {
   /** The peer has time for the response from the last byte that was written. */
   readonly #deadline: Deadline
   #writer: Http1BodyWriter | null = null
+  /** Nothing is written after it until its response head has come. */
+  #blocking: Request | null = null
 
   constructor(host: SenderHost, transport: Transport, deadline: Deadline) {
     this.#host = host
     this.#transport = transport
     this.#deadline = deadline
+  }
+
+  /** No request may be written now. */
+  get isBusy(): boolean {
+    return this.#writer !== null || this.#blocking !== null
   }
 
   /** A body is being written piece by piece. */
@@ -49,6 +56,7 @@ export class Http1Sender implements BodyWriterHost {
   /** `joins`: others of the same tick may leave in the same write. */
   sendWhole(request: Request, { head, body: { length } }: PreparedRequest, joins: boolean): void {
     const transport = this.#transport
+    if (request.blocking) this.#blocking = request
     const body = request.source.kind === 'bytes' ? request.source : null
     const ascii = body?.ascii ?? null
     const bytes = body !== null && ascii === null ? body.bytes() : null
@@ -65,6 +73,7 @@ export class Http1Sender implements BodyWriterHost {
   }
 
   sendStreamed(request: Request, { head, body: { length, pumped } }: PreparedRequest, strict: boolean): void {
+    if (request.blocking) this.#blocking = request
     this.#writer = new Http1BodyWriter(request, this, head, length, strict)
     this.#writer.start(pumped!)
   }
@@ -76,8 +85,16 @@ export class Http1Sender implements BodyWriterHost {
   }
 
   stop(): void {
+    this.#blocking = null
     this.#writer?.stop()
     this.#writer = null
+  }
+
+  /** The response head of this request has come. Returns whether others had to wait for it. */
+  unblock(request: Request): boolean {
+    if (this.#blocking !== request) return false
+    this.#blocking = null
+    return true
   }
 
   writeHead(request: Request, head: string, tail: string): void {

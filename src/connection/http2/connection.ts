@@ -3,16 +3,13 @@
  * when streams are refused or the connection ends.
  */
 import { now } from '../../base/clock.ts'
-import { ownBytes } from '../../base/own-bytes.ts'
 import { channels } from '../../diagnostics.ts'
 import type { SocketInfo } from '../../errors.ts'
 import type { Transport, TransportSink } from '../../net/transport.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'
-import type { HeaderBlock } from '../../protocol/header-block.ts'
 import { ClientEngine } from '../../protocol/http2/client-engine.ts'
+import type { ConnectionSink } from '../../protocol/http2/connection-sink.ts'
 import { NO_ERROR } from '../../protocol/http2/constants.ts'
-import type { EngineSink } from '../../protocol/http2/engine-sink.ts'
-import type { Stream } from '../../protocol/http2/stream.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import { END_RULES, type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request } from '../../request/request.ts'
@@ -27,7 +24,7 @@ import { Http2Liveness, type LivenessHost } from './liveness.ts'
 import { Http2Output, type OutputHost } from './output.ts'
 import { Http2Refusals } from './refusals.ts'
 
-/** Told to the streams of a connection that ends on this side, or without a word of the peer's protocol. */
+/** Reported to the streams of a connection that ends on this side, or without a GOAWAY of the peer. */
 const TERMINATED: ProtocolFailure = {
   scope: 'connection',
   blame: 'library',
@@ -36,31 +33,21 @@ const TERMINATED: ProtocolFailure = {
 }
 
 export class Http2Connection
-  implements
-    Connection,
-    TransportSink,
-    EngineSink<Http2Exchange>,
-    ExchangeHost,
-    OutputHost,
-    LivenessHost,
-    IdleHost
+  implements Connection, TransportSink, ConnectionSink, ExchangeHost, OutputHost, LivenessHost, IdleHost
 {
   readonly settings: Http2Settings
   readAt = 0
   readonly #transport: Transport
   readonly #owner: ConnectionOwner
   readonly times: ConnectTimes
-  readonly #engine: ClientEngine<Http2Exchange>
+  readonly #engine: ClientEngine
   readonly #liveness: Http2Liveness
   readonly #exchanges = new Http2Exchanges()
-  readonly output: Http2Output<Http2Exchange>
+  readonly output: Http2Output
   readonly #idle = new Http2Idle(this)
-  #served = 0
-  readonly #refusals = new Http2Refusals()
+  readonly refusals = new Http2Refusals()
   /** Room may have been made for a request that waits. */
   #roomMade = false
-  /** The last stream that the peer looks at, as its GOAWAY said. */
-  #lastStreamId = Number.POSITIVE_INFINITY
   #state: ConnectionState = OPEN
   /** The state that was last reported to the owner, which happens at the end of a read or a turn. */
   #reported: ConnectionState = OPEN
@@ -70,7 +57,7 @@ export class Http2Connection
     this.#transport = transport
     this.#owner = owner
     this.times = times
-    this.#engine = new ClientEngine<Http2Exchange>(this, {
+    this.#engine = new ClientEngine(this, {
       initialWindowSize: settings.initialWindowSize,
       connectionWindowSize: settings.connectionWindowSize,
       maxConcurrentStreams: Math.floor(owner.maxConcurrentStreams),
@@ -92,20 +79,15 @@ export class Http2Connection
     return this.#exchanges.running
   }
 
-  /** Something threw on it, and what has just been delivered may not have been looked at. */
-  get isBroken(): boolean {
-    return this.#reason?.kind === 'broken'
-  }
-
   get reused(): boolean {
-    return this.#served > 1
+    return this.#exchanges.begun > 1
   }
 
   get busy(): boolean {
     // A request may wait here until the server knows of the streams that were reset.
     return (
       (this.#engine.freeStreams === 0 && !this.#engine.awaitsWord) ||
-      this.#refusals.isFull(this.#exchanges.running)
+      this.refusals.isFull(this.#exchanges.running)
     )
   }
 
@@ -139,7 +121,7 @@ export class Http2Connection
   #canTake(request: Request): boolean {
     const engine = this.#engine
     const early = request.takesOver && !engine.remoteSettings.isReceived
-    if (!early && engine.freeStreams > 0 && !this.#refusals.isFull(this.#exchanges.running)) return true
+    if (!early && engine.freeStreams > 0 && !this.refusals.isFull(this.#exchanges.running)) return true
     if (engine.awaitsWord) {
       this.#idle.end()
       this.#transport.setReferenced(true)
@@ -163,7 +145,6 @@ export class Http2Connection
       channels.sendHeaders.publish({ request, headers: printFields(fields), socket: this.#transport.socket })
       if (this.#isSettled(request)) return
     }
-    this.#served++
     this.#idle.onStream()
     this.#transport.setReferenced(true)
     if (this.#isSettled(request)) return
@@ -197,16 +178,16 @@ export class Http2Connection
   }
 
   destroy(reason: EndReason): void {
-    this.#close(reason)
+    this.close(reason)
     for (const exchange of this.#exchanges.heldBack()) exchange.onLost(reason)
   }
 
   closeIdle(reason: EndReason): void {
-    this.#close(reason)
+    this.close(reason)
   }
 
   onSettled(exchange: Http2Exchange): void {
-    if (exchange.request.completed) this.#refusals.onCompleted()
+    if (exchange.request.completed) this.refusals.onCompleted()
     this.#exchanges.onSettled(exchange, this.isOver)
     this.#roomMade = true
     this.output.schedule()
@@ -247,10 +228,6 @@ export class Http2Connection
     this.#owner.onPing(milliseconds)
   }
 
-  onDead(): void {
-    this.#close(ends.unresponsive())
-  }
-
   onBytes(bytes: Buffer): void {
     if (this.isOver) return
     const readAt = now()
@@ -267,7 +244,7 @@ export class Http2Connection
     this.#exchanges.endRead()
     if (this.#engine.areSettingsAcknowledged) this.#liveness.onSettingsAcknowledged(readAt)
     if (this.#engine.wantsOutput || this.#engine.wantsPing) this.output.schedule()
-    this.#report()
+    this.onFlushed()
   }
 
   onDrain(): void {
@@ -275,7 +252,7 @@ export class Http2Connection
   }
 
   onEof(): void {
-    this.#close(this.#peerFault ?? ends.peerClosed(this.socketInfo()))
+    this.close(this.#peerFault ?? ends.peerClosed(this.socketInfo()))
   }
 
   /** A peer that names an error in its GOAWAY and then ends the connection has said why. */
@@ -294,61 +271,28 @@ export class Http2Connection
     this.#owner.onCapacity()
   }
 
-  onInformational(stream: Stream<Http2Exchange>, status: number, head: HeaderBlock): void {
-    stream.slot.onInformational(status, head)
-  }
-
-  onHead(stream: Stream<Http2Exchange>, status: number, head: HeaderBlock): void {
-    this.#refusals.onAnswered()
-    stream.slot.onHead(status, head)
-  }
-
-  onData(stream: Stream<Http2Exchange>, buf: Buffer, start: number, end: number): void {
-    stream.slot.onData(ownBytes(buf, start, end))
-  }
-
-  onEnd(stream: Stream<Http2Exchange>, trailers: HeaderBlock | null): void {
-    stream.slot.onEnd(trailers)
-  }
-
-  onReset(stream: Stream<Http2Exchange>, failure: ProtocolFailure, unprocessed: boolean): void {
-    const exchange = stream.slot
+  onStreamReset(exchange: Http2Exchange, failure: ProtocolFailure, unprocessed: boolean): EndReason | null {
     const { request } = exchange
-    if (unprocessed && this.#resends && request.resendable && this.#isToBeSentAgain(request, failure)) {
-      this.#refusals.giveBack(request)
-      exchange.onRefused()
-      return
+    const { refusals, running } = this
+    const resends = this.#reason === null || END_RULES[this.#reason.kind].resends
+    if (unprocessed && resends && request.resendable && refusals.mayResend(request, failure, running)) {
+      refusals.giveBack(request)
+      return null
     }
-    try {
-      exchange.onLost(this.#reasonFor(stream, failure, unprocessed))
-    } catch (error) {
-      // Others may be lost with it, and must be informed as well.
-      request.fail(endReason('broken', error as Error))
-      exchange.settle()
-    }
-  }
-
-  #isToBeSentAgain(request: Request, { scope }: ProtocolFailure): boolean {
-    if (scope === 'stream') return this.#refusals.mayRepeat(request, this.#exchanges.running - 1)
-    const isUsed = Number.isFinite(this.#lastStreamId) && this.#lastStreamId > 0
-    return this.#refusals.mayFollow(request, isUsed)
-  }
-
-  get #resends(): boolean {
-    const reason = this.#reason
-    return reason === null || END_RULES[reason.kind].resends
-  }
-
-  /** Why a stream ended. `unprocessed`: the peer has not looked at its request. */
-  #reasonFor(stream: Stream<Http2Exchange>, failure: ProtocolFailure, unprocessed: boolean): EndReason {
-    const reason = this.#endOf(stream, failure)
+    const reason = this.#endOf(exchange, failure)
     return unprocessed && !reason.isCallers ? endReason('unprocessed', reason.error) : reason
   }
 
-  #endOf(stream: Stream<Http2Exchange>, failure: ProtocolFailure): EndReason {
-    if (failure.scope === 'stream') return ends.streamFailure(failure, stream.slot.awaitsTunnel)
+  onStreamClosed(exchange: Http2Exchange, failure: ProtocolFailure | null): EndReason | null {
+    this.#roomMade = true
+    const isReset = failure !== null && failure.code !== NO_ERROR
+    return isReset ? this.#endOf(exchange, failure) : this.#reason
+  }
+
+  #endOf({ stream, awaitsTunnel }: Http2Exchange, failure: ProtocolFailure): EndReason {
+    if (failure.scope === 'stream') return ends.streamFailure(failure, awaitsTunnel)
     const { state } = this
-    const isCovered = state.at === 'draining' && stream.id <= this.#lastStreamId
+    const isCovered = state.at === 'draining' && this.refusals.isCovered(stream.id)
     return state.at === 'open' || isCovered ? this.#protocolEnd(failure) : state.reason
   }
 
@@ -358,27 +302,13 @@ export class Http2Connection
       : ends.peerClosed(this.socketInfo(), failure)
   }
 
-  onWritable(stream: Stream<Http2Exchange>): void {
-    stream.slot.onWritable()
-  }
-
-  onSpoiled(stream: Stream<Http2Exchange>): void {
-    stream.slot.onSpoiled()
-  }
-
-  onClosed(stream: Stream<Http2Exchange>, failure: ProtocolFailure | null): void {
-    this.#roomMade = true
-    const isReset = failure !== null && failure.code !== NO_ERROR
-    stream.slot.onStreamClosed(isReset ? this.#endOf(stream, failure).error : (this.#reason?.error ?? null))
-  }
-
   onSettings(): void {
-    this.#refusals.onSettings()
+    this.refusals.onSettings()
     this.#roomMade = true
   }
 
   onGoaway(lastStreamId: number, code: number, debug: Uint8Array): void {
-    this.#lastStreamId = lastStreamId
+    this.refusals.onGoaway(lastStreamId)
     this.#drain(ends.goaway(code, debug, this.socketInfo()))
   }
 
@@ -388,15 +318,7 @@ export class Http2Connection
 
   onFailure(failure: ProtocolFailure): void {
     // The peer still reads, and must get the GOAWAY that says what it did wrong.
-    this.#close(this.#protocolEnd(failure), 'end')
-  }
-
-  onIdleTimeout(): void {
-    this.#close(ends.idleTimeout())
-  }
-
-  onNoStream(timeout: number): void {
-    this.#close(ends.noStream(timeout))
+    this.close(this.#protocolEnd(failure), 'end')
   }
 
   onFlush(): void {
@@ -404,12 +326,8 @@ export class Http2Connection
     if (this.#engine.wantsPing) this.#liveness.probe()
   }
 
+  /** Reports what has changed to the owner, after a read or a turn. */
   onFlushed(): void {
-    this.#report()
-  }
-
-  /** Reports what has changed to the owner. */
-  #report(): void {
     if (this.isOver) return
     this.#returnUnprocessed()
     this.#reportState()
@@ -419,7 +337,7 @@ export class Http2Connection
     }
     // Read again: the owner, or a listener of its events, may have closed the connection.
     const { state } = this
-    if (state.at === 'draining' && this.#exchanges.running === 0) this.#close(state.reason)
+    if (state.at === 'draining' && this.#exchanges.running === 0) this.close(state.reason)
   }
 
   #reportState(): void {
@@ -429,7 +347,7 @@ export class Http2Connection
   }
 
   #returnUnprocessed(): void {
-    const requests = this.#refusals.takeReturned()
+    const requests = this.refusals.takeReturned()
     if (requests.length > 0) this.#owner.onReturned(requests)
   }
 
@@ -454,7 +372,7 @@ export class Http2Connection
   }
 
   /** Nothing is taken or delivered from now on; `onState` follows when the transport has closed. */
-  #close(reason: EndReason, how: 'end' | 'destroy' = 'destroy'): void {
+  close(reason: EndReason, how: 'end' | 'destroy' = 'destroy'): void {
     if (this.isOver) return
     if (reason.kind !== 'broken') this.output.sayGoodbye()
     try {
@@ -465,7 +383,7 @@ export class Http2Connection
   }
 
   onBroken(error: Error): void {
-    this.#close(endReason('broken', error))
+    this.close(endReason('broken', error))
   }
 
   #end(reason: EndReason): void {

@@ -5,10 +5,13 @@
 import { now } from '../../base/clock.ts'
 import type { Deadline, DeadlineOwner } from '../../base/deadline.ts'
 import { loadNet } from '../../base/lazy-modules.ts'
+import { ownBytes } from '../../base/own-bytes.ts'
 import type { SocketInfo } from '../../errors.ts'
+import type { ProtocolFailure } from '../../protocol/failure.ts'
 import { HeaderBlock } from '../../protocol/header-block.ts'
 import { CANCEL } from '../../protocol/http2/constants.ts'
 import type { Stream } from '../../protocol/http2/stream.ts'
+import type { StreamSink } from '../../protocol/http2/stream-sink.ts'
 import { lostMemory, withFixedLength } from '../../request/body-source.ts'
 import { type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request, RequestHost } from '../../request/request.ts'
@@ -18,6 +21,7 @@ import { Exchange } from '../exchange.ts'
 import { hasContent, type OutgoingBody } from '../outgoing-body.ts'
 import { type BodySenderHost, Http2BodySender } from './body-sender.ts'
 import type { Http2Output } from './output.ts'
+import type { Http2Refusals } from './refusals.ts'
 import { Http2Tunnel, type TunnelHost } from './tunnel.ts'
 
 /** The connection, as far as one exchange needs it. */
@@ -25,10 +29,13 @@ export interface ExchangeHost {
   readonly settings: ConnectionSettings
   /** The time of the present read. */
   readonly readAt: number
-  /** Something threw, and what has just been delivered may not have been looked at. */
-  readonly isBroken: boolean
-  readonly output: Http2Output<Http2Exchange>
+  readonly output: Http2Output
+  readonly refusals: Http2Refusals
   socketInfo(): SocketInfo
+  /** The stream was reset. Returns why; null: the request goes to another stream. */
+  onStreamReset(exchange: Http2Exchange, failure: ProtocolFailure, unprocessed: boolean): EndReason | null
+  /** Both directions of the stream are done. Returns why, if they have not come to their end. */
+  onStreamClosed(exchange: Http2Exchange, failure: ProtocolFailure | null): EndReason | null
   /** The request has settled, and nothing more comes from this exchange. */
   onSettled(exchange: Http2Exchange): void
   /** The stream has ended, and the consumer is pausing before the end of the response. */
@@ -51,11 +58,11 @@ const NO_BACKLOG: Buffer[] = []
 
 export class Http2Exchange
   extends Exchange
-  implements RequestHost, BodySenderHost, TunnelHost, DeadlineOwner
+  implements StreamSink, RequestHost, BodySenderHost, TunnelHost, DeadlineOwner
 {
   readonly request: Request
   /** Set when the stream is opened, which is right after construction. */
-  stream!: Stream<Http2Exchange>
+  stream!: Stream
   readonly #host: ExchangeHost
   readonly #body: OutgoingBody
   #sending: Sending = 'sending'
@@ -184,6 +191,7 @@ export class Http2Exchange
 
   onHead(status: number, fields: HeaderBlock): void {
     const { request } = this
+    this.#host.refusals.onAnswered()
     request.onResponseStarted(this.#host.readAt)
     if (request.settled) return
     if (request.takesOver && (request.upgrade === null || (status >= 200 && status < 300))) {
@@ -196,7 +204,8 @@ export class Http2Exchange
     request.onHead(status, fields, '')
   }
 
-  onData(bytes: Buffer): void {
+  onData(buf: Buffer, start: number, end: number): void {
+    const bytes = ownBytes(buf, start, end)
     if (this.#tunnel !== null) {
       this.#tunnel.deliver(bytes)
       return
@@ -295,8 +304,20 @@ export class Http2Exchange
     else this.settle()
   }
 
+  onReset(failure: ProtocolFailure, unprocessed: boolean): void {
+    try {
+      const reason = this.#host.onStreamReset(this, failure, unprocessed)
+      if (reason === null) this.#leave()
+      else this.onLost(reason)
+    } catch (error) {
+      // Others may be lost with it, and must be informed as well.
+      this.request.fail(endReason('broken', error as Error))
+      this.settle()
+    }
+  }
+
   /** The stream is gone, and the request goes to another one. */
-  onRefused(): void {
+  #leave(): void {
     this.#bodySender?.stop()
     this.settle()
   }
@@ -304,15 +325,17 @@ export class Http2Exchange
   /** The stream is gone and the response not complete. */
   onLost(reason: EndReason): void {
     this.#bodySender?.stop()
-    if (this.#isActive || this.#host.isBroken) this.request.reportLater()
+    // If code of ours threw, what was just delivered may not have been looked at.
+    if (this.#isActive || reason.kind === 'broken') this.request.reportLater()
     if (this.#tunnel !== null) this.#tunnel.destroy(reason.error)
     else this.request.fail(reason)
     this.settle()
   }
 
-  /** The stream is gone. A tunnel that still sends knows of the peer's end, but not of this. */
-  onStreamClosed(reason: Error | null): void {
-    this.#tunnel?.onStreamClosed(reason)
+  /** A tunnel that still sends knows of the peer's end, but not of this. */
+  onClosed(failure: ProtocolFailure | null): void {
+    const reason = this.#host.onStreamClosed(this, failure)
+    this.#tunnel?.onStreamClosed(reason?.error ?? null)
   }
 
   onRequestAborted(): void {

@@ -6,6 +6,7 @@ import type { Http2Exchange } from './exchange.ts'
 
 export class Http2Exchanges {
   #running = 0
+  #begun = 0
   /** Their streams have ended, but their consumers pause before the end of the response. */
   readonly #heldBack = new Set<Http2Exchange>()
   /** Of exchanges that have ended, their timers still running: the next exchange takes one. */
@@ -15,6 +16,11 @@ export class Http2Exchanges {
 
   get running(): number {
     return this.#running
+  }
+
+  /** All that there have been, those that run included. */
+  get begun(): number {
+    return this.#begun
   }
 
   get areHeldBack(): boolean {
@@ -32,6 +38,7 @@ export class Http2Exchanges {
 
   onBegun(): void {
     this.#running++
+    this.#begun++
   }
 
   /** `isLast`: the connection is over, and its timers of no use. */

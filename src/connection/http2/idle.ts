@@ -3,12 +3,11 @@
  * does not allow a single stream, which must not keep a request forever.
  */
 import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
+import type { EndReason } from '../../request/end-reason.ts'
+import { idleTimeout, noStream } from '../ends.ts'
 
 export interface IdleHost {
-  /** The keep-alive time is over. */
-  onIdleTimeout(): void
-  /** The peer has allowed no stream for so many milliseconds. */
-  onNoStream(timeout: number): void
+  close(reason: EndReason): void
   onBroken(error: Error): void
 }
 
@@ -52,8 +51,7 @@ export class Http2Idle implements DeadlineOwner {
   }
 
   onDeadline(deadline: Deadline): void {
-    if (deadline === this.#keepAlive) this.#host.onIdleTimeout()
-    else this.#host.onNoStream(this.#streamTimeout)
+    this.#host.close(deadline === this.#keepAlive ? idleTimeout() : noStream(this.#streamTimeout))
   }
 
   onBroken(error: Error): void {

@@ -6,6 +6,8 @@
  */
 import { now } from '../../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
+import type { EndReason } from '../../request/end-reason.ts'
+import { unresponsive } from '../ends.ts'
 
 /** Silence after which a connection is not trusted: longer than any pause between frames of a busy one. */
 export const SILENCE_MS = 10_000
@@ -20,7 +22,7 @@ export interface LivenessHost {
   /** A round trip was measured. */
   onRoundTrip(milliseconds: number): void
   onPingAnswered(milliseconds: number): void
-  onDead(): void
+  close(reason: EndReason): void
   onBroken(error: Error): void
 }
 
@@ -61,7 +63,7 @@ export class Http2Liveness implements DeadlineOwner {
   onDeadline(deadline: Deadline): void {
     if (deadline === this.#nextPing) this.#ping()
     else if (deadline === this.#silence) this.#suspect = true
-    else this.#host.onDead()
+    else this.#host.close(unresponsive())
   }
 
   onBroken(error: Error): void {

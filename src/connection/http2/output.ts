@@ -28,10 +28,9 @@ export interface OutputHost {
 /** `running`: a read or a write is under way, after which output is looked for anyway. */
 type Flushing = 'no' | 'scheduled' | 'running'
 
-/** `T` is what the connection keeps with a stream. */
-export class Http2Output<T> {
+export class Http2Output {
   readonly #host: OutputHost
-  readonly #engine: ClientEngine<T>
+  readonly #engine: ClientEngine
   readonly #transport: Transport
   #flushing: Flushing = 'no'
   /** Requests that have been taken since output last left. */
@@ -48,7 +47,7 @@ export class Http2Output<T> {
     }
   }
 
-  constructor(host: OutputHost, engine: ClientEngine<T>, transport: Transport) {
+  constructor(host: OutputHost, engine: ClientEngine, transport: Transport) {
     this.#host = host
     this.#engine = engine
     this.#transport = transport
@@ -67,7 +66,7 @@ export class Http2Output<T> {
   }
 
   /** Part of a request body; false: the stream takes more when `onWritable` says so. */
-  send(stream: Stream<T>, bytes: Uint8Array, end: boolean): boolean {
+  send(stream: Stream, bytes: Uint8Array, end: boolean): boolean {
     this.schedule()
     try {
       return this.#engine.send(stream, bytes, end)
@@ -78,13 +77,13 @@ export class Http2Output<T> {
   }
 
   /** Instead of the end: flat, names in lower case. */
-  sendTrailers(stream: Stream<T>, fields: readonly string[]): void {
+  sendTrailers(stream: Stream, fields: readonly string[]): void {
     this.#engine.sendTrailers(stream, fields)
     this.schedule()
   }
 
   /** The consumer has taken so many bytes of the response. */
-  release(stream: Stream<T>, bytes: number): void {
+  release(stream: Stream, bytes: number): void {
     this.schedule()
     try {
       this.#engine.release(stream, bytes)
@@ -93,7 +92,7 @@ export class Http2Output<T> {
     }
   }
 
-  reset(stream: Stream<T>, code: number): void {
+  reset(stream: Stream, code: number): void {
     this.schedule()
     try {
       this.#engine.reset(stream, code)

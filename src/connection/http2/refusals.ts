@@ -2,6 +2,7 @@
  * Requests that an HTTP/2 peer has not processed (RFC 9113 §8.7): they are sent again for as long as the peer gets ahead
  * with others, and a peer that refuses streams gets no more of them than it takes.
  */
+import type { ProtocolFailure } from '../../protocol/failure.ts'
 import type { Request } from '../../request/request.ts'
 
 /**
@@ -23,6 +24,8 @@ interface Refusals {
 export class Http2Refusals {
   /** Responses that have begun. */
   #answered = 0
+  /** The last stream that the peer looks at, as its GOAWAY said. */
+  #lastStreamId = Number.POSITIVE_INFINITY
   /** More streams than this the peer has refused, whatever it says; it rises by one with each round that is answered. */
   #ceiling = Number.POSITIVE_INFINITY
   #refused: WeakMap<Request, Refusals> | null = null
@@ -59,13 +62,29 @@ export class Http2Refusals {
     this.#ceiling = Number.POSITIVE_INFINITY
   }
 
-  /** The connection was given up before the request was looked at. `used`: others were, as far as its end tells. */
-  mayFollow(request: Request, used: boolean): boolean {
-    return request.onUnseen(used || this.#answered > 0) <= MAX_FRUITLESS_CONNECTIONS
+  onGoaway(lastStreamId: number): void {
+    this.#lastStreamId = lastStreamId
+  }
+
+  /** The peer still looks at this stream. */
+  isCovered(streamId: number): boolean {
+    return streamId <= this.#lastStreamId
+  }
+
+  /** Whether a request that was not looked at may be sent again. `running`: how many there were with it. */
+  mayResend(request: Request, { scope }: ProtocolFailure, running: number): boolean {
+    return scope === 'stream' ? this.#mayRepeat(request, running - 1) : this.#mayFollow(request)
+  }
+
+  /** The connection was given up before the request was looked at. Whether it may be sent on another one. */
+  #mayFollow(request: Request): boolean {
+    // Others were looked at, according to the GOAWAY.
+    const isUsed = Number.isFinite(this.#lastStreamId) && this.#lastStreamId > 0
+    return request.onUnseen(isUsed || this.#answered > 0) <= MAX_FRUITLESS_CONNECTIONS
   }
 
   /** The request was refused while so many others run. Whether it may be sent on this connection once more. */
-  mayRepeat(request: Request, others: number): boolean {
+  #mayRepeat(request: Request, others: number): boolean {
     this.#ceiling = Math.max(1, others)
     this.#refused ??= new WeakMap()
     const refusals = this.#refused.get(request) ?? { times: 0, answered: 0 }

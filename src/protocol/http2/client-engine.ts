@@ -7,6 +7,7 @@
 import { invariant } from '../../base/invariant.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import type { AbuseLimits } from './abuse-meter.ts'
+import type { ConnectionSink } from './connection-sink.ts'
 import {
   DEFAULT_HEADER_TABLE_SIZE,
   MAX_WINDOW,
@@ -17,7 +18,6 @@ import {
   SETTINGS_MAX_CONCURRENT_STREAMS,
   SETTINGS_MAX_HEADER_LIST_SIZE,
 } from './constants.ts'
-import type { EngineSink } from './engine-sink.ts'
 import { EngineState } from './engine-state.ts'
 import { FrameEffects } from './frame-effects.ts'
 import { FrameReader } from './frame-reader.ts'
@@ -25,6 +25,7 @@ import { MAX_SENT_FRAME, SEND_HIGH_WATER } from './limits.ts'
 import { headerListSize } from './response-reader.ts'
 import type { RemoteSettings } from './settings.ts'
 import { Stream } from './stream.ts'
+import type { StreamSink } from './stream-sink.ts'
 import { RESET_BY_US, SEND_END, SEND_HEADERS } from './stream-state.ts'
 import type { GrowthOptions } from './window-growth.ts'
 
@@ -50,23 +51,23 @@ const MAX_SETTING = 0xffff_ffff
 
 const NO_DEBUG = new Uint8Array(0)
 
-export class ClientEngine<T> {
-  readonly #state: EngineState<T>
+export class ClientEngine {
+  readonly #state: EngineState
   readonly #reader: FrameReader
   readonly #initialWindowSize: number
   #maxConcurrentStreams: number
 
   /** Queues the connection preface: SETTINGS, and WINDOW_UPDATE for a larger connection window (§3.4). */
-  constructor(sink: EngineSink<T>, options: EngineOptions) {
+  constructor(sink: ConnectionSink, options: EngineOptions) {
     this.#initialWindowSize = Math.min(options.initialWindowSize, MAX_WINDOW)
     this.#maxConcurrentStreams = options.maxConcurrentStreams
-    const state = new EngineState<T>(sink, {
+    const state = new EngineState(sink, {
       initialWindowSize: this.#initialWindowSize,
       connectionWindowSize: Math.min(options.connectionWindowSize, MAX_WINDOW),
       abuse: options.abuse ?? {},
       growth: options.growth ?? {},
     })
-    const reader = new FrameReader(new FrameEffects<T>(state, options.maxHeaderSize), MIN_MAX_FRAME_SIZE)
+    const reader = new FrameReader(new FrameEffects(state, options.maxHeaderSize), MIN_MAX_FRAME_SIZE)
     state.writer.preface()
     state.writer.settings([
       [SETTINGS_ENABLE_PUSH, 0],
@@ -92,13 +93,13 @@ export class ClientEngine<T> {
   }
 
   /** Opens a stream; there must be one free. `fields` is flat, pseudo fields first (`buildRequestFields`). */
-  open(fields: readonly string[], endStream: boolean, slot: T): Stream<T> {
+  open(fields: readonly string[], endStream: boolean, sink: StreamSink): Stream {
     const state = this.#state
     invariant(this.freeStreams > 0, 'no stream is free')
     invariant(fields[0] === ':method', 'request fields do not begin with :method')
-    const stream = new Stream<T>(
+    const stream = new Stream(
       state.streams.nextId,
-      slot,
+      sink,
       fields[1]!,
       endStream,
       state.remote.initialWindowSize,
@@ -116,7 +117,7 @@ export class ClientEngine<T> {
    * Queues body bytes, in a view of fixed length; they must not change before they are out. False: wait for
    * `onWritable`, or the stream is closed and the bytes were dropped.
    */
-  send(stream: Stream<T>, chunk: Uint8Array, end: boolean): boolean {
+  send(stream: Stream, chunk: Uint8Array, end: boolean): boolean {
     if (stream.isClosed) return false
     invariant(!stream.hasAllToSend, 'send after the end of the body')
     stream.queue.push(chunk)
@@ -128,7 +129,7 @@ export class ClientEngine<T> {
   }
 
   /** Ends the body with trailers: flat, lower-case names, no pseudo fields. */
-  sendTrailers(stream: Stream<T>, fields: readonly string[]): void {
+  sendTrailers(stream: Stream, fields: readonly string[]): void {
     if (stream.isClosed) return
     invariant(!stream.hasAllToSend, 'trailers after the end of the body')
     stream.trailers = fields
@@ -137,7 +138,7 @@ export class ClientEngine<T> {
   }
 
   /** The consumer has taken this many bytes from `onData`. */
-  release(stream: Stream<T>, bytes: number): void {
+  release(stream: Stream, bytes: number): void {
     // After the peer's END_STREAM nothing more can come, so there is nothing to allow.
     if (!stream.mayReceive) return
     const increment = stream.receiveWindow.release(bytes)
@@ -145,7 +146,7 @@ export class ClientEngine<T> {
   }
 
   /** Gives a stream up: RST_STREAM if it is not closed yet, and no further callback but `onClosed`. */
-  reset(stream: Stream<T>, code: number): void {
+  reset(stream: Stream, code: number): void {
     const state = this.#state
     stream.isSettled = true
     if (stream.isClosed) return
@@ -153,7 +154,7 @@ export class ClientEngine<T> {
     state.writer.rstStream(stream.id, code)
     state.cancels.add(state.streams.nextId)
     state.remove(stream)
-    state.sink.onClosed(stream, null)
+    stream.sink.onClosed(null)
   }
 
   /**
@@ -199,20 +200,20 @@ export class ClientEngine<T> {
       const closed = scheduler.closed
       scheduler.closed = []
       for (const stream of closed) state.remove(stream)
-      for (const stream of closed) state.sink.onClosed(stream, null)
+      for (const stream of closed) stream.sink.onClosed(null)
     }
     if (scheduler.spoiled.length > 0) {
       const spoiled = scheduler.spoiled
       scheduler.spoiled = []
       for (const stream of spoiled) {
-        if (!stream.isClosed) state.sink.onSpoiled(stream)
+        if (!stream.isClosed) stream.sink.onSpoiled()
       }
     }
     if (scheduler.writable.length > 0) {
       const writable = scheduler.writable
       scheduler.writable = []
       for (const stream of writable) {
-        if (!stream.isClosed) state.sink.onWritable(stream)
+        if (!stream.isClosed) stream.sink.onWritable()
       }
     }
     return output

@@ -6,6 +6,7 @@ import type { ProtocolFailure } from '../failure.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
 import { type AbuseLimits, AbuseMeter, type Budget, LATE_FRAMES, PROVOKED_RESETS } from './abuse-meter.ts'
 import { CancelLedger } from './cancel-ledger.ts'
+import type { ConnectionSink } from './connection-sink.ts'
 import {
   DEFAULT_WINDOW,
   ENHANCE_YOUR_CALM,
@@ -15,7 +16,6 @@ import {
   PROTOCOL_ERROR,
   STREAM_CLOSED,
 } from './constants.ts'
-import type { EngineSink } from './engine-sink.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { MAX_CONTROL_BYTES_QUEUED } from './limits.ts'
 import { AWAITING_HEAD } from './response-phase.ts'
@@ -50,16 +50,16 @@ type Life = typeof OPEN | typeof DRAINING | typeof CLOSED
 /** Below the first id of a client. */
 const NOTHING_TAKEN = 0
 
-export class EngineState<T> {
-  readonly sink: EngineSink<T>
+export class EngineState {
+  readonly sink: ConnectionSink
   readonly meter: AbuseMeter
   readonly writer: FrameWriter = new FrameWriter()
   readonly encoder: HpackEncoder = new HpackEncoder()
   readonly remote: PeerSettings = new PeerSettings()
   readonly local: LocalSettings = new LocalSettings()
-  readonly streams: StreamSet<T> = new StreamSet<T>()
+  readonly streams: StreamSet = new StreamSet()
   readonly cancels: CancelLedger = new CancelLedger()
-  readonly scheduler: SendScheduler<T>
+  readonly scheduler: SendScheduler
   readonly growth: WindowGrowth
   readonly receiveWindow: GrowingWindow
   /** The time of the present read, from the owner. */
@@ -69,10 +69,10 @@ export class EngineState<T> {
   #life: Life = OPEN
   #lastStreamId = MAX_STREAM_ID
 
-  constructor(sink: EngineSink<T>, options: EngineStateOptions) {
+  constructor(sink: ConnectionSink, options: EngineStateOptions) {
     this.sink = sink
     this.meter = new AbuseMeter(options.abuse)
-    this.scheduler = new SendScheduler<T>(this.writer, this.encoder, this.remote, this.meter)
+    this.scheduler = new SendScheduler(this.writer, this.encoder, this.remote, this.meter)
     this.growth = new WindowGrowth(options.initialWindowSize, options.growth)
     this.receiveWindow = new GrowingWindow(options.connectionWindowSize, DEFAULT_WINDOW)
   }
@@ -90,7 +90,7 @@ export class EngineState<T> {
    * Advances a stream by a frame of the peer. Null when the frame is not for a live stream or not allowed:
    * then it has been dealt with here.
    */
-  admit(streamId: number, input: StreamInput): Stream<T> | null {
+  admit(streamId: number, input: StreamInput): Stream | null {
     const stream = this.streams.get(streamId)
     const outcome = stream === undefined ? this.streams.advanceAbsent(streamId, input) : stream.advance(input)
     if (stream !== undefined && isState(outcome)) {
@@ -135,7 +135,7 @@ export class EngineState<T> {
   }
 
   /** A stream error that we found: the owner gets `code`, which may be more precise. */
-  failStream(stream: Stream<T>, wireCode: number, message: string, code: number | string): void {
+  failStream(stream: Stream, wireCode: number, message: string, code: number | string): void {
     if (!this.spend(PROVOKED_RESETS)) return
     stream.advance(RESET_BY_US)
     this.writer.rstStream(stream.id, wireCode)
@@ -200,7 +200,7 @@ export class EngineState<T> {
   }
 
   /** Removes a stream, closed by its state, from everything. */
-  remove(stream: Stream<T>): void {
+  remove(stream: Stream): void {
     this.streams.remove(stream)
     this.scheduler.forget(stream)
     stream.queue.clear()
@@ -211,20 +211,20 @@ export class EngineState<T> {
    * Reports a stream that was removed before its response was complete. Once part of a response has come, the
    * server has acted on the request, even if a GOAWAY or a code claims otherwise.
    */
-  reportReset(stream: Stream<T>, failure: ProtocolFailure, unprocessed: boolean): void {
+  reportReset(stream: Stream, failure: ProtocolFailure, unprocessed: boolean): void {
     if (!stream.isSettled) {
       stream.isSettled = true
       const isUnanswered = stream.phase === AWAITING_HEAD && stream.interimHeads === 0
-      this.sink.onReset(stream, failure, unprocessed && isUnanswered)
+      stream.sink.onReset(failure, unprocessed && isUnanswered)
     }
-    this.sink.onClosed(stream, failure)
+    stream.sink.onClosed(failure)
   }
 
   /**
    * Closes streams without a frame; all of them before the first is reported, so that callbacks find them
    * closed.
    */
-  #abandon(streams: readonly Stream<T>[]): void {
+  #abandon(streams: readonly Stream[]): void {
     for (const stream of streams) {
       stream.advance(RESET_BY_US)
       this.remove(stream)

@@ -29,19 +29,19 @@ import type { SettingsEffects } from './settings.ts'
 import type { Stream } from './stream.ts'
 import { RECV_DATA, RECV_RST, RECV_WINDOW_UPDATE } from './stream-state.ts'
 
-export class FrameEffects<T> implements FrameHandler, SettingsEffects {
-  readonly #state: EngineState<T>
-  readonly #responses: ResponseReader<T>
+export class FrameEffects implements FrameHandler, SettingsEffects {
+  readonly #state: EngineState
+  readonly #responses: ResponseReader
   readonly #assembler: HeaderAssembler
   readonly #order = new FrameOrder()
   /** The DATA frame under way: its stream (null when its bytes are dropped), its size and its end flag. */
-  #dataStream: Stream<T> | null = null
+  #dataStream: Stream | null = null
   #dataLength = 0
   #dataEndsStream = false
 
-  constructor(state: EngineState<T>, maxHeaderSize: number) {
+  constructor(state: EngineState, maxHeaderSize: number) {
     this.#state = state
-    this.#responses = new ResponseReader<T>(state, maxHeaderSize)
+    this.#responses = new ResponseReader(state, maxHeaderSize)
     this.#assembler = new HeaderAssembler(headerListSize(maxHeaderSize))
   }
 
@@ -83,7 +83,7 @@ export class FrameEffects<T> implements FrameHandler, SettingsEffects {
     if (stream === null) return
     // Reset by its owner while the frame was arriving.
     if (stream.isClosed) this.#dataStream = null
-    else this.#state.sink.onData(stream, buf, start, end)
+    else stream.sink.onData(buf, start, end)
   }
 
   onDataEnd(): void {

@@ -79,14 +79,14 @@ interface LastHead {
   readonly head: Head
 }
 
-export class ResponseReader<T> {
-  readonly #state: EngineState<T>
+export class ResponseReader {
+  readonly #state: EngineState
   readonly #decoder: HpackDecoder
   readonly #maxHeaderSize: number
   readonly #lastBytes = new LastBytes()
   #last: LastHead | null = null
 
-  constructor(state: EngineState<T>, maxHeaderSize: number) {
+  constructor(state: EngineState, maxHeaderSize: number) {
     this.#state = state
     this.#maxHeaderSize = maxHeaderSize
     this.#decoder = new HpackDecoder({
@@ -140,7 +140,7 @@ export class ResponseReader<T> {
   }
 
   /** The content of a DATA frame is about to come; false when it must not, and the stream has failed. */
-  admitContent(stream: Stream<T>, length: number): boolean {
+  admitContent(stream: Stream, length: number): boolean {
     if (advanceResponse(stream.phase, CONTENT) === MALFORMED) {
       this.#malformed(stream, 'DATA before the head')
       return false
@@ -154,13 +154,13 @@ export class ResponseReader<T> {
   }
 
   /** END_STREAM on a DATA frame. */
-  onEnd(stream: Stream<T>): void {
+  onEnd(stream: Stream): void {
     if (!this.#isComplete(stream)) return
     const isClosed = this.#end(stream, END)
     this.#notifyEnd(stream, null, isClosed)
   }
 
-  #onHead(stream: Stream<T>, head: Head, endStream: boolean): void {
+  #onHead(stream: Stream, head: Head, endStream: boolean): void {
     const state = this.#state
     const { status, fields } = head
     if (head.fault !== null) {
@@ -179,7 +179,7 @@ export class ResponseReader<T> {
         return
       }
       this.#advance(stream, INTERIM_HEAD)
-      state.sink.onInformational(stream, status, fields)
+      stream.sink.onInformational(status, fields)
       return
     }
     const isTunnel = stream.method === 'CONNECT' && status < 300
@@ -192,16 +192,16 @@ export class ResponseReader<T> {
     this.#advance(stream, isTunnel ? TUNNEL_HEAD : FINAL_HEAD)
     stream.expectedLength = !isTunnel && hasNoContent(stream.method, status) ? 0 : length
     if (!endStream) {
-      state.sink.onHead(stream, status, fields, false)
+      stream.sink.onHead(status, fields, false)
       return
     }
     if (!this.#isComplete(stream)) return
     const isClosed = this.#end(stream, END)
-    state.sink.onHead(stream, status, fields, true)
+    stream.sink.onHead(status, fields, true)
     this.#notifyEnd(stream, null, isClosed)
   }
 
-  #onTrailers(stream: Stream<T>, fields: string[], endStream: boolean): void {
+  #onTrailers(stream: Stream, fields: string[], endStream: boolean): void {
     const input = endStream ? TRAILERS : STRAY_HEADERS
     if (advanceResponse(stream.phase, input) === MALFORMED) {
       this.#malformed(
@@ -220,14 +220,14 @@ export class ResponseReader<T> {
     this.#notifyEnd(stream, new HeaderBlock(fields), isClosed)
   }
 
-  #isTooLarge(stream: Stream<T>, bytes: number): boolean {
+  #isTooLarge(stream: Stream, bytes: number): boolean {
     if (bytes < this.#maxHeaderSize) return false
     this.#tooLarge(stream, `header fields of ${this.#maxHeaderSize} bytes or more`)
     return true
   }
 
   /** §8.1.1: content-length and the DATA received must agree. */
-  #isComplete(stream: Stream<T>): boolean {
+  #isComplete(stream: Stream): boolean {
     if (stream.expectedLength === NO_LENGTH || stream.receivedLength === stream.expectedLength) return true
     this.#wrongLength(
       stream,
@@ -237,7 +237,7 @@ export class ResponseReader<T> {
   }
 
   /** The peer's side is done. True when ours is too, so that the stream is closed. */
-  #end(stream: Stream<T>, input: ResponseInput): boolean {
+  #end(stream: Stream, input: ResponseInput): boolean {
     this.#advance(stream, input)
     stream.advance(RECV_END)
     if (!stream.isClosed) return false
@@ -245,28 +245,28 @@ export class ResponseReader<T> {
     return true
   }
 
-  #notifyEnd(stream: Stream<T>, trailers: HeaderBlock | null, isClosed: boolean): void {
+  #notifyEnd(stream: Stream, trailers: HeaderBlock | null, isClosed: boolean): void {
     if (!stream.isSettled) {
       stream.isSettled = true
-      this.#state.sink.onEnd(stream, trailers)
+      stream.sink.onEnd(trailers)
     }
-    if (isClosed) this.#state.sink.onClosed(stream, null)
+    if (isClosed) stream.sink.onClosed(null)
   }
 
-  #advance(stream: Stream<T>, input: ResponseInput): void {
+  #advance(stream: Stream, input: ResponseInput): void {
     // Every caller has made sure that the table has a next phase.
     stream.phase = advanceResponse(stream.phase, input) as ResponsePhase
   }
 
-  #malformed(stream: Stream<T>, message: string): void {
+  #malformed(stream: Stream, message: string): void {
     this.#state.failStream(stream, PROTOCOL_ERROR, message, PROTOCOL_ERROR)
   }
 
-  #wrongLength(stream: Stream<T>, message: string): void {
+  #wrongLength(stream: Stream, message: string): void {
     this.#state.failStream(stream, PROTOCOL_ERROR, message, LENGTH_MISMATCH)
   }
 
-  #tooLarge(stream: Stream<T>, message: string): void {
+  #tooLarge(stream: Stream, message: string): void {
     this.#state.failStream(stream, CANCEL, message, HEADERS_TOO_LARGE)
   }
 }

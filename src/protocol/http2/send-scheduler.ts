@@ -15,21 +15,21 @@ import type { RemoteSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
 import { SEND_END, SEND_HEADERS } from './stream-state.ts'
 
-export class SendScheduler<T> {
+export class SendScheduler {
   readonly #writer: FrameWriter
   readonly #encoder: HpackEncoder
   readonly #remote: RemoteSettings
   readonly #meter: AbuseMeter
   readonly window: SendWindow = new SendWindow(DEFAULT_WINDOW)
-  readonly #ready = new IntrusiveList<Stream<T>>()
+  readonly #ready = new IntrusiveList<Stream>()
   /** Streams that could send if the connection's window were open. */
-  readonly #waiting = new IntrusiveList<Stream<T>>()
+  readonly #waiting = new IntrusiveList<Stream>()
   /** Streams that were held back and may be given more. */
-  writable: Stream<T>[] = []
+  writable: Stream[] = []
   /** Streams whose queued bytes are lost: a caller has transferred their memory. */
-  spoiled: Stream<T>[] = []
+  spoiled: Stream[] = []
   /** Streams whose END_STREAM was the last thing they waited for. */
-  closed: Stream<T>[] = []
+  closed: Stream[] = []
 
   constructor(writer: FrameWriter, encoder: HpackEncoder, remote: RemoteSettings, meter: AbuseMeter) {
     this.#writer = writer
@@ -43,13 +43,13 @@ export class SendScheduler<T> {
   }
 
   /** Something about the stream has changed: more to send, or a wider window. */
-  consider(stream: Stream<T>): void {
+  consider(stream: Stream): void {
     if (stream.listedIn !== null || !canSend(stream)) return
     this.#ready.push(stream)
   }
 
   /** The stream is gone. */
-  forget(stream: Stream<T>): void {
+  forget(stream: Stream): void {
     stream.listedIn?.remove(stream)
   }
 
@@ -85,12 +85,12 @@ export class SendScheduler<T> {
     }
   }
 
-  #frameLength(stream: Stream<T>): number {
+  #frameLength(stream: Stream): number {
     const maxFrame = Math.min(this.#remote.maxFrameSize, MAX_SENT_FRAME)
     return Math.min(stream.queue.bytes, maxFrame, stream.sendWindow.available, this.window.available)
   }
 
-  #sendData(stream: Stream<T>, length: number): void {
+  #sendData(stream: Stream, length: number): void {
     const queued = stream.queue.bytes
     const isLast = length === queued && stream.hasAllToSend && stream.trailers === null
     stream.sendWindow.take(length)
@@ -110,7 +110,7 @@ export class SendScheduler<T> {
    * END_STREAM on HEADERS that are still here, on trailers, or on an empty DATA frame: none needs a window
    * (§6.9.1). A body that turns out to be empty before its HEADERS leave needs no further frame.
    */
-  #sendEnd(stream: Stream<T>): void {
+  #sendEnd(stream: Stream): void {
     if (stream.trailers === null) {
       if (!this.#writer.endAtHead(stream.head)) this.#writer.dataHeader(stream.id, 0, true)
     } else {
@@ -121,13 +121,13 @@ export class SendScheduler<T> {
     this.#onEndSent(stream)
   }
 
-  #onEndSent(stream: Stream<T>): void {
+  #onEndSent(stream: Stream): void {
     stream.advance(SEND_END)
     if (stream.isClosed) this.closed.push(stream)
   }
 }
 
-function canSend<T>(stream: Stream<T>): boolean {
+function canSend(stream: Stream): boolean {
   if (!stream.maySend) return false
   return stream.queue.bytes > 0 ? stream.sendWindow.available > 0 : stream.hasAllToSend
 }

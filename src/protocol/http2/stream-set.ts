@@ -16,8 +16,8 @@ import {
 } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 
-export class StreamSet<T> {
-  readonly #live = new StreamTable<T>()
+export class StreamSet {
+  readonly #live = new StreamTable()
   #nextId = 1
   /**
    * Direct-mapped by id: a newer stream simply takes the place of one 1024 streams older. Up to that size the
@@ -39,17 +39,17 @@ export class StreamSet<T> {
     return this.#nextId
   }
 
-  add(stream: Stream<T>): void {
+  add(stream: Stream): void {
     this.#live.add(stream)
     this.#nextId = stream.id + 2
   }
 
-  get(id: number): Stream<T> | undefined {
+  get(id: number): Stream | undefined {
     return this.#live.get(id)
   }
 
   /** The stream is closed; its state is remembered for a while. */
-  remove(stream: Stream<T>): void {
+  remove(stream: Stream): void {
     this.#live.remove(stream)
     this.#remember(stream.id, stream.state)
   }
@@ -96,12 +96,12 @@ export class StreamSet<T> {
   }
 
   /** A copy, in the order they were opened. */
-  all(): Stream<T>[] {
+  all(): Stream[] {
     return this.#live.all()
   }
 
   /** Without copying; `visit` must not touch the set. */
-  forEach(visit: (stream: Stream<T>) => void): void {
+  forEach(visit: (stream: Stream) => void): void {
     this.#live.forEach(visit)
   }
 }

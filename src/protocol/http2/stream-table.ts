@@ -9,8 +9,8 @@ import type { Stream } from './stream.ts'
 /** The table starts with 2 to this power of places: few idle connections need more, and it grows with use. */
 const INITIAL_BITS = 4
 
-export class StreamTable<T> {
-  #places: (Stream<T> | null)[] = emptyPlaces(INITIAL_BITS)
+export class StreamTable {
+  #places: (Stream | null)[] = emptyPlaces(INITIAL_BITS)
   /** Number of the highest bits of a hash that select the place. */
   #bits = INITIAL_BITS
   #size = 0
@@ -19,7 +19,7 @@ export class StreamTable<T> {
     return this.#size
   }
 
-  get(id: number): Stream<T> | undefined {
+  get(id: number): Stream | undefined {
     const places = this.#places
     const mask = places.length - 1
     for (let at = homeOf(id, this.#bits); ; at = (at + 1) & mask) {
@@ -30,7 +30,7 @@ export class StreamTable<T> {
   }
 
   /** The id is not in the table. */
-  add(stream: Stream<T>): void {
+  add(stream: Stream): void {
     // At most half full, so that a search ends soon.
     if (this.#size * 2 >= this.#places.length) this.#grow()
     this.#place(stream)
@@ -38,7 +38,7 @@ export class StreamTable<T> {
   }
 
   /** Moves later streams into the gap, so that searches need no marks for removed streams. */
-  remove(stream: Stream<T>): void {
+  remove(stream: Stream): void {
     const places = this.#places
     const mask = places.length - 1
     let gap = homeOf(stream.id, this.#bits)
@@ -60,18 +60,18 @@ export class StreamTable<T> {
   /**
    * In the order they were opened. A copy, because the caller may open and close streams while it iterates.
    */
-  all(): Stream<T>[] {
+  all(): Stream[] {
     return this.#places.filter((stream) => stream !== null).sort((a, b) => a.id - b.id)
   }
 
   /** Without copying and in no order; `visit` must not touch the table. */
-  forEach(visit: (stream: Stream<T>) => void): void {
+  forEach(visit: (stream: Stream) => void): void {
     for (const stream of this.#places) {
       if (stream !== null) visit(stream)
     }
   }
 
-  #place(stream: Stream<T>): void {
+  #place(stream: Stream): void {
     const places = this.#places
     const mask = places.length - 1
     let at = homeOf(stream.id, this.#bits)
@@ -89,8 +89,8 @@ export class StreamTable<T> {
   }
 }
 
-function emptyPlaces<T>(bits: number): (Stream<T> | null)[] {
-  return new Array<Stream<T> | null>(2 ** bits).fill(null)
+function emptyPlaces(bits: number): (Stream | null)[] {
+  return new Array<Stream | null>(2 ** bits).fill(null)
 }
 
 /**

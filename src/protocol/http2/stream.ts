@@ -1,6 +1,6 @@
 /**
  * One stream: its state, its two windows, the body it has to send, and the response it expects. The members
- * marked internal belong to the files of this folder; the owner reads `id`, `slot` and `isClosed`. Decides
+ * marked internal belong to the files of this folder; the owner reads `id`, `sink` and `isClosed`. Decides
  * nothing.
  *
  * It has many fields on purpose: each request has a stream, and parts in separate objects would cost it an
@@ -11,6 +11,7 @@ import type { IntrusiveList, Listed } from './intrusive-list.ts'
 import { NO_LENGTH } from './message.ts'
 import { AWAITING_HEAD, type ResponsePhase } from './response-phase.ts'
 import { SendQueue } from './send-queue.ts'
+import type { StreamSink } from './stream-sink.ts'
 import {
   HALF_CLOSED_LOCAL,
   HALF_CLOSED_REMOTE,
@@ -25,10 +26,10 @@ import {
 } from './stream-state.ts'
 import { GrowingWindow } from './window-growth.ts'
 
-export class Stream<T> implements Listed<Stream<T>> {
+export class Stream implements Listed<Stream> {
   readonly id: number
-  /** Whatever the caller of `open` keeps for this stream. */
-  readonly slot: T
+  /** Gets the callbacks about this stream. */
+  readonly sink: StreamSink
   /** @internal */
   readonly method: string
   #state: StreamState = IDLE
@@ -55,11 +56,11 @@ export class Stream<T> implements Listed<Stream<T>> {
   /** @internal `send` returned false, so `onWritable` is owed. */
   isHeldBack = false
   /** @internal One of the scheduler's lists. */
-  listedIn: IntrusiveList<Stream<T>> | null = null
+  listedIn: IntrusiveList<Stream> | null = null
   /** @internal */
-  nextListed: Stream<T> | null = null
+  nextListed: Stream | null = null
   /** @internal */
-  previousListed: Stream<T> | null = null
+  previousListed: Stream | null = null
   /** @internal Content bytes that the head announced, or NO_LENGTH. */
   expectedLength: number = NO_LENGTH
   /** @internal */
@@ -69,14 +70,14 @@ export class Stream<T> implements Listed<Stream<T>> {
 
   constructor(
     id: number,
-    slot: T,
+    sink: StreamSink,
     method: string,
     endStream: boolean,
     initialSendWindow: number,
     initialReceiveWindow: number,
   ) {
     this.id = id
-    this.slot = slot
+    this.sink = sink
     this.method = method
     this.sendWindow = new SendWindow(initialSendWindow)
     this.receiveWindow = new GrowingWindow(initialReceiveWindow, initialReceiveWindow)

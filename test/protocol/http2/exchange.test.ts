@@ -42,8 +42,7 @@ test('windows above 2^31-1 are cut down to it', () => {
 
 test('a request without body is one HEADERS frame with END_STREAM, answered and closed', () => {
   const peer = FramePeer.ready()
-  const stream = peer.engine.open([...GET, 'accept', '*/*'], true, 'mine')
-  assert.equal(stream.slot, 'mine')
+  const stream = peer.open([...GET, 'accept', '*/*'], true)
   const head = peer.wantHeaders(1)
   assert.deepEqual(head.fields, [...GET, 'accept', '*/*'])
   assert.equal(head.endStream, true)
@@ -255,7 +254,7 @@ test('what is called on a closed stream does nothing', () => {
 
 test('our own misuse throws', () => {
   const peer = FramePeer.ready({ maxConcurrentStreams: 1 })
-  assert.throws(() => peer.engine.open([':path', '/'], true, ''), InternalError)
+  assert.throws(() => peer.open([':path', '/'], true), InternalError)
   const stream = peer.request(POST, false)
   assert.throws(() => peer.open(), InternalError)
   peer.engine.send(stream, Buffer.from('x'), true)

@@ -219,17 +219,11 @@ describe('a head that comes again', () => {
     ])
   const STATUS_200 = Buffer.from([0x88])
   const answer = (peer: FramePeer, ...parts: Buffer[]): HeaderBlock => {
-    let head: HeaderBlock | null = null
-    const onHead = peer.sink.onHead
-    peer.sink.onHead = (stream, status, fields, last) => {
-      head = fields
-      onHead.call(peer.sink, stream, status, fields, last)
-    }
     const { id } = peer.request()
+    const before = peer.sink.heads.length
     peer.sendFrame(HEADERS, FLAG_END_HEADERS | FLAG_END_STREAM, id, Buffer.concat([STATUS_200, ...parts]))
-    peer.sink.onHead = onHead
-    assert.ok(head !== null)
-    return head
+    assert.equal(peer.sink.heads.length, before + 1)
+    return peer.sink.heads[before]!
   }
 
   test('is not decoded again', () => {

@@ -197,14 +197,14 @@ test('SETTINGS_HEADER_TABLE_SIZE reaches the encoder before the next block', () 
   const peer = FramePeer.ready()
   const fields = [...GET, 'x-often', 'the same every time']
   for (let i = 0; i < 3; i++) {
-    peer.engine.open(fields, true, '')
+    peer.open(fields, true)
     peer.wantHeaders(1 + 2 * i)
   }
   assert.ok(peer.decoder.tableSize > 0)
   peer.decoder.setMaxTableSize(0)
   peer.sendSettings([[SETTINGS_HEADER_TABLE_SIZE, 0]])
   peer.wantSettingsAck()
-  peer.engine.open(fields, true, '')
+  peer.open(fields, true)
   assert.deepEqual(peer.wantHeaders(7).fields, fields)
   assert.equal(peer.decoder.tableSize, 0)
 })
@@ -254,7 +254,7 @@ describe('SETTINGS_ENABLE_CONNECT_PROTOCOL', () => {
       ':protocol',
       'websocket',
     ]
-    const stream = peer.engine.open(fields, false, '')
+    const stream = peer.open(fields, false)
     assert.deepEqual(peer.wantHeaders(1).fields, fields)
     peer.sendHead(1, 200)
     peer.sendData(1, 'frame')

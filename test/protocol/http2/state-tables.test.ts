@@ -14,7 +14,7 @@ import * as response from '../../../src/protocol/http2/response-phase.ts'
 import { Stream } from '../../../src/protocol/http2/stream.ts'
 import * as stream from '../../../src/protocol/http2/stream-state.ts'
 import { FramePeer, GET, POST } from '../../support/frame-peer.ts'
-import type { RecordedStream } from '../../support/h2-recorder.ts'
+import { type RecordedStream, Recorder, StreamRecorder } from '../../support/h2-recorder.ts'
 
 /** How stream 1 comes to each state, through the engine. Null for one that was never opened. */
 const STATES: readonly { name: string; reach(peer: FramePeer): RecordedStream | null }[] = [
@@ -124,7 +124,7 @@ describe('stream states: the engine follows the table', () => {
         const opened = reach(peer)
         peer.frames()
         if (outcome === stream.MISUSE) {
-          const misused = opened ?? new Stream(1, 'slot', 'GET', true, 0, 0)
+          const misused = opened ?? new Stream(1, new StreamRecorder(new Recorder()), 'GET', true, 0, 0)
           assert.equal(misused.state, state)
           assert.throws(() => misused.advance(input as stream.StreamInput), InternalError)
           assert.equal(misused.state, state)

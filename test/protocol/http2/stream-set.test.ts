@@ -14,26 +14,29 @@ import {
   SEND_END,
   SEND_HEADERS,
 } from '../../../src/protocol/http2/stream-state.ts'
+import { Recorder, StreamRecorder } from '../../support/h2-recorder.ts'
 
-function stream(id: number): Stream<null> {
-  return new Stream(id, null, 'GET', true, 0, 0)
+const SINK = new StreamRecorder(new Recorder())
+
+function stream(id: number): Stream {
+  return new Stream(id, SINK, 'GET', true, 0, 0)
 }
 
 /** Both sides end. */
-function close(set: StreamSet<null>, id: number): void {
+function close(set: StreamSet, id: number): void {
   const closing = set.get(id)!
   for (const input of [SEND_HEADERS, SEND_END, RECV_END] as const) closing.advance(input)
   set.remove(closing)
 }
 
-function openAndClose(set: StreamSet<null>, id: number): void {
+function openAndClose(set: StreamSet, id: number): void {
   set.add(stream(id))
   close(set, id)
 }
 
 describe('StreamSet', () => {
   test('ids are odd, ascending, and end at 2^31-1', () => {
-    const set = new StreamSet<null>()
+    const set = new StreamSet()
     assert.equal(set.nextId, 1)
     set.add(stream(1))
     assert.equal(set.nextId, 3)
@@ -45,7 +48,7 @@ describe('StreamSet', () => {
   })
 
   test('remembers why streams are closed, for a while', () => {
-    const set = new StreamSet<null>()
+    const set = new StreamSet()
     openAndClose(set, 1)
     assert.equal(set.get(1), undefined)
     assert.equal(set.isIdle(1), false)
@@ -60,21 +63,21 @@ describe('StreamSet', () => {
   })
 
   test('a reset of a closed stream is remembered in place of what was', () => {
-    const set = new StreamSet<null>()
+    const set = new StreamSet()
     openAndClose(set, 1)
     assert.equal(set.advanceAbsent(1, RESET_BY_US), CLOSED_RESET_BY_US)
     assert.equal(set.advanceAbsent(1, RECV_HEADERS), IGNORED)
   })
 
   test('an idle stream cannot be reset', () => {
-    assert.throws(() => new StreamSet<null>().advanceAbsent(1, RESET_BY_US), InternalError)
+    assert.throws(() => new StreamSet().advanceAbsent(1, RESET_BY_US), InternalError)
   })
 })
 
 describe('StreamSet: the memory of closed streams', () => {
   test('holds the last 1024, however many there were and in whatever order they closed', () => {
     for (const count of [20, 100, 1024, 5000]) {
-      const set = new StreamSet<null>()
+      const set = new StreamSet()
       const ids = Array.from({ length: count }, (_, i) => 1 + 2 * i)
       for (const id of ids) set.add(stream(id))
       const late = ids.filter((id) => id % 3 === 0)
@@ -89,7 +92,7 @@ describe('StreamSet: the memory of closed streams', () => {
 
 describe('IntrusiveList', () => {
   test('first in, first out', () => {
-    const list = new IntrusiveList<Stream<null>>()
+    const list = new IntrusiveList<Stream>()
     const streams = [1, 3, 5].map(stream)
     for (const item of streams) list.push(item)
     assert.equal(list.isEmpty, false)
@@ -99,7 +102,7 @@ describe('IntrusiveList', () => {
 
   test('removes from any place', () => {
     for (const gone of [0, 1, 2]) {
-      const list = new IntrusiveList<Stream<null>>()
+      const list = new IntrusiveList<Stream>()
       const streams = [1, 3, 5].map(stream)
       for (const item of streams) list.push(item)
       list.remove(streams[gone]!)

@@ -3,18 +3,21 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Stream } from '../../../src/protocol/http2/stream.ts'
 import { StreamTable } from '../../../src/protocol/http2/stream-table.ts'
+import { Recorder, StreamRecorder } from '../../support/h2-recorder.ts'
 
-function stream(id: number): Stream<null> {
-  return new Stream(id, null, 'GET', true, 0, 0)
+const SINK = new StreamRecorder(new Recorder())
+
+function stream(id: number): Stream {
+  return new Stream(id, SINK, 'GET', true, 0, 0)
 }
 
-function ids(table: StreamTable<null>): number[] {
+function ids(table: StreamTable): number[] {
   return table.all().map(({ id }) => id)
 }
 
 describe('StreamTable', () => {
   test('finds what was added, and nothing else', () => {
-    const table = new StreamTable<null>()
+    const table = new StreamTable()
     const one = stream(1)
     table.add(one)
     assert.equal(table.get(1), one)
@@ -25,7 +28,7 @@ describe('StreamTable', () => {
     // Eight of sixteen places are taken, and with one stride or another some of them are wanted twice.
     for (let stride = 2; stride <= 64; stride += 2) {
       for (let gone = 0; gone < 8; gone++) {
-        const table = new StreamTable<null>()
+        const table = new StreamTable()
         const streams = Array.from({ length: 8 }, (_, index) => stream(1 + index * stride))
         for (const item of streams) table.add(item)
         table.remove(streams[gone]!)
@@ -39,8 +42,8 @@ describe('StreamTable', () => {
 
   test('to close one of many streams takes no look at the others, also beside one that stays open', () => {
     let looks = 0
-    const watched = (id: number): Stream<null> => {
-      const item = Object.create(stream(id)) as Stream<null>
+    const watched = (id: number): Stream => {
+      const item = Object.create(stream(id)) as Stream
       return Object.defineProperty(item, 'id', {
         get() {
           looks++
@@ -48,9 +51,9 @@ describe('StreamTable', () => {
         },
       })
     }
-    const table = new StreamTable<null>()
+    const table = new StreamTable()
     table.add(watched(1))
-    const open: Stream<null>[] = []
+    const open: Stream[] = []
     let next = 3
     for (; open.length < 1000; next += 2) {
       open.push(watched(next))
@@ -67,7 +70,7 @@ describe('StreamTable', () => {
   })
 
   test('to remove a stream that is not there changes nothing', () => {
-    const table = new StreamTable<null>()
+    const table = new StreamTable()
     table.add(stream(1))
     table.remove(stream(1))
     table.remove(stream(3))
@@ -76,7 +79,7 @@ describe('StreamTable', () => {
   })
 
   test('grows, and lists streams in the order they were opened', () => {
-    const table = new StreamTable<null>()
+    const table = new StreamTable()
     const expected: number[] = []
     for (let id = 1; id < 2000; id += 2) {
       table.add(stream(id))
@@ -97,8 +100,8 @@ describe('StreamTable', () => {
     const step = fc.tuple(fc.constantFrom('open', 'open', 'skip', 'close'), fc.nat(400))
     fc.assert(
       fc.property(fc.array(step, { maxLength: 600 }), (steps) => {
-        const table = new StreamTable<null>()
-        const model = new Map<number, Stream<null>>()
+        const table = new StreamTable()
+        const model = new Map<number, Stream>()
         let next = 1
         for (const [kind, n] of steps) {
           if (kind === 'skip') next += 2 * n
