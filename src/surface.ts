@@ -35,11 +35,11 @@ export { connect, pipeline, request, stream, upgrade } from './dispatcher/global
 export type { H2CClientOptions, H2CConnectOptions } from './dispatcher/h2c-client.ts'
 export { H2CClient } from './dispatcher/h2c-client.ts'
 export type { Http2Options, Http2SettingsOptions } from './dispatcher/http2-options.ts'
-export type { WebSocketOptions } from './dispatcher/lifecycle.ts'
 export { Pool } from './dispatcher/pool.ts'
 export type { PoolFactory, PoolOptions } from './dispatcher/pool-options.ts'
 export { RoundRobinPool } from './dispatcher/round-robin-pool.ts'
 export type { PoolStats } from './dispatcher/stats.ts'
+export type { WebSocketOptions } from './dispatcher/websocket-options.ts'
 export type { RequestErrorContext, RequestPhase, RetrySafety, SocketInfo, Timings } from './errors.ts'
 export * as errors from './errors.ts'
 export type {

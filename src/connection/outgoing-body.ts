@@ -5,7 +5,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { isFieldValue } from '../protocol/ascii.ts'
 import { lengthMismatch, lengthToSend } from '../request/body-length.ts'
-import { knownLength, lostMemory } from '../request/body-source.ts'
+import { lostMemory, settleLength } from '../request/body-source.ts'
 import { encodeForm } from '../request/form-body.ts'
 import type { Request } from '../request/request.ts'
 import { announcedTrailers } from '../request/request-trailers.ts'
@@ -32,7 +32,7 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
     return NO_BODY
   }
   if (source.kind === 'bytes' && !source.isIntact) return lostMemory()
-  let known = knownLength(source)
+  let known = settleLength(source)
   let contentType: string | null = null
   let pumped: PumpedSource | null = null
   if (source.kind === 'form') {

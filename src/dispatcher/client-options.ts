@@ -6,7 +6,6 @@ import { loadNet } from '../base/lazy-modules.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions, ConnectTarget } from '../net/connector.ts'
 import { type Http2Choices, type Http2Options, readHttp2Options } from './http2-options.ts'
-import type { WebSocketOptions } from './lifecycle.ts'
 import {
   type Check,
   finiteAbove,
@@ -17,6 +16,7 @@ import {
   OptionReader,
 } from './option-reader.ts'
 import { runtimeHeaderSize } from './runtime-header-size.ts'
+import type { WebSocketOptions } from './websocket-options.ts'
 
 /**
  * A caller's function that opens connections: calls back with an error, or with null and a connected socket. Its

@@ -130,5 +130,5 @@ export declare namespace Client {
   type Options = ClientOptions
   type H2Options = import('./http2-options.ts').Http2Options
   type SocketInfo = import('../errors.ts').SocketInfo
-  type WebSocketOptions = import('./lifecycle.ts').WebSocketOptions
+  type WebSocketOptions = import('./websocket-options.ts').WebSocketOptions
 }

@@ -10,16 +10,7 @@ import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
-
-/** Limits for WebSocket connections. */
-export interface WebSocketOptions {
-  /** Most fragments of one message; 0 for any number. Default: 131072. */
-  maxFragments?: number
-  /** Most bytes of one message, compressed or not; 0 for any number. Default: 128 MiB. */
-  maxPayloadSize?: number
-}
-
-const WEB_SOCKET_DEFAULTS: Required<WebSocketOptions> = { maxFragments: 131072, maxPayloadSize: 134217728 }
+import { readWebSocketOptions, type WebSocketOptions } from './websocket-options.ts'
 
 /**
  * For the dispatchers that are made of others: what a `false` of one of them means. True: it takes no more, and `drain`
@@ -62,7 +53,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   constructor(webSocket?: WebSocketOptions | null) {
     super()
     startDebugOutput()
-    this.#webSocket = webSocket ? { ...WEB_SOCKET_DEFAULTS, ...webSocket } : WEB_SOCKET_DEFAULTS
+    this.#webSocket = readWebSocketOptions(webSocket)
   }
 
   /** True once `close()` was called. */

@@ -213,7 +213,7 @@ export function isReplayable(source: BodySource): boolean {
  * The length in bytes as far as it can be known before reading; null otherwise. A stream that has already
  * ended holds all it will ever give; `read(0)` lets one that produces synchronously get there first.
  */
-export function knownLength(source: BodySource): number | null {
+export function settleLength(source: BodySource): number | null {
   switch (source.kind) {
     case 'none':
       return 0

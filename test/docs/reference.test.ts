@@ -130,7 +130,7 @@ describe('the options', () => {
       ['dispatcher/balanced-pool.ts', 'BalancedPoolOptions', 'docs/balanced-pool.md'],
       ['dispatcher/agent.ts', 'AgentOptions', 'docs/agent.md'],
       ['dispatcher/agent.ts', 'AgentDispatchOptions', 'docs/agent.md'],
-      ['dispatcher/lifecycle.ts', 'WebSocketOptions', 'docs/websocket.md'],
+      ['dispatcher/websocket-options.ts', 'WebSocketOptions', 'docs/websocket.md'],
       ['net/connector.ts', 'BuildConnectorOptions', 'docs/build-connector.md'],
       ['net/connector.ts', 'ConnectorOptions', 'docs/build-connector.md'],
       ['request/dispatch-options.ts', 'DispatchOptions', 'docs/dispatcher.md'],

@@ -10,7 +10,7 @@ import {
   destroysItself,
   isReplayable,
   isStream,
-  knownLength,
+  settleLength,
 } from '../../src/request/body-source.ts'
 
 function kindOf(body: unknown): string | undefined {
@@ -101,7 +101,7 @@ describe('kinds of bodies', () => {
 })
 
 describe('known lengths', () => {
-  const lengthOf = (body: unknown) => knownLength(classifyBody(body)!)
+  const lengthOf = (body: unknown) => settleLength(classifyBody(body)!)
 
   test('of what is at hand', () => {
     assert.equal(lengthOf(null), 0)

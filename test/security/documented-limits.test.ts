@@ -59,7 +59,9 @@ test('defaults of options are those of the code', () => {
     assert.ok(policy.replaceAll('\n', ' ').includes(words), words)
     assert.ok(settings.includes(code), code)
   }
-  const found = /maxFragments: (\d+), maxPayloadSize: (\d+) \}/.exec(read('src/dispatcher/lifecycle.ts'))
+  const found = /maxFragments: (\d+), maxPayloadSize: (\d+) \}/.exec(
+    read('src/dispatcher/websocket-options.ts'),
+  )
   assert.ok(policy.includes(`\`webSocket.maxFragments\` ${found?.[1]}`))
   assert.ok(policy.includes(`\`webSocket.maxPayloadSize\` ${found?.[2]} bytes`))
 })

@@ -1,6 +1,7 @@
 /**
  * Sends one streamed request body, and the trailers after it, on an HTTP/2 stream.
  */
+import { NO_BYTES } from '../../base/empty.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
 import type { Request } from '../../request/request.ts'
 import { gatherTrailers } from '../../request/request-trailers.ts'
@@ -17,8 +18,6 @@ export interface BodySenderHost {
   /** The body is not what its head announced: the request cannot be completed. */
   onBodyBroken(error: Error): void
 }
-
-const NO_BYTES = new Uint8Array(0)
 
 export class Http2BodySender implements BodyPumpSink {
   readonly #request: Request

@@ -3,6 +3,7 @@
  * stream as a Duplex.
  */
 import { Duplex } from 'node:stream'
+import { NO_BYTES } from '../../base/empty.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
 import { coverPollution } from '../../base/own-options.ts'
 import { InformationalError } from '../../errors.ts'
@@ -20,8 +21,6 @@ export interface TunnelHost {
 }
 
 type Callback = (error?: Error | null) => void
-
-const NOTHING = new Uint8Array(0)
 
 export class Http2Tunnel extends Duplex {
   readonly #host: TunnelHost
@@ -109,7 +108,7 @@ export class Http2Tunnel extends Duplex {
 
   override _final(done: Callback): void {
     this.#finished = true
-    if (this.#closed === null) this.#host.sendTunnel(NOTHING, true)
+    if (this.#closed === null) this.#host.sendTunnel(NO_BYTES, true)
     done()
   }
 

@@ -10,7 +10,7 @@ import { FieldsMemory } from '../../request/fields-memory.ts'
 import type { RequestContext } from '../../request/request-spec.ts'
 import { connectorFor, type DetailedConnector, isForeignConnector } from '../client-connector.ts'
 import type { ClientSettings } from '../client-options.ts'
-import type { WebSocketOptions } from '../lifecycle.ts'
+import type { WebSocketOptions } from '../websocket-options.ts'
 
 export class OriginContext {
   readonly origin: Origin
