@@ -12,10 +12,21 @@ import { callersReason, type EndReason, endReason } from '../request/end-reason.
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
 import { readWebSocketOptions, type WebSocketOptions } from './websocket-options.ts'
 
+/** What became of an offer. `busy`: it was taken, and `drain` follows before the next one. `refused`: the call was wrong. */
+export type Offer = 'accepted' | 'busy' | 'refused'
+
 /**
- * For the dispatchers that are made of others: what a `false` of one of them means. True: it takes no more, and `drain`
- * follows, or it is closed. False: it could take more, so the call itself was wrong. A composed view answers for its
- * original. Of a dispatcher of another library only the `false` is known.
+ * For the dispatchers that are made of others: `dispatch()` of any dispatcher, with the two meanings of its `false` told
+ * apart.
+ */
+export function offer(dispatcher: Dispatcher, options: DispatchOptions, handler: DispatchHandler): Offer {
+  if (dispatcher.dispatch(options, handler)) return 'accepted'
+  return takesNoMore(dispatcher) ? 'busy' : 'refused'
+}
+
+/**
+ * It takes no more until it drains, or is closed. A composed view answers for its original. Of a dispatcher of another
+ * library nothing is known, so its word is taken.
  */
 export function takesNoMore(dispatcher: object): boolean {
   const { closed, destroyed, needsDrain } = dispatcher as Record<string, unknown>

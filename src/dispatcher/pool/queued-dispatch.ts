@@ -8,7 +8,7 @@ import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { callersReason, type EndReason } from '../../request/end-reason.ts'
 import type { Dispatcher } from '../dispatcher.ts'
-import { takesNoMore } from '../lifecycle.ts'
+import { offer } from '../lifecycle.ts'
 import type { Work } from './pool-policy.ts'
 
 /** The pool that it waits in. */
@@ -53,7 +53,7 @@ export class QueuedDispatch implements Work {
   giveTo(dispatcher: Dispatcher): boolean {
     this.#state = 'given'
     try {
-      return dispatcher.dispatch(this.#options, this.#handler) || !takesNoMore(dispatcher)
+      return offer(dispatcher, this.#options, this.#handler) !== 'busy'
     } catch (error) {
       this.#notify(error as Error)
       return true
