@@ -11,7 +11,7 @@ import { type EndReason, endReason } from '../request/end-reason.ts'
 import { reportedEnd } from '../request/foreign-error.ts'
 import type { ClientOptions } from './client-options.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { LifecycleDispatcher } from './lifecycle.ts'
+import { LifecycleDispatcher, reportIdle } from './lifecycle.ts'
 import type { Member } from './pool/member.ts'
 import { QueuedDispatch } from './pool/queued-dispatch.ts'
 import { PoolScheduler } from './pool/scheduler.ts'
@@ -103,7 +103,7 @@ export class BalancedPool extends LifecycleDispatcher {
         rank: ({ rank }) => rank,
         choose: () => this.#choose(),
       },
-      () => this.onIdle(),
+      () => reportIdle(this),
     )
     this.#scheduler = scheduler
     for (const upstream of Array.isArray(upstreams) ? upstreams : [upstreams]) this.addUpstream(upstream)

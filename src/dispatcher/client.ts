@@ -8,7 +8,7 @@ import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { type ClientOptions, readClientOptions } from './client-options.ts'
-import { LifecycleDispatcher } from './lifecycle.ts'
+import { LifecycleDispatcher, reportIdle } from './lifecycle.ts'
 import { ClientEvents } from './session/client-events.ts'
 import { ClientSession } from './session/client-session.ts'
 import { OriginContext } from './session/origin-context.ts'
@@ -69,7 +69,7 @@ export class Client extends LifecycleDispatcher {
     if (options === null) throw new TypeError('options must not be null')
     const context = options instanceof OriginContext ? options : readContext(url, options)
     super(context.webSocket)
-    const events = new ClientEvents(this, context.origin.url, () => this.onIdle())
+    const events = new ClientEvents(this, context.origin.url, () => reportIdle(this))
     this.#session = new ClientSession(context, events)
   }
 

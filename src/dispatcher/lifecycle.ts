@@ -40,6 +40,9 @@ export function takesNoMore(dispatcher: object): boolean {
  */
 export let whenIdle: (dispatcher: object, listener: () => void) => void
 
+/** It has neither a connection nor anything to do. Not a method: a subclass of the caller may have one of any name. */
+export let reportIdle: (dispatcher: LifecycleDispatcher) => void
+
 type LifeState =
   | { readonly at: 'open' }
   | { readonly at: 'closing'; readonly waiting: CloseCallback[] }
@@ -59,6 +62,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     whenIdle = (dispatcher, listener) => {
       if (#idleListener in dispatcher) dispatcher.#idleListener = listener
     }
+    reportIdle = (dispatcher) => dispatcher.#idleListener?.()
   }
 
   constructor(webSocket?: WebSocketOptions | null) {
@@ -90,11 +94,6 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   protected abstract finish(done: () => void): void
   /** Fails all that was accepted; calls back when the connections are closed. */
   protected abstract terminate(reason: EndReason, done: () => void): void
-
-  /** It has neither a connection nor anything to do. */
-  protected onIdle(): void {
-    this.#idleListener?.()
-  }
 
   override dispatch(given: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
     if (typeof handler !== 'object' || handler === null) {

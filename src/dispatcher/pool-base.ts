@@ -12,7 +12,7 @@ import { clientIn } from './client.ts'
 import { isForeignConnector, shareConnector } from './client-connector.ts'
 import { type ClientSettings, readClientOptions } from './client-options.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { LifecycleDispatcher } from './lifecycle.ts'
+import { LifecycleDispatcher, reportIdle } from './lifecycle.ts'
 import type { GrowthPolicy, PoolPolicy, Protocol } from './pool/pool-policy.ts'
 import { QueuedDispatch } from './pool/queued-dispatch.ts'
 import { PoolScheduler } from './pool/scheduler.ts'
@@ -45,7 +45,7 @@ export abstract class PoolBase extends LifecycleDispatcher {
       protocol: expectedProtocol(origin, settings),
       isForeign: isForeignConnector(settings),
     }
-    const onIdle = (): void => this.onIdle()
+    const onIdle = (): void => reportIdle(this)
     this.#origin = origin.origin
     if (factory === null) {
       const context = new OriginContext(origin, settings, clientOptions.webSocket ?? null)
