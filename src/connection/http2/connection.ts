@@ -45,7 +45,7 @@ export class Http2Connection
   readonly #exchanges = new Http2Exchanges()
   readonly output: Http2Output
   readonly #idle = new Http2Idle(this)
-  readonly refusals = new Http2Refusals()
+  readonly refusals: Http2Refusals = new Http2Refusals()
   /** Room may have been made for a request that waits. */
   #roomMade = false
   #state: ConnectionState = OPEN
