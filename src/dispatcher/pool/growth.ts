@@ -18,7 +18,8 @@ export class Growth {
   #protocol: Protocol
   #newest: Member | null = null
   #connected = 0
-  #openings = 0
+  /** The members that have a connection on the way. */
+  readonly #opening = new Set<Member>()
   /** An attempt failed while others are on the way: their answer is awaited before there are more. */
   #isDoubtful = false
 
@@ -37,7 +38,7 @@ export class Growth {
   allows(members: number): boolean {
     if (this.#policy === null || members >= this.#policy.limit) return false
     if (this.#isDoubtful || this.#pause.armed) return false
-    return this.#protocol === 'h1' || (this.#openings === 0 && this.#isNewestFull())
+    return this.#protocol === 'h1' || (this.#opening.size === 0 && this.#isNewestFull())
   }
 
   /** Whether the newest connection is known to be full: a server that allows no stream at all gets no other. */
@@ -69,7 +70,7 @@ export class Growth {
       this.#pause.arm(GROWTH_PAUSE)
       return false
     }
-    this.#isDoubtful = this.#openings > 0
+    this.#isDoubtful = this.#opening.size > 0
     return !this.#isDoubtful
   }
 
@@ -80,10 +81,8 @@ export class Growth {
 
   /** A member has begun to connect, or is done with that. `isOpening`: it is about to. */
   count(member: Member, isOpening: boolean = member.isOpening): void {
-    if (member.countsAsOpening === isOpening) return
-    member.countsAsOpening = isOpening
-    this.#openings += isOpening ? 1 : -1
-    if (this.#openings === 0) this.#isDoubtful = false
+    if (isOpening) this.#opening.add(member)
+    else if (this.#opening.delete(member) && this.#opening.size === 0) this.#isDoubtful = false
   }
 
   stop(): void {

@@ -33,6 +33,15 @@ export interface ConnectFailure {
   readonly isRetried: boolean
 }
 
+/**
+ * - `free`: in the heap, it can take work
+ * - `giving`: in the heap, work is being given to it
+ * - `drained`: in the heap, it has reported room, perhaps while work was being given to it
+ * - `full`: it takes no more until it drains
+ * - `retired`: it finishes what it has, and gets nothing more
+ */
+export type MemberState = 'free' | 'giving' | 'drained' | 'full' | 'retired'
+
 export class Member implements Ranked {
   readonly dispatcher: Dispatcher
   /** Decides between equal ranks: older members come first. */
@@ -41,15 +50,10 @@ export class Member implements Ranked {
   heapIndex: number = NOT_IN_HEAP
   /** Null for what is not a client of ours: only its events show how it is. */
   session: ClientSession | null = null
-  /** False once it was let go: it finishes what it has, and gets nothing more. */
-  isMember = true
+  state: MemberState = 'free'
   /** Connections that it has reported: it may be a pool itself. */
   connections = 0
   connectedAt = 0
-  /** It is counted among those that have a connection on the way. */
-  countsAsOpening = false
-  /** It has drained while it was being given work. */
-  hasDrained = false
 
   constructor(dispatcher: Dispatcher, order: number) {
     this.dispatcher = dispatcher
@@ -62,7 +66,7 @@ export class Member implements Ranked {
   }
 
   get isOpening(): boolean {
-    return this.isMember && this.session?.isOpening === true
+    return this.state !== 'retired' && this.session?.isOpening === true
   }
 }
 

@@ -23,7 +23,14 @@ import { RequestQueue } from '../session/request-queue.ts'
 import { type PoolStats, statsOf } from '../stats.ts'
 import { Growth } from './growth.ts'
 import { IndexedHeap } from './indexed-heap.ts'
-import { type ConnectFailure, Member, type MemberOwner, ownMember, watchMember } from './member.ts'
+import {
+  type ConnectFailure,
+  Member,
+  type MemberOwner,
+  type MemberState,
+  ownMember,
+  watchMember,
+} from './member.ts'
 import type { PoolPolicy, Work } from './pool-policy.ts'
 
 /**
@@ -162,7 +169,26 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
 
   #include(member: Member): void {
     this.#members.add(member)
+    this.#place(member, 'free')
+  }
+
+  // The changes of a member's state.
+
+  #place(member: Member, state: 'free' | 'drained'): void {
+    member.state = state
     this.#free.place(member)
+  }
+
+  #fill(member: Member): void {
+    member.state = 'full'
+    this.#free.remove(member)
+  }
+
+  #remove(member: Member): void {
+    member.state = 'retired'
+    this.#members.delete(member)
+    this.#free.remove(member)
+    this.#growth.onRemoved(member)
   }
 
   /** A member gets nothing more, and is gone when it has finished what it has. */
@@ -223,15 +249,17 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
   }
 
   #give(member: Member, work: W): void {
-    member.hasDrained = false
+    member.state = 'giving'
     // Its session connects for it, at once or in a microtask.
     if (member.session?.connected === false) this.#growth.count(member, true)
     const more = this.#policy.give(member, work)
-    if (!member.isMember) return
+    // It may have drained, or have been retired, meanwhile.
+    const state = member.state as MemberState
+    if (state === 'retired') return
     this.#growth.count(member)
     member.rank = this.#policy.rank(member)
-    if (more || member.hasDrained) this.#free.place(member)
-    else this.#free.remove(member)
+    if (more || state === 'drained') this.#place(member, 'free')
+    else this.#fill(member)
   }
 
   #hasRoom(): boolean {
@@ -309,10 +337,9 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
   }
 
   onRoom(member: Member): void {
-    if (!member.isMember) return
-    member.hasDrained = true
+    if (member.state === 'retired') return
     this.#growth.count(member)
-    this.#free.place(member)
+    this.#place(member, 'drained')
     this.run()
   }
 
@@ -327,12 +354,5 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
 
   onMemberError(error: unknown): void {
     this.#pool.emit('error', error)
-  }
-
-  #remove(member: Member): void {
-    member.isMember = false
-    this.#members.delete(member)
-    this.#free.remove(member)
-    this.#growth.onRemoved(member)
   }
 }
