@@ -1,4 +1,6 @@
-/** The link from the signal of a fetch to its run: strong while the exchange runs, weak once all has arrived. */
+/**
+ * The link from the signal of a fetch to its run: strong while the exchange runs, weak once the response is complete.
+ */
 import { type AbortSource, SignalHub } from '../base/signal.ts'
 
 /** One listener on each signal, however many fetches share it. */
@@ -22,7 +24,7 @@ export class AbortLink {
     this.#end = hub.subscribe(signal, (reason) => target.onAbort(reason))
   }
 
-  /** The signal still aborts, but no longer keeps an unread body alive. */
+  /** Keeps following the signal, but the signal no longer keeps an unread body alive. */
   loosen(target: AbortTarget): void {
     const end = this.#end
     if (end === null) return

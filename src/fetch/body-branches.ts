@@ -1,13 +1,13 @@
 /**
- * One source of chunks for two bodies, as `clone()` needs it. The source goes on when either wants more: the
- * faster reader decides, and the slower one holds what has come meanwhile, as the standard's tee does it.
+ * One source of chunks for two bodies, as `clone()` needs it. The source flows when either body wants more: the
+ * faster reader sets the pace, and the slower one buffers the chunks it has not read, as in the standard's tee.
  */
 import type { ReadableStream, ReadableStreamDefaultController } from 'node:stream/web'
 import { loadWebStreams } from '../base/lazy-modules.ts'
 import type { BodyFeed, BodySink } from './body-feed.ts'
 import { bare } from './body-stream.ts'
 
-/** Of a branch: what it wants of the source. */
+/** What a branch wants from the source. */
 type Wish = 'more' | 'pause' | 'nothing'
 
 class Branch implements BodyFeed {
@@ -86,7 +86,7 @@ export class Branches implements BodySink {
     for (const branch of [this.first, this.second]) branch.sink.fail(error)
   }
 
-  /** One of the wishes has changed. */
+  /** Called when a branch changes its wish. */
   update(): void {
     const { first, second } = this
     if (first.wish === 'more' || second.wish === 'more') this.#feed.resume()
@@ -97,8 +97,8 @@ export class Branches implements BodySink {
 }
 
 /**
- * A caller's stream twice. The second gets clones of the chunks, whatever they are: nobody may change or detach
- * the other's.
+ * Tees a caller's stream. The second stream gets clones of the chunks, whatever their type, so that neither reader
+ * can change or detach the other's chunks.
  */
 export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStream] {
   const reader = stream.getReader()

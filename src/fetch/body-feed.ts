@@ -1,34 +1,34 @@
 /**
- * Where the chunks of a body come from and where they go. What comes from the network has its feed in
- * fetch-run.ts; here is that of an iterable.
+ * Where the chunks of a body come from and where they go. The feed of a network response is in fetch-run.ts; the feed
+ * of an iterable is here.
  */
 import { isUint8Array } from 'node:util/types'
 import { copyBytes } from '../base/own-bytes.ts'
 
-/** Whoever gives a body its chunks. */
+/** Supplies a body with chunks. */
 export interface BodyFeed {
-  /** Chunks are wanted, by somebody who waits for them. Called again and again. */
+  /** A reader is waiting for chunks. Called repeatedly. */
   resume(): void
-  /** No more chunks for now. */
+  /** Stop delivering for now. */
   pause(): void
-  /** Nobody will want the rest. */
+  /** The rest is not needed. */
   cancel(reason: unknown): void
-  /** All was taken: there is nothing left that a failure could take away. */
+  /** Everything has been read: a later failure cannot take anything away. */
   spent(): void
-  /** Another one takes the chunks from now on. */
+  /** Delivers to another sink from now on. */
   deliverTo(sink: BodySink): void
 }
 
-/** Whoever takes chunks. */
+/** Receives the chunks of a body. */
 export interface BodySink {
   receive(chunk: Buffer): void
   complete(): void
   fail(error: unknown): void
-  /** Whether somebody waits for what comes. */
+  /** Whether a reader is waiting for the next chunk. */
   readonly awaited: boolean
 }
 
-/** Takes chunks from an iterable one by one, each when the one before has found its reader. */
+/** Takes chunks from an iterable one at a time, each after the previous one has been read. */
 export class IterableFeed implements BodyFeed {
   readonly #chunks: AsyncIterable<unknown>
   #iterator: AsyncIterator<unknown> | null = null
@@ -52,7 +52,7 @@ export class IterableFeed implements BodyFeed {
     this.#next()
   }
 
-  /** What is being read at this moment still comes. */
+  /** A read that is already under way still delivers its chunk. */
   pause(): void {
     if (this.#state === 'flowing') this.#state = 'reading'
   }
@@ -62,10 +62,10 @@ export class IterableFeed implements BodyFeed {
     this.#state = 'over'
     try {
       const iterator = this.#iterator ?? this.#chunks[Symbol.asyncIterator]()
-      // A stream is told why; a generator has no way to hear it.
+      // A stream receives the reason; a generator ignores it.
       Promise.resolve(iterator.return?.(reason)).catch(ignore)
     } catch {
-      // The iterable is the caller's, and what it throws here has no reader.
+      // The iterable belongs to the caller, and an error thrown here has no reader.
     }
   }
 
@@ -86,7 +86,7 @@ export class IterableFeed implements BodyFeed {
     )
   }
 
-  /** A chunk may lie in memory that was transferred, and an iterator may bring something else than a result. */
+  /** A chunk may be a detached buffer, and an iterator may return something other than a result. */
   #tryToTake(result: IteratorResult<unknown>): void {
     try {
       this.#take(result)
@@ -110,7 +110,7 @@ export class IterableFeed implements BodyFeed {
       this.#sink!.fail(new TypeError('Received non-Uint8Array chunk'))
       return
     }
-    // A generator may fill the same memory again for its next chunk, and a byte stream detaches what it is given.
+    // Copied: a generator may reuse the memory for its next chunk, and a byte stream detaches the chunks it is given.
     this.#sink!.receive(copyBytes(bytes, 0, bytes.byteLength))
     if (this.#state === 'flowing' && this.#sink!.awaited) this.#next()
     else if (this.#state === 'flowing' || this.#state === 'reading') this.#state = 'paused'
@@ -123,13 +123,13 @@ export class IterableFeed implements BodyFeed {
   }
 }
 
-/** A chunk as bytes; null for what is none. */
+/** A chunk as bytes; null if it is neither bytes nor a string. */
 export function toBytes(chunk: unknown): Buffer | null {
   if (isUint8Array(chunk)) return asBuffer(chunk)
   return typeof chunk === 'string' ? Buffer.from(chunk) : null
 }
 
-/** The same memory, with what only a Buffer can do. */
+/** The same memory, as a Buffer. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

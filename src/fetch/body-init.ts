@@ -1,6 +1,6 @@
 /**
- * What a caller gave as a body → a {@link Body} and its type. Known by string tag and by the members that are
- * used, not by class: there are several implementations of each about.
+ * Converts the body a caller gave to a {@link Body} and its type. Values are recognised by their string tag and by
+ * the members we use, not by class, because each class has several implementations.
  */
 
 import { Readable } from 'node:stream'
@@ -15,7 +15,7 @@ import { proxyOf } from './body-stream.ts'
 import { toText, wellFormed } from './convert.ts'
 import { encodeMultipart } from './multipart-encode.ts'
 
-/** What can be a body. */
+/** The values accepted as a body. */
 export type BodyInit =
   | string
   | ArrayBuffer
@@ -28,12 +28,12 @@ export type BodyInit =
   | ReadableStream
   | AsyncIterable<Uint8Array | string>
 
-/** A body that was made from a caller's value. */
+/** A body made from a caller's value. */
 export interface ExtractedBody {
   readonly body: Body
-  /** What it says of its type; null for nothing. */
+  /** The content type implied by the value; null if there is none. */
   readonly type: string | null
-  /** Whether it can be had only once. */
+  /** Whether it can be read only once. */
   readonly once: boolean
 }
 
@@ -43,7 +43,7 @@ interface BlobLike {
   stream(): AsyncIterable<Uint8Array>
 }
 
-/** `where` is for the message about a symbol. */
+/** `where` is for the error message about a symbol. */
 export function extractBody(value: unknown, where: string): ExtractedBody {
   if (typeof value === 'string') {
     return { body: new Body(wellFormed(value)), type: 'text/plain;charset=UTF-8', once: false }
@@ -57,7 +57,7 @@ export function extractBody(value: unknown, where: string): ExtractedBody {
 
 function extractObject(value: object): ExtractedBody | null {
   if (ArrayBuffer.isView(value)) {
-    // Copied: the caller may go on writing there.
+    // Copied: the caller may keep writing to it.
     const bytes = new Uint8Array(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
     return { body: new Body(bytes), type: null, once: false }
   }
@@ -85,8 +85,8 @@ function extractObject(value: object): ExtractedBody | null {
   }
   if (typeof members[Symbol.asyncIterator] !== 'function') return null
   if (value instanceof Readable && (Readable.isDisturbed(value) || value.destroyed)) throw unusable()
-  // Its failure reaches whoever reads the body. It may come before that, or while nothing is asked of the stream: then
-  // no one else listens, and the event would end the process.
+  // A failure of the stream reaches the reader of the body. It may also happen earlier, or while nothing reads from
+  // the stream. Without this listener, the unhandled event would end the process.
   if (value instanceof Readable) value.on('error', ignoreError)
   return { body: Body.from(value as AsyncIterable<unknown>), type: null, once: true }
 }
@@ -101,7 +101,7 @@ function extractForm(form: FormDataLike & Iterable<[string, unknown]>): Extracte
   return { body, type: encoded.contentType, once: false }
 }
 
-/** Drawn from the crypto generator: a predictable boundary lets content forge parts (CVE-2025-22150). */
+/** Drawn from the cryptographic generator: with a predictable boundary, content can forge parts (CVE-2025-22150). */
 function newBoundary(): string {
   return `----formdata-undici-0${String(loadCrypto().randomInt(0, 10 ** 11)).padStart(11, '0')}`
 }

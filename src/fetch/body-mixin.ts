@@ -1,4 +1,4 @@
-/** The members that `Request` and `Response` have in common: the ways to have a body. */
+/** The members that `Request` and `Response` share for reading a body. */
 import { type Blob, File } from 'node:buffer'
 import type { ReadableStream } from 'node:stream/web'
 import type { BodyBytes } from '../api/body/bytes.ts'
@@ -11,7 +11,7 @@ import { extractMimeType, type MimeType, serializeMimeType } from './mime-type.t
 import { decodeMultipart, decodeUrlEncoded } from './multipart-decode.ts'
 import { FormData } from './runtime-form-data.ts'
 
-/** What the members need of their object. */
+/** What the members need from their object. */
 export interface BodyOwner {
   readonly body: Body | null
   readonly headers: HeaderList
@@ -19,23 +19,23 @@ export interface BodyOwner {
 
 /** The members themselves. */
 export interface BodyMembers {
-  /** The whole body in memory of its own. */
+  /** The whole body, in memory that is not shared. */
   arrayBuffer(): Promise<ArrayBuffer>
-  /** The whole body as a Blob with the type that the headers tell. */
+  /** The whole body as a Blob, with the type given by the headers. */
   blob(): Promise<Blob>
-  /** The whole body in memory of its own. */
+  /** The whole body, in memory that is not shared. */
   bytes(): Promise<Uint8Array<ArrayBuffer>>
   /** The whole body as the runtime's FormData. */
   formData(): Promise<FormData>
-  /** The whole body, parsed. */
+  /** The whole body, parsed as JSON. */
   json(): Promise<unknown>
   /** The whole body as text. */
   text(): Promise<string>
-  /** The body as text, piece by piece. */
+  /** The body as text, chunk by chunk. */
   textStream(): ReadableStream<string>
 }
 
-/** Gives a class these members. `ownerOf` throws for an object of another class. */
+/** Adds these members to a class. `ownerOf` throws for an object of another class. */
 export function defineBodyMembers(prototype: object, ownerOf: (object: object) => BodyOwner): void {
   const asked = <T>(object: object, answer: (owner: BodyOwner) => Promise<T>): Promise<T> => {
     try {
@@ -82,7 +82,7 @@ export function defineBodyMembers(prototype: object, ownerOf: (object: object) =
   }
 }
 
-/** An empty one stands for none: it is read like it, and never used up. */
+/** A missing body reads like an empty one, and is never used up. */
 function bodyOf(owner: BodyOwner): Body {
   return owner.body ?? new Body('')
 }

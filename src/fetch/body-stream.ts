@@ -1,6 +1,6 @@
 /**
- * Between bodies and the runtime's streams. Streams are made with options that inherit from nothing: what
- * somebody has put on `Object.prototype` must not change them.
+ * Connects bodies to the runtime's streams. Streams are created with options that have no prototype, so that a
+ * polluted `Object.prototype` cannot change them.
  */
 import type {
   ReadableByteStreamController,
@@ -10,19 +10,19 @@ import type {
 import { loadWebStreams } from '../base/lazy-modules.ts'
 import { toBytes } from './body-feed.ts'
 
-/** A body, as its stream needs it. */
+/** A body, as its stream sees it. */
 export interface StreamOwner {
   onStreamStart(controller: ReadableByteStreamController): void
   onStreamPull(): void
   onStreamCancel(reason: unknown): void
 }
 
-/** An object without prototype. */
+/** An object without a prototype. */
 export function bare<T extends object>(members: T): T {
   return Object.assign(Object.create(null), members) as T
 }
 
-/** A stream that asks its owner for each chunk, and keeps none. */
+/** A stream that asks its owner for each chunk and buffers none. */
 export function makeByteStream(owner: StreamOwner): ReadableStream<Uint8Array> {
   const { ReadableStream } = loadWebStreams()
   return new ReadableStream(
@@ -37,8 +37,8 @@ export function makeByteStream(owner: StreamOwner): ReadableStream<Uint8Array> {
 }
 
 /**
- * Reads a caller's stream to its end. Through a pipe: `read()` resolves its promise with an object, and a `then`
- * that somebody put on `Object.prototype` could answer in its place.
+ * Reads a caller's stream to the end. It uses a pipe because `read()` resolves its promise with an object: a `then`
+ * on a polluted `Object.prototype` could replace the result.
  */
 export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => void): Promise<void> {
   const { WritableStream } = loadWebStreams()
@@ -52,7 +52,7 @@ export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => v
     }),
   )
   const options = { preventAbort: false, preventCancel: false, preventClose: false, signal: undefined }
-  // A pipe leaves the stream unlocked; whoever has read a body keeps it.
+  // A pipe leaves the stream unlocked, but a stream that has been read must stay locked.
   return stream.pipeTo(sink, bare(options) as object).finally(() => void stream.getReader())
 }
 
@@ -60,7 +60,7 @@ function isBytes(chunk: unknown): Buffer | null {
   return typeof chunk === 'string' ? null : toBytes(chunk)
 }
 
-/** A stream of the same chunks; the one given is locked from now on. */
+/** A stream of the same chunks. Locks the given stream. */
 export function proxyOf(stream: ReadableStream): ReadableStream {
   const { ReadableStream } = loadWebStreams()
   const reader = stream.getReader()
@@ -77,7 +77,7 @@ export function proxyOf(stream: ReadableStream): ReadableStream {
   )
 }
 
-/** The chunks of a caller's stream, taken one by one while they are sent. */
+/** The chunks of a caller's stream, read one by one as they are sent. */
 export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> {
   readonly #reader: ReadableStreamDefaultReader<unknown>
   #reason: unknown
@@ -86,7 +86,7 @@ export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> 
     this.#reader = stream.getReader()
   }
 
-  /** Nobody wants the rest, for this reason. */
+  /** Cancels the rest of the stream with this reason. */
   cancel(reason: unknown): void {
     this.#reason = reason
     this.#reader.cancel(reason).catch(ignore)
@@ -103,7 +103,7 @@ export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> 
     return { done: false, value: value as Uint8Array | string }
   }
 
-  /** Whoever sends has lost interest; also called after the end. */
+  /** The sender has stopped reading. Also called after the end. */
   async return(): Promise<IteratorResult<Uint8Array | string>> {
     this.#reader.cancel(this.#reason).catch(ignore)
     return { done: true, value: undefined }

@@ -1,7 +1,7 @@
 /**
- * The body of a request or a response, in one of a few states. No stream is made before somebody needs one:
- * what is known stays as it was given, what arrives is held, and `text()` and its like take it from there.
- * Knows neither where chunks come from ({@link BodyFeed}) nor whose body it is.
+ * The body of a request or a response, in one of a few states. A stream is created only on demand: known content
+ * stays in its original form, received chunks are buffered, and `text()` and the like read from there. Knows neither
+ * where chunks come from ({@link BodyFeed}) nor which object the body belongs to.
  */
 import { Readable } from 'node:stream'
 import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'
@@ -13,14 +13,14 @@ import { type BodyFeed, type BodySink, IterableFeed } from './body-feed.ts'
 import { type BodyOrigin, bytesOf, isWhole, type PulledOrigin } from './body-origin.ts'
 import { collectStream, makeByteStream, proxyOf } from './body-stream.ts'
 
-/** Bytes that are held for nobody before whoever sends them is asked to wait. */
+/** How many unread bytes are buffered before the source is paused. */
 const HIGH_WATER_MARK = 65_536
 
 /**
- * - `held`: known, or arriving; nobody has touched it
- * - `collecting`: on its way to a `text()` or one of its like
+ * - `held`: known or arriving; not read yet
+ * - `collecting`: being collected by `text()` or the like
  * - `used`: collected, sent, or handed over
- * - `streamed`: there is a stream of it
+ * - `streamed`: read through a stream
  * - `failed`
  */
 type State = 'held' | 'collecting' | 'used' | 'streamed' | 'failed'
@@ -31,20 +31,20 @@ export class Body implements BodySink {
   #state: State = 'held'
   #origin: BodyOrigin | null
   #feed: BodyFeed | null
-  /** Arrived, and not streamed; null for nothing. */
+  /** Received and not yet read; null if nothing is. */
   #held: BodyBytes | null = null
   #ended = false
   #paused = false
-  /** Another body has the same chunks: nobody may give their memory away. */
+  /** Another body has the same chunks, so their memory must not be transferred. */
   #shared = false
   #collector: BodyCollector<unknown> | null = null
   #context: CollectContext = NO_CONTEXT
   #error: unknown = null
   #stream: ReadableStream<Uint8Array> | null = null
-  /** Of a stream that was made here; null for a caller's. */
+  /** The controller of a stream created here; null for a caller's stream. */
   #controller: ReadableByteStreamController | null = null
   #pulled = false
-  /** What the head announced; 0 for nothing. */
+  /** The announced length; 0 if there is none. */
   #expected = 0
 
   constructor(origin: BodyOrigin | null, feed: BodyFeed | null = null, expected = 0) {
@@ -53,7 +53,7 @@ export class Body implements BodySink {
     this.#expected = expected
   }
 
-  /** Of chunks that can be had only once. */
+  /** A body of chunks that can be read only once. */
   static from(chunks: AsyncIterable<unknown>): Body {
     const feed = new IterableFeed(chunks)
     const body = new Body(null, feed)
@@ -61,7 +61,7 @@ export class Body implements BodySink {
     return body
   }
 
-  /** Of a stream that the caller made. */
+  /** A body over a stream that the caller created. */
   static streamed(stream: ReadableStream): Body {
     const body = new Body(null, null)
     body.#state = 'streamed'
@@ -69,7 +69,7 @@ export class Body implements BodySink {
     return body
   }
 
-  /** What it was made from, where nobody has touched it. */
+  /** What the body was made from; null once it has been touched. */
   get origin(): BodyOrigin | null {
     return this.#state === 'held' ? this.#origin : null
   }
@@ -88,7 +88,7 @@ export class Body implements BodySink {
     return this.#state === 'collecting' || this.#pulled
   }
 
-  /** Made at the first call. */
+  /** Created on first access. */
   get stream(): ReadableStream<Uint8Array> {
     if (this.#stream === null) {
       const state = this.#state
@@ -103,7 +103,7 @@ export class Body implements BodySink {
     return this.#stream
   }
 
-  /** All of it, converted. `context` is asked for when it is complete. */
+  /** The whole content, converted. `context` is not read until the content is complete. */
   collect<T>(convert: Conversion<T>, context: CollectContext = NO_CONTEXT): Promise<T> {
     if (!this.usable) {
       return Promise.reject(new TypeError('Body is unusable: Body has already been read'))
@@ -113,7 +113,7 @@ export class Body implements BodySink {
     if (state === 'streamed' && this.#controller === null) {
       return this.#collectForeign(convert, context)
     }
-    // A stream of ours that nobody has read from holds nothing: all is here.
+    // A stream of ours that has not been read holds no chunks: they are all in this body.
     this.#stream?.getReader()
     this.#state = 'collecting'
     const origin = this.#origin
@@ -125,7 +125,7 @@ export class Body implements BodySink {
     return this.#ended ? this.#convertHeld(convert, context) : this.#gather(convert, context)
   }
 
-  /** The text of a string is at hand without bytes. */
+  /** A body made from a string returns that string without encoding it. */
   collectText(): Promise<string> {
     if (this.#state !== 'held' || typeof this.#origin !== 'string') return this.collect(toText)
     this.#state = 'used'
@@ -134,7 +134,7 @@ export class Body implements BodySink {
     return Promise.resolve(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   }
 
-  /** The same body a second time. Only for a usable one. */
+  /** A second body with the same content. Only for a usable body. */
   clone(): Body {
     if (this.#state === 'streamed' && this.#controller === null) {
       const [first, second] = teeStream(this.#stream!)
@@ -156,7 +156,7 @@ export class Body implements BodySink {
     return copy
   }
 
-  /** The content goes to a body of its own; this one is used from now on. */
+  /** Moves the content to a new body. This one counts as used from then on. */
   handOver(): Body {
     if (this.#state === 'streamed' && this.#controller === null) {
       const taken = Body.streamed(proxyOf(this.#stream!))
@@ -175,7 +175,7 @@ export class Body implements BodySink {
     return taken
   }
 
-  /** Begins where another body is. */
+  /** Takes over the state of another body. */
   #continue(other: Body): void {
     this.#state = other.#state
     this.#error = other.#error
@@ -184,12 +184,12 @@ export class Body implements BodySink {
     this.#shared = other.#shared
   }
 
-  /** Somebody outside sends it. */
+  /** The content is being sent from its origin. */
   markUsed(): void {
     if (this.#state === 'held') this.#state = 'used'
   }
 
-  /** Gives up a body that is not wanted any more. */
+  /** Gives up a body that is no longer wanted. */
   cancel(reason: unknown): void {
     const stream = this.#stream
     if (stream !== null && this.#controller === null) {
@@ -245,14 +245,14 @@ export class Body implements BodySink {
     else if (state === 'streamed') this.#controller?.error(error)
   }
 
-  // What the stream calls.
+  // Called by the stream.
 
-  /** The stream was made. */
+  /** The stream has been created. */
   onStreamStart(controller: ReadableByteStreamController): void {
     this.#controller = controller
   }
 
-  /** Somebody reads from the stream. */
+  /** A reader wants a chunk from the stream. */
   onStreamPull(): void {
     if (this.#state !== 'streamed') return
     const origin = this.#origin
@@ -312,14 +312,14 @@ export class Body implements BodySink {
     return bytes
   }
 
-  /** Nothing is there, and nothing will come. */
+  /** Whether there is nothing to read, now or later. */
   #isEmpty(): boolean {
     const origin = this.#origin
     if (isWhole(origin)) return origin.length === 0
     return this.#ended && !this.#holds()
   }
 
-  /** A byte stream takes the memory of what it is given away from everybody else. */
+  /** A byte stream detaches the memory of the chunks it is given. Memory that is shared is copied first. */
   #enqueue(chunk: Uint8Array): void {
     const own = !this.#shared && chunk.byteLength === chunk.buffer.byteLength
     this.#controller!.enqueue(own && chunk.buffer instanceof ArrayBuffer ? chunk : new Uint8Array(chunk))
@@ -329,7 +329,7 @@ export class Body implements BodySink {
     const controller = this.#controller!
     this.#pulled = false
     controller.close()
-    // A reader that brought its own memory waits until it is given back.
+    // A reader that supplied its own buffer waits until it gets the buffer back.
     controller.byobRequest?.respond(0)
     this.#release()?.spent()
   }
@@ -378,14 +378,14 @@ export class Body implements BodySink {
     return collected.then(() => convert(bytes, context))
   }
 
-  /** The feed is asked for nothing any more. */
+  /** Detaches the feed: it gets no more requests from this body. */
   #release(): BodyFeed | null {
     const feed = this.#feed
     this.#feed = null
     return feed
   }
 
-  /** Takes back what a stream of ours would give, which nobody has read from; that stream stays locked. */
+  /** Discards a stream of ours that has not been read, and takes its content back. The stream stays locked. */
   #forgetStream(): void {
     if (this.#stream === null || this.#state === 'failed') return
     this.#stream.getReader()

@@ -1,18 +1,18 @@
 /**
- * A response's body on its way through its decoders. The engine waits while they have enough to do, and they
- * wait while the body wants nothing: a small response that unpacks to gigabytes is unpacked as it is read.
+ * Passes the body of a response through its decoders. The engine pauses while the decoders are full, and the decoders
+ * pause while the body wants nothing. A small response that expands to gigabytes is therefore decoded as it is read.
  */
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import { type Decoder, decodersFor } from './decode.ts'
 
-/** Who gets what comes out. */
+/** Receives the decoded bytes. */
 export interface DecodingTarget {
   onDecoded(chunk: Buffer): void
   onDecodedEnd(): void
   onDecodeError(error: Error): void
 }
 
-/** Null where nothing is to be undone. */
+/** Null if there is nothing to decode. */
 export function openDecoding(
   contentEncoding: string | null,
   target: DecodingTarget,
@@ -72,14 +72,14 @@ export class ContentDecoding {
     this.#last.resume()
   }
 
-  /** Nothing comes out any more. */
+  /** No output follows. */
   destroy(): void {
     this.#isOver = true
     for (const decoder of this.#decoders) decoder.destroy()
   }
 }
 
-/** Most bytes that may come out. */
+/** The maximum number of decoded bytes. */
 export function limitOf({ maxResponseSize }: DispatchController): number {
   return maxResponseSize === undefined || maxResponseSize < 0 ? Number.POSITIVE_INFINITY : maxResponseSize
 }

@@ -1,16 +1,16 @@
 /**
- * Values of callers as Web IDL converts them, with the words that users of these classes know. Shared by
+ * Converts values from callers as Web IDL does, with the error messages that users of these classes know. Shared by
  * `Headers`, `Request` and `Response`.
  */
 import type { InspectOptions } from 'node:util'
 import { loadUtil } from '../base/lazy-modules.ts'
 
-/** `util.inspect.custom`, by the name it is documented under. */
+/** `util.inspect.custom`, by its documented name. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 const BEYOND_LATIN1 = /[^\0-\xff]/
 
-/** A string whose characters are bytes. `where` and `what` are for the message. */
+/** A string in which every character is one byte. `where` and `what` are for the error message. */
 export function toByteString(value: unknown, where: string, what: string): string {
   const text = typeof value === 'string' ? value : toText(value, where, what, 'ByteString')
   const index = text.search(BEYOND_LATIN1)
@@ -29,13 +29,13 @@ export function toText(value: unknown, where: string, what: string, type = 'DOMS
   return String(value)
 }
 
-/** What half of a pair of surrogates became of becomes U+FFFD. */
+/** Replaces each lone surrogate with U+FFFD. */
 export function wellFormed(text: string): string {
-  // In every runtime we support, but not in the types of this target.
+  // Every supported runtime has it, but the types of this target do not.
   return (text as string & { toWellFormed(): string }).toWellFormed()
 }
 
-/** A dictionary: nothing, or an object of any kind. */
+/** A dictionary: null or undefined, or an object of any kind. */
 export function toDictionary<T extends object>(value: T | null | undefined, where: string): T | null {
   if (value === undefined || value === null) return null
   if (typeof value === 'object' || typeof value === 'function') return value
@@ -59,12 +59,12 @@ export function illegalInvocation(): TypeError {
   return new TypeError('Illegal invocation')
 }
 
-/** As Web IDL has it: what a class of this kind shows is enumerable. */
+/** Makes members enumerable, as Web IDL requires. */
 export function showMembers(prototype: object, names: readonly string[]): void {
   for (const name of names) Object.defineProperty(prototype, name, { enumerable: true })
 }
 
-/** What `console.log` shows of an object of a class whose members are getters. */
+/** Sets the output of `console.log` for a class whose members are getters. */
 export function showInspected(prototype: object, name: string, membersOf: (object: object) => object): void {
   Object.defineProperty(prototype, INSPECT, {
     value(this: object, depth: number, options: InspectOptions): string {
@@ -75,7 +75,7 @@ export function showInspected(prototype: object, name: string, membersOf: (objec
   })
 }
 
-/** The class as `Object.prototype.toString` tells it. */
+/** Sets the class name that `Object.prototype.toString` shows. */
 export function setTag(prototype: object, name: string): void {
   Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true })
 }

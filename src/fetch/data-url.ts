@@ -1,7 +1,7 @@
-/** `data:` URLs as the fetch standard processes them. */
+/** `data:` URLs, processed as the Fetch standard says. */
 import { parseMimeType, serializeMimeType } from './mime-type.ts'
 
-/** What a `data:` URL holds. */
+/** The content of a `data:` URL. */
 export interface DataUrl {
   readonly mimeType: string
   readonly body: Uint8Array<ArrayBuffer>
@@ -11,7 +11,7 @@ const DEFAULT_TYPE = 'text/plain;charset=US-ASCII'
 const BASE64_AT_END = /; *base64$/i
 const BASE64 = /^[A-Za-z0-9+/]*$/
 
-/** Null for one that holds nothing that could be fetched. */
+/** Null for a malformed URL. */
 export function parseDataUrl(url: URL): DataUrl | null {
   const { href } = url
   const hash = href.indexOf('#')
@@ -32,7 +32,7 @@ export function parseDataUrl(url: URL): DataUrl | null {
   return { mimeType: parsed === null ? DEFAULT_TYPE : serializeMimeType(parsed), body }
 }
 
-/** The text of a URL is ASCII: each character is a byte. */
+/** A serialised URL is ASCII: each character is a byte. */
 function percentDecode(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length)
   let length = 0
@@ -55,7 +55,7 @@ function hexValue(code: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }
 
-/** The forgiving decoding of the WHATWG Infra standard: white space is skipped, padding may be missing. */
+/** The forgiving decoding of the WHATWG Infra standard: white space is skipped and padding may be missing. */
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   let data = text.replace(/[\t\n\f\r ]/g, '')
   if (data.length % 4 === 0) data = data.replace(/={1,2}$/, '')

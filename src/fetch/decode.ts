@@ -1,26 +1,26 @@
 /**
- * The decoders of content codings (RFC 9110 §8.4.1), as streams of the runtime. Each gives what it has after
- * every chunk, and takes a body that breaks off for one that ends there, as browsers do.
+ * The decoders of content codings (RFC 9110 §8.4.1), as streams of the runtime. Each decoder flushes after every
+ * chunk and accepts a truncated body as complete, as browsers do.
  */
 import { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
 import { loadZlib } from '../base/lazy-modules.ts'
 
-/** A stream that undoes one coding. */
+/** A stream that decodes one coding. */
 export type Decoder = Transform
 
-/** More than anybody uses: each coding multiplies what a small body can unpack to. */
+/** More than any real response uses. Each coding multiplies the size a small body can expand to. */
 const MAX_CODINGS = 5
 
-/** 2²³ bytes: RFC 9659 bounds what a decoder of zstd must keep for HTTP. */
+/** 2²³ bytes: RFC 9659 limits the window that an HTTP zstd decoder has to support. */
 const ZSTD_WINDOW_LOG_MAX = 23
 
-/** Not in the types of Node 20. */
+/** Missing from the types of Node 20. */
 interface ZstdModule {
   createZstdDecompress?(options: object): Transform
 }
 
-/** Undoes `deflate`, which is to be in the format of zlib, but from some servers comes without its header. */
+/** Decodes `deflate`. It should be in zlib format, but some servers send it without the zlib header. */
 class InflateEither extends Transform {
   #inner: Transform | null = null
 
@@ -34,7 +34,7 @@ class InflateEither extends Transform {
       return
     }
     this.#inner ??= this.#open(chunk[0]!)
-    // It waits where this stream has enough: the callback comes when the chunk was taken.
+    // The inner stream may be full: the callback waits until it has accepted the chunk.
     if (this.#inner.write(chunk)) callback()
     else this.#inner.once('drain', callback)
   }
@@ -54,7 +54,7 @@ class InflateEither extends Transform {
     callback(error)
   }
 
-  /** In the low half of the first byte stands the method, which is 8 in the format of zlib (RFC 1950 §2.2). */
+  /** The low half of the first byte is the compression method, which is 8 in zlib format (RFC 1950 §2.2). */
   #open(first: number): Transform {
     const { createInflate, createInflateRaw } = loadZlib()
     const inner = (first & 0x0f) === 8 ? createInflate(zlibOptions()) : createInflateRaw(zlibOptions())
@@ -103,7 +103,7 @@ function openDecoder(coding: string): Decoder | null {
   }
 }
 
-/** In the order in which they are to be run; null where one is unknown, for then none is undone. */
+/** In the order in which they must run. Null if a coding is unknown: in that case nothing is decoded. */
 export function decodersFor(contentEncoding: string | null): Decoder[] | { readonly problem: string } | null {
   if (contentEncoding === null) return null
   const codings = contentEncoding

@@ -1,7 +1,7 @@
 /**
- * A handler of both generations: dispatchers of undici 6 and of Node 20 to 24 call `onConnect` and its like,
- * later ones and ours `onRequestStart` and its like. Each finds the methods it knows; the older ones lead to the
- * newer.
+ * A handler of both generations. Dispatchers of undici 6 and of Node 20 to 24 call `onConnect` and the like; newer
+ * ones and ours call `onRequestStart` and the like. Each finds the methods it knows, and the older methods call the
+ * newer ones.
  */
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { addField } from '../protocol/header-block.ts'
@@ -11,7 +11,7 @@ import type {
   LegacyDispatchHandler,
 } from '../request/dispatch-handler.ts'
 
-/** Stands for the controller that an older dispatcher does not give. */
+/** Replaces the controller that an older dispatcher does not pass. */
 class LegacyController implements DispatchController {
   readonly #abort: (reason?: unknown) => void
   resumeFlow: (() => void) | null = null
@@ -86,7 +86,7 @@ export abstract class FetchHandler implements DispatchHandler, LegacyDispatchHan
     this.onResponseError(this.#legacy, error)
   }
 
-  /** Nothing is upgraded here; a dispatcher may ask whether the method is there. */
+  /** Fetch upgrades nothing, but a dispatcher may check that the method exists. */
   onUpgrade(_statusCode: number, _rawHeaders: unknown, socket: { destroy(): void }): void {
     socket.destroy()
   }

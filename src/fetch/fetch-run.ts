@@ -1,7 +1,7 @@
 /**
- * One fetch over HTTP, from `dispatch` to the end of the response's body: waiting → responding → ended, failed
- * or aborted. A redirect that is followed is a run of its own, which the promise passes to; the one before it
- * reads its body away, so that the connection can be used again.
+ * One fetch over HTTP, from `dispatch` to the end of the response body: waiting → responding → ended, failed or
+ * aborted. Following a redirect starts a new run, which takes over the promise. The previous run drains its body so
+ * that the connection can be reused.
  */
 import { announcedLength } from '../api/body/collect.ts'
 import { type AbortSource, abortedReason } from '../base/signal.ts'
@@ -31,19 +31,19 @@ import { Transfer } from './transfer.ts'
 import { loosenLater, type Unread, watchFresh } from './unread-bodies.ts'
 import { verifiedBody } from './verified-body.ts'
 
-/** Bytes of a redirect's body that are read to save the connection; beyond, a new connection is cheaper. */
+/** Bytes of a redirect's body that are drained to keep the connection; beyond that, a new connection is cheaper. */
 const DUMP_LIMIT = 131_072
 
-/** What settles the promise of `fetch`. */
+/** Settles the promise of `fetch`. */
 export interface Ends {
   readonly resolve: (response: Response) => void
   readonly reject: (reason: unknown) => void
 }
 
-/** `dumping`: a redirect was followed, and the body of this response is discarded. */
+/** `dumping`: a redirect was followed or the response is opaque, and the body of this response is discarded. */
 type State = 'waiting' | 'responding' | 'dumping' | 'ended' | 'failed' | Aborted
 
-/** The exchange was given up, for any value as a reason. */
+/** The exchange was given up. Any value can be the reason. */
 interface Aborted {
   readonly reason: unknown
 }
@@ -51,7 +51,7 @@ interface Aborted {
 export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTarget {
   readonly #record: RequestRecord
   readonly #trail: Trail | null
-  /** Until the promise is settled: its functions hold the response. */
+  /** Cleared once the promise is settled, because these functions keep the response alive. */
   #ends: Ends | null
   #state: State = 'waiting'
   #controller: DispatchController | null = null
@@ -60,7 +60,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
   #sent: SentBody | null = null
   readonly #sinkLink = new SinkLink()
   #decoding: ContentDecoding | null = null
-  /** The caller could not have read the body yet. */
+  /** The caller has had no chance to read the body yet. */
   #isFresh = false
   readonly #transfer = new Transfer()
 
@@ -95,7 +95,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     }
   }
 
-  /** False when the signal has ended the fetch before it began. */
+  /** False if the signal was already aborted. */
   #follow(signal: AbortSource): boolean {
     const aborted = abortedReason(signal)
     if (aborted !== null) {
@@ -113,7 +113,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     body?.fail(reason)
   }
 
-  /** Gives up what is under way, and tells nobody on this side. */
+  /** Gives up the exchange without settling the promise or failing the body. */
   #stop(reason: unknown): void {
     const state = this.#state
     this.#abortLink.end()
@@ -127,7 +127,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     else this.#abortQueued?.(reason)
   }
 
-  /** Missing where nobody can give the request up while it waits: the way to do so is a function for each. */
+  /** Undefined without a signal: dispatchers create an abort function for each handler that has this method. */
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
     return this.#abortLink.isFollowing ? this.#onQueued : undefined
   }
@@ -204,14 +204,14 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     else this.#verify(answer, body)
   }
 
-  /** Nothing of it may be known: status 0, no fields, no body. */
+  /** The caller may learn nothing about the response: status 0, no fields, no body. */
   #respondOpaquely(): void {
     const opaque = { type: 'opaque', status: 0, statusText: '', url: '', redirected: false } as const
     this.#resolve(makeResponse({ ...opaque, headers: new HeaderList(), guard: 'immutable' }, null))
     this.#dump()
   }
 
-  /** The response is told only when its body is known to be the one that was meant. */
+  /** Resolves the promise only after the body has matched its integrity metadata. */
   #verify(answer: ResponseRecord, body: Body | null): void {
     verifiedBody(body, this.#record.integrity).then(
       (verified) => this.#resolve(makeResponse(answer, verified)),
@@ -219,7 +219,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     )
   }
 
-  /** True when this response is not the one to tell of. */
+  /** True if the caller does not get this response. */
   #redirect(controller: DispatchController, status: number, headers: HeaderObject): boolean {
     const { redirect } = this.#record
     if (redirect === 'manual') return false
@@ -235,13 +235,13 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
       return true
     }
     next.trail.time(controller.timings)
-    // What is left of this request's body goes its way with this run.
+    // This run keeps sending the rest of its request body.
     new FetchRun(next.record, this.#takeEnds()!, next.trail).start()
     this.#dump()
     return true
   }
 
-  /** On another connection: RFC 9110 §15.5.20. An HTTP/1.1 connection does not survive the abort. */
+  /** Retries on another connection (RFC 9110 §15.5.20). An HTTP/1.1 connection does not survive the abort. */
   #sendAgain(): boolean {
     const { body } = this.#record
     const origin = this.#sent?.origin ?? null
@@ -255,7 +255,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     return true
   }
 
-  /** Reads the body away, so that the connection can be used again. */
+  /** Drains the body so that the connection can be reused. */
   #dump(): void {
     if (isAborted(this.#state) || this.#state === 'failed') return
     this.#state = 'dumping'
@@ -306,7 +306,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     if (this.#abortLink.isFollowing && !this.#isFresh) loosenLater(this)
   }
 
-  /** The bytes are not what their coding says. */
+  /** The bytes are not valid in their coding, or decode to more than the limit. */
   onDecodeError(error: Error): void {
     const controller = this.#controller
     this.onResponseError(controller, error)
@@ -322,11 +322,11 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     if (this.#sent === null) this.#record.body?.cancel(error)
     else this.#sent.cancel(error)
     if (this.#ends !== null) this.#reject(new TypeError('fetch failed', { cause: error }))
-    // Whoever verifies the body has the promise.
+    // With integrity metadata, the promise is still pending although there is a body.
     sink?.fail(new TypeError('terminated', { cause: error }))
   }
 
-  /** Fails on this side, for what the algorithm does not allow. */
+  /** Fails the fetch for a reason that the fetch algorithm gives. */
   #refuse(error: Error): void {
     const ends = this.#takeEnds()
     this.#stop(error)
@@ -342,14 +342,14 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     this.#takeEnds()?.reject(reason)
   }
 
-  /** The promise is settled, or settled by another run, from now on. */
+  /** From here on the promise is settled, or another run settles it. */
   #takeEnds(): Ends | null {
     const ends = this.#ends
     this.#ends = null
     return ends
   }
 
-  // What the body calls.
+  // Called by the body.
 
   resume(): void {
     this.#sinkLink.tighten()
@@ -385,7 +385,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     return sink !== null && !isWeak && !sink.awaited
   }
 
-  /** The turn in which its head or its end arrived is over. */
+  /** Called after the turn in which the head or the end of the response arrived. */
   loosen(): void {
     if (this.#state === 'responding') this.#sinkLink.loosen(this)
     else if (this.#state === 'ended') this.#abortLink.loosen(this)

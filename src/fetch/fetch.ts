@@ -1,4 +1,4 @@
-/** `fetch`: reads what it is given, and begins. From the call to `dispatch` nothing waits. */
+/** `fetch`: reads its arguments and starts the run. Everything from the call to `dispatch` is synchronous. */
 import { abortedReason } from '../base/signal.ts'
 import { FetchRun } from './fetch-run.ts'
 import type { RequestInit, RequestRecord } from './init.ts'
@@ -7,7 +7,7 @@ import { makeResponse, type Response } from './response.ts'
 import { fetchScheme } from './scheme-fetch.ts'
 import { verifiedBody } from './verified-body.ts'
 
-// The ends of the promise that is being made: without these each promise would need a function of its own.
+// The functions of the promise being created. With them, all promises share one executor.
 let resolveNew: ((response: Response) => void) | null = null
 let rejectNew: ((reason: unknown) => void) | null = null
 
@@ -17,12 +17,11 @@ function keepEnds(resolve: (response: Response) => void, reject: (reason: unknow
 }
 
 /**
- * Fetches a resource as the WHATWG standard says. `init.dispatcher` sends it; without one, that of the
- * `Request`, or the global dispatcher.
+ * Fetches a resource as the WHATWG Fetch standard says. The request is sent by `init.dispatcher`, else by the
+ * dispatcher of the `Request`, else by the global dispatcher.
  *
- * @example
- * const response = await fetch('https://example.com', { dispatcher: agent })
- * console.log(response.status, await response.text())
+ * @example const response = await fetch('https://example.com', { dispatcher: agent }) console.log(response.status,
+ * await response.text())
  */
 export function fetch(
   input: RequestInfo,

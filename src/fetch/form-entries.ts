@@ -1,7 +1,7 @@
-// biome-ignore-all lint/complexity/noArguments: Web IDL counts the arguments, be they undefined or not
+// biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /**
- * A `FormData` for programs that have made ours the global one before the runtime's was ever used, which is then
- * out of reach. Named as what it stands for.
+ * A `FormData` for programs that install ours as the global one before the runtime's was ever used: the runtime's
+ * class is then out of reach. It has the same name as the class it replaces.
  */
 import { Blob, File } from 'node:buffer'
 import { requireArguments, setTag, showMembers, toText, wellFormed } from './convert.ts'
@@ -53,7 +53,7 @@ export class FormEntries {
   }
 
   *entries(): IterableIterator<Entry> {
-    // By index: what is added while somebody iterates comes, too.
+    // By index: entries appended during the iteration are visited, too.
     for (let i = 0; i < this.#entries.length; i++) {
       const [name, value] = this.#entries[i]!
       yield [name, value]

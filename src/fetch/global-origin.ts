@@ -1,12 +1,13 @@
 /**
- * What relative URLs of `fetch` are relative to. Kept where undici and the runtime keep it (contract: fetch.md 2).
+ * The base URL of relative URLs in `fetch`. Stored under the symbol that undici and the runtime use, so that all of
+ * them share one value.
  */
 const GLOBAL_ORIGIN = Symbol.for('undici.globalOrigin.1')
 
 type Globals = Record<symbol, URL | undefined>
 
 /**
- * Sets what relative URLs of `fetch` are relative to.
+ * Sets the base URL of relative URLs in `fetch`.
  *
  * @param origin An http or https URL; undefined for none.
  */
@@ -23,7 +24,7 @@ export function setGlobalOrigin(origin: string | URL | undefined): void {
   })
 }
 
-/** What relative URLs are resolved against; undefined for nothing. */
+/** The base URL of relative URLs in `fetch`; undefined if none is set. */
 export function getGlobalOrigin(): URL | undefined {
   return (globalThis as unknown as Globals)[GLOBAL_ORIGIN]
 }

@@ -1,25 +1,25 @@
 /**
- * The fields of a request or a response, as the fetch standard keeps them: in order, each name once, with the
- * spelling it was first given in. A list that was received stays the object it came as until somebody writes
- * or iterates: most callers ask for one field or none. Checks nothing.
+ * The fields of a request or a response, as the Fetch standard keeps them: in order, each name once, in the spelling
+ * it first had. A received list stays in its original object until it is modified or iterated, because most callers
+ * read one field or none. Validates nothing.
  */
 import type { HeaderObject } from '../protocol/header-block.ts'
 
-/** One name and its value, the name in lower case. */
+/** A name in lower case, and its value. */
 export type HeaderPair = [name: string, value: string]
 
-/** Whose values are never joined: a cookie's date has a comma in it. */
+/** Its values are never joined, because the date of a cookie contains a comma. */
 const SET_COOKIE = 'set-cookie'
 
 interface Field {
   readonly name: string
-  /** A list for `set-cookie` only. */
+  /** An array for `set-cookie` only. */
   value: string | string[]
 }
 
 export class HeaderList {
   #received: HeaderObject | null
-  /** By lower-case name; null as long as the list is as it was received. */
+  /** By lower-case name; null while the list is unchanged since it was received. */
   #fields: Map<string, Field> | null = null
   #sorted: readonly HeaderPair[] | null = null
 
@@ -31,7 +31,7 @@ export class HeaderList {
     return this.#received === null && (this.#fields === null || this.#fields.size === 0)
   }
 
-  /** `lower` is a name in lower case, as in all methods that take one. */
+  /** `lower` is the name in lower case, here and in the other methods. */
   get(lower: string): string | null {
     const received = this.#received
     if (received !== null) {
@@ -80,13 +80,13 @@ export class HeaderList {
     if (this.has(lower)) this.#writable().delete(lower)
   }
 
-  /** Sorted by name; made once, and again after a write. */
+  /** Sorted by name. Cached until the next write. */
   sorted(): readonly HeaderPair[] {
     this.#sorted ??= this.#sort()
     return this.#sorted
   }
 
-  /** In the order of the first appearance, with the spelling of names that was given. */
+  /** In order of first appearance, with the names in their original spelling. */
   forEach(visit: (name: string, lower: string, value: string | string[]) => void): void {
     if (this.#received === null && this.#fields === null) return
     for (const [lower, { name, value }] of this.#map()) visit(name, lower, value)
@@ -109,7 +109,7 @@ export class HeaderList {
       if (typeof value === 'string') pairs.push([lower, value])
       else for (const one of value) pairs.push([lower, one])
     })
-    // Stable, so that cookies stay in order. Names are ASCII: comparing them as strings compares their bytes.
+    // Stable, so that cookies stay in order. Names are ASCII, so comparing the strings compares their bytes.
     return pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   }
 
@@ -147,7 +147,7 @@ function joined(lower: string, value: string | string[]): string {
   return typeof value === 'string' ? value : value.join(separatorOf(lower))
 }
 
-/** RFC 9113 §8.2.3 lets a sender split `cookie`, which no comma can put together again. */
+/** RFC 9113 §8.2.3 allows a sender to split `cookie`; the parts must not be joined with a comma. */
 function separatorOf(lower: string): string {
   return lower === 'cookie' ? '; ' : ', '
 }

@@ -1,7 +1,7 @@
-// biome-ignore-all lint/complexity/noArguments: Web IDL counts the arguments, be they undefined or not
+// biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /**
- * The class `Headers`. A server's client needs names that browsers forbid (`cookie`, `host`, `set-cookie`), so
- * the only guard is that the headers of a response that was received cannot be changed.
+ * The class `Headers`. A client on a server needs names that browsers forbid (`cookie`, `host`, `set-cookie`), so
+ * there is only one guard: the headers of a received response cannot be changed.
  */
 import { isProxy } from 'node:util/types'
 import { defineKind, isInstance } from '../base/kind.ts'
@@ -18,7 +18,7 @@ import {
 import { HeaderList, type HeaderPair } from './header-list.ts'
 import { markUncloneable } from './uncloneable.ts'
 
-/** What `Headers` can be made from. */
+/** The values that `Headers` can be created from. */
 export type HeadersInit =
   | Headers
   | Iterable<readonly [string, string]>
@@ -28,15 +28,15 @@ export type HeadersInit =
 
 export type HeadersGuard = 'none' | 'immutable'
 
-/** Given to the constructor by this package only. */
+/** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
 const FORBIDDEN_IN_VALUE = /[\0\r\n]/
 
-/** The list behind an object of the class; null for any other. */
+/** The list of a `Headers` object; null for any other object. */
 export let listIn: (value: object) => HeaderList | null
 
-/** Headers over a list that is shared with whoever made it. */
+/** Headers over a list that the caller still shares. */
 export let makeHeaders: (list: HeaderList, guard: HeadersGuard) => Headers
 
 /** The fields of a request or a response. */
@@ -45,7 +45,7 @@ export class Headers {
   #guard: HeadersGuard = 'none'
 
   static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and get the ordinary check
     return isInstance(this, value)
   }
 
@@ -65,7 +65,7 @@ export class Headers {
     if (init !== undefined && (init as unknown) !== INTERNAL) fillHeaders(this.#list, init)
   }
 
-  /** Adds a value to those the name has. */
+  /** Appends a value to a field. */
   append(name: string, value: string): void {
     checkReceiver(this)
     requireArguments(arguments.length, 2, 'Headers.append')
@@ -74,7 +74,7 @@ export class Headers {
     this.#list.append(field, lowerCaseName(field), text)
   }
 
-  /** Takes a field away. */
+  /** Removes a field. */
   delete(name: string): void {
     checkReceiver(this)
     requireArguments(arguments.length, 1, 'Headers.delete')
@@ -83,21 +83,21 @@ export class Headers {
     this.#list.delete(lower)
   }
 
-  /** The value of a field, or all its values joined; null for none. */
+  /** The value of a field, or all its values joined; null if there is no such field. */
   get(name: string): string | null {
     checkReceiver(this)
     requireArguments(arguments.length, 1, 'Headers.get')
     return this.#list.get(checkedName('Headers.get', name))
   }
 
-  /** Whether there is such a field. */
+  /** Whether the field exists. */
   has(name: string): boolean {
     checkReceiver(this)
     requireArguments(arguments.length, 1, 'Headers.has')
     return this.#list.has(checkedName('Headers.has', name))
   }
 
-  /** Gives a name this value and no other. */
+  /** Replaces all values of a field with this one. */
   set(name: string, value: string): void {
     checkReceiver(this)
     requireArguments(arguments.length, 2, 'Headers.set')
@@ -112,13 +112,13 @@ export class Headers {
     return this.#list.setCookies()
   }
 
-  /** The names, sorted and in lower case. */
+  /** The names, sorted, in lower case. */
   keys(): HeadersIterator<string> {
     checkReceiver(this)
     return makeIterator(this.#list, 'key') as HeadersIterator<string>
   }
 
-  /** The values, in the order of the names. */
+  /** The values, sorted by name. */
   values(): HeadersIterator<string> {
     checkReceiver(this)
     return makeIterator(this.#list, 'value') as HeadersIterator<string>
@@ -179,12 +179,12 @@ showMembers(Headers.prototype, [
   'forEach',
 ])
 
-/** A private method would refuse, too, but in the engine's words. */
+/** A private method would throw, too, but with the message of the JavaScript engine. */
 function checkReceiver(receiver: object): void {
   if (listIn(Object(receiver)) === null) throw illegalInvocation()
 }
 
-/** Adds all of `init`; throws for what cannot be a field. */
+/** Appends all of `init`. Throws if something in it is not a valid field. */
 export function fillHeaders(list: HeaderList, init: unknown): void {
   if (typeof init !== 'object' || init === null) {
     if (typeof init !== 'function') {
@@ -203,7 +203,7 @@ export function fillHeaders(list: HeaderList, init: unknown): void {
   else known.forEach((name, lower, value) => void appendAll(list, name, lower, value))
 }
 
-/** One that somebody put on Object.prototype would turn every plain object into something else. */
+/** An iterator on a polluted Object.prototype would make every plain object look iterable. */
 function pollutedIterator(): unknown {
   return (Object.prototype as Record<PropertyKey, unknown>)[Symbol.iterator]
 }
@@ -239,7 +239,7 @@ function isIterable(value: object): value is Iterable<unknown> {
 }
 
 function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): void {
-  // A proxy may see in which order it is asked; others are asked in the quicker way.
+  // A proxy can observe the order of these reads. Other objects are read in a faster way.
   if (isProxy(init) || Object.getOwnPropertySymbols(init).length > 0) {
     for (const name of Reflect.ownKeys(init)) {
       if (Object.prototype.propertyIsEnumerable.call(init, name)) appendChecked(list, name, init[name])
@@ -250,7 +250,7 @@ function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): v
 }
 
 function appendChecked(list: HeaderList, name: unknown, value: unknown): void {
-  // Nearly all fields are strings that may go to the wire as they are.
+  // Nearly all fields are strings that can be sent unchanged.
   if (typeof name === 'string' && typeof value === 'string' && isFieldName(name) && isPlainValue(value)) {
     list.append(name, lowerCaseName(name), value)
     return
@@ -284,7 +284,7 @@ function checkedName(where: string, name: unknown): string {
   return lowerCaseName(field)
 }
 
-/** Without the white space around it. */
+/** Without leading and trailing white space. */
 function normalized(value: string): string {
   let start = 0
   let end = value.length
@@ -299,13 +299,13 @@ function isHttpSpace(code: number): boolean {
 
 type IterationKind = 'key' | 'value' | 'entry'
 
-/** What `keys()`, `values()` and `entries()` give. */
+/** The iterator returned by `keys()`, `values()` and `entries()`. */
 export interface HeadersIterator<T> extends IterableIterator<T> {
   next(): IteratorResult<T, undefined>
   [Symbol.iterator](): HeadersIterator<T>
 }
 
-/** Reads the list as it is now at each step: a field that is added while somebody iterates may still come. */
+/** Reads the current list at every step, so a field added during the iteration may still be visited. */
 class Iteration {
   readonly #list: HeaderList
   readonly #kind: IterationKind

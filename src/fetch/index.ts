@@ -1,4 +1,4 @@
-/** The web API for requests. All but `FormData` is ours. */
+/** The web API for requests. Everything but `FormData` is implemented here. */
 
 export type { BodyInit } from './body-init.ts'
 export { fetch } from './fetch.ts'
@@ -17,11 +17,11 @@ export { Request, type RequestInfo } from './request.ts'
 export { Response, type ResponseInit, type ResponseType } from './response.ts'
 export { FormData } from './runtime-form-data.ts'
 
-/** What a field of a `FormData` holds. */
+/** The value of a field in a `FormData`. */
 export type FormDataEntryValue = NonNullable<ReturnType<globalThis.FormData['get']>>
-/** Of a `Request`; always empty. */
+/** The destination of a `Request`; always empty. */
 export type RequestDestination = ''
-/** A request with a stream as its body must say so. */
+/** Required with a stream as the body. */
 export type RequestDuplex = 'half'
-/** What `Response.redirect` takes. */
+/** The statuses that `Response.redirect` accepts. */
 export type ResponseRedirectStatus = 301 | 302 | 303 | 307 | 308

@@ -1,6 +1,6 @@
 /**
- * What `fetch` and `Request` are given → one record that both work with. Each member is read once, in the order
- * of names that Web IDL prescribes, and everything is checked here.
+ * Converts the arguments of `fetch` and `Request` to the one record that both work with. Each member is read once, in
+ * the order that Web IDL prescribes, and all validation happens here.
  */
 import { loadUtil } from '../base/lazy-modules.ts'
 import type { AbortSource } from '../base/signal.ts'
@@ -33,38 +33,38 @@ const POLICIES = [
   'unsafe-url',
 ] as const satisfies readonly (ReferrerPolicy | '')[]
 
-/** What the request is for, as the standard's modes have it. */
+/** The mode of a request, as in the standard. */
 export type RequestMode = (typeof MODES)[number]
-/** Kept and told; no credentials are stored. */
+/** Stored and readable, but without effect: no credentials are stored. */
 export type RequestCredentials = (typeof CREDENTIALS)[number]
-/** What to ask caches on the way for. */
+/** What the request asks of caches on its way. */
 export type RequestCache = (typeof CACHES)[number]
-/** What becomes of a redirect. */
+/** What to do with a redirect. */
 export type RequestRedirect = (typeof REDIRECTS)[number]
-/** Kept; without effect. */
+/** Accepted; without effect. */
 export type RequestPriority = (typeof PRIORITIES)[number]
 
-/** Options of `fetch` and `Request`: those of the standard, and who sends the request. */
+/** Options of `fetch` and `Request`: those of the standard, and the dispatcher with its timeouts. */
 export interface RequestInit {
-  /** Not with GET and HEAD. Streams and iterables need `duplex`. */
+  /** Not allowed with GET and HEAD. Streams and iterables require `duplex`. */
   body?: BodyInit | null | undefined
-  /** Milliseconds between two pieces of the response body. Default: the dispatcher's. */
+  /** Milliseconds between two chunks of the response body. Default: the dispatcher's. */
   bodyTimeout?: number | null | undefined
   /** Default: `'default'`. */
   cache?: RequestCache | undefined
-  /** Kept; no credentials are stored. Default: `'same-origin'`. */
+  /** Without effect: no credentials are stored. Default: `'same-origin'`. */
   credentials?: RequestCredentials | undefined
-  /** Who sends it. Default: the global dispatcher. */
+  /** The dispatcher that sends the request. Default: the global dispatcher. */
   dispatcher?: Dispatching | null | undefined
-  /** Needed with a stream as body. */
+  /** Required with a stream as the body. */
   duplex?: 'half' | undefined
-  /** Sent with it. */
+  /** Header fields to send. */
   headers?: HeadersInit | undefined
   /** Milliseconds for the complete response head. Default: the dispatcher's. */
   headersTimeout?: number | null | undefined
-  /** Hashes of which the strongest must match the body. */
+  /** Hashes; the body must match one of the strongest kind. */
   integrity?: string | undefined
-  /** Kept; a stream cannot be sent with it. */
+  /** Without effect, except that a stream cannot be sent with it. */
   keepalive?: boolean | undefined
   /** Default: GET. */
   method?: string | undefined
@@ -74,9 +74,9 @@ export interface RequestInit {
   priority?: RequestPriority | undefined
   /** Default: `'follow'`. */
   redirect?: RequestRedirect | undefined
-  /** A URL, `''` for none. */
+  /** A URL; `''` for none. */
   referrer?: string | undefined
-  /** How much of the referrer is sent. Default: `''`, which stands for `strict-origin-when-cross-origin`. */
+  /** How much of the referrer to send. Default: `''`, which means `strict-origin-when-cross-origin`. */
   referrerPolicy?: ReferrerPolicy | '' | undefined
   /** Anything with `aborted` and `addEventListener`. */
   signal?: AbortSignal | AbortSource | null | undefined
@@ -84,7 +84,7 @@ export interface RequestInit {
   window?: null | undefined
 }
 
-/** One request as the algorithm of `fetch` sees it. */
+/** A request, as the fetch algorithm sees it. */
 export interface RequestRecord {
   method: string
   url: UrlParts
@@ -94,7 +94,7 @@ export interface RequestRecord {
   credentials: RequestCredentials
   cache: RequestCache
   redirect: RequestRedirect
-  /** A URL, or one of the two words. */
+  /** A URL, or one of the two keywords. */
   referrer: 'client' | 'no-referrer' | URL
   referrerPolicy: ReferrerPolicy | ''
   integrity: string
@@ -126,7 +126,7 @@ export function newRecord(url: UrlParts): RequestRecord {
   }
 }
 
-/** Everything of `init` in its own kind; undefined where it says nothing. */
+/** The members of `init`, converted to their types; undefined if not given. */
 interface ReadInit {
   readonly body: unknown
   readonly duplex: 'half' | undefined
@@ -135,7 +135,10 @@ interface ReadInit {
 
 const NOTHING: ReadInit = { body: undefined, duplex: undefined, headers: undefined }
 
-/** What stands for a request that is made from another one: the record of that, as far as `init` changes nothing. */
+/**
+ * Applies `init` to a record, which may come from another request. Members that `init` does not set keep their value.
+ * As the standard says, any change resets the referrer, its policy and the mode `navigate`.
+ */
 export function applyInit(record: RequestRecord, init: RequestInit | null): RequestRecord {
   const read = init === null ? NOTHING : readInit(record, init)
   if (read.headers !== undefined) {
@@ -240,7 +243,7 @@ function setBody(record: RequestRecord, value: unknown, duplex: 'half' | undefin
   record.body = body
 }
 
-/** Before it is touched: what is refused must be as it was. */
+/** Checked before the value is read: a rejected body must be left untouched. */
 function isOnce(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const members = value as Record<PropertyKey, unknown>

@@ -1,14 +1,14 @@
-/** Subresource Integrity: does a body have the hash that was asked for? */
+/** Subresource Integrity: checks a body against the hashes that the caller gave. */
 import { loadCrypto } from '../base/lazy-modules.ts'
 
 /** Weakest first. */
 const ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const
 type Algorithm = (typeof ALGORITHMS)[number]
 
-/** The strongest hashes of a list; null where it names none that is known. */
+/** The hashes of the strongest algorithm in a list. A list without a known algorithm has none: null. */
 export interface IntegrityMetadata {
   readonly algorithm: Algorithm
-  /** In base64, with the characters of either alphabet and without padding. */
+  /** In base64, normalised to one alphabet and without padding. */
   readonly hashes: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export function parseIntegrity(metadata: string): IntegrityMetadata | null {
   return strongest
 }
 
-/** Where nothing known was asked for, anything matches. */
+/** Without a known hash, every body matches. */
 export function matchesIntegrity(bytes: Uint8Array, metadata: IntegrityMetadata | null): boolean {
   if (metadata === null) return true
   const hash = loadCrypto().createHash(metadata.algorithm).update(bytes).digest('base64')
@@ -41,7 +41,7 @@ function rank(algorithm: Algorithm): number {
   return ALGORITHMS.indexOf(algorithm)
 }
 
-/** One spelling for both alphabets. */
+/** Maps both base64 alphabets to one, and drops the padding. */
 function plain(hash: string): string {
   return hash.replace(/-/g, '+').replace(/_/g, '/').replace(/=+$/, '')
 }

@@ -1,22 +1,22 @@
-/** MIME types as the WHATWG MIME Sniffing standard parses and writes them. */
+/** MIME types, parsed and serialised as the WHATWG MIME Sniffing standard says. */
 
 export interface MimeType {
   readonly type: string
   readonly subtype: string
   /** `type/subtype`. */
   readonly essence: string
-  /** Names in lower case, values as they are; in order. */
+  /** In order, with names in lower case and values unchanged. */
   readonly parameters: Map<string, string>
 }
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~A-Za-z0-9]+$/
-/** What may stand in a quoted string, and so in the value of a parameter. */
+/** The characters allowed in a quoted string, and so in the value of a parameter. */
 const QUOTED = /^[\t\x20-\x7e\x80-\xff]*$/
 const SPACE_AROUND = /^[\t\n\r ]+|[\t\n\r ]+$/g
 const SPACE_BEHIND = /[\t\n\r ]+$/
 const SPACE_BEFORE = /^[\t\n\r ]+/
 
-/** Null for what is no MIME type. */
+/** Null for anything but a MIME type. */
 export function parseMimeType(text: string): MimeType | null {
   const input = text.replace(SPACE_AROUND, '')
   const slash = input.indexOf('/')
@@ -36,7 +36,7 @@ export function parseMimeType(text: string): MimeType | null {
   }
 }
 
-/** From the first semicolon on. The first of several parameters of one name counts. */
+/** Starts at the first semicolon. If a name occurs more than once, its first value counts. */
 function parseParameters(input: string, start: number): Map<string, string> {
   const parameters = new Map<string, string>()
   let at = start
@@ -52,7 +52,7 @@ function parseParameters(input: string, start: number): Map<string, string> {
     if (input[at] === '"') {
       const quoted = readQuoted(input, at)
       value = quoted.value
-      // What follows the closing quote means nothing.
+      // Anything after the closing quote is ignored.
       at = firstOf(input, ';', quoted.end)
     } else {
       const valueEnd = firstOf(input, ';', at)
@@ -65,21 +65,21 @@ function parseParameters(input: string, start: number): Map<string, string> {
   return parameters
 }
 
-/** Where the first of these characters is; the end of the text for none. */
+/** The position of the first of these characters; the length of the text if there is none. */
 function firstOf(text: string, characters: string, from: number): number {
   let at = from
   while (at < text.length && !characters.includes(text[at]!)) at++
   return at
 }
 
-/** The string that begins with the quote at `start`, and where it ends; it may lack its second quote. */
+/** Reads the quoted string that starts at `start`, and returns where it ends. The closing quote may be missing. */
 export function readQuoted(text: string, start: number): { value: string; end: number } {
   let value = ''
   let at = start + 1
   while (at < text.length) {
     const character = text[at]!
     if (character === '"') return { value, end: at + 1 }
-    // A backslash at the very end stands for itself.
+    // A trailing backslash is literal.
     if (character === '\\' && at + 1 < text.length) {
       value += text[at + 1]
       at += 2
@@ -100,8 +100,8 @@ export function serializeMimeType({ essence, parameters }: MimeType): string {
 }
 
 /**
- * The type that a header with these values tells: the last one that is a type. Its charset may be that of one
- * before it of the same essence.
+ * The MIME type of a header with these values: the last valid one. It can inherit the charset of an earlier value
+ * with the same essence.
  */
 export function extractMimeType(contentTypeValues: readonly string[]): MimeType | null {
   let charset: string | null = null
@@ -119,7 +119,7 @@ export function extractMimeType(contentTypeValues: readonly string[]): MimeType 
   return found
 }
 
-/** At the commas that are not within quotes. */
+/** Splits at commas outside quotes. */
 function splitValues(text: string): string[] {
   const values: string[] = []
   let start = 0

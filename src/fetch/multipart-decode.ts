@@ -1,7 +1,7 @@
-/** What the bodies of forms hold: multipart/form-data (RFC 7578) and application/x-www-form-urlencoded. */
+/** Decodes the bodies of forms: multipart/form-data (RFC 7578) and application/x-www-form-urlencoded. */
 import { extractMimeType, serializeMimeType } from './mime-type.ts'
 
-/** A field of a form: a text or a file. */
+/** A field of a form: text or a file. */
 export type FormEntry = TextEntry | FileEntry
 
 export interface TextEntry {
@@ -18,7 +18,7 @@ export interface FileEntry {
 
 const CRLF = Buffer.from('\r\n')
 
-/** The fields of the head of a part that count. */
+/** The relevant fields in the head of a part. */
 interface PartHead {
   readonly name: string
   readonly filename: string | null
@@ -30,12 +30,12 @@ interface Problem {
   readonly problem: string
 }
 
-/** `problem` says what is wrong with the bytes. */
+/** `problem` describes what is wrong with the bytes. */
 export function decodeMultipart(input: Uint8Array, boundary: string): readonly FormEntry[] | Problem {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
   const delimiter = Buffer.from(`--${boundary}`, 'latin1')
   const entries: FormEntry[] = []
-  // What stands before the first boundary is for readers that know no multipart (RFC 2046 §5.1.1).
+  // The text before the first boundary is for readers that do not understand multipart (RFC 2046 §5.1.1).
   let at = bytes.indexOf(delimiter)
   if (at === -1) return { problem: 'no boundary found in multipart body' }
   if (at > 0 && !(bytes[at - 2] === 0x0d && bytes[at - 1] === 0x0a)) {
@@ -55,7 +55,10 @@ export function decodeMultipart(input: Uint8Array, boundary: string): readonly F
   }
 }
 
-/** Where the line break is that belongs to the next boundary; an empty part may have none of its own. */
+/**
+ * Where the line break before the next boundary is; -1 if there is none. Even an empty part needs one, in addition to
+ * the one that ends its head.
+ */
 function endOfPart(bytes: Buffer, start: number, delimiter: Buffer): number {
   let from = start - 2
   for (;;) {
@@ -106,7 +109,7 @@ interface Disposition {
   readonly filename: string | null
 }
 
-/** Parameters are in UTF-8, whatever RFC 7578 §5.1 says of other charsets: all browsers write it. */
+/** Parameters are decoded as UTF-8, regardless of the other charsets in RFC 7578 §5.1: all browsers write UTF-8. */
 function readDisposition(value: Buffer): Disposition | Problem {
   const text = value.toString()
   const kind = /^[\t ]*form-data[\t ]*(?=;|$)/i.exec(text)
@@ -137,7 +140,7 @@ function entryOf({ name, filename, contentType }: PartHead, content: Buffer): Fo
   return { name, filename, contentType: told, bytes: content }
 }
 
-/** Without a byte order mark. */
+/** Strips a byte order mark. */
 function withoutMark(content: Buffer): Buffer {
   return content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf ? content.subarray(3) : content
 }
@@ -148,6 +151,6 @@ function isCrLf(bytes: Buffer, at: number): boolean {
 
 export function decodeUrlEncoded(bytes: Uint8Array): readonly TextEntry[] {
   const text = withoutMark(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString()
-  // A question mark in front is part of the first name here, and would be dropped.
+  // A leading question mark belongs to the first name here; without the ampersand it would be dropped.
   return [...new URLSearchParams(`&${text}`)].map(([name, value]) => ({ name, value }))
 }

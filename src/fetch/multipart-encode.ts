@@ -1,4 +1,4 @@
-/** A form → multipart/form-data, as the WHATWG HTML standard encodes it. */
+/** Encodes a form as multipart/form-data, as the WHATWG HTML standard says. */
 
 interface FilePart {
   readonly name?: unknown
@@ -9,10 +9,10 @@ interface FilePart {
 
 export interface EncodedForm {
   readonly contentType: string
-  /** Null when a part does not tell its size. */
+  /** Null if a part does not have a known size. */
   readonly length: number | null
   chunks(): AsyncIterable<Uint8Array>
-  /** All of it, where there is no file in it. */
+  /** The whole body if the form contains no file, else null. */
   bytes(): Uint8Array | null
 }
 
@@ -41,7 +41,7 @@ export function encodeMultipart(form: Iterable<readonly [string, unknown]>, boun
       text += `\r\n\r\n${withCrLf(String(value))}\r\n`
     }
   }
-  // A form without fields is a body without bytes.
+  // A form without fields is an empty body.
   if (text !== '') text += `--${boundary}--\r\n`
   flush()
   return {
@@ -63,13 +63,13 @@ function isFile(value: unknown): value is FilePart {
   return typeof value === 'object' && value !== null && typeof (value as FilePart).stream === 'function'
 }
 
-/** The type comes from outside: anything but printable ASCII could add lines to the head of the part. */
+/** The type comes from the caller: anything but printable ASCII could add lines to the head of the part. */
 function typeOf(file: FilePart): string {
   const { type } = file
   return typeof type === 'string' && /^[\x20-\x7e]+$/.test(type) ? type : 'application/octet-stream'
 }
 
-/** In names and texts, not in the names of files. */
+/** Applies to names and text values, not to file names. */
 function withCrLf(text: string): string {
   return text.replace(/\r\n|\r|\n/g, '\r\n')
 }

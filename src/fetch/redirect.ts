@@ -1,4 +1,4 @@
-/** Where a redirect leads, and what the request becomes on the way. */
+/** Where a redirect leads, and how it changes the request. */
 import type { Timings } from '../errors.ts'
 import { Body } from './body.ts'
 import type { BodyOrigin } from './body-origin.ts'
@@ -12,7 +12,7 @@ export const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 30
 
 const MAX_REDIRECTS = 20
 
-/** Of a body that is not sent any more. */
+/** Fields that describe a body, removed when the body is no longer sent. */
 const CONTENT_FIELDS = [
   'content-encoding',
   'content-language',
@@ -21,22 +21,22 @@ const CONTENT_FIELDS = [
   'content-length',
 ]
 
-/** What is meant for one origin only. */
+/** Fields meant for one origin only. */
 const CREDENTIAL_FIELDS = ['authorization', 'proxy-authorization', 'cookie', 'host']
 
 const BEYOND_ASCII = /[^\0-\x7e]/
 
-/** What a request remembers of the ones that led to it. */
+/** What a request remembers of the requests that led to it. */
 export class Trail {
   readonly first: UrlParts
   count = 0
-  /** The present URL is of another origin than the first. */
+  /** The current URL has another origin than the first one. */
   isForeign = false
-  /** It went from one foreign origin to another: the last must not learn who began. */
+  /** The request went from one foreign origin to another: the last one must not learn where it began. */
   isTainted = false
-  /** The server has said that the first try came over the wrong connection. */
+  /** The request is being repeated, because the server answered that the first try used the wrong connection. */
   isSecondTry = false
-  /** When the first request began, when the first redirect did, and when the last one ended. */
+  /** The start of the first request, the start of the first redirect, and the end of the last redirect. */
   startTime = 0
   redirectStart = 0
   redirectEnd = 0
@@ -45,12 +45,12 @@ export class Trail {
     this.first = first
   }
 
-  /** The one so far, or a new one from where `record` is. */
+  /** The given trail, or a new one that starts at the URL of `record`. */
   static after(trail: Trail | null, record: RequestRecord): Trail {
     return trail ?? new Trail(record.url)
   }
 
-  /** Takes down when the request that was redirected took place. */
+  /** Records the times of a request that was redirected. */
   time(timings: Timings | undefined): void {
     if (timings === undefined) return
     const { queued, firstByte } = timings
@@ -67,7 +67,7 @@ export interface NextHop {
   readonly trail: Trail
 }
 
-/** Null where there is nowhere to go: then this is the response. */
+/** Null if there is no redirect to follow: the caller gets this response. */
 export function nextHop(
   record: RequestRecord,
   trailSoFar: Trail | null,
@@ -113,7 +113,7 @@ export function nextHop(
   return { record: next, trail }
 }
 
-/** A location is bytes: those that are no ASCII are taken for UTF-8, as servers write it. */
+/** A location is a sequence of bytes. Bytes outside ASCII are decoded as UTF-8, which is what servers send. */
 function targetOf(location: string, current: UrlParts): UrlParts | { readonly problem: Error } {
   const text = BEYOND_ASCII.test(location) ? Buffer.from(location, 'latin1').toString() : location
   try {

@@ -1,4 +1,4 @@
-/** What a request tells of where it came from (W3C Referrer Policy). */
+/** How much a request reveals about where it comes from (W3C Referrer Policy). */
 
 const POLICIES = [
   'no-referrer',
@@ -11,22 +11,22 @@ const POLICIES = [
   'unsafe-url',
 ] as const
 
-/** How much of the referrer is told, and to whom. */
+/** How much of the referrer is sent, and to which origins. */
 export type ReferrerPolicy = (typeof POLICIES)[number]
 
-/** A longer one is told as an origin. */
+/** A longer referrer is reduced to its origin. */
 const MAX_LENGTH = 4096
 
-/** What comes from where, and where it goes. */
+/** The input of the referrer algorithm. */
 export interface ReferrerTerms {
   /** Where the request comes from. */
   readonly referrer: URL
   readonly policy: ReferrerPolicy
-  /** Where this hop goes. */
+  /** The URL of the current request. */
   readonly current: URL
 }
 
-/** What goes to the wire as `referer`; empty for nothing. */
+/** The value of the `referer` field; empty if there is none to send. */
 export function determineReferrer({ referrer, policy, current }: ReferrerTerms): string {
   if (referrer.protocol !== 'http:' && referrer.protocol !== 'https:') return ''
   const whole = withoutSecrets(referrer)
@@ -55,7 +55,7 @@ export function determineReferrer({ referrer, policy, current }: ReferrerTerms):
   }
 }
 
-/** The last policy of the list that is known; empty for none. */
+/** The last known policy in the list; empty if there is none. */
 export function parseReferrerPolicy(headerValue: string): ReferrerPolicy | '' {
   let policy: ReferrerPolicy | '' = ''
   for (const item of headerValue.split(',')) {
@@ -73,7 +73,7 @@ function withoutSecrets(url: URL): string {
   return copy.href
 }
 
-/** What nobody on the way can read or change; this machine counts (W3C Secure Contexts). */
+/** A URL whose traffic cannot be read or changed on the way; loopback counts (W3C Secure Contexts). */
 function isTrustworthy({ protocol, hostname }: URL): boolean {
   if (protocol === 'https:') return true
   return hostname === '[::1]' || /^127\.|^localhost$|\.localhost$/.test(hostname)

@@ -1,5 +1,5 @@
-// biome-ignore-all lint/complexity/noArguments: Web IDL counts the arguments, be they undefined or not
-/** The class `Request`, and the reading of what `fetch` and `Request` are given. */
+// biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
+/** The class `Request`, and the function that reads the arguments of `fetch` and `Request`. */
 import type { ReadableStream } from 'node:stream/web'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
@@ -33,7 +33,7 @@ import type { ReferrerPolicy } from './referrer.ts'
 import { markUncloneable } from './uncloneable.ts'
 import { partsOf, type UrlParts } from './url-parts.ts'
 
-/** A `Request` of another implementation, by its public members. */
+/** A `Request` of another implementation, described by its public members. */
 export interface RequestLike {
   readonly url: string
   readonly method: string
@@ -43,16 +43,16 @@ export interface RequestLike {
   readonly signal?: unknown
 }
 
-/** What `fetch` fetches. */
+/** The values that `fetch` accepts as its first argument. */
 export type RequestInfo = string | URL | Request | RequestLike
 
-/** The record behind an object of the class; null for any other. */
+/** The record of a `Request` object; null for any other object. */
 let recordIn: (value: object) => RequestRecord | null
 
-/** Of the requests that have one. */
+/** The dispatchers of those requests that have one. */
 const dispatchers = shared('requestDispatchers', () => new WeakMap<object, Dispatching>())
 
-/** Given to the constructor by this package only. */
+/** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
 let makeRequest: (record: RequestRecord) => Request
@@ -67,7 +67,7 @@ export class Request {
   #signal: AbortSignal | null = null
 
   static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and get the ordinary check
     return isInstance(this, value)
   }
 
@@ -89,17 +89,17 @@ export class Request {
     this.#tellDispatcher()
   }
 
-  /** In upper case where it is one of the usual ones. */
+  /** In upper case if it is one of the standard methods. */
   get method(): string {
     return ownRecord(this).method
   }
 
-  /** The URL in full. */
+  /** The full URL. */
   get url(): string {
     return ownRecord(this).url.href
   }
 
-  /** The header fields, without those that are added when the request is sent. */
+  /** The header fields, without those added when the request is sent. */
   get headers(): Headers {
     const { headers } = ownRecord(this)
     this.#headers ??= makeHeaders(headers, 'none')
@@ -112,44 +112,44 @@ export class Request {
     return ''
   }
 
-  /** A URL; `about:client` for what the dispatcher's side says, empty for none. */
+  /** A URL; `about:client` for the global origin, empty for none. */
   get referrer(): string {
     const { referrer } = ownRecord(this)
     if (referrer === 'no-referrer') return ''
     return referrer === 'client' ? 'about:client' : referrer.href
   }
 
-  /** How much of the referrer is told; empty for the default. */
+  /** How much of the referrer is sent; empty for the default. */
   get referrerPolicy(): ReferrerPolicy | '' {
     return ownRecord(this).referrerPolicy
   }
 
-  /** As in the options. */
+  /** The mode given in the options. */
   get mode(): RequestMode {
     return ownRecord(this).mode
   }
 
-  /** As in the options; without effect. */
+  /** The value given in the options; without effect. */
   get credentials(): RequestCredentials {
     return ownRecord(this).credentials
   }
 
-  /** As in the options. */
+  /** The cache mode given in the options. */
   get cache(): RequestCache {
     return ownRecord(this).cache
   }
 
-  /** What becomes of a redirect. */
+  /** What to do with a redirect. */
   get redirect(): RequestRedirect {
     return ownRecord(this).redirect
   }
 
-  /** Hashes of which the strongest must match. */
+  /** Hashes; the body must match one of the strongest kind. */
   get integrity(): string {
     return ownRecord(this).integrity
   }
 
-  /** As in the options; without effect. */
+  /** The value given in the options; without effect. */
   get keepalive(): boolean {
     return ownRecord(this).keepalive
   }
@@ -166,31 +166,31 @@ export class Request {
     return false
   }
 
-  /** Follows the signal of the options; made when it is first read. */
+  /** Follows the signal given in the options. Created on first access. */
   get signal(): AbortSignal {
     const { signal } = ownRecord(this)
     this.#signal ??= following(signal)
     return this.#signal
   }
 
-  /** The body as a stream; null for none. */
+  /** The body as a stream; null if there is none. */
   get body(): ReadableStream<Uint8Array> | null {
     const { body } = ownRecord(this)
     return body === null ? null : body.stream
   }
 
-  /** Whether the body was read or sent. */
+  /** Whether the body has been read or sent. */
   get bodyUsed(): boolean {
     return ownRecord(this).body?.used === true
   }
 
-  /** Always `half`: the response is told when its head has come, be the body sent or not. */
+  /** Always `half`: the response is available as soon as its head arrives, even if the body is still being sent. */
   get duplex(): 'half' {
     ownRecord(this)
     return 'half'
   }
 
-  /** The same request a second time, with a body of its own. */
+  /** A second request like this one, with a separate body. */
   clone(): Request {
     const record = ownRecord(this)
     if (record.body !== null && !record.body.usable) throw new TypeError('unusable')
@@ -198,12 +198,12 @@ export class Request {
       ...record,
       headers: record.headers.copy(),
       body: record.body === null ? null : record.body.clone(),
-      // Behind that of the original, which is told first.
+      // Follows the signal of the original, which is aborted first.
       signal: record.signal === null ? null : this.signal,
     })
   }
 
-  /** For other copies of the library, which cannot look into this one. */
+  /** For other copies of the library, which cannot read the private fields of this one. */
   #tellDispatcher(): void {
     const dispatcher = this.#record?.dispatcher ?? null
     if (dispatcher !== null) dispatchers().set(this, dispatcher)
@@ -243,7 +243,7 @@ function ownRecord(receiver: object): RequestRecord {
   return record
 }
 
-/** What is to be fetched, as one record. The body of a `Request` that is given is taken from it. */
+/** Reads the arguments into one record. Takes the body of a given `Request`. */
 export function readRequest(input: unknown, init: RequestInit | null | undefined): RequestRecord {
   const given = withoutPollution(toDictionary(init, 'Request constructor'))
   const own = typeof input === 'object' && input !== null ? recordIn(input) : null
@@ -271,7 +271,7 @@ function ofOwn(request: RequestRecord, init: RequestInit | null): RequestRecord 
   const { body } = request
   if (body === null || record.body !== body) return record
   if (!body.usable) throw alreadyUsed()
-  // Last: where something else is refused, the request must be as it was.
+  // Last: if anything above throws, the request must be unchanged.
   record.body = body.handOver()
   return record
 }
@@ -286,7 +286,7 @@ function isRequestLike(input: unknown): input is RequestLike & Record<string, un
   return tag === 'Request' && typeof url === 'string' && typeof method === 'string'
 }
 
-/** Of the runtime, or of another copy of the library. */
+/** Reads a request of the runtime or of another copy of the library. */
 function ofForeign(request: RequestLike & Record<string, unknown>, init: RequestInit | null): RequestRecord {
   const record = newRecord(parseUrl(request.url))
   const { cache, credentials, integrity, keepalive, method, mode, redirect, referrerPolicy, signal } = request
@@ -307,7 +307,7 @@ function ofForeign(request: RequestLike & Record<string, unknown>, init: Request
   return record
 }
 
-/** Node 20 and 22 keep it under such a name; later ones out of sight. */
+/** Node 20 and 22 store it under a symbol of this name; later versions hide it. */
 function foreignDispatcher(request: object): Dispatching | null {
   const told = dispatchers().get(request)
   if (told !== undefined) return told
@@ -318,7 +318,7 @@ function foreignDispatcher(request: object): Dispatching | null {
   return null
 }
 
-/** A signal that is aborted when `source` is, with its reason. */
+/** A signal that is aborted together with `source`, for the same reason. */
 function following(source: AbortSource | null): AbortSignal {
   if (source instanceof AbortSignal) return AbortSignal.any([source])
   const controller = new AbortController()

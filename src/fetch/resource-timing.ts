@@ -1,4 +1,4 @@
-/** The entry that `performance` gets for each fetch that came to its end. Reads no clock: the engine has. */
+/** The `performance` entry of each completed fetch. The times come from the engine; no clock is read here. */
 import { now } from '../base/clock.ts'
 import type { Timings } from '../errors.ts'
 import type { Trail } from './redirect.ts'
@@ -23,10 +23,10 @@ export function reportTiming(
   encodedBodySize: number,
   decodedBodySize: number,
 ): void {
-  // From the global object: a program that measures may have put its own function there.
+  // Looked up on the global object, because a measuring program may have replaced the function.
   const clock = performance as unknown as { markResourceTiming?: Mark }
   if (typeof clock.markResourceTiming !== 'function') return
-  // A dispatcher of others does not tell: then all is known only from its end.
+  // Third-party dispatchers report no timings: then only the end is known.
   const end = timings?.end ?? now()
   const begin = timings?.queued ?? end
   const connected = timings?.connect ?? begin

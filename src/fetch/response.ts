@@ -1,4 +1,4 @@
-// biome-ignore-all lint/complexity/noArguments: Web IDL counts the arguments, be they undefined or not
+// biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** The class `Response`. */
 import type { ReadableStream } from 'node:stream/web'
 import { defineKind, isInstance } from '../base/kind.ts'
@@ -23,30 +23,30 @@ import { partsOf } from './url-parts.ts'
 
 /** Options of `Response`. */
 export interface ResponseInit {
-  /** Of the response. */
+  /** The header fields. */
   headers?: HeadersInit | undefined
   /** From 200 to 599. Default: 200. */
   status?: number | undefined
-  /** Default: none. */
+  /** Default: empty. */
   statusText?: string | undefined
 }
 
-/** How a response came about. */
+/** The kind of a response. */
 export type ResponseType = 'basic' | 'cors' | 'default' | 'error' | 'opaque' | 'opaqueredirect'
 
-/** A response as the algorithm of `fetch` makes it. */
+/** A response, as the fetch algorithm creates it. */
 export interface ResponseRecord {
   readonly type: ResponseType
   readonly status: number
   readonly statusText: string
   readonly headers: HeaderList
   readonly guard: HeadersGuard
-  /** Of the last of the URLs, without its fragment. */
+  /** The last URL, without its fragment. */
   readonly url: string
   readonly redirected: boolean
 }
 
-/** Statuses of responses that have no body. */
+/** Statuses of responses without a body. */
 export const NULL_BODY_STATUSES: ReadonlySet<number> = new Set([101, 103, 204, 205, 304])
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
 
@@ -54,7 +54,7 @@ const NO_INIT: ResponseInit = {}
 
 const REASON_PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** A response made here and not received. */
+/** The record of a response that was created, not received. */
 function madeHere(changes: Partial<ResponseRecord>): ResponseRecord {
   return {
     type: 'default',
@@ -70,10 +70,10 @@ function madeHere(changes: Partial<ResponseRecord>): ResponseRecord {
 
 const DEFAULT = madeHere({})
 
-/** Given to the constructor by this package only. */
+/** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
-/** A response of a record and a body. */
+/** Creates a response from a record and a body. */
 export let makeResponse: (record: ResponseRecord, body: Body | null) => Response
 
 /** Throws for an object of another class. */
@@ -89,7 +89,7 @@ export class Response {
   #headers: Headers | null = null
 
   static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and get the ordinary check
     return isInstance(this, value)
   }
 
@@ -111,12 +111,12 @@ export class Response {
     })
   }
 
-  /** A response that stands for a failure. */
+  /** A response that represents a network error. */
   static error(): Response {
     return makeResponse(madeHere({ type: 'error', status: 0, guard: 'immutable' }), null)
   }
 
-  /** A response with a value as JSON. */
+  /** A response with a value as its JSON body. */
   static json(data: unknown, init: ResponseInit = {}): Response {
     requireArguments(arguments.length, 1, 'Response.json')
     const text = JSON.stringify(data)
@@ -130,7 +130,7 @@ export class Response {
     return makeResponse(record, extractBody(text, 'Response').body)
   }
 
-  /** A response that leads to another URL. */
+  /** A response that redirects to another URL. */
   static redirect(url: string | URL, status = 302): Response {
     requireArguments(arguments.length, 1, 'Response.redirect')
     const text = toText(url, 'Response.redirect', 'url')
@@ -163,22 +163,22 @@ export class Response {
     this.#record = record
   }
 
-  /** How it came about: `basic`, `cors`, `default`, `error` or `opaque`. */
+  /** The kind of the response: `basic`, `cors`, `default`, `error` or `opaque`. */
   get type(): ResponseType {
     return ownRecord(this).type
   }
 
-  /** Where it came from, after redirects. */
+  /** The URL it came from, after redirects. */
   get url(): string {
     return ownRecord(this).url
   }
 
-  /** Whether a redirect led to it. */
+  /** Whether it is the result of a redirect. */
   get redirected(): boolean {
     return ownRecord(this).redirected
   }
 
-  /** The status code; 0 where it must not be known. */
+  /** The status code; 0 if it must not be revealed. */
   get status(): number {
     return ownRecord(this).status
   }
@@ -194,26 +194,26 @@ export class Response {
     return ownRecord(this).statusText
   }
 
-  /** The header fields; those of a response that was fetched cannot be changed. */
+  /** The header fields. Those of a fetched response cannot be changed. */
   get headers(): Headers {
     const { headers, guard } = ownRecord(this)
     this.#headers ??= makeHeaders(headers, guard)
     return this.#headers
   }
 
-  /** The body as a stream; null for none. */
+  /** The body as a stream; null if there is none. */
   get body(): ReadableStream<Uint8Array> | null {
     ownRecord(this)
     return this.#body === null ? null : this.#body.stream
   }
 
-  /** Whether the body was read, or is being read. */
+  /** Whether the body has been read or is being read. */
   get bodyUsed(): boolean {
     ownRecord(this)
     return this.#body?.used === true
   }
 
-  /** The same response a second time, with a body of its own. */
+  /** A second response like this one, with a separate body. */
   clone(): Response {
     const record = ownRecord(this)
     const body = this.#body
@@ -259,7 +259,7 @@ function readInit(init: ResponseInit | null): ResponseRecord {
   return madeHere({ status: code, statusText: text, headers: list })
 }
 
-/** Modulo 2¹⁶, as Web IDL has it. */
+/** Modulo 2¹⁶, as in Web IDL. */
 function toUnsignedShort(value: unknown): number {
   const number = Math.trunc(Number(value))
   return Number.isFinite(number) ? ((number % 65_536) + 65_536) % 65_536 : 0

@@ -1,7 +1,7 @@
 /**
- * The runtime's `FormData` under our name. Looking at it on the global object, be it only at its descriptor, makes
- * the runtime load its own HTTP client, which then installs an agent of its own; so that importing the library
- * does neither, it is looked up when it is first used.
+ * The runtime's `FormData` under our name. Reading it from the global object, even just its descriptor, makes the
+ * runtime load its built-in HTTP client, which then installs an agent. To avoid both at import, the class is looked
+ * up on first use.
  */
 import { FormEntries } from './form-entries.ts'
 
@@ -11,7 +11,7 @@ let loaded: FormDataClass | null = null
 
 function load(): FormDataClass {
   const present = globalThis.FormData
-  // Whoever made ours the global one before its first use has left no way to the runtime's.
+  // If our class was made the global one before its first use, the runtime's class is out of reach.
   return present === FormData ? (FormEntries as unknown as FormDataClass) : present
 }
 
@@ -20,10 +20,10 @@ function get(): FormDataClass {
   return loaded
 }
 
-// Of the `prototype` of a plain function a proxy may say something else; of that of a class it may not.
+// A proxy may report a different `prototype` for a plain function, but not for a class.
 function Stand(): void {}
 
-/** Stands for the runtime's class: constructs it, is extended like it, and has its static members. */
+/** Acts as the runtime's class: constructs it, can be extended like it, and has its static members. */
 export const FormData: FormDataClass = new Proxy(Stand as unknown as FormDataClass, {
   apply: (_, __, args) => Reflect.apply(get() as unknown as () => unknown, undefined, args),
   construct: (_, args, newTarget) =>

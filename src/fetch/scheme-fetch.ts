@@ -1,4 +1,4 @@
-/** What is fetched without a network: `data:` and `blob:`; and the words for what is not fetched at all. */
+/** Fetches `data:` and `blob:` URLs, which need no network, and has the error messages for unsupported schemes. */
 import { type Blob, resolveObjectURL } from 'node:buffer'
 import { Body } from './body.ts'
 import { parseDataUrl } from './data-url.ts'
@@ -91,7 +91,9 @@ function contentTypeOf(blob: Blob): string {
   return type === null ? '' : serializeMimeType(type)
 }
 
-/** First and last byte of a single range, the last one within `size`; null for what is none. */
+/**
+ * The first and last byte of a single range, with the last one limited by `size`; null if it is not a valid range.
+ */
 function parseRange(value: string, size: number): [start: number, end: number] | null {
   const match = /^bytes[\t ]*=[\t ]*(\d*)[\t ]*-[\t ]*(\d*)$/.exec(value)
   if (match === null) return null

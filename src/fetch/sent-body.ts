@@ -1,6 +1,6 @@
 /**
- * The body of a request on its way to a dispatcher. Known bytes go as they are: one write, and dispatchers that
- * retry or mock can read them. The rest is pulled chunk by chunk.
+ * The body of a request, as a dispatcher gets it. Known bytes are passed as they are: they need one write, and
+ * dispatchers that retry or mock can read them. Anything else is pulled chunk by chunk.
  */
 import type { BodyInput } from '../request/dispatch-options.ts'
 import type { Body } from './body.ts'
@@ -9,13 +9,13 @@ import { StreamChunks } from './body-stream.ts'
 
 export interface SentBody {
   readonly content: BodyInput
-  /** What it can be sent from again; null for a stream. */
+  /** The value it can be sent from again; null for a stream. */
   readonly origin: BodyOrigin | null
-  /** Nobody will want the rest. */
+  /** The rest is not needed. */
   cancel(reason: unknown): void
 }
 
-/** Adds the length to `headers` where the chunks would not tell it. */
+/** Adds the length to `headers` if it is known but the chunks do not reveal it. */
 export function sendBody(body: Body, headers: Record<string, string | string[]>): SentBody {
   const { origin } = body
   if (origin === null) {
@@ -34,5 +34,5 @@ export function sendBody(body: Body, headers: Record<string, string | string[]>)
   return { content, origin, cancel: ignore }
 }
 
-/** Whoever sends it ends the iteration. */
+/** The sender ends the iteration itself. */
 function ignore(): void {}

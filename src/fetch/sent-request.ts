@@ -1,4 +1,4 @@
-/** The request of a fetch as it goes to a dispatcher. */
+/** The request of a fetch, as a dispatcher gets it. */
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { RequestRecord } from './init.ts'
 import type { Trail } from './redirect.ts'
@@ -7,7 +7,7 @@ import { wireHeaders } from './wire-headers.ts'
 
 export interface SentRequest {
   readonly options: DispatchOptions
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly body: SentBody | null
 }
 

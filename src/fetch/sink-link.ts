@@ -1,10 +1,10 @@
 /**
- * The link from an exchange to the body that it feeds: strong while the body has a reader, weak while it is unread. If
- * the caller drops an unread body, the exchange is given up when the body is collected.
+ * The link from an exchange to the body it feeds: strong while the body has a reader, weak while it is unread. If the
+ * caller drops an unread body, the exchange is given up when the body is garbage-collected.
  */
 import type { BodySink } from './body-feed.ts'
 
-/** Gives up its exchange. */
+/** Can give up its exchange. */
 export interface Abandonable {
   cancel(reason: unknown): void
 }
@@ -14,7 +14,7 @@ const abandoned = new FinalizationRegistry<Abandonable>((owner) => owner.cancel(
 export class SinkLink {
   #sink: BodySink | WeakRef<BodySink> | null = null
 
-  /** The body; null if there is none, or if it was collected. */
+  /** The body; null if there is none, or if it was garbage-collected. */
   get sink(): BodySink | null {
     const sink = this.#sink
     return sink instanceof WeakRef ? (sink.deref() ?? null) : sink
@@ -29,7 +29,7 @@ export class SinkLink {
     this.#sink = sink
   }
 
-  /** Lets go of a body that has no reader. */
+  /** Makes the link weak if the body has no reader. */
   loosen(owner: Abandonable): void {
     const sink = this.#sink
     if (sink === null || sink instanceof WeakRef || sink.awaited) return
@@ -44,7 +44,7 @@ export class SinkLink {
     if (sink !== null) abandoned.unregister(sink)
   }
 
-  /** There is nothing more for the body. */
+  /** Nothing more will be delivered to the body. */
   release(): void {
     this.tighten()
     this.#sink = null

@@ -1,10 +1,13 @@
-/** `structuredClone` copies what it can see of an object, which is nothing of ours: it is told to refuse. */
+/**
+ * `structuredClone` copies the visible properties of an object, and our objects have none. Marked objects make it
+ * throw instead.
+ */
 
 type Mark = (object: object) => void
 
 let mark: Mark | null = null
 
-/** Does nothing where the runtime has no way to tell it (Node 20). */
+/** Does nothing if the runtime cannot mark objects (Node 20). */
 export function markUncloneable(object: object): void {
   mark ??= findMark()
   mark(object)

@@ -1,13 +1,13 @@
 /**
- * Bodies whose response is out and that have no reader yet. Most are read at once; the others are held by their caller
- * alone from the next turn of the event loop on, so that a dropped response gives up its exchange.
+ * Bodies whose response was delivered and that have no reader yet. Most are read at once. From the next turn of the
+ * event loop on, only their caller keeps the others alive, so that dropping the response gives up its exchange.
  */
 
-/** The run of a fetch, as far as its body may be unread. */
+/** The run of a fetch whose body may be unread. */
 export interface Unread {
   /** Whether the body still has no reader, now that its caller could have begun to read. */
   isUnread(): boolean
-  /** From now on the caller alone decides how long the body lives. */
+  /** From now on only the caller keeps the body alive. */
   loosen(): void
 }
 
@@ -18,7 +18,7 @@ let unread: Unread[] = []
 
 /** The caller gets the response with the next microtasks. */
 export function watchFresh(run: Unread): void {
-  // `queueMicrotask` makes an AsyncResource for each.
+  // Unlike a promise, `queueMicrotask` creates an AsyncResource per call.
   if (fresh.push(run) === 1) void RESOLVED.then(lookAtFresh)
 }
 
@@ -27,7 +27,10 @@ export function loosenLater(run: Unread): void {
   if (unread.push(run) === 1) setImmediate(loosenUnread)
 }
 
-/** A turn costs more than the rest of a small response: only for bodies that are still unread one is asked for. */
+/**
+ * An immediate costs more than the rest of a small response, so it is scheduled only for bodies that are still
+ * unread.
+ */
 function lookAtFresh(): void {
   const runs = fresh
   fresh = []

@@ -1,16 +1,16 @@
 /**
- * A URL taken apart once: programs fetch from the same few places again and again, and parsing costs more than
- * the rest of what happens before a request is given away.
+ * A URL, parsed once. Programs fetch from the same few URLs again and again, and parsing costs more than everything
+ * else that happens before the request is dispatched.
  */
 import { getGlobalOrigin } from './global-origin.ts'
 
-/** Strings whose parts are kept, in two halves: the older half goes when the newer is full. */
+/** Entries in each of the two halves of the cache. When the newer half is full, the older one is dropped. */
 const KEPT = 128
 
-/** A longer one, such as a `data:` URL, is not worth the memory. */
+/** A longer URL, such as a `data:` URL, is not worth the memory. */
 const MAX_KEPT_LENGTH = 2048
 
-/** Ports on which no HTTP server is, but others who might take a request for their own (WHATWG Fetch, "bad port"). */
+/** Ports of services other than HTTP, which might misread a request as their protocol (WHATWG Fetch, "bad port"). */
 const BAD_PORTS = new Set(
   (
     '0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 ' +
@@ -21,12 +21,12 @@ const BAD_PORTS = new Set(
 
 export class UrlParts {
   readonly url: URL
-  /** All of it. */
+  /** The full URL. */
   readonly href: string
-  /** Of http and https; otherwise what the URL says. */
+  /** The origin of an http or https URL; for other schemes, the `origin` of the `URL`. */
   readonly origin: string
   readonly protocol: string
-  /** With the query, a bare question mark included; without the fragment. */
+  /** With the query, even if it is a bare question mark; without the fragment. */
   readonly path: string
   readonly isHttp: boolean
   readonly hasBadPort: boolean
@@ -48,7 +48,7 @@ export class UrlParts {
     this.path = this.isHttp ? href.slice(href.indexOf('/', protocol.length + 2), end) : ''
   }
 
-  /** As a response tells it. */
+  /** The form that `response.url` has. */
   get withoutFragment(): string {
     return this.#hashAt === -1 ? this.href : this.href.slice(0, this.#hashAt)
   }
@@ -61,7 +61,7 @@ export class UrlParts {
 let newer = new Map<string, UrlParts>()
 let older = new Map<string, UrlParts>()
 
-/** Throws the runtime's error for what is no URL. */
+/** Throws the runtime's error for an invalid URL. */
 export function partsOf(text: string): UrlParts {
   const known = newer.get(text)
   if (known !== undefined) return known
@@ -69,7 +69,7 @@ export function partsOf(text: string): UrlParts {
   if (parts === undefined) {
     const base = getGlobalOrigin()
     parts = new UrlParts(new URL(text, base))
-    // With a base the same text may mean something else tomorrow.
+    // Not cached with a base: if the base changes, the same text means another URL.
     if (base !== undefined || text.length > MAX_KEPT_LENGTH) return parts
   }
   if (newer.size === KEPT) {

@@ -1,6 +1,6 @@
 /**
- * The header fields of a request as they go to the dispatcher: the caller's, then those of the standard that he
- * did not give, always in the same order, for dispatchers remember the lists they have seen.
+ * The header fields of a request, as the dispatcher gets them: the caller's fields, then those of the standard that
+ * the caller did not set. The order is always the same, because dispatchers remember the lists they have seen.
  */
 import { getGlobalOrigin } from './global-origin.ts'
 import type { RequestMode, RequestRecord } from './init.ts'
@@ -9,21 +9,21 @@ import { determineReferrer } from './referrer.ts'
 
 export type WireHeaders = Record<string, string | string[]>
 
-/** What goes to the wire as `user-agent`. */
+/** The value of the `user-agent` field. */
 const USER_AGENT = 'ventuno'
 
-/** Node 20 and the first of 22 have no decoder for zstd. */
+/** Without zstd: Node 20 and early versions of Node 22 cannot decode it. */
 const CODINGS = 'br, gzip, deflate'
 let secureCodings: string | null = null
 
 function codingsFor(protocol: string): string {
   if (protocol === 'http:') return 'gzip, deflate'
-  // Not at import: reading the versions is quick, but nobody may need them.
+  // Not at import: reading the versions is quick, but not every program needs them.
   secureCodings ??= process.versions['zstd'] === undefined ? CODINGS : `${CODINGS}, zstd`
   return secureCodings
 }
 
-/** For most requests there is nothing else to say. */
+/** The fields of most requests. */
 function plainHeaders(mode: RequestMode, protocol: string): WireHeaders {
   return {
     accept: '*/*',
@@ -34,7 +34,7 @@ function plainHeaders(mode: RequestMode, protocol: string): WireHeaders {
   }
 }
 
-/** Fields of a caller that stand in for ours or decide about them, as bits of one number. */
+/** Caller's fields that replace or affect ours, as bits of one number. */
 const ACCEPT = 1
 const ACCEPT_LANGUAGE = 2
 const REFERER = 4
@@ -115,7 +115,7 @@ function referrerOf(record: RequestRecord, client: URL | undefined): string {
   })
 }
 
-/** Whom the request is made for, where that is known: the global origin. */
+/** The origin that the request is made for, if it is known: the global origin. */
 function originOf(record: RequestRecord, trail: Trail | null, client: URL | undefined): string | null {
   if (client === undefined) return null
   const { method, referrerPolicy, url } = record
