@@ -1,6 +1,5 @@
-// Owns the public cookie functions: the checks of their arguments, and the Headers object they work on.
-// They keep nothing between calls; there is no jar. How cookies read and write lies in parse.ts and
-// serialize.ts.
+// The public cookie functions: they check their arguments and work on a Headers object. They keep nothing between
+// calls: this is not a cookie jar. Parsing is in parse.ts, serialising in serialize.ts.
 import type { Cookie } from './cookie.ts'
 import { toCookieRecord, toDeletionRecord, toText } from './dictionary.ts'
 import { parseCookieHeader, parseSetCookie } from './parse.ts'

@@ -20,11 +20,11 @@ export interface Cookie {
   httpOnly?: boolean
   /** Whether requests from other sites have it. */
   sameSite?: 'Strict' | 'Lax' | 'None'
-  /** Attributes without a field of their own, each as `name=value`. */
+  /** Attributes that have no field here, each as `name=value`. */
   unparsed?: string[]
 }
 
-/** The attributes with a field of their own, in lower case: none of these is ever left in `unparsed`. */
+/** The attributes that have a field, in lower case. They never end up in `unparsed`. */
 export const ATTRIBUTE_NAMES: ReadonlySet<string> = new Set([
   'expires',
   'max-age',

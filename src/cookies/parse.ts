@@ -1,8 +1,7 @@
-// Owns the reading of `Cookie` and `Set-Cookie` values (RFC 6265bis §5.6). Knows no Headers object and judges
-// no cookie: whether it may be stored is the business of whoever stores it. Each value is walked once, piece
-// by piece, and searched only inside the piece at hand, so the cost is linear in its length whatever a peer
-// sends. Nothing is percent-decoded: decoded octets could form a new header when they are written again
-// (CVE-2026-9679).
+// Parses `Cookie` and `Set-Cookie` values (RFC 6265bis §5.6). Does not know the Headers object, and leaves it to the
+// caller to decide whether a cookie may be stored. Each value is walked once, piece by piece, and searched only
+// within the current piece, so the cost is linear in its length whatever a peer sends. Nothing is percent-decoded:
+// decoded octets could form a new header when they are written again (CVE-2026-9679).
 import { type Cookie, trimWhitespace } from './cookie.ts'
 import { parseCookieDate } from './cookie-date.ts'
 

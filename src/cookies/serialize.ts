@@ -82,8 +82,8 @@ function expiresText(date: Date): string {
 }
 
 /**
- * An attribute with a field of its own is refused here: through the back door it would come without that
- * field's check, and could undo what a name prefix promises.
+ * Rejects an attribute that has a field. In `unparsed` it would bypass the check of that field, and could break the
+ * promise of a name prefix.
  */
 function unparsedText(item: string): string {
   const equals = item.indexOf('=')
