@@ -75,7 +75,7 @@ async function once(
   progress.clear()
   if (sink !== null && sink !== stdout) await onFile('write', output!, () => finished(sink.end()))
   const savedTo = output === '-' ? 'standard output' : (output ?? null)
-  // Standard output has the body when it was asked for there; a failure is told where failures are.
+  // If the body goes to standard output, the page goes to standard error, as it does after a failure.
   const page = !json && (sink === stdout || result.failure !== null) ? stderr : stdout
   page.write(
     json

@@ -163,7 +163,7 @@ class Wiretap {
     const lines = head.split('\r\n').filter((line) => line !== '')
     if (/ HTTP\/1\.1$/.test(lines[0]!)) {
       lines.shift()
-      // Over HTTP/1.1 the field that frames the body is added after the channel was told.
+      // Over HTTP/1.1 the field that frames the body is added after the message was published.
       if (body !== null) lines.push(`content-length: ${body.length}`)
     }
     this.fields = lines.map((line): Field => {

@@ -114,7 +114,7 @@ function factRows(measurement: Measurement, layout: TextLayout): string[] {
 
 function pictureRows(list: readonly Bucket[], layout: TextLayout): string[] {
   const most = Math.max(...list.map((bucket) => bucket.count))
-  // Buckets are told apart by as many decimals as their width has.
+  // As many decimals as the width of a bucket has, so that no two labels are equal.
   const digits =
     list.length === 0 ? 0 : Math.max(0, Math.ceil(-Math.log10(list[0]!.to! - list[0]!.from) - 1e-6))
   const labels = list.map(({ from, to }) => `${to === null ? '≥ ' : ''}${from.toFixed(digits)} ms`)

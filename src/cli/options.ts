@@ -125,7 +125,7 @@ function decode(part: string): string {
 
 function readHeader(given: string): readonly [string, string] {
   const colon = given.indexOf(':')
-  // The value may be a secret, and without a colon there is no telling where it starts.
+  // The value may be a secret, and without a colon we cannot know where it starts.
   if (colon < 1) throw new UsageError("a header is written 'Name: value'")
   return [given.slice(0, colon).trim(), given.slice(colon + 1).trim()]
 }
