@@ -37,7 +37,7 @@ function isEventTarget(signal: AbortSource): signal is AbortEventTarget {
   return typeof (signal as AbortEventTarget).addEventListener === 'function'
 }
 
-/** A getter that throws must not keep an abort from whoever waits for it. */
+/** A getter that throws must not prevent the abort. */
 function reasonOf(signal: AbortSource): unknown {
   try {
     return signal.reason

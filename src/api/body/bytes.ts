@@ -34,7 +34,7 @@ export class BodyBytes {
     return new BodyBytes([], 0)
   }
 
-  /** The same chunks in a list of its own. Only before a length was announced. */
+  /** The same chunks in a separate list. Only before a length was announced. */
   clone(): BodyBytes {
     return new BodyBytes([...this.#chunks], this.#size)
   }

@@ -12,9 +12,9 @@ export interface BodyMixin {
   text(): Promise<string>
   /** The whole body, parsed. */
   json(): Promise<unknown>
-  /** The whole body in memory of its own. */
+  /** The whole body, in memory that is not shared. */
   bytes(): Promise<Uint8Array>
-  /** The whole body in memory of its own. */
+  /** The whole body, in memory that is not shared. */
   arrayBuffer(): Promise<ArrayBuffer>
   /** The whole body as a Blob with the response's content type. */
   blob(): Promise<Blob>

@@ -76,12 +76,12 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     return this.#collect(toJson)
   }
 
-  /** The whole body in memory of its own. */
+  /** The whole body, in memory that is not shared. */
   bytes(): Promise<Uint8Array<ArrayBuffer>> {
     return this.#collect(toBytes)
   }
 
-  /** The whole body in memory of its own. */
+  /** The whole body, in memory that is not shared. */
   arrayBuffer(): Promise<ArrayBuffer> {
     return this.#collect(toArrayBuffer)
   }

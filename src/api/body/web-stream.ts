@@ -17,7 +17,7 @@ export function webStreamOf(readable: Readable): ReadableStream<Uint8Array> {
         const { done, value } = await iterator.next()
         if (done) {
           controller.close()
-          // A reader with a buffer of its own waits until that is answered too.
+          // A reader that supplied its own buffer waits until it gets the buffer back.
           controller.byobRequest?.respond(0)
           return
         }
