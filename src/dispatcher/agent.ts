@@ -55,7 +55,7 @@ const REEMITTED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
  */
 export class Agent extends LifecycleDispatcher {
   readonly #make: (origin: string | URL, kind: Kind) => Dispatcher
-  /** A factory of the caller may serve what is no HTTP origin. */
+  /** A caller's factory may serve origins other than HTTP ones. */
   readonly #anyOrigin: boolean
   readonly #maxOrigins: number
   /** By normalised origin. */

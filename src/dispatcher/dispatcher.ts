@@ -74,7 +74,7 @@ export interface Dispatcher {
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types what EventEmitter has
 export class Dispatcher extends EventEmitter {
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol
     return isInstance(this, value)
   }
 

@@ -1,10 +1,10 @@
 /**
- * The options of a client that are about HTTP/2, under either of their names: flat, or in `h2Options`. One that
- * stands in both is read from `h2Options`.
+ * The HTTP/2 options of a client, under either of their names: flat, or in `h2Options`. If both are given, the one in
+ * `h2Options` counts.
  */
 import { type Check, integerFrom, isBoolean, OptionReader } from './option-reader.ts'
 
-/** The options of HTTP/2 under one name. Each wins over the flat one. */
+/** The HTTP/2 options in one object. Each takes precedence over the flat one. */
 export interface Http2Options {
   /** Speak HTTP/2 on cleartext connections. Default: false. */
   useH2c?: boolean | null | undefined
@@ -14,11 +14,11 @@ export interface Http2Options {
   connectionWindowSize?: number | null | undefined
   /** Milliseconds between PING frames; 0 for none. Default: 60 000. */
   pingInterval?: number | null | undefined
-  /** What stands in the SETTINGS frame. */
+  /** The values of the SETTINGS frame. */
   settings?: Http2SettingsOptions | null | undefined
 }
 
-/** The part of `h2Options` that stands in the SETTINGS frame. */
+/** The part of `h2Options` that is sent in the SETTINGS frame. */
 export interface Http2SettingsOptions {
   /** Receive window of a stream in bytes. Default: 262144. */
   initialWindowSize?: number | null | undefined

@@ -76,7 +76,7 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     return this.#closed
   }
 
-  /** True once `destroy()` was called, or a `close()` has come to its end. */
+  /** True once `destroy()` was called, or a `close()` has finished. */
   get destroyed(): boolean {
     return this.#life.at === 'destroying' || this.#life.at === 'destroyed'
   }
