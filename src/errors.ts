@@ -90,7 +90,7 @@ export class UndiciError extends Error {
   declare socket?: SocketInfo | null | undefined
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol
     return isInstance(this, value)
   }
 }
@@ -343,7 +343,7 @@ export class HTTPParserError extends Error {
   declare socket?: SocketInfo | null | undefined
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol
     return isInstance(this, value)
   }
 
@@ -450,7 +450,7 @@ export class WebAssemblyNotSupportedError extends Error {
   code: string = 'ERR_WEBASSEMBLY_NOT_SUPPORTED'
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and have a symbol of their own
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol
     return isInstance(this, value)
   }
 

@@ -93,7 +93,7 @@ export class AddressAttempts {
     this.#stopTimeout = startConnectTimeout(options.timeout, this, lostConnect(options, callback))
   }
 
-  /** Starts a connect and returns its first socket. Throws what `open` throws; there is no callback then. */
+  /** Starts a connect and returns its first socket. Throws if `open` throws, without a callback. */
   static start(options: AttemptOptions, callback: AttemptCallback): Socket {
     const attempts = new AddressAttempts(options, callback)
     try {

@@ -1,6 +1,6 @@
 /**
- * The checks of one `dispatch()` call's options, in the contract's order (dispatcher.md 4). Nothing has been
- * queued or opened when one of them fails.
+ * Checks the options of one `dispatch()` call, in a fixed order: the first invalid option decides the error. When a
+ * check fails, nothing has been queued or opened yet.
  */
 import { stringify } from 'node:querystring'
 import { InvalidArgumentError } from '../errors.ts'

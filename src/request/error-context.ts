@@ -87,8 +87,8 @@ function words({ method, origin, path, phase, reusedSocket, socket }: RequestErr
 }
 
 /**
- * A real Error (the runtime can tell) of the same class with the same fields. The stack is left out: on some
- * runtimes to look at its descriptor is to format it.
+ * A real Error (the runtime can detect that) of the same class with the same fields. The stack is left out: on some
+ * runtimes reading its descriptor formats it.
  */
 function copy(error: Error): Error {
   const twin = new Error(error.message)

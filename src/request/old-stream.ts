@@ -24,7 +24,7 @@ export class OldStream extends Readable {
   constructor(given: OldEmitter) {
     super(coverPollution({ highWaterMark: 64 * 1024 }))
     this.given = given
-    // It may fail after its request, when there is no listener any more.
+    // It may fail after its request has ended and the other listeners are gone.
     this.on('error', ignore)
     given.on('error', (error) => this.destroy(error as Error))
     if (ended.has(given)) {
