@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import {
-  Agent,
   type DispatchController,
   type DispatchHandler,
   type DispatchOptions,
@@ -12,13 +11,8 @@ import {
   Request,
 } from '../../src/index.ts'
 import { deferred, failure } from '../support/exchange.ts'
-import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
-
-function agentFor(t: TestContext, wire: Wire, options = {}): Agent {
-  const agent = new Agent({ ...wireOptions(wire), ...options })
-  t.after(() => agent.destroy())
-  return agent
-}
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { agentFor } from './agent-for.ts'
 
 /** A body that never ends, and records why it was cancelled. */
 function endless(): { body: ReadableStream<Uint8Array>; cancelled: Promise<unknown> } {

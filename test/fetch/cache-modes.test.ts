@@ -1,9 +1,10 @@
 /** The effect of `cache` on caches along the way. `fetch` itself has no cache. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { Agent, fetch, type RequestInit } from '../../src/index.ts'
+import { test } from 'node:test'
+import { fetch, type RequestInit } from '../../src/index.ts'
 import { type Echo, echo, failure } from '../support/exchange.ts'
-import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { agentFor } from './agent-for.ts'
 
 type Cache = NonNullable<RequestInit['cache']>
 
@@ -32,12 +33,6 @@ const ROWS: Row[] = [
   ['force-cache', {}, undefined, undefined],
   ['force-cache', { 'if-match': '*' }, undefined, undefined],
 ]
-
-function agentFor(t: TestContext, wire: Wire): Agent {
-  const agent = new Agent(wireOptions(wire))
-  t.after(() => agent.destroy())
-  return agent
-}
 
 overEachWire('the cache mode', (wire) => {
   for (const [cache, given, pragma, control] of ROWS) {

@@ -4,15 +4,10 @@ import { createHash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { decodersFor } from '../../src/fetch/decode.ts'
-import { Agent, fetch } from '../../src/index.ts'
+import { fetch } from '../../src/index.ts'
 import { contentOf, deferred, failure } from '../support/exchange.ts'
-import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
-
-function agentFor(t: TestContext, wire: Wire, options = {}): Agent {
-  const agent = new Agent({ ...wireOptions(wire), ...options })
-  t.after(() => agent.destroy())
-  return agent
-}
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { agentFor } from './agent-for.ts'
 
 /** Not in the types of Node 20, and not in Node 20. */
 const { zstdCompressSync } = zlib as unknown as { zstdCompressSync?: (bytes: Uint8Array) => Buffer }

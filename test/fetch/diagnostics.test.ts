@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { channel } from 'node:diagnostics_channel'
 import { type TestContext, test } from 'node:test'
-import { Agent, fetch } from '../../src/index.ts'
+import { fetch } from '../../src/index.ts'
 import { type Echo, echo } from '../support/exchange.ts'
-import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { agentFor } from './agent-for.ts'
 
 interface Observed {
   readonly method: string
@@ -18,12 +19,6 @@ function subscribe(t: TestContext, name: string, listener: (message: never) => v
   const onMessage = listener as (message: unknown) => void
   subscribed.subscribe(onMessage)
   t.after(() => subscribed.unsubscribe(onMessage))
-}
-
-function agentFor(t: TestContext, wire: Wire): Agent {
-  const agent = new Agent(wireOptions(wire))
-  t.after(() => agent.destroy())
-  return agent
 }
 
 overEachWire('diagnostics of a fetch', (wire) => {

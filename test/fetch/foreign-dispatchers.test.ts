@@ -1,8 +1,8 @@
 /** `fetch` on other dispatchers: those that know only the older handlers, and those that know only the newer. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import {
-  Agent,
+  type Agent,
   type DispatchHandler,
   type DispatchOptions,
   fetch,
@@ -10,13 +10,8 @@ import {
   Request,
 } from '../../src/index.ts'
 import { deferred, type Echo, echo, failure } from '../support/exchange.ts'
-import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
-
-function agentFor(t: TestContext, wire: Wire): Agent {
-  const agent = new Agent(wireOptions(wire))
-  t.after(() => agent.destroy())
-  return agent
-}
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { agentFor } from './agent-for.ts'
 
 /** Exposes a handler's methods of only one generation, as a dispatcher of that generation calls them. */
 class OneGeneration {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import {
-  Agent,
   FormData,
   fetch,
   type RequestInitWithDispatcher,
@@ -10,13 +9,8 @@ import {
   setGlobalOrigin,
 } from '../../src/index.ts'
 import { contentOf, deferred, type Echo, echo, failure } from '../support/exchange.ts'
-import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
-
-function agentFor(t: TestContext, wire: Wire): Agent {
-  const agent = new Agent(wireOptions(wire))
-  t.after(() => agent.destroy())
-  return agent
-}
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { agentFor } from './agent-for.ts'
 
 /** Status, requested method, method that arrives, whether the body arrives. */
 const ROWS: [status: number, method: string, arrives: string, withBody: boolean][] = [

@@ -1,15 +1,10 @@
 /** The fields that fetch adds to those of the caller, on our dispatchers. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { Agent, fetch, type RequestInitWithDispatcher } from '../../src/index.ts'
+import { fetch, type RequestInitWithDispatcher } from '../../src/index.ts'
 import { deferred, type Echo, echo, failure } from '../support/exchange.ts'
-import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
-
-function agentFor(t: TestContext, wire: Wire): Agent {
-  const agent = new Agent(wireOptions(wire))
-  t.after(() => agent.destroy())
-  return agent
-}
+import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { agentFor } from './agent-for.ts'
 
 /** The names as received, and the values by lower-case name. */
 async function sent(

@@ -2,18 +2,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
-import { Agent, fetch, Response } from '../../src/index.ts'
+import { fetch, Response } from '../../src/index.ts'
 import { deferred, failure } from '../support/exchange.ts'
-import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
-
-function agentFor(t: TestContext, wire: Wire, options = {}): Agent {
-  const agent = new Agent({ ...wireOptions(wire), ...options })
-  t.after(() => agent.destroy())
-  return agent
-}
+import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
+import { agentFor } from './agent-for.ts'
 
 const plain = Buffer.from('plain')
 

@@ -3,15 +3,10 @@ import assert from 'node:assert/strict'
 import { PerformanceObserver, type PerformanceResourceTiming, performance } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { Agent, fetch, type Interceptor } from '../../src/index.ts'
+import { fetch, type Interceptor } from '../../src/index.ts'
 import { failure } from '../support/exchange.ts'
-import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
-
-function agentFor(t: TestContext, wire: Wire): Agent {
-  const agent = new Agent(wireOptions(wire))
-  t.after(() => agent.destroy())
-  return agent
-}
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { agentFor } from './agent-for.ts'
 
 /** The entries for URLs that start with `url`, as they are created. */
 function watch(t: TestContext, url: string): PerformanceResourceTiming[] {

@@ -1,15 +1,10 @@
 /** Request bodies that a caller produces while they are sent. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { Agent, errors, fetch, Request } from '../../src/index.ts'
 import { deferred, type Echo, echo, failure } from '../support/exchange.ts'
-import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
-
-function agentFor(t: TestContext, wire: Wire): Agent {
-  const agent = new Agent(wireOptions(wire))
-  t.after(() => agent.destroy())
-  return agent
-}
+import { overEachWire, startOrigin } from '../support/wire.ts'
+import { agentFor } from './agent-for.ts'
 
 overEachWire('an upload', (wire) => {
   test('from a generator that fills the same memory again and again', async (t) => {
