@@ -1,7 +1,7 @@
 /** The peer learns why a connection ends, even if output leaves later than the call that writes it. */
 import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { buildConnector, Client, type Dispatcher } from '../../src/index.ts'
 import { GOAWAY, NO_ERROR, PROTOCOL_ERROR, SETTINGS } from '../../src/protocol/http2/constants.ts'
@@ -73,7 +73,8 @@ for (const [name, options] of WIRES) {
       assert.equal(await body.text(), 'ok')
     })
 
-    test('a peer that reads nothing for a while is told, too', async (t) => {
+    /** A client in the middle of an upload that its peer does not read. `answer` resolves when the request has failed. */
+    async function stalled(t: TestContext) {
       const server = await startH2Server(t, options)
       const open = buildConnector({ ca: authority, allowH2: true })
       let ours: Duplex | null = null
@@ -90,6 +91,11 @@ for (const [name, options] of WIRES) {
       peer.socket.pause()
       peer.windowUpdate(0, body.length).windowUpdate(1, body.length)
       while (!ours!.writableNeedDrain) await turn()
+      return { client, peer, ours: ours! as Duplex, answer }
+    }
+
+    test('a peer that reads nothing for a while is told, too', async (t) => {
+      const { client, peer, answer } = await stalled(t)
       peer.socket.write(ILLEGAL)
       await answer
       peer.socket.resume()
@@ -99,24 +105,9 @@ for (const [name, options] of WIRES) {
     })
 
     test('a peer that never reads does not hold up destroy()', async (t) => {
-      const server = await startH2Server(t, options)
-      const open = buildConnector({ ca: authority, allowH2: true })
-      let ours: Duplex | null = null
-      const client = new Client(server.url, {
-        useH2c: true,
-        connect: (target, callback) => {
-          ours = open(target, callback)
-        },
-      })
-      const body = Buffer.alloc(32 << 20)
-      const answer = assert.rejects(client.request({ path: '/', method: 'PUT', body }))
-      const peer = await server.accept()
-      await peer.request()
-      peer.socket.pause()
-      peer.windowUpdate(0, body.length).windowUpdate(1, body.length)
-      while (!ours!.writableNeedDrain) await turn()
+      const { client, ours, answer } = await stalled(t)
       await client.destroy()
-      assert.equal(ours!.destroyed, true)
+      assert.equal(ours.destroyed, true)
       await answer
     })
 
