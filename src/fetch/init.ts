@@ -12,7 +12,7 @@ import { toByteString, toEnum, toText, wellFormed } from './convert.ts'
 import { getGlobalOrigin } from './global-origin.ts'
 import { HeaderList } from './header-list.ts'
 import { fillHeaders, type HeadersInit } from './headers.ts'
-import type { ReferrerPolicy } from './referrer.ts'
+import { REFERRER_POLICIES, type ReferrerPolicy } from './referrer.ts'
 import type { UrlParts } from './url-parts.ts'
 
 const MODES = ['navigate', 'same-origin', 'no-cors', 'cors'] as const
@@ -21,17 +21,7 @@ const CACHES = ['default', 'no-store', 'reload', 'no-cache', 'force-cache', 'onl
 const REDIRECTS = ['follow', 'manual', 'error'] as const
 const DUPLEXES = ['half'] as const
 const PRIORITIES = ['high', 'low', 'auto'] as const
-const POLICIES = [
-  '',
-  'no-referrer',
-  'no-referrer-when-downgrade',
-  'same-origin',
-  'origin',
-  'strict-origin',
-  'origin-when-cross-origin',
-  'strict-origin-when-cross-origin',
-  'unsafe-url',
-] as const satisfies readonly (ReferrerPolicy | '')[]
+const POLICIES = ['', ...REFERRER_POLICIES] as const
 
 /** The mode of a request, as in the standard. */
 export type RequestMode = (typeof MODES)[number]

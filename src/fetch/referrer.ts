@@ -1,6 +1,6 @@
 /** How much a request reveals about where it comes from (W3C Referrer Policy). */
 
-const POLICIES = [
+export const REFERRER_POLICIES = [
   'no-referrer',
   'no-referrer-when-downgrade',
   'same-origin',
@@ -12,7 +12,7 @@ const POLICIES = [
 ] as const
 
 /** How much of the referrer is sent, and to which origins. */
-export type ReferrerPolicy = (typeof POLICIES)[number]
+export type ReferrerPolicy = (typeof REFERRER_POLICIES)[number]
 
 /** A longer referrer is reduced to its origin. */
 const MAX_LENGTH = 4096
@@ -60,7 +60,7 @@ export function parseReferrerPolicy(headerValue: string): ReferrerPolicy | '' {
   let policy: ReferrerPolicy | '' = ''
   for (const item of headerValue.split(',')) {
     const token = item.trim().toLowerCase()
-    if ((POLICIES as readonly string[]).includes(token)) policy = token as ReferrerPolicy
+    if ((REFERRER_POLICIES as readonly string[]).includes(token)) policy = token as ReferrerPolicy
   }
   return policy
 }
