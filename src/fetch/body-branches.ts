@@ -2,7 +2,9 @@
  * One source of chunks for two bodies, as `clone()` needs it. The source flows when either body wants more: the
  * faster reader sets the pace, and the slower one buffers the chunks it has not read, as in the standard's tee.
  */
+
 import type { ReadableStream, ReadableStreamDefaultController } from 'node:stream/web'
+import { ignoreError } from '../base/ignore-error.ts'
 import { loadWebStreams } from '../base/lazy-modules.ts'
 import type { BodyFeed, BodySink } from './body-feed.ts'
 import { bare } from './body-stream.ts'
@@ -141,7 +143,7 @@ export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStre
     } catch (error) {
       reading = false
       fail(error)
-      reader.cancel(error).catch(ignore)
+      reader.cancel(error).catch(ignoreError)
       onCancelled?.(Promise.resolve())
     }
   }
@@ -167,5 +169,3 @@ export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStre
   reader.closed.catch(fail)
   return pair
 }
-
-function ignore(): void {}

@@ -2,7 +2,9 @@
  * Where the chunks of a body come from and where they go. The feed of a network response is in fetch-run.ts; the feed
  * of an iterable is here.
  */
+
 import { isUint8Array } from 'node:util/types'
+import { ignoreError } from '../base/ignore-error.ts'
 import { copyBytes } from '../base/own-bytes.ts'
 
 /** Supplies a body with chunks. */
@@ -63,7 +65,7 @@ export class IterableFeed implements BodyFeed {
     try {
       const iterator = this.#iterator ?? this.#chunks[Symbol.asyncIterator]()
       // A stream receives the reason; a generator ignores it.
-      Promise.resolve(iterator.return?.(reason)).catch(ignore)
+      Promise.resolve(iterator.return?.(reason)).catch(ignoreError)
     } catch {
       // The iterable belongs to the caller, and an error thrown here has no reader.
     }
@@ -133,5 +135,3 @@ export function toBytes(chunk: unknown): Buffer | null {
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
-
-function ignore(): void {}

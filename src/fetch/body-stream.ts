@@ -2,11 +2,13 @@
  * Connects bodies to the runtime's streams. Streams are created with options that have no prototype, so that a
  * polluted `Object.prototype` cannot change them.
  */
+
 import type {
   ReadableByteStreamController,
   ReadableStream,
   ReadableStreamDefaultReader,
 } from 'node:stream/web'
+import { ignoreError } from '../base/ignore-error.ts'
 import { loadWebStreams } from '../base/lazy-modules.ts'
 import { toBytes } from './body-feed.ts'
 
@@ -89,7 +91,7 @@ export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> 
   /** Cancels the rest of the stream with this reason. */
   cancel(reason: unknown): void {
     this.#reason = reason
-    this.#reader.cancel(reason).catch(ignore)
+    this.#reader.cancel(reason).catch(ignoreError)
   }
 
   async next(): Promise<IteratorResult<Uint8Array | string>> {
@@ -105,7 +107,7 @@ export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> 
 
   /** The sender has stopped reading. Also called after the end. */
   async return(): Promise<IteratorResult<Uint8Array | string>> {
-    this.#reader.cancel(this.#reason).catch(ignore)
+    this.#reader.cancel(this.#reason).catch(ignoreError)
     return { done: true, value: undefined }
   }
 
@@ -113,5 +115,3 @@ export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> 
     return this
   }
 }
-
-function ignore(): void {}

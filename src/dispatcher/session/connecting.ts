@@ -2,9 +2,11 @@
  * One call of the connector, from the call to the socket or the error that it answers with. A connector may be the
  * caller's, and so may its sockets: nothing that one of them throws goes any further than this attempt.
  */
+
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { now } from '../../base/clock.ts'
+import { ignoreError } from '../../base/ignore-error.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { channels } from '../../diagnostics.ts'
 import { ClientDestroyedError, SocketError } from '../../errors.ts'
@@ -74,7 +76,7 @@ export class Connecting {
     if (socket === null) return []
     try {
       // A socket of the caller's connect function may have no listener yet.
-      socket.on('error', () => {})
+      socket.on('error', ignoreError)
       const reason = new ClientDestroyedError()
       const sockets = new Set<Duplex>(this.#details.pending?.abandon(reason))
       socket.destroy(reason)
@@ -149,7 +151,7 @@ function isSocketLike(value: unknown): value is Duplex {
 function problemWith(socket: Duplex): Error | null {
   if (!socket.destroyed && !socket.errored && !socket.readableEnded) return null
   // The requests get the error; the event, which may still come, must not end the process.
-  socket.on('error', () => {})
+  socket.on('error', ignoreError)
   if (socket.errored || socket.destroyed) return socket.errored ?? new SocketError('destroyed')
   // Its end has already passed: requests on it would never be answered, and only their timeout would end them.
   socket.destroy()
@@ -159,7 +161,7 @@ function problemWith(socket: Duplex): Error | null {
 /** A socket came that is of no use. */
 function discard(socket: Duplex): void {
   try {
-    socket.on('error', () => {})
+    socket.on('error', ignoreError)
     socket.destroy(new ClientDestroyedError())
   } catch {
     // Nothing was sent on it, and how to be rid of it is its owner's business.
