@@ -6,11 +6,11 @@ import { HeadParsers, Http1Connection } from '../../src/connection/http1/connect
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import type { ClientOptions, DispatchOptions } from '../../src/index.ts'
 import { callersReason, endReason } from '../../src/request/end-reason.ts'
-import { FieldsMemory } from '../../src/request/fields-memory.ts'
-import { Request } from '../../src/request/request.ts'
+import type { Request } from '../../src/request/request.ts'
 import { turns } from '../support/fake-clock.ts'
 import { connectionReset } from '../support/memory-socket.ts'
 import { MemoryTransport } from '../support/memory-transport.ts'
+import { queued } from '../support/queued-request.ts'
 import { type Interference, RecordingHandler } from '../support/recording-handler.ts'
 import { OK, response } from '../support/scripted-client.ts'
 
@@ -257,16 +257,3 @@ describe('Http1Connection', () => {
     assert.equal(returned, true)
   })
 })
-
-function queued(handler = new RecordingHandler(), options: Partial<DispatchOptions> = {}): Request {
-  const host = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
-  const setting = {
-    origin: 'http://a.test',
-    protocol: 'http:',
-    fields: new FieldsMemory(),
-    maxResponseSize: -1,
-  } as const
-  const request = new Request({ path: '/', method: 'GET', ...options }, handler, setting, host)
-  request.announceQueued()
-  return request
-}

@@ -12,11 +12,11 @@ import type {
 } from '../../src/connection/connection.ts'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import { callersReason, endReason } from '../../src/request/end-reason.ts'
-import { FieldsMemory } from '../../src/request/fields-memory.ts'
-import { Request } from '../../src/request/request.ts'
+import type { Request } from '../../src/request/request.ts'
 import { turns } from '../support/fake-clock.ts'
 import { connectionReset } from '../support/memory-socket.ts'
 import { MemoryTransport } from '../support/memory-transport.ts'
+import { queued } from '../support/queued-request.ts'
 import { type Interference, RecordingHandler } from '../support/recording-handler.ts'
 
 /** One protocol: how to make a connection, and how a peer speaks on it. */
@@ -248,17 +248,4 @@ export function describeConnection(protocol: Protocol): void {
       connection.destroy(endReason('destroyed', new Error('over')))
     })
   })
-}
-
-function queued(handler: RecordingHandler): Request {
-  const host = { onRequestAborted() {}, onRequestResumed() {}, onHandlerError() {} }
-  const context = {
-    origin: 'http://a.test',
-    protocol: 'http:',
-    fields: new FieldsMemory(),
-    maxResponseSize: -1,
-  } as const
-  const request = new Request({ path: '/', method: 'GET' }, handler, context, host)
-  request.announceQueued()
-  return request
 }
