@@ -50,7 +50,7 @@ export class Http2Connection
   #roomMade = false
   #state: ConnectionState = OPEN
   /** The state that was last reported to the owner, which happens at the end of a read or a turn. */
-  #reported: ConnectionState = OPEN
+  #reported: ConnectionState['at'] = 'open'
 
   constructor(transport: Transport, owner: ConnectionOwner, settings: Http2Settings, times: ConnectTimes) {
     this.settings = settings
@@ -341,8 +341,8 @@ export class Http2Connection
   }
 
   #reportState(): void {
-    if (this.#reported === this.#state) return
-    this.#reported = this.#state
+    if (this.#reported === this.#state.at) return
+    this.#reported = this.#state.at
     this.#owner.onState(this)
   }
 
@@ -364,7 +364,7 @@ export class Http2Connection
     this.#state = advance(this.#state, state)
   }
 
-  /** No more streams are opened; a second reason changes nothing. */
+  /** No more streams are opened. */
   #drain(reason: EndReason): void {
     // A peer may announce its end first, and name an error in a second frame.
     const isWorse = this.#state.at === 'draining' && reason.kind === 'goaway-error'
