@@ -13,11 +13,22 @@ const PROTOCOL_LEAVES = [
   'base/invariant.ts',
 ]
 const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol/header-names.ts']
+/** What a feature needs that is built on `dispatch` and handlers alone. */
+const ON_DISPATCH = [
+  'dispatcher/',
+  'handler/',
+  'request/',
+  'base/',
+  'errors.ts',
+  'diagnostics.ts',
+  'protocol/ascii.ts',
+  ...FIELDS,
+]
 
 const RULES = [
   { files: /^cli\//, may: ['index.ts'] },
   { files: /^(index|surface|ventuno)\.ts$/, may: [''] },
-  { files: /^install\.ts$/, may: ['fetch/', 'websocket/'] },
+  { files: /^install\.ts$/, may: ['fetch/', 'websocket/', 'event-source/'] },
   { files: /^errors\.ts$/, may: ['base/kind.ts'] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
   { files: /^diagnostics-messages\.ts$/, may: ['net/', 'request/'] },
@@ -43,9 +54,26 @@ const RULES = [
     may: ['api/body/', 'request/', 'base/', 'errors.ts', ...FIELDS],
   },
   { files: /^cookies\//, may: ['base/', 'errors.ts'] },
+  { files: /^protocol\/(socks5|event-stream)\//, may: PROTOCOL_LEAVES },
+  { files: /^content-coding\//, may: ['base/', 'errors.ts', 'protocol/ascii.ts', ...FIELDS] },
+  {
+    files: /^(interceptor|cache)\//,
+    may: [...ON_DISPATCH, 'interceptor/', 'cache/', 'content-coding/'],
+  },
+  { files: /^cache-storage\//, may: ['fetch/', 'base/', 'errors.ts', ...FIELDS] },
+  {
+    files: /^proxy\//,
+    may: [...ON_DISPATCH, 'proxy/', 'api/', 'net/', 'protocol/socks5/'],
+  },
+  { files: /^mock\//, may: [...ON_DISPATCH, 'mock/', 'api/', 'net/', 'protocol/'] },
+  {
+    files: /^event-source\//,
+    may: [...ON_DISPATCH, 'fetch/', 'websocket/', 'protocol/event-stream/'],
+  },
   {
     files: /^fetch\//,
     may: [
+      'content-coding/',
       'dispatcher/global.ts',
       'api/body/bytes.ts',
       'api/body/collect.ts',
@@ -93,7 +121,7 @@ const RULES = [
 const FORBIDDEN = [
   { files: /^protocol\//, modules: /^node:(?!buffer$)/, why: 'the engines do no I/O' },
   {
-    files: /^(?!net\/|base\/|cli\/)/,
+    files: /^(?!net\/|base\/|cli\/|interceptor\/dns)/,
     modules: /^node:(dns|tls)$/,
     values: true,
     why: 'connections are opened in net/',
