@@ -26,13 +26,6 @@ export function copyBytes(bytes: Buffer, start: number, end: number): Buffer {
   return fill(Buffer.allocUnsafeSlow(end - start), bytes, start, end)
 }
 
-/** A copy for internal use, no part of which reaches a caller. */
-export function keepBytes(bytes: Buffer, start: number, end: number): Buffer {
-  const length = end - start
-  const target = length <= SMALL_BYTES ? Buffer.allocUnsafeSlow(length) : Buffer.allocUnsafe(length)
-  return fill(target, bytes, start, end)
-}
-
 /**
  * Bytes as text, from `start` on. Before native code reads a typed array in the heap, the runtime moves it
  * out, which takes longer than copying a small one.
@@ -48,7 +41,7 @@ export function utf8Of(bytes: Buffer, start: number): string {
  * The rest of bytes that were `length` long. When all were taken, a caller may have transferred their memory.
  */
 export function restOf(bytes: Buffer, start: number, length: number): Buffer {
-  return start < length ? bytes.subarray(start) : NO_BYTES
+  return start < length ? bytes.subarray(start, length) : NO_BYTES
 }
 
 function fill(target: Buffer, bytes: Buffer, start: number, end: number): Buffer {

@@ -1,26 +1,23 @@
 /**
  * How bytes come in from sockets that were opened for our own clients: the runtime reads into one piece of
  * memory that all of them share (`onread`), instead of making a buffer and running a Readable for each read.
- * Most reads are small and are copied out at once; a socket with large reads gets separate memory, which is
- * given away when it is full.
+ * Receivers borrow it for the length of a call and copy what they keep. A socket with large reads gets separate
+ * memory, which its receiver may keep when it is full.
  *
- * Sharing is safe because the runtime fills the memory immediately before it calls back, and nothing that
- * leaves this file points to it.
+ * Sharing is safe because the runtime fills the memory immediately before it calls back, and fills it only from
+ * the event loop: never while a receiver is running.
  */
 // The global of this name is a getter, which is too slow for every read.
 import { Buffer } from 'node:buffer'
 import type { OnReadOpts, Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { copyBytes, keepBytes } from '../base/own-bytes.ts'
+import { copyBytes } from '../base/own-bytes.ts'
 
 /** The runtime's own limit for one read without `onread`. */
 const SLAB_BYTES = 65_536
 
 /** A read of this size is likely to be followed by more. */
 const LARGE_READ_BYTES = SLAB_BYTES / 2
-
-/** A copy of this size is most likely all body, and can be given to the caller without copying it again. */
-const BODY_BYTES = 4096
 
 /**
  * `waiting`: not opened, or paused. `released`: an ordinary socket now. `closed`: reads on and drops the
@@ -30,23 +27,31 @@ type State = 'waiting' | 'open' | 'draining' | 'released' | 'closed'
 
 let shared: Buffer | null = null
 
+/** One byte longer than what is read into it: so `ownBytes` copies even from a full read. */
+const createShared = (): Buffer => Buffer.allocUnsafeSlow(SLAB_BYTES + 1).subarray(0, SLAB_BYTES)
+
+/** The first `length` bytes, lent for the length of the call. */
+type Receive = (memory: Buffer, length: number) => void
+
 /** Shared by all inlets without a backlog; never added to. */
 const NO_BACKLOG: Buffer[] = []
 
 export class SlabInlet {
   #state: State = 'waiting'
   #socket: Socket | null = null
-  #receive: ((bytes: Buffer) => void) | null = null
+  #receive: Receive | null = null
   #onDrained: (() => void) | null = null
   /** Over TLS some records still come after a pause. */
   #backlog: Buffer[] = NO_BACKLOG
   #own: Buffer | null = null
+  /** The read before was large. */
+  #wasLarge = false
   /** The memory that the next read should go to, if it is to change. */
   #next: Buffer | null = null
 
   /** For the options of `net.connect` or `tls.connect`. */
   options(): OnReadOpts {
-    shared ??= Buffer.allocUnsafeSlow(SLAB_BYTES)
+    shared ??= createShared()
     this.#next = shared
     return {
       buffer: () => this.#takeNext() as Uint8Array,
@@ -63,8 +68,8 @@ export class SlabInlet {
     return this.#backlog.length > 0 || this.#onDrained !== null
   }
 
-  /** Starts reading. Every read comes to `receive`, in memory that belongs to it. */
-  open(receive: (bytes: Buffer) => void): void {
+  /** Starts reading. Every read comes to `receive`. */
+  open(receive: Receive): void {
     this.#receive = receive
     this.resume()
   }
@@ -142,36 +147,31 @@ export class SlabInlet {
   #onRead(length: number, memory: Buffer): boolean {
     switch (this.#state) {
       case 'open':
-        this.#receive!(this.#claim(length, memory))
+        this.#chooseNext(length, memory)
+        this.#receive!(memory, length)
         return (this.#state as State) !== 'waiting'
       case 'released':
-        return this.#socket!.push(this.#claim(length, memory))
+        return this.#socket!.push(copyBytes(memory, 0, length))
       case 'closed':
         // Bytes left in the kernel would make it reset the connection, and the peer lose our last writes.
         return true
       default:
         if (this.#backlog === NO_BACKLOG) this.#backlog = []
-        this.#backlog.push(this.#claim(length, memory))
+        this.#backlog.push(copyBytes(memory, 0, length))
         return false
     }
   }
 
-  /** Bytes that the receiver may keep: the memory itself when it is full, else a copy. */
-  #claim(length: number, memory: Buffer): Buffer {
-    const isOwn = memory === this.#own
-    if (isOwn && length === SLAB_BYTES) {
+  /** Most responses fit into one read, so separate memory waits for the second large one in a row. */
+  #chooseNext(length: number, memory: Buffer): void {
+    const isLarge = length >= LARGE_READ_BYTES
+    if (memory === this.#own) {
+      if (length === SLAB_BYTES) this.#next = Buffer.allocUnsafeSlow(SLAB_BYTES)
+      else if (!isLarge) this.#next = shared
+    } else if (isLarge && this.#wasLarge) {
       this.#next = Buffer.allocUnsafeSlow(SLAB_BYTES)
-      return memory
     }
-    if (length >= LARGE_READ_BYTES) {
-      if (!isOwn) this.#next = Buffer.allocUnsafeSlow(SLAB_BYTES)
-    } else if (isOwn) {
-      this.#next = shared
-    }
-    // A small read usually holds more than body, so its body is copied again before a caller gets it. A
-    // socket that was handed over gives the caller everything.
-    const isBody = length >= BODY_BYTES || this.#state !== 'open'
-    return isBody ? copyBytes(memory, 0, length) : keepBytes(memory, 0, length)
+    this.#wasLarge = isLarge
   }
 
   #drain(): void {
@@ -184,7 +184,7 @@ export class SlabInlet {
         onDrained?.()
         return
       }
-      this.#receive!(bytes)
+      this.#receive!(bytes, bytes.length)
     }
   }
 }

@@ -27,9 +27,10 @@ export class StreamTransport implements Transport {
   #referenced = true
   #typeOfService: number | null = null
 
-  readonly #onData = (bytes: Buffer): void => {
+  readonly #onData = (bytes: Buffer): void => this.#onBytes(bytes, bytes.length)
+  readonly #onBytes = (memory: Buffer, length: number): void => {
     try {
-      this.#sink?.onBytes(bytes)
+      this.#sink?.onBytes(memory, length)
     } catch (error) {
       this.#onBroken(error as Error)
     }
@@ -208,7 +209,7 @@ export class StreamTransport implements Transport {
 
   #listen(): void {
     if (this.#inlet === null) this.socket.on('data', this.#onData)
-    else this.#inlet.open(this.#onData)
+    else this.#inlet.open(this.#onBytes)
     this.socket
       .on('drain', this.#onDrain)
       .on('end', this.#onEnd)

@@ -5,8 +5,11 @@ import type { Duplex } from 'node:stream'
 import type { SocketInfo } from '../errors.ts'
 
 export interface TransportSink {
-  /** Bytes from the peer. The buffer belongs to the sink from now on. */
-  onBytes(bytes: Buffer): void
+  /**
+   * Bytes from the peer: the first `length` of `memory`, which is lent for the length of the call. `ownBytes`
+   * makes memory to keep of them.
+   */
+  onBytes(memory: Buffer, length: number): void
   /** All writes have left; `congested` is false again. */
   onDrain(): void
   /** EOF. */

@@ -19,7 +19,7 @@ async function closedWhilePaused(): Promise<{ transport: StreamTransport; heard:
   const heard: string[] = []
   const transport = new StreamTransport(socket, inlet)
   transport.attach({
-    onBytes: (bytes) => void heard.push(`bytes ${bytes}`),
+    onBytes: (memory, length) => void heard.push(`bytes ${memory.toString('latin1', 0, length)}`),
     onDrain: () => {},
     onEof: () => void heard.push('eof'),
     onTransportClosed: (error) => void heard.push(`closed ${error?.message}`),

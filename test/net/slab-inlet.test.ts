@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import tls from 'node:tls'
+import { ownBytes } from '../../src/base/own-bytes.ts'
 import { ConnectDetails } from '../../src/net/connect-details.ts'
 import { type BuildConnectorOptions, buildClientConnector } from '../../src/net/connector.ts'
 import { StreamTransport } from '../../src/net/stream-transport.ts'
@@ -20,7 +21,8 @@ class Sink implements TransportSink {
   onPiece: (piece: Buffer) => void = () => {}
   #waiting: (() => void)[] = []
 
-  onBytes(bytes: Buffer): void {
+  onBytes(memory: Buffer, length: number): void {
+    const bytes = ownBytes(memory, 0, length)
     this.pieces.push(bytes)
     this.#note('bytes')
     this.onPiece(bytes)

@@ -11,8 +11,8 @@ import { type ScriptedConnection, startScriptedServer } from '../support/scripte
 class Sink implements TransportSink {
   readonly calls: string[] = []
 
-  onBytes(bytes: Buffer): void {
-    this.calls.push(`bytes ${bytes.toString('latin1')}`)
+  onBytes(memory: Buffer, length: number): void {
+    this.calls.push(`bytes ${memory.toString('latin1', 0, length)}`)
   }
 
   onDrain(): void {

@@ -69,7 +69,10 @@ export class MemoryTransport implements Transport {
   }
 
   say(...parts: string[]): this {
-    this.sink?.onBytes(Buffer.from(parts.join(''), 'latin1'))
+    const bytes = Buffer.from(`${parts.join('')}.`, 'latin1')
+    this.sink?.onBytes(bytes, bytes.length - 1)
+    // The memory was lent: the next read overwrites it.
+    bytes.fill('~')
     return this
   }
 }

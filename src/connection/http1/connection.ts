@@ -4,7 +4,7 @@
  */
 import { now } from '../../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
-import { ownBytes, restOf } from '../../base/own-bytes.ts'
+import { copyBytes, ownBytes, restOf } from '../../base/own-bytes.ts'
 import { RingQueue } from '../../base/ring-queue.ts'
 import type { SocketInfo } from '../../errors.ts'
 import type { Transport, TransportSink } from '../../net/transport.ts'
@@ -223,7 +223,7 @@ export class Http1Connection
     if (this.#parser.executing) return
     const backlog = this.#backlog
     this.#backlog = null
-    if (backlog !== null) this.#execute(backlog)
+    if (backlog !== null) this.#execute(backlog, backlog.length)
     if (this.#backlog === null && !this.isOver) this.#transport.resumeReading()
   }
 
@@ -231,15 +231,20 @@ export class Http1Connection
     this.#owner.onHandlerError(error)
   }
 
-  onBytes(bytes: Buffer): void {
+  onBytes(memory: Buffer, length: number): void {
     if (this.isOver) return
-    if (this.#backlog === null) this.#execute(bytes)
-    else this.#backlog = Buffer.concat([this.#backlog, bytes])
+    if (this.#backlog !== null) {
+      this.#backlog = Buffer.concat([this.#backlog, memory.subarray(0, length)])
+      return
+    }
+    this.#execute(memory, length)
+    // The rest lies in memory that is lent only until this call returns.
+    const rest = this.#backlog as Buffer | null
+    if (rest !== null) this.#backlog = copyBytes(rest, 0, rest.length)
   }
 
-  #execute(bytes: Buffer): void {
+  #execute(bytes: Buffer, length: number): void {
     const parser = this.#parser
-    const { length } = bytes
     this.#exchange.beginRead(now())
     const consumed = parser.execute(bytes, 0, length)
     this.#exchange.endRead()
@@ -252,7 +257,7 @@ export class Http1Connection
         this.#handOver(ownBytes(bytes, consumed, length))
         return
       case 'failed':
-        this.#onParserFailure(restOf(bytes, parser.failureOffset, length))
+        this.#onParserFailure(ownBytes(bytes, parser.failureOffset, length))
         return
       case 'ended':
         // The end had come while the consumer was pausing.

@@ -228,7 +228,7 @@ export class Http2Connection
     this.#owner.onPing(milliseconds)
   }
 
-  onBytes(bytes: Buffer): void {
+  onBytes(memory: Buffer, length: number): void {
     if (this.isOver) return
     const readAt = now()
     this.readAt = readAt
@@ -236,7 +236,7 @@ export class Http2Connection
     const flushing = this.output.beginRead()
     const cancelled = this.#engine.cancelledStreams
     try {
-      this.#engine.receive(bytes, 0, bytes.length, readAt)
+      this.#engine.receive(memory, 0, length, readAt)
     } finally {
       this.output.endRead(flushing)
     }
