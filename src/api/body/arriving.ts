@@ -5,13 +5,23 @@
  * A failure ends the process only if a listener threw it. Consumers get it, `errored` shows it, and a body
  * without consumers fails quietly.
  */
+import type { ReadableOptions } from 'node:stream'
 import { ignoreError } from '../../base/ignore-error.ts'
-import { coverPollution } from '../../base/own-options.ts'
 import { AbortError, RequestAbortedError } from '../../errors.ts'
 import { BodyBytes, bytesOf } from './bytes.ts'
 import { IdleReadable } from './idle-readable.ts'
 import { ANNOUNCED, type Arrival, advance, type BodyState, HELD, STREAMING, UNANNOUNCED } from './state.ts'
 import { type BodyUpstream, NO_UPSTREAM } from './upstream.ts'
+
+/** Without a prototype, which could be polluted. Most bodies have the same. */
+let lastOptions: ReadableOptions = { __proto__: null, highWaterMark: 0 } as ReadableOptions
+
+function streamOptions(highWaterMark: number): ReadableOptions {
+  if (lastOptions.highWaterMark !== highWaterMark) {
+    lastOptions = { __proto__: null, highWaterMark } as ReadableOptions
+  }
+  return lastOptions
+}
 
 export abstract class ArrivingBody extends IdleReadable {
   #upstream: BodyUpstream
@@ -23,7 +33,7 @@ export abstract class ArrivingBody extends IdleReadable {
   #held: BodyBytes | null = null
 
   constructor(upstream: BodyUpstream, highWaterMark: number) {
-    super(coverPollution({ highWaterMark }))
+    super(streamOptions(highWaterMark))
     this.#upstream = upstream
   }
 

@@ -81,8 +81,9 @@ export class Growth {
 
   /** A member has begun to connect, or is done with that. `isOpening`: it is about to. */
   count(member: Member, isOpening: boolean = member.isOpening): void {
-    if (isOpening) this.#opening.add(member)
-    else if (this.#opening.delete(member) && this.#opening.size === 0) this.#isDoubtful = false
+    const opening = this.#opening
+    if (isOpening) opening.add(member)
+    else if (opening.size > 0 && opening.delete(member) && opening.size === 0) this.#isDoubtful = false
   }
 
   stop(): void {

@@ -23,7 +23,9 @@ export type ReuseState = 'idle' | 'busy' | 'last' | 'over'
 export type ReuseInput = 'request' | 'last-request' | 'answered' | 'all-answered' | 'denied' | 'lost'
 
 /** null: cannot happen; our own mistake if it does. */
-export const REUSE_TABLE: Readonly<Record<ReuseState, Readonly<Record<ReuseInput, ReuseState | null>>>> = {
+type ReuseRow = Readonly<Record<ReuseInput, ReuseState | null>>
+
+export const REUSE_TABLE: Readonly<Record<ReuseState, ReuseRow>> = {
   idle: {
     request: 'busy',
     'last-request': 'last',
@@ -71,7 +73,8 @@ export class Reuse {
 
   /** A request was written; `last`: the connection is not to be reused after it. */
   wrote(last: boolean): void {
-    this.#step(last ? 'last-request' : 'request')
+    const row = rowOf(this.#state)
+    this.#enter(last ? row['last-request'] : row.request)
   }
 
   /**
@@ -79,18 +82,32 @@ export class Reuse {
    * come.
    */
   answered(keep: boolean, owed: boolean): void {
-    if (!keep) this.#step('denied')
-    else this.#step(owed ? 'answered' : 'all-answered')
+    const row = rowOf(this.#state)
+    if (keep) this.#enter(owed ? row.answered : row['all-answered'])
+    else this.#enter(row.denied)
   }
 
   lost(): void {
-    this.#step('lost')
+    this.#enter(rowOf(this.#state).lost)
   }
 
-  #step(input: ReuseInput): void {
-    const next = REUSE_TABLE[this.#state][input]
-    if (next === null) throw new InternalError(`connection reuse: ${input} in state ${this.#state}`)
+  #enter(next: ReuseState | null): void {
+    if (next === null) throw new InternalError(`connection reuse: impossible in state ${this.#state}`)
     this.#state = next
+  }
+}
+
+/** Looking up a name that varies takes the runtime longer than all else here, and it happens with each request. */
+function rowOf(state: ReuseState): ReuseRow {
+  switch (state) {
+    case 'idle':
+      return REUSE_TABLE.idle
+    case 'busy':
+      return REUSE_TABLE.busy
+    case 'last':
+      return REUSE_TABLE.last
+    case 'over':
+      return REUSE_TABLE.over
   }
 }
 
