@@ -153,6 +153,11 @@ export class BalancedPool extends LifecycleDispatcher {
     return this.#turns.line.find((entry) => entry.origin === origin && entry.isOpen) ?? null
   }
 
+  /** @internal */
+  override composedOrigin(): null {
+    return null
+  }
+
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
     if (!this.#turns.line.some(({ isOpen }) => isOpen)) throw new BalancedPoolMissingUpstreamError()
     return this.#scheduler.accept(options, handler)

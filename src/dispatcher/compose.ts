@@ -12,8 +12,17 @@ import type { Dispatching } from '../request/dispatching.ts'
 /** The function that interceptors wrap. */
 export type Dispatch = (opts: DispatchOptions, handler: DispatchHandler) => boolean
 
-/** Wraps a dispatch function. The function it returns takes exactly `(opts, handler)`. */
-export type Interceptor = (dispatch: Dispatch) => Dispatch
+/**
+ * The origin that all requests of a dispatcher go to; null if it has several and chooses among them; undefined if each
+ * request names its own.
+ */
+export type OwnOrigin = string | null | undefined
+
+/**
+ * Wraps a dispatch function. The function it returns takes exactly `(opts, handler)`. `origin` is the only one that
+ * requests go to, null if the dispatcher chooses among several, and undefined if `opts.origin` decides.
+ */
+export type Interceptor = (dispatch: Dispatch, origin?: OwnOrigin) => Dispatch
 
 export type InterceptorInput = Interceptor | null | undefined
 
@@ -29,11 +38,11 @@ const RUN_ON_VIEW: ReadonlySet<PropertyKey> = new Set([
   'compose',
 ])
 
-/** Interceptors get `origin` as `opts.origin` when the caller gave none. */
+/** Interceptors get `origin` as their second argument, and as `opts.origin` when the caller gave none. */
 export function compose<T extends Dispatching & object>(
   original: T,
   interceptors: readonly InterceptorInput[],
-  origin: string | null,
+  origin: OwnOrigin,
 ): T {
   let dispatch: Dispatch = (opts, handler) => original.dispatch(opts, handler)
   for (const interceptor of interceptors) {
@@ -41,7 +50,7 @@ export function compose<T extends Dispatching & object>(
     if (typeof interceptor !== 'function') {
       throw new TypeError(`invalid interceptor, expected function received ${typeof interceptor}`)
     }
-    dispatch = interceptor(dispatch)
+    dispatch = interceptor(dispatch, origin)
     if (typeof dispatch !== 'function' || dispatch.length !== 2) throw new TypeError('invalid interceptor')
   }
   const outermost = dispatch
@@ -49,7 +58,7 @@ export function compose<T extends Dispatching & object>(
   const composed = (opts: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean => {
     const bare = typeof opts === 'object' && opts !== null && !opts.origin
     // Interceptors are written against handlers of the newer generation.
-    return outermost(bare && origin !== null ? { ...opts, origin } : opts, toDispatchHandler(handler))
+    return outermost(bare && origin ? { ...opts, origin } : opts, toDispatchHandler(handler))
   }
 
   const view: T = new Proxy(original, {

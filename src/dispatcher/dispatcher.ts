@@ -25,7 +25,7 @@ import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { compose, type InterceptorInput } from './compose.ts'
+import { compose, type InterceptorInput, type OwnOrigin } from './compose.ts'
 
 /** Called when `close()` or `destroy()` has completed. */
 export type CloseCallback = (error: Error | null, data: null) => void
@@ -121,12 +121,12 @@ export class Dispatcher extends EventEmitter {
   }
 
   /**
-   * The origin that `compose` passes to interceptors as `opts.origin` when the caller gave none.
+   * The origin that `compose` passes to interceptors, also as `opts.origin` when the caller gave none.
    *
    * @internal
    */
-  composedOrigin(): string | null {
-    return null
+  composedOrigin(): OwnOrigin {
+    return undefined
   }
 
   /**

@@ -235,6 +235,24 @@ describe('compose()', () => {
     assert.equal(base.last.opts, null)
   })
 
+  it('gives interceptors the origin, null where several are possible, undefined where the request decides', () => {
+    const seen: unknown[] = []
+    const look: Interceptor = (dispatch, origin) => {
+      seen.push(origin)
+      return dispatch
+    }
+    const url = 'http://own.test'
+    const client = new Client(url)
+    client.compose(look).compose(look)
+    new Pool(url).compose(look)
+    new RoundRobinPool(url).compose(look)
+    assert.deepEqual(seen.splice(0), [url, url, url, url])
+    new BalancedPool(url).compose(look)
+    new Agent().compose(look)
+    new ScriptedDispatcher().compose(look)
+    assert.deepEqual(seen, [null, undefined, undefined])
+  })
+
   it('interceptors see handlers of the newer generation only', () => {
     const base = new ScriptedDispatcher()
     const seen: DispatchHandler[] = []
