@@ -445,6 +445,22 @@ export class MaxRedirectsError extends UndiciError {
 }
 defineKind(MaxRedirectsError, 'undici.error.UND_ERR_REDIRECT_MAX', 'MaxRedirectsError')
 
+/** An origin fails so often that requests to it are not sent for a while. */
+export class CircuitOpenError extends UndiciError {
+  override name: string = 'CircuitOpenError'
+  override code: string = 'UND_ERR_CIRCUIT_OPEN'
+  /** Nothing was sent. */
+  override retrySafety: RetrySafety = 'safe'
+  /** Milliseconds after which a request is let through; 0 if that depends on a request that is under way. */
+  readonly retryAfter: number
+
+  constructor(message?: string, retryAfter = 0, options?: ErrorOptions) {
+    super(message || 'Circuit is open', options)
+    this.retryAfter = retryAfter
+  }
+}
+defineKind(CircuitOpenError, 'undici.error.UND_ERR_CIRCUIT_OPEN', 'CircuitOpenError')
+
 /** Never thrown: undici's parser needs WebAssembly, ours does not. Its name is `Error` there, too. */
 export class WebAssemblyNotSupportedError extends Error {
   code: string = 'ERR_WEBASSEMBLY_NOT_SUPPORTED'

@@ -71,6 +71,8 @@ export {
 } from './fetch/index.ts'
 export { DecoratorHandler } from './handler/decorator-handler.ts'
 export { install } from './install.ts'
+export type { CircuitBreakerOptions } from './interceptor/circuit-breaker/options.ts'
+export * as interceptors from './interceptor/index.ts'
 export type {
   BuildConnectorOptions,
   Connector,

@@ -68,6 +68,7 @@ const ROWS = [
     'Maximum allowed origins reached',
   ],
   ['MaxRedirectsError', 'MaxRedirectsError', 'UND_ERR_REDIRECT_MAX', 'max redirects'],
+  ['CircuitOpenError', 'CircuitOpenError', 'UND_ERR_CIRCUIT_OPEN', 'Circuit is open'],
   ['Socks5ProxyError', 'Socks5ProxyError', 'UND_ERR_SOCKS5', 'SOCKS5 proxy error'],
   [
     'MessageSizeExceededError',

@@ -4,6 +4,7 @@
  */
 import { EventEmitter } from 'node:events'
 import { isKind } from '../base/kind.ts'
+import { withoutPollution } from '../base/own-options.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -56,9 +57,10 @@ export function compose<T extends Dispatching & object>(
   const outermost = dispatch
 
   const composed = (opts: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean => {
-    const bare = typeof opts === 'object' && opts !== null && !opts.origin
+    const own = withoutPollution(opts)
+    const bare = typeof own === 'object' && own !== null && !own.origin
     // Interceptors are written against handlers of the newer generation.
-    return outermost(bare && origin ? { ...opts, origin } : opts, toDispatchHandler(handler))
+    return outermost(bare && origin ? { ...own, origin } : own, toDispatchHandler(handler))
   }
 
   const view: T = new Proxy(original, {

@@ -1,0 +1,106 @@
+/** `interceptors.circuitBreaker`: requests to an origin that fails most of the time fail at once, without being sent. */
+import type { Duplex } from 'node:stream'
+import type { Interceptor } from '../../dispatcher/compose.ts'
+import { CircuitOpenError } from '../../errors.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import { ForwardingHandler } from '../forwarding-handler.ts'
+import { OriginTable, originKey } from '../origin-key.ts'
+import { isUpstreamFailure } from '../upstream-failure.ts'
+import { Circuit, REFUSED } from './circuit.ts'
+import { type CircuitBreakerOptions, readCircuitBreakerOptions } from './options.ts'
+
+/**
+ * An interceptor that stops sending to an origin while most requests to it fail. Failures are errors of the server or of
+ * the way to it, and statuses of 500 and above; an abort is neither a failure nor a success.
+ */
+export function circuitBreaker(options?: CircuitBreakerOptions | null): Interceptor {
+  const settings = readCircuitBreakerOptions(options)
+  return (dispatch) => {
+    const circuits = new OriginTable(() => new Circuit(settings))
+    return (opts, handler) => {
+      const key = originKey(opts)
+      const circuit = circuits.get(key)
+      const era = circuit.admit()
+      if (era === REFUSED) {
+        const error = new CircuitOpenError(undefined, circuit.retryAfter)
+        if (key !== '') error.origin = key
+        handler.onResponseError?.(null, error)
+        return true
+      }
+      const watching = new CircuitHandler(handler, circuit, era)
+      try {
+        return dispatch(opts, watching)
+      } catch (error) {
+        // The call was wrong: no handler hears of it.
+        watching.settleUndecided()
+        throw error
+      }
+    }
+  }
+}
+
+/** Reports the outcome of one request to its circuit, once. */
+class CircuitHandler extends ForwardingHandler {
+  #circuit: Circuit | null
+  readonly #era: number
+
+  constructor(inner: DispatchHandler, circuit: Circuit, era: number) {
+    super(inner)
+    this.#circuit = circuit
+    this.#era = era
+  }
+
+  settleUndecided(): void {
+    const circuit = this.#circuit
+    this.#circuit = null
+    circuit?.onUndecided(this.#era)
+  }
+
+  #settle(succeeded: boolean): void {
+    const circuit = this.#circuit
+    this.#circuit = null
+    if (succeeded) circuit?.onSuccess(this.#era)
+    else circuit?.onFailure(this.#era)
+  }
+
+  protected override forwardQueued(abort: (reason?: unknown) => void): void {
+    super.forwardQueued((reason) => {
+      this.settleUndecided()
+      abort(reason)
+    })
+  }
+
+  override onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText?: string,
+  ): void {
+    if (statusCode >= 500) this.#settle(false)
+    // A body may take its time, and the other requests wait for the answer.
+    else if (statusCode >= 200 && this.#circuit?.isTrial(this.#era) === true) this.#settle(true)
+    super.onResponseStart(controller, statusCode, headers, statusText)
+  }
+
+  override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
+    this.#settle(true)
+    super.onResponseEnd(controller, trailers)
+  }
+
+  override onRequestUpgrade(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    this.#settle(true)
+    super.onRequestUpgrade(controller, statusCode, headers, socket)
+  }
+
+  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
+    if (isUpstreamFailure(controller, error)) this.#settle(false)
+    else this.settleUndecided()
+    super.onResponseError(controller, error)
+  }
+}
