@@ -80,6 +80,18 @@ export declare namespace DiagnosticsChannel {
     request: Request
     error: Error
   }
+  /** Of `ventuno:request:retry`: a request has failed, and is sent again. */
+  interface RequestRetryMessage {
+    origin?: string | URL | undefined
+    method: HttpMethod
+    path: string
+    /** What it has failed with. */
+    error: Error
+    /** How often it has failed. */
+    counter: number
+    /** Milliseconds until it is sent again; null if a policy of the caller decided. */
+    delay: number | null
+  }
   /** Of `undici:client:sendHeaders`. */
   interface ClientSendHeadersMessage {
     request: Request

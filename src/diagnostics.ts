@@ -13,6 +13,7 @@ export const channels: {
   readonly requestBodyChunkReceived: Channel
   readonly requestTrailers: Channel
   readonly requestError: Channel
+  readonly requestRetry: Channel
   readonly beforeConnect: Channel
   readonly connected: Channel
   readonly connectError: Channel
@@ -25,6 +26,7 @@ export const channels: {
   requestBodyChunkReceived: channel('undici:request:bodyChunkReceived'),
   requestTrailers: channel('undici:request:trailers'),
   requestError: channel('undici:request:error'),
+  requestRetry: channel('ventuno:request:retry'),
   beforeConnect: channel('undici:client:beforeConnect'),
   connected: channel('undici:client:connected'),
   connectError: channel('undici:client:connectError'),

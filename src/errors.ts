@@ -355,13 +355,15 @@ export class HTTPParserError extends Error {
 }
 defineKind(HTTPParserError, 'undici.error.UND_ERR_HTTP_PARSER', 'HTTPParserError')
 
-/** For interceptors that retry: the last attempt has failed. The library itself never throws it. */
+/** The last attempt of a request was answered with a bad status, or a response that broke off could not be completed. */
 export class RequestRetryError extends UndiciError {
   override name: string = 'RequestRetryError'
   override code: string = 'UND_ERR_REQ_RETRY'
   readonly statusCode: number
   readonly headers: unknown
   readonly data: unknown
+  /** Milliseconds, if the response had a `retry-after` that can be read. */
+  declare retryAfter?: number
 
   constructor(
     message: string | undefined,

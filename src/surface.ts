@@ -73,6 +73,20 @@ export { DecoratorHandler } from './handler/decorator-handler.ts'
 export { install } from './install.ts'
 export type { CircuitBreakerOptions } from './interceptor/circuit-breaker/options.ts'
 export * as interceptors from './interceptor/index.ts'
+export { RetryAgent } from './interceptor/retry/agent.ts'
+export type { RetryAttempt } from './interceptor/retry/attempts.ts'
+export type { RetryBudgetOptions } from './interceptor/retry/budget.ts'
+export { RetryHandler } from './interceptor/retry/handler.ts'
+export type {
+  OnRetryCallback,
+  RetriedError,
+  RetryCallback,
+  RetryContext,
+  RetryDispatchOptions,
+  RetryHandlers,
+  RetryOptions,
+  RetryState,
+} from './interceptor/retry/options.ts'
 export type {
   BuildConnectorOptions,
   Connector,

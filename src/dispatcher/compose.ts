@@ -60,7 +60,7 @@ export function compose<T extends Dispatching & object>(
     const own = withoutPollution(opts)
     const bare = typeof own === 'object' && own !== null && !own.origin
     // Interceptors are written against handlers of the newer generation.
-    return outermost(bare && origin ? { ...own, origin } : own, toDispatchHandler(handler))
+    return outermost(bare && origin ? withoutPollution({ ...own, origin }) : own, toDispatchHandler(handler))
   }
 
   const view: T = new Proxy(original, {

@@ -1,3 +1,4 @@
 /** The interceptors, as one namespace: each is a function that takes options and returns an argument of `compose()`. */
 
 export { circuitBreaker } from './circuit-breaker/interceptor.ts'
+export { retry } from './retry/interceptor.ts'

@@ -83,8 +83,11 @@ export interface DispatchOptions {
   method: HttpMethod
   /** Checked before anything is sent; the case of names is kept over HTTP/1.1. */
   headers?: HeadersInput | null | undefined
-  /** Streams and iterables are read while they are sent. */
-  body?: BodyInput | null | undefined
+  /**
+   * Streams and iterables are read while they are sent. A function makes the body for each attempt, where something sends
+   * the request again: only the retry interceptor and its kin take one.
+   */
+  body?: BodyInput | (() => BodyInput | null | undefined) | null | undefined
   /**
    * Fields after the body, or a function that gives them when the body has ended. Over HTTP/1.1 the body is chunked
    * then.
@@ -111,6 +114,8 @@ export interface DispatchOptions {
   servername?: string | null | undefined
   /** IP type of service of the connection, 0–255, where the runtime can set it. */
   typeOfService?: number | null | undefined
+  /** Options of the retry interceptor for this request. */
+  retryOptions?: object | null | undefined
   /** Only `0` is accepted: following redirects is the work of an interceptor. */
   maxRedirections?: number | null | undefined
 }

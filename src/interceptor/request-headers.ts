@@ -1,0 +1,59 @@
+/** The headers of a request as a caller gave them, in any of the accepted shapes: looking for a name, replacing some. */
+import type { HeadersInput, HeaderValueInput } from '../request/dispatch-options.ts'
+import { isPairIterable } from '../request/request-fields.ts'
+
+type GivenHeaders = HeadersInput | null | undefined
+
+/** Names and values by turns. A wrong shape comes out as it is, for the dispatcher to refuse. */
+function* pairs(headers: GivenHeaders): Generator<[name: unknown, value: unknown]> {
+  if (typeof headers !== 'object' || headers === null) return
+  if (Array.isArray(headers)) {
+    for (let i = 0; i < headers.length; i += 2) yield [headers[i], headers[i + 1]]
+  } else if (isPairIterable(headers)) {
+    for (const pair of headers) {
+      const [name, value] = pair as [unknown, unknown]
+      yield [name, value]
+    }
+  } else {
+    for (const name of Object.keys(headers)) yield [name, (headers as Record<string, unknown>)[name]]
+  }
+}
+
+function isNamed(name: unknown, wanted: string): boolean {
+  return typeof name === 'string' && name.length === wanted.length && name.toLowerCase() === wanted
+}
+
+/** `name` in lower case. */
+export function hasHeader(headers: GivenHeaders, name: string): boolean {
+  for (const [given, value] of pairs(headers)) {
+    if (value !== undefined && isNamed(given, name)) return true
+  }
+  return false
+}
+
+/** A flat copy without the fields of these names, which are in lower case, and with the new ones. */
+export function withHeaders(
+  headers: GivenHeaders,
+  replacements: Readonly<Record<string, string | null>>,
+): HeaderValueInput[] {
+  const names = Object.keys(replacements)
+  const flat: HeaderValueInput[] = []
+  for (const [name, value] of pairs(headers)) {
+    if (names.some((replaced) => isNamed(name, replaced))) continue
+    flat.push(name as string, value as HeaderValueInput)
+  }
+  for (const name of names) {
+    const value = replacements[name]
+    if (value !== null) flat.push(name, value)
+  }
+  return flat
+}
+
+/** What can be read only once is copied, so that every attempt has the same headers. */
+export function readableAgain(headers: GivenHeaders): GivenHeaders {
+  const isIterator =
+    typeof headers === 'object' &&
+    headers !== null &&
+    typeof (headers as { next?: unknown }).next === 'function'
+  return isIterator && isPairIterable(headers) ? withHeaders(headers, {}) : headers
+}

@@ -1,0 +1,102 @@
+/** `RetryAgent`: a dispatcher that sends the requests of another one again when they fail. */
+import { defineKind } from '../../base/kind.ts'
+import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
+import type { Dispatcher } from '../../dispatcher/dispatcher.ts'
+import { endAll } from '../../dispatcher/end-all.ts'
+import { LifecycleDispatcher, takesNoMore } from '../../dispatcher/lifecycle.ts'
+import type { WebSocketOptions } from '../../dispatcher/websocket-options.ts'
+import { ClientDestroyedError, InvalidArgumentError } from '../../errors.ts'
+import type { DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { EndReason } from '../../request/end-reason.ts'
+import { retriedRequest } from './interceptor.ts'
+import { type RetryOptions, type RetrySettings, readRetryOptions } from './options.ts'
+import type { RetriedRequest, RetryOwner } from './retried-request.ts'
+
+const REEMITTED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
+
+/**
+ * Sends the requests of another dispatcher again when they fail; see `interceptors.retry`.
+ *
+ * @example
+ * const agent = new RetryAgent(new Agent(), { maxRetries: 2 })
+ * const { body } = await agent.request({ origin: 'https://example.com', path: '/', method: 'GET' })
+ */
+export class RetryAgent extends LifecycleDispatcher implements RetryOwner {
+  readonly #dispatcher: Dispatcher
+  readonly #settings: RetrySettings
+  readonly #dispatch: Dispatch
+  readonly #requests = new Set<RetriedRequest>()
+  /** `close()` waits for the requests. */
+  #onEmpty: (() => void) | null = null
+
+  constructor(dispatcher: Dispatcher, options?: RetryOptions | null) {
+    const dispatch: unknown = (dispatcher as Partial<Dispatcher> | null | undefined)?.dispatch
+    if (typeof dispatch !== 'function' || dispatch === (Object.prototype as Partial<Dispatcher>).dispatch) {
+      throw new InvalidArgumentError('Argument dispatcher must implement dispatch')
+    }
+    super((dispatcher as { webSocketOptions?: WebSocketOptions }).webSocketOptions)
+    this.#dispatcher = dispatcher
+    this.#settings = readRetryOptions(options)
+    this.#dispatch = (opts, handler) => dispatcher.dispatch(opts, handler)
+    this.#reemit()
+  }
+
+  /** @internal */
+  override composedOrigin(): OwnOrigin {
+    const { composedOrigin } = this.#dispatcher as Partial<Dispatcher>
+    return typeof composedOrigin === 'function' ? composedOrigin.call(this.#dispatcher) : undefined
+  }
+
+  /** @internal */
+  onSettled(request: RetriedRequest): void {
+    this.#requests.delete(request)
+    if (this.#requests.size === 0) this.#onEmpty?.()
+  }
+
+  protected override accept(opts: DispatchOptions, handler: DispatchHandler): boolean {
+    const request = retriedRequest(opts, handler, this.#dispatch, this.#settings, this)
+    this.#requests.add(request)
+    try {
+      return request.start()
+    } catch (error) {
+      this.onSettled(request)
+      throw error
+    }
+  }
+
+  protected override get needsDrain(): boolean {
+    return takesNoMore(this.#dispatcher)
+  }
+
+  protected override finish(done: () => void): void {
+    const close = (): void => {
+      this.#onEmpty = null
+      endAll([this.#dispatcher], (dispatcher, ended) => dispatcher.close(ended), done)
+    }
+    if (this.#requests.size === 0) close()
+    else this.#onEmpty = close
+  }
+
+  protected override terminate(reason: EndReason, done: () => void): void {
+    this.#onEmpty = null
+    const error = reason.isCallers ? reason.error : null
+    for (const request of [...this.#requests]) request.endWaiting(error ?? new ClientDestroyedError())
+    endAll([this.#dispatcher], (dispatcher, ended) => dispatcher.destroy(error, ended), done)
+  }
+
+  /** The events of the other dispatcher are those of this one. */
+  #reemit(): void {
+    const { on } = this.#dispatcher as Partial<Dispatcher>
+    if (typeof on !== 'function') return
+    for (const event of REEMITTED) {
+      this.#dispatcher.on(event, (url: URL, targets: readonly unknown[] = [], ...rest: unknown[]) => {
+        this.emit(event, url, [this, ...targets], ...rest)
+      })
+    }
+    this.#dispatcher.on('error', (error: unknown) => this.emit('error', error))
+    this.#dispatcher.on('ping', (milliseconds: number) => this.emit('ping', milliseconds))
+  }
+}
+
+defineKind(RetryAgent, 'ventuno.RetryAgent')

@@ -1,0 +1,62 @@
+/** The failed attempts of one request: what an error tells about them, and the messages about those that are repeated. */
+import { now } from '../../base/clock.ts'
+import { channels } from '../../diagnostics.ts'
+import { RequestRetryError } from '../../errors.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { Head } from './held-response.ts'
+import { note, retryAfterOf } from './policy.ts'
+
+/** One failed attempt. */
+export interface RetryAttempt {
+  /** The code of the error, if it failed with one. */
+  code?: string
+  /** The status, if it failed with one. */
+  statusCode?: number
+  /** When it had failed: milliseconds on the clock of `performance.now()`. */
+  at: number
+  /** Milliseconds until the next attempt; null if there was none, or if a policy of the caller decided. */
+  delay: number | null
+}
+
+export class Attempts {
+  readonly #list: RetryAttempt[] = []
+
+  /** How many have failed. */
+  get count(): number {
+    return this.#list.length
+  }
+
+  add(error: unknown): void {
+    const { code, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as {
+      code?: unknown
+      statusCode?: unknown
+    }
+    const attempt: RetryAttempt = { at: now(), delay: null }
+    if (typeof statusCode === 'number') attempt.statusCode = statusCode
+    else if (typeof code === 'string') attempt.code = code
+    this.#list.push(attempt)
+  }
+
+  /** Another attempt follows the last one. */
+  onRetry(error: Error, delay: number | null, opts: DispatchOptions): void {
+    this.#list.at(-1)!.delay = delay
+    if (!channels.requestRetry.hasSubscribers) return
+    const { origin, method, path } = opts
+    channels.requestRetry.publish({ origin, method, path, error, counter: this.count, delay })
+  }
+
+  /** Adds them to the error that the request ends with. A value of the caller stays as it is. */
+  describe(error: unknown): void {
+    if (this.count > 0 && error instanceof Error && 'code' in error) note(error, { attempts: this.#list })
+  }
+}
+
+/** The error of an attempt that was answered, but not with what was asked for. */
+export function statusError(message: string, head: Head, before: Attempts | null): RequestRetryError {
+  const { statusCode, headers } = head
+  const count = (before?.count ?? 0) + 1
+  const error = new RequestRetryError(message, statusCode, { headers, data: { count } })
+  const retryAfter = retryAfterOf(headers)
+  if (retryAfter !== null) note(error, { retryAfter })
+  return error
+}

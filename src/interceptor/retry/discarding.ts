@@ -1,0 +1,46 @@
+/** Reads the body of a response that nobody gets, so that its connection can be used again; but not at any price. */
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchController } from '../../request/dispatch-handler.ts'
+
+/** Reading more costs more than a new connection. */
+const MAX_BYTES = 64 * 1024
+
+/** A peer that trickles its body must not hold the next attempt up. */
+const MAX_MILLISECONDS = 1000
+
+export class Discarding {
+  readonly at = 'discarding'
+  readonly #attempt: DispatchController
+  #timer: ReturnType<typeof setTimeout> | null = null
+  #bytes = 0
+
+  constructor(attempt: DispatchController) {
+    this.#attempt = attempt
+  }
+
+  /** May end the attempt at once. */
+  begin(headers: HeaderObject, hasBody: boolean): void {
+    if (hasBody && Number(headers['content-length']) > MAX_BYTES) {
+      this.#drop()
+      return
+    }
+    this.#timer = globalThis.setTimeout(() => this.#drop(), MAX_MILLISECONDS)
+    this.#timer.unref?.()
+  }
+
+  take(chunk: Buffer): void {
+    this.#bytes += chunk.length
+    if (this.#bytes > MAX_BYTES) this.#drop()
+  }
+
+  /** The attempt has ended. */
+  stop(): void {
+    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  #drop(): void {
+    this.stop()
+    this.#attempt.abort()
+  }
+}

@@ -1,0 +1,44 @@
+/** `RetryHandler`: the handler of a first attempt that a caller dispatches by hand; it sends the others itself. */
+import { defineKind, isInstance } from '../../base/kind.ts'
+import { withoutPollution } from '../../base/own-options.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import { toDispatchHandler } from '../../handler/legacy-handler.ts'
+import { ForwardingHandler } from '../forwarding-handler.ts'
+import { type RetryHandlers as Handlers, type RetryDispatchOptions, readRetryOptions } from './options.ts'
+import { RetriedRequest } from './retried-request.ts'
+
+/**
+ * A handler that sends its request again when it fails. The caller dispatches the first attempt with it.
+ *
+ * @example
+ * const dispatch = client.dispatch.bind(client)
+ * dispatch(opts, new RetryHandler({ ...opts, retryOptions: { maxRetries: 2 } }, { dispatch, handler }))
+ */
+export class RetryHandler extends ForwardingHandler {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
+  constructor(options: RetryDispatchOptions, { dispatch, handler }: Handlers) {
+    if (typeof dispatch !== 'function') throw new InvalidArgumentError('dispatch must be a function')
+    if (typeof handler !== 'object' || handler === null) {
+      throw new InvalidArgumentError('handler must be an object')
+    }
+    const opts = withoutPollution({ ...options })
+    const settings = readRetryOptions(opts.retryOptions)
+    super(new RetriedRequest(opts, toDispatchHandler(handler), dispatch, settings, null))
+  }
+}
+
+defineKind(RetryHandler, 'ventuno.RetryHandler')
+
+/** The types under the names that programs written for undici use. */
+export declare namespace RetryHandler {
+  type RetryState = import('./options.ts').RetryState
+  type RetryContext = import('./options.ts').RetryContext
+  type OnRetryCallback = import('./options.ts').OnRetryCallback
+  type RetryCallback = import('./options.ts').RetryCallback
+  type RetryOptions = import('./options.ts').RetryOptions
+  type RetryHandlers = import('./options.ts').RetryHandlers
+}

@@ -1,0 +1,20 @@
+/** A response that is kept back while a policy of the caller decides whether the handler gets it. */
+import type { HeaderObject } from '../../protocol/header-block.ts'
+
+export interface Head {
+  readonly statusCode: number
+  readonly headers: HeaderObject
+  readonly statusText: string | undefined
+}
+
+export class HeldResponse {
+  readonly head: Head
+  /** What came although the attempt is paused; a dispatcher of ours delivers nothing then. */
+  readonly chunks: Buffer[] = []
+  /** How the attempt has ended, if it has. */
+  outcome: { readonly trailers: HeaderObject } | { readonly error: Error } | null = null
+
+  constructor(head: Head) {
+    this.head = head
+  }
+}

@@ -1,0 +1,38 @@
+/** `interceptors.retry`: sends requests again that have failed, if that can do no harm. */
+import type { Dispatch, Interceptor } from '../../dispatcher/compose.ts'
+import type { DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import {
+  type RetryDispatchOptions,
+  type RetryOptions,
+  type RetrySettings,
+  readRetryOptions,
+} from './options.ts'
+import { optionsToRepeat } from './repeat.ts'
+import { RetriedRequest, type RetryOwner } from './retried-request.ts'
+
+/**
+ * An interceptor that sends a request again when it has failed, or was answered with a status such as 503, and when doing
+ * so can do no harm; after a wait that grows, for a limited number of times.
+ */
+export function retry(options?: RetryOptions | null): Interceptor {
+  const settings = readRetryOptions(options)
+  return (dispatch) => (opts, handler) => {
+    // A wrong call is for the dispatcher to refuse.
+    if (typeof opts !== 'object' || opts === null) return dispatch(opts, handler)
+    return retriedRequest(opts, handler, dispatch, settings, null).start()
+  }
+}
+
+/** A request with the options of its caller merged over those of the interceptor or the agent. */
+export function retriedRequest(
+  opts: DispatchOptions,
+  handler: DispatchHandler,
+  dispatch: Dispatch,
+  settings: RetrySettings,
+  owner: RetryOwner | null,
+): RetriedRequest {
+  const { retryOptions } = opts as RetryDispatchOptions
+  const own = retryOptions ? readRetryOptions(retryOptions, settings) : settings
+  return new RetriedRequest(optionsToRepeat(opts, own), handler, dispatch, own, owner)
+}

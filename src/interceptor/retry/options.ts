@@ -1,0 +1,200 @@
+/** The options of the retry interceptor, as a table: the default of each, its check, and the message if that fails. */
+import {
+  finiteAbove,
+  finiteFrom,
+  integerFrom,
+  isBoolean,
+  OptionReader,
+} from '../../dispatcher/option-reader.ts'
+import { InvalidArgumentError, type RetrySafety } from '../../errors.ts'
+import type { DispatchHandler, LegacyDispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions, HttpMethod } from '../../request/dispatch-options.ts'
+import { type RetryBudget, type RetryBudgetOptions, readBudget } from './budget.ts'
+
+/** How often a request has failed so far, from 1 on. */
+export interface RetryState {
+  counter: number
+}
+
+/** The dispatch options of a request, with the options of its retries. */
+export interface RetryDispatchOptions extends DispatchOptions {
+  /** Those of this request win over those of the interceptor. */
+  retryOptions?: RetryOptions | null | undefined
+}
+
+/** What an attempt has failed with. */
+export interface RetriedError extends Error {
+  code?: string
+  /** Of a bad response. */
+  statusCode?: number
+  /** What the dispatcher knows about sending it again. */
+  retrySafety?: RetrySafety
+}
+
+/** What a retry policy knows beside the error. */
+export interface RetryContext {
+  state: RetryState
+  /** The options of the request, with all options of its retries filled in. */
+  opts: RetryDispatchOptions
+}
+
+/** `null` sends the request again, now; an error gives up. */
+export type OnRetryCallback = (result?: Error | null) => void
+
+/** Decides whether and when a request is sent again. A timer that it returns is cleared when the request is aborted. */
+export type RetryCallback = (error: RetriedError, context: RetryContext, callback: OnRetryCallback) => unknown
+
+/** Options of `interceptors.retry`, `RetryAgent` and `RetryHandler`. */
+export interface RetryOptions {
+  /** A final bad status is an error; `false`: its response is delivered. Default: true. */
+  throwOnError?: boolean | null | undefined
+  /** Decides instead of the lists and limits below. */
+  retry?: RetryCallback | null | undefined
+  /** How often a request is sent again. Default: 5. */
+  maxRetries?: number | null | undefined
+  /** The longest wait, in milliseconds. Default: 30 000. */
+  maxTimeout?: number | null | undefined
+  /** The first wait, in milliseconds. Default: 500. */
+  minTimeout?: number | null | undefined
+  /** What each wait is multiplied by to get the next. Default: 2. */
+  timeoutFactor?: number | null | undefined
+  /** Wait as long as `retry-after` says. Default: true. */
+  retryAfter?: boolean | null | undefined
+  /** Methods that may be repeated although the server may have processed the request. */
+  methods?: readonly HttpMethod[] | null | undefined
+  /** Codes of errors that are worth another attempt. */
+  errorCodes?: readonly string[] | null | undefined
+  /** Statuses that are worth another attempt. Default: 500, 502, 503, 504, 429. */
+  statusCodes?: readonly number[] | null | undefined
+  /** Random part of a wait: up to so much of it is added. Default: 0.25. */
+  jitter?: number | null | undefined
+  /** Milliseconds for all attempts and waits: a wait that would end later is not begun. Default: no limit. */
+  deadline?: number | null | undefined
+  /** A `retry-after` of more milliseconds than this gives up at once. Default: the wait is cut to `maxTimeout`. */
+  maxRetryAfter?: number | null | undefined
+  /** Limits the retries for each origin; `true` for the defaults. Default: false. */
+  budget?: RetryBudgetOptions | boolean | null | undefined
+  /** Gives every POST and PATCH an `idempotency-key`, and repeats them. Default: false. */
+  idempotencyKey?: boolean | null | undefined
+  /**
+   * Which responses that break off are completed with a range request: `any`, those with a `strong` ETag, or none.
+   * Default: `any`.
+   */
+  resume?: 'any' | 'strong' | false | null | undefined
+}
+
+/** Where a `RetryHandler` sends the attempts after the first, and the handler of the request. */
+export interface RetryHandlers {
+  dispatch: (opts: DispatchOptions, handler: DispatchHandler) => boolean
+  handler: DispatchHandler | LegacyDispatchHandler
+}
+
+/** All options, checked and filled in. */
+export interface RetrySettings {
+  readonly throwOnError: boolean
+  readonly retry: RetryCallback | null
+  readonly maxRetries: number
+  readonly maxTimeout: number
+  readonly minTimeout: number
+  readonly timeoutFactor: number
+  readonly retryAfter: boolean
+  readonly methods: ReadonlySet<string>
+  readonly errorCodes: ReadonlySet<string>
+  readonly statusCodes: ReadonlySet<number>
+  readonly jitter: number
+  readonly deadline: number | null
+  readonly maxRetryAfter: number | null
+  readonly budget: RetryBudget | null
+  readonly idempotencyKey: boolean
+  readonly resume: 'any' | 'strong' | false
+}
+
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE', 'QUERY']
+const STATUS_CODES = [500, 502, 503, 504, 429]
+const ERROR_CODES = [
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+]
+
+const DEFAULTS: RetrySettings = {
+  throwOnError: true,
+  retry: null,
+  maxRetries: 5,
+  maxTimeout: 30e3,
+  minTimeout: 500,
+  timeoutFactor: 2,
+  retryAfter: true,
+  methods: new Set(METHODS),
+  errorCodes: new Set(ERROR_CODES),
+  statusCodes: new Set(STATUS_CODES),
+  jitter: 0.25,
+  deadline: null,
+  maxRetryAfter: null,
+  budget: null,
+  idempotencyKey: false,
+  resume: 'any',
+}
+
+const isShare = (value: unknown): boolean =>
+  Number.isFinite(value) && (value as number) >= 0 && (value as number) <= 1
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const isResume = (value: unknown): boolean => value === 'any' || value === 'strong' || value === false
+const isText = (value: unknown): boolean => typeof value === 'string'
+const listOf = (isItem: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every(isItem)
+
+/** Options that are not given are those of `base`. */
+export function readRetryOptions(
+  options: RetryOptions | null | undefined,
+  base: RetrySettings = DEFAULTS,
+): RetrySettings {
+  if (options === null || options === undefined) return base
+  if (typeof options !== 'object') throw new InvalidArgumentError('retryOptions must be an object')
+  const from = new OptionReader<keyof RetryOptions>(options)
+  const read = <N extends keyof RetryOptions & keyof RetrySettings, T = RetrySettings[N]>(
+    name: N,
+    check: (value: unknown) => boolean,
+    fallback = base[name] as T,
+  ): T => from.read(name, fallback, check, `invalid ${name}`)
+  const set = <T>(name: keyof RetryOptions, known: ReadonlySet<T>, isItem: (value: unknown) => boolean) => {
+    const list = from.read<readonly T[] | null>(name, null, listOf(isItem), `invalid ${name}`)
+    return list === null ? known : new Set(list)
+  }
+  return {
+    throwOnError: read('throwOnError', isBoolean),
+    retry: read('retry', isFunction),
+    maxRetries: read('maxRetries', (value) => value === Number.POSITIVE_INFINITY || integerFrom(0)(value)),
+    maxTimeout: read('maxTimeout', finiteFrom(0)),
+    minTimeout: read('minTimeout', finiteFrom(0)),
+    timeoutFactor: read('timeoutFactor', finiteFrom(0)),
+    retryAfter: read('retryAfter', isBoolean),
+    methods: set('methods', base.methods, isText),
+    errorCodes: set('errorCodes', base.errorCodes, isText),
+    statusCodes: set('statusCodes', base.statusCodes, Number.isInteger),
+    jitter: read('jitter', isShare),
+    deadline: read('deadline', finiteAbove(0)),
+    maxRetryAfter: read('maxRetryAfter', finiteFrom(0)),
+    budget: from.raw('budget') === undefined ? base.budget : readBudget(from.raw('budget')),
+    idempotencyKey: read('idempotencyKey', isBoolean),
+    resume: read('resume', isResume),
+  }
+}
+
+/** The options in the form that callers give them in, for a policy of theirs. */
+export function shownRetryOptions(settings: RetrySettings): RetryOptions {
+  const { methods, errorCodes, statusCodes, budget, ...same } = settings
+  return {
+    ...same,
+    methods: [...methods],
+    errorCodes: [...errorCodes],
+    statusCodes: [...statusCodes],
+    budget: budget !== null,
+  }
+}

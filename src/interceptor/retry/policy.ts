@@ -1,0 +1,127 @@
+/**
+ * The default policy: whether a failed request is sent again, and after how many milliseconds. What the dispatcher knows
+ * (`retrySafety`) decides first; the lists of methods, codes and statuses decide about the rest.
+ */
+import { now } from '../../base/clock.ts'
+import type { RetrySafety } from '../../errors.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { originKey } from '../origin-key.ts'
+import { beginsAnew } from '../request-body.ts'
+import type { RetrySettings } from './options.ts'
+import { isRepeatable } from './repeat.ts'
+import { readRetryAfter } from './retry-after.ts'
+
+/** No retry. */
+export const GIVE_UP = -1
+
+/** Timers cannot wait longer: the runtime makes a millisecond of more. */
+const MAX_TIMER = 2 ** 31 - 1
+
+/** The most that is added to a wait that the server asked for, so that not all clients come back at once. */
+const MAX_ADDED_TO_RETRY_AFTER = 1000
+
+/** The dispatcher takes no more requests, so there is no use in waiting. */
+const CLOSED = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED'])
+
+/** Errors for a status that an interceptor made; they have the response in `statusCode` and `headers`. */
+const STATUS_ERRORS = new Set(['UND_ERR_REQ_RETRY', 'UND_ERR_RESPONSE'])
+
+/** The fields of an error that the policy reads. Only own ones: a polluted prototype must not repeat a POST. */
+interface ErrorFacts {
+  readonly code?: unknown
+  readonly retrySafety?: RetrySafety
+  readonly statusCode?: unknown
+  readonly headers?: HeaderObject | null
+  readonly retryAfter?: unknown
+}
+
+/**
+ * Returns the milliseconds to wait, or `GIVE_UP`. The request has failed `counter` times, and began at `startedAt` by the
+ * clock of `now()`.
+ */
+export function decide(
+  error: Error,
+  counter: number,
+  opts: DispatchOptions,
+  startedAt: number,
+  settings: RetrySettings,
+): number {
+  const facts = factsOf(error)
+  if (!isWorthRepeating(facts, opts, settings) || counter > settings.maxRetries) return GIVE_UP
+  const wait = delayOf(facts, counter, settings)
+  if (wait === GIVE_UP) return GIVE_UP
+  const { deadline, budget } = settings
+  if (deadline !== null && now() + wait - startedAt > deadline) return GIVE_UP
+  const isFree = counter === 1 && facts.retrySafety === 'safe'
+  if (budget !== null && !isFree && !budget.withdraw(originKey(opts))) {
+    note(error, { retryBudget: 'exhausted' })
+    return GIVE_UP
+  }
+  return wait
+}
+
+/** What the dispatcher knows about sending it again. */
+export function safetyOf(error: unknown): RetrySafety | undefined {
+  return factsOf(error).retrySafety
+}
+
+function factsOf(error: unknown): ErrorFacts {
+  return typeof error === 'object' && error !== null
+    ? (Object.assign(Object.create(null), error) as ErrorFacts)
+    : {}
+}
+
+function isWorthRepeating(
+  { code, retrySafety, statusCode }: ErrorFacts,
+  opts: DispatchOptions,
+  settings: RetrySettings,
+): boolean {
+  // An exception in a handler, or an abort with a reason of the caller.
+  if (typeof code !== 'string' || CLOSED.has(code)) return false
+  if (retrySafety === 'safe') return true
+  if (retrySafety === 'no' && !beginsAnew(opts.body)) return false
+  if (!isRepeatable(opts, settings)) return false
+  const { errorCodes, statusCodes } = settings
+  return STATUS_ERRORS.has(code) ? statusCodes.has(statusCode as number) : errorCodes.has(code)
+}
+
+function delayOf(facts: ErrorFacts, counter: number, settings: RetrySettings): number {
+  const { maxRetryAfter, maxTimeout } = settings
+  const asked = settings.retryAfter ? askedDelay(facts) : null
+  if (asked !== null && maxRetryAfter !== null && asked > maxRetryAfter) return GIVE_UP
+  if (asked === null) return Math.min(backoff(counter, settings), MAX_TIMER)
+  const wait = maxRetryAfter === null ? Math.min(asked, maxTimeout) : asked
+  const least = facts.code === 'UND_ERR_CIRCUIT_OPEN' ? backoff(counter, settings) : 0
+  const added = Math.min(wait * settings.jitter, MAX_ADDED_TO_RETRY_AFTER) * Math.random()
+  return Math.min(Math.max(least, wait + added), MAX_TIMER)
+}
+
+/** What the server, or a circuit breaker, asked for. */
+export function askedDelay({ headers, retryAfter }: ErrorFacts): number | null {
+  if (typeof retryAfter === 'number') return retryAfter
+  return typeof headers === 'object' && headers !== null ? retryAfterOf(headers) : null
+}
+
+export function retryAfterOf(headers: HeaderObject): number | null {
+  return Object.hasOwn(headers, 'retry-after') ? readRetryAfter(headers['retry-after']) : null
+}
+
+function backoff(counter: number, settings: RetrySettings): number {
+  const { minTimeout, maxTimeout, timeoutFactor, jitter } = settings
+  const wait = Math.min(minTimeout * timeoutFactor ** (counter - 1), maxTimeout)
+  const most = Math.min(wait * (1 + jitter), maxTimeout)
+  // At the cap there is no room to add: there the random part is taken off.
+  const least = most < maxTimeout ? wait : Math.min(wait, maxTimeout * (1 - jitter))
+  return least + (most - least) * Math.random()
+}
+
+/** Adds fields to an error, unless it cannot have any. */
+export function note(error: unknown, fields: object): void {
+  if (typeof error !== 'object' || error === null) return
+  try {
+    Object.assign(error, fields)
+  } catch {
+    // It is frozen, or a setter of its class threw.
+  }
+}

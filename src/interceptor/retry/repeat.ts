@@ -1,0 +1,42 @@
+/** What of a request decides whether it may be repeated, and its options from one attempt to the next. */
+import { loadCrypto } from '../../base/lazy-modules.ts'
+import { withoutPollution } from '../../base/own-options.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { hasHeader, readableAgain, withHeaders } from '../request-headers.ts'
+import type { RetrySettings } from './options.ts'
+
+const IDEMPOTENCY_KEY = 'idempotency-key'
+
+/** The methods that the field is for: doing the others twice is harmless, or has nothing to do with the server's state. */
+const KEYED_METHODS = new Set(['POST', 'PATCH'])
+
+/** A copy of the caller's options, which may change before the request is sent again, with what all attempts share. */
+export function optionsToRepeat(opts: DispatchOptions, settings: RetrySettings): DispatchOptions {
+  const copy = withoutPollution({ ...opts })
+  if (copy.headers) copy.headers = readableAgain(copy.headers)
+  if (
+    settings.idempotencyKey &&
+    KEYED_METHODS.has(copy.method) &&
+    !hasHeader(copy.headers, IDEMPOTENCY_KEY)
+  ) {
+    copy.headers = withHeaders(copy.headers, { [IDEMPOTENCY_KEY]: loadCrypto().randomUUID() })
+  }
+  return copy
+}
+
+/** Doing it twice is harmless. */
+export function isRepeatable(opts: DispatchOptions, settings: RetrySettings): boolean {
+  if (typeof opts.idempotent === 'boolean') return opts.idempotent
+  if (settings.methods.has(opts.method)) return true
+  return settings.idempotencyKey && KEYED_METHODS.has(opts.method) && hasHeader(opts.headers, IDEMPOTENCY_KEY)
+}
+
+/** The options as a dispatcher takes them: `body` may be a function that makes one for each attempt. */
+export function optionsOfAttempt(
+  opts: DispatchOptions,
+  fields: Readonly<Record<string, string | null>> | null,
+): DispatchOptions {
+  const { body } = opts
+  const made = typeof body === 'function' ? { ...opts, body: body() } : opts
+  return fields === null ? made : { ...made, headers: withHeaders(opts.headers, fields) }
+}

@@ -1,0 +1,28 @@
+/** The `Retry-After` field of a response (RFC 9110 §10.2.3). */
+
+/** Longer than any date: a peer cannot make us look for one in megabytes. */
+const MAX_DATE_LENGTH = 40
+
+/** Begins with the name of a day, as all three forms of an HTTP date do. */
+const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /
+
+/** Milliseconds to wait; null if the field is absent or unreadable. Of several lines, the longest wait counts. */
+export function readRetryAfter(value: string | string[] | null | undefined): number | null {
+  if (value === null || value === undefined) return null
+  if (!Array.isArray(value)) return readOne(value)
+  let longest: number | null = null
+  for (const line of value) {
+    const wait = readOne(line)
+    if (wait !== null && (longest === null || wait > longest)) longest = wait
+  }
+  return longest
+}
+
+function readOne(text: string): number | null {
+  const trimmed = text.trim()
+  // Fractions are not in the RFC, but servers send them. Too many digits are Infinity: longer than any limit.
+  if (/^\d+(?:\.\d+)?$/.test(trimmed)) return Number(trimmed) * 1000
+  if (trimmed.length > MAX_DATE_LENGTH || !DATE.test(trimmed)) return null
+  const date = Date.parse(trimmed)
+  return Number.isNaN(date) ? null : Math.max(0, date - Date.now())
+}

@@ -1,0 +1,63 @@
+// The interceptors and their kin, as programs written for undici use them. Compiled, never run.
+import {
+  Agent,
+  type CircuitBreakerOptions,
+  Client,
+  type Dispatcher,
+  errors,
+  interceptors,
+  RetryAgent,
+  RetryHandler,
+  type RetryOptions,
+} from '../../src/index.ts'
+
+const client = new Client('http://localhost')
+const frozen = { maxRetries: 2, methods: ['GET', 'PUT'], statusCodes: [503], budget: { ratio: 0.1 } } as const
+const options: RetryOptions = frozen
+const breaker: CircuitBreakerOptions = { threshold: 0.5 }
+
+const policy: RetryHandler.RetryCallback = (error: Error, { state, opts }, callback) => {
+  if (state.counter > (opts.retryOptions?.maxRetries ?? 1)) callback(error)
+  else callback(null)
+}
+const untyped: RetryOptions = {
+  retry: (error, context, callback) => {
+    const code: string | undefined = error.code
+    const counter: number = context.state.counter
+    return setTimeout(callback, counter, code === 'ECONNRESET' ? null : error)
+  },
+}
+
+const composed: Client = client.compose(interceptors.circuitBreaker(breaker), interceptors.retry(options))
+const inList: Client = client.compose([
+  interceptors.retry(),
+  interceptors.retry({ retry: policy }),
+  interceptors.retry(untyped),
+])
+const agent: Dispatcher = new RetryAgent(new Agent(), options)
+const handler: Dispatcher.DispatchHandler = new RetryHandler(
+  { path: '/', method: 'GET', retryOptions: options },
+  {
+    dispatch: client.dispatch.bind(client),
+    handler: {
+      onResponseError(_controller, error) {
+        if (error instanceof errors.RequestRetryError) void [error.statusCode + 1, error.retryAfter]
+        if (error instanceof errors.CircuitOpenError) void (error.retryAfter + 1)
+      },
+    },
+  },
+)
+void [composed, inList, agent, handler]
+
+export async function requests(): Promise<void> {
+  await composed.request({ path: '/', method: 'PUT', body: () => 'x', retryOptions: { maxRetries: 1 } })
+  // @ts-expect-error: not a body
+  await composed.request({ path: '/', method: 'PUT', body: () => 7 })
+}
+
+// @ts-expect-error: a number
+interceptors.retry({ maxRetries: '1' })
+// @ts-expect-error: there is no such option
+interceptors.retry({ retries: 1 })
+// @ts-expect-error: one of three values
+interceptors.retry({ resume: 'weak' })
