@@ -114,7 +114,7 @@ function print(result: object): string {
 }
 
 async function outgoingOf(options: Options, stdin: Readable): Promise<Outgoing> {
-  const { url, timeout, authorization, 'json-body': jsonBody } = options
+  const { url, timeout, retry, authorization, 'json-body': jsonBody } = options
   const given = jsonBody ?? options.data
   const body = given === undefined ? null : await readData(given, stdin)
   // A text on the command line is nearly always a form; a file may be anything.
@@ -135,6 +135,7 @@ async function outgoingOf(options: Options, stdin: Readable): Promise<Outgoing> 
     ] as Field[],
     body,
     timeout,
+    retries: retry,
   }
 }
 

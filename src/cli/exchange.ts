@@ -5,7 +5,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import type { Timings } from '../index.ts'
+import { interceptors, type Timings } from '../index.ts'
 import type { ConnectionReport, Dialer } from './dialer.ts'
 import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
 import { type Phases, phasesOf } from './phases.ts'
@@ -19,6 +19,8 @@ export interface Outgoing {
   readonly body: Buffer | null
   /** Milliseconds for all of it. */
   readonly timeout: number | null
+  /** How often it is sent again after a failure that allows it. */
+  readonly retries: number
 }
 
 export interface Incoming {
@@ -66,7 +68,7 @@ export function field(headers: readonly Field[], wanted: string): string | null 
 
 /** Sends it and takes the response. Never throws: an error is a `failure`. */
 export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Reception): Promise<Exchange> {
-  const { url, method, headers, body, timeout } = outgoing
+  const { url, method, headers, body, timeout, retries } = outgoing
   const startedAt = new Date()
   const early: { status: number; headers: Field[] }[] = []
   const wiretap = new Wiretap(dialer, body)
@@ -78,8 +80,9 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   const client = dialer.open(null).on('connect', () => {
     stage = 'waiting for the response'
   })
+  const retry = retries === 0 ? null : interceptors.retry({ maxRetries: retries, throwOnError: false })
   try {
-    const data = await client.request({
+    const data = await client.compose(retry).request({
       path: url.pathname + url.search,
       method,
       headers: headers.flat(),

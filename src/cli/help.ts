@@ -10,6 +10,8 @@ Request
   -d, --data TEXT         body; @FILE reads a file, @- standard input
       --json-body TEXT    the same, sent as application/json
       --timeout SECONDS   for all of a request
+      --retry N           send it again, up to N times, if it fails and that can
+                            do no harm; also after 429, 500, 502, 503, 504
 
 Connection
       --http1             do not offer HTTP/2

@@ -23,6 +23,7 @@ const KNOWN = {
   key: text,
   'unix-socket': text,
   timeout: text,
+  retry: text,
   output: { ...text, short: 'o' },
   json: flag,
   har: text,
@@ -50,6 +51,8 @@ export interface Options
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** Milliseconds. */
   readonly timeout: number | null
+  /** How often a failed request is sent again. */
+  readonly retry: number
   /** Null: one request, with a report of it. */
   readonly repeat: number | null
   readonly concurrency: number
@@ -57,6 +60,8 @@ export interface Options
 
 /** Latencies are kept one by one: 8 MB of them. */
 const MOST_REQUESTS = 1_000_000
+/** With waits that double, nobody sees the last of them. */
+const MOST_RETRIES = 100
 /** Sockets a process may usually open. */
 const MOST_AT_A_TIME = 1000
 /** Seconds; the longest a timer of the runtime can wait is 2³¹ − 1 ms. */
@@ -68,12 +73,13 @@ export function parseOptions(argv: readonly string[]): Options {
   if (!isBare && positionals.length !== 1) {
     throw new UsageError(positionals.length === 0 ? 'no URL is given' : 'more than one URL is given')
   }
-  const { header, timeout, repeat, concurrency, ...rest } = values
+  const { header, timeout, retry, repeat, concurrency, ...rest } = values
   const options: Options = {
     ...rest,
     ...readUrl(isBare ? 'localhost' : positionals[0]!),
     headers: header.map(readHeader),
     timeout: timeout === undefined ? null : readTimeout(timeout),
+    retry: retry === undefined ? 0 : readCount('retry', retry, MOST_RETRIES),
     repeat: repeat === undefined ? null : readCount('repeat', repeat, MOST_REQUESTS),
     concurrency: readCount('concurrency', concurrency ?? '1', MOST_AT_A_TIME),
   }
@@ -154,6 +160,7 @@ function checkTogether(options: Options, hasConcurrency: boolean): void {
     [key !== undefined && cert === undefined, '--key needs --cert'],
     [data !== undefined && options['json-body'] !== undefined, '--data and --json-body exclude each other'],
     [hasConcurrency && !isRepeated, '--concurrency needs --repeat'],
+    [isRepeated && options.retry > 0, '--retry is not for --repeat'],
     [isRepeated && (har ?? output) !== undefined, '--har and --output are not for --repeat'],
     [json && output === '-', '--json and the body cannot both go to standard output'],
   ]

@@ -35,6 +35,22 @@ const page: Listener = (_request, response) => {
 }
 
 for (const way of WAYS) {
+  test(`--retry over ${title(way)}`, async (t) => {
+    let requests = 0
+    const url = await start(t, way, (_request, response) => {
+      response.writeHead(++requests % 3 === 0 ? 200 : 503, { 'retry-after': '0' })
+      response.end('a body')
+    })
+    const again = await command([...way.options, '--retry', '2', url])
+    assert.deepEqual([again.code, requests], [0, 3])
+    assert.match(again.stdout, /\n200/)
+    const last = await command([...way.options, '--retry', '1', '--fail', url])
+    assert.deepEqual([last.code, requests], [22, 5])
+    assert.match(last.stdout, /\n503[\s\S]*a body/)
+    const once = await command([...way.options, '-X', 'POST', '--retry', '1', url])
+    assert.deepEqual([once.code, requests], [0, 6])
+  })
+
   test(`the report over ${title(way)}`, async (t) => {
     const url = await start(t, way, page)
     const { code, stdout, stderr } = await command([...way.options, '-v', `${url}/a?b`])

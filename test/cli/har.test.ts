@@ -152,7 +152,14 @@ test('an archive of a part of a body says so', async () => {
   const har = harOf(
     {
       startedAt: new Date(0),
-      request: { url: new URL('http://h/'), method: 'GET', headers: [], body: null, timeout: null },
+      request: {
+        url: new URL('http://h/'),
+        method: 'GET',
+        headers: [],
+        body: null,
+        timeout: null,
+        retries: 0,
+      },
       early: [],
       response: { status: 200, statusText: '', headers: [], trailers: [], size: 10, body: Buffer.from('x') },
       connection: null,

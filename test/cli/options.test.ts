@@ -62,6 +62,9 @@ const WRONG: readonly (readonly [argv: string, message: RegExp])[] = [
   ['http://user:secret@:99999/', /not a valid http or https URL/],
   [`-H secret ${URL_}`, /a header is written/],
   [`-H :secret ${URL_}`, /a header is written/],
+  [`--retry 0 ${URL_}`, /--retry is a whole number from 1 to 100/],
+  [`--retry x ${URL_}`, /--retry is/],
+  [`--retry 3 --repeat 3 ${URL_}`, /--retry is not for --repeat/],
   [`--timeout 0 ${URL_}`, /--timeout is/],
   [`--timeout 1e3 ${URL_}`, /--timeout is/],
   [`--timeout 2147484 ${URL_}`, /--timeout is/],
@@ -99,7 +102,7 @@ for (const [argv, message] of WRONG) {
 test('the help fits eighty columns and names every option', () => {
   for (const line of HELP.split('\n')) assert.ok(line.length <= 80, line)
   const names =
-    'method header data json-body timeout http1 http2 h2c unix-socket cacert cert key insecure output'
+    'method header data json-body timeout retry http1 http2 h2c unix-socket cacert cert key insecure output'
   for (const name of `${names} verbose json har fail repeat concurrency help version`.split(' ')) {
     assert.match(HELP, new RegExp(`--${name}\\b`))
   }
