@@ -1,0 +1,124 @@
+/**
+ * Owns the list of hosts that are reached without a proxy, in the notation of the variable NO_PROXY, which no standard
+ * defines: names with their subdomains, `*`, IP addresses, blocks and ranges of them, each with an optional port. The host
+ * of a URL is compared as it is written there, and never resolved.
+ */
+import { domainToASCII } from 'node:url'
+import { ipBytes, samePrefix } from '../base/ip-address.ts'
+import { withoutBrackets } from '../base/server-name.ts'
+
+/** The host of a URL, in the forms that entries are compared with. */
+interface Host {
+  /** Lower case, in the form of DNS, without a dot at the end. */
+  readonly name: string
+  /** Null for a name. */
+  readonly address: Uint8Array | null
+  readonly port: number
+}
+
+/** One entry that can apply: others, such as `http://x.test` or `<local>`, are left out of the list. */
+interface Entry {
+  /** As it is in the list. */
+  readonly text: string
+  /** Null for any port. */
+  readonly port: number | null
+  readonly matches: (host: Host) => boolean
+}
+
+interface Place {
+  readonly host: string
+  readonly port: number | null
+}
+
+/** Delimiters of URLs, wildcards and zones: none can be in the name of a host. */
+const NOT_IN_NAMES = /[\s#%*/:<>?@[\\\]^|]/
+
+export class NoProxyList {
+  readonly #entries: readonly Entry[]
+
+  /** @param text Entries between commas or white space. */
+  constructor(text: string) {
+    this.#entries = text.split(/[\s,]+/).flatMap((entry) => readEntry(entry) ?? [])
+  }
+
+  /** The first entry that applies to the host and the port of a URL, as it is in the list; null if none does. */
+  match(url: URL): string | null {
+    if (this.#entries.length === 0) return null
+    const host = hostOf(url)
+    const entry = this.#entries.find(
+      ({ port, matches }) => (port === null || port === host.port) && matches(host),
+    )
+    return entry?.text ?? null
+  }
+}
+
+function hostOf(url: URL): Host {
+  const name = withoutBrackets(withoutLastDot(url.hostname))
+  const isSecure = url.protocol === 'https:' || url.protocol === 'wss:'
+  return { name, address: ipBytes(name), port: Number(url.port || (isSecure ? 443 : 80)) }
+}
+
+function readEntry(text: string): Entry | null {
+  const { host, port } = splitPort(text)
+  const matches = readHosts(host)
+  return matches === null ? null : { text, port, matches }
+}
+
+/** A bare IPv6 address (`::1`) has colons, too, and cannot have a port. */
+function splitPort(text: string): Place {
+  const end = text.lastIndexOf(':')
+  const isBareAddress = text.indexOf(':') !== end && !text.startsWith('[')
+  const digits = /^[0-9]+$/.test(text.slice(end + 1))
+  if (end === -1 || isBareAddress || !digits) return { host: text, port: null }
+  return { host: text.slice(0, end), port: Number(text.slice(end + 1)) }
+}
+
+function readHosts(text: string): ((host: Host) => boolean) | null {
+  if (text === '*') return () => true
+  return readAddress(text) ?? readBlock(text) ?? readRange(text) ?? readName(text)
+}
+
+function readAddress(text: string): ((host: Host) => boolean) | null {
+  const bytes = ipBytes(withoutBrackets(text))
+  return bytes && (({ address }) => address !== null && samePrefix(address, bytes, bytes.length * 8))
+}
+
+/** `10.0.0.0/8`, `fe80::/10` (RFC 4632 §3.1, RFC 4291 §2.3). */
+function readBlock(text: string): ((host: Host) => boolean) | null {
+  const [first, length, ...more] = text.split('/') as [string, string?, ...string[]]
+  if (length === undefined || more.length > 0 || !/^[0-9]{1,3}$/.test(length)) return null
+  const bytes = ipBytes(withoutBrackets(first))
+  const bits = Number(length)
+  if (bytes === null || bits > bytes.length * 8) return null
+  return ({ address }) => address !== null && samePrefix(address, bytes, bits)
+}
+
+/** `10.0.0.1-10.0.0.9`, both included. A name may have a hyphen, but not between two addresses. */
+function readRange(text: string): ((host: Host) => boolean) | null {
+  const [first, last, ...more] = text.split('-').map((part) => ipBytes(withoutBrackets(part)))
+  if (!first || !last || more.length > 0) return null
+  return ({ address }) =>
+    address !== null &&
+    address.length === first.length &&
+    address.length === last.length &&
+    Buffer.compare(first, address) <= 0 &&
+    Buffer.compare(address, last) <= 0
+}
+
+/**
+ * `x.test` and `.x.test` are the host and everything below it, `*.x.test` only what is below. Addresses have no
+ * subdomains: `0.0.1` is not an ending of 127.0.0.1.
+ */
+function readName(text: string): ((host: Host) => boolean) | null {
+  const below = text.startsWith('*.')
+  const bare = below ? text.slice(2) : text.startsWith('.') ? text.slice(1) : text
+  const plain = withoutLastDot(bare)
+  const name = plain === '' || NOT_IN_NAMES.test(plain) ? '' : domainToASCII(plain)
+  if (name === '') return null
+  const ending = `.${name}`
+  return (host) => host.address === null && (host.name.endsWith(ending) || (!below && host.name === name))
+}
+
+function withoutLastDot(name: string): string {
+  return name.endsWith('.') ? name.slice(0, -1) : name
+}
