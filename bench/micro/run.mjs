@@ -8,7 +8,7 @@ import { benchNode, preparePeers } from '../prepare.mjs'
 import { columns, format, spread } from '../report.mjs'
 import { advantage, summary } from '../statistics.mjs'
 
-const FILES = ['response-parser', 'hpack', 'frame-writer', 'headers', 'cookies']
+const FILES = ['response-parser', 'hpack', 'frame-writer', 'event-stream', 'headers', 'cookies']
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url))
 
