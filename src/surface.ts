@@ -69,6 +69,8 @@ export {
   Response,
   setGlobalOrigin,
 } from './fetch/index.ts'
+export type { MIMEType } from './fetch/mime-functions.ts'
+export { parseMIMEType, serializeAMimeType } from './fetch/mime-functions.ts'
 export { DecoratorHandler } from './handler/decorator-handler.ts'
 export { install } from './install.ts'
 export type { CircuitBreakerOptions } from './interceptor/circuit-breaker/options.ts'

@@ -9,7 +9,7 @@ import { root, usePackage } from './packed.mjs'
 const ABSENT = new Set([
   // Classes and functions that are not part of it.
   ...['CacheStorage', 'Cache', 'CacheQueryOptions', 'MultiCacheQueryOptions'],
-  ...['EventSourceInit', 'EventSourceEventMap', 'Interceptable', 'MIMEType'],
+  ...['EventSourceInit', 'EventSourceEventMap', 'Interceptable'],
   ...['WebSocketCloseInfo', 'WebSocketStreamOptions'],
   // Helpers of its declarations.
   ...['SpecIterable', 'SpecIterableIterator', 'SpecIterator', 'SpecIteratorObject'],
