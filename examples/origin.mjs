@@ -71,6 +71,17 @@ function answer(request, response) {
       response.addTrailers({ checksum: '42' })
       response.end()
       return
+    case 'events':
+      // Three events, after the one that the client has seen last.
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (let id = Number(request.headers['last-event-id'] ?? 0) + 1; id <= 3; id++) {
+        response.write(`id: ${id}\nevent: tick\ndata: ${id} of 3\n\n`)
+      }
+      response.end()
+      return
+    case 'chat':
+      chat(request, response)
+      return
     case 'redirect':
       response.writeHead(302, { location: '/json' })
       response.end()
@@ -98,6 +109,22 @@ function answer(request, response) {
       response.writeHead(404)
       response.end()
   }
+}
+
+/** Repeats the prompt word by word, as a language model would. */
+async function chat(request, response) {
+  if (request.headers.authorization === undefined) {
+    response.writeHead(401, { 'content-type': 'application/json' })
+    response.end('{"error":"no token"}')
+    return
+  }
+  let text = ''
+  for await (const chunk of request) text += chunk
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const word of JSON.parse(text).prompt.split(' ')) {
+    response.write(`data: ${JSON.stringify({ delta: word })}\n\n`)
+  }
+  response.end('data: [DONE]\n\n')
 }
 
 /** Ends the connection without an answer. */

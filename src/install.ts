@@ -2,13 +2,14 @@
  * Owns `install()`: makes the web classes global, for programs that use them without an import. Nothing else in the
  * package touches a global, and nothing does so at import.
  */
+import { EventSource } from './event-source/event-source.ts'
 import { FormData, fetch, Headers, Request, Response } from './fetch/index.ts'
 import { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
 import { WebSocket } from './websocket/websocket.ts'
 
 /**
- * Makes `fetch`, `Headers`, `Request`, `Response`, `FormData`, `WebSocket`, `CloseEvent`, `ErrorEvent` and
- * `MessageEvent` of this package the global ones.
+ * Makes `fetch`, `Headers`, `Request`, `Response`, `FormData`, `WebSocket`, `CloseEvent`, `ErrorEvent`,
+ * `MessageEvent` and `EventSource` of this package the global ones.
  *
  * @example
  * install()
@@ -27,5 +28,6 @@ export function install(): void {
     CloseEvent,
     ErrorEvent,
     MessageEvent,
+    EventSource,
   })
 }

@@ -29,6 +29,7 @@ export type { CloseCallback, DispatcherEvents } from './dispatcher/dispatcher.ts
 export { Dispatcher } from './dispatcher/dispatcher.ts'
 export type { DispatcherLike } from './dispatcher/dispatcher1-wrapper.ts'
 export { Dispatcher1Wrapper } from './dispatcher/dispatcher1-wrapper.ts'
+export type { EventSourceOptions } from './dispatcher/event-source-options.ts'
 export { getGlobalDispatcher, setGlobalDispatcher } from './dispatcher/global.ts'
 export type { UrlInput, UrlParts, WithUrl } from './dispatcher/global-api.ts'
 export { connect, pipeline, request, stream, upgrade } from './dispatcher/global-api.ts'
@@ -42,6 +43,14 @@ export type { PoolStats } from './dispatcher/stats.ts'
 export type { WebSocketOptions } from './dispatcher/websocket-options.ts'
 export type { RequestErrorContext, RequestPhase, RetrySafety, SocketInfo, Timings } from './errors.ts'
 export * as errors from './errors.ts'
+export type {
+  EventSourceEventMap,
+  EventSourceInit,
+  EventSourceNodeOptions,
+} from './event-source/event-source.ts'
+export { EventSource } from './event-source/event-source.ts'
+export type { StreamErrorEvent } from './event-source/stream-error-event.ts'
+export type { EventStreamOptions, ReconnectMode, StreamHeaders } from './event-source/stream-options.ts'
 export type {
   BodyInit,
   FormDataEntryValue,

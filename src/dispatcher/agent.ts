@@ -80,7 +80,7 @@ export class Agent extends LifecycleDispatcher {
     ) {
       throw new InvalidArgumentError('maxOrigins must be a number greater than 0')
     }
-    super(poolOptions.webSocket)
+    super(poolOptions.webSocket, poolOptions.eventSource)
     this.#anyOrigin = Boolean(factory)
     this.#maxOrigins = maxOrigins ?? Number.POSITIVE_INFINITY
     this.#make = factory

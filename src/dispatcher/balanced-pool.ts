@@ -87,7 +87,7 @@ export class BalancedPool extends LifecycleDispatcher {
     if (factory !== null && factory !== undefined && typeof factory !== 'function') {
       throw new InvalidArgumentError('factory must be a function.')
     }
-    super(poolOptions.webSocket)
+    super(poolOptions.webSocket, poolOptions.eventSource)
     this.#factory = factory ?? ((origin, opts) => new Pool(origin, opts))
     this.#poolOptions = { ...poolOptions }
     this.#maxWeight = maxWeightPerServer || DEFAULT_WEIGHT

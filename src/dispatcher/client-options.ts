@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { loadNet } from '../base/lazy-modules.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions, ConnectTarget } from '../net/connector.ts'
+import type { EventSourceOptions } from './event-source-options.ts'
 import { type Http2Choices, type Http2Options, readHttp2Options } from './http2-options.ts'
 import {
   type Check,
@@ -79,12 +80,14 @@ export interface ClientOptions {
   h2Options?: Http2Options | null | undefined
   /** Limits for WebSocket connections made through this client. */
   webSocket?: WebSocketOptions | null | undefined
+  /** The limit for event streams received through this client. */
+  eventSource?: EventSourceOptions | null | undefined
   /** Older name for `connect`, which wins. */
   tls?: BuildConnectorOptions | null | undefined
 }
 
 /** Read in `http2-options.ts`, and by the dispatcher itself. */
-type ReadElsewhere = keyof Http2Choices | 'h2Options' | 'webSocket'
+type ReadElsewhere = keyof Http2Choices | 'h2Options' | 'webSocket' | 'eventSource'
 type OptionName = Exclude<keyof ClientOptions, ReadElsewhere>
 type TableName = Exclude<OptionName, 'maxCachedSessions'>
 

@@ -68,7 +68,7 @@ export class Client extends LifecycleDispatcher {
   constructor(url: string | URL | object, options: ClientOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
     const context = options instanceof OriginContext ? options : readContext(url, options)
-    super(context.webSocket)
+    super(context.webSocket, context.eventSource)
     const events = new ClientEvents(this, context.origin.url, () => reportIdle(this))
     this.#session = new ClientSession(context, events)
   }
@@ -121,8 +121,7 @@ function readContext(url: string | URL | object, options: ClientOptions): Origin
   const settings = readClientOptions(options)
   const origin = parseOrigin(url)
   if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
-  const webSocket = Object.hasOwn(options, 'webSocket') ? options.webSocket : null
-  return new OriginContext(origin, settings, webSocket ?? null)
+  return new OriginContext(origin, settings, Object.assign(Object.create(null), options))
 }
 
 /** The types under the names that programs written for undici use. */
@@ -130,5 +129,6 @@ export declare namespace Client {
   type Options = ClientOptions
   type H2Options = import('./http2-options.ts').Http2Options
   type SocketInfo = import('../errors.ts').SocketInfo
+  type EventSourceOptions = import('./event-source-options.ts').EventSourceOptions
   type WebSocketOptions = import('./websocket-options.ts').WebSocketOptions
 }

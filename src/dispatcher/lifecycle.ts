@@ -10,6 +10,7 @@ import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
 import { type CloseCallback, Dispatcher } from './dispatcher.ts'
+import { type EventSourceOptions, readEventSourceOptions } from './event-source-options.ts'
 import { readWebSocketOptions, type WebSocketOptions } from './websocket-options.ts'
 
 /** What became of an offer. `busy`: it was taken, and `drain` follows before the next one. `refused`: the call was wrong. */
@@ -53,6 +54,7 @@ const OPEN: LifeState = { at: 'open' }
 
 export abstract class LifecycleDispatcher extends Dispatcher {
   readonly #webSocket: Required<WebSocketOptions>
+  readonly #eventSource: Required<EventSourceOptions>
   #life: LifeState = OPEN
   #idleListener: (() => void) | null = null
   /** Not a life state: `destroy()` alone does not make a dispatcher closed. */
@@ -65,10 +67,11 @@ export abstract class LifecycleDispatcher extends Dispatcher {
     reportIdle = (dispatcher) => dispatcher.#idleListener?.()
   }
 
-  constructor(webSocket?: WebSocketOptions | null) {
+  constructor(webSocket?: WebSocketOptions | null, eventSource?: EventSourceOptions | null) {
     super()
     startDebugOutput()
     this.#webSocket = readWebSocketOptions(webSocket)
+    this.#eventSource = readEventSourceOptions(eventSource)
   }
 
   /** True once `close()` was called. */
@@ -84,6 +87,11 @@ export abstract class LifecycleDispatcher extends Dispatcher {
   /** The limits for WebSocket connections through this dispatcher. */
   get webSocketOptions(): Required<WebSocketOptions> {
     return { ...this.#webSocket }
+  }
+
+  /** The limit for event streams through this dispatcher. */
+  get eventSourceOptions(): Required<EventSourceOptions> {
+    return { ...this.#eventSource }
   }
 
   /** A valid call on an open dispatcher. May throw: the caller's handler or the caller gets the error. */

@@ -36,7 +36,7 @@ export abstract class PoolBase extends LifecycleDispatcher {
     const settings = readClientOptions(clientOptions)
     const origin = parseOrigin(url)
     if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
-    super(clientOptions.webSocket)
+    super(clientOptions.webSocket, clientOptions.eventSource)
     let uses = 0
     const rank: Rank = turn === 'first' ? ({ order }) => order : () => ++uses
     const growth: Growth = {
@@ -48,7 +48,7 @@ export abstract class PoolBase extends LifecycleDispatcher {
     const onIdle = (): void => reportIdle(this)
     this.#origin = origin.origin
     if (factory === null) {
-      const context = new OriginContext(origin, settings, clientOptions.webSocket ?? null)
+      const context = new OriginContext(origin, settings, clientOptions)
       this.#scheduler = scheduleClients(this, growth, rank, context, onIdle)
     } else {
       const memberOptions = { ...clientOptions, connect: shareConnector(settings) }

@@ -233,8 +233,8 @@ function setBody(record: RequestRecord, value: unknown, duplex: 'half' | undefin
   record.body = body
 }
 
-/** Checked before the value is read: a rejected body must be left untouched. */
-function isOnce(value: unknown): boolean {
+/** Whether a body can be read only once. Known before the value is read: a rejected body must be left untouched. */
+export function isOnce(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const members = value as Record<PropertyKey, unknown>
   const tag = members[Symbol.toStringTag]

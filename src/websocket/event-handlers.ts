@@ -7,13 +7,16 @@ type Listener = Parameters<EventTarget['addEventListener']>[1]
 /** The event handlers of one object (HTML §8.1.8.1). */
 export class EventHandlers<Name extends string> {
   readonly #target: EventTarget
-  readonly #set = new Map<Name, { readonly handler: unknown; readonly listener: Listener }>()
+  readonly #keepsObjects: boolean
+  readonly #set = new Map<Name, { readonly handler: unknown; readonly listener: Listener | null }>()
 
-  constructor(target: EventTarget) {
+  /** With `keepsObjects`, an object that is not a function is kept, and never called. */
+  constructor(target: EventTarget, keepsObjects = false) {
     this.#target = target
+    this.#keepsObjects = keepsObjects
   }
 
-  /** The function that was set; null for none. */
+  /** The value that was set; null for none. */
   get(name: Name): unknown {
     return this.#set.get(name)?.handler ?? null
   }
@@ -25,7 +28,12 @@ export class EventHandlers<Name extends string> {
     const present = this.#set.get(name)
     if (present !== undefined) Reflect.apply(removeEventListener, this.#target, [name, present.listener])
     this.#set.delete(name)
-    if (typeof handler !== 'function') return
+    if (typeof handler !== 'function') {
+      if (this.#keepsObjects && typeof handler === 'object' && handler !== null) {
+        this.#set.set(name, { handler, listener: null })
+      }
+      return
+    }
     const listener = (event: Event): void => {
       Reflect.apply(handler, this.#target, [event])
     }

@@ -14,6 +14,7 @@ const NAMES = [
   'CloseEvent',
   'ErrorEvent',
   'MessageEvent',
+  'EventSource',
 ]
 
 const program = `

@@ -9,13 +9,18 @@ import { HeadParsers } from '../../connection/http1/connection.ts'
 import { FieldsMemory } from '../../request/fields-memory.ts'
 import type { RequestContext } from '../../request/request-spec.ts'
 import { connectorFor, type DetailedConnector, isForeignConnector } from '../client-connector.ts'
-import type { ClientSettings } from '../client-options.ts'
+import type { ClientOptions, ClientSettings } from '../client-options.ts'
+import type { EventSourceOptions } from '../event-source-options.ts'
 import type { WebSocketOptions } from '../websocket-options.ts'
+
+/** What the dispatcher keeps for the features above it. */
+type StreamLimits = Pick<ClientOptions, 'webSocket' | 'eventSource'>
 
 export class OriginContext {
   readonly origin: Origin
   readonly settings: ClientSettings & Http2Settings
   readonly webSocket: WebSocketOptions | null
+  readonly eventSource: EventSourceOptions | null
   readonly requestContext: RequestContext
   /** The TLS server name of requests that ask for none. */
   readonly serverName: string
@@ -24,10 +29,11 @@ export class OriginContext {
   readonly isForeign: boolean
   readonly headParsers: HeadParsers
 
-  constructor(origin: Origin, settings: ClientSettings, webSocket: WebSocketOptions | null) {
+  constructor(origin: Origin, settings: ClientSettings, limits: StreamLimits) {
     this.origin = origin
     this.settings = { ...settings, authority: origin.authority }
-    this.webSocket = webSocket
+    this.webSocket = limits.webSocket ?? null
+    this.eventSource = limits.eventSource ?? null
     this.requestContext = {
       origin: origin.origin,
       protocol: origin.protocol,

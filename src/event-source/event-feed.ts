@@ -1,0 +1,261 @@
+/**
+ * An event stream over all its attempts: connecting → open → waiting → connecting …, until it is over. It does one
+ * step at a time and only when it is asked to, so that its owner decides how fast events arrive.
+ */
+import { ignoreError } from '../base/ignore-error.ts'
+import { abortedReason, SignalHub } from '../base/signal.ts'
+import { getGlobalDispatcher } from '../dispatcher/global.ts'
+import { ResponseExceededMaxSizeError } from '../errors.ts'
+import type { RequestInit } from '../fetch/init.ts'
+import type { Response } from '../fetch/response.ts'
+import { LONGEST_EVENT } from '../protocol/event-stream/limits.ts'
+import type { EventSink } from '../protocol/event-stream/parser.ts'
+import { OpenStream } from './open-stream.ts'
+import { Reconnection, type StreamEnd } from './reconnection.ts'
+import { explain, objectionTo, retryAfterOf } from './refused-response.ts'
+import { type StreamErrorEvent, streamErrorEvent } from './stream-error-event.ts'
+import type { StreamPlan } from './stream-options.ts'
+import { StreamRequest } from './stream-request.ts'
+
+export interface FeedObserver {
+  onOpen(response: Response): void
+  onEvent(type: string, data: string, lastEventId: string): void
+  onComment?: (text: string) => void
+  /** The stream, or the attempt to get it, has ended. */
+  onEnd(event: StreamErrorEvent): void
+}
+
+type State =
+  | { readonly at: 'connecting' }
+  | { readonly at: 'open'; readonly stream: OpenStream }
+  | { readonly at: 'waiting'; readonly delay: number }
+  | Over
+
+/** `error`: why, in a wrapper because it may be any value; null after `close()` or a normal end. */
+interface Over {
+  readonly at: 'over'
+  readonly error: { readonly value: unknown } | null
+}
+
+const CONNECTING: State = { at: 'connecting' }
+
+/** One listener on each signal, however many streams share it. */
+const hub = new SignalHub()
+
+export class EventFeed {
+  readonly #plan: StreamPlan
+  readonly #request: StreamRequest
+  readonly #observer: FeedObserver
+  readonly #reconnection: Reconnection
+  #state: State = CONNECTING
+  #lastEventId: string
+  /** Ends the attempt that is under way. */
+  #attempt: AbortController | null = null
+  /** Ends the wait for the next attempt. */
+  #wake: (() => void) | null = null
+  #timer: NodeJS.Timeout | null = null
+  /** Whether the wait keeps the process running. */
+  #isReferenced: boolean
+  /** The stream has brought no event yet. */
+  #isEmpty = true
+  /** What the parser has objected to; null for nothing. */
+  #failure: string | null = null
+  #leaveSignal: (() => void) | null = null
+
+  /** Throws if the options are invalid. */
+  constructor(url: URL, init: RequestInit, plan: StreamPlan, observer: FeedObserver, isReferenced: boolean) {
+    this.#plan = plan
+    this.#request = new StreamRequest(url, init, plan)
+    this.#observer = observer
+    this.#reconnection = new Reconnection(plan)
+    this.#lastEventId = plan.lastEventId
+    this.#isReferenced = isReferenced
+    this.#follow()
+  }
+
+  /** The id to resume after. */
+  get lastEventId(): string {
+    return this.#state.at === 'open' ? this.#state.stream.lastEventId : this.#lastEventId
+  }
+
+  /** Why it is over; null if it is not, or for no particular reason. */
+  get error(): { readonly value: unknown } | null {
+    return this.#state.at === 'over' ? this.#state.error : null
+  }
+
+  get isOver(): boolean {
+    return this.#state.at === 'over'
+  }
+
+  /** Does the next step: connect, read what comes next, or wait. False once it is over. Never rejects. */
+  async advance(): Promise<boolean> {
+    const state = this.#state
+    if (state.at === 'connecting') await this.#connect()
+    else if (state.at === 'open') await this.#read(state.stream)
+    else if (state.at === 'waiting') await this.#wait(state.delay)
+    return !this.isOver
+  }
+
+  /** Ends everything at once, silently. */
+  close(error: Over['error'] = null): void {
+    const state = this.#state
+    if (state.at === 'over') return
+    this.#enter({ at: 'over', error })
+    this.#attempt?.abort()
+    this.#attempt = null
+    if (state.at === 'open') state.stream.close()
+    this.#endWait()
+  }
+
+  setReferenced(on: boolean): void {
+    this.#isReferenced = on
+    if (on) this.#timer?.ref?.()
+    else this.#timer?.unref?.()
+  }
+
+  #follow(): void {
+    const { signal } = this.#plan
+    if (signal === null) return
+    const aborted = abortedReason(signal)
+    if (aborted !== null) this.close({ value: aborted.reason })
+    else this.#leaveSignal = hub.subscribe(signal, (reason) => this.close({ value: reason }))
+  }
+
+  #enter(state: State): void {
+    // The id outlives the stream that brought it.
+    this.#lastEventId = this.lastEventId
+    this.#state = state
+    if (state.at !== 'over') return
+    this.#leaveSignal?.()
+    this.#leaveSignal = null
+  }
+
+  async #connect(): Promise<void> {
+    const attempt = new AbortController()
+    this.#attempt = attempt
+    let response: Response
+    try {
+      response = await this.#request.send(this.#lastEventId, attempt.signal)
+    } catch (error) {
+      await this.#end({ kind: 'lost' }, reasonOf(error))
+      return
+    }
+    const objection = objectionTo(response)
+    if (objection !== null) {
+      const end: StreamEnd = {
+        kind: 'refused',
+        statusCode: response.status,
+        retryAfter: retryAfterOf(response),
+      }
+      await this.#end(end, await explain(response, objection))
+      return
+    }
+    if (this.isOver) {
+      response.body?.cancel().catch(ignoreError)
+      return
+    }
+    this.#open(response)
+  }
+
+  #open(response: Response): void {
+    const { dispatcher, idleTimeout } = this.#plan
+    const stream = new OpenStream({
+      response,
+      sink: this.#sink(),
+      maxEventSize: maxEventSizeOf(dispatcher ?? getGlobalDispatcher()),
+      lastEventId: this.#lastEventId,
+      idleTimeout,
+    })
+    this.#isEmpty = true
+    this.#enter({ at: 'open', stream })
+    this.#observer.onOpen(response)
+  }
+
+  #sink(): EventSink {
+    const observer = this.#observer
+    const sink: EventSink = {
+      onEvent: (type, data, lastEventId) => {
+        this.#isEmpty = false
+        this.#reconnection.onEvent()
+        observer.onEvent(type, data, lastEventId)
+      },
+      onRetry: (milliseconds) => this.#reconnection.onRetry(milliseconds),
+      onFailure: (failure) => {
+        this.#failure = failure.message
+      },
+    }
+    if (observer.onComment !== undefined) sink.onComment = (text) => observer.onComment!(text)
+    return sink
+  }
+
+  async #read(stream: OpenStream): Promise<void> {
+    let end: StreamEnd
+    let error: unknown = null
+    try {
+      const more = await stream.read()
+      if (this.#failure === null) {
+        if (more) return
+        end = { kind: 'ended', isEmpty: this.#isEmpty }
+      } else {
+        end = { kind: 'excessive' }
+        error = new ResponseExceededMaxSizeError(this.#failure)
+      }
+    } catch (reason) {
+      end = { kind: 'lost' }
+      error = reasonOf(reason)
+    }
+    stream.close()
+    await this.#end(end, error)
+  }
+
+  /** Decides what follows, and reports it. */
+  async #end(end: StreamEnd, error: unknown): Promise<void> {
+    if (this.isOver) return
+    // Not open any more, although the decision may take time.
+    this.#enter(CONNECTING)
+    this.#attempt?.abort()
+    this.#attempt = null
+    const delay = this.#request.isReplayable ? this.#reconnection.after(end) : null
+    const { attempts } = this.#reconnection
+    let event = streamErrorEvent(error, delay, attempts)
+    if (delay !== null && this.#plan.shouldReconnect !== null) {
+      try {
+        if (!(await this.#plan.shouldReconnect(event))) event = streamErrorEvent(error, null, attempts)
+      } catch (thrown) {
+        event = streamErrorEvent(thrown, null, attempts)
+      }
+      if (this.isOver) return
+    }
+    if (event.delay !== null) this.#enter({ at: 'waiting', delay: event.delay })
+    else this.#enter({ at: 'over', error: event.error === null ? null : { value: event.error } })
+    this.#observer.onEnd(event)
+  }
+
+  async #wait(delay: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      this.#timer = globalThis.setTimeout(() => this.#endWait(), delay)
+      if (!this.#isReferenced) this.#timer.unref?.()
+    })
+    if (!this.isOver) this.#enter(CONNECTING)
+  }
+
+  #endWait(): void {
+    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    this.#timer = null
+    this.#wake?.()
+    this.#wake = null
+  }
+}
+
+/** `fetch` wraps the errors of the network; the code that helps is on the inner one. */
+function reasonOf(error: unknown): unknown {
+  return error instanceof TypeError && error.cause instanceof Error ? error.cause : error
+}
+
+/** Dispatchers of other libraries may not have this option. */
+function maxEventSizeOf(dispatcher: object): number {
+  const { eventSourceOptions } = dispatcher as { eventSourceOptions?: { maxEventSize?: unknown } }
+  const size = eventSourceOptions?.maxEventSize
+  return Number.isInteger(size) && (size as number) >= 0 ? (size as number) : LONGEST_EVENT
+}

@@ -1,0 +1,275 @@
+/**
+ * The public `EventSource` (HTML §9.2): states, events and the checks of arguments. Requests, reading and reconnecting
+ * are done by `event-feed.ts`.
+ */
+import { defineKind, isInstance } from '../base/kind.ts'
+import { withoutPollution } from '../base/own-options.ts'
+import { getGlobalOrigin } from '../fetch/global-origin.ts'
+import type { Response } from '../fetch/response.ts'
+import type { Dispatching } from '../request/dispatching.ts'
+import { EventHandlers } from '../websocket/event-handlers.ts'
+import { MessageEvent } from '../websocket/events.ts'
+import { defineInterface, toDictionary } from '../websocket/web-idl.ts'
+import { EventFeed } from './event-feed.ts'
+import type { StreamErrorEvent } from './stream-error-event.ts'
+import { type EventStreamOptions, readStreamOptions } from './stream-options.ts'
+
+/** The options of an `EventSource` that browsers do not have. */
+export interface EventSourceNodeOptions extends EventStreamOptions {
+  /** Called with each event that the server sends, whatever its name. */
+  onEvent?: ((event: MessageEvent) => void) | undefined
+}
+
+/** Options of `EventSource`. */
+export interface EventSourceInit {
+  /** As in browsers; only the property of the same name shows it. Default: false. */
+  withCredentials?: boolean | undefined
+  /** Older place for `node.dispatcher`, which wins. */
+  dispatcher?: Dispatching | null | undefined
+  /** What browsers do not have. */
+  node?: EventSourceNodeOptions | null | undefined
+}
+
+/** The events of an `EventSource`, besides those that the server names. */
+export interface EventSourceEventMap {
+  /** The stream is open. */
+  open: Event
+  /** An event without a name. */
+  message: MessageEvent
+  /** The stream, or the attempt to get it, has ended. */
+  error: StreamErrorEvent
+}
+
+type EventName = keyof EventSourceEventMap
+type Handler<K extends EventName> = ((this: EventSource, event: EventSourceEventMap[K]) => unknown) | null
+type Listener = Parameters<EventTarget['addEventListener']>[1]
+type ListenerOptions = Parameters<EventTarget['addEventListener']>[2]
+type TypedListener<E> = ((this: EventSource, event: E) => unknown) | { handleEvent(event: E): unknown }
+
+const CONNECTING = 0
+const OPEN = 1
+const CLOSED = 2
+
+type ReadyState = typeof CONNECTING | typeof OPEN | typeof CLOSED
+
+/** Missing before Node 20.4, and then in no program. */
+const DISPOSE: symbol | undefined = (Symbol as { dispose?: symbol }).dispose
+
+/**
+ * Receives the events of a server, and asks for them again when the stream ends.
+ *
+ * @example
+ * const source = new EventSource('https://example.com/events', { node: { headers: { authorization } } })
+ * source.addEventListener('message', ({ data }) => console.log(data))
+ */
+export class EventSource extends EventTarget {
+  /** `readyState` while there is no stream, but there will be. */
+  declare static readonly CONNECTING: 0
+  /** `readyState` while events arrive. */
+  declare static readonly OPEN: 1
+  /** `readyState` when no more events will come. */
+  declare static readonly CLOSED: 2
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
+  declare readonly CONNECTING: 0
+  declare readonly OPEN: 1
+  declare readonly CLOSED: 2
+
+  readonly #url: URL
+  readonly #withCredentials: boolean
+  readonly #feed: EventFeed
+  readonly #onEvent: ((event: MessageEvent) => void) | null
+  #state: ReadyState = CONNECTING
+  /** Of the URL that the stream came from, after redirects. */
+  #origin = ''
+  readonly #handlers = new EventHandlers<EventName>(this, true)
+
+  /**
+   * Connects. The first event can come once the caller's code has run.
+   *
+   * @param url Absolute, or relative to the global origin.
+   * @throws {DOMException} `SyntaxError` for a bad URL.
+   */
+  constructor(url: string | URL, init: EventSourceInit | null = {}) {
+    super()
+    const where = 'EventSource constructor'
+    // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
+    if (arguments.length === 0) throw new TypeError(`${where}: 1 argument required, but 0 found.`)
+    const { withCredentials, dispatcher, node } = withoutPollution(toDictionary(init, where))
+    const options = withoutPollution(toDictionary(node, where)) as EventSourceNodeOptions
+    this.#url = parseUrl(url)
+    this.#withCredentials = Boolean(withCredentials)
+    this.#onEvent = readListener(options.onEvent)
+    const plan = readStreamOptions({ ...options, dispatcher: options.dispatcher ?? dispatcher }, 'always')
+    const credentials = this.#withCredentials ? 'include' : 'same-origin'
+    this.#feed = new EventFeed(
+      this.#url,
+      { credentials },
+      plan,
+      {
+        onOpen: (response) => this.#onOpen(response),
+        onEvent: (type, data, lastEventId) => this.#receive(type, data, lastEventId),
+        onEnd: (event) => this.#onEnd(event),
+      },
+      false,
+    )
+    if (this.#feed.isOver) this.#state = CLOSED
+    void this.#run()
+  }
+
+  /** Where the events come from, as it was parsed. */
+  get url(): string {
+    return this.#url.href
+  }
+
+  /** `CONNECTING`, `OPEN` or `CLOSED`. */
+  get readyState(): ReadyState {
+    // A signal may have ended the feed.
+    return this.#feed.isOver ? CLOSED : this.#state
+  }
+
+  /** The value given in the options. */
+  get withCredentials(): boolean {
+    return this.#withCredentials
+  }
+
+  /** The id of the last event that had one: the server resumes after it. */
+  get lastEventId(): string {
+    return this.#feed.lastEventId
+  }
+
+  /** Called when the stream is open. */
+  get onopen(): Handler<'open'> {
+    return this.#handlers.get('open') as Handler<'open'>
+  }
+
+  set onopen(handler: Handler<'open'>) {
+    this.#handlers.set('open', handler)
+  }
+
+  /** Called for each event without a name. */
+  get onmessage(): Handler<'message'> {
+    return this.#handlers.get('message') as Handler<'message'>
+  }
+
+  set onmessage(handler: Handler<'message'>) {
+    this.#handlers.set('message', handler)
+  }
+
+  /** Called when the stream, or the attempt to get it, has ended. */
+  get onerror(): Handler<'error'> {
+    return this.#handlers.get('error') as Handler<'error'>
+  }
+
+  set onerror(handler: Handler<'error'>) {
+    this.#handlers.set('error', handler)
+  }
+
+  /** Ends it. No event follows. */
+  close(): void {
+    this.#state = CLOSED
+    this.#feed.close()
+  }
+
+  override addEventListener<K extends EventName>(
+    type: K,
+    listener: TypedListener<EventSourceEventMap[K]> | null,
+    options?: ListenerOptions,
+  ): void
+  override addEventListener(
+    type: string,
+    listener: TypedListener<MessageEvent> | null,
+    options?: ListenerOptions,
+  ): void
+  override addEventListener(type: string, listener: unknown, options?: ListenerOptions): void {
+    super.addEventListener(type, listener as Listener, options)
+  }
+
+  override removeEventListener<K extends EventName>(
+    type: K,
+    listener: TypedListener<EventSourceEventMap[K]> | null,
+    options?: ListenerOptions,
+  ): void
+  override removeEventListener(
+    type: string,
+    listener: TypedListener<MessageEvent> | null,
+    options?: ListenerOptions,
+  ): void
+  override removeEventListener(type: string, listener: unknown, options?: ListenerOptions): void {
+    super.removeEventListener(type, listener as Listener, options)
+  }
+
+  async #run(): Promise<void> {
+    while (await this.#feed.advance());
+  }
+
+  #onOpen(response: Response): void {
+    this.#origin = new URL(response.url).origin
+    this.#state = OPEN
+    this.dispatchEvent(new Event('open'))
+  }
+
+  #receive(type: string, data: string, lastEventId: string): void {
+    const event = new MessageEvent(type, { data, lastEventId, origin: this.#origin })
+    if (this.#onEvent !== null) {
+      try {
+        this.#onEvent(event)
+      } catch (error) {
+        // As with a listener: the error is not lost, and the stream goes on.
+        process.nextTick(() => {
+          throw error
+        })
+      }
+      if (this.#feed.isOver) return
+    }
+    this.dispatchEvent(event)
+  }
+
+  #onEnd(event: StreamErrorEvent): void {
+    this.#state = event.willReconnect ? CONNECTING : CLOSED
+    this.dispatchEvent(event)
+  }
+
+  static {
+    defineInterface(EventSource, 'EventSource')
+    for (const [name, value] of Object.entries({ CONNECTING, OPEN, CLOSED })) {
+      Object.defineProperty(EventSource, name, { value, enumerable: true })
+      Object.defineProperty(EventSource.prototype, name, { value, enumerable: true })
+    }
+    // `process.ref` and `process.unref` call these: does the wait for the next attempt keep the process running?
+    for (const [name, on] of [['nodejs.ref', true] as const, ['nodejs.unref', false] as const]) {
+      Object.defineProperty(EventSource.prototype, Symbol.for(name), {
+        value(this: EventSource): void {
+          this.#feed.setReferenced(on)
+        },
+      })
+    }
+    if (DISPOSE !== undefined) {
+      Object.defineProperty(EventSource.prototype, DISPOSE, {
+        value(this: EventSource): void {
+          this.close()
+        },
+      })
+    }
+  }
+}
+
+defineKind(EventSource, 'ventuno.EventSource')
+
+function parseUrl(input: unknown): URL {
+  try {
+    return new URL(String(input), getGlobalOrigin())
+  } catch (error) {
+    throw new DOMException(String(error), 'SyntaxError')
+  }
+}
+
+function readListener(value: unknown): ((event: MessageEvent) => void) | null {
+  if (value === undefined || value === null) return null
+  if (typeof value !== 'function') throw new TypeError('onEvent must be a function')
+  return value as (event: MessageEvent) => void
+}

@@ -1,0 +1,65 @@
+/** The body of a response, read chunk by chunk into the parser, with a limit on silence. */
+import type { ReadableStreamDefaultReader } from 'node:stream/web'
+import { Deadline } from '../base/deadline.ts'
+import { ignoreError } from '../base/ignore-error.ts'
+import { BodyTimeoutError } from '../errors.ts'
+import { asBuffer } from '../fetch/body-feed.ts'
+import type { Response } from '../fetch/response.ts'
+import { eventLimits } from '../protocol/event-stream/limits.ts'
+import { type EventSink, EventStreamParser } from '../protocol/event-stream/parser.ts'
+
+export interface OpenStreamInit {
+  readonly response: Response
+  readonly sink: EventSink
+  readonly maxEventSize: number
+  readonly lastEventId: string
+  /** Milliseconds; 0 for no limit. */
+  readonly idleTimeout: number
+}
+
+export class OpenStream {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | null
+  readonly #parser: EventStreamParser
+  readonly #idleTimeout: number
+  readonly #idle = new Deadline({
+    onDeadline: () => this.#giveUp(new BodyTimeoutError()),
+    onBroken: (error) => this.#giveUp(error),
+  })
+  /** Why the reading was given up; null if it was not. */
+  #error: Error | null = null
+
+  constructor({ response, sink, maxEventSize, lastEventId, idleTimeout }: OpenStreamInit) {
+    this.#reader = response.body?.getReader() ?? null
+    this.#parser = new EventStreamParser(sink, eventLimits(maxEventSize), lastEventId)
+    this.#idleTimeout = idleTimeout
+  }
+
+  get lastEventId(): string {
+    return this.#parser.lastEventId
+  }
+
+  /** Reads what comes next; false at the end. Rejects if the stream is lost. */
+  async read(): Promise<boolean> {
+    if (this.#reader === null) return false
+    this.#idle.arm(this.#idleTimeout)
+    const { done, value } = await this.#reader.read()
+    this.#idle.disarm()
+    if (this.#error !== null) throw this.#error
+    if (done) return false
+    this.#parser.push(asBuffer(value))
+    return true
+  }
+
+  /** Nothing more is reported, and the connection or HTTP/2 stream is given up. */
+  close(): void {
+    this.#idle.dispose()
+    this.#parser.stop()
+    this.#reader?.cancel().catch(ignoreError)
+  }
+
+  #giveUp(error: Error): void {
+    this.#error = error
+    // Ends the pending read.
+    this.#reader?.cancel().catch(ignoreError)
+  }
+}

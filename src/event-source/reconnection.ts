@@ -1,0 +1,76 @@
+/** Whether and when an event stream that has ended is asked for again. Knows no timers: it only counts. */
+import type { ReconnectPlan } from './stream-options.ts'
+
+/** How a stream, or the attempt to get it, has ended. */
+export type StreamEnd =
+  /** The server ended the stream normally. */
+  | { readonly kind: 'ended'; readonly isEmpty: boolean }
+  /** The network or a time limit ended it. */
+  | { readonly kind: 'lost' }
+  /** The response was not an event stream. `retryAfter` is in milliseconds. */
+  | { readonly kind: 'refused'; readonly statusCode: number; readonly retryAfter: number }
+  /** An event was too large. The next attempt would bring it again. */
+  | { readonly kind: 'excessive' }
+
+/**
+ * A server that fails, or ends each stream at once, would otherwise be asked as fast as it answers if it has set a
+ * reconnection time of 0.
+ */
+const LEAST_DELAY = 100
+
+/** The runtime turns a longer delay into 1 ms. */
+const LONGEST_DELAY = 2 ** 31 - 1
+
+export class Reconnection {
+  readonly #plan: ReconnectPlan
+  /** Set by the server. */
+  #serverTime = 0
+  #isServers = false
+  /** Attempts in a row without an event. */
+  #attempts = 0
+
+  constructor(plan: ReconnectPlan) {
+    this.#plan = plan
+  }
+
+  get attempts(): number {
+    return this.#attempts
+  }
+
+  onEvent(): void {
+    this.#attempts = 0
+  }
+
+  onRetry(milliseconds: number): void {
+    this.#serverTime = milliseconds
+    this.#isServers = true
+  }
+
+  /** The milliseconds to wait; null if the stream is not asked for again. */
+  after(end: StreamEnd): number | null {
+    this.#attempts++
+    return this.#allows(end) ? Math.min(this.#delay(end), LONGEST_DELAY) : null
+  }
+
+  #allows(end: StreamEnd): boolean {
+    const { reconnect, retryStatus, maxRetries } = this.#plan
+    if (reconnect === false || this.#attempts > maxRetries || end.kind === 'excessive') return false
+    if (end.kind === 'refused') return retryStatus.has(end.statusCode)
+    return end.kind === 'lost' || reconnect === 'always'
+  }
+
+  #delay(end: StreamEnd): number {
+    const time = this.#isServers ? this.#serverTime : this.#plan.reconnectionTime
+    const least = end.kind === 'ended' && !end.isEmpty ? 0 : LEAST_DELAY
+    const delay = Math.max(this.#plan.backoff ? this.#random(time) : time, least)
+    return end.kind === 'refused' ? Math.max(delay, end.retryAfter) : delay
+  }
+
+  /** Random, so that clients that lost the same server do not return at the same moment. */
+  #random(time: number): number {
+    const shortest = Math.max(time, LEAST_DELAY)
+    const longest = shortest * 2 ** this.#attempts
+    const drawn = shortest + Math.random() * (longest - shortest)
+    return Math.max(Math.min(drawn, this.#plan.maxReconnectionTime), this.#serverTime)
+  }
+}

@@ -1,0 +1,81 @@
+/** A response that is not an event stream, as an error that explains it. */
+import { Deadline } from '../base/deadline.ts'
+import { ignoreError } from '../base/ignore-error.ts'
+import { ResponseError } from '../errors.ts'
+import { parseMimeType } from '../fetch/mime-type.ts'
+import type { Response } from '../fetch/response.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+
+/** Enough for the explanation of any API. */
+const MAX_BODY = 65_536
+
+/** Milliseconds: the explanation may also trickle, and the failure must not wait for it. */
+const BODY_TIMEOUT = 2_000
+
+const EVENT_STREAM = 'text/event-stream'
+
+/** Null if it is an event stream. */
+export function objectionTo(response: Response): string | null {
+  const { status } = response
+  if (status !== 200) return `Expected status 200, received ${status}`
+  const type = response.headers.get('content-type')
+  if (type !== null && parseMimeType(type)?.essence === EVENT_STREAM) return null
+  return `Expected content-type ${EVENT_STREAM}, received ${type === null ? 'none' : 'another'}`
+}
+
+/** Never rejects. */
+export async function explain(response: Response, objection: string): Promise<ResponseError> {
+  const { body, isTruncated } = await readBeginning(response)
+  return new ResponseError(objection, response.status, {
+    headers: toObject(response),
+    body,
+    bodyTruncated: isTruncated,
+  })
+}
+
+async function readBeginning(response: Response): Promise<{ body: string; isTruncated: boolean }> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  let isTruncated = true
+  const reader = response.body?.getReader()
+  if (reader === undefined) return { body: '', isTruncated: false }
+  const cancel = (): void => void reader.cancel().catch(ignoreError)
+  let isLate = false
+  const giveUp = (): void => {
+    isLate = true
+    cancel()
+  }
+  const deadline = new Deadline({ onDeadline: giveUp, onBroken: giveUp })
+  deadline.arm(BODY_TIMEOUT)
+  try {
+    while (length <= MAX_BODY) {
+      const { done, value } = await reader.read()
+      if (done) {
+        isTruncated = isLate
+        break
+      }
+      chunks.push(value)
+      length += value.byteLength
+    }
+  } catch {
+    // The status matters more than the end of its explanation.
+  }
+  deadline.dispose()
+  cancel()
+  return { body: Buffer.concat(chunks).toString('utf8', 0, MAX_BODY), isTruncated }
+}
+
+function toObject({ headers }: Response): HeaderObject {
+  const object: HeaderObject = Object.fromEntries(headers)
+  const cookies = headers.getSetCookie()
+  if (cookies.length > 0) object['set-cookie'] = cookies
+  return object
+}
+
+/** Milliseconds to wait before the next attempt (RFC 9110 §10.2.3); 0 without a valid field. */
+export function retryAfterOf(response: Response): number {
+  const value = response.headers.get('retry-after')?.trim() ?? ''
+  if (/^\d+$/.test(value)) return Number(value) * 1000
+  const at = value === '' ? Number.NaN : Date.parse(value)
+  return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now())
+}

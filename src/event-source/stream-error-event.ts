@@ -1,0 +1,53 @@
+/** Why an event stream, or the attempt to get it, has ended, and what follows. */
+import { ResponseError } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import { ErrorEvent, type ErrorEvent as ErrorEventMembers } from '../websocket/events.ts'
+
+/** The `error` event of an `EventSource`. */
+export interface StreamErrorEvent extends ErrorEventMembers {
+  /** Null if the server ended the stream normally. */
+  readonly error: unknown
+  /** Of a response that was refused; null without one. */
+  readonly statusCode: number | null
+  /** Of a response that was refused; null without one. */
+  readonly headers: HeaderObject | null
+  /** The beginning of the body of a response that was refused, up to 64 KiB; null without one. */
+  readonly body: string | null
+  /** Whether the stream is asked for again. */
+  readonly willReconnect: boolean
+  /** Milliseconds until then; null if it is not asked for again. */
+  readonly delay: number | null
+  /** How many attempts in a row have brought no event, with this one. */
+  readonly attempt: number
+}
+
+const ENDED = 'The server has ended the stream'
+
+class EndEvent extends ErrorEvent implements StreamErrorEvent {
+  readonly statusCode: number | null
+  readonly headers: HeaderObject | null
+  readonly body: string | null
+  readonly willReconnect: boolean
+  readonly delay: number | null
+  readonly attempt: number
+
+  constructor(error: unknown, delay: number | null, attempt: number) {
+    super('error', { error, message: error === null ? ENDED : messageOf(error) })
+    const response = error instanceof ResponseError ? error : null
+    this.statusCode = response?.statusCode ?? null
+    this.headers = (response?.headers ?? null) as HeaderObject | null
+    this.body = (response?.body ?? null) as string | null
+    this.willReconnect = delay !== null
+    this.delay = delay
+    this.attempt = attempt
+  }
+}
+
+/** `delay` is null if the stream is not asked for again. */
+export function streamErrorEvent(error: unknown, delay: number | null, attempt: number): StreamErrorEvent {
+  return new EndEvent(error, delay, attempt)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : ''
+}
