@@ -103,6 +103,35 @@ export type {
   RetryOptions,
   RetryState,
 } from './interceptor/retry/options.ts'
+export type { BodyMatcher } from './mock/body-matcher.ts'
+export type {
+  FilterCallsObjectCriteria,
+  FilterCallsOptions,
+  FilterCallsParameter,
+} from './mock/call-history.ts'
+export { MockCallHistory } from './mock/call-history.ts'
+export type { MockCallHistoryLogProperties } from './mock/call-history-log.ts'
+export { MockCallHistoryLog } from './mock/call-history-log.ts'
+export type { HeadersMatcher } from './mock/header-matcher.ts'
+export type { MockInterceptorOptions, PendingInterceptor } from './mock/interception.ts'
+export { MockAgent } from './mock/mock-agent.ts'
+export type { MockAgentOptions } from './mock/mock-agent-options.ts'
+export type { MockClientOptions } from './mock/mock-client.ts'
+export { MockClient } from './mock/mock-client.ts'
+export * as mockErrors from './mock/mock-errors.ts'
+export type { MockInterceptor, MockScope } from './mock/mock-interceptor.ts'
+export type { Interceptable, MockPoolOptions } from './mock/mock-pool.ts'
+export { MockPool } from './mock/mock-pool.ts'
+export type { AssertPendingOptions } from './mock/pending-table.ts'
+export type {
+  InformationalReply,
+  MockReplyOptions,
+  MockReplyOptionsCallback,
+  MockResponseCallbackOptions,
+  MockResponseDataHandler,
+  MockResponseOptions,
+} from './mock/reply.ts'
+export type { TextMatcher } from './mock/text-matcher.ts'
 export type {
   BuildConnectorOptions,
   Connector,

@@ -22,6 +22,12 @@ import { isIdle, type PoolStats, statsOf } from './stats.ts'
 /** Makes the dispatcher for an origin, which is as the request gave it; gets the agent's own options. */
 export type AgentFactory = (origin: string | URL, options: Omit<AgentOptions, 'factory'>) => Dispatcher
 
+/** Takes a request before the agent does; null leaves it to the agent. */
+export type Diversion = (options: AgentDispatchOptions, handler: DispatchHandler) => boolean | null
+
+/** For mock agents: requests on the agent that they send through are mocked, too. No effect on other dispatchers. */
+export let divertAgent: (agent: object, diversion: Diversion) => void
+
 /** Options of `Agent`. */
 export interface AgentOptions extends Omit<PoolOptions, 'factory'> {
   /** Makes the dispatcher for an origin. Default: a `Pool`, or a `Client` when `connections` is 1. */
@@ -62,6 +68,13 @@ export class Agent extends LifecycleDispatcher {
   readonly #entries = new Map<string, OriginEntry>()
   /** Forgotten, and not closed yet: their sockets may take their time. */
   readonly #leaving = new Set<Dispatcher>()
+  #diversion: Diversion | null = null
+
+  static {
+    divertAgent = (agent, diversion) => {
+      if (#diversion in agent) agent.#diversion = diversion
+    }
+  }
 
   constructor(options: AgentOptions = {}) {
     if (options === null) throw new TypeError('options must not be null')
@@ -115,6 +128,8 @@ export class Agent extends LifecycleDispatcher {
     if (!origin || (typeof origin !== 'string' && !(origin instanceof URL))) {
       throw new InvalidArgumentError('opts.origin must be a non-empty string or URL.')
     }
+    const diverted = this.#diversion?.(options, handler) ?? null
+    if (diverted !== null) return diverted
     const kind = options.allowH2 === false ? 'http1' : 'any'
     const key = this.#keyOf(origin)
     const known = this.#entries.get(key)?.[kind]

@@ -41,6 +41,20 @@ export function setGlobalDispatcher(dispatcher: Dispatcher): void {
   local = stored.includes(false) ? dispatcher : null
 }
 
+/** For a dispatcher that is the global one only for a while: the function returned restores the former state. */
+export function replaceGlobalDispatcher(dispatcher: Dispatcher): () => void {
+  // The runtime stores its own dispatcher when its classes are loaded, and must not find ours in the place by then.
+  void globalThis.Headers
+  const globals = globalThis as unknown as Globals
+  const former = [SHARED, FOR_OLDER_HANDLERS, CHOSEN].map((name) => [name, globals[name]] as const)
+  const formerLocal = local
+  setGlobalDispatcher(dispatcher)
+  return () => {
+    for (const [name, value] of former) store(name, value)
+    local = formerLocal
+  }
+}
+
 /** The dispatcher of requests that name none. */
 export function getGlobalDispatcher(): Dispatcher {
   return local ?? chosenDispatcher() ?? unchosen()
@@ -62,7 +76,7 @@ function isOthersDefault(dispatcher: Dispatcher): boolean {
   return dispatcher.constructor?.name === 'Agent' && !(dispatcher instanceof Agent)
 }
 
-function store(name: symbol, value: Dispatcher): boolean {
+function store(name: symbol, value: Dispatcher | undefined): boolean {
   return Reflect.defineProperty(globalThis, name, {
     value,
     writable: true,

@@ -13,5 +13,6 @@ export interface ConnectTimes {
 export interface ConnectionFacts {
   readonly reused: boolean
   readonly times: ConnectTimes
-  socketInfo(): SocketInfo
+  /** Null if no socket carries the request. */
+  socketInfo(): SocketInfo | null
 }

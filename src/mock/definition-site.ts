@@ -1,0 +1,36 @@
+/**
+ * Where in the caller's program an interceptor was defined, for the error of a request that matches none.
+ */
+/** Frames that are kept: a helper of the caller's, and what called it. */
+const FRAMES = 4
+
+/** A stack that is formatted only if it is asked for: most interceptors are never looked at. */
+export interface DefinitionSite {
+  readonly stack?: string
+}
+
+/** The frames of the library end with the function `above`. */
+export function definitionSite(above: (...args: never[]) => unknown): DefinitionSite {
+  const site: DefinitionSite = {}
+  const { stackTraceLimit } = Error
+  try {
+    Error.stackTraceLimit = FRAMES
+    Error.captureStackTrace(site, above)
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+  return site
+}
+
+/** `test/pay.test.js:14:6`, relative to the working directory; null if the stack does not tell. */
+export function placeOf(site: DefinitionSite): string | null {
+  const { stack } = site
+  if (typeof stack !== 'string') return null
+  const frame = stack.split('\n').find((line) => /:\d+:\d+\)?$/.test(line))
+  const place =
+    frame === undefined ? undefined : /\(?((?:file:\/\/|[A-Za-z]:)?[^()\s]*:\d+:\d+)\)?$/.exec(frame)?.[1]
+  if (place === undefined) return null
+  const path = place.startsWith('file://') ? decodeURI(place.slice('file://'.length)) : place
+  const folder = `${process.cwd()}/`
+  return path.startsWith(folder) ? path.slice(folder.length) : path
+}

@@ -1,0 +1,72 @@
+/** The options of a mock agent, checked. */
+import type { AgentOptions } from '../dispatcher/agent.ts'
+import { readClientOptions } from '../dispatcher/client-options.ts'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { readPoolOptions } from '../dispatcher/pool-options.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import type { NetworkSettings } from './mock-network.ts'
+
+/** Options of `MockAgent`: those of `Agent`, for the requests that are sent, and its own. */
+export interface MockAgentOptions extends AgentOptions {
+  /** Carries the requests that are sent. Default: an `Agent` with the same options. */
+  agent?: Dispatcher | undefined
+  /** Keep a history of calls from the beginning. Default: false. */
+  enableCallHistory?: boolean | undefined
+  /** Read `a[]=1` as `a=1`, and `a=1,2` as `a=1&a=2`. Default: false. */
+  acceptNonStandardSearchParameters?: boolean | undefined
+  /** Ignore slashes at the end of paths. Default: false. */
+  ignoreTrailingSlash?: boolean | undefined
+  /** Fail on disposal (`await using`) if an interceptor is pending or a request matched none. Default: false. */
+  strict?: boolean | undefined
+}
+
+const FLAGS = [
+  'enableCallHistory',
+  'acceptNonStandardSearchParameters',
+  'ignoreTrailingSlash',
+  'strict',
+] as const
+
+export interface MockAgentSettings extends NetworkSettings {
+  readonly enableCallHistory: boolean
+  readonly strict: boolean
+  /** Null for a new one. */
+  readonly agent: Dispatcher | null
+  /** What is for the agent that sends requests. */
+  readonly agentOptions: AgentOptions
+}
+
+export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings {
+  if (given === null) throw new TypeError('options must not be null')
+  const options: MockAgentOptions = Object.assign(Object.create(null), given)
+  const {
+    agent,
+    enableCallHistory,
+    acceptNonStandardSearchParameters,
+    ignoreTrailingSlash,
+    strict,
+    ...rest
+  } = options
+  if (agent !== undefined && agent !== null && typeof agent.dispatch !== 'function') {
+    throw new InvalidArgumentError('Argument opts.agent must implement Agent')
+  }
+  for (const name of FLAGS) {
+    if (options[name] !== undefined && typeof options[name] !== 'boolean') {
+      throw new InvalidArgumentError(`options.${name} must to be a boolean`)
+    }
+  }
+  const { maxOrigins: _, factory: __, ...poolOptions } = rest
+  const client = readClientOptions(readPoolOptions(poolOptions).clientOptions)
+  return {
+    headersTimeout: client.headersTimeout,
+    bodyTimeout: client.bodyTimeout,
+    maxResponseSize: client.maxResponseSize,
+    strictContentLength: client.strictContentLength,
+    enableCallHistory: enableCallHistory ?? false,
+    acceptNonStandardSearchParameters: acceptNonStandardSearchParameters ?? false,
+    ignoreTrailingSlash: ignoreTrailingSlash ?? false,
+    strict: strict ?? false,
+    agent: agent ?? null,
+    agentOptions: rest,
+  }
+}

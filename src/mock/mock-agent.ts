@@ -1,0 +1,274 @@
+/**
+ * The mock agent: interceptors reply to its requests, and those that match none are sent, or fail.
+ */
+import { defineKind } from '../base/kind.ts'
+import { Agent, divertAgent } from '../dispatcher/agent.ts'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { endAll } from '../dispatcher/end-all.ts'
+import { replaceGlobalDispatcher } from '../dispatcher/global.ts'
+import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
+import type { WebSocketOptions } from '../dispatcher/websocket-options.ts'
+import { InvalidArgumentError, UndiciError } from '../errors.ts'
+import type { DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { EndReason } from '../request/end-reason.ts'
+import { MockCallHistory } from './call-history.ts'
+import { definitionSite } from './definition-site.ts'
+import {
+  type MockInterceptorOptions,
+  MockPattern,
+  type OriginMatcher,
+  type PendingInterceptor,
+} from './interception.ts'
+import { type MockAgentOptions, readMockAgentOptions } from './mock-agent-options.ts'
+import { MockClient } from './mock-client.ts'
+import type { MockNotMatchedError } from './mock-errors.ts'
+import { MockInterceptor } from './mock-interceptor.ts'
+import { MockNetwork } from './mock-network.ts'
+import { type Interceptable, MockPool } from './mock-pool.ts'
+import type { OriginMocks } from './origin-mocks.ts'
+import { type AssertPendingOptions, pendingMessage } from './pending-table.ts'
+import { readRoute } from './route.ts'
+
+const FORWARDED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
+
+/**
+ * Replies to requests without a server.
+ *
+ * @example
+ * const agent = new MockAgent()
+ * agent.disableNetConnect()
+ * agent.get('http://api.test').intercept({ path: '/users/1' }).reply(200, { name: 'Ada' })
+ * const { body } = await agent.request({ origin: 'http://api.test', path: '/users/1', method: 'GET' })
+ */
+export class MockAgent extends LifecycleDispatcher {
+  readonly #network: MockNetwork
+  /** Carries the requests that are sent. */
+  readonly #real: Dispatcher
+  readonly #makePool: (origin: OriginMatcher | URL, mocks: OriginMocks) => MockPool | MockClient
+  readonly #pools = new Map<OriginMocks, MockPool | MockClient>()
+  readonly #isStrict: boolean
+  #uninstall: (() => void) | null = null
+
+  constructor(options: MockAgentOptions = {}) {
+    const settings = readMockAgentOptions(options)
+    const { agent, agentOptions, strict, enableCallHistory } = settings
+    super(agentOptions.webSocket)
+    this.#isStrict = strict
+    this.#real = agent ?? new Agent(agentOptions)
+    this.#network = new MockNetwork(this, this.#real, settings)
+    if (enableCallHistory) {
+      this.#network.history = new MockCallHistory()
+      this.#network.isLogging = true
+    }
+    const { factory: _, maxOrigins: __, ...rest } = agentOptions
+    this.#makePool = (origin, mocks) =>
+      rest.connections === 1
+        ? new MockClient(origin, { ...rest, agent: this }, mocks)
+        : new MockPool(origin, { ...rest, agent: this }, mocks)
+    divertAgent(this.#real, (call, handler) => this.#network.divert(call, handler))
+    this.#forwardEvents()
+  }
+
+  /** The interceptors of an origin, or of all origins that a RegExp or a function accepts. The same each time. */
+  get<T extends Interceptable = MockPool>(origin: string | URL | RegExp | ((origin: string) => boolean)): T {
+    const mocks = this.#network.origins.open(origin as OriginMatcher)
+    let pool = this.#pools.get(mocks)
+    if (pool === undefined || pool.closed || pool.destroyed) {
+      pool = this.#makePool(origin as OriginMatcher, mocks)
+      this.#pools.set(mocks, pool)
+    }
+    return pool as unknown as T
+  }
+
+  /**
+   * Defines an interceptor by method and URL; parts such as `:id` match anything but a slash, and reply functions get
+   * them as `opts.params`.
+   *
+   * @example
+   * agent.intercept('POST https://api.test/users/:id').reply(200, ({ params }) => ({ id: params.id }))
+   */
+  intercept(route: string, options: Omit<MockInterceptorOptions, 'path' | 'method'> = {}): MockInterceptor {
+    const { method, origin, path, named } = readRoute(route)
+    const { ignoreTrailingSlash } = this.#network.settings
+    const site = definitionSite(MockAgent.prototype.intercept)
+    const pattern = new MockPattern({ ...options, path, method }, ignoreTrailingSlash, site, named)
+    return new MockInterceptor(pattern, this.#network.origins.open(origin))
+  }
+
+  /** Replies again, after `deactivate()`. */
+  activate(): void {
+    this.#network.isActive = true
+  }
+
+  /** Sends every request, whatever `disableNetConnect()` says. */
+  deactivate(): void {
+    this.#network.isActive = false
+  }
+
+  /** False after `deactivate()`. */
+  get isMockActive(): boolean {
+    return this.#network.isActive
+  }
+
+  /** Sends requests that match nothing: all, or those to matching hosts. Several matchers add up. */
+  enableNetConnect(matcher?: string | RegExp | ((host: string) => boolean)): void {
+    this.#network.netConnect.enable(matcher)
+  }
+
+  /** Fails requests that match nothing. */
+  disableNetConnect(): void {
+    this.#network.netConnect.disable()
+  }
+
+  /** Undefined until the first call is logged, unless `enableCallHistory` was set. */
+  getCallHistory(): MockCallHistory | undefined {
+    return this.#network.history ?? undefined
+  }
+
+  /** Forgets the calls so far. */
+  clearCallHistory(): void {
+    this.#network.history?.clear()
+  }
+
+  /** Logs calls from now on. */
+  enableCallHistory(): this {
+    this.#network.isLogging = true
+    return this
+  }
+
+  /** Logs no more calls. */
+  disableCallHistory(): this {
+    this.#network.isLogging = false
+    return this
+  }
+
+  /** The interceptors that have replied less often than they should. */
+  pendingInterceptors(): PendingInterceptor[] {
+    return this.#network.origins.all.flatMap(({ origin, all }) =>
+      all.filter(({ pending }) => pending).map((interception) => interception.describe(origin)),
+    )
+  }
+
+  /** Throws if an interceptor has replied less often than it should, with a table of them. */
+  assertNoPendingInterceptors(options?: AssertPendingOptions): void {
+    const pending = this.pendingInterceptors()
+    if (pending.length > 0) throw new UndiciError(pendingMessage(pending, options))
+  }
+
+  /** The errors of requests that matched nothing, also if the program ignored them. */
+  get unmatched(): readonly MockNotMatchedError[] {
+    return [...this.#network.unmatched]
+  }
+
+  /** Throws if a request matched nothing, also if the program ignored its error. */
+  assertNoUnmatched(): void {
+    const { unmatched } = this.#network
+    if (unmatched.length === 0) return
+    const count = unmatched.length === 1 ? '1 request' : `${unmatched.length} requests`
+    const list = unmatched.map(({ message }) => message).join('\n\n')
+    throw new UndiciError(`${count} matched no interceptor:\n\n${list}`)
+  }
+
+  /** Removes everything that a test may have left: interceptors, calls, unmatched requests, host matchers. */
+  reset(): void {
+    this.#network.origins.reset()
+    this.#network.netConnect.enable()
+    this.#network.history?.clear()
+    this.#network.unmatched.length = 0
+    this.#network.isActive = true
+  }
+
+  /** Makes this the global dispatcher, also of the runtime's `fetch`, until `uninstall()` or the end of the agent. */
+  install(): this {
+    this.#uninstall ??= replaceGlobalDispatcher(this)
+    return this
+  }
+
+  /** Makes the former dispatcher the global one again. */
+  uninstall(): this {
+    this.#uninstall?.()
+    this.#uninstall = null
+    return this
+  }
+
+  /** Closes the agent. With `strict`, fails if an interceptor is pending or a request matched nothing. */
+  override async [Symbol.asyncDispose](): Promise<void> {
+    let problem: unknown = null
+    try {
+      if (this.#isStrict) {
+        this.assertNoUnmatched()
+        this.assertNoPendingInterceptors()
+      }
+    } catch (error) {
+      problem = error
+    }
+    await this.destroy()
+    if (problem !== null) throw problem
+  }
+
+  /** Those of the agent that carries the requests. */
+  override get webSocketOptions(): Required<WebSocketOptions> {
+    return (this.#real as Partial<LifecycleDispatcher>).webSocketOptions ?? super.webSocketOptions
+  }
+
+  /** Those of the agent that carries the requests. */
+  get eventSourceOptions(): unknown {
+    return (this.#real as { eventSourceOptions?: unknown }).eventSourceOptions
+  }
+
+  protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
+    const { origin } = options
+    if (!origin || (typeof origin !== 'string' && !(origin instanceof URL))) {
+      throw new InvalidArgumentError('opts.origin must be a non-empty string or URL.')
+    }
+    return this.#network.dispatch(origin, options, handler)
+  }
+
+  protected override get needsDrain(): boolean {
+    return (this.#real as { needsDrain?: unknown }).needsDrain === true
+  }
+
+  protected override finish(done: () => void): void {
+    this.#leave()
+    this.#network.whenIdle(() => this.#endAll((dispatcher, ended) => dispatcher.close(ended), done))
+  }
+
+  protected override terminate(reason: EndReason, done: () => void): void {
+    this.#leave()
+    for (const exchange of [...this.#network.running]) exchange.end(reason)
+    const error = reason.isCallers ? reason.error : null
+    this.#endAll((dispatcher, ended) => dispatcher.destroy(error, ended), done)
+  }
+
+  #leave(): void {
+    this.uninstall()
+    this.clearCallHistory()
+  }
+
+  #endAll(end: (dispatcher: Dispatcher, ended: () => void) => unknown, done: () => void): void {
+    const all = [...this.#pools.values(), this.#real]
+    this.#pools.clear()
+    endAll(all, end, done)
+  }
+
+  #forwardEvents(): void {
+    const real = this.#real as Partial<Dispatcher>
+    if (typeof real.on !== 'function') return
+    for (const event of FORWARDED) {
+      real.on(event, (url: URL, targets: readonly unknown[] = [], ...rest: unknown[]) => {
+        this.emit(event, url, [this, ...targets], ...rest)
+      })
+    }
+  }
+}
+defineKind(MockAgent, 'ventuno.MockAgent')
+
+/** The types under the names that programs written for undici use. */
+export declare namespace MockAgent {
+  type Options = MockAgentOptions
+  type PendingInterceptor = import('./interception.ts').PendingInterceptor
+  type PendingInterceptorsFormatter = NonNullable<
+    import('./pending-table.ts').AssertPendingOptions['pendingInterceptorsFormatter']
+  >
+}

@@ -1,0 +1,86 @@
+/**
+ * The body of a mocked request, as matchers and reply functions see it. Streams, iterables and Blobs are collected first
+ * if anything looks at them, and the collected bytes replace them: they can be read only once.
+ */
+import { isAnyArrayBuffer, isUint8Array } from 'node:util/types'
+import { InvalidArgumentError } from '../errors.ts'
+import { type BodySource, classifyBody, type IterableForm } from '../request/body-source.ts'
+import { encodeForm } from '../request/form-body.ts'
+
+/** Most bytes of a body that is collected. */
+export const MOST_COLLECTED: number = 16 * 1024 * 1024
+
+/** Bytes as a view of them; null for any other value. */
+export function bytesOf(value: unknown): Buffer | null {
+  if (isUint8Array(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return isAnyArrayBuffer(value) ? Buffer.from(value as ArrayBuffer) : null
+}
+
+/** Its content is known only after reading it, which is possible once. */
+export function isCollectable(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null || isUint8Array(body)) return false
+  const source = classifyBody(body)
+  return source !== null && (source.kind === 'stream' || source.kind === 'iterable' || source.kind === 'blob')
+}
+
+export function isForm(body: unknown): body is IterableForm {
+  return typeof body === 'object' && body !== null && classifyBody(body)?.kind === 'form'
+}
+
+/** A body that was read, with the type that it knows of itself. */
+export interface Collected {
+  readonly bytes: Buffer
+  readonly contentType: string | null
+}
+
+/** The pieces of a body that is not there as a whole; null for one that is, or that has none. */
+export function piecesOf(source: BodySource): AsyncIterable<unknown> | Iterable<unknown> | null {
+  switch (source.kind) {
+    case 'stream':
+      return source.stream as AsyncIterable<unknown> & typeof source.stream
+    case 'iterable':
+      return source.source
+    case 'blob':
+      return source.blob.stream()
+    case 'form':
+      return encodeForm(source.form).chunks()
+    default:
+      return null
+  }
+}
+
+export async function collectBody(body: unknown): Promise<Collected> {
+  const source = classifyBody(body)!
+  let contentType = source.kind === 'blob' ? source.blob.type || null : null
+  let pieces = piecesOf(source)!
+  if (source.kind === 'form') {
+    const encoded = encodeForm(source.form)
+    contentType = encoded.contentType
+    pieces = encoded.chunks()
+  }
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const piece of pieces) {
+    const chunk = typeof piece === 'string' ? Buffer.from(piece) : bytesOf(piece)
+    if (chunk === null) throw new InvalidArgumentError('a piece of the body is neither a string nor bytes')
+    length += chunk.length
+    if (length > MOST_COLLECTED) {
+      throw new InvalidArgumentError(`a body of more than ${MOST_COLLECTED} bytes cannot be matched`)
+    }
+    chunks.push(Buffer.from(chunk))
+  }
+  return { bytes: Buffer.concat(chunks, length), contentType }
+}
+
+/** The text of bytes; the bytes themselves if they are not UTF-8. */
+export function textOrBytes(bytes: Buffer): string | Buffer {
+  const text = bytes.toString('utf8')
+  return Buffer.byteLength(text) === bytes.length && Buffer.from(text).equals(bytes) ? text : bytes
+}
+
+/** The text of a body that is a string or bytes; null for any other. */
+export function textOf(body: unknown): string | null {
+  if (typeof body === 'string') return body
+  return bytesOf(body)?.toString('utf8') ?? null
+}

@@ -1,0 +1,92 @@
+/**
+ * One `dispatch()` call on a mock agent, as matchers and reply functions see it.
+ */
+
+import { withQuery } from '../request/check-options.ts'
+import type { DispatchHandler } from '../request/dispatch-handler.ts'
+import type { BodyInput, DispatchOptions } from '../request/dispatch-options.ts'
+import type { MockCallHistoryLog } from './call-history-log.ts'
+import { eachField, fieldsObject, readFields } from './header-matcher.ts'
+import { collectBody, isCollectable, textOrBytes } from './mock-body.ts'
+import type { MockResponseCallbackOptions } from './reply.ts'
+import { sortedPath, withoutTrailingSlash } from './request-path.ts'
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
+
+export class MockCall {
+  readonly origin: string
+  readonly handler: DispatchHandler
+  /** With the query, sorted by name. */
+  readonly path: string
+  /** The parts of the path that the interceptor names. */
+  params: Readonly<Record<string, string>> = NO_PARAMS
+  log: MockCallHistoryLog | null = null
+  #options: DispatchOptions
+  #fields: Record<string, string> | null = null
+  /** What matchers and reply functions get in place of a body that was collected. */
+  #shownBody: unknown
+
+  constructor(origin: string, options: DispatchOptions, handler: DispatchHandler, nonStandard: boolean) {
+    this.origin = origin
+    this.handler = handler
+    this.#options = options
+    this.#shownBody = options.body
+    const path = options.query ? withQuery(options.path, options.query) : options.path
+    this.path = sortedPath(path, nonStandard)
+  }
+
+  /** As given, or with the collected body. */
+  get options(): DispatchOptions {
+    return this.#options
+  }
+
+  get method(): string {
+    return this.#options.method
+  }
+
+  /** By lower-case name. */
+  get fields(): Record<string, string> {
+    this.#fields ??= readFields(this.#options.headers)
+    return this.#fields
+  }
+
+  get body(): unknown {
+    return this.#shownBody
+  }
+
+  get barePath(): string {
+    return withoutTrailingSlash(this.path)
+  }
+
+  /** The body has to be collected before anything can look at it. */
+  get hasUnreadBody(): boolean {
+    return isCollectable(this.#options.body) && this.#shownBody === this.#options.body
+  }
+
+  /** Replaces the body by its bytes, and adds the type that only the body knew. */
+  async collect(): Promise<void> {
+    const { bytes, contentType } = await collectBody(this.#options.body)
+    let { headers } = this.#options
+    if (contentType !== null && this.fields['content-type'] === undefined) {
+      headers = withField(headers, 'content-type', contentType)
+    }
+    this.#options = { ...this.#options, headers, body: bytes }
+    this.#shownBody = textOrBytes(bytes)
+  }
+
+  /** What reply functions get. */
+  callbackOptions(): MockResponseCallbackOptions {
+    const opts: Record<string, unknown> = { ...this.#options, params: this.params }
+    if (this.#options.headers) opts['headers'] = fieldsObject(this.#options.headers)
+    if (this.#shownBody !== undefined) opts['body'] = this.#shownBody as BodyInput
+    return opts as unknown as MockResponseCallbackOptions
+  }
+}
+
+function withField(headers: unknown, name: string, value: string): string[] {
+  const flat: string[] = []
+  eachField(headers, (given, field) => {
+    if (field !== undefined) for (const one of Array.isArray(field) ? field : [field]) flat.push(given, one)
+  })
+  return [...flat, name, value]
+}

@@ -1,0 +1,189 @@
+/**
+ * What a mock agent and its pools share: the interceptors of all origins, the way to the network and whether it may be
+ * used, the history of calls. Decides for each call between an interceptor, the network and an error.
+ */
+import type { EventEmitter } from 'node:events'
+import { emitSafely } from '../dispatcher/events.ts'
+import type { DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
+import type { EndReason } from '../request/end-reason.ts'
+import { RequestSpec } from '../request/request-spec.ts'
+import { MockCallHistory } from './call-history.ts'
+import type { Interception } from './interception.ts'
+import { LoggingHandler } from './logging-handler.ts'
+import { MatchRun } from './match-run.ts'
+import { MockCall } from './mock-call.ts'
+import type { MockNotMatchedError } from './mock-errors.ts'
+import { MockOrigins, type MockPlace } from './mock-origins.ts'
+import { type ExchangeKeeper, type ExchangeSettings, MockedExchange } from './mocked-exchange.ts'
+import { NetConnect } from './net-connect.ts'
+import { notMatched } from './not-matched.ts'
+import { OriginMocks } from './origin-mocks.ts'
+
+/** Requests without a match that are kept for `unmatched`. */
+const MOST_UNMATCHED = 1000
+
+/** The options that decide how calls are matched and delivered. */
+export interface NetworkSettings extends ExchangeSettings {
+  readonly maxResponseSize: number
+  readonly ignoreTrailingSlash: boolean
+  readonly acceptNonStandardSearchParameters: boolean
+}
+
+/** No interceptor can be added to these. */
+const NO_MOCKS = new OriginMocks('')
+
+const networks = new WeakMap<object, MockNetwork>()
+
+/** The network of a mock agent; undefined for anything else. */
+export function networkOf(agent: object): MockNetwork | undefined {
+  return networks.get(agent)
+}
+
+export class MockNetwork implements ExchangeKeeper {
+  readonly settings: NetworkSettings
+  readonly origins: MockOrigins
+  readonly netConnect: NetConnect = new NetConnect()
+  readonly running: Set<{ end(reason: EndReason): void }> = new Set()
+  readonly unmatched: MockNotMatchedError[] = []
+  isActive = true
+  isLogging = false
+  history: MockCallHistory | null = null
+  readonly #owner: EventEmitter
+  readonly #real: Dispatching
+  /** The handler of a call that is being given to the real dispatcher. */
+  #passing: DispatchHandler | null = null
+  #onIdle: (() => void) | null = null
+
+  constructor(owner: EventEmitter, real: Dispatching, settings: NetworkSettings) {
+    this.#owner = owner
+    this.#real = real
+    this.settings = settings
+    this.origins = new MockOrigins(settings.maxResponseSize)
+    networks.set(owner, this)
+  }
+
+  /** Throws for an origin that is not one. */
+  dispatch(origin: string | URL, options: DispatchOptions, handler: DispatchHandler): boolean {
+    const place = this.origins.find(origin) ?? this.origins.unknown(origin, NO_MOCKS)
+    return this.dispatchAt(place, options, handler)
+  }
+
+  dispatchAt(place: MockPlace, options: DispatchOptions, handler: DispatchHandler): boolean {
+    if (typeof options.path !== 'string' || typeof options.method !== 'string') {
+      // Throws: nothing can be compared with these.
+      new RequestSpec(options, handler, place.context)
+    }
+    const { origin } = place.context
+    const nonStandard = this.settings.acceptNonStandardSearchParameters
+    const call = new MockCall(origin, options, handler, nonStandard)
+    if (this.isLogging) {
+      this.history ??= new MockCallHistory()
+      call.log = this.history.record(options.origin ? options : { ...options, origin })
+    }
+    return this.isActive ? this.#match(new MatchRun(call, place.mocks.live), place) : this.#send(call)
+  }
+
+  /** For calls on the real dispatcher itself: null leaves them to it. */
+  divert(options: DispatchOptions, handler: DispatchHandler): boolean | null {
+    if (handler === this.#passing || !this.isActive || !options.origin) return null
+    const place = this.origins.find(options.origin)
+    return place === undefined ? null : this.dispatchAt(place, options, handler)
+  }
+
+  #match(run: MatchRun, place: MockPlace): boolean {
+    const { call } = run
+    const found = run.advance()
+    if (found === 'unread') return this.#collect(call, () => this.#match(run, place))
+    if (found === null) return this.#pass(run, place)
+    const { reply } = found
+    const reads = reply.kind === 'function' && reply.make.length > 0 && call.hasUnreadBody
+    return reads
+      ? this.#collect(call, () => this.#reply(call, found, place))
+      : this.#reply(call, found, place)
+  }
+
+  #reply(call: MockCall, interception: Interception, { context, mocks }: MockPlace): boolean {
+    const exchange = new MockedExchange(call, interception, context, this.settings, this)
+    mocks.use(interception)
+    if (call.log !== null) {
+      call.log.matched = true
+      call.log.interceptor = interception.describe(mocks.origin)
+    }
+    exchange.run()
+    return true
+  }
+
+  /** To the network, if it may go there. */
+  #pass(run: MatchRun, { mocks }: MockPlace): boolean {
+    const { call } = run
+    const refusal = this.netConnect.refusal(call.origin)
+    if (refusal === null) return this.#send(call)
+    const origins = this.origins.all.map(({ origin }) => origin)
+    const error = notMatched(run, { mocks: mocks === NO_MOCKS ? null : mocks, origins, refusal })
+    if (call.log !== null) call.log.error = error
+    if (this.unmatched.length < MOST_UNMATCHED) this.unmatched.push(error)
+    emitSafely(this.#owner, 'unmatched', error)
+    throw error
+  }
+
+  #send(call: MockCall): boolean {
+    const { options, origin, log } = call
+    const handler = log === null ? call.handler : new LoggingHandler(call.handler, log)
+    const before = this.#passing
+    this.#passing = handler
+    try {
+      return this.#real.dispatch(options.origin ? options : { ...options, origin }, handler)
+    } finally {
+      this.#passing = before
+    }
+  }
+
+  /** Reads the body, then goes on. Until then, the call is one that runs. */
+  #collect(call: MockCall, proceed: () => boolean): boolean {
+    const { handler } = call
+    let isOpen = true
+    const settle = (): boolean => {
+      const wasOpen = isOpen
+      isOpen = false
+      if (this.running.delete(waiting)) this.onIdle()
+      return wasOpen
+    }
+    const fail = (error: unknown): void => {
+      try {
+        handler.onResponseError?.(null, error as Error)
+      } catch (thrown) {
+        this.onHandlerError(thrown)
+      }
+    }
+    const waiting = { end: ({ error }: EndReason) => void (settle() && fail(error)) }
+    this.running.add(waiting)
+    call
+      .collect()
+      .then(() => {
+        if (!isOpen) return
+        proceed()
+        settle()
+      })
+      .catch((error: unknown) => void (settle() && fail(error)))
+    return true
+  }
+
+  onHandlerError(error: unknown): void {
+    emitSafely(this.#owner, 'error', error)
+  }
+
+  onIdle(): void {
+    if (this.running.size > 0) return
+    const done = this.#onIdle
+    this.#onIdle = null
+    done?.()
+  }
+
+  /** Calls back when nothing runs any more. */
+  whenIdle(done: () => void): void {
+    this.#onIdle = done
+    this.onIdle()
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * What `MockPool` and `MockClient` share: interceptors for one origin, and dispatching to them.
+ */
+import type { EventEmitter } from 'node:events'
+import { withoutPollution } from '../base/own-options.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { toDispatchHandler } from '../handler/legacy-handler.ts'
+import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
+import { definitionSite } from './definition-site.ts'
+import { type MockInterceptorOptions, MockPattern, type OriginMatcher } from './interception.ts'
+import { MockNotMatchedError } from './mock-errors.ts'
+import { MockInterceptor } from './mock-interceptor.ts'
+import { MockNetwork, networkOf } from './mock-network.ts'
+import { type MockPlace, originKey } from './mock-origins.ts'
+import { OriginMocks } from './origin-mocks.ts'
+
+/** Where the requests of a pool go that is for all origins a RegExp or function accepts. */
+const ANY_ORIGIN = 'http://localhost:9999'
+
+/** The settings of interceptors that belong to no mock agent. */
+const ALONE = {
+  headersTimeout: 300_000,
+  bodyTimeout: 300_000,
+  strictContentLength: true,
+  maxResponseSize: -1,
+  ignoreTrailingSlash: false,
+  acceptNonStandardSearchParameters: false,
+}
+
+/** An origin that a pool can be made for. */
+export function urlFor(origin: OriginMatcher | URL): string | URL {
+  return typeof origin === 'string' || origin instanceof URL ? origin : ANY_ORIGIN
+}
+
+export class MockTarget {
+  readonly #network: MockNetwork
+  readonly #mocks: OriginMocks
+  readonly #place: MockPlace
+
+  constructor(origin: OriginMatcher | URL, agent: unknown, mocks: OriginMocks | null) {
+    if (typeof (agent as Partial<Dispatching> | null | undefined)?.dispatch !== 'function') {
+      throw new InvalidArgumentError('Argument opts.agent must implement Agent')
+    }
+    const dispatcher = agent as Dispatching & EventEmitter
+    this.#network = networkOf(dispatcher) ?? new MockNetwork(dispatcher, dispatcher, ALONE)
+    const key = originKey(urlFor(origin))
+    this.#mocks = mocks ?? new OriginMocks(typeof origin === 'string' || origin instanceof URL ? key : origin)
+    this.#place = this.#network.origins.unknown(key, this.#mocks)
+  }
+
+  intercept(options: MockInterceptorOptions, above: (...args: never[]) => unknown): MockInterceptor {
+    const { ignoreTrailingSlash } = this.#network.settings
+    const pattern = new MockPattern(options, ignoreTrailingSlash, definitionSite(above))
+    return new MockInterceptor(pattern, this.#mocks)
+  }
+
+  cleanMocks(): void {
+    this.#mocks.clear()
+  }
+
+  /** A request that matches nothing throws; all other failures go to the handler. */
+  dispatch(given: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
+    const current = toDispatchHandler(handler)
+    try {
+      const options = withoutPollution(given)
+      return this.#network.dispatchAt(this.#placeOf(options.origin), options, current)
+    } catch (error) {
+      if (error instanceof MockNotMatchedError || typeof current.onResponseError !== 'function') throw error
+      current.onResponseError(null, error as Error)
+      return false
+    }
+  }
+
+  /** A pool for many origins is told by each request which one it is for. */
+  #placeOf(origin: string | URL | undefined): MockPlace {
+    if (!origin || typeof this.#mocks.origin === 'string') return this.#place
+    return this.#network.origins.unknown(origin, this.#mocks)
+  }
+
+  /** The agent has no interceptors of this origin any more. */
+  forget(): void {
+    this.#mocks.clear()
+    this.#network.origins.forget(this.#mocks)
+  }
+}

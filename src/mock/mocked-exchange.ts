@@ -1,0 +1,336 @@
+/**
+ * One mocked request, from its start to its final call. The request is the same object that a connection carries, so its
+ * options are checked, its handler is called and its failures are reported in the same way. Without a delay, a promise, a
+ * stream or a pause, all of this happens inside `dispatch()`.
+ */
+import { now } from '../base/clock.ts'
+import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
+import { copyBytes } from '../base/own-bytes.ts'
+import {
+  BodyTimeoutError,
+  HeadersTimeoutError,
+  RequestContentLengthMismatchError,
+  ResponseExceededMaxSizeError,
+} from '../errors.ts'
+import { lengthMismatch } from '../request/body-length.ts'
+import { destroyStream, isStream, settleLength } from '../request/body-source.ts'
+import type { ConnectionFacts } from '../request/connection-facts.ts'
+import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
+import { Request, type RequestHost } from '../request/request.ts'
+import type { RequestContext } from '../request/request-spec.ts'
+import type { Interception } from './interception.ts'
+import { bytesOf, piecesOf } from './mock-body.ts'
+import type { MockCall } from './mock-call.ts'
+import { isBodiless, type MockedResponse, statusText } from './reply.ts'
+import { StreamedContent } from './reply-content.ts'
+
+/** The options of an agent that mocked requests follow, too. */
+export interface ExchangeSettings {
+  readonly headersTimeout: number
+  readonly bodyTimeout: number
+  readonly strictContentLength: boolean
+}
+
+/** Keeps the exchanges that take longer than their `dispatch()`. */
+export interface ExchangeKeeper {
+  readonly running: Set<{ end(reason: EndReason): void }>
+  onIdle(): void
+  onHandlerError(error: unknown): void
+}
+
+/** No socket carries a mocked request. */
+const NO_CONNECTION: ConnectionFacts = {
+  reused: false,
+  times: { connect: null, secured: null },
+  socketInfo: () => null,
+}
+
+/** `sending`: the reply is not decided yet. */
+type Stage = 'sending' | 'responding' | 'ended'
+
+export class MockedExchange implements RequestHost, DeadlineOwner {
+  readonly #call: MockCall
+  readonly #interception: Interception
+  readonly #settings: ExchangeSettings
+  readonly #keeper: ExchangeKeeper
+  readonly #request: Request
+  #stage: Stage = 'sending'
+  #response: MockedResponse | null = null
+  #deadline: Deadline | null = null
+  #timer: ReturnType<typeof setTimeout> | null = null
+  /** A piece of the body that the handler has not got yet. */
+  #chunk: Buffer | null = null
+  #isSourceAtEnd = false
+  #isDelivering = false
+  #received = 0
+  #wake: (() => void) | null = null
+
+  /** Throws for options that no request may have. */
+  constructor(
+    call: MockCall,
+    interception: Interception,
+    context: RequestContext,
+    settings: ExchangeSettings,
+    keeper: ExchangeKeeper,
+  ) {
+    this.#call = call
+    this.#interception = interception
+    this.#settings = settings
+    this.#keeper = keeper
+    this.#request = new Request(call.options, call.handler, context, this)
+  }
+
+  run(): void {
+    const request = this.#request
+    request.announceQueued()
+    if (request.settled || !request.start()) return
+    request.attach(this, NO_CONNECTION)
+    const { source } = request
+    if (
+      this.#settings.strictContentLength &&
+      request.contentLength !== null &&
+      lengthMismatch(settleLength(source), request.contentLength)
+    ) {
+      this.end(endReason('unsendable', new RequestContentLengthMismatchError()))
+      return
+    }
+    if (source.kind === 'bytes') request.onWholeBodySent(source)
+    const pieces = this.#wantsBody() ? piecesOf(source) : null
+    if (pieces === null) this.#sent()
+    else void this.#send(pieces)
+    if (!request.settled) this.#keeper.running.add(this)
+  }
+
+  /** The body is read only for a handler that wants to know of it. */
+  #wantsBody(): boolean {
+    const { onBodySent, onRequestSent } = this.#call.handler
+    return onBodySent !== undefined || onRequestSent !== undefined
+  }
+
+  async #send(pieces: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
+    try {
+      this.#request.onBodyRead()
+      for await (const piece of pieces) {
+        if (this.#request.settled) return
+        this.#request.onBodySent(piece as Uint8Array)
+      }
+    } catch (error) {
+      this.#request.abort(error)
+      return
+    }
+    this.#sent()
+  }
+
+  #sent(): void {
+    const request = this.#request
+    if (request.settled) return
+    request.onWritten()
+    request.onRequestSent()
+    if (request.settled) return
+    const { delay } = this.#interception
+    if (delay === 0) {
+      this.#reply()
+      return
+    }
+    this.#awaitHead()
+    // Not unreferenced: the caller waits for it, and nothing else keeps the process alive.
+    this.#timer = globalThis.setTimeout(() => {
+      this.#timer = null
+      this.#reply()
+    }, delay)
+  }
+
+  #reply(): void {
+    const { reply } = this.#interception
+    if (reply.kind === 'response') {
+      this.#respond(reply.response)
+      return
+    }
+    if (reply.kind === 'error') {
+      this.end(callersReason('broken', reply.error as Error))
+      return
+    }
+    try {
+      const made = reply.make(this.#call.callbackOptions())
+      if (!isThenable(made)) {
+        this.#respond(reply.read(made))
+        return
+      }
+      this.#awaitHead()
+      Promise.resolve(made).then(
+        (value) => this.#tryRespond(() => reply.read(value)),
+        (error) => this.end(callersReason('broken', error as Error)),
+      )
+    } catch (error) {
+      this.end(callersReason('broken', error as Error))
+    }
+  }
+
+  #tryRespond(read: () => MockedResponse): void {
+    let response: MockedResponse
+    try {
+      response = read()
+    } catch (error) {
+      this.end(callersReason('broken', error as Error))
+      return
+    }
+    this.#respond(response)
+  }
+
+  #respond(response: MockedResponse): void {
+    const request = this.#request
+    if (request.settled) return
+    for (const { statusCode, fields } of response.informational) {
+      request.onInformational(statusCode, fields, statusText(statusCode))
+      if (request.settled) return
+    }
+    this.#deadline?.disarm()
+    this.#response = response
+    this.#stage = 'responding'
+    const { statusCode, fields, content } = response
+    if (this.#call.log !== null) this.#call.log.statusCode = statusCode
+    request.timings.firstByte ??= now()
+    request.onHead(statusCode, fields, statusText(statusCode))
+    if (request.settled) return
+    if (isBodiless(request.method, statusCode)) {
+      this.#isSourceAtEnd = true
+    } else if (content instanceof StreamedContent) {
+      void this.#stream(content.source)
+      return
+    } else {
+      // A copy: the caller may change it, or transfer it to another thread.
+      this.#chunk = copyBytes(content, 0, content.length)
+      this.#isSourceAtEnd = true
+    }
+    this.#deliver()
+  }
+
+  async #stream(source: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
+    const request = this.#request
+    this.#awaitBody()
+    try {
+      for await (const piece of source) {
+        if (request.settled) return
+        const bytes = typeof piece === 'string' ? Buffer.from(piece) : bytesOf(piece)
+        if (bytes === null) throw new TypeError('a piece of a mocked body is neither a string nor bytes')
+        this.#chunk = copyBytes(bytes, 0, bytes.length)
+        this.#deliver()
+        if (this.#chunk !== null) await new Promise<void>((resolve) => this.#onTaken(resolve))
+        if (request.settled) return
+        this.#awaitBody()
+      }
+    } catch (error) {
+      this.end(callersReason('broken', error as Error))
+      return
+    }
+    this.#isSourceAtEnd = true
+    this.#deliver()
+  }
+
+  #onTaken(resolve: () => void): void {
+    this.#wake = resolve
+  }
+
+  #deliver(): void {
+    // A handler that resumes inside a call gets the rest when that call has returned.
+    if (this.#isDelivering) return
+    this.#isDelivering = true
+    const request = this.#request
+    while (!request.settled && !request.paused) {
+      const chunk = this.#chunk
+      if (chunk !== null) {
+        this.#chunk = null
+        this.#give(chunk)
+      } else if (this.#isSourceAtEnd) {
+        this.#stage = 'ended'
+        this.#finish()
+        request.onEnd(this.#response!.trailers)
+      } else {
+        break
+      }
+    }
+    this.#isDelivering = false
+    if (request.settled || this.#chunk === null) this.#release()
+  }
+
+  #give(chunk: Buffer): void {
+    const { maxResponseSize } = this.#request
+    this.#received += chunk.length
+    if (maxResponseSize >= 0 && this.#received > maxResponseSize) {
+      this.#request.reportLater()
+      this.end(endReason('oversized', new ResponseExceededMaxSizeError()))
+    } else {
+      this.#request.onData(chunk)
+    }
+  }
+
+  #release(): void {
+    const wake = this.#wake
+    this.#wake = null
+    wake?.()
+  }
+
+  #awaitHead(): void {
+    this.#arm(this.#request.headersTimeout ?? this.#settings.headersTimeout)
+  }
+
+  #awaitBody(): void {
+    if (!this.#request.settled) this.#arm(this.#request.bodyTimeout ?? this.#settings.bodyTimeout)
+  }
+
+  #arm(timeout: number): void {
+    if (timeout === 0) return
+    this.#deadline ??= new Deadline(this)
+    if (this.#stage === 'responding' || !this.#deadline.armed) this.#deadline.arm(timeout)
+  }
+
+  onDeadline(): void {
+    if (this.#stage === 'sending') this.end(endReason('timeout', new HeadersTimeoutError()))
+    // A consumer that pauses cannot be kept waiting.
+    else if (!this.#request.paused) this.end(endReason('timeout', new BodyTimeoutError()))
+  }
+
+  onBroken(error: Error): void {
+    this.end(endReason('broken', error))
+  }
+
+  onRequestResumed(): void {
+    if (this.#stage !== 'responding') return
+    if (!this.#isSourceAtEnd && this.#chunk === null) this.#awaitBody()
+    this.#deliver()
+  }
+
+  onRequestAborted(_request: Request, reason: EndReason): void {
+    if (this.#call.log !== null) this.#call.log.error = reason.error
+    this.#finish()
+  }
+
+  onHandlerError(error: unknown): void {
+    this.#keeper.onHandlerError(error)
+  }
+
+  /** Fails the request, unless it has settled. */
+  end(reason: EndReason): void {
+    if (this.#request.settled) return
+    if (this.#call.log !== null) this.#call.log.error = reason.error
+    this.#request.fail(reason)
+    this.#finish()
+  }
+
+  #finish(): void {
+    this.#stage = 'ended'
+    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    this.#timer = null
+    this.#deadline?.dispose()
+    const content = this.#response?.content
+    if (content instanceof StreamedContent && isStream(content.source) && !this.#isSourceAtEnd) {
+      destroyStream(content.source, null)
+    }
+    this.#release()
+    if (this.#keeper.running.delete(this)) this.#keeper.onIdle()
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
+}

@@ -1,0 +1,26 @@
+/**
+ * The entries of a form in the bytes of its multipart encoding (RFC 7578), for comparing them. Boundaries are random, so
+ * the bytes themselves cannot be compared.
+ */
+const CRLF = '\r\n'
+
+/** Name, file name or null, and content as latin1. Null for bytes that are not such an encoding. */
+export type FormEntry = readonly [name: string, fileName: string | null, content: string]
+
+export function multipartEntries(bytes: Uint8Array): FormEntry[] | null {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  if (!text.startsWith('--')) return null
+  const boundary = text.slice(0, text.indexOf(CRLF))
+  const entries: FormEntry[] = []
+  const parts = `${CRLF}${text}`.split(`${CRLF}${boundary}`)
+  for (const part of parts.slice(1)) {
+    if (part.startsWith('--')) return entries
+    const end = part.indexOf(CRLF + CRLF)
+    if (end === -1) return null
+    const disposition = /^content-disposition:.*$/im.exec(part.slice(0, end))?.[0] ?? ''
+    const name = /\bname="([^"]*)"/.exec(disposition)?.[1]
+    if (name === undefined) return null
+    entries.push([name, /\bfilename="([^"]*)"/.exec(disposition)?.[1] ?? null, part.slice(end + 4)])
+  }
+  return null
+}

@@ -1,0 +1,209 @@
+/**
+ * What an interceptor replies: a response that is known beforehand, a function that makes it for each request, or an
+ * error.
+ */
+import { InvalidArgumentError } from '../errors.ts'
+import type { HeaderBlock } from '../protocol/header-block.ts'
+import type { BodyInput, HeadersInput } from '../request/dispatch-options.ts'
+import { type ReplyContent, StreamedContent, toContent } from './reply-content.ts'
+import { ReplyFields } from './reply-fields.ts'
+import { statusText } from './status-text.ts'
+
+/** An informational response before the reply. */
+export interface InformationalReply {
+  /** From 102 to 199. */
+  statusCode: number
+  /** Default: none. */
+  headers?: HeadersInput | undefined
+}
+
+/** Options of a reply beside its status and data. */
+export interface MockResponseOptions {
+  /** Checked when the reply is defined. */
+  headers?: HeadersInput | undefined
+  /** Fields after the body. */
+  trailers?: HeadersInput | undefined
+  /** Informational responses before it. */
+  informational?: readonly InformationalReply[] | undefined
+}
+
+/** What a reply function gets: the options of the request, with `headers` as an object. */
+export interface MockResponseCallbackOptions {
+  /** As the caller gave it. */
+  path: string
+  /** As the caller gave it. */
+  method: string
+  /** An object, in whatever form the caller gave them. */
+  headers?: Record<string, string>
+  /** Absent if the request was made on the mock pool itself. */
+  origin?: string | URL
+  /** Text, or bytes that are not UTF-8, where it had to be collected; otherwise as the caller gave it. */
+  body?: BodyInput | null
+  /** The parts of the path that a pattern names: `agent.intercept('GET https://a.test/users/:id')`. */
+  params: Readonly<Record<string, string>>
+}
+
+/** Makes the data of a reply. */
+export type MockResponseDataHandler = (opts: MockResponseCallbackOptions) => unknown
+
+/** A whole reply, as a function returns it. */
+export interface MockReplyOptions {
+  /** From 200 to 999. */
+  statusCode: number
+  /** As for `reply()`. */
+  data?: unknown
+  /** As for `reply()`. */
+  responseOptions?: MockResponseOptions
+}
+
+/** Makes a whole reply. */
+export type MockReplyOptionsCallback = (
+  opts: MockResponseCallbackOptions,
+) => MockReplyOptions | Promise<MockReplyOptions>
+
+/** A head that goes before that of the response. */
+export interface InformationalHead {
+  readonly statusCode: number
+  readonly fields: HeaderBlock
+}
+
+/** A response, ready to be delivered. */
+export interface MockedResponse {
+  readonly statusCode: number
+  readonly fields: HeaderBlock
+  readonly trailers: HeaderBlock
+  readonly informational: readonly InformationalHead[]
+  readonly content: ReplyContent
+}
+
+/** What `defaultReplyHeaders` and its siblings have set. */
+export interface ReplyDefaults {
+  readonly headers: ReplyFields
+  readonly trailers: ReplyFields
+  readonly contentLength: boolean
+}
+
+export const NO_DEFAULTS: ReplyDefaults = {
+  headers: new ReplyFields(),
+  trailers: new ReplyFields(),
+  contentLength: false,
+}
+
+export type Reply =
+  | { readonly kind: 'response'; readonly response: MockedResponse }
+  | {
+      readonly kind: 'function'
+      readonly make: (opts: MockResponseCallbackOptions) => unknown
+      readonly read: (made: unknown) => MockedResponse
+      /** Undefined where the function decides. */
+      readonly statusCode: number | undefined
+    }
+  | { readonly kind: 'error'; readonly error: unknown }
+
+export function fixedReply(
+  statusCode: unknown,
+  data: unknown,
+  responseOptions: unknown,
+  defaults: ReplyDefaults,
+): Reply {
+  const head = readHead(statusCode, responseOptions, defaults)
+  if (typeof data !== 'function') return { kind: 'response', response: head.with(data) }
+  return {
+    kind: 'function',
+    make: data as MockResponseDataHandler,
+    read: (made) => head.with(made),
+    statusCode: head.statusCode,
+  }
+}
+
+export function computedReply(make: MockReplyOptionsCallback, defaults: ReplyDefaults): Reply {
+  return {
+    kind: 'function',
+    make,
+    read: (made) => {
+      if (typeof made !== 'object' || made === null) {
+        throw new InvalidArgumentError('reply options callback must return an object')
+      }
+      const { statusCode, data = '', responseOptions = {} } = made as Partial<MockReplyOptions>
+      return readHead(statusCode, responseOptions, defaults).with(data)
+    },
+    statusCode: undefined,
+  }
+}
+
+export function failingReply(error: unknown): Reply {
+  if (error === undefined || error === null) throw new InvalidArgumentError('error must be defined')
+  return { kind: 'error', error }
+}
+
+/** Everything of a response but its content, checked. */
+class ReplyHead {
+  readonly statusCode: number
+  readonly #fields: ReplyFields
+  readonly #defaults: ReplyDefaults
+  readonly #trailers: HeaderBlock
+  readonly #informational: readonly InformationalHead[]
+  /** For content of a length that is not announced. */
+  #block: HeaderBlock | null = null
+
+  constructor(statusCode: number, options: MockResponseOptions, defaults: ReplyDefaults) {
+    this.statusCode = statusCode
+    this.#defaults = defaults
+    this.#fields = ReplyFields.read(options.headers)
+    this.#trailers = ReplyFields.read(options.trailers).over(defaults.trailers).toBlock()
+    this.#informational = (options.informational ?? []).map(readInformational)
+  }
+
+  with(data: unknown): MockedResponse {
+    const content = toContent(data)
+    return {
+      statusCode: this.statusCode,
+      fields: this.#fieldsFor(content),
+      trailers: this.#trailers,
+      informational: this.#informational,
+      content,
+    }
+  }
+
+  #fieldsFor(content: ReplyContent): HeaderBlock {
+    const { headers, contentLength } = this.#defaults
+    if (!contentLength || content instanceof StreamedContent) {
+      this.#block ??= reusable(this.#fields.over(headers).toBlock())
+      return this.#block
+    }
+    const length = new ReplyFields()
+    length.set('content-length', String(content.length))
+    return reusable(this.#fields.over(length.over(headers)).toBlock())
+  }
+}
+
+function reusable(block: HeaderBlock): HeaderBlock {
+  block.prepareForReuse()
+  return block
+}
+
+function readHead(statusCode: unknown, responseOptions: unknown, defaults: ReplyDefaults): ReplyHead {
+  if (statusCode === undefined) throw new InvalidArgumentError('statusCode must be defined')
+  if (typeof responseOptions !== 'object' || responseOptions === null) {
+    throw new InvalidArgumentError('responseOptions must be an object')
+  }
+  if (!Number.isInteger(statusCode) || (statusCode as number) < 100 || (statusCode as number) > 999) {
+    throw new InvalidArgumentError('statusCode must be an integer from 200 to 999')
+  }
+  if ((statusCode as number) < 200) throw new InvalidArgumentError('statusCode must not be informational')
+  return new ReplyHead(statusCode as number, responseOptions, defaults)
+}
+
+function readInformational({ statusCode, headers }: InformationalReply): InformationalHead {
+  if (!Number.isInteger(statusCode) || statusCode < 102 || statusCode > 199) {
+    throw new InvalidArgumentError('statusCode of an informational reply must be an integer from 102 to 199')
+  }
+  return { statusCode, fields: ReplyFields.read(headers).toBlock() }
+}
+
+/** RFC 9110 §6.4.1: responses that never have content, whatever their fields announce. */
+export function isBodiless(method: string, statusCode: number): boolean {
+  return method === 'HEAD' || statusCode === 204 || statusCode === 304
+}
+
+export { statusText }
