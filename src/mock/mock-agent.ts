@@ -5,6 +5,7 @@ import { defineKind } from '../base/kind.ts'
 import { Agent, divertAgent } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'
+import type { EventSourceOptions } from '../dispatcher/event-source-options.ts'
 import { replaceGlobalDispatcher } from '../dispatcher/global.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
 import type { WebSocketOptions } from '../dispatcher/websocket-options.ts'
@@ -213,8 +214,8 @@ export class MockAgent extends LifecycleDispatcher {
   }
 
   /** Those of the agent that carries the requests. */
-  get eventSourceOptions(): unknown {
-    return (this.#real as { eventSourceOptions?: unknown }).eventSourceOptions
+  override get eventSourceOptions(): Required<EventSourceOptions> {
+    return (this.#real as Partial<LifecycleDispatcher>).eventSourceOptions ?? super.eventSourceOptions
   }
 
   protected override accept(options: DispatchOptions, handler: DispatchHandler): boolean {
