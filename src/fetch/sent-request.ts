@@ -21,6 +21,8 @@ export function sendRequest(record: RequestRecord, trail: Trail | null): SentReq
     method,
     headers,
     body: body === null ? null : body.content,
+    // fetch follows redirects itself: an interceptor must not.
+    maxRedirections: 0,
   }
   if (headersTimeout !== null) options.headersTimeout = headersTimeout
   if (bodyTimeout !== null) options.bodyTimeout = bodyTimeout

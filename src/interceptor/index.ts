@@ -1,4 +1,5 @@
 /** The interceptors, as one namespace: each is a function that takes options and returns an argument of `compose()`. */
 
 export { circuitBreaker } from './circuit-breaker/interceptor.ts'
+export { redirect } from './redirect/interceptor.ts'
 export { retry } from './retry/interceptor.ts'

@@ -4,10 +4,12 @@ import { isPairIterable } from '../request/request-fields.ts'
 
 type GivenHeaders = HeadersInput | null | undefined
 
-/** Names and values by turns. A wrong shape comes out as it is, for the dispatcher to refuse. */
+/**
+ * Names and values. A wrong shape comes out as it is, for the dispatcher to refuse. Other dispatchers take a list of pairs.
+ */
 function* pairs(headers: GivenHeaders): Generator<[name: unknown, value: unknown]> {
   if (typeof headers !== 'object' || headers === null) return
-  if (Array.isArray(headers)) {
+  if (Array.isArray(headers) && !Array.isArray(headers[0])) {
     for (let i = 0; i < headers.length; i += 2) yield [headers[i], headers[i + 1]]
   } else if (isPairIterable(headers)) {
     for (const pair of headers) {
@@ -45,6 +47,16 @@ export function withHeaders(
   for (const name of names) {
     const value = replacements[name]
     if (value !== null) flat.push(name, value)
+  }
+  return flat
+}
+
+/** A flat copy of the fields whose lower-case name passes. Other dispatchers take names that are Buffers. */
+export function keepHeaders(headers: GivenHeaders, keeps: (name: string) => boolean): HeaderValueInput[] {
+  const flat: HeaderValueInput[] = []
+  for (const [name, value] of pairs(headers)) {
+    const text = Buffer.isBuffer(name) ? name.toString('latin1') : String(name)
+    if (keeps(text.toLowerCase())) flat.push(name as string, value as HeaderValueInput)
   }
   return flat
 }

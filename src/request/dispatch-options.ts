@@ -116,6 +116,12 @@ export interface DispatchOptions {
   typeOfService?: number | null | undefined
   /** Options of the retry interceptor for this request. */
   retryOptions?: object | null | undefined
-  /** Only `0` is accepted: following redirects is the work of an interceptor. */
+  /** For `interceptors.redirect`; a dispatcher without it accepts only `0`. */
   maxRedirections?: number | null | undefined
+  /** For `interceptors.redirect`. */
+  throwOnMaxRedirect?: boolean | null | undefined
+  /** For `interceptors.redirect`. */
+  stripHeadersOnRedirect?: readonly string[] | null | undefined
+  /** For `interceptors.redirect`. */
+  stripHeadersOnCrossOriginRedirect?: readonly string[] | '*' | null | undefined
 }

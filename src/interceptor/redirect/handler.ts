@@ -1,0 +1,54 @@
+/** `RedirectHandler`: follows redirects of one request, for programs that dispatch themselves. */
+import { defineKind, isInstance } from '../../base/kind.ts'
+import { withoutPollution } from '../../base/own-options.ts'
+import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import { toDispatchHandler } from '../../handler/legacy-handler.ts'
+import type { DispatchHandler, LegacyDispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { Dispatching } from '../../request/dispatching.ts'
+import { RedirectHop } from './hop.ts'
+import { withoutLimit } from './interceptor.ts'
+import { readRedirectOptions } from './options.ts'
+
+/**
+ * A handler for the first request, given as `opts`; it dispatches the others.
+ *
+ * @example
+ * const dispatch = (opts, handler) => agent.dispatch(opts, handler)
+ * dispatch(opts, new RedirectHandler(dispatch, 3, opts, handler))
+ */
+export class RedirectHandler extends RedirectHop {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
+  /** The dispatch function of a dispatcher, with redirects. */
+  static buildDispatch(dispatcher: Dispatching, maxRedirections: number | null | undefined): Dispatch {
+    readRedirectOptions({ maxRedirections })
+    const dispatch: Dispatch = (opts, handler) => dispatcher.dispatch(opts, handler)
+    const { composedOrigin } = dispatcher as { composedOrigin?: () => OwnOrigin }
+    const own = composedOrigin?.call(dispatcher)
+    return (given, handler) => {
+      const opts = withoutLimit(given)
+      return dispatch(opts, new RedirectHandler(dispatch, maxRedirections, opts, handler, own))
+    }
+  }
+
+  constructor(
+    dispatch: Dispatch,
+    maxRedirections: number | null | undefined,
+    opts: DispatchOptions,
+    handler: DispatchHandler | LegacyDispatchHandler,
+    own?: OwnOrigin,
+  ) {
+    if (typeof handler !== 'object' || handler === null) {
+      throw new InvalidArgumentError('handler must be an object')
+    }
+    const settings = readRedirectOptions({ ...withoutPollution(opts), maxRedirections })
+    super(dispatch, settings, withoutLimit(opts), toDispatchHandler(handler), own)
+  }
+}
+
+defineKind(RedirectHandler, 'ventuno.RedirectHandler')

@@ -1,0 +1,201 @@
+/**
+ * One request of a chain of redirects: waiting → delivering, or waiting → draining → over. The next request of the chain
+ * is another hop with the same caller, so a late call of a request that is over reaches no one.
+ */
+import type { Duplex } from 'node:stream'
+import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
+import { InvalidArgumentError, MaxRedirectsError, RequestAbortedError } from '../../errors.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { ForwardingHandler } from '../forwarding-handler.ts'
+import { RelayController } from '../relay-controller.ts'
+import { replayOf } from '../request-body.ts'
+import { RedirectContext } from './context.ts'
+import { dropsBody, locationOf, nextRequest, targetOf } from './next-request.ts'
+import type { RedirectSettings } from './options.ts'
+
+/** Bytes of a redirect's body that are read to keep the connection; beyond that, a new connection is cheaper. */
+const MAX_DRAINED = 65_536
+
+type State =
+  | { readonly at: 'waiting' }
+  | { readonly at: 'delivering' }
+  | { readonly at: 'draining'; readonly next: DispatchOptions; received: number }
+  | { readonly at: 'over' }
+
+const WAITING: State = { at: 'waiting' }
+const DELIVERING: State = { at: 'delivering' }
+const OVER: State = { at: 'over' }
+
+export class RedirectHop extends ForwardingHandler {
+  readonly #dispatch: Dispatch
+  readonly #settings: RedirectSettings
+  readonly #opts: DispatchOptions
+  readonly #own: OwnOrigin
+  readonly #context: RedirectContext
+  readonly #relay: RelayController
+  readonly #count: number
+  #state: State = WAITING
+
+  constructor(
+    dispatch: Dispatch,
+    settings: RedirectSettings,
+    opts: DispatchOptions,
+    handler: DispatchHandler,
+    own: OwnOrigin,
+    previous: RedirectHop | null = null,
+  ) {
+    super(handler)
+    this.#dispatch = dispatch
+    this.#settings = settings
+    this.#opts = opts
+    this.#own = own
+    this.#context = new RedirectContext(previous === null ? [] : previous.#context.history, opts, own)
+    this.#relay = previous === null ? new RelayController() : previous.#relay
+    this.#count = previous === null ? 0 : previous.#count + 1
+  }
+
+  override get onRequestQueued(): DispatchHandler['onRequestQueued'] {
+    return this.#count === 0 ? super.onRequestQueued : this.#waitAgain
+  }
+
+  protected override forwardQueued(abort: (reason?: unknown) => void): void {
+    this.#relay.wait(abort)
+    super.forwardQueued((reason) => this.#relay.abort(reason))
+  }
+
+  #waitAgain(abort: (reason?: unknown) => void): void {
+    this.#relay.wait(abort)
+  }
+
+  override onRequestStart(controller: DispatchController, context: unknown): void {
+    this.#relay.follow(controller)
+    if (this.#state === OVER || this.#relay.aborted) return
+    if (typeof context === 'object' && context !== null) Object.assign(this.#context, context)
+    super.onRequestStart(this.#relay, this.#context)
+  }
+
+  override onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText?: string,
+  ): void {
+    if (this.#state === OVER) return
+    const next = statusCode < 200 ? null : this.#nextAfter(statusCode, headers)
+    if (next === null) {
+      if (statusCode >= 200) this.#state = DELIVERING
+      super.onResponseStart(this.#relay, statusCode, headers, statusText)
+      return
+    }
+    this.#state = { at: 'draining', next, received: 0 }
+    if (Number(headers['content-length']) > MAX_DRAINED && this.#opts.method !== 'HEAD') {
+      this.#leave(controller, next)
+    }
+  }
+
+  /** Null if the caller gets this response. What it throws fails the request. */
+  #nextAfter(statusCode: number, headers: HeaderObject): DispatchOptions | null {
+    const location = locationOf(statusCode, headers)
+    const from = location === null ? null : this.#context.url
+    if (location === null || from === null) return null
+    const opts = this.#opts
+    if (!dropsBody(statusCode, opts.method) && replayOf(opts.body) !== 'always') return null
+    const { maxRedirections, throwOnMaxRedirect } = this.#settings
+    if (this.#count >= maxRedirections) {
+      if (throwOnMaxRedirect) throw new MaxRedirectsError()
+      return null
+    }
+    const to = targetOf(location, from)
+    if (this.#own !== undefined && to.origin !== from.origin) throw elsewhere(to.origin)
+    return this.#allows(to, from, statusCode) ? nextRequest(opts, statusCode, from, to, this.#settings) : null
+  }
+
+  #allows(to: URL, from: URL, statusCode: number): boolean {
+    const { allow } = this.#settings
+    if (allow === null) return true
+    const allowed: unknown = allow(new URL(to), { from: new URL(from), statusCode })
+    // A promise is true in a condition: a check that has become asynchronous would allow everything.
+    if (typeof allowed !== 'boolean') throw new InvalidArgumentError('allow must return a boolean')
+    return allowed
+  }
+
+  override onResponseData(controller: DispatchController, chunk: Buffer): void {
+    const state = this.#state
+    if (state.at === 'draining') {
+      state.received += chunk.length
+      if (state.received > MAX_DRAINED) this.#leave(controller, state.next)
+    } else if (state !== OVER) {
+      super.onResponseData(this.#relay, chunk)
+    }
+  }
+
+  override onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
+    const state = this.#state
+    if (state === OVER) return
+    this.#state = OVER
+    if (state.at === 'draining') {
+      this.#relay.release()
+      // The connection is free when this call has returned: a pool would open another one.
+      queueMicrotask(() => this.#follow(state.next))
+      return
+    }
+    this.#relay.settle()
+    super.onResponseEnd(this.#relay, trailers)
+  }
+
+  override onRequestUpgrade(
+    _controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    this.#state = OVER
+    this.#relay.settle()
+    super.onRequestUpgrade(this.#relay, statusCode, headers, socket)
+  }
+
+  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
+    const state = this.#state
+    if (state === OVER) return
+    this.#state = OVER
+    // The redirect is known: that its body broke off does no harm.
+    if (state.at === 'draining' && !this.#relay.aborted) this.#follow(state.next)
+    else this.#fail(controller ? this.#relay : controller, error)
+  }
+
+  #fail(controller: DispatchController | null | undefined, error: Error): void {
+    this.#relay.settle()
+    super.onResponseError(controller, error)
+  }
+
+  /** Gives up the rest of the body. */
+  #leave(controller: DispatchController, next: DispatchOptions): void {
+    this.#state = OVER
+    controller.abort()
+    this.#follow(next)
+  }
+
+  #follow(opts: DispatchOptions): void {
+    const relay = this.#relay
+    relay.release()
+    if (relay.aborted) {
+      this.#fail(relay, relay.reason ?? new RequestAbortedError())
+      return
+    }
+    const hop = new RedirectHop(this.#dispatch, this.#settings, opts, this.inner, this.#own, this)
+    try {
+      this.#dispatch(opts, hop)
+    } catch (error) {
+      hop.onResponseError(null, error as Error)
+    }
+  }
+}
+
+/** The words are those of undici, which notices the mistake only when the redirect leads in a circle. */
+function elsewhere(origin: string): Error {
+  return new InvalidArgumentError(
+    `Redirect loop detected. Cannot redirect to ${origin}. This typically happens when using a Client or Pool with cross-origin redirects. Use an Agent for cross-origin redirects.`,
+  )
+}

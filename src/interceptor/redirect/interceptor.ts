@@ -1,0 +1,33 @@
+/** `interceptors.redirect`: follows redirects. */
+import type { Interceptor } from '../../dispatcher/compose.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { isCall, refuse } from '../refusal.ts'
+import { RedirectHop } from './hop.ts'
+import { type RedirectOptions, type RedirectSettings, readRedirectOptions, settingsOf } from './options.ts'
+
+/**
+ * An interceptor that follows up to `maxRedirections` redirects. The caller gets the last response; the URLs of all requests
+ * are in `context.history`.
+ */
+export function redirect(options?: RedirectOptions | null): Interceptor {
+  const defaults = readRedirectOptions(options)
+  return (dispatch, own) => (opts, handler) => {
+    if (!isCall(opts, handler)) return dispatch(opts, handler)
+    let settings: RedirectSettings
+    try {
+      settings = settingsOf(defaults, opts)
+    } catch (error) {
+      return refuse(handler, error)
+    }
+    if (settings.maxRedirections === 0 || opts.upgrade || opts.method === 'CONNECT') {
+      return dispatch(opts.maxRedirections ? withoutLimit(opts) : opts, handler)
+    }
+    // A dispatcher refuses a limit that it cannot apply.
+    const sent = opts.maxRedirections === undefined ? opts : withoutLimit(opts)
+    return dispatch(sent, new RedirectHop(dispatch, settings, sent, handler, own))
+  }
+}
+
+export function withoutLimit(opts: DispatchOptions): DispatchOptions {
+  return { ...opts, maxRedirections: 0 }
+}

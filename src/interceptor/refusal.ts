@@ -1,0 +1,18 @@
+/** Calls that an interceptor does not send on, and those that it must not look at. */
+import type { DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+
+/** False for a call that the dispatcher below refuses: it is passed on as it is. */
+export function isCall(opts: DispatchOptions, handler: DispatchHandler): boolean {
+  return typeof opts === 'object' && opts !== null && typeof handler === 'object' && handler !== null
+}
+
+/**
+ * As a dispatcher does with a call that is wrong: its handler gets the error. A call may come from a timer or from a handler
+ * of another request, where nothing catches.
+ */
+export function refuse(handler: DispatchHandler, error: unknown): false {
+  if (typeof handler?.onResponseError !== 'function') throw error
+  handler.onResponseError(null, error as Error)
+  return false
+}
