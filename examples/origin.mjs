@@ -5,6 +5,7 @@ import http from 'node:http'
 import http2 from 'node:http2'
 import net from 'node:net'
 import { pathToFileURL } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { WebSocketServer } from 'ws'
 
 /** The ports that the snippets use; a test maps each to a free port. */
@@ -53,6 +54,11 @@ function answer(request, response) {
     case 'large':
       response.setHeader('content-length', 1_048_576)
       response.end(Buffer.alloc(1_048_576, 'x'))
+      return
+    case 'gzip':
+      response.setHeader('content-type', 'text/plain')
+      response.setHeader('content-encoding', 'gzip')
+      response.end(gzipSync('hello '.repeat(100)))
       return
     case 'cookies':
       response.setHeader('set-cookie', [

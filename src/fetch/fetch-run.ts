@@ -5,6 +5,7 @@
  */
 import { announcedLength } from '../api/body/collect.ts'
 import { type AbortSource, abortedReason } from '../base/signal.ts'
+import { type ContentDecoding, limitOf, openDecoding } from '../content-coding/content-decoding.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ResponseExceededMaxSizeError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -12,7 +13,6 @@ import type { DispatchController, DispatchHandler } from '../request/dispatch-ha
 import { AbortLink, type AbortTarget } from './abort-link.ts'
 import { Body } from './body.ts'
 import type { BodyFeed, BodySink } from './body-feed.ts'
-import { type ContentDecoding, limitOf, openDecoding } from './content-decoding.ts'
 import { FetchHandler } from './fetch-handler.ts'
 import { HeaderList } from './header-list.ts'
 import type { RequestRecord } from './init.ts'

@@ -77,6 +77,11 @@ export class RelayController implements DispatchController {
     this.#attempt?.resume()
   }
 
+  /** Keeps in mind whether delivery is stopped, for a subclass that stops it elsewhere. */
+  protected note(paused: boolean): void {
+    this.#paused = paused
+  }
+
   /** An attempt waits to be started. */
   wait(abort: AbortFunction): void {
     this.#attempt = null

@@ -2,8 +2,13 @@
  * Passes the body of a response through its decoders. The engine pauses while the decoders are full, and the decoders
  * pause while the body wants nothing. A small response that expands to gigabytes is therefore decoded as it is read.
  */
-import type { DispatchController } from '../request/dispatch-handler.ts'
-import { type Decoder, decodersFor } from './decode.ts'
+import { type Decoder, decodersFor } from './decoders.ts'
+
+/** Where the coded bytes come from. */
+export interface CodedFlow {
+  pause(): void
+  resume(): void
+}
 
 /** Receives the decoded bytes. */
 export interface DecodingTarget {
@@ -16,26 +21,26 @@ export interface DecodingTarget {
 export function openDecoding(
   contentEncoding: string | null,
   target: DecodingTarget,
-  controller: DispatchController,
+  flow: CodedFlow,
 ): ContentDecoding | { readonly problem: string } | null {
   if (contentEncoding === null) return null
   const decoders = decodersFor(contentEncoding)
   if (decoders === null || 'problem' in decoders) return decoders
-  return decoders.length === 0 ? null : new ContentDecoding(decoders, target, controller)
+  return decoders.length === 0 ? null : new ContentDecoding(decoders, target, flow)
 }
 
 export class ContentDecoding {
   readonly #decoders: readonly Decoder[]
   readonly #first: Decoder
   readonly #last: Decoder
-  readonly #controller: DispatchController
+  readonly #flow: CodedFlow
   #isOver = false
 
-  constructor(decoders: readonly Decoder[], target: DecodingTarget, controller: DispatchController) {
+  constructor(decoders: readonly Decoder[], target: DecodingTarget, flow: CodedFlow) {
     this.#decoders = decoders
     this.#first = decoders[0]!
     this.#last = decoders.at(-1)!
-    this.#controller = controller
+    this.#flow = flow
     decoders.forEach((decoder, index) => {
       decoder.on('error', (error: Error) => {
         if (this.#isOver) return
@@ -45,7 +50,7 @@ export class ContentDecoding {
       const next = decoders[index + 1]
       if (next !== undefined) decoder.pipe(next)
     })
-    this.#first.on('drain', () => this.#controller.resume())
+    this.#first.on('drain', () => this.#flow.resume())
     this.#last.on('data', (chunk: Buffer) => {
       if (!this.#isOver) target.onDecoded(chunk)
     })
@@ -57,7 +62,7 @@ export class ContentDecoding {
   }
 
   write(chunk: Uint8Array): void {
-    if (!this.#first.write(chunk)) this.#controller.pause()
+    if (!this.#first.write(chunk)) this.#flow.pause()
   }
 
   end(): void {
@@ -80,6 +85,6 @@ export class ContentDecoding {
 }
 
 /** The maximum number of decoded bytes. */
-export function limitOf({ maxResponseSize }: DispatchController): number {
+export function limitOf({ maxResponseSize }: { readonly maxResponseSize?: number }): number {
   return maxResponseSize === undefined || maxResponseSize < 0 ? Number.POSITIVE_INFINITY : maxResponseSize
 }

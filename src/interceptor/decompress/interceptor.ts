@@ -1,0 +1,29 @@
+/** `interceptors.decompress`: decodes response bodies. */
+import { isDecodable } from '../../content-coding/decoders.ts'
+import type { Interceptor } from '../../dispatcher/compose.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { isCall } from '../refusal.ts'
+import { hasHeader, withHeaders } from '../request-headers.ts'
+import { DecompressHandler } from './handler.ts'
+import { type DecompressOptions, readDecompressOptions } from './options.ts'
+
+/**
+ * An interceptor that decodes response bodies by their `content-encoding` (gzip, deflate, br, zstd) and removes the fields
+ * about the coded form.
+ */
+export function decompress(options?: DecompressOptions | null): Interceptor {
+  const settings = readDecompressOptions(options)
+  return (dispatch) => (opts, handler) => {
+    if (!isCall(opts, handler) || opts.upgrade || opts.method === 'CONNECT') return dispatch(opts, handler)
+    const sent = settings.acceptEncoding ? accepting(opts) : opts
+    if (opts.method === 'HEAD') return dispatch(sent, handler)
+    return dispatch(sent, new DecompressHandler(handler, settings))
+  }
+}
+
+/** Asks for all codings. A range is of the coded form, which the caller would not expect. */
+function accepting(opts: DispatchOptions): DispatchOptions {
+  if (hasHeader(opts.headers, 'accept-encoding') || hasHeader(opts.headers, 'range')) return opts
+  const codings = isDecodable('zstd') ? 'gzip, deflate, br, zstd' : 'gzip, deflate, br'
+  return { ...opts, headers: withHeaders(opts.headers, { 'accept-encoding': codings }) }
+}
