@@ -225,7 +225,8 @@ export function responseFraming(request: RequestKind, status: number, fields: Fr
 }
 
 function interimFraming(request: RequestKind, status: number, fields: FramingFields): Framing {
-  if (status === 100) return UNWANTED_CONTINUE
+  // A proxy may pass one on before its answer to CONNECT (RFC 9110 §15.2); no bytes of ours wait for it.
+  if (status === 100 && request !== CONNECT_REQUEST) return UNWANTED_CONTINUE
   if (status === 101) {
     return request === UPGRADE_REQUEST && fields.upgrade && fields.connectionUpgrade
       ? TUNNEL
