@@ -99,6 +99,11 @@ const RULES = [
       ...FIELDS,
     ],
   },
+  // The default dispatcher is the one choice between an agent and what is built on it.
+  {
+    files: /^dispatcher\/global\.ts$/,
+    may: ['base/', 'errors.ts', 'proxy/env-http-proxy-agent.ts'],
+  },
   {
     files: /^dispatcher\//,
     may: [

@@ -1,5 +1,6 @@
 /** The types of the messages on the diagnostics channels, for the tools that subscribe to them. */
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Connector as AnyConnector } from './net/connector.ts'
 import type { HttpMethod } from './request/dispatch-options.ts'
 
@@ -110,6 +111,23 @@ export declare namespace DiagnosticsChannel {
     connectParams: ConnectParams
     connector: Connector
     socket: Socket
+  }
+  /** Of `undici:proxy:connected`. */
+  interface ProxyConnectedMessage {
+    /** The tunnel. */
+    socket: Duplex
+    connectParams: {
+      /** The proxy. */
+      origin: string
+      /** Its port; empty for the default one. */
+      port: string
+      /** Host and port of the target. */
+      path: string
+      /** Sent with CONNECT; the value of `proxy-authorization` is left out. */
+      headers: Record<string, unknown>
+      /** The TLS server name of the proxy. */
+      servername: string
+    }
   }
   /** Of `undici:client:connectError`. */
   interface ClientConnectErrorMessage {

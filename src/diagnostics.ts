@@ -18,6 +18,7 @@ export const channels: {
   readonly connected: Channel
   readonly connectError: Channel
   readonly sendHeaders: Channel
+  readonly proxyConnected: Channel
 } = {
   requestCreate: channel('undici:request:create'),
   requestBodyChunkSent: channel('undici:request:bodyChunkSent'),
@@ -31,4 +32,5 @@ export const channels: {
   connected: channel('undici:client:connected'),
   connectError: channel('undici:client:connectError'),
   sendHeaders: channel('undici:client:sendHeaders'),
+  proxyConnected: channel('undici:proxy:connected'),
 }

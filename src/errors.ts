@@ -74,6 +74,33 @@ export interface RequestErrorContext {
   socket: SocketInfo | null
 }
 
+/** The step of the way through a proxy that failed. */
+export type ProxyPhase =
+  | 'proxy-dial'
+  | 'proxy-tls'
+  | 'proxy-connect'
+  | 'socks-greeting'
+  | 'socks-auth'
+  | 'socks-request'
+  | 'target-tls'
+  | 'forward'
+
+/** The field `proxy` of an error of a request that went through a proxy. */
+export interface ProxyErrorInfo {
+  /** The proxy, without user info. */
+  uri: string
+  /** The step that failed. */
+  phase: ProxyPhase
+  /** Of a proxy that refused; null otherwise. */
+  statusCode: number | null
+  /** The same. */
+  headers: Record<string, string | string[] | undefined> | null
+  /** The first 4 KiB of what a proxy that refused sent with it; null otherwise. */
+  body: string | null
+  /** The reply code of a SOCKS proxy; null otherwise. */
+  reply: number | null
+}
+
 /** The base class of the errors of the library. */
 export class UndiciError extends Error {
   override name: string = 'UndiciError'
@@ -88,6 +115,8 @@ export class UndiciError extends Error {
   declare retrySafety?: RetrySafety
   declare timings?: Timings
   declare socket?: SocketInfo | null | undefined
+  // Set on errors of requests that went through a proxy.
+  declare proxy?: ProxyErrorInfo
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol
@@ -341,6 +370,7 @@ export class HTTPParserError extends Error {
   declare retrySafety?: RetrySafety
   declare timings?: Timings
   declare socket?: SocketInfo | null | undefined
+  declare proxy?: ProxyErrorInfo
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol

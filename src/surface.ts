@@ -41,7 +41,15 @@ export type { PoolFactory, PoolOptions } from './dispatcher/pool-options.ts'
 export { RoundRobinPool } from './dispatcher/round-robin-pool.ts'
 export type { PoolStats } from './dispatcher/stats.ts'
 export type { WebSocketOptions } from './dispatcher/websocket-options.ts'
-export type { RequestErrorContext, RequestPhase, RetrySafety, SocketInfo, Timings } from './errors.ts'
+export type {
+  ProxyErrorInfo,
+  ProxyPhase,
+  RequestErrorContext,
+  RequestPhase,
+  RetrySafety,
+  SocketInfo,
+  Timings,
+} from './errors.ts'
 export * as errors from './errors.ts'
 export type {
   EventSourceEventMap,
@@ -145,6 +153,19 @@ export type {
 } from './net/connector.ts'
 export { buildConnector } from './net/connector.ts'
 export type { HeaderObject } from './protocol/header-block.ts'
+export type { EnvHttpProxyAgentOptions } from './proxy/env-http-proxy-agent.ts'
+export { EnvHttpProxyAgent } from './proxy/env-http-proxy-agent.ts'
+export type { ProxyAgentStats } from './proxy/proxy-agent.ts'
+export { ProxyAgent } from './proxy/proxy-agent.ts'
+export type { ProxyDecision, ProxyEnvironmentOptions } from './proxy/proxy-environment.ts'
+export type { ProxyTokenFunction } from './proxy/proxy-fields.ts'
+export type {
+  ProxyAgentOptions,
+  ProxyChoice,
+  ProxyClientFactory,
+  ProxyRefusal,
+  ProxyResponseFunction,
+} from './proxy/proxy-options.ts'
 export type {
   DispatchController,
   DispatchHandler,

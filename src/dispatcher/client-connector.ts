@@ -9,10 +9,24 @@ import type { ClientSettings, ConnectFunction } from './client-options.ts'
 /** Connectors that {@link shareConnector} made: their errors are not a caller's own. */
 const shared = new WeakSet<object>()
 
+/** For a connector of another layer of the library: the one to use instead where HTTP/2 is not wanted. */
+const withoutHttp2 = new WeakMap<object, ConnectFunction>()
+
+/**
+ * Makes a connector one of the library's own, whose errors get the context of requests: for the layers above, which give it
+ * to dispatchers as `connect`. It comes in two versions, because one function cannot know what a dispatcher wants to offer.
+ */
+export function ownConnector(any: DetailedConnector, http1: DetailedConnector): ConnectFunction {
+  shared.add(any)
+  shared.add(http1)
+  withoutHttp2.set(any, http1)
+  return any
+}
+
 /** A connector for many clients, which thereby share their TLS sessions: given to each as `connect`. */
 export function shareConnector(settings: ClientSettings): ConnectFunction {
   const { connect } = settings
-  if (typeof connect === 'function') return connect
+  if (typeof connect === 'function') return wantedVersion(connect, settings)
   const connector = buildClientConnector(connectorOptions(settings, connect))
   shared.add(connector)
   return connector
@@ -31,7 +45,7 @@ export type DetailedConnector = (
 export function connectorFor(settings: ClientSettings): DetailedConnector {
   const { connect, socketPath } = settings
   if (typeof connect !== 'function') return buildClientConnector(connectorOptions(settings, connect))
-  if (shared.has(connect)) return connect
+  if (shared.has(connect)) return wantedVersion(connect, settings)
   return (options, callback) =>
     connect(
       {
@@ -43,6 +57,10 @@ export function connectorFor(settings: ClientSettings): DetailedConnector {
       },
       callback,
     )
+}
+
+function wantedVersion(connect: ConnectFunction, { allowH2 }: ClientSettings): ConnectFunction {
+  return allowH2 ? connect : (withoutHttp2.get(connect) ?? connect)
 }
 
 function connectorOptions(

@@ -1,10 +1,11 @@
 /**
  * The dispatcher for requests that name none. `setGlobalDispatcher` stores it under the symbols that undici and the
  * runtime's own `fetch` read. Until it is called, nothing global is touched: the default is an agent of this library,
- * made on first use.
+ * made on first use, which heeds the proxies of the environment where the runtime was asked to.
  */
 import { shared } from '../base/shared.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import { EnvHttpProxyAgent } from '../proxy/env-http-proxy-agent.ts'
 import { Agent } from './agent.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { Dispatcher1Wrapper } from './dispatcher1-wrapper.ts'
@@ -19,7 +20,9 @@ const CHOSEN = Symbol.for('ventuno.globalDispatcher.1')
 type Globals = Record<symbol, Dispatcher | undefined>
 
 /** Returned by `getGlobalDispatcher` until one is chosen. */
-const unchosen = shared<Dispatcher>('defaultDispatcher', () => new Agent())
+const unchosen = shared<Dispatcher>('defaultDispatcher', () =>
+  usesEnvironmentProxy() ? new EnvHttpProxyAgent() : new Agent(),
+)
 /** The choice, if the global object is frozen. */
 let local: Dispatcher | null = null
 
@@ -74,6 +77,13 @@ export function chosenDispatcher(): Dispatcher | null {
  */
 function isOthersDefault(dispatcher: Dispatcher): boolean {
   return dispatcher.constructor?.name === 'Agent' && !(dispatcher instanceof Agent)
+}
+
+/** The switch of the runtime, whose versions before 24 do not know it. */
+function usesEnvironmentProxy(): boolean {
+  if (process.env['NODE_USE_ENV_PROXY'] === '1') return true
+  const options = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)]
+  return options.includes('--use-env-proxy')
 }
 
 function store(name: symbol, value: Dispatcher | undefined): boolean {

@@ -3,14 +3,16 @@
  * functions that answer with a bare socket, so the client passes this as a further argument, and the
  * connector fills it in; other callers leave it out and get an ordinary socket, which emits `data`.
  */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { SlabInlet } from './slab-inlet.ts'
 
 export class ConnectDetails {
   /**
    * The connect as long as it is undecided. `abandon` ends it, whichever socket is trying, and returns those.
    */
-  pending: { abandon(reason: Error): readonly Socket[] } | null = null
+  pending: { abandon(reason: Error): readonly Duplex[] } | null = null
+  /** Called when no request waits for the connection any more; the connector may give the connect up. */
+  onUnwanted: (() => void) | null = null
   /** When the TCP connection was up, on the clock of `performance.now()`; a TLS handshake comes later. */
   reachedAt: number | null = null
   /** How bytes come in from the connected socket. */

@@ -16,7 +16,9 @@ export function socketEnd(error: Error): EndKind {
 
 /** Why a connector delivered no socket. With these two codes it asks for another attempt. */
 export function connectEnd(error: Error): EndKind {
-  const { code } = fieldsOf(error)
+  const { code, proxy } = fieldsOf(error)
+  // A tunnel that failed once fails its requests: a proxy that refuses would be asked again and again.
+  if (proxy !== undefined) return 'unreachable'
   if (code === 'UND_ERR_SOCKET' || code === 'UND_ERR_INFO') return 'try-again'
   return code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? 'wrong-name' : 'unreachable'
 }
@@ -27,10 +29,14 @@ export function reportedEnd(error: unknown): EndKind {
 }
 
 /** The value may be anything that a caller destroys a socket with, also something that throws when it is read. */
-function fieldsOf(error: unknown): { readonly code?: unknown; readonly syscall?: unknown } {
+function fieldsOf(error: unknown): {
+  readonly code?: unknown
+  readonly syscall?: unknown
+  readonly proxy?: unknown
+} {
   try {
-    const { code, syscall } = error as NodeJS.ErrnoException
-    return { code, syscall }
+    const { code, syscall, proxy } = error as NodeJS.ErrnoException & { readonly proxy?: unknown }
+    return { code, syscall, proxy }
   } catch {
     return {}
   }

@@ -11,6 +11,7 @@ export const TRAFFIC_CHANNELS: readonly string[] = [
   'undici:client:connected',
   'undici:client:connectError',
   'undici:client:sendHeaders',
+  'undici:proxy:connected',
 ]
 
 /** Every channel that the package publishes on or listens to. */

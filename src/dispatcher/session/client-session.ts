@@ -34,7 +34,6 @@ type State =
  * forever.
  */
 const MAX_CONNECT_RETRIES = 16
-
 const IDLE: State = { at: 'idle' }
 
 export class ClientSession extends RunLoop implements ConnectionOwner, ConnectingOwner, RequestHost {
@@ -329,7 +328,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     if (drain === 'now') this.#owner.onRoom()
     if (this.#queue.size > 0 || this.running > 0) return
     if (this.#state.at === 'open') this.#state.connection.becomeIdle()
-    else if (this.#state.at === 'idle' && this.#sockets === 0) this.#owner.onIdle()
+    else if (this.#state.at === 'connecting') this.#state.attempt.onUnwanted()
+    else if (this.#sockets === 0) this.#owner.onIdle()
     this.#reportEmpty()
   }
 

@@ -73,18 +73,24 @@ export class Connecting {
   /** The connection is not wanted any more. Returns the sockets that close now. */
   abandon(): Iterable<Duplex> {
     const socket = this.#pending
-    if (socket === null) return []
+    const reason = new ClientDestroyedError()
     try {
+      const sockets = new Set<Duplex>(this.#details.pending?.abandon(reason))
+      // A tunnel has a socket only when the proxy has opened it.
+      if (socket === null) return sockets
       // A socket of the caller's connect function may have no listener yet.
       socket.on('error', ignoreError)
-      const reason = new ClientDestroyedError()
-      const sockets = new Set<Duplex>(this.#details.pending?.abandon(reason))
       socket.destroy(reason)
       return sockets.add(socket)
     } catch {
       // Nothing was sent on it, and nothing waits for it.
       return []
     }
+  }
+
+  /** No request waits for the connection any more. */
+  onUnwanted(): void {
+    this.#details.onUnwanted?.()
   }
 
   publishConnected(version: 'h1' | 'h2', socket: Duplex): void {

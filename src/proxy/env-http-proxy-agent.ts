@@ -1,0 +1,52 @@
+/** Requests through the proxies that options and environment name: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY. */
+import { defineKind } from '../base/kind.ts'
+import { readProxyAddress } from './proxy-address.ts'
+import { ProxyAgent } from './proxy-agent.ts'
+import {
+  type ProxyDecision,
+  ProxyEnvironment,
+  type ProxyEnvironmentOptions,
+  proxyFor,
+} from './proxy-environment.ts'
+import type { ProxyAgentOptions } from './proxy-options.ts'
+
+/** Options of `EnvHttpProxyAgent`: those of `ProxyAgent`, except the proxy, and those that come before the environment. */
+export interface EnvHttpProxyAgentOptions
+  extends Omit<ProxyAgentOptions, 'uri' | 'proxy'>,
+    ProxyEnvironmentOptions {}
+
+/**
+ * Requests to any origin, through the proxy that the environment names for it or directly.
+ *
+ * @example
+ * setGlobalDispatcher(new EnvHttpProxyAgent())
+ */
+export class EnvHttpProxyAgent extends ProxyAgent {
+  readonly #environment: ProxyEnvironment
+
+  /** The proxies are read now, NO_PROXY with each request. */
+  constructor(options: EnvHttpProxyAgentOptions = {}) {
+    const own: EnvHttpProxyAgentOptions = Object.assign(Object.create(null), options)
+    const { httpProxy: _http, httpsProxy: _https, noProxy: _no, ...others } = own
+    const environment = new ProxyEnvironment(own)
+    // A mistake shows now, and never leads to a direct connection.
+    for (const { proxy } of [environment.http, environment.https]) {
+      if (proxy !== null) readProxyAddress(proxy)
+    }
+    super({ ...others, uri: null, proxy: (origin) => proxyFor(new URL(origin), environment).proxy })
+    this.#environment = environment
+  }
+
+  /** The proxy for a URL without its user info, null for none, and the option or variable that decides it. */
+  explain(url: string | URL): ProxyDecision {
+    const { proxy, rule } = proxyFor(new URL(url), this.#environment)
+    return { proxy: proxy === null ? null : readProxyAddress(proxy).uri, rule }
+  }
+}
+
+defineKind(EnvHttpProxyAgent, 'ventuno.EnvHttpProxyAgent')
+
+/** The types under the names that programs written for undici use. */
+export declare namespace EnvHttpProxyAgent {
+  type Options = EnvHttpProxyAgentOptions
+}

@@ -1,0 +1,293 @@
+/**
+ * One request that a proxy forwards: sent with the whole URL and the fields for the proxy. A 407 is the proxy's, not the
+ * target's, and fails the request, unless the agent has an answer to it.
+ */
+
+import { RequestAbortedError } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions, HeadersInput } from '../request/dispatch-options.ts'
+import { describeError, shownPath } from '../request/error-context.ts'
+import type { AskingRequests } from './asking-requests.ts'
+import { type Refusal, refusedForward, withProxy } from './proxy-error.ts'
+import type { ProxyHop } from './proxy-hop.ts'
+import { KEPT_BYTES, MOST_TIME } from './refusal-reader.ts'
+import { type FlatHeaders, flatHeaders } from './request-headers.ts'
+import { MOST_TRIES } from './tunnel-attempt.ts'
+
+/** Where it goes. */
+export interface ForwardTarget {
+  readonly origin: string
+  readonly host: string
+}
+
+type State =
+  | { readonly at: 'running' }
+  /** A function of the caller is asked, which answers later. */
+  | { readonly at: 'asking' }
+  | { readonly at: 'refused'; readonly refusal: CollectedRefusal }
+  | { readonly at: 'settled' }
+
+interface CollectedRefusal {
+  readonly statusCode: number
+  readonly headers: HeaderObject
+  readonly timer: ReturnType<typeof setTimeout>
+  readonly controller: DispatchController
+  body: Buffer
+}
+
+const RUNNING: State = { at: 'running' }
+
+export class ForwardedRequest implements DispatchHandler {
+  readonly #hops: readonly ProxyHop[]
+  readonly #target: ForwardTarget
+  readonly #options: DispatchOptions
+  readonly #handler: DispatchHandler
+  readonly #asking: AskingRequests
+  #state: State = RUNNING
+  #next = 0
+  #tries = 0
+  #hasAskedAgain = false
+
+  constructor(
+    hops: readonly ProxyHop[],
+    target: ForwardTarget,
+    options: DispatchOptions,
+    handler: DispatchHandler,
+    asking: AskingRequests,
+  ) {
+    this.#hops = hops
+    this.#target = target
+    this.#options = options
+    this.#handler = handler
+    this.#asking = asking
+  }
+
+  get #hop(): ProxyHop {
+    return this.#hops[this.#next]!
+  }
+
+  /** Returns what `dispatch` does. */
+  start(): boolean {
+    return this.#authorize([])
+  }
+
+  #authorize(extra: FlatHeaders): boolean {
+    const authorization = this.#hop.fields.authorization()
+    if (typeof authorization === 'string' || authorization === null) return this.#send(authorization, extra)
+    this.#ask(authorization, (value) => this.#send(value, extra))
+    return true
+  }
+
+  /** Goes on when the caller has answered, unless the request was given up. */
+  #ask<T>(answer: Promise<T>, then: (value: T) => unknown): void {
+    this.#state = { at: 'asking' }
+    this.#asking.add(this)
+    answer
+      .then(
+        (value) => {
+          if (this.#state.at !== 'asking') return
+          this.#state = RUNNING
+          then(value)
+        },
+        (error: Error) => this.giveUp(error),
+      )
+      .catch((error: Error) => this.#fail(null, error))
+      .finally(() => this.#asking.delete(this))
+    this.#handler.onRequestQueued?.((reason) => this.giveUp((reason as Error) ?? new RequestAbortedError()))
+  }
+
+  /** Fails it as long as the caller has not answered; afterwards a dispatcher has it. */
+  giveUp(error: Error): void {
+    if (this.#state.at !== 'asking') return
+    this.#asking.delete(this)
+    this.#fail(null, error)
+  }
+
+  #send(authorization: string | null, extra: FlatHeaders): boolean {
+    const hop = this.#hop
+    this.#tries++
+    const headers = hop.fields.forRequest(this.#target.host, authorization, extra, this.#options.headers)
+    return hop.forwarding.dispatch(
+      {
+        ...this.#options,
+        origin: hop.uri,
+        path: this.#targetOf(this.#options),
+        headers: headers as HeadersInput,
+        servername: hop.servername,
+      },
+      this,
+    )
+  }
+
+  /** RFC 9112 §3.2.2; an asterisk becomes an empty path (§3.2.4). */
+  #targetOf({ path }: DispatchOptions): string {
+    if (path === '*' && this.#options.method === 'OPTIONS') return this.#target.origin
+    return typeof path === 'string' && path.startsWith('/') ? this.#target.origin + path : path
+  }
+
+  #fail(controller: DispatchController | null | undefined, error: Error): void {
+    this.#state = { at: 'settled' }
+    this.#handler.onResponseError?.(controller, error)
+  }
+
+  // A dispatcher makes a function for each request that can be given up, and bytes for each that wants to see them.
+  get onRequestQueued(): DispatchHandler['onRequestQueued'] {
+    return this.#handler.onRequestQueued === undefined ? undefined : this.#onQueued
+  }
+
+  #onQueued(abort: (reason?: unknown) => void): void {
+    this.#handler.onRequestQueued?.(abort)
+  }
+
+  onRequestStart(controller: DispatchController, context: unknown): void {
+    this.#handler.onRequestStart?.(controller, context)
+  }
+
+  get onBodySent(): NonNullable<DispatchHandler['onBodySent']> {
+    const wanted = this.#handler.onBodySent === undefined ? undefined : this.#onSent
+    return wanted as NonNullable<typeof wanted>
+  }
+
+  #onSent(chunk: string | Uint8Array): void {
+    this.#handler.onBodySent?.(chunk)
+  }
+
+  onRequestSent(): void {
+    this.#handler.onRequestSent?.()
+  }
+
+  onResponseStarted(): void {
+    this.#handler.onResponseStarted?.()
+  }
+
+  onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void {
+    if (statusCode === 407) this.#onRefusal(controller, statusCode, headers)
+    else this.#handler.onResponseStart?.(controller, statusCode, headers, statusText)
+  }
+
+  #onRefusal(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+    const timer = globalThis.setTimeout(() => this.#cutOff(), MOST_TIME)
+    this.#state = {
+      at: 'refused',
+      refusal: { statusCode, headers, timer, controller, body: Buffer.alloc(0) },
+    }
+  }
+
+  onResponseData(controller: DispatchController, chunk: Buffer): void {
+    if (this.#state.at !== 'refused') {
+      this.#handler.onResponseData?.(controller, chunk)
+      return
+    }
+    const { refusal } = this.#state
+    refusal.body = Buffer.concat([refusal.body, chunk])
+    if (refusal.body.length >= KEPT_BYTES) this.#cutOff()
+  }
+
+  /** Enough of the refusal has come, or it comes too slowly. */
+  #cutOff(): void {
+    if (this.#state.at !== 'refused') return
+    const { controller } = this.#state.refusal
+    const refusal = this.#takeRefusal()
+    // The error of the abort is not for the caller.
+    this.#state = { at: 'settled' }
+    controller.abort()
+    this.#state = RUNNING
+    this.#onRefused(controller, refusal)
+  }
+
+  #takeRefusal(): Refusal {
+    const { statusCode, headers, timer, body } = (this.#state as State & { at: 'refused' }).refusal
+    globalThis.clearTimeout(timer)
+    this.#state = RUNNING
+    return { statusCode, headers, body: body.toString('utf8', 0, KEPT_BYTES) }
+  }
+
+  onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
+    if (this.#state.at === 'refused') this.#onRefused(controller, this.#takeRefusal())
+    else if (this.#state.at !== 'settled') this.#handler.onResponseEnd?.(controller, trailers)
+  }
+
+  #onRefused(controller: DispatchController, refusal: Refusal): void {
+    const { fields, onProxyResponse } = this.#hop
+    if (!isRepeatable(this.#options.body) || this.#tries >= MOST_TRIES) {
+      this.#refuse(controller, refusal)
+    } else if (fields.isRotating && !this.#hasAskedAgain) {
+      this.#hasAskedAgain = true
+      this.#again(controller, () => this.#authorize([]))
+    } else if (onProxyResponse === null) {
+      this.#refuse(controller, refusal)
+    } else {
+      this.#again(controller, () => {
+        this.#ask(Promise.resolve(onProxyResponse(refusal)), (headers) => {
+          if (headers === null || headers === undefined) this.#refuse(controller, refusal)
+          else this.#authorize(flatHeaders(headers))
+        })
+      })
+    }
+  }
+
+  #again(controller: DispatchController, ask: () => void): void {
+    try {
+      ask()
+    } catch (error) {
+      this.#fail(controller, error as Error)
+    }
+  }
+
+  #refuse(controller: DispatchController, refusal: Refusal): void {
+    const { method, path } = this.#options
+    const error = describeError(refusedForward(this.#hop.uri, refusal), {
+      method,
+      origin: this.#target.origin,
+      path: shownPath(String(path)),
+      phase: 'headers',
+      reusedSocket: false,
+      retrySafety: isRepeatable(this.#options.body) ? 'idempotent-only' : 'no',
+      timings: controller.timings!,
+      socket: null,
+    })
+    this.#fail(controller, error)
+  }
+
+  onResponseError(controller: DispatchController | null | undefined, error: Error): void {
+    if (this.#state.at === 'refused' && !controller?.aborted) {
+      // The refusal counts, complete or not.
+      this.#onRefused(this.#state.refusal.controller, this.#takeRefusal())
+      return
+    }
+    if (this.#state.at === 'refused') this.#takeRefusal()
+    if (this.#state.at !== 'running') return
+    const described = this.#describe(error)
+    const isSafe = described.retrySafety === 'safe' && described.proxy !== undefined
+    if (isSafe && this.#next + 1 < this.#hops.length && isRepeatable(this.#options.body)) {
+      this.#next++
+      this.#again(controller!, () => this.#authorize([]))
+      return
+    }
+    this.#fail(controller, described)
+  }
+
+  /** Errors of the library and the runtime are for this request alone by now; a caller's value stays as it is. */
+  #describe(error: Error): Error & { retrySafety?: unknown; proxy?: unknown } {
+    if (typeof error !== 'object' || error === null || !Object.hasOwn(error, 'retrySafety')) return error
+    const path = shownPath(String(this.#options.path))
+    return withProxy(Object.assign(error, { origin: this.#target.origin, path }), this.#hop.uri, 'forward')
+  }
+}
+
+/** A stream is spent, or destroyed, when its request has ended. */
+function isRepeatable(body: unknown): boolean {
+  return (
+    body === null ||
+    body === undefined ||
+    typeof body === 'string' ||
+    ArrayBuffer.isView(body) ||
+    body instanceof ArrayBuffer
+  )
+}

@@ -1,0 +1,73 @@
+/**
+ * The errors of the way through a proxy, and their field `proxy`. No credentials are in any of them: the URL of a proxy comes
+ * in here without its user info.
+ */
+import {
+  InformationalError,
+  ProxyConnectionError,
+  type ProxyErrorInfo,
+  type ProxyPhase,
+  SecureProxyConnectionError,
+  SocketError,
+} from '../errors.ts'
+
+/** What a proxy that refused has sent. */
+export interface Refusal {
+  readonly statusCode: number
+  readonly headers: Record<string, string | string[] | undefined>
+  /** The beginning. */
+  readonly body: string
+}
+
+/** Adds the field `proxy`, unless a step before has done it. An error that cannot be written to stays as it is. */
+export function withProxy<E extends Error>(
+  error: E,
+  uri: string,
+  phase: ProxyPhase,
+  refusal: Partial<Refusal> & { readonly reply?: number | null } = {},
+): E {
+  const { statusCode = null, headers = null, body = null, reply = null } = refusal
+  const info: ProxyErrorInfo = { uri, phase, statusCode, headers, body, reply }
+  try {
+    if (!Object.hasOwn(error, 'proxy')) Object.assign(error, { proxy: info })
+  } catch {
+    // A value of the caller's connect function.
+  }
+  return error
+}
+
+/** The proxy could not be reached. `hasReached`: the TCP connection was up, so TLS is at fault. */
+export function dialError(error: Error, uri: string, hasReached: boolean): Error {
+  const { code } = error as NodeJS.ErrnoException
+  const isLate = code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UND_ERR_DESTROYED'
+  if (!hasReached) return withProxy(error, uri, 'proxy-dial')
+  return withProxy(isLate ? error : new SecureProxyConnectionError(error), uri, 'proxy-tls')
+}
+
+/** The connection to the proxy was lost, or the answer to CONNECT was not one. */
+export function connectError(error: Error, uri: string): Error {
+  if (Object.hasOwn(error, 'proxy')) return error
+  const { phase } = error as { phase?: unknown }
+  if (phase === 'connecting') return withProxy(error, uri, 'proxy-dial')
+  return withProxy(isLoss(error) ? new ProxyConnectionError(error) : error, uri, 'proxy-connect')
+}
+
+/** A reset stream has its HTTP/2 code, an error of the system its `syscall`. */
+function isLoss(error: Error): boolean {
+  return (
+    error instanceof SocketError ||
+    error instanceof InformationalError ||
+    Object.hasOwn(error, 'syscall') ||
+    Object.hasOwn(error, 'http2ErrorCode')
+  )
+}
+
+export function refusedTunnel(uri: string, refusal: Refusal): ProxyConnectionError {
+  const message = `Proxy response (${refusal.statusCode}) !== 200 when HTTP Tunneling`
+  return withProxy(new ProxyConnectionError(undefined, message), uri, 'proxy-connect', refusal)
+}
+
+export function refusedForward(uri: string, refusal: Refusal): ProxyConnectionError {
+  const message = `Proxy Authentication Required (${refusal.statusCode})`
+  return withProxy(new ProxyConnectionError(undefined, message), uri, 'forward', refusal)
+}

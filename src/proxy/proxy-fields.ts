@@ -1,0 +1,94 @@
+/**
+ * The fields that are meant for the proxy: the `headers` of the agent and `proxy-authorization`. They are in CONNECT and in
+ * forwarded requests, and never inside a tunnel.
+ */
+import { InvalidArgumentError } from '../errors.ts'
+import { lowerCaseName } from '../protocol/header-names.ts'
+import { RequestFields } from '../request/request-fields.ts'
+import { type FlatHeaders, flatHeaders, PROXY_AUTHORIZATION } from './request-headers.ts'
+
+/** Returns the value of `proxy-authorization`. */
+export type ProxyTokenFunction = () => string | null | undefined | Promise<string | null | undefined>
+
+/** Each hop writes its own. RFC 9113 §8.2.2 forbids `proxy-connection` over HTTP/2. */
+const NOT_OURS: ReadonlySet<string> = new Set(['host', 'proxy-connection', PROXY_AUTHORIZATION])
+
+export class ProxyFields {
+  /** Checked, without those of each hop. */
+  readonly #own: FlatHeaders = []
+  readonly #fixed: string | null
+  readonly #token: ProxyTokenFunction | null
+
+  /** `userInfo`: from the URL of the proxy, for an agent without `token` and `auth`. */
+  constructor(headers: unknown, token: unknown, auth: unknown, userInfo: string | null) {
+    const flat = flatHeaders(headers)
+    new RequestFields().addAll(flat)
+    let given: unknown
+    for (let i = 0; i < flat.length; i += 2) {
+      const name = lowerCaseName(flat[i] as string)
+      if (name === PROXY_AUTHORIZATION) given ??= flat[i + 1]
+      if (!NOT_OURS.has(name) && flat[i + 1] !== undefined) this.#own.push(flat[i], flat[i + 1])
+    }
+    this.#token = typeof token === 'function' ? (token as ProxyTokenFunction) : null
+    const fixed = this.#token === null ? (token ?? (auth ? `Basic ${auth}` : (userInfo ?? given))) : null
+    this.#fixed = fixed === null || fixed === undefined ? null : checkedValue(fixed)
+  }
+
+  /** The token may change: it is asked for anew, and may be refused once. */
+  get isRotating(): boolean {
+    return this.#token !== null
+  }
+
+  /** The value to send now; null for none. */
+  authorization(): string | null | Promise<string | null> {
+    if (this.#token === null) return this.#fixed
+    const value = this.#token()
+    return typeof (value as Promise<string> | null | undefined)?.then === 'function'
+      ? Promise.resolve(value).then(checkedAnswer)
+      : checkedAnswer(value as string | null | undefined)
+  }
+
+  /** The fields of CONNECT; `extra` replaces those of the same name. */
+  forConnect(authority: string, authorization: string | null, extra: FlatHeaders): FlatHeaders {
+    const fields: FlatHeaders = ['host', authority, ...this.#own]
+    if (authorization !== null) fields.push(PROXY_AUTHORIZATION, authorization)
+    return replaced(fields, extra)
+  }
+
+  /** The fields of a forwarded request: those of the request replace the others. */
+  forRequest(host: string, authorization: string | null, extra: FlatHeaders, request: unknown): FlatHeaders {
+    const fields: FlatHeaders = ['host', host, ...this.#own]
+    if (authorization !== null) fields.push(PROXY_AUTHORIZATION, authorization)
+    return replaced(replaced(fields, extra), flatHeaders(request))
+  }
+}
+
+/** Names are compared without case (RFC 9110 §5.1); a name may be repeated within one list. */
+function replaced(fields: FlatHeaders, later: FlatHeaders): FlatHeaders {
+  if (later.length === 0) return fields
+  const names = new Set<string>()
+  const kept: FlatHeaders = []
+  for (let i = 0; i < later.length; i += 2) {
+    const name = later[i]
+    const lower = typeof name === 'string' ? lowerCaseName(name) : ''
+    if (lower === 'proxy-connection' || later[i + 1] === undefined) continue
+    names.add(lower)
+    kept.push(name, later[i + 1])
+  }
+  const merged: FlatHeaders = []
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!names.has(lowerCaseName(fields[i] as string))) merged.push(fields[i], fields[i + 1])
+  }
+  merged.push(...kept)
+  return merged
+}
+
+function checkedAnswer(value: string | null | undefined): string | null {
+  return value === null || value === undefined ? null : checkedValue(value)
+}
+
+function checkedValue(value: unknown): string {
+  if (typeof value !== 'string') throw new InvalidArgumentError('token must be a string')
+  new RequestFields().add(PROXY_AUTHORIZATION, value)
+  return value
+}

@@ -1,0 +1,108 @@
+/**
+ * One proxy as an agent uses it: how its connections are opened, the dispatchers that send CONNECT and forwarded requests to
+ * it, and the fields that it gets.
+ */
+import { serverNameOf } from '../base/server-name.ts'
+import { type DetailedConnector, ownConnector } from '../dispatcher/client-connector.ts'
+import type { ConnectFunction } from '../dispatcher/client-options.ts'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { Pool } from '../dispatcher/pool.ts'
+import type { PoolOptions } from '../dispatcher/pool-options.ts'
+import { buildClientConnector } from '../net/connector.ts'
+import type { ProxyAddress } from './proxy-address.ts'
+import { dialError } from './proxy-error.ts'
+import { ProxyFields } from './proxy-fields.ts'
+import type { ProxyResponseFunction, ProxySettings } from './proxy-options.ts'
+
+export class ProxyHop {
+  readonly address: ProxyAddress
+  readonly fields: ProxyFields
+  /** Of all requests to the proxy: one of the target in their `host` is not for the TLS connection to the proxy. */
+  readonly servername: string
+  readonly connectTimeout: number
+  readonly onProxyResponse: ProxyResponseFunction | null
+  readonly #settings: ProxySettings
+  readonly #connect: ConnectFunction
+  readonly #connectHttp1: ConnectFunction
+  readonly #onMade: (forwarding: Dispatcher) => void
+  #tunnelling: Dispatcher | null = null
+  #forwarding: Dispatcher | null = null
+
+  /** `onMade` is called with the dispatcher for forwarded requests. */
+  constructor(address: ProxyAddress, settings: ProxySettings, onMade: (forwarding: Dispatcher) => void) {
+    const { proxyTls, connectProxy, headers, token, auth } = settings
+    const { origin } = address
+    this.address = address
+    this.fields = new ProxyFields(headers, token, auth, address.authorization)
+    this.servername = proxyTls.servername || serverNameOf(origin.host) || origin.hostname
+    this.connectTimeout = settings.connectTimeout
+    this.onProxyResponse = settings.onProxyResponse
+    this.#settings = settings
+    this.#onMade = onMade
+    if (connectProxy === null) {
+      const http1 = dialer(address, { ...proxyTls, allowH2: false })
+      this.#connect = ownConnector(dialer(address, proxyTls), http1)
+      this.#connectHttp1 = http1 as ConnectFunction
+    } else {
+      this.#connect = connectProxy
+      this.#connectHttp1 = connectProxy
+    }
+  }
+
+  get uri(): string {
+    return this.address.uri
+  }
+
+  /** Takes CONNECT. Over HTTP/2 all tunnels share its connections (RFC 9113 §8.5). */
+  get tunnelling(): Dispatcher {
+    const { maxHeaderSize } = this.#settings.agentOptions
+    this.#tunnelling ??= this.#make({ maxHeaderSize, connect: this.#connect })
+    return this.#tunnelling
+  }
+
+  /** Takes requests with the whole URL, from whatever origin. Only HTTP/1.1 has that form. */
+  get forwarding(): Dispatcher {
+    if (this.#forwarding === null) {
+      const { agentOptions, keepsAlive } = this.#settings
+      const { factory: _factory, maxOrigins: _maxOrigins, ...options } = agentOptions
+      const pipelining = keepsAlive ? options.pipelining : 0
+      this.#forwarding = this.#make({ ...options, pipelining, allowH2: false, connect: this.#connectHttp1 })
+      this.#onMade(this.#forwarding)
+    }
+    return this.#forwarding
+  }
+
+  /** Those that were made. */
+  get dispatchers(): { readonly tunnelling: Dispatcher | null; readonly forwarding: Dispatcher | null } {
+    return { tunnelling: this.#tunnelling, forwarding: this.#forwarding }
+  }
+
+  #make(options: PoolOptions & { connect: ConnectFunction }): Dispatcher {
+    const { clientFactory } = this.#settings
+    const { url } = this.address.origin
+    return clientFactory === null ? new Pool(url, options) : clientFactory(url, { connect: options.connect })
+  }
+}
+
+type ConnectorOptions = Parameters<typeof buildClientConnector>[0]
+
+/** Opens connections to the proxy, and says in its errors that they are about the proxy. */
+function dialer({ uri, origin }: ProxyAddress, options: ConnectorOptions): DetailedConnector {
+  const connector = buildClientConnector(options)
+  const isSecure = origin.protocol === 'https:'
+  return (target, callback, details) =>
+    connector(
+      // The name comes from the options or the proxy's host, of which an IP address is none (RFC 6066 §3).
+      { ...target, servername: null },
+      (error, socket) => {
+        if (error === null || error === undefined) {
+          callback(null, socket)
+          return
+        }
+        // Another library's dispatcher passes no details; the errors of the system have a `syscall`.
+        const hasReached = details === undefined ? !('syscall' in error) : details.reachedAt !== null
+        callback(dialError(error, uri, isSecure && hasReached), null)
+      },
+      details,
+    )
+}

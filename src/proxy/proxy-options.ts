@@ -1,0 +1,145 @@
+/** The options of `ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
+import type { AgentOptions } from '../dispatcher/agent.ts'
+import type { ConnectFunction } from '../dispatcher/client-options.ts'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import type { BuildConnectorOptions } from '../net/connector.ts'
+import type { HeadersInput } from '../request/dispatch-options.ts'
+import type { Refusal } from './proxy-error.ts'
+import type { ProxyTokenFunction } from './proxy-fields.ts'
+
+/** The answer of a proxy that refused. */
+export type ProxyRefusal = Refusal
+
+/** Called with a refusal: returns the headers for one more try, or nothing. */
+export type ProxyResponseFunction = (
+  response: ProxyRefusal,
+) => HeadersInput | null | undefined | Promise<HeadersInput | null | undefined>
+
+/** Makes a dispatcher to the proxy; `connect` opens its connections. */
+export type ProxyClientFactory = (origin: URL, options: { connect: ConnectFunction }) => Dispatcher
+
+/** One proxy, several of which the next is tried when one cannot be used, or null for a direct connection. */
+export type ProxyChoice = string | URL | readonly (string | URL)[] | null
+
+/** Options of `ProxyAgent`. Those of `Agent` hold for the connections to the targets. */
+export interface ProxyAgentOptions extends AgentOptions {
+  /** The proxy, with or without user info. Required, unless `proxy` is given. */
+  uri?: string | URL | null | undefined
+  /** Chooses the proxy for an origin; asked with each request. */
+  proxy?: ((origin: string) => ProxyChoice) | null | undefined
+  /** The value of `proxy-authorization`, or a function that returns it: asked for each CONNECT, and again after a 407. */
+  token?: string | ProxyTokenFunction | null | undefined
+  /** Base64 of `user:password`, for `Basic`. Deprecated: use `token` or user info in `uri`. */
+  auth?: string | null | undefined
+  /** Sent to the proxy only. */
+  headers?: HeadersInput | null | undefined
+  /** Connector options for the connection to the target, inside the tunnel. */
+  requestTls?: BuildConnectorOptions | null | undefined
+  /** Connector options for the connection to the proxy. */
+  proxyTls?: BuildConnectorOptions | null | undefined
+  /** true: also http targets are reached through tunnels. Default: false. */
+  proxyTunnel?: boolean | null | undefined
+  /** false: one forwarded request for each connection to the proxy. Default: true. */
+  proxyKeepAlive?: boolean | null | undefined
+  /** Called when the proxy refuses; may return headers for one more try on that connection. */
+  onProxyResponse?: ProxyResponseFunction | null | undefined
+  /** Makes the dispatchers to the proxy. Default: a `Pool`. */
+  clientFactory?: ProxyClientFactory | null | undefined
+}
+
+export interface ProxySettings {
+  readonly headers: unknown
+  readonly token: unknown
+  readonly auth: unknown
+  readonly onProxyResponse: ProxyResponseFunction | null
+  readonly clientFactory: ProxyClientFactory | null
+  readonly connectTimeout: number
+  /** Connector options of both sides. */
+  readonly proxyTls: BuildConnectorOptions
+  readonly requestTls: BuildConnectorOptions
+  /** undefined: a request chooses its server name. */
+  readonly requestServername: string | null | undefined
+  /** The caller opens the connections to the proxy. */
+  readonly connectProxy: ConnectFunction | null
+  readonly tunnelsAll: boolean
+  readonly keepsAlive: boolean
+  /** For the target side, without what opens connections. */
+  readonly agentOptions: AgentOptions
+}
+
+const DEFAULT_CONNECT_TIMEOUT = 10e3
+
+/** Only own properties count. The proxy itself has been checked before. */
+export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
+  const {
+    uri: _uri,
+    proxy: _proxy,
+    token,
+    auth,
+    headers,
+    requestTls,
+    proxyTls,
+    proxyTunnel,
+    proxyKeepAlive,
+    onProxyResponse,
+    clientFactory,
+    connect,
+    tls,
+    ...agentOptions
+  } = own
+  if (auth && token) {
+    throw new InvalidArgumentError('opts.auth cannot be used in combination with opts.token')
+  }
+  checkFunction(onProxyResponse, 'onProxyResponse')
+  checkObject(requestTls, 'requestTls')
+  checkObject(proxyTls, 'proxyTls')
+  if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
+    throw new InvalidArgumentError('connect must be a function or an object')
+  }
+  const { localAddress, autoSelectFamily, autoSelectFamilyAttemptTimeout } = agentOptions
+  const timeout = readTimeout(agentOptions.connectTimeout)
+  return {
+    headers,
+    token,
+    auth,
+    onProxyResponse: onProxyResponse ?? null,
+    clientFactory: clientFactory ?? null,
+    connectTimeout: timeout,
+    proxyTls: {
+      ...(localAddress ? { localAddress } : null),
+      ...(typeof autoSelectFamily === 'boolean' ? { autoSelectFamily } : null),
+      ...(typeof autoSelectFamilyAttemptTimeout === 'number' ? { autoSelectFamilyAttemptTimeout } : null),
+      timeout,
+      ...proxyTls,
+    },
+    requestTls: {
+      ...tls,
+      maxCachedSessions: agentOptions.maxCachedSessions,
+      timeout,
+      ...(typeof connect === 'function' ? null : connect),
+      ...requestTls,
+    },
+    requestServername: requestTls ? (requestTls.servername ?? null) : undefined,
+    connectProxy: typeof connect === 'function' ? connect : null,
+    tunnelsAll: proxyTunnel === true,
+    keepsAlive: proxyKeepAlive !== false,
+    agentOptions,
+  }
+}
+
+export function checkFunction(value: unknown, name: string): void {
+  if (value === null || value === undefined || typeof value === 'function') return
+  throw new InvalidArgumentError(`${name} must be a function`)
+}
+
+function checkObject(value: unknown, name: string): void {
+  if (value === null || value === undefined || typeof value === 'object') return
+  throw new InvalidArgumentError(`${name} must be an object`)
+}
+
+function readTimeout(value: unknown): number {
+  if (value === null || value === undefined) return DEFAULT_CONNECT_TIMEOUT
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
+  throw new InvalidArgumentError('invalid connectTimeout')
+}

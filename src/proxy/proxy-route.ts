@@ -1,0 +1,116 @@
+/**
+ * The way through one proxy, or through the first of several that can be used: an agent for the targets whose connections are
+ * tunnels, and what forwards requests without one.
+ */
+import { asciiHost } from '../base/server-name.ts'
+import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { endAll } from '../dispatcher/end-all.ts'
+import { takesNoMore } from '../dispatcher/lifecycle.ts'
+import { type PoolStats, statsOf } from '../dispatcher/stats.ts'
+import type { ConnectorOptions } from '../net/connector.ts'
+import type { DispatchHandler } from '../request/dispatch-handler.ts'
+import type { EndReason } from '../request/end-reason.ts'
+import { AskingRequests } from './asking-requests.ts'
+import { ForwardedRequest, type ForwardTarget } from './forwarded-request.ts'
+import type { ProxyAddress } from './proxy-address.ts'
+import { ProxyHop } from './proxy-hop.ts'
+import type { ProxySettings } from './proxy-options.ts'
+import { TunnelAttempt } from './tunnel-attempt.ts'
+import { tunnelConnector } from './tunnel-connector.ts'
+import type { TunnelHop } from './tunnel-hop.ts'
+
+/** The agent that the events are for. */
+export type OnMade = (dispatcher: Dispatcher) => void
+
+export class ProxyRoute {
+  readonly #hops: readonly ProxyHop[]
+  readonly #tunnels: Agent
+  readonly #tunnelsAll: boolean
+  readonly #asking = new AskingRequests()
+
+  /** `onMade` is called with each dispatcher whose events concern callers. */
+  constructor(addresses: readonly ProxyAddress[], settings: ProxySettings, onMade: OnMade) {
+    this.#hops = addresses.map((address) => new ProxyHop(address, settings, onMade))
+    this.#tunnels = new Agent({
+      ...settings.agentOptions,
+      connect: tunnelConnector(this.#hops.map(httpHop), settings),
+    })
+    this.#tunnelsAll = settings.tunnelsAll
+    onMade(this.#tunnels)
+  }
+
+  /** Upgrades and CONNECT are for the target: a proxy would take them for itself, or strip them. */
+  dispatch(options: AgentDispatchOptions, target: ForwardTarget, handler: DispatchHandler): boolean {
+    const isForwarded =
+      !this.#tunnelsAll &&
+      target.origin.startsWith('http:') &&
+      !options.upgrade &&
+      options.method !== 'CONNECT'
+    return isForwarded
+      ? new ForwardedRequest(this.#hops, target, options, handler, this.#asking).start()
+      : this.#tunnels.dispatch(options, handler)
+  }
+
+  get needsDrain(): boolean {
+    return this.#targetSide.some(takesNoMore)
+  }
+
+  /** Of the targets, by origin. */
+  get stats(): Agent['stats'] {
+    return this.#tunnels.stats
+  }
+
+  /** Of the connections to the proxies that HTTP is spoken on. */
+  addStats(sum: PoolStats): void {
+    for (const dispatcher of [...this.#proxySide, ...this.#forwarding]) {
+      const stats = statsOf(dispatcher) as Partial<PoolStats> | null
+      for (const name of Object.keys(sum) as (keyof PoolStats)[]) sum[name] += Number(stats?.[name] ?? 0)
+    }
+  }
+
+  /** Requests first, then what tunnels run over. */
+  finish(done: () => void): void {
+    const close = (dispatcher: Dispatcher, one: () => void): void => dispatcher.close(one)
+    this.#asking.whenEmpty(() => {
+      endAll(this.#targetSide, close, () => endAll(this.#proxySide, close, done))
+    })
+  }
+
+  terminate(reason: EndReason, done: () => void): void {
+    const error = reason.isCallers ? reason.error : null
+    this.#asking.giveUp(reason.error)
+    endAll(
+      [...this.#targetSide, ...this.#proxySide],
+      (dispatcher, one) => dispatcher.destroy(error, one),
+      done,
+    )
+  }
+
+  get #forwarding(): Dispatcher[] {
+    return this.#hops.map((hop) => hop.dispatchers.forwarding).filter((dispatcher) => dispatcher !== null)
+  }
+
+  get #targetSide(): Dispatcher[] {
+    return [this.#tunnels, ...this.#forwarding]
+  }
+
+  get #proxySide(): Dispatcher[] {
+    return this.#hops.map((hop) => hop.dispatchers.tunnelling).filter((dispatcher) => dispatcher !== null)
+  }
+}
+
+/** Opens tunnels with CONNECT. */
+function httpHop(hop: ProxyHop): TunnelHop {
+  return {
+    uri: hop.uri,
+    tunnelPhase: 'proxy-connect',
+    tunnelTo: (target, answer) => new TunnelAttempt(hop, authorityOf(target), answer),
+  }
+}
+
+/** Host and port as CONNECT names them (RFC 9112 §3.2.3). */
+function authorityOf({ hostname, port, protocol }: ConnectorOptions): string {
+  const host = asciiHost(hostname) ?? ''
+  return `${host.includes(':') ? `[${host}]` : host}:${port || (protocol === 'https:' ? 443 : 80)}`
+}

@@ -1,0 +1,105 @@
+/**
+ * The content of a refused CONNECT, read from the socket that came with the answer: its beginning is for the error, and if it
+ * comes to its end, the connection may be asked once more. A proxy decides how much it sends and how slowly, so both are
+ * limited.
+ */
+import type { Duplex } from 'node:stream'
+import { ignoreError } from '../base/ignore-error.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+
+/** An error keeps this much, which is enough for a page that says why. */
+export const KEPT_BYTES = 4096
+/** Most bytes that are read in order to use the connection again. */
+const MOST_BYTES = 65_536
+export const MOST_TIME = 1000
+
+/** Called once; `isReusable`: nothing of the content is left on the connection, and another request may follow. */
+export type OnRefusal = (body: Buffer, isReusable: boolean) => void
+
+/** How the content ends (RFC 9112 §6.3). */
+type Framing = { readonly by: 'length'; readonly length: number } | { readonly by: 'chunks' | 'close' }
+
+export class RefusalReader {
+  readonly #socket: Duplex
+  readonly #framing: Framing
+  readonly #isLast: boolean
+  readonly #done: OnRefusal
+  #bytes: Buffer = Buffer.alloc(0)
+  #timer: ReturnType<typeof setTimeout> | null = null
+  #isOver = false
+
+  constructor(socket: Duplex, statusCode: number, headers: HeaderObject, done: OnRefusal) {
+    this.#socket = socket
+    this.#framing = framingOf(statusCode, headers)
+    this.#isLast = /\bclose\b/i.test(`${headers['connection'] ?? ''},${headers['proxy-connection'] ?? ''}`)
+    this.#done = done
+  }
+
+  start(): void {
+    const socket = this.#socket
+    socket.on('error', ignoreError)
+    if (this.#isComplete()) {
+      this.#finish()
+      return
+    }
+    this.#timer = globalThis.setTimeout(this.#finish, MOST_TIME)
+    socket.on('data', this.#onData).on('end', this.#finish).on('close', this.#finish)
+    if (socket.destroyed || socket.readableEnded) this.#finish()
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    this.#bytes = Buffer.concat([this.#bytes, bytes])
+    if (this.#isComplete() || this.#bytes.length > MOST_BYTES) this.#finish()
+  }
+
+  #isComplete(): boolean {
+    const framing = this.#framing
+    if (framing.by === 'length') return this.#bytes.length >= framing.length
+    return framing.by === 'chunks' && unchunked(this.#bytes).end !== null
+  }
+
+  readonly #finish = (): void => {
+    if (this.#isOver) return
+    this.#isOver = true
+    const socket = this.#socket
+    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    socket.off('data', this.#onData).off('end', this.#finish).off('close', this.#finish)
+    socket.pause()
+    const framing = this.#framing
+    const { content, end } =
+      framing.by === 'chunks' ? unchunked(this.#bytes) : { content: this.#bytes, end: lengthOf(framing) }
+    const isReusable = end === this.#bytes.length && !this.#isLast && !socket.destroyed
+    this.#done(content.subarray(0, Math.min(KEPT_BYTES, end ?? KEPT_BYTES)), isReusable)
+  }
+}
+
+function lengthOf(framing: Framing): number | null {
+  return framing.by === 'length' ? framing.length : null
+}
+
+function framingOf(statusCode: number, headers: HeaderObject): Framing {
+  if (statusCode === 204 || statusCode === 304) return { by: 'length', length: 0 }
+  if (headers['transfer-encoding'] !== undefined) return { by: 'chunks' }
+  const length = headers['content-length']
+  return typeof length === 'string' && /^\d+$/.test(length)
+    ? { by: 'length', length: Number(length) }
+    : { by: 'close' }
+}
+
+const SIZE_LINE = /^([0-9a-f]{1,8})[^\r\n]*\r?\n/i
+
+/** As much as there is; `end`: where the last chunk with its empty line ends, null if it has not come or is none. */
+function unchunked(bytes: Buffer): { readonly content: Buffer; readonly end: number | null } {
+  const parts: Buffer[] = []
+  let at = 0
+  for (;;) {
+    const line = SIZE_LINE.exec(bytes.toString('latin1', at, at + 256))
+    if (line === null) return { content: Buffer.concat(parts), end: null }
+    const size = Number.parseInt(line[1]!, 16)
+    const start = at + line[0].length
+    const isTrailerless = bytes.toString('latin1', start, start + 2) === '\r\n'
+    if (size === 0) return { content: Buffer.concat(parts), end: isTrailerless ? start + 2 : null }
+    parts.push(bytes.subarray(start, start + size))
+    at = start + size + 2
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * The way to one tunnel: asks for the token, sends CONNECT, answers a refusal if the agent has an answer to it, and keeps to
+ * the time limit, which covers all of that.
+ */
+import type { Duplex } from 'node:stream'
+import { discardSocket } from '../api/socket-handler.ts'
+import { loadNet } from '../base/lazy-modules.ts'
+import { channels } from '../diagnostics.ts'
+import { Client } from '../dispatcher/client.ts'
+import { InvalidArgumentError, ProxyConnectionError, SocketError } from '../errors.ts'
+import { timeoutError } from '../net/connect-errors.ts'
+import { startConnectTimeout, type TimeoutTarget } from '../net/connect-timeout.ts'
+import type { DispatchOptions, HeadersInput } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
+import { ConnectExchange, type ConnectOutcome } from './connect-exchange.ts'
+import { connectError, type Refusal, refusedTunnel, withProxy } from './proxy-error.ts'
+import type { ProxyHop } from './proxy-hop.ts'
+import { type FlatHeaders, flatHeaders, PROXY_AUTHORIZATION } from './request-headers.ts'
+import type { OnTunnel, TunnelTry } from './tunnel-hop.ts'
+
+/** Schemes that take several steps need some (RFC 4559 §5 two), and a proxy that is never satisfied gets no more. */
+export const MOST_TRIES = 5
+
+export class TunnelAttempt implements TunnelTry, TimeoutTarget {
+  readonly #hop: ProxyHop
+  readonly #authority: string
+  /** Null when it was called. */
+  #answer: OnTunnel | null
+  #stopClock: () => void = () => {}
+  #exchange: ConnectExchange | null = null
+  #tries = 0
+  #hasAskedAgain = false
+
+  /** `authority`: host and port of the target. */
+  constructor(hop: ProxyHop, authority: string, answer: OnTunnel) {
+    this.#hop = hop
+    this.#authority = authority
+    this.#answer = answer
+  }
+
+  start(): void {
+    // The clock is stopped by every answer, so that the attempt cannot be lost under it.
+    this.#stopClock = startConnectTimeout(this.#hop.connectTimeout, this, () => {})
+    this.#authorize(this.#hop.tunnelling, [])
+  }
+
+  /** The sockets are those of the dispatcher that sends CONNECT. */
+  cancel(reason: Error): readonly Duplex[] {
+    this.#end()
+    this.#exchange?.cancel(reason)
+    return []
+  }
+
+  onConnectTimeout(): void {
+    const { uri, address, connectTimeout } = this.#hop
+    const { hostname, port, protocol } = address.origin
+    const goal = { hostname, port: port || (protocol === 'https:' ? 443 : 80), timeout: connectTimeout }
+    const error = withProxy(timeoutError(goal, []), uri, 'proxy-connect')
+    const answer = this.#end()
+    this.#exchange?.cancel(error)
+    answer?.(error, null)
+  }
+
+  #end(): OnTunnel | null {
+    const answer = this.#answer
+    this.#answer = null
+    this.#stopClock()
+    return answer
+  }
+
+  #fail(error: Error): void {
+    this.#end()?.(connectError(error, this.#hop.uri), null)
+  }
+
+  #authorize(dispatcher: Dispatching, extra: FlatHeaders): void {
+    this.#await(
+      () => this.#hop.fields.authorization(),
+      (authorization) => this.#connect(dispatcher, authorization, extra),
+    )
+  }
+
+  /** Calls a function of the caller, which may throw, return a value or a promise, and take its time. */
+  #await<T>(ask: () => T | Promise<T>, then: (value: T) => void): void {
+    const goOn = (value: T): void => {
+      if (this.#answer === null) return
+      try {
+        then(value)
+      } catch (error) {
+        this.#fail(error as Error)
+      }
+    }
+    try {
+      const value = ask()
+      if (!isThenable(value)) goOn(value as T)
+      else Promise.resolve(value).then(goOn, (error: unknown) => this.#fail(toError(error)))
+    } catch (error) {
+      this.#fail(toError(error))
+    }
+  }
+
+  #connect(dispatcher: Dispatching, authorization: string | null, extra: FlatHeaders): void {
+    const hop = this.#hop
+    const fields = hop.fields.forConnect(this.#authority, authorization, extra)
+    const options: DispatchOptions = {
+      origin: hop.uri,
+      method: 'CONNECT',
+      path: this.#authority,
+      headers: fields as HeadersInput,
+      servername: hop.servername,
+      // A proxy that asks for more must not close the connection.
+      ...(hop.onProxyResponse === null ? null : { reset: false }),
+    }
+    this.#tries++
+    this.#exchange = new ConnectExchange((outcome) => {
+      if (outcome.is === 'failure' && dispatcher !== hop.tunnelling) {
+        // The proxy has closed the connection after its refusal, without saying so in there.
+        this.#tries--
+        this.#connect(hop.tunnelling, authorization, extra)
+      } else this.#onOutcome(outcome, fields)
+    })
+    this.#exchange.start(dispatcher, options)
+  }
+
+  #onOutcome(outcome: ConnectOutcome, fields: FlatHeaders): void {
+    if (outcome.is === 'failure') this.#fail(outcome.error)
+    else if (outcome.is === 'refusal') this.#onRefusal(outcome.refusal, outcome.socket)
+    else {
+      this.#publish(outcome.socket, fields)
+      const answer = this.#end()
+      if (answer === null) discardSocket(outcome.socket)
+      else answer(null, outcome.socket)
+    }
+  }
+
+  #onRefusal(refusal: Refusal, socket: Duplex | null): void {
+    const { fields, onProxyResponse, uri } = this.#hop
+    if (refusal.statusCode === 407 && fields.isRotating && !this.#hasAskedAgain) {
+      this.#hasAskedAgain = true
+      if (socket !== null) discardSocket(socket)
+      this.#authorize(this.#hop.tunnelling, [])
+      return
+    }
+    if (onProxyResponse === null || this.#tries >= MOST_TRIES) {
+      if (socket !== null) discardSocket(socket)
+      this.#end()?.(refusedTunnel(uri, refusal), null)
+      return
+    }
+    this.#await(
+      () => onProxyResponse(refusal),
+      (headers) => this.#onAnswerToRefusal(headers, refusal, socket),
+    )
+  }
+
+  #onAnswerToRefusal(
+    headers: HeadersInput | null | undefined,
+    refusal: Refusal,
+    socket: Duplex | null,
+  ): void {
+    if (headers === null || headers === undefined) {
+      if (socket !== null) discardSocket(socket)
+      this.#end()?.(refusedTunnel(this.#hop.uri, refusal), null)
+      return
+    }
+    const extra = flatHeaders(headers)
+    const isUsable = socket instanceof loadNet().Socket && !socket.destroyed
+    if (socket !== null && !isUsable) discardSocket(socket)
+    this.#authorize(isUsable ? clientOn(this.#hop.uri, socket) : this.#hop.tunnelling, extra)
+  }
+
+  #publish(socket: Duplex, fields: FlatHeaders): void {
+    if (!channels.proxyConnected.hasSubscribers) return
+    const { uri, address, servername } = this.#hop
+    const headers: Record<string, unknown> = {}
+    for (let i = 0; i < fields.length; i += 2) {
+      const name = String(fields[i])
+      headers[name] = name.toLowerCase() === PROXY_AUTHORIZATION ? '***' : fields[i + 1]
+    }
+    const connectParams = {
+      origin: uri,
+      port: address.origin.port,
+      path: this.#authority,
+      headers,
+      servername,
+    }
+    channels.proxyConnected.publish({ socket, connectParams })
+  }
+}
+
+/** Schemes that authenticate a connection rather than a request (RFC 4559 §6) go on with the one they began on. */
+function clientOn(uri: string, socket: Duplex): Client {
+  let isTaken = false
+  return new Client(uri, {
+    connect: (_target, callback) => {
+      if (isTaken || socket.destroyed) {
+        callback(new ProxyConnectionError(new SocketError('other side closed')))
+        return
+      }
+      isTaken = true
+      callback(null, socket)
+      // It was paused after the refusal.
+      socket.resume()
+    },
+  })
+}
+
+function isThenable(value: unknown): value is Promise<never> {
+  return typeof (value as Promise<unknown> | null | undefined)?.then === 'function'
+}
+
+function toError(value: unknown): Error {
+  return value instanceof Error
+    ? value
+    : new InvalidArgumentError(`the answer is not usable: ${String(value)}`)
+}

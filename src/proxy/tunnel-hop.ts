@@ -1,0 +1,22 @@
+/** A proxy as the connector of an agent sees it: what opens tunnels, whatever is spoken for that. */
+import type { Duplex } from 'node:stream'
+import type { ProxyPhase } from '../errors.ts'
+import type { ConnectorOptions } from '../net/connector.ts'
+
+/** Called once, with an error or a socket. */
+export type OnTunnel = (error: Error | null, socket: Duplex | null) => void
+
+/** The way to one tunnel. */
+export interface TunnelTry {
+  start(): void
+  /** Nothing is answered any more. Returns the sockets that close now. */
+  cancel(reason: Error): readonly Duplex[]
+}
+
+export interface TunnelHop {
+  /** Without user info. */
+  readonly uri: string
+  /** The step that opens the tunnel. */
+  readonly tunnelPhase: ProxyPhase
+  tunnelTo(target: ConnectorOptions, answer: OnTunnel): TunnelTry
+}
