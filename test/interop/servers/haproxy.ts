@@ -69,3 +69,31 @@ export const haproxy: RealServer = {
     }
   },
 }
+
+/** In front of a forward proxy, to which it passes CONNECT from HTTP/2. Returns its origin. */
+export async function startHaproxyBefore(stage: Stage, behind: URL): Promise<string> {
+  const folder = stage.folder()
+  const certificate = `${folder}/certificate.pem`
+  writeFileSync(certificate, certificateWithKey())
+  const { tls } = await freePorts(['tls'])
+  const file = `${folder}/haproxy.cfg`
+  const lines = [
+    'global',
+    '  nbthread 1',
+    'defaults',
+    '  mode http',
+    '  timeout connect 10s',
+    '  timeout client 1h',
+    '  timeout server 1h',
+    '  timeout tunnel 1h',
+    'frontend proxy',
+    `  bind 127.0.0.1:${tls} ssl crt ${certificate} alpn h2,http/1.1 ssl-min-ver TLSv1.2`,
+    '  default_backend behind',
+    'backend behind',
+    `  server behind ${behind.hostname}:${behind.port}`,
+    '',
+  ]
+  writeFileSync(file, lines.join('\n'))
+  await stage.start({ file: haproxy.program!, args: ['-db', '-f', file], ports: [tls] })
+  return `https://127.0.0.1:${tls}`
+}

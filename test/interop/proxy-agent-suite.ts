@@ -1,0 +1,171 @@
+/** The suite for ProxyAgent with a real proxy: every kind of target, large bodies, WebSocket, aborts, a proxy that dies. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ProxyAgent, type ProxyAgentOptions, type ProxyErrorInfo, WebSocket } from '../../src/index.ts'
+import type { Backend } from './backend.ts'
+import { TRUST } from './certificate-files.ts'
+import { digest, pattern, SMALL } from './content.ts'
+import type { Credentials } from './forward-proxy.ts'
+import { freePort } from './ports.ts'
+
+export interface ProxyAgentStage {
+  /** Without credentials. */
+  proxy(): string
+  readonly credentials: Credentials | null
+  backend(): Backend
+  /** With TLS. */
+  secureOrigin(): string
+  keep<T extends { destroy(): Promise<unknown> }>(agent: T): T
+  /** Why forwarded requests are left out; null if they are not. */
+  readonly forwardsNot: string | null
+  /** Kills the proxy and starts another at another port. */
+  replace(): Promise<void>
+}
+
+const UPLOAD = pattern(10 * 1024 * 1024)
+const GET = { method: 'GET' } as const
+
+export function proxyAgentSuite(stage: ProxyAgentStage): void {
+  const open = (options: ProxyAgentOptions = {}): ProxyAgent => {
+    const uri = new URL(stage.proxy())
+    uri.username = stage.credentials?.name ?? ''
+    uri.password = stage.credentials?.password ?? ''
+    return stage.keep(new ProxyAgent({ uri, proxyTls: TRUST, requestTls: TRUST, ...options }))
+  }
+  const plainOrigin = (): string => `http://127.0.0.1:${stage.backend().port}`
+
+  for (const [what, options, isSecure] of [
+    ['a forwarded request', {}, false],
+    ['a tunnel to HTTP/1.1', { proxyTunnel: true }, false],
+    ['a tunnel to HTTP/1.1 with TLS', { allowH2: false }, true],
+    ['a tunnel to HTTP/2', {}, true],
+  ] as const) {
+    const target = (): { origin: string; echo: string } =>
+      isSecure
+        ? { origin: stage.secureOrigin(), echo: '/' }
+        : { origin: plainOrigin(), echo: '/backend/echo' }
+
+    const skip = !isSecure && !('proxyTunnel' in options) ? (stage.forwardsNot ?? false) : false
+    test(`${what}: GET, POST of 10 MB, 200 requests`, { skip }, async () => {
+      const agent = open(options)
+      const { origin, echo } = target()
+      const get = async (): Promise<void> => {
+        const { statusCode, body } = await agent.request({ ...GET, origin, path: '/small.txt' })
+        assert.equal(statusCode, 200)
+        assert.deepEqual(Buffer.from(await body.bytes()), SMALL)
+      }
+      await get()
+      const { statusCode, body } = await agent.request({ origin, path: echo, method: 'POST', body: UPLOAD })
+      assert.equal(statusCode, 200)
+      assert.equal(digest(await body.bytes()), digest(UPLOAD))
+      await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          for (let i = 0; i < 10; i++) await get()
+        }),
+      )
+      await agent.close()
+    })
+  }
+
+  test('an aborted request leaves the agent usable', async () => {
+    const agent = open({ proxyTunnel: true })
+    const controller = new AbortController()
+    const held = agent.request({
+      ...GET,
+      origin: plainOrigin(),
+      path: '/backend/held',
+      signal: controller.signal,
+    })
+    held.catch(() => {})
+    await stage.backend().heldOne()
+    controller.abort()
+    await assert.rejects(held, { name: 'AbortError' })
+    stage.backend().release()
+    const { body } = await agent.request({ ...GET, origin: plainOrigin(), path: '/small.txt' })
+    assert.deepEqual(Buffer.from(await body.bytes()), SMALL)
+    await agent.close()
+  })
+
+  test('WebSocket', async () => {
+    const agent = open()
+    const socket = new WebSocket(`ws://127.0.0.1:${stage.backend().port}/`, { dispatcher: agent })
+    const text = await new Promise<unknown>((resolve, reject) => {
+      socket.addEventListener('open', () => socket.send('hello'))
+      socket.addEventListener('message', ({ data }) => resolve(data))
+      socket.addEventListener('error', reject)
+    })
+    assert.equal(text, 'hello')
+    const closed = new Promise((resolve) => socket.addEventListener('close', resolve))
+    socket.close()
+    await closed
+    await agent.close()
+  })
+
+  test('a target that nobody listens at', async () => {
+    const agent = open()
+    const request = agent.request({ ...GET, origin: `https://127.0.0.1:${await freePort()}`, path: '/' })
+    await assert.rejects(request, (error: Error & { code: string; proxy: ProxyErrorInfo }) => {
+      assert.equal(error.code, 'UND_ERR_PRX_CONN', error.stack)
+      assert.ok(error.proxy.statusCode! >= 500, String(error.proxy.statusCode))
+      return true
+    })
+    await agent.close()
+  })
+
+  if (stage.credentials !== null) refusals(stage, plainOrigin)
+
+  test('a proxy that dies under load: every request settles, and the next proxy works', async () => {
+    const agent = open({ proxyTunnel: true })
+    let isOver = false
+    let succeeded = 0
+    const failures: Error[] = []
+    const load = Array.from({ length: 20 }, async () => {
+      while (!isOver) {
+        try {
+          const { body } = await agent.request({ ...GET, origin: plainOrigin(), path: '/small.txt' })
+          await body.bytes()
+          succeeded++
+        } catch (error) {
+          failures.push(error as Error)
+          isOver = true
+        }
+      }
+    })
+    while (succeeded < 100) await new Promise((resolve) => setTimeout(resolve, 5))
+    await stage.replace()
+    await Promise.all(load)
+    assert.ok(failures.length > 0)
+    await agent.close()
+    const next = open({ proxyTunnel: true })
+    const { body } = await next.request({ ...GET, origin: plainOrigin(), path: '/small.txt' })
+    assert.deepEqual(Buffer.from(await body.bytes()), SMALL)
+    await next.close()
+  })
+}
+
+function refusals(stage: ProxyAgentStage, plainOrigin: () => string): void {
+  for (const [what, userInfo] of [
+    ['no password', ''],
+    ['a wrong password', 'somebody:guess@'],
+  ] as const) {
+    test(`${what}: the error has the answer of the proxy`, async () => {
+      const uri = stage.proxy().replace('//', `//${userInfo}`)
+      for (const origin of [stage.secureOrigin(), plainOrigin()]) {
+        const agent = stage.keep(new ProxyAgent({ uri, proxyTls: TRUST, requestTls: TRUST }))
+        const answer = await agent.request({ ...GET, origin, path: '/small.txt' }).catch((error) => error)
+        // Some proxies treat a wrong password as one for the origin.
+        if (!(answer instanceof Error)) {
+          assert.equal(answer.statusCode, 401)
+          await answer.body.dump()
+        } else {
+          const { code, proxy } = answer as Error & { code: string; proxy: ProxyErrorInfo }
+          assert.equal(code, 'UND_ERR_PRX_CONN', answer.stack)
+          assert.ok(proxy.statusCode === 407 || proxy.statusCode === 401, String(proxy.statusCode))
+          assert.ok(proxy.headers !== null)
+          assert.ok(!JSON.stringify(answer).includes('guess'))
+        }
+        await agent.close()
+      }
+    })
+  }
+}
