@@ -90,6 +90,9 @@ export async function startHaproxyBefore(stage: Stage, behind: URL): Promise<str
     `  bind 127.0.0.1:${tls} ssl crt ${certificate} alpn h2,http/1.1 ssl-min-ver TLSv1.2`,
     '  default_backend behind',
     'backend behind',
+    // Tinyproxy takes one request on a connection.
+    '  option http-server-close',
+    '  http-reuse never',
     `  server behind ${behind.hostname}:${behind.port}`,
     '',
   ]
