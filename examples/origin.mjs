@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 import { WebSocketServer } from 'ws'
 
 /** The ports that the snippets use; a test maps each to a free port. */
-export const PORTS = { http: 3000, otherHttp: 3001, h2c: 3002, https: 3443, mutualTls: 3444 }
+export const PORTS = { http: 3000, otherHttp: 3001, h2c: 3002, https: 3443, mutualTls: 3444, socks: 3080 }
 
 const pem = (name) => readFileSync(new URL(`./${name}.pem`, import.meta.url))
 const identity = { key: pem('localhost-key'), cert: pem('localhost') }
@@ -170,6 +170,29 @@ function tunnel(request, socket, head) {
   target.on('error', () => socket.destroy())
 }
 
+/** A SOCKS 5 proxy (RFC 1928) for user:sesame, to loopback only. Each message is expected in one piece. */
+function socks(socket) {
+  const nextMessage = () => new Promise((resolve) => socket.once('data', resolve))
+  const negotiate = async () => {
+    const greeting = await nextMessage()
+    if (!greeting.includes(2, 2)) return socket.end(Buffer.of(5, 0xff))
+    socket.write(Buffer.of(5, 2))
+    const isKnown = String(await nextMessage()) === '\x01\x04user\x06sesame'
+    socket.write(Buffer.of(1, isKnown ? 0 : 1))
+    if (!isKnown) return socket.end()
+    const request = await nextMessage()
+    const isLocal = request.includes('localhost') || request.includes(Buffer.of(127, 0, 0, 1))
+    if (!isLocal) return socket.end(Buffer.of(5, 2, 0, 1, 0, 0, 0, 0, 0, 0))
+    const target = net.connect(request.readUInt16BE(request.length - 2), '127.0.0.1', () => {
+      socket.write(Buffer.of(5, 0, 0, 1, 127, 0, 0, 1, 0, 0))
+      target.pipe(socket).pipe(target)
+    })
+    target.on('error', () => socket.destroy())
+    socket.on('close', () => target.destroy())
+  }
+  negotiate()
+}
+
 /**
  * Starts all servers on loopback.
  *
@@ -185,6 +208,7 @@ export async function startOrigins(ports) {
     h2c: http2.createServer(answer),
     https: http2.createSecureServer(tls, answer),
     mutualTls: http2.createSecureServer({ ...tls, ca: pem('ca'), requestCert: true }, answer),
+    socks: net.createServer(socks),
   }
   const sockets = new Set()
   const listening = {}
@@ -218,5 +242,6 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   console.log(`HTTP/2 over TLS       https://localhost:${ports.https}`)
   console.log(`  with certificates   https://localhost:${ports.mutualTls}`)
   console.log(`HTTP/2 over cleartext http://localhost:${ports.h2c}`)
+  console.log(`SOCKS 5               socks5://user:sesame@localhost:${ports.socks}`)
   console.log('Ctrl+C ends it.')
 }

@@ -166,6 +166,9 @@ export type {
   ProxyRefusal,
   ProxyResponseFunction,
 } from './proxy/proxy-options.ts'
+export type { Socks5ProxyAgentOptions } from './proxy/socks5-options.ts'
+export type { Socks5ProxyAgentStats } from './proxy/socks5-proxy-agent.ts'
+export { Socks5ProxyAgent } from './proxy/socks5-proxy-agent.ts'
 export type {
   DispatchController,
   DispatchHandler,

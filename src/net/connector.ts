@@ -131,7 +131,8 @@ const RUNTIME_DEFAULTS: ReadonlySet<string> = new Set([
 type SocketOptions = Record<string, unknown>
 
 interface Settings {
-  readonly alpn: readonly string[]
+  /** Null for a stream of bytes that is not HTTP. */
+  readonly alpn: readonly string[] | null
   readonly useH2c: boolean
   readonly socketPath: string | undefined
   readonly timeout: number
@@ -179,6 +180,15 @@ export type ClientConnector = (
 
 export function buildClientConnector(options: BuildConnectorOptions): ClientConnector {
   const settings = readSettings(options)
+  return (call, callback, details) => openConnection(settings, call, callback, details ?? null)
+}
+
+/**
+ * A connector for what is not HTTP, such as the connection to a SOCKS proxy: it offers no protocol over TLS, and its sockets
+ * emit `data` also for a caller that passes details.
+ */
+export function buildStreamConnector(options: BuildConnectorOptions): ClientConnector {
+  const settings = { ...readSettings(options), alpn: null }
   return (call, callback, details) => openConnection(settings, call, callback, details ?? null)
 }
 
@@ -238,7 +248,10 @@ function openConnection(
   const { hostname, port, secure } = target
   // TLS on a connection that is open already reads from that; an `onread` of the caller reads for itself.
   const hasInlets =
-    details !== null && target.httpSocket === null && settings.passedOn['onread'] === undefined
+    details !== null &&
+    settings.alpn !== null &&
+    target.httpSocket === null &&
+    settings.passedOn['onread'] === undefined
   const inlets = hasInlets ? new Map<Socket, SlabInlet>() : null
   try {
     return AddressAttempts.start(
@@ -356,7 +369,7 @@ function openSecureSocket(settings: Settings, target: Target, options: SocketOpt
   const key = sessionKey(servername, hostname, port)
   options['socket'] = httpSocket ?? undefined
   options['servername'] = servername
-  options['ALPNProtocols'] = settings.alpn
+  options['ALPNProtocols'] = settings.alpn ?? undefined
   options['session'] = settings.session ?? settings.sessions.get(key)
   const socket = loadTls().connect(options as unknown as ConnectionOptions)
   keepSessions(socket, settings.sessions, key)

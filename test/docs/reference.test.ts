@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import * as library from '../../src/index.ts'
-import { Agent, BalancedPool, Client, errors, H2CClient, Pool } from '../../src/index.ts'
+import { Agent, BalancedPool, Client, errors, H2CClient, Pool, Socks5ProxyAgent } from '../../src/index.ts'
 import { type Page, readPages, root } from './pages.ts'
 
 const pages = new Map(readPages().map((page) => [page.path, page]))
@@ -130,6 +130,7 @@ describe('the options', () => {
       ['dispatcher/balanced-pool.ts', 'BalancedPoolOptions', 'docs/balanced-pool.md'],
       ['dispatcher/agent.ts', 'AgentOptions', 'docs/agent.md'],
       ['dispatcher/agent.ts', 'AgentDispatchOptions', 'docs/agent.md'],
+      ['proxy/socks5-options.ts', 'Socks5ProxyAgentOptions', 'docs/socks5-proxy-agent.md'],
       ['dispatcher/websocket-options.ts', 'WebSocketOptions', 'docs/websocket.md'],
       ['dispatcher/event-source-options.ts', 'EventSourceOptions', 'docs/event-source.md'],
       ['event-source/event-source.ts', 'EventSourceInit', 'docs/event-source.md'],
@@ -190,6 +191,7 @@ describe('the options', () => {
       ['docs/pool.md', (options) => new Pool('http://localhost', options)],
       ['docs/balanced-pool.md', (options) => new BalancedPool([], options)],
       ['docs/agent.md', (options) => new Agent(options)],
+      ['docs/socks5-proxy-agent.md', (options) => new Socks5ProxyAgent('socks5://localhost', options)],
     ]
     for (const [path, make] of makers) {
       const refused = optionRows(path).filter(({ refusal }) => refusal !== '')

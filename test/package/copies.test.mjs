@@ -78,10 +78,11 @@ describe('a copy that was imported beside one that was required', () => {
         Request: ({ Request }) => new Request('http://localhost'),
         Response: ({ Response }) => new Response(),
         RoundRobinPool: ({ RoundRobinPool }) => new RoundRobinPool('http://localhost'),
+        Socks5ProxyAgent: ({ Socks5ProxyAgent }) => new Socks5ProxyAgent('socks5://localhost'),
       }
       const classes = Object.keys(imported).filter((name) => imported[name].prototype && /^[A-Z]/.test(name))
       assert.deepEqual(classes.filter((name) => !makers[name]), ['WebSocket'])
-      const dispatchers = ['Agent', 'BalancedPool', 'Client', 'Dispatcher1Wrapper', 'H2CClient', 'Pool', 'RoundRobinPool']
+      const dispatchers = ['Agent', 'BalancedPool', 'Client', 'Dispatcher1Wrapper', 'H2CClient', 'Pool', 'RoundRobinPool', 'Socks5ProxyAgent']
       for (const [name, here, there] of pairs) {
         for (const [kind, make] of Object.entries(makers)) {
           const made = make(there)

@@ -19,6 +19,7 @@ import type {
   ResponseData,
   RoundRobinPool,
   request,
+  Socks5ProxyAgent,
   StreamData,
   StreamOptions,
   stream,
@@ -90,6 +91,7 @@ export const mutable: [
   IsMutable<BalancedPool.Options>,
   IsMutable<Agent.Options>,
   IsMutable<Agent.DispatchOptions>,
+  IsMutable<Socks5ProxyAgent.Options>,
   IsMutable<DispatchOptions>,
   IsMutable<RequestOptions>,
   IsMutable<StreamOptions>,
@@ -106,6 +108,7 @@ export const mutable: [
   IsMutable<Pool.PoolStats>,
   IsMutable<Client['stats']>,
 ] = [
+  true,
   true,
   true,
   true,

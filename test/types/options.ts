@@ -10,6 +10,7 @@ import {
   H2CClient,
   Pool,
   request,
+  Socks5ProxyAgent,
   setCookie,
   WebSocket,
 } from '../../src/index.ts'
@@ -31,6 +32,15 @@ export const all: readonly object[] = [
   new Agent(settings),
   new BalancedPool(upstreams, settings),
   new H2CClient('http://a.test', { pipelining: 10, connect: { timeout: 1 } } as const),
+  new Socks5ProxyAgent('socks5://a.test', {
+    ...settings,
+    username: 'u',
+    proxyTls: {},
+    requestTls: { ca: 'x' },
+  } as const),
+  new Socks5ProxyAgent(new URL('socks5://a.test'), {
+    connect: (_target, callback) => callback(new Error('no')),
+  }),
   buildConnector({ ciphers: 'x', minVersion: 'TLSv1.3' } as const),
 ]
 

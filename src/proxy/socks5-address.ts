@@ -1,0 +1,88 @@
+/**
+ * Reads the URL of a SOCKS 5 proxy, with the name and the password for it. Everything that others see of it is without the
+ * user info.
+ */
+import { withoutBrackets } from '../base/server-name.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { MAX_FIELD_LENGTH } from '../protocol/socks5/constants.ts'
+import type { Credentials } from '../protocol/socks5/messages.ts'
+
+export interface Socks5Address {
+  /** For errors and people. */
+  readonly uri: string
+  /** Without brackets. */
+  readonly hostname: string
+  /** As in URLs, with brackets and without the port. */
+  readonly host: string
+  readonly port: number
+  readonly credentials: Credentials | null
+}
+
+/** Name and password that a caller gives besides the URL, where they win. */
+export interface GivenCredentials {
+  readonly username?: string | null | undefined
+  readonly password?: string | null | undefined
+}
+
+/** `socks5h:` asks for names to be resolved by the proxy, which is the only way there is here. */
+const PROTOCOLS: ReadonlySet<string> = new Set(['socks5:', 'socks5h:', 'socks:'])
+
+const DEFAULT_PORT = 1080
+
+export function isSocks5Protocol(protocol: string): boolean {
+  return PROTOCOLS.has(protocol)
+}
+
+/** A string that is not a URL throws the runtime's `TypeError`. */
+export function readSocks5Address(
+  given: unknown,
+  { username, password }: GivenCredentials = {},
+): Socks5Address {
+  if (!given) throw new InvalidArgumentError('Proxy URL is mandatory')
+  const url = urlOf(given)
+  if (url === null || !isSocks5Protocol(url.protocol)) {
+    throw new InvalidArgumentError('Proxy URL must use socks5:// or socks:// protocol')
+  }
+  // The host of a scheme that browsers do not know is taken as it is written; this reads it as they read others.
+  const host = new URL(`http://${url.hostname}`).hostname
+  const port = Number(url.port || DEFAULT_PORT)
+  return {
+    uri: `${url.protocol}//${host}${url.port && `:${url.port}`}`,
+    hostname: withoutBrackets(host),
+    host,
+    port,
+    credentials: readCredentials(
+      checkText(username, 'username') ?? decoded(url.username),
+      checkText(password, 'password') ?? decoded(url.password),
+    ),
+  }
+}
+
+function urlOf(given: unknown): URL | null {
+  if (typeof given === 'string') return new URL(given)
+  return given instanceof URL ? given : null
+}
+
+function readCredentials(username: string, password: string): Credentials | null {
+  if (username === '' && password === '') return null
+  const credentials = { username: Buffer.from(username), password: Buffer.from(password) }
+  if (Math.max(credentials.username.length, credentials.password.length) > MAX_FIELD_LENGTH) {
+    throw new InvalidArgumentError('Username or password too long')
+  }
+  return credentials
+}
+
+function checkText(value: unknown, name: string): string | null {
+  if (value === null || value === undefined) return null
+  if (typeof value !== 'string') throw new InvalidArgumentError(`${name} must be a string`)
+  return value
+}
+
+/** The message leaves the value out: it is part of a password. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new InvalidArgumentError('the user info of the proxy URL is not percent-encoded')
+  }
+}

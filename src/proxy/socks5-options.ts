@@ -1,0 +1,102 @@
+/** The options of `Socks5ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
+import type { AgentOptions } from '../dispatcher/agent.ts'
+import type { ConnectFunction } from '../dispatcher/client-options.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import type { BuildConnectorOptions } from '../net/connector.ts'
+
+/** Options of `Socks5ProxyAgent`. Those of `Agent` hold for the connections to the targets. */
+export interface Socks5ProxyAgentOptions extends AgentOptions {
+  /** Name for the proxy. Default: from the URL. */
+  username?: string | null | undefined
+  /** Password for the proxy. Default: from the URL. */
+  password?: string | null | undefined
+  /** Milliseconds for each step to a target: reaching the proxy, authentication, request, TLS; 0 for no limit. Default: 5 000. */
+  connectTimeout?: number | null | undefined
+  /** Connector options for TLS to the proxy. An object, also an empty one, switches it on. */
+  proxyTls?: BuildConnectorOptions | null | undefined
+  /** Connector options for TLS to targets. */
+  requestTls?: BuildConnectorOptions | null | undefined
+  /** A function that opens the connections to the proxy, or an object: less important `requestTls`. */
+  connect?: BuildConnectorOptions | ConnectFunction | undefined
+  /** Taken for the sake of programs written for undici. SOCKS has no headers. */
+  headers?: unknown
+}
+
+/** How connections to the proxy are opened. */
+export interface Socks5DialSettings {
+  readonly isSecure: boolean
+  /** Connector options, unless the caller opens them. */
+  readonly options: BuildConnectorOptions
+  readonly connect: ConnectFunction | null
+  /** Milliseconds, for what comes after. */
+  readonly timeout: number
+}
+
+export interface Socks5Settings {
+  readonly dial: Socks5DialSettings
+  /** Connector options for TLS to targets. */
+  readonly requestTls: BuildConnectorOptions
+  /** undefined: a request chooses its server name. */
+  readonly requestServername: string | null | undefined
+  /** For the target side, without what opens connections. */
+  readonly agentOptions: AgentOptions
+}
+
+const DEFAULT_CONNECT_TIMEOUT = 5e3
+
+/** Only own properties count. */
+export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings {
+  const {
+    username: _username,
+    password: _password,
+    headers: _headers,
+    connectTimeout,
+    proxyTls,
+    requestTls,
+    connect,
+    tls,
+    ...agentOptions
+  } = own
+  const timeout = readTimeout(connectTimeout, 'connectTimeout') ?? DEFAULT_CONNECT_TIMEOUT
+  checkObject(proxyTls, 'proxyTls')
+  checkObject(requestTls, 'requestTls')
+  readTimeout(proxyTls?.timeout, 'proxyTls.timeout')
+  readTimeout(requestTls?.timeout, 'requestTls.timeout')
+  if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
+    throw new InvalidArgumentError('connect must be a function or an object')
+  }
+  const { autoSelectFamily, autoSelectFamilyAttemptTimeout, maxCachedSessions } = agentOptions
+  return {
+    dial: {
+      isSecure: proxyTls !== null && proxyTls !== undefined,
+      options: {
+        ...(typeof autoSelectFamily === 'boolean' ? { autoSelectFamily } : null),
+        ...(typeof autoSelectFamilyAttemptTimeout === 'number' ? { autoSelectFamilyAttemptTimeout } : null),
+        ...proxyTls,
+        timeout: proxyTls?.timeout ?? timeout,
+      },
+      connect: typeof connect === 'function' ? connect : null,
+      timeout,
+    },
+    requestTls: {
+      ...tls,
+      maxCachedSessions,
+      ...(typeof connect === 'function' ? null : connect),
+      ...requestTls,
+      timeout: requestTls?.timeout ?? timeout,
+    },
+    requestServername: requestTls?.servername || undefined,
+    agentOptions,
+  }
+}
+
+function readTimeout(value: unknown, name: string): number | null {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
+  throw new InvalidArgumentError(`invalid ${name}`)
+}
+
+function checkObject(value: unknown, name: string): void {
+  if (value === null || value === undefined || typeof value === 'object') return
+  throw new InvalidArgumentError(`${name} must be an object`)
+}

@@ -1,0 +1,79 @@
+/** Requests to any origin through a SOCKS 5 proxy: an agent whose connections are tunnels. */
+import { defineKind } from '../base/kind.ts'
+import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
+import { endAll } from '../dispatcher/end-all.ts'
+import { LifecycleDispatcher, takesNoMore } from '../dispatcher/lifecycle.ts'
+import type { PoolStats } from '../dispatcher/stats.ts'
+import { isLegacyHandler } from '../handler/legacy-handler.ts'
+import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
+import type { EndReason } from '../request/end-reason.ts'
+import { reemit } from './reemit.ts'
+import { readSocks5Address } from './socks5-address.ts'
+import { Socks5Hop } from './socks5-hop.ts'
+import { readSocks5Settings, type Socks5ProxyAgentOptions } from './socks5-options.ts'
+import { tunnelConnector } from './tunnel-connector.ts'
+
+/** The stats of each origin, and of the tunnels: `connected` are open, `pending` are being opened. */
+export type Socks5ProxyAgentStats = Agent['stats'] & { proxy: PoolStats }
+
+/**
+ * Requests to any origin through a SOCKS 5 proxy, which also resolves the names.
+ *
+ * @example
+ * const agent = new Socks5ProxyAgent('socks5://user:password@proxy.example:1080')
+ * const { body } = await agent.request({ origin: 'https://example.com', path: '/', method: 'GET' })
+ */
+export class Socks5ProxyAgent extends LifecycleDispatcher {
+  readonly #hop: Socks5Hop
+  readonly #agent: Agent
+
+  /** @param url `socks5://[user[:password]@]host[:port]`; also with `socks5h:` or `socks:`. */
+  constructor(url: string | URL, options: Socks5ProxyAgentOptions = {}) {
+    const own: Socks5ProxyAgentOptions = Object.assign(Object.create(null), options)
+    const address = readSocks5Address(url, own)
+    const settings = readSocks5Settings(own)
+    super(own.webSocket)
+    this.#hop = new Socks5Hop(address, settings.dial)
+    this.#agent = new Agent({ ...settings.agentOptions, connect: tunnelConnector([this.#hop], settings) })
+    reemit(this, this.#agent, true)
+  }
+
+  /** As `stats` of an agent, and `proxy` for the tunnels. */
+  get stats(): Socks5ProxyAgentStats {
+    const proxy: PoolStats = { connected: 0, free: 0, pending: 0, queued: 0, running: 0, size: 0 }
+    this.#hop.addStats(proxy)
+    return Object.assign(this.#agent.stats, { proxy })
+  }
+
+  override dispatch(
+    options: AgentDispatchOptions,
+    handler: DispatchHandler | LegacyDispatchHandler,
+  ): boolean {
+    // The WebSocket of Node 20, 22 and 24 knows only the handshake of HTTP/1.1.
+    const older = options?.upgrade === 'websocket' && isLegacyHandler(handler)
+    return super.dispatch(older ? ({ ...options, allowH2: false } as AgentDispatchOptions) : options, handler)
+  }
+
+  protected override accept(options: AgentDispatchOptions, handler: DispatchHandler): boolean {
+    return this.#agent.dispatch(options, handler)
+  }
+
+  protected override get needsDrain(): boolean {
+    return takesNoMore(this.#agent)
+  }
+
+  protected override finish(done: () => void): void {
+    endAll([this.#agent], (agent, one) => agent.close(one), done)
+  }
+
+  protected override terminate(reason: EndReason, done: () => void): void {
+    endAll([this.#agent], (agent, one) => agent.destroy(reason.isCallers ? reason.error : null, one), done)
+  }
+}
+
+defineKind(Socks5ProxyAgent, 'ventuno.Socks5ProxyAgent')
+
+/** The types under the names that programs written for undici use. */
+export declare namespace Socks5ProxyAgent {
+  type Options = Socks5ProxyAgentOptions
+}
