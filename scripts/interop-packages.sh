@@ -17,7 +17,12 @@ missing_packages() {
     nghttp2-proxy:nghttpx \
     caddy:caddy \
     squid:squid \
-    tinyproxy-bin:tinyproxy; do
+    tinyproxy-bin:tinyproxy \
+    microsocks:microsocks \
+    dante-server:danted \
+    openssh-server:sshd \
+    openssh-client:ssh \
+    stunnel4:stunnel4; do
     sign=${entry#*:}
     command -v "$sign" >/dev/null 2>&1 || [ -e "$sign" ] || echo "${entry%%:*}"
   done
