@@ -20,6 +20,9 @@ const KEEP_ALIVE = 60_000
 /** Paths that were requested once: `/flaky/…` answers from the second time on. */
 const seen = new Set()
 
+/** How often each path of `/cached/…` was requested. */
+const visits = new Map()
+
 function answer(request, response) {
   const url = new URL(request.url, 'http://origin.invalid')
   const [, first, second] = url.pathname.split('/')
@@ -88,6 +91,18 @@ function answer(request, response) {
     case 'chat':
       chat(request, response)
       return
+    case 'cached': {
+      if (request.headers['if-none-match'] === '"1"') {
+        response.writeHead(304, { 'cache-control': 'max-age=60', etag: '"1"' })
+        response.end()
+        return
+      }
+      const count = (visits.get(url.pathname) ?? 0) + 1
+      visits.set(url.pathname, count)
+      response.writeHead(200, { 'cache-control': 'max-age=60', etag: '"1"' })
+      response.end(`response ${count}`)
+      return
+    }
     case 'redirect':
       response.writeHead(302, { location: '/json' })
       response.end()

@@ -19,6 +19,7 @@ export const channels: {
   readonly connectError: Channel
   readonly sendHeaders: Channel
   readonly proxyConnected: Channel
+  readonly cacheError: Channel
 } = {
   requestCreate: channel('undici:request:create'),
   requestBodyChunkSent: channel('undici:request:bodyChunkSent'),
@@ -33,4 +34,5 @@ export const channels: {
   connectError: channel('undici:client:connectError'),
   sendHeaders: channel('undici:client:sendHeaders'),
   proxyConnected: channel('undici:proxy:connected'),
+  cacheError: channel('ventuno:cache:error'),
 }

@@ -14,6 +14,11 @@ export type {
   StreamOptions,
 } from './api/stream.ts'
 export type { UpgradeCallback, UpgradeData, UpgradeOptions } from './api/upgrade.ts'
+export type { CacheControlDirectives } from './cache/cache-control.ts'
+export type { CacheGetResult, CacheKey, CacheStore, CacheValue, StoredBody } from './cache/cache-store.ts'
+export type { MemoryCacheStoreOptions } from './cache/memory-store.ts'
+export type { CacheMethods, CacheOptions } from './cache/options.ts'
+export { cacheStores } from './cache/stores.ts'
 export { deleteCookie, getCookies, getSetCookies, parseCookie, setCookie } from './cookies/api.ts'
 export type { Cookie } from './cookies/cookie.ts'
 export type { DiagnosticsChannel } from './diagnostics-messages.ts'

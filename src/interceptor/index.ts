@@ -1,5 +1,6 @@
 /** The interceptors, as one namespace: each is a function that takes options and returns an argument of `compose()`. */
 
+export { cache } from '../cache/interceptor.ts'
 export { circuitBreaker } from './circuit-breaker/interceptor.ts'
 export { decompress } from './decompress/interceptor.ts'
 export { redirect } from './redirect/interceptor.ts'

@@ -149,6 +149,8 @@ describe('the options', () => {
       ['api/request.ts', 'RequestOptions', 'docs/request.md'],
       ['api/pipeline.ts', 'PipelineOptions', 'docs/pipeline.md'],
       ['api/upgrade.ts', 'UpgradeOptions', 'docs/upgrade.md'],
+      ['cache/options.ts', 'CacheOptions', 'docs/cache.md'],
+      ['cache/memory-store.ts', 'MemoryCacheStoreOptions', 'docs/cache-stores.md'],
       ['websocket/socket-init.ts', 'WebSocketInit', 'docs/websocket.md'],
       ['cookies/cookie.ts', 'Cookie', 'docs/cookies.md'],
       ['errors.ts', 'RequestErrorContext', 'docs/errors.md'],

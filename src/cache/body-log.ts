@@ -1,0 +1,83 @@
+/**
+ * A response body in memory, while it arrives and afterwards. Its bytes are copies: handlers own what they get, and may
+ * change it or transfer it to another thread. Small pieces are joined, so that a peer that sends single bytes cannot make
+ * the cache keep millions of buffers.
+ */
+import { Buffer } from 'node:buffer'
+
+const BLOCK_SIZE = 64 * 1024
+
+/** What waits for more of a body that is still arriving. */
+export interface BodyWaiter {
+  onBodyProgress(): void
+}
+
+export class BodyLog {
+  /** Complete blocks; the last one may still have room. */
+  readonly #blocks: Buffer[] = []
+  readonly waiters: Set<BodyWaiter> = new Set()
+  /** Bytes used of the last block. */
+  #used = 0
+  size = 0
+  state: 'arriving' | 'complete' | { readonly error: Error } = 'arriving'
+
+  append(chunk: Uint8Array): void {
+    let from = 0
+    while (from < chunk.length) {
+      let last = this.#blocks.at(-1)
+      if (last === undefined || this.#used === last.length) {
+        last = Buffer.allocUnsafeSlow(
+          this.#blocks.length === 0 ? Math.min(BLOCK_SIZE, chunk.length - from) : BLOCK_SIZE,
+        )
+        this.#blocks.push(last)
+        this.#used = 0
+      }
+      const part = Math.min(last.length - this.#used, chunk.length - from)
+      last.set(chunk.subarray(from, from + part), this.#used)
+      this.#used += part
+      from += part
+    }
+    this.size += chunk.length
+    this.#wake()
+  }
+
+  complete(): void {
+    this.state = 'complete'
+    this.#wake()
+  }
+
+  fail(error: Error): void {
+    this.state = { error }
+    this.#wake()
+  }
+
+  /** The blocks of a complete body, without unused room. */
+  blocks(): Buffer[] {
+    const last = this.#blocks.at(-1)
+    if (last !== undefined && this.#used < last.length) {
+      const exact = Buffer.allocUnsafeSlow(this.#used)
+      last.copy(exact, 0, 0, this.#used)
+      this.#blocks[this.#blocks.length - 1] = exact
+    }
+    return this.#blocks
+  }
+
+  /** Bytes that are there of block `index`; 0 if it is not there yet. */
+  available(index: number): number {
+    if (index < this.#blocks.length - 1) return this.#blocks[index]!.length
+    return index === this.#blocks.length - 1 ? this.#used : 0
+  }
+
+  /** Nothing more comes into this block. */
+  isFull(index: number): boolean {
+    return index < this.#blocks.length - 1 || this.#used === this.#blocks[index]?.length
+  }
+
+  block(index: number): Buffer {
+    return this.#blocks[index]!
+  }
+
+  #wake(): void {
+    for (const waiter of [...this.waiters]) waiter.onBodyProgress()
+  }
+}

@@ -1,0 +1,25 @@
+/** What the parts of the cache that handle one request need of the whole. */
+import type { Dispatch } from '../dispatcher/compose.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { Caller } from './caller.ts'
+import type { Flights } from './flights.ts'
+import type { InFlight } from './in-flight.ts'
+import type { CacheSettings } from './options.ts'
+import type { Presenter } from './presenter.ts'
+import type { RequestView } from './request-view.ts'
+import type { StoreAccess } from './store-access.ts'
+
+export interface CacheHost {
+  readonly settings: CacheSettings
+  readonly access: StoreAccess
+  readonly presenter: Presenter
+  readonly inFlight: InFlight
+  readonly flights: Flights
+  readonly dispatch: Dispatch
+  /** The limit of the dispatcher's responses, as far as it is known; stored ones obey it as well. */
+  maxResponseSize: number | undefined
+  /** A final head came from the origin. */
+  onResponse(view: RequestView, statusCode: number, headers: HeaderObject): void
+  /** Sends a request that no other follows. */
+  forwardAlone(view: RequestView, caller: Caller): void
+}

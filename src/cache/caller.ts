@@ -1,0 +1,158 @@
+/**
+ * The caller's side of one request through the cache: its handler, and the one controller that it gets, whether the
+ * response comes from the origin, from a store, or from one after the other. The handler gets exactly one final call.
+ */
+import { now } from '../base/clock.ts'
+import { RequestAbortedError, type Timings } from '../errors.ts'
+import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
+import { flatFields } from '../request/received-fields.ts'
+import { newTimings } from '../request/timings.ts'
+
+/** Where the response comes from at the moment. */
+export interface ResponseSource {
+  abort(reason: unknown): void
+  pause(): void
+  resume(): void
+  /** The controller of the origin's response, for what only it knows. */
+  readonly upstream: DispatchController | null
+}
+
+type State = 'waiting' | 'started' | 'settled'
+
+export class Caller implements DispatchController {
+  readonly handler: DispatchHandler
+  readonly #queuedAt = now()
+  source: ResponseSource | null = null
+  #state: State = 'waiting'
+  #announced = false
+  aborted = false
+  paused = false
+  #reason: unknown = null
+  #head: HeaderObject | null = null
+  #received: DispatchController | null = null
+  #rawHeaders: Buffer[] | null = null
+  #rawTrailers: Buffer[] | null = null
+  #timings: Timings | null = null
+  /** Of the responses of this dispatcher; stored ones obey it as well. */
+  #maxResponseSize: number | undefined
+
+  constructor(handler: DispatchHandler, maxResponseSize?: number) {
+    this.handler = handler
+    this.#maxResponseSize = maxResponseSize
+  }
+
+  get settled(): boolean {
+    return this.#state === 'settled'
+  }
+
+  get reason(): Error | null {
+    return this.#reason as Error | null
+  }
+
+  get timings(): Timings {
+    const timings = this.source?.upstream?.timings
+    if (timings !== undefined) return timings
+    this.#timings ??= newTimings(this.#queuedAt)
+    return this.#timings
+  }
+
+  get maxResponseSize(): number {
+    return this.source?.upstream?.maxResponseSize ?? this.#maxResponseSize ?? -1
+  }
+
+  get rawHeaders(): Buffer[] | null {
+    if (this.#rawHeaders === null && this.#head !== null) {
+      this.#rawHeaders = this.#received?.rawHeaders ?? toBuffers(flatFields(this.#head))
+    }
+    return this.#rawHeaders
+  }
+
+  set rawHeaders(value: Buffer[] | null) {
+    this.#rawHeaders = value
+  }
+
+  get rawTrailers(): Buffer[] | null {
+    return this.#rawTrailers
+  }
+
+  set rawTrailers(value: Buffer[] | null) {
+    this.#rawTrailers = value
+  }
+
+  abort(reason?: unknown): void {
+    if (this.aborted || this.settled) return
+    this.aborted = true
+    this.#reason = reason
+    this.source?.abort(reason)
+    // Our dispatchers have reported the failure by now; another one may do it later, or never.
+    this.fail((reason || new RequestAbortedError()) as Error)
+  }
+
+  pause(): void {
+    if (this.paused) return
+    this.paused = true
+    this.source?.pause()
+  }
+
+  resume(): void {
+    if (!this.paused) return
+    this.paused = false
+    this.source?.resume()
+  }
+
+  /** Lets the caller abort while the cache waits for a store, another request or a connection. */
+  announce(): void {
+    if (this.#announced || this.settled) return
+    this.#announced = true
+    try {
+      this.handler.onRequestQueued?.((reason) => this.abort(reason))
+    } catch (error) {
+      this.abort(error)
+    }
+  }
+
+  /** Once, however many requests it takes to get the response. */
+  start(context: unknown): void {
+    if (this.#state !== 'waiting') return
+    this.#state = 'started'
+    this.handler.onRequestStart?.(this, context)
+  }
+
+  /** `received` has the raw list, where the headers are those of the origin. It is made when it is asked for. */
+  head(
+    statusCode: number,
+    headers: HeaderObject,
+    statusMessage: string | undefined,
+    received: DispatchController | null,
+  ): void {
+    this.#head = headers
+    this.#received = received
+    this.#rawHeaders = null
+    this.handler.onResponseStart?.(this, statusCode, headers, statusMessage)
+  }
+
+  data(chunk: Buffer): void {
+    if (!this.settled) this.handler.onResponseData?.(this, chunk)
+  }
+
+  /** What `onResponseEnd` throws is for the source: the handler must still get its error. */
+  end(trailers: HeaderObject, rawTrailers: Buffer[] | null): void {
+    if (this.settled) return
+    this.#state = 'settled'
+    this.#rawTrailers = rawTrailers ?? []
+    this.handler.onResponseEnd?.(this, trailers)
+  }
+
+  fail(error: Error): void {
+    if (this.settled) return
+    const started = this.#state === 'started'
+    this.#state = 'settled'
+    this.handler.onResponseError?.(started ? this : null, error)
+  }
+
+  /** After `onResponseEnd` has thrown. */
+  failAfterEnd(error: Error): void {
+    this.handler.onResponseError?.(this, error)
+  }
+}

@@ -1,0 +1,367 @@
+/**
+ * One request to the origin on behalf of a caller of the cache: passes the response on and stores it, or confirms a stored
+ * one, or falls back to it when the origin fails. Requests for the same URL may follow it (`followers.ts`).
+ */
+import type { Duplex } from 'node:stream'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
+import { type BodyReader, blocksOf, discardBody } from './body-readers.ts'
+import type { CacheHost } from './cache-host.ts'
+import { type Handling, ttlOf } from './cache-status.ts'
+import type { CacheGetResult } from './cache-store.ts'
+import type { Caller, ResponseSource } from './caller.ts'
+import { confirmed, factsOf, RewritingReader } from './confirming.ts'
+import { entryOf } from './entry.ts'
+import { Followers } from './followers.ts'
+import type { ResponseFacts } from './freshness.ts'
+import { isOriginFailure } from './origin-failure.ts'
+import type { Flight, Plan } from './plan.ts'
+import type { RequestView } from './request-view.ts'
+import { isServerFailure, servesOnError } from './serving-rules.ts'
+import { dropsStored, type Refusal, storingRefusal } from './storability.ts'
+import { announcedLength, Storing } from './storing.ts'
+import { conditionalHeaders, conditionsOf, confirms, describesSame } from './validation.ts'
+
+/**
+ * - `waiting`: no final head yet.
+ * - `passing`: the response goes to the caller.
+ * - `sharing`: it goes into memory, and all callers read it there.
+ * - `confirmed`, `refuted`: a 304 came, and is about the stored response or not.
+ * - `discarding`: the stored response has answered the caller; what still comes is of no use.
+ */
+type Mode =
+  | 'waiting'
+  | 'passing'
+  | 'sharing'
+  | 'refuted'
+  | 'discarding'
+  | { readonly confirmed: ResponseFacts }
+
+/** A body that is not wanted is read to its end up to here: closing the connection costs more. */
+const MAX_DISCARDED = 64 * 1024
+
+export class Exchange implements DispatchHandler, ResponseSource, Flight {
+  readonly plan: Plan
+  readonly #host: CacheHost
+  #caller: Caller
+  /** Null if no request may follow this one. */
+  readonly #followers: Followers | null
+  upstream: DispatchController | null = null
+  /** Absent if the handler has none: bytes are made of a string only for a handler that wants them. */
+  onBodySent?: (chunk: string | Uint8Array) => void
+  #abortQueued: ((reason?: unknown) => void) | null = null
+  #mode: Mode = 'waiting'
+  #context: unknown = null
+  #isConditional = false
+  #requestTime: number
+  #storing: Storing | null = null
+  #discarded = 0
+  /** The URL was invalidated after this was asked: the response may be older than the change. */
+  #invalidated = false
+
+  constructor(host: CacheHost, caller: Caller, plan: Plan) {
+    this.#host = host
+    this.#caller = caller
+    this.plan = plan
+    this.#requestTime = Date.now()
+    this.#followers = plan.shared ? new Followers(host, this) : null
+    caller.source = this
+    if (caller.handler.onBodySent !== undefined)
+      this.onBodySent = (chunk) => this.#caller.handler.onBodySent?.(chunk)
+  }
+
+  send(): boolean {
+    const { view, entry } = this.plan
+    const conditions = entry === null ? null : conditionsOf(entry)
+    this.#isConditional = conditions !== null
+    const opts =
+      conditions === null
+        ? view.opts
+        : { ...view.opts, headers: conditionalHeaders(view.headers, conditions) as Record<string, string> }
+    this.#host.inFlight.add(this)
+    try {
+      return this.#host.dispatch(opts, this)
+    } catch (error) {
+      this.#leave()
+      this.#followers?.release(false)
+      this.#caller.fail(error as Error)
+      return true
+    }
+  }
+
+  get settled(): boolean {
+    return this.#caller.settled
+  }
+
+  /** The URL was invalidated. */
+  invalidate(): void {
+    this.#invalidated = true
+    this.#storing?.forbid()
+  }
+
+  /** The caller gives up. If others wait for the response, the next one takes its place. */
+  abort(reason: unknown): void {
+    if (this.#mode === 'waiting') {
+      const next = this.#followers?.takeOver() ?? null
+      if (next !== null) {
+        this.#caller = next
+        next.source = this
+        if (this.upstream !== null) this.#start(next)
+        return
+      }
+    }
+    this.#followers?.release(false)
+    this.giveUp(reason)
+  }
+
+  /** The response is not wanted any more. */
+  giveUp(reason: unknown): void {
+    if (this.upstream !== null) this.upstream.abort(reason)
+    else this.#abortQueued?.(reason)
+  }
+
+  pause(): void {
+    if (this.#mode !== 'passing') return
+    // Those who wait for the end of the body must not wait for a caller that does not read.
+    this.#followers?.release(true)
+    this.upstream?.pause()
+  }
+
+  resume(): void {
+    if (this.#mode === 'passing') this.upstream?.resume()
+  }
+
+  onRequestQueued(abort: (reason?: unknown) => void): void {
+    this.#abortQueued = abort
+    if (this.#caller.settled) abort(this.#caller.reason ?? undefined)
+    else this.#caller.announce()
+  }
+
+  onRequestStart(controller: DispatchController, context: unknown): void {
+    this.upstream = controller
+    this.#context = context
+    this.#requestTime = Date.now()
+    this.#host.maxResponseSize = controller.maxResponseSize
+    if (this.#caller.settled) controller.abort(this.#caller.reason ?? undefined)
+    else this.#caller.start(context)
+  }
+
+  onRequestSent(): void {
+    this.#caller.handler.onRequestSent?.()
+  }
+
+  onResponseStarted(): void {
+    this.#caller.handler.onResponseStarted?.()
+  }
+
+  onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusMessage?: string,
+  ): void {
+    if (statusCode < 200) {
+      this.#caller.head(statusCode, headers, statusMessage, controller)
+      return
+    }
+    const { entry, view } = this.plan
+    const facts = factsOf(statusCode, headers, this.#requestTime, this.#host.settings)
+    if (entry !== null && statusCode === 304 && this.#isConditional) {
+      const isAnswer = !this.#isRedirected() && !this.#invalidated
+      this.#mode =
+        isAnswer && confirms(entry, facts, this.#host.settings.type) ? { confirmed: facts } : 'refuted'
+      return
+    }
+    if (entry !== null && isServerFailure(statusCode) && this.#mayFallBack(facts.responseTime)) {
+      this.#fallBack(statusCode)
+      return
+    }
+    this.#host.onResponse(view, statusCode, headers)
+    this.#pass(controller, facts, statusMessage)
+  }
+
+  onResponseData(controller: DispatchController, chunk: Buffer): void {
+    if (this.#mode === 'passing') {
+      this.#storing?.write(chunk)
+      if (this.#storing?.active === false) this.#followers?.release(true)
+      this.#caller.data(chunk)
+    } else if (this.#mode === 'sharing') {
+      this.#storing!.write(chunk)
+    } else {
+      this.#discarded += chunk.length
+      if (this.#discarded > MAX_DISCARDED && this.#mode === 'discarding') controller.abort()
+    }
+  }
+
+  onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
+    const mode = this.#mode
+    const body = this.#storing?.finish(this.plan.view.key.method === 'HEAD') ?? null
+    this.#leave()
+    if (mode === 'passing') {
+      if (body === null) this.#followers?.release(false)
+      else this.#followers?.serve({ ...this.#storing!.value, body })
+      this.#caller.end(trailers, controller.rawTrailers ?? null)
+    } else if (mode === 'refuted') {
+      this.#sendAgain()
+    } else if (typeof mode === 'object') {
+      this.#serveConfirmed(mode.confirmed)
+    }
+  }
+
+  onRequestUpgrade(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    this.#leave()
+    this.#caller.handler.onRequestUpgrade?.(controller, statusCode, headers, socket)
+  }
+
+  onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
+    const mode = this.#mode
+    this.#leave()
+    this.#storing?.abandon(error)
+    if (typeof mode === 'object') {
+      this.#serveConfirmed(mode.confirmed)
+      return
+    }
+    if (mode === 'discarding' || mode === 'sharing') return
+    const failed =
+      mode === 'waiting' && this.plan.entry !== null && !this.#caller.aborted && isOriginFailure(error)
+    if (failed && this.#mayFallBack(Date.now())) {
+      this.#fallBack(null)
+      return
+    }
+    this.#followers?.release(false)
+    this.#caller.fail(error)
+  }
+
+  /** Whether the request waits for this one's response. */
+  join(caller: Caller, view: RequestView): boolean {
+    if (this.#mode === 'refuted' || this.#mode === 'discarding' || typeof this.#mode === 'object')
+      return false
+    return this.#followers?.join(caller, view) ?? false
+  }
+
+  /** The 304 was about another response: what is stored is of no use. */
+  #sendAgain(): void {
+    const { access, flights } = this.#host
+    access.delete(this.plan.entryKey)
+    discardBody(this.plan.entry?.body)
+    const next = new Exchange(this.#host, this.#caller, { ...this.plan, entry: null })
+    if (this.#followers !== null) {
+      next.#followers!.adopt(this.#followers)
+      flights.start(next)
+    }
+    next.send()
+  }
+
+  /** The stored response is right, and answers the caller and those who wait. */
+  #serveConfirmed(facts: ResponseFacts): void {
+    const { access, presenter, settings } = this.#host
+    const { view, entry, entryKey } = this.plan
+    const { value, left } = confirmed(access, entryKey, entry!, facts, view.headers, settings)
+    const body = blocksOf(entry!.body)
+    if (body === null) this.#followers?.release(false)
+    else this.#followers?.serve({ ...value, body })
+    const handling = this.#handling({ status: 304, ttl: ttlOf(value, Date.now()), stored: true })
+    const answer: CacheGetResult = { ...value, body: entry!.body }
+    const wrap =
+      left === 'body' ? (reader: BodyReader) => new RewritingReader(reader, access, entryKey, value) : null
+    presenter.present(view, this.#caller, answer, false, handling, wrap).start()
+  }
+
+  /** The caller of a flight that goes on without its first one. */
+  #start(caller: Caller): void {
+    try {
+      caller.start(this.#context)
+    } catch (error) {
+      caller.abort(error)
+    }
+  }
+
+  #isRedirected(): boolean {
+    const history = (this.#context as { history?: unknown } | null)?.history
+    return Array.isArray(history) && history.length > 0
+  }
+
+  #mayFallBack(now: number): boolean {
+    const { view, entry } = this.plan
+    const { type, staleIfError } = this.#host.settings
+    return servesOnError(entry!, view.control, now, type, staleIfError)
+  }
+
+  #fallBack(statusCode: number | null): void {
+    const { view, entry } = this.plan
+    this.#mode = 'discarding'
+    this.#leave()
+    const handling = this.#handling(statusCode === null ? {} : { status: statusCode })
+    this.#host.presenter.present(view, this.#caller, entry!, true, handling).start()
+    this.#followers?.release(false)
+  }
+
+  #pass(controller: DispatchController, facts: ResponseFacts, statusMessage = ''): void {
+    const { view, entry, shared } = this.plan
+    const { settings, access } = this.#host
+    const { method } = view.key
+    const refusal = this.#refusal(facts)
+    if (refusal === null) {
+      const value = entryOf(facts, statusMessage, view.headers, settings, settings.staleIfError)
+      this.#storing = new Storing(access, view.key, value, shared)
+    } else if (dropsStored(refusal as Refusal) || (entry !== null && replaces(facts.statusCode))) {
+      if (view.storable) access.delete(view.key)
+    }
+    if (method === 'HEAD' && entry !== null) this.#compareHead(facts)
+    const stored = this.#storing?.active === true
+    if (!stored) this.#followers?.release(refusal !== 'invalidated')
+    const handling = this.#handling({
+      stored,
+      ...(stored ? { ttl: ttlOf(this.#storing!.value, facts.responseTime) } : null),
+      ...(stored || !view.storable ? null : { detail: refusal ?? 'size' }),
+    })
+    const head = { statusCode: facts.statusCode, statusMessage, headers: facts.headers }
+    if (stored && shared && announcedLength(this.#storing!.value) !== null && method !== 'HEAD') {
+      this.#mode = 'sharing'
+      this.#followers?.share(this.#caller, this.#storing!, head, handling)
+      return
+    }
+    this.#mode = 'passing'
+    const headers = this.#host.presenter.withStatus(facts.headers, handling)
+    this.#caller.head(facts.statusCode, headers, statusMessage, headers === facts.headers ? controller : null)
+    if (this.#caller.paused) this.pause()
+  }
+
+  #refusal(facts: ResponseFacts): Refusal | 'redirect' | 'invalidated' | 'bypass' | null {
+    const { view } = this.plan
+    if (!view.storable) return 'bypass'
+    if (this.#invalidated) return 'invalidated'
+    // The body belongs to another URL.
+    if (this.#isRedirected()) return 'redirect'
+    return storingRefusal(facts, view.headers, view.control, this.#host.settings)
+  }
+
+  /** A HEAD response shows whether the response to GET that is stored is still right (RFC 9111 §4.3.5). */
+  #compareHead(facts: ResponseFacts): void {
+    const { entry, entryKey } = this.plan
+    if (facts.statusCode !== 200 || entry!.statusCode !== 200 || entryKey.method !== 'GET') return
+    const isSame = describesSame(entry!, facts.headers)
+    if (isSame === false) this.#host.access.delete(entryKey)
+    else if (isSame === true) {
+      confirmed(this.#host.access, entryKey, entry!, facts, this.plan.view.headers, this.#host.settings)
+    }
+  }
+
+  #handling(more: Partial<Extract<Handling, { kind: 'forwarded' }>>): Handling {
+    return { kind: 'forwarded', reason: this.plan.reason, ...more } as Handling
+  }
+
+  #leave(): void {
+    this.#host.inFlight.delete(this)
+  }
+}
+
+/** A response that is not an error of the moment takes the place of the stored one, whether or not it can be stored. */
+function replaces(statusCode: number): boolean {
+  return statusCode < 400 || statusCode === 404 || statusCode === 410
+}

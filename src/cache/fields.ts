@@ -1,0 +1,21 @@
+/** Reads single fields of a received or sent header object. */
+import type { HeaderObject } from '../protocol/header-block.ts'
+
+/** Own properties only: a peer does not choose the prototype, but it does choose names such as `constructor`. */
+export function fieldLines(headers: HeaderObject, name: string): string | string[] | undefined {
+  return Object.hasOwn(headers, name) ? headers[name] : undefined
+}
+
+/** All lines as one list; null if there is none. */
+export function fieldText(headers: HeaderObject, name: string): string | null {
+  const value = fieldLines(headers, name)
+  if (value === undefined) return null
+  return typeof value === 'string' ? value : value.join(', ')
+}
+
+/** The value of a field that must come once; null if it is absent or repeated. */
+export function singleField(headers: HeaderObject, name: string): string | null {
+  const value = fieldLines(headers, name)
+  if (typeof value === 'string') return value
+  return Array.isArray(value) && value.length === 1 ? value[0]! : null
+}

@@ -1,0 +1,59 @@
+/** Which requests others may follow (`collapse`). */
+import type { CacheKey } from './cache-store.ts'
+import { fieldLines } from './fields.ts'
+import { urlOf } from './in-flight.ts'
+import type { Flight } from './plan.ts'
+import type { RequestView } from './request-view.ts'
+
+/** How long the requests for a URL go their own way after a response turned out to be of use to one alone. */
+const APART_MS = 60_000
+
+/** URLs that are remembered as such; beyond that, the oldest is forgotten. */
+const MAX_APART = 1024
+
+/** They ask for something that the response to another request is not. */
+const OWN_ANSWER: readonly string[] = [
+  'authorization',
+  'range',
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+  'cache-control',
+  'pragma',
+]
+
+export class Flights {
+  readonly #byUrl = new Map<string, Flight>()
+  readonly #apart = new Map<string, number>()
+
+  /** Whether a request may follow another, or be followed. */
+  mayCollapse(view: RequestView, now: number): boolean {
+    if (view.opts.body !== null && view.opts.body !== undefined) return false
+    for (const name of OWN_ANSWER) if (fieldLines(view.headers, name) !== undefined) return false
+    const until = this.#apart.get(flightOf(view.key))
+    return until === undefined || now >= until
+  }
+
+  get(key: CacheKey): Flight | undefined {
+    return this.#byUrl.get(flightOf(key))
+  }
+
+  start(flight: Flight): void {
+    this.#byUrl.set(flightOf(flight.plan.view.key), flight)
+  }
+
+  /** Nothing follows it any more. `apart`: nothing follows requests for its URL for a while. */
+  end(flight: Flight, apart: boolean, now: number): void {
+    const id = flightOf(flight.plan.view.key)
+    if (this.#byUrl.get(id) === flight) this.#byUrl.delete(id)
+    if (!apart) return
+    this.#apart.delete(id)
+    this.#apart.set(id, now + APART_MS)
+    if (this.#apart.size > MAX_APART) this.#apart.delete(this.#apart.keys().next().value!)
+  }
+}
+
+function flightOf(key: CacheKey): string {
+  return `${key.method} ${urlOf(key)}`
+}

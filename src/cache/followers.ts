@@ -1,0 +1,125 @@
+/**
+ * Requests that wait for the response of another one for the same URL. They get it if it can be stored and answers them as
+ * well, and are sent on their own otherwise. None of them ever waits for another caller to read its body.
+ */
+
+import type { BodyLog } from './body-log.ts'
+import { LogReader } from './body-readers.ts'
+import type { CacheHost } from './cache-host.ts'
+import type { Handling } from './cache-status.ts'
+import type { WholeEntry } from './cache-store.ts'
+import type { Caller } from './caller.ts'
+import type { Flight } from './plan.ts'
+import type { RequestView } from './request-view.ts'
+import { type ServedHead, Serving } from './serving.ts'
+import type { Storing } from './storing.ts'
+import { varyMatches } from './vary.ts'
+
+interface Follower {
+  readonly caller: Caller
+  readonly view: RequestView
+}
+
+export class Followers {
+  readonly #host: CacheHost
+  readonly #flight: Flight
+  #waiting: Follower[] = []
+  /** The response that all read while it arrives. */
+  #shared: Storing | null = null
+  #body: BodyLog | null = null
+  #readers = 0
+
+  constructor(host: CacheHost, flight: Flight) {
+    this.#host = host
+    this.#flight = flight
+  }
+
+  /** False if the response is known not to answer this request. */
+  join(caller: Caller, view: RequestView): boolean {
+    if (this.#flight.settled) return false
+    if (this.#shared !== null) {
+      if (!varyMatches(this.#shared.value.vary, view.headers)) return false
+      this.#read(caller)
+      return true
+    }
+    const follower: Follower = { caller, view }
+    this.#waiting.push(follower)
+    caller.source = {
+      upstream: null,
+      abort: () => {
+        this.#waiting = this.#waiting.filter((other) => other !== follower)
+      },
+      pause() {},
+      resume() {},
+    }
+    caller.announce()
+    return true
+  }
+
+  /** The caller that the request is for from now on; null if none waits. */
+  takeOver(): Caller | null {
+    return this.#waiting.shift()?.caller ?? null
+  }
+
+  /** Those of a request that is sent again. */
+  adopt(other: Followers): void {
+    for (const { caller, view } of other.#take()) if (!caller.settled) this.join(caller, view)
+  }
+
+  /** They are sent on their own. `apart`: later requests for the URL as well, for a while. */
+  release(apart: boolean): void {
+    const waiting = this.#take()
+    this.#host.flights.end(this.#flight, apart, Date.now())
+    for (const { caller, view } of waiting) this.#host.forwardAlone(view, caller)
+  }
+
+  /** The response is complete. */
+  serve(entry: WholeEntry): void {
+    const waiting = this.#take()
+    this.#host.flights.end(this.#flight, false, Date.now())
+    for (const { caller, view } of waiting) {
+      if (caller.settled) continue
+      if (!varyMatches(entry.vary, view.headers)) this.#host.forwardAlone(view, caller)
+      else this.#host.presenter.present(view, caller, entry, false, COLLAPSED).start()
+    }
+  }
+
+  /** The response arrives, and is short enough to be kept until the slowest has read it. */
+  share(first: Caller, storing: Storing, head: ServedHead, handling: Handling): void {
+    this.#shared = storing
+    this.#body = storing.log
+    const waiting = this.#take()
+    this.#start(first, { ...head, headers: this.#host.presenter.withStatus(head.headers, handling) })
+    for (const { caller, view } of waiting) {
+      if (caller.settled) continue
+      if (varyMatches(storing.value.vary, view.headers)) this.#read(caller)
+      else this.#host.forwardAlone(view, caller)
+    }
+  }
+
+  #read(caller: Caller): void {
+    const { presenter } = this.#host
+    this.#start(caller, presenter.headOf(this.#shared!.value, false, COLLAPSED))
+  }
+
+  #start(caller: Caller, head: ServedHead): void {
+    this.#readers++
+    const reader = new LogReader(this.#body!)
+    new Serving(caller, head, reader, () => this.#onReaderDone()).startLater()
+  }
+
+  #onReaderDone(): void {
+    this.#readers--
+    if (this.#readers > 0 || !this.#shared!.active) return
+    this.#host.flights.end(this.#flight, false, Date.now())
+    this.#flight.giveUp(undefined)
+  }
+
+  #take(): Follower[] {
+    const waiting = this.#waiting
+    this.#waiting = []
+    return waiting
+  }
+}
+
+const COLLAPSED: Handling = { kind: 'forwarded', reason: 'miss', collapsed: true }

@@ -1,0 +1,19 @@
+/** `interceptors.cache()`: a cache of responses (RFC 9111) in front of a dispatcher. */
+import type { Interceptor } from '../dispatcher/compose.ts'
+import { toDispatchHandler } from '../handler/legacy-handler.ts'
+import { CacheLayer } from './layer.ts'
+import { type CacheOptions, readCacheOptions } from './options.ts'
+
+/**
+ * Stores responses, and serves them as long as HTTP allows.
+ *
+ * @example
+ * const client = new Client('https://example.com').compose(interceptors.cache())
+ */
+export function cache(options?: CacheOptions): Interceptor {
+  const settings = readCacheOptions(options)
+  return (dispatch, origin?: string | null) => {
+    const layer = new CacheLayer(settings, dispatch, origin)
+    return (opts, handler) => layer.handle(opts, toDispatchHandler(handler))
+  }
+}

@@ -1,0 +1,274 @@
+/** The cache between one dispatcher and its callers: looks responses up, serves them, and sends what it cannot answer. */
+import type { Dispatch } from '../dispatcher/compose.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import { classifyBody, destroyStream, isReplayable, isStream } from '../request/body-source.ts'
+import { checkHandler, type DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { discardBody } from './body-readers.ts'
+import type { CacheHost } from './cache-host.ts'
+import { type ForwardReason, ttlOf } from './cache-status.ts'
+import type { CacheGetResult, CacheKey } from './cache-store.ts'
+import { Caller } from './caller.ts'
+import { Exchange } from './exchange.ts'
+import { Flights } from './flights.ts'
+import { InFlight, urlOf } from './in-flight.ts'
+import { invalidatedPaths, isSafe } from './invalidation.ts'
+import { type CacheSettings, isListed } from './options.ts'
+import { needsOrigin } from './preconditions.ts'
+import { Presenter } from './presenter.ts'
+import { OriginReader, type RequestView, viewPassing, viewRequest } from './request-view.ts'
+import { serviceOf } from './serving-rules.ts'
+import { StoreAccess } from './store-access.ts'
+import { varyText } from './vary.ts'
+import { wholeStoreOf } from './whole-store.ts'
+
+/** The handler of a request that only brings the store up to date. */
+const SILENT: DispatchHandler = {
+  onRequestStart() {},
+  onResponseStart() {},
+  onResponseData() {},
+  onResponseEnd() {},
+  onResponseError() {},
+}
+
+type Found = CacheGetResult | undefined
+
+export class CacheLayer implements CacheHost {
+  readonly settings: CacheSettings
+  readonly access: StoreAccess
+  readonly presenter: Presenter
+  readonly inFlight: InFlight = new InFlight()
+  readonly flights: Flights = new Flights()
+  readonly dispatch: Dispatch
+  maxResponseSize: number | undefined
+  readonly #origins = new OriginReader()
+  readonly #ownOrigin: string | null | undefined
+  /** The stored responses that a background request is bringing up to date. */
+  readonly #refreshing = new Set<string>()
+
+  /** `ownOrigin`: the only one of the dispatcher; null if it chooses among several, undefined if each request names one. */
+  constructor(settings: CacheSettings, dispatch: Dispatch, ownOrigin: string | null | undefined) {
+    this.settings = settings
+    this.access = new StoreAccess(settings.store, wholeStoreOf(settings.store))
+    this.presenter = new Presenter(settings.cacheStatus)
+    this.dispatch = dispatch
+    this.#ownOrigin = ownOrigin
+  }
+
+  handle(opts: DispatchOptions, handler: DispatchHandler): boolean {
+    if (!isObject(opts) || !isObject(handler) || !isUsable(handler)) return this.dispatch(opts, handler)
+    const { method } = opts
+    if (typeof method !== 'string' || opts.upgrade || method === 'CONNECT')
+      return this.dispatch(opts, handler)
+    const origin = this.#originOf(opts)
+    if (origin === null) return this.#pass(opts, handler, 'bypass')
+    const isStorable = this.settings.methods.has(method)
+    if (!isStorable && isSafe(method)) return this.#pass(opts, handler, 'bypass')
+    const view = viewRequest(opts, origin, isStorable)
+    if (view === null) return this.dispatch(opts, handler)
+    try {
+      this.#addPartition(view.key, opts)
+    } catch (error) {
+      handler.onResponseError?.(null, error as Error)
+      return false
+    }
+    const caller = new Caller(handler, this.maxResponseSize)
+    if (!isStorable) return this.#forward(view, caller, undefined, view.key, 'method')
+    if (view.control['no-store'] === true) return this.#pass(view.opts, handler, 'bypass')
+    return this.#lookUp(view, caller)
+  }
+
+  /** Null if the cache has no part in it: no origin, or not one of those that it is for. */
+  #originOf(opts: DispatchOptions): string | null {
+    if (this.#ownOrigin === null) return null
+    const origin = this.#origins.read(opts.origin ?? this.#ownOrigin)
+    if (origin === null || !isListed(origin, this.settings.origins)) return null
+    return this.#ownOrigin === undefined || origin === this.#origins.read(this.#ownOrigin) ? origin : null
+  }
+
+  #addPartition(key: CacheKey, opts: DispatchOptions): void {
+    if (this.settings.partition === null) return
+    const partition = this.settings.partition(opts)
+    if (typeof partition !== 'string') throw new InvalidArgumentError('partition must return a string')
+    // No origin has a space, so no partition can pass for another origin.
+    key.origin = `${key.origin} ${partition}`
+  }
+
+  #pass(opts: DispatchOptions, handler: DispatchHandler, reason: ForwardReason): boolean {
+    if (this.settings.cacheStatus === null) return this.dispatch(opts, handler)
+    const view = viewPassing(opts)
+    return this.#forward(view, new Caller(handler), undefined, view.key, reason)
+  }
+
+  #lookUp(view: RequestView, caller: Caller): boolean {
+    const { key } = view
+    // A response to GET answers HEAD as well (RFC 9111 §4).
+    const firstKey = key.method === 'HEAD' ? { ...key, method: 'GET' } : key
+    const found = this.access.get(firstKey, Date.now())
+    if (found instanceof Promise) {
+      caller.announce()
+      void found.then((result) => this.#continue(view, caller, result, firstKey))
+      return true
+    }
+    if (found === undefined && firstKey !== key) return this.#lookUpHead(view, caller)
+    return this.#respond(view, caller, found, firstKey)
+  }
+
+  #lookUpHead(view: RequestView, caller: Caller): boolean {
+    const found = this.access.get(view.key, Date.now())
+    if (!(found instanceof Promise)) return this.#respond(view, caller, found, view.key)
+    void found.then((result) => {
+      if (caller.settled) discardBody(result?.body)
+      else this.#respond(view, caller, result, view.key)
+    })
+    return true
+  }
+
+  /** A store has answered later. */
+  #continue(view: RequestView, caller: Caller, found: Found, foundKey: CacheKey): void {
+    if (caller.settled) discardBody(found?.body)
+    else if (found === undefined && foundKey !== view.key) this.#lookUpHead(view, caller)
+    else this.#respond(view, caller, found, foundKey)
+  }
+
+  #respond(view: RequestView, caller: Caller, found: Found, foundKey: CacheKey): boolean {
+    const onlyIfCached = view.control['only-if-cached'] === true
+    if (found === undefined) {
+      return onlyIfCached
+        ? this.#refuse(caller, 'miss')
+        : this.#forward(view, caller, undefined, foundKey, 'miss')
+    }
+    if (needsOrigin(view.headers)) {
+      discardBody(found.body)
+      return this.#forward(view, caller, undefined, foundKey, 'request')
+    }
+    const now = Date.now()
+    const service = serviceOf(found, view.control, now, this.settings.type)
+    if (service === 'revalidate' || service === 'request') {
+      const reason = service === 'request' ? 'request' : 'stale'
+      if (onlyIfCached) {
+        discardBody(found.body)
+        return this.#refuse(caller, reason)
+      }
+      return this.#forward(view, caller, found, foundKey, reason)
+    }
+    const isRevalidated = service === 'while-revalidating'
+    const serving = this.presenter.present(view, caller, found, isRevalidated, {
+      kind: 'hit',
+      ttl: ttlOf(found, now),
+    })
+    if (isStream(view.opts.body)) destroyStream(view.opts.body, null)
+    serving.startLater()
+    if (isRevalidated) this.#refresh(view, found, foundKey)
+    return true
+  }
+
+  #refuse(caller: Caller, reason: ForwardReason): boolean {
+    this.presenter.refuse(caller, 504, 'Gateway Timeout', { kind: 'forwarded', reason }).startLater()
+    return true
+  }
+
+  #forward(
+    view: RequestView,
+    caller: Caller,
+    found: Found,
+    foundKey: CacheKey,
+    reason: ForwardReason,
+  ): boolean {
+    let entry = found ?? null
+    // A body that can be read once must not be spent on a conditional request.
+    if (entry !== null && !isRepeatable(view.opts.body)) {
+      discardBody(entry.body)
+      entry = null
+    }
+    const shared = this.settings.collapse && view.storable && this.flights.mayCollapse(view, Date.now())
+    if (shared) {
+      const flight = this.flights.get(view.key) as Exchange | undefined
+      if (flight?.join(caller, view)) {
+        discardBody(entry?.body)
+        return true
+      }
+    }
+    const exchange = new Exchange(this, caller, { view, reason, entry, entryKey: foundKey, shared })
+    if (shared) this.flights.start(exchange)
+    return exchange.send()
+  }
+
+  forwardAlone(view: RequestView, caller: Caller): void {
+    if (caller.settled) return
+    new Exchange(this, caller, {
+      view,
+      reason: 'miss',
+      entry: null,
+      entryKey: view.key,
+      shared: false,
+    }).send()
+  }
+
+  /** Asks the origin while a stale response is served: once for each stored response, however many are served. */
+  #refresh(view: RequestView, found: CacheGetResult, foundKey: CacheKey): void {
+    const id = `${foundKey.method} ${urlOf(foundKey)} ${varyText(found.vary)}`
+    if (this.#refreshing.has(id)) return
+    this.#refreshing.add(id)
+    const done = (): void => {
+      this.#refreshing.delete(id)
+    }
+    const caller = new Caller({ ...SILENT, onResponseEnd: done, onResponseError: done })
+    const silent: RequestView = { ...view, opts: { ...view.opts, body: null }, control: {} }
+    // The stored body may be a stream, which the caller reads: it is looked up again.
+    const again = this.access.get(foundKey, Date.now())
+    const send = (entry: Found): void => {
+      const plan = {
+        view: silent,
+        reason: 'stale',
+        entry: entry ?? null,
+        entryKey: foundKey,
+        shared: false,
+      } as const
+      new Exchange(this, caller, plan).send()
+    }
+    if (again instanceof Promise) void again.then(send)
+    else send(again)
+  }
+
+  onResponse(view: RequestView, statusCode: number, headers: HeaderObject): void {
+    const { origin, method, path } = view.key
+    if (origin === '' || isSafe(method)) return
+    const own = origin.split(' ', 1)[0]!
+    for (const changed of invalidatedPaths(own, path, statusCode, headers))
+      this.#invalidate({ origin, method: 'GET', path: changed })
+  }
+
+  #invalidate(key: CacheKey): void {
+    for (const exchange of this.inFlight.of(key)) {
+      exchange.invalidate()
+      this.flights.end(exchange, false, Date.now())
+    }
+    this.access.delete(key)
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+/** The dispatcher has the words for a handler without a method. */
+function isUsable(handler: DispatchHandler): boolean {
+  try {
+    checkHandler(handler, false)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isRepeatable(body: DispatchOptions['body']): boolean {
+  if (body === null || body === undefined) return true
+  try {
+    const source = classifyBody(body)
+    return source !== null && isReplayable(source)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,139 @@
+/** A request as the cache sees it: its key, its headers by name, its directives. */
+
+import type { HeaderObject } from '../protocol/header-block.ts'
+import { lowerCaseName } from '../protocol/header-names.ts'
+import { checkPath, withQuery } from '../request/check-options.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { isPairIterable } from '../request/request-fields.ts'
+import { type CacheControlDirectives, parseCacheControl } from './cache-control.ts'
+import type { CacheKey } from './cache-store.ts'
+import { setField } from './entry.ts'
+import { fieldLines, fieldText } from './fields.ts'
+
+const NO_DIRECTIVES: CacheControlDirectives = Object.freeze({})
+
+/** Normalised origins by the text that was given: programs talk to a few of them. */
+const MAX_ORIGINS = 256
+
+export interface RequestView {
+  readonly opts: DispatchOptions
+  readonly key: CacheKey
+  readonly headers: HeaderObject
+  readonly control: CacheControlDirectives
+  /** False for one that the cache only watches or passes on. */
+  readonly storable: boolean
+}
+
+/** Reads the origins of requests: `http://h`, `http://h/` and `HTTP://H:80` are one. */
+export class OriginReader {
+  readonly #known = new Map<string, string | null>()
+
+  /** Null for anything that is not an http(s) origin: a dispatcher will refuse it. */
+  read(origin: unknown): string | null {
+    const text = typeof origin === 'string' ? origin : origin instanceof URL ? origin.origin : null
+    if (text === null) return null
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
+    const normalised = normalise(text)
+    if (this.#known.size >= MAX_ORIGINS) this.#known.clear()
+    this.#known.set(text, normalised)
+    return normalised
+  }
+}
+
+function normalise(text: string): string | null {
+  if (!URL.canParse(text)) return null
+  const { protocol, host } = new URL(text)
+  return protocol === 'http:' || protocol === 'https:' ? `${protocol}//${host}` : null
+}
+
+/** Null for options that the dispatcher will refuse: it has the words for that. `origin` is normalised. */
+export function viewRequest(opts: DispatchOptions, origin: string, storable: boolean): RequestView | null {
+  const { method } = opts
+  const path = readPath(opts)
+  const headers = path === null ? null : readHeaders(opts.headers)
+  if (path === null || headers === null) return null
+  return {
+    // An iterator can be read only once.
+    opts: isOneShot(opts.headers) ? { ...opts, headers: headers as Record<string, string | string[]> } : opts,
+    key: { origin, method, path, headers },
+    headers,
+    control: requestControl(headers),
+    storable,
+  }
+}
+
+/** A request that the cache only passes on. */
+export function viewPassing(opts: DispatchOptions): RequestView {
+  const { path, method } = opts
+  return { opts, key: { origin: '', method, path }, headers: {}, control: NO_DIRECTIVES, storable: false }
+}
+
+/** Only a valid path: one with a space could pass for another partition. */
+function readPath(opts: DispatchOptions): string | null {
+  try {
+    const path = checkPath(opts.path, opts.method)
+    return opts.query ? withQuery(path, opts.query) : path
+  } catch {
+    return null
+  }
+}
+
+function isOneShot(headers: unknown): boolean {
+  return typeof headers === 'object' && headers !== null && !Array.isArray(headers) && isPairIterable(headers)
+}
+
+/** `pragma: no-cache` counts where there is no Cache-Control (RFC 9111 §5.4). */
+function requestControl(headers: HeaderObject): CacheControlDirectives {
+  const value = fieldLines(headers, 'cache-control')
+  if (value !== undefined) return parseCacheControl(value)
+  const pragma = fieldText(headers, 'pragma')
+  return pragma === null
+    ? NO_DIRECTIVES
+    : pragma.toLowerCase().includes('no-cache')
+      ? { 'no-cache': true }
+      : NO_DIRECTIVES
+}
+
+/** Null if a name or value is none: the dispatcher refuses the request. */
+function readHeaders(given: unknown): HeaderObject | null {
+  const headers: HeaderObject = {}
+  if (given === null || given === undefined) return headers
+  if (typeof given !== 'object') return null
+  if (Array.isArray(given)) {
+    if (given.length % 2 !== 0) return null
+    for (let i = 0; i < given.length; i += 2) if (!add(headers, given[i], given[i + 1])) return null
+  } else if (isPairIterable(given)) {
+    for (const pair of given) {
+      if (!Array.isArray(pair) || pair.length !== 2 || !add(headers, pair[0], pair[1])) return null
+    }
+  } else {
+    for (const name of Object.keys(given)) {
+      if (!add(headers, name, (given as Record<string, unknown>)[name])) return null
+    }
+  }
+  return headers
+}
+
+function add(headers: HeaderObject, name: unknown, value: unknown): boolean {
+  if (value === undefined) return true
+  if (typeof name !== 'string') return false
+  const lower = lowerCaseName(name)
+  const lines = textOf(value)
+  if (lines === null) return false
+  const present = fieldLines(headers, lower)
+  setField(headers, lower, present === undefined ? lines : [present, lines].flat())
+  return true
+}
+
+function textOf(value: unknown): string | string[] | null {
+  if (typeof value === 'string') return value
+  if (value === null) return ''
+  if (Array.isArray(value)) {
+    const lines = value.map(textOf)
+    return lines.every((line) => typeof line === 'string') ? (lines as string[]) : null
+  }
+  return typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol'
+    ? null
+    : String(value)
+}

@@ -1,0 +1,113 @@
+/** Whether a response may be stored (RFC 9111 §3). */
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { CacheControlDirectives } from './cache-control.ts'
+import { fieldLines } from './fields.ts'
+import {
+  type CacheType,
+  dateOf,
+  initialAge,
+  isHeuristicStatus,
+  lifetimeOf,
+  type ResponseFacts,
+} from './freshness.ts'
+import { entityTag } from './validators.ts'
+import { varyNames } from './vary.ts'
+
+/** What storing depends on besides the response. */
+export interface StoringRules {
+  readonly type: CacheType
+  readonly cacheByDefault: number | undefined
+}
+
+/** Why a response is not stored: shown by `cacheStatus`. */
+export type Refusal =
+  | 'status'
+  | 'request-no-store'
+  | 'no-store'
+  | 'must-understand'
+  | 'private'
+  | 'set-cookie'
+  | 'vary'
+  | 'authorization'
+  | 'no-lifetime'
+  | 'date'
+  | 'expired'
+
+/**
+ * These also say that what is stored must not be used: the resource turned out to be one user's, or to depend on more
+ * than the cache can see.
+ */
+const DROPPING: ReadonlySet<Refusal> = new Set<Refusal>(['private', 'set-cookie', 'vary'])
+
+/** Final statuses without rules of their own for caches (RFC 9110 §15); must-understand asks for one of them. */
+const UNDERSTOOD: ReadonlySet<number> = new Set([
+  200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408,
+  409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 500, 501, 502, 503, 504, 505,
+])
+
+/** Null if it may be stored. */
+export function storingRefusal(
+  facts: ResponseFacts,
+  request: HeaderObject,
+  requestControl: CacheControlDirectives,
+  rules: StoringRules,
+): Refusal | null {
+  const { statusCode, headers, control } = facts
+  // A 206 is part of a response, and a 304 answers a validator that is not ours.
+  if (statusCode < 200 || statusCode === 206 || statusCode === 304) return 'status'
+  if (requestControl['no-store'] === true) return 'request-no-store'
+  const understood = UNDERSTOOD.has(statusCode)
+  if (control['must-understand'] === true ? !understood : control['no-store'] === true) {
+    return control['must-understand'] === true ? 'must-understand' : 'no-store'
+  }
+  if (rules.type === 'shared') {
+    if (control.private === true) return 'private'
+    if (fieldLines(headers, 'set-cookie') !== undefined) return 'set-cookie'
+  }
+  if (varyNames(headers) === null) return 'vary'
+  if (
+    rules.type === 'shared' &&
+    fieldLines(request, 'authorization') !== undefined &&
+    !forAllUsers(control)
+  ) {
+    return 'authorization'
+  }
+  if (!mayHaveLifetime(facts, rules)) return 'no-lifetime'
+  if (fieldLines(headers, 'date') !== undefined && dateOf(headers, facts.responseTime) === null) return 'date'
+  const lifetime = lifetimeOf(facts, rules.type, rules.cacheByDefault)
+  const hasValidator = entityTag(headers) !== null || fieldLines(headers, 'last-modified') !== undefined
+  if (lifetime === null && !hasValidator) return 'no-lifetime'
+  if ((lifetime ?? 0) <= initialAge(facts) && !hasValidator) return 'expired'
+  return null
+}
+
+export function dropsStored(refusal: Refusal | null): boolean {
+  return refusal !== null && DROPPING.has(refusal)
+}
+
+/** A response to a request with credentials may serve others (RFC 9111 §3.5). */
+function forAllUsers(control: CacheControlDirectives): boolean {
+  return control.public === true || control['s-maxage'] !== undefined || control['must-revalidate'] === true
+}
+
+function mayHaveLifetime(
+  { statusCode, headers, control, isTargeted }: ResponseFacts,
+  rules: StoringRules,
+): boolean {
+  const hasExpires = !isTargeted && fieldLines(headers, 'expires') !== undefined
+  if (isHeuristicStatus(statusCode)) {
+    return (
+      hasExpires ||
+      isTargeted ||
+      fieldLines(headers, 'cache-control') !== undefined ||
+      fieldLines(headers, 'last-modified') !== undefined ||
+      rules.cacheByDefault !== undefined
+    )
+  }
+  return (
+    hasExpires ||
+    control.public === true ||
+    control['max-age'] !== undefined ||
+    (rules.type === 'shared' ? control['s-maxage'] !== undefined : control.private !== undefined)
+  )
+}

@@ -1,0 +1,160 @@
+/** Stores one response while it arrives. A caller never waits for a store, and a body that is cut off is never stored. */
+import { Buffer } from 'node:buffer'
+import type { Writable } from 'node:stream'
+import { ignoreError } from '../base/ignore-error.ts'
+import { BodyLog } from './body-log.ts'
+import type { CacheKey, CacheValue } from './cache-store.ts'
+import { singleField } from './fields.ts'
+import type { StoreAccess } from './store-access.ts'
+
+type State =
+  | { readonly at: 'collecting'; readonly log: BodyLog }
+  | { readonly at: 'writing'; readonly stream: Writable }
+  | { readonly at: 'over' }
+
+const OVER: State = { at: 'over' }
+
+export class Storing {
+  readonly key: CacheKey
+  readonly value: CacheValue
+  readonly #access: StoreAccess
+  readonly #limit: number
+  #state: State
+  #size = 0
+  #forbidden = false
+
+  /** `shared`: the body is kept in memory until it is complete, because other requests read it. */
+  constructor(access: StoreAccess, key: CacheKey, value: CacheValue, shared: boolean) {
+    this.key = key
+    this.value = value
+    this.#access = access
+    this.#limit = access.maxEntrySize
+    this.#state = this.#begin(shared)
+  }
+
+  #begin(shared: boolean): State {
+    const announced = announcedLength(this.value)
+    if (announced !== null && announced > this.#limit) return OVER
+    if (shared || this.#access.takesWhole) return { at: 'collecting', log: new BodyLog() }
+    const stream = this.#access.createWriteStream(this.key, this.value, () => this.#onStreamError())
+    return stream === undefined ? OVER : { at: 'writing', stream }
+  }
+
+  get active(): boolean {
+    return this.#state.at !== 'over'
+  }
+
+  /** The body so far, if it is kept in memory. */
+  get log(): BodyLog | null {
+    return this.#state.at === 'collecting' ? this.#state.log : null
+  }
+
+  write(chunk: Buffer): void {
+    const state = this.#state
+    if (state.at === 'over') return
+    this.#size += chunk.length
+    if (this.#size > this.#limit) {
+      this.abandon()
+      return
+    }
+    if (state.at === 'collecting') {
+      state.log.append(chunk)
+      return
+    }
+    try {
+      // A copy: the handler owns the chunk.
+      state.stream.write(Buffer.from(chunk))
+    } catch {
+      this.abandon()
+    }
+  }
+
+  /** The response is complete. Returns the body, if it is in memory. */
+  finish(isHead: boolean): readonly Buffer[] | null {
+    const state = this.#state
+    if (state.at === 'over') return null
+    const announced = isHead ? null : announcedLength(this.value)
+    if (announced !== null && announced !== this.#size) {
+      this.abandon()
+      return null
+    }
+    this.#state = OVER
+    if (state.at === 'writing') {
+      endStream(state.stream)
+      return null
+    }
+    const body = state.log.blocks()
+    if (!this.#forbidden) storeWhole(this.#access, this.key, this.value, body)
+    state.log.complete()
+    return body
+  }
+
+  /** The URL was invalidated: the body may still serve those who wait for it, but is not stored. */
+  forbid(): void {
+    this.#forbidden = true
+    if (this.#state.at === 'writing') this.abandon()
+  }
+
+  /** The response is not to be stored after all: it failed, was too long, or was invalidated. */
+  abandon(error?: Error): void {
+    const state = this.#state
+    if (state.at === 'over') return
+    this.#state = OVER
+    if (state.at === 'writing') {
+      destroyQuietly(state.stream)
+      this.#access.delete(this.key)
+    } else if (error !== undefined) {
+      state.log.fail(error)
+    }
+  }
+
+  #onStreamError(): void {
+    this.#state = OVER
+    this.#access.delete(this.key)
+  }
+}
+
+/** Stores a response whose body is in memory. */
+export function storeWhole(
+  access: StoreAccess,
+  key: CacheKey,
+  value: CacheValue,
+  body: readonly Buffer[],
+): void {
+  if (access.takesWhole) {
+    access.set(key, { ...value, body })
+    return
+  }
+  const stream = access.createWriteStream(key, value, () => access.delete(key))
+  if (stream === undefined) return
+  try {
+    for (const block of body) stream.write(block)
+  } catch {
+    destroyQuietly(stream)
+    return
+  }
+  endStream(stream)
+}
+
+function endStream(stream: Writable): void {
+  try {
+    stream.end()
+  } catch {
+    destroyQuietly(stream)
+  }
+}
+
+export function announcedLength(value: CacheValue): number | null {
+  const text = singleField(value.headers, 'content-length')
+  return text !== null && /^[0-9]+$/.test(text) ? Number(text) : null
+}
+
+/** The stream belongs to the store, and may be anything that has its methods. */
+function destroyQuietly(stream: Writable): void {
+  try {
+    stream.on('error', ignoreError)
+    stream.destroy()
+  } catch {
+    // It is of no use any more.
+  }
+}

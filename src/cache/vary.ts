@@ -1,0 +1,59 @@
+/** Which requests a stored response answers (RFC 9111 §4.1). */
+import { isToken } from '../protocol/ascii.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import { fieldText } from './fields.ts'
+
+/** Request fields that a response depends on, with the value that they had; null for an absent one. */
+export type VaryValues = Record<string, string | null>
+
+/** A response that depends on more request fields is not stored: each lookup would compare them all. */
+const MAX_VARY_NAMES = 64
+
+/** The names in lower case; null if no request can ever match: `*`, a malformed name, or too many. */
+export function varyNames(headers: HeaderObject): string[] | null {
+  const text = fieldText(headers, 'vary')
+  if (text === null) return []
+  const names = new Set<string>()
+  for (const part of text.split(',')) {
+    const name = part.trim().toLowerCase()
+    if (name === '') continue
+    if (name === '*' || !isToken(name)) return null
+    names.add(name)
+    if (names.size > MAX_VARY_NAMES) return null
+  }
+  return [...names]
+}
+
+/** The values that the request had; undefined if there are no names. */
+export function varyValues(names: readonly string[], request: HeaderObject): VaryValues | undefined {
+  if (names.length === 0) return undefined
+  const values = Object.create(null) as VaryValues
+  for (const name of names) values[name] = fieldText(request, name)
+  return values
+}
+
+/** Exact comparison: a value in another spelling is another value, and absent matches absent alone. */
+export function varyMatches(vary: VaryValues | undefined, request: HeaderObject | undefined): boolean {
+  if (vary === undefined || vary === null) return true
+  for (const name of Object.keys(vary)) {
+    const value = request === undefined ? null : fieldText(request, name)
+    if (normalised(vary[name]) !== value) return false
+  }
+  return true
+}
+
+/** Stores of others may keep a repeated field as a list. */
+function normalised(value: string | readonly string[] | null | undefined): string | null {
+  if (value === null || value === undefined) return null
+  return typeof value === 'string' ? value : value.join(', ')
+}
+
+/** One text for one set of values, for stores that look variants up. */
+export function varyText(vary: VaryValues | undefined): string {
+  if (vary === undefined || vary === null) return ''
+  return JSON.stringify(
+    Object.keys(vary)
+      .sort()
+      .map((name) => [name, normalised(vary[name])]),
+  )
+}

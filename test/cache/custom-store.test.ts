@@ -1,0 +1,321 @@
+/** Stores of the caller: what they may return, and how they may fail. */
+import assert from 'node:assert/strict'
+import { channel } from 'node:diagnostics_channel'
+import { Readable, Writable } from 'node:stream'
+import { describe, test } from 'node:test'
+import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from '../../src/cache/cache-store.ts'
+import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
+import { value } from './store-suite.ts'
+import { cached, installDate, ORIGIN, settle } from './support.ts'
+
+const FRESH = { headers: { 'cache-control': 'max-age=60', etag: '"1"' }, body: ['hel', 'lo'] }
+
+class Custom implements CacheStore {
+  readonly deleted: CacheKey[] = []
+  readonly written: { key: CacheKey; value: CacheValue; body: Buffer }[] = []
+  found: unknown = undefined
+
+  get(_key: CacheKey): CacheGetResult | undefined | Promise<CacheGetResult | undefined> {
+    return this.found as CacheGetResult
+  }
+
+  createWriteStream(key: CacheKey, given: CacheValue): Writable | undefined {
+    const chunks: Buffer[] = []
+    return new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        chunks.push(chunk)
+        done()
+      },
+      final: (done) => {
+        this.written.push({ key, value: given, body: Buffer.concat(chunks) })
+        done()
+      },
+    })
+  }
+
+  delete(key: CacheKey): void {
+    this.deleted.push(key)
+  }
+}
+
+function errorsOf(t: {
+  after(run: () => void): void
+}): { operation: string; error: unknown; key: CacheKey }[] {
+  const messages: { operation: string; error: unknown; key: CacheKey }[] = []
+  const listener = (message: unknown): void => {
+    messages.push(message as { operation: string; error: unknown; key: CacheKey })
+  }
+  channel('ventuno:cache:error').subscribe(listener)
+  t.after(() => void channel('ventuno:cache:error').unsubscribe(listener))
+  return messages
+}
+
+describe('a store of the caller', () => {
+  test('gets key and value, and the body in memory of its own', async (t) => {
+    const clock = installDate(t)
+    const store = new Custom()
+    const origin = cached({ headers: { ...FRESH.headers, vary: 'accept, x' }, body: FRESH.body }, { store })
+    const handler = await origin.get('/?a=1', { Accept: 'a' })
+    for (const chunk of handler.chunks) chunk.fill(0)
+    await settle()
+    const [written] = store.written
+    assert.deepEqual(written!.key, { origin: ORIGIN, method: 'GET', path: '/?a=1', headers: { accept: 'a' } })
+    assert.deepEqual(
+      { ...written!.value, vary: { ...written!.value.vary } },
+      {
+        statusCode: 200,
+        statusMessage: 'OK',
+        headers: { ...FRESH.headers, vary: 'accept, x' },
+        vary: { accept: 'a', x: null },
+        etag: '"1"',
+        cacheControlDirectives: { 'max-age': 60 },
+        cachedAt: clock.now,
+        staleAt: clock.now + 60_000,
+        deleteAt: clock.now + 60_000 + 86_400_000,
+      },
+    )
+    assert.equal(written!.body.toString(), 'hello')
+  })
+
+  async function* pieces(): AsyncGenerator<Buffer> {
+    yield Buffer.from('hel')
+    yield Buffer.from('lo')
+  }
+  const bodies: [title: string, body: () => unknown][] = [
+    ['a Buffer', () => Buffer.from('hello')],
+    ['a Uint8Array', () => new Uint8Array(Buffer.from('hello'))],
+    ['a string', () => 'hello'],
+    ['a list of Buffers', () => [Buffer.from('hel'), Buffer.from('lo')]],
+    ['a list of strings', () => ['hel', 'lo']],
+    ['a Readable', () => Readable.from(['hel', 'lo'])],
+    ['a generator', () => ['hel', 'lo'][Symbol.iterator]()],
+    ['an async iterable', () => pieces()],
+  ]
+  for (const [title, body] of bodies) {
+    for (const later of [false, true]) {
+      test(`returns ${title}${later ? ' later' : ''}`, async () => {
+        const store = new Custom()
+        const found = (): unknown => {
+          const result = { ...value({ headers: { 'content-length': '5' } }), body: body() }
+          return later ? Promise.resolve(result) : result
+        }
+        store.get = () => found() as CacheGetResult
+        const origin = cached(FRESH, { store })
+        assert.equal((await origin.get()).body, 'hello')
+        assert.equal((await origin.get('/', { range: 'bytes=2-3' })).body, 'll')
+        assert.equal((await origin.get('/', { range: 'bytes=0-0' })).body, 'h')
+        assert.equal(origin.received.length, 0)
+      })
+    }
+  }
+
+  test('a body that is not read is destroyed', async () => {
+    const store = new Custom()
+    const body = new Readable({ read() {} })
+    store.found = { ...value({ etag: '"1"' }), body }
+    const origin = cached(FRESH, { store })
+    assert.equal((await origin.get('/', { 'if-none-match': '"1"' })).status, 304)
+    assert.equal(body.destroyed, true)
+  })
+
+  test('a stream that fails fails the response, and an abort destroys it', async () => {
+    const store = new Custom()
+    store.found = {
+      ...value(),
+      body: new Readable({
+        read() {
+          this.destroy(new Error('disk'))
+        },
+      }),
+    }
+    const origin = cached(FRESH, { store })
+    assert.equal((await origin.get()).error?.message, 'disk')
+    const endless = new Readable({
+      read() {
+        this.push('x')
+      },
+    })
+    store.found = { ...value(), body: endless }
+    const handler = new RecordingHandler({
+      onResponseData: (controller) => controller.abort(new Error('enough')),
+    })
+    origin.dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler)
+    await handler.settled
+    await settle()
+    assert.equal(handler.error?.message, 'enough')
+    assert.equal(endless.destroyed, true)
+  })
+
+  test('without update(), a confirmed response is written again', async (t) => {
+    installDate(t)
+    for (const body of [() => Buffer.from('hello'), () => Readable.from(['hel', 'lo'])]) {
+      const store = new Custom()
+      store.found = { ...value({ etag: '"1"', staleAt: Date.now() - 1 }), body: body() }
+      const origin = cached({ status: 304, headers: { 'cache-control': 'max-age=60', x: '1' } }, { store })
+      assert.equal((await origin.get()).body, 'hello')
+      await settle()
+      assert.equal(store.written.length, 1)
+      assert.equal(store.written[0]!.body.toString(), 'hello')
+      assert.equal(store.written[0]!.value.headers['x'], '1')
+    }
+  })
+
+  test('a caller may abort while get() waits', async () => {
+    const store = new Custom()
+    store.found = new Promise(() => {})
+    const origin = cached(FRESH, { store })
+    let abort: (reason: unknown) => void = () => {}
+    const handler = Object.assign(new RecordingHandler(), {
+      onRequestQueued: (given: typeof abort) => {
+        abort = given
+      },
+    })
+    assert.equal(origin.dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler), true)
+    abort(new Error('enough'))
+    assert.equal(handler.error?.message, 'enough')
+    assert.deepEqual(handler.story, ['onResponseError'])
+  })
+
+  test('its answer after an abort is thrown away', async () => {
+    const store = new Custom()
+    let answer: (found: unknown) => void = () => {}
+    store.found = new Promise((resolve) => {
+      answer = resolve
+    })
+    const origin = cached(FRESH, { store })
+    let abort: (reason: unknown) => void = () => {}
+    const handler = Object.assign(new RecordingHandler(), {
+      onRequestQueued: (given: typeof abort) => {
+        abort = given
+      },
+    })
+    origin.dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler)
+    abort(new Error('enough'))
+    const body = new Readable({ read() {} })
+    answer({ ...value(), body })
+    await settle()
+    assert.equal(body.destroyed, true)
+    assert.equal(handler.calls.length, 1)
+    assert.equal(origin.received.length, 0)
+  })
+
+  test('a subclass of MemoryCacheStore with its own createWriteStream is used as any other', async () => {
+    let streams = 0
+    class Counting extends MemoryCacheStore {
+      override createWriteStream(key: CacheKey, given: CacheValue): Writable | undefined {
+        streams++
+        return super.createWriteStream(key, given)
+      }
+    }
+    const origin = cached(FRESH, { store: new Counting() })
+    await origin.get()
+    await settle()
+    assert.equal((await origin.get()).body, 'hello')
+    assert.equal(streams, 1)
+  })
+})
+
+describe('a store that fails never fails a request', () => {
+  const boom = new Error('boom')
+  const thrown = (): never => {
+    throw boom
+  }
+  const rows: [title: string, broken: Partial<CacheStore>, operation: string][] = [
+    ['get throws', { get: thrown }, 'get'],
+    ['get rejects', { get: () => Promise.reject(boom) }, 'get'],
+    ['createWriteStream throws', { createWriteStream: thrown }, 'write'],
+    [
+      'the write stream fails',
+      {
+        createWriteStream: () =>
+          new Writable({
+            write(_chunk, _encoding, done) {
+              done(boom)
+            },
+          }),
+      },
+      'write',
+    ],
+  ]
+  for (const [title, broken, operation] of rows) {
+    test(title, async (t) => {
+      const messages = errorsOf(t)
+      const store = Object.assign(new Custom(), broken)
+      const origin = cached(FRESH, { store })
+      assert.equal((await origin.get()).body, 'hello')
+      await settle()
+      assert.equal(messages.length, 1)
+      assert.deepEqual([messages[0]!.operation, messages[0]!.error], [operation, boom])
+      assert.equal(messages[0]!.key.origin, ORIGIN)
+      if (title === 'the write stream fails') assert.equal(store.deleted.length, 1)
+    })
+  }
+
+  for (const [title, remove] of [
+    ['throws', thrown],
+    ['rejects', () => Promise.reject(boom)],
+  ] as const) {
+    test(`delete ${title}`, async (t) => {
+      const messages = errorsOf(t)
+      const origin = cached({ status: 200 }, { store: Object.assign(new Custom(), { delete: remove }) })
+      assert.equal((await origin.get('/', {}, { method: 'POST' })).status, 200)
+      await settle()
+      assert.deepEqual(
+        messages.map(({ operation, error }) => [operation, error]),
+        [['delete', boom]],
+      )
+    })
+  }
+
+  test('update rejects', async (t) => {
+    installDate(t)
+    const messages = errorsOf(t)
+    const store = Object.assign(new Custom(), { update: () => Promise.reject(boom) })
+    store.found = { ...value({ etag: '"1"', staleAt: Date.now() - 1 }), body: 'x' }
+    const origin = cached({ status: 304, headers: { 'cache-control': 'max-age=60' } }, { store })
+    assert.equal((await origin.get()).body, 'x')
+    await settle()
+    assert.deepEqual(
+      messages.map(({ operation }) => operation),
+      ['update'],
+    )
+  })
+
+  for (const found of [null, 5, 'x', {}, { headers: null }, { ...value(), deleteAt: 0 }]) {
+    test(`get returns ${JSON.stringify(found)?.slice(0, 30)}`, async () => {
+      const store = new Custom()
+      store.found = found
+      const origin = cached(FRESH, { store })
+      assert.equal((await origin.get()).body, 'hello')
+      assert.equal(origin.received.length, 1)
+    })
+  }
+
+  test('slow writes do not slow the caller down, and memory is bounded', async () => {
+    const store = new Custom()
+    const streams: Writable[] = []
+    store.createWriteStream = () => {
+      const stream = new Writable({ write() {} })
+      streams.push(stream)
+      return stream
+    }
+    const origin = cached(
+      { headers: FRESH.headers, body: Array.from({ length: 100 }, () => 'x'.repeat(100_000)) },
+      { store },
+    )
+    assert.equal((await origin.get()).body.length, 10_000_000)
+    assert.equal(streams[0]!.destroyed, true)
+    assert.ok(streams[0]!.writableLength <= 5_242_880 + 100_000)
+    assert.equal(store.deleted.length, 1)
+  })
+
+  test('a truncated response destroys the stream and deletes', async () => {
+    const store = new Custom()
+    const origin = cached({ status: 200, ...FRESH, error: new Error('cut') }, { store })
+    assert.equal((await origin.get()).error?.message, 'cut')
+    await settle()
+    assert.equal(store.written.length, 0)
+    assert.equal(store.deleted.length, 1)
+  })
+})
