@@ -148,6 +148,21 @@ export type {
   MockResponseDataHandler,
   MockResponseOptions,
 } from './mock/reply.ts'
+export type {
+  Snapshot,
+  SnapshotData,
+  SnapshotInfo,
+  SnapshotRequest,
+  SnapshotResponse,
+} from './mock/snapshot.ts'
+export { SnapshotAgent } from './mock/snapshot-agent.ts'
+export type {
+  SanitizedEntry,
+  SnapshotAgentOptions,
+  SnapshotMode,
+  SnapshotRecorderOptions,
+} from './mock/snapshot-options.ts'
+export type { SnapshotRecorder } from './mock/snapshot-recorder.ts'
 export type { TextMatcher } from './mock/text-matcher.ts'
 export type {
   BuildConnectorOptions,

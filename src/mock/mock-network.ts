@@ -10,7 +10,7 @@ import type { Dispatching } from '../request/dispatching.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { RequestSpec } from '../request/request-spec.ts'
 import { MockCallHistory } from './call-history.ts'
-import type { Interception } from './interception.ts'
+import { Interception, MockPattern } from './interception.ts'
 import { LoggingHandler } from './logging-handler.ts'
 import { MatchRun } from './match-run.ts'
 import { MockCall } from './mock-call.ts'
@@ -20,6 +20,7 @@ import { type ExchangeKeeper, type ExchangeSettings, MockedExchange } from './mo
 import { NetConnect } from './net-connect.ts'
 import { notMatched } from './not-matched.ts'
 import { OriginMocks } from './origin-mocks.ts'
+import type { Reply } from './reply.ts'
 
 /** Requests without a match that are kept for `unmatched`. */
 const MOST_UNMATCHED = 1000
@@ -31,8 +32,26 @@ export interface NetworkSettings extends ExchangeSettings {
   readonly acceptNonStandardSearchParameters: boolean
 }
 
+/** What can be done with a call that no interceptor replies to. */
+export interface FallbackWays {
+  /** Replies to it, after so many milliseconds. */
+  reply(reply: Reply, delay: number): boolean
+  /** Sends it, if it may go to the network; with another handler than its own, or null. */
+  send(handler: DispatchHandler | null): boolean
+  /** Reads its body, then goes on. */
+  collect(proceed: () => boolean): boolean
+}
+
+/** Decides about calls that no interceptor replies to. */
+export interface Fallback {
+  takeUnmatched(call: MockCall, ways: FallbackWays): boolean
+}
+
 /** No interceptor can be added to these. */
 const NO_MOCKS = new OriginMocks('')
+
+/** What replies belong to that no interceptor has. */
+const REPLAYED = new MockPattern({ path: '/' }, false, {})
 
 const networks = new WeakMap<object, MockNetwork>()
 
@@ -50,6 +69,7 @@ export class MockNetwork implements ExchangeKeeper {
   isActive = true
   isLogging = false
   history: MockCallHistory | null = null
+  fallback: Fallback | null = null
   readonly #owner: EventEmitter
   readonly #real: Dispatching
   /** The handler of a call that is being given to the real dispatcher. */
@@ -82,7 +102,9 @@ export class MockNetwork implements ExchangeKeeper {
       this.history ??= new MockCallHistory()
       call.log = this.history.record(options.origin ? options : { ...options, origin })
     }
-    return this.isActive ? this.#match(new MatchRun(call, place.mocks.live), place) : this.#send(call)
+    return this.isActive
+      ? this.#match(new MatchRun(call, place.mocks.live), place)
+      : this.#send(call, handler)
   }
 
   /** For calls on the real dispatcher itself: null leaves them to it. */
@@ -96,7 +118,7 @@ export class MockNetwork implements ExchangeKeeper {
     const { call } = run
     const found = run.advance()
     if (found === 'unread') return this.#collect(call, () => this.#match(run, place))
-    if (found === null) return this.#pass(run, place)
+    if (found === null) return this.#miss(run, place)
     const { reply } = found
     const reads = reply.kind === 'function' && reply.make.length > 0 && call.hasUnreadBody
     return reads
@@ -115,11 +137,27 @@ export class MockNetwork implements ExchangeKeeper {
     return true
   }
 
+  #miss(run: MatchRun, place: MockPlace): boolean {
+    if (this.fallback === null) return this.#pass(run, place, null)
+    const { call } = run
+    return this.fallback.takeUnmatched(call, {
+      reply: (reply, delay) => {
+        const interception = new Interception(REPLAYED, reply)
+        interception.delay = delay
+        if (call.log !== null) call.log.matched = true
+        new MockedExchange(call, interception, place.context, this.settings, this).run()
+        return true
+      },
+      send: (handler) => this.#pass(run, place, handler),
+      collect: (proceed) => this.#collect(call, proceed),
+    })
+  }
+
   /** To the network, if it may go there. */
-  #pass(run: MatchRun, { mocks }: MockPlace): boolean {
+  #pass(run: MatchRun, { mocks }: MockPlace, handler: DispatchHandler | null): boolean {
     const { call } = run
     const refusal = this.netConnect.refusal(call.origin)
-    if (refusal === null) return this.#send(call)
+    if (refusal === null) return this.#send(call, handler ?? call.handler)
     const origins = this.origins.all.map(({ origin }) => origin)
     const error = notMatched(run, { mocks: mocks === NO_MOCKS ? null : mocks, origins, refusal })
     if (call.log !== null) call.log.error = error
@@ -128,9 +166,8 @@ export class MockNetwork implements ExchangeKeeper {
     throw error
   }
 
-  #send(call: MockCall): boolean {
-    const { options, origin, log } = call
-    const handler = log === null ? call.handler : new LoggingHandler(call.handler, log)
+  #send({ options, origin, log }: MockCall, given: DispatchHandler): boolean {
+    const handler = log === null ? given : new LoggingHandler(given, log)
     const before = this.#passing
     this.#passing = handler
     try {

@@ -1,0 +1,170 @@
+/**
+ * Snapshots as an HTTP Archive 1.2, the format in which browsers save what they have loaded. Its bodies are decoded, so the
+ * fields that describe their coding on the wire do not come back.
+ */
+import { loadZlib } from '../base/lazy-modules.ts'
+import type { Snapshot, SnapshotResponse } from './snapshot.ts'
+import { statusText } from './status-text.ts'
+
+interface HarField {
+  readonly name: string
+  readonly value: string
+}
+
+interface HarEntry {
+  readonly startedDateTime?: string
+  readonly time?: number
+  readonly request: {
+    readonly method: string
+    readonly url: string
+    readonly headers?: readonly HarField[]
+    readonly postData?: { readonly text?: string; readonly encoding?: string }
+  }
+  readonly response: {
+    readonly status: number
+    readonly headers?: readonly HarField[]
+    readonly content?: { readonly text?: string; readonly encoding?: string }
+  }
+}
+
+const OF_THE_WIRE = new Set([
+  'content-encoding',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+])
+
+/** One snapshot for each entry; those of the same request are put together where they are read. */
+export function parseHar(value: unknown): Snapshot[] {
+  const entries = (value as { log?: { entries?: unknown } } | null)?.log?.entries
+  if (!Array.isArray(entries)) throw new TypeError('an HTTP Archive has log.entries')
+  return (
+    (entries as HarEntry[])
+      // A browser lists what it has not loaded with the status 0.
+      .filter(({ response }) => response.status >= 200)
+      .map(({ request, response, startedDateTime = new Date(0).toISOString(), time }) => ({
+        request: {
+          method: request.method,
+          url: withoutHash(request.url),
+          headers: joined(request.headers),
+          body: request.postData?.text ?? '',
+          ...(request.postData?.encoding === 'base64' ? { bodyEncoding: 'base64' as const } : null),
+        },
+        responses: [readResponse(response, time)],
+        callCount: 0,
+        timestamp: startedDateTime,
+      }))
+  )
+}
+
+function readResponse({ status, headers = [], content }: HarEntry['response'], time = 0): SnapshotResponse {
+  const fields: Record<string, string | string[]> = {}
+  for (const { name, value } of headers) {
+    const lower = name.toLowerCase()
+    if (lower.startsWith(':') || OF_THE_WIRE.has(lower)) continue
+    const present = fields[lower]
+    fields[lower] = present === undefined ? value : [present, value].flat()
+  }
+  const text = content?.text ?? ''
+  const body = content?.encoding === 'base64' ? text : Buffer.from(text).toString('base64')
+  return { statusCode: status, headers: fields, body, trailers: {}, ...(time > 0 ? { time } : null) }
+}
+
+function joined(headers: readonly HarField[] = []): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const { name, value } of headers) {
+    const lower = name.toLowerCase()
+    if (lower.startsWith(':')) continue
+    fields[lower] = fields[lower] === undefined ? value : `${fields[lower]}, ${value}`
+  }
+  return fields
+}
+
+function withoutHash(url: string): string {
+  const parsed = new URL(url)
+  parsed.hash = ''
+  return parsed.toString()
+}
+
+export function toHar(snapshots: readonly Snapshot[]): object {
+  const entries = snapshots.flatMap((snapshot) => snapshot.responses.map((one) => toEntry(snapshot, one)))
+  return { log: { version: '1.2', creator: { name: 'ventuno', version: '1' }, entries } }
+}
+
+function toEntry({ request, timestamp }: Snapshot, response: SnapshotResponse): object {
+  const { method, url, headers, body = '', bodyEncoding } = request
+  const time = response.time ?? 0
+  const content = decodedBody(response)
+  const type = String(response.headers['content-type'] ?? 'application/octet-stream')
+  const text = content.toString('utf8')
+  const isText = Buffer.from(text).equals(content)
+  return {
+    startedDateTime: timestamp,
+    time,
+    request: {
+      method,
+      url,
+      httpVersion: 'HTTP/1.1',
+      cookies: [],
+      headers: toFields(headers),
+      queryString: Array.from(new URL(url).searchParams, ([name, value]) => ({ name, value })),
+      ...(body === ''
+        ? null
+        : {
+            postData: {
+              mimeType: headers['content-type'] ?? 'application/octet-stream',
+              text: body,
+              ...(bodyEncoding === undefined ? null : { encoding: bodyEncoding }),
+            },
+          }),
+      headersSize: -1,
+      bodySize: -1,
+    },
+    response: {
+      status: response.statusCode,
+      statusText: statusText(response.statusCode),
+      httpVersion: 'HTTP/1.1',
+      cookies: [],
+      headers: toFields(response.headers),
+      content: {
+        size: content.length,
+        mimeType: type,
+        text: isText ? text : content.toString('base64'),
+        ...(isText ? null : { encoding: 'base64' }),
+      },
+      redirectURL: String(response.headers['location'] ?? ''),
+      headersSize: -1,
+      bodySize: -1,
+    },
+    cache: {},
+    timings: { send: 0, wait: time, receive: 0 },
+  }
+}
+
+function toFields(headers: Record<string, string | string[]>): HarField[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((one) => ({ name, value: one })),
+  )
+}
+
+/** A body in a coding that is unknown, or broken, stays as it is. */
+function decodedBody({ headers, body }: SnapshotResponse): Buffer {
+  const bytes = Buffer.from(body, 'base64')
+  const zlib = loadZlib()
+  try {
+    switch (String(headers['content-encoding'] ?? '')) {
+      case 'gzip':
+      case 'x-gzip':
+        return zlib.gunzipSync(bytes)
+      case 'br':
+        return zlib.brotliDecompressSync(bytes)
+      case 'deflate':
+        return zlib.inflateSync(bytes)
+      default:
+        return bytes
+    }
+  } catch {
+    return bytes
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * By what a recorded request is found again: its parts as they are stored, without what the library generates by itself.
+ */
+import { loadCrypto } from '../base/lazy-modules.ts'
+import { withQuery } from '../request/check-options.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { readFields } from './header-matcher.ts'
+import { bytesOf, textOrBytes } from './mock-body.ts'
+import { isSecret } from './secrets.ts'
+import { REDACTED, type SnapshotRequest } from './snapshot.ts'
+import type { SnapshotRecorderOptions } from './snapshot-options.ts'
+
+/** Headers that `fetch` adds: with these values, a request made by other means is the same. Null for any value. */
+const GENERATED: Readonly<Record<string, RegExp | null>> = {
+  accept: /^\*\/\*$/,
+  'accept-encoding': /^(?:(?:gzip|deflate|br|zstd)(?:, )?)+$/,
+  'accept-language': /^\*$/,
+  connection: null,
+  'content-length': null,
+  'content-type': /^text\/plain;charset=UTF-8$/,
+  'sec-fetch-mode': null,
+  'transfer-encoding': null,
+  'user-agent': /^(?:undici|node|ventuno.*)$/,
+}
+
+export class HeaderLists {
+  readonly #matched: ReadonlySet<string> | null
+  readonly #ignored: ReadonlySet<string>
+  readonly #excluded: ReadonlySet<string>
+
+  constructor({ matchHeaders, ignoreHeaders, excludeHeaders, caseSensitive }: SnapshotRecorderOptions) {
+    const names = (list: readonly string[] = []): ReadonlySet<string> =>
+      new Set(caseSensitive === true ? list : list.map((name) => name.toLowerCase()))
+    this.#matched = matchHeaders === undefined || matchHeaders.length === 0 ? null : names(matchHeaders)
+    this.#ignored = names(ignoreHeaders)
+    this.#excluded = names(excludeHeaders)
+  }
+
+  /** The caller has named the headers that count. */
+  get isSelective(): boolean {
+    return this.#matched !== null
+  }
+
+  storesOfRequest(name: string): boolean {
+    if (this.#excluded.has(name) || this.#ignored.has(name)) return false
+    return this.#matched === null || this.#matched.has(name)
+  }
+
+  storesOfResponse(name: string): boolean {
+    return !this.#excluded.has(name)
+  }
+
+  /** `request()` and `fetch` of the same resource are to be found by each other. */
+  compares(name: string, value: string): boolean {
+    if (!this.storesOfRequest(name)) return false
+    if (this.#matched !== null) return true
+    const generated = GENERATED[name]
+    return generated === undefined || (generated !== null && !generated.test(value))
+  }
+}
+
+/** The request as it is stored. */
+export function snapshotRequest(
+  options: DispatchOptions,
+  origin: string,
+  lists: HeaderLists,
+  settings: SnapshotRecorderOptions,
+): SnapshotRequest {
+  const fields = readFields(options.headers)
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(fields)) {
+    if (!lists.storesOfRequest(name)) continue
+    headers[name] = isSecret(name) && settings.secrets !== 'keep' ? REDACTED : value
+  }
+  const body = storedBody(options.body, settings)
+  return { method: options.method, url: storedUrl(options, origin, settings), headers, ...body }
+}
+
+function storedUrl(
+  options: DispatchOptions,
+  origin: string,
+  { matchQuery, normalizeQuery }: SnapshotRecorderOptions,
+): string {
+  const url = new URL(withQuery(options.path, options.query), origin)
+  if (matchQuery === false) url.search = ''
+  else if (normalizeQuery !== undefined) url.search = normalizeQuery(url.searchParams)
+  url.hash = ''
+  return url.toString()
+}
+
+function storedBody(
+  body: unknown,
+  { matchBody, normalizeBody }: SnapshotRecorderOptions,
+): Pick<SnapshotRequest, 'body' | 'bodyEncoding'> {
+  if (matchBody === false) return { body: '' }
+  const bytes = bytesOf(body)
+  const content = bytes === null ? body : textOrBytes(bytes)
+  if (normalizeBody !== undefined) return { body: normalizeBody(content as string) }
+  if (Buffer.isBuffer(content)) return { body: content.toString('base64'), bodyEncoding: 'base64' }
+  return { body: typeof content === 'string' ? content : '' }
+}
+
+/** The name of a snapshot in files: other programs look for it. */
+export function hashOf({ method, url, headers, body = '' }: SnapshotRequest): string {
+  const parts = [method, url]
+  for (const name of Object.keys(headers).sort()) parts.push(name, headers[name]!)
+  parts.push(body)
+  return loadCrypto().createHash('sha256').update(parts.join('|')).digest('base64url')
+}
+
+/** What two requests have in common that count as the same. A secret counts by its presence. */
+export function keyOf(request: SnapshotRequest, lists: HeaderLists, ignoresHeaders: boolean): string {
+  const { method, url, headers, body = '', bodyEncoding = 'text' } = request
+  const compared = ignoresHeaders
+    ? []
+    : Object.keys(headers)
+        .sort()
+        .filter((name) => lists.compares(name, headers[name]!))
+        .map((name) => [name, isSecret(name) ? REDACTED : headers[name]])
+  return JSON.stringify([method, url, compared, bodyEncoding, body])
+}

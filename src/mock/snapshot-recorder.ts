@@ -1,0 +1,242 @@
+/**
+ * The snapshots of an agent: finds the response to a request, stores new ones, reads and writes files.
+ */
+import { InvalidArgumentError } from '../errors.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { isSecret } from './secrets.ts'
+import {
+  REDACTED,
+  type Snapshot,
+  type SnapshotData,
+  type SnapshotInfo,
+  type SnapshotRequest,
+  type SnapshotResponse,
+} from './snapshot.ts'
+import { parseSnapshots, readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts'
+import { HeaderLists, hashOf, keyOf, snapshotRequest } from './snapshot-key.ts'
+import { isHar, type SnapshotRecorderOptions } from './snapshot-options.ts'
+
+const FLUSH_INTERVAL = 30_000
+
+export class SnapshotRecorder {
+  readonly #options: SnapshotRecorderOptions
+  readonly #lists: HeaderLists
+  readonly #snapshots = new Map<string, Snapshot>()
+  /** Recorded or replayed since the beginning. */
+  readonly #used = new Set<Snapshot>()
+  /** Not yet: the file is read when it is first needed. */
+  #isLoaded: boolean
+  /** From an archive of a browser, which sends headers of its own. */
+  #ignoresHeaders = false
+  #isChanged = false
+  #flushTimer: ReturnType<typeof setTimeout> | null = null
+
+  constructor(options: SnapshotRecorderOptions = {}) {
+    this.#options = options
+    this.#lists = new HeaderLists(options)
+    this.#isLoaded = (options.mode ?? 'record') === 'record' || !options.snapshotPath
+  }
+
+  /** Something was recorded or removed since the file was read or written. */
+  get isChanged(): boolean {
+    return this.#isChanged
+  }
+
+  /** Stores a response to a request. `body` is in base64. */
+  record(opts: DispatchOptions, response: SnapshotResponse, origin: string = originOf(opts)): void {
+    let entry = {
+      request: snapshotRequest(opts, origin, this.#lists, this.#options),
+      response: this.#storedResponse(response),
+    }
+    entry = this.#options.sanitize?.(entry) ?? entry
+    const key = keyOf(entry.request, this.#lists, this.#ignoresHeaders)
+    let snapshot = this.#snapshots.get(key)
+    if (snapshot === undefined) {
+      const timestamp = new Date().toISOString()
+      snapshot = { request: entry.request, responses: [], callCount: 0, timestamp }
+      this.#makeRoom()
+      this.#snapshots.set(key, snapshot)
+    }
+    snapshot.responses.push(entry.response)
+    this.#used.add(snapshot)
+    this.#isChanged = true
+    this.#flushLater()
+  }
+
+  /** The snapshot of a request; it counts as replayed. */
+  findSnapshot(opts: DispatchOptions, origin: string = originOf(opts)): Snapshot | undefined {
+    const snapshot = this.#find(opts, origin)
+    if (snapshot === undefined) return undefined
+    snapshot.callCount++
+    this.#used.add(snapshot)
+    return snapshot
+  }
+
+  /** Reads a file in place of what is there. One that does not exist is empty. */
+  async loadSnapshots(filePath?: string): Promise<void> {
+    this.#load(this.#pathOf(filePath))
+  }
+
+  /** Writes all snapshots, in a stable order. */
+  async saveSnapshots(filePath?: string): Promise<void> {
+    const path = this.#pathOf(filePath)
+    this.#isChanged = false
+    await writeSnapshotFile(path, this.getSnapshots(), isHar(this.#options, path))
+  }
+
+  /** Removes all snapshots. */
+  clear(): void {
+    this.#isLoaded = true
+    this.#isChanged = true
+    this.#snapshots.clear()
+    this.#used.clear()
+  }
+
+  /** All snapshots. */
+  getSnapshots(): Snapshot[] {
+    this.#loadOnce()
+    return [...this.#snapshots.values()]
+  }
+
+  /** How many there are. */
+  size(): number {
+    return this.getSnapshots().length
+  }
+
+  /** Replays from the first response again. */
+  resetCallCounts(): void {
+    for (const snapshot of this.getSnapshots()) snapshot.callCount = 0
+  }
+
+  /** Removes the snapshot of a request; false if there is none. */
+  deleteSnapshot(opts: DispatchOptions): boolean {
+    const found = this.#find(opts, originOf(opts))
+    if (found === undefined) return false
+    this.#isChanged = true
+    for (const [key, snapshot] of this.#snapshots) if (snapshot === found) this.#snapshots.delete(key)
+    return true
+  }
+
+  /** What is known about the snapshot of a request; null if there is none. */
+  getSnapshotInfo(opts: DispatchOptions): SnapshotInfo | null {
+    const snapshot = this.#find(opts, originOf(opts))
+    return snapshot === undefined ? null : describe(snapshot)
+  }
+
+  /** Replaces all snapshots. */
+  replaceSnapshots(data: readonly SnapshotData[] | Record<string, Snapshot>): void {
+    this.clear()
+    this.#adopt(parseSnapshots(data))
+  }
+
+  /** Those that were neither replayed nor recorded. */
+  unusedSnapshots(): SnapshotInfo[] {
+    return this.getSnapshots()
+      .filter((snapshot) => !this.#used.has(snapshot))
+      .map(describe)
+  }
+
+  /** Removes those that were neither replayed nor recorded. */
+  prune(): void {
+    for (const [key, snapshot] of this.#snapshots) {
+      if (this.#used.has(snapshot)) continue
+      this.#snapshots.delete(key)
+      this.#isChanged = true
+    }
+  }
+
+  /** No more writes by itself. */
+  destroy(): void {
+    if (this.#flushTimer !== null) globalThis.clearTimeout(this.#flushTimer)
+    this.#flushTimer = null
+  }
+
+  #find(opts: DispatchOptions, origin: string): Snapshot | undefined {
+    this.#loadOnce()
+    const request = snapshotRequest(opts, origin, this.#lists, this.#options)
+    return this.#snapshots.get(keyOf(request, this.#lists, this.#ignoresHeaders))
+  }
+
+  #loadOnce(): void {
+    if (!this.#isLoaded) this.#load(this.#options.snapshotPath!)
+  }
+
+  #load(path: string): void {
+    const isArchive = isHar(this.#options, path)
+    const snapshots = readSnapshotFile(path, isArchive)
+    this.#isLoaded = true
+    this.#ignoresHeaders = isArchive && !this.#lists.isSelective
+    this.#snapshots.clear()
+    this.#used.clear()
+    this.#isChanged = false
+    this.#adopt(snapshots)
+  }
+
+  /** The entries of a file may differ in headers that do not count. */
+  #adopt(snapshots: readonly Snapshot[]): void {
+    for (const snapshot of snapshots) {
+      const key = keyOf(this.#comparable(snapshot.request), this.#lists, this.#ignoresHeaders)
+      const known = this.#snapshots.get(key)
+      if (known === undefined) {
+        this.#makeRoom()
+        this.#snapshots.set(key, snapshot)
+      } else {
+        known.responses.push(...snapshot.responses)
+      }
+    }
+  }
+
+  /** A file may have been recorded with other options. */
+  #comparable(request: SnapshotRequest): SnapshotRequest {
+    const headers = Object.entries(request.headers).filter(([name]) => this.#lists.storesOfRequest(name))
+    const { matchBody } = this.#options
+    const body = matchBody === false ? { body: '' } : null
+    return { ...request, headers: Object.fromEntries(headers), ...body }
+  }
+
+  #makeRoom(): void {
+    const { maxSnapshots = Number.POSITIVE_INFINITY } = this.#options
+    while (this.#snapshots.size > 0 && this.#snapshots.size >= maxSnapshots) {
+      this.#snapshots.delete(this.#snapshots.keys().next().value!)
+    }
+  }
+
+  #storedResponse(response: SnapshotResponse): SnapshotResponse {
+    const headers: Record<string, string | string[]> = {}
+    const keepsSecrets = this.#options.secrets === 'keep'
+    for (const [name, value] of Object.entries(response.headers)) {
+      if (!this.#lists.storesOfResponse(name)) continue
+      const hides = !keepsSecrets && (name === 'set-cookie' || isSecret(name))
+      headers[name] = hides ? REDACTED : value
+    }
+    return { ...response, headers }
+  }
+
+  #flushLater(): void {
+    const { autoFlush, snapshotPath, flushInterval = FLUSH_INTERVAL } = this.#options
+    if (autoFlush !== true || !snapshotPath || this.#flushTimer !== null) return
+    this.#flushTimer = globalThis.setTimeout(() => {
+      this.#flushTimer = null
+      // A write that fails is tried again by `close()`, which reports it.
+      this.saveSnapshots().catch(() => {
+        this.#isChanged = true
+      })
+    }, flushInterval)
+    this.#flushTimer.unref?.()
+  }
+
+  #pathOf(filePath: string | undefined): string {
+    const path = filePath ?? this.#options.snapshotPath
+    if (!path) throw new InvalidArgumentError('Snapshot path is required')
+    return path
+  }
+}
+
+function describe(snapshot: Snapshot): SnapshotInfo {
+  const { request, responses, callCount, timestamp } = snapshot
+  return { hash: hashOf(request), request, responseCount: responses.length, callCount, timestamp }
+}
+
+function originOf({ origin, path }: DispatchOptions): string {
+  return origin === undefined ? new URL(path).origin : String(origin)
+}
