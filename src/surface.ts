@@ -207,3 +207,12 @@ export type { CloseEventInit, ErrorEventInit, MessageEventInit } from './websock
 export { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
 export type { BinaryType, WebSocketEventMap, WebSocketInit } from './websocket/websocket.ts'
 export { ping, WebSocket } from './websocket/websocket.ts'
+export type { WebSocketCloseInfo, WebSocketErrorInit } from './websocket/websocket-error.ts'
+export { WebSocketError } from './websocket/websocket-error.ts'
+export type {
+  WebSocketChunk,
+  WebSocketClosure,
+  WebSocketConnectionInfo,
+  WebSocketStreamOptions,
+} from './websocket/websocket-stream.ts'
+export { WebSocketStream } from './websocket/websocket-stream.ts'

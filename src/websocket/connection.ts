@@ -70,6 +70,8 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   #peerEnded = false
   #socketClosed = false
   #finished = false
+  /** The receiver of the messages wants no more for now. */
+  #held = false
 
   constructor(
     socket: Duplex,
@@ -107,12 +109,20 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     this.#socket.on('end', () => this.#onEnd())
   }
 
-  sendText(text: string): void {
-    this.#sender.text(text)
+  /** `written` is called when the message has left, here and in `sendBinary`. */
+  sendText(text: string, written?: () => void): void {
+    this.#sender.text(text, written)
   }
 
-  sendBinary(bytes: Uint8Array): void {
-    this.#sender.binary(bytes)
+  sendBinary(bytes: Uint8Array, written?: () => void): void {
+    this.#sender.binary(bytes, written)
+  }
+
+  /** Stops reading from the socket, or goes on. Messages that were read before are still delivered. */
+  hold(on: boolean): void {
+    this.#held = on
+    if (on) this.#socket.pause()
+    else if (this.#receiver.status !== 'paused') this.#socket.resume()
   }
 
   sendBlob(blob: Blob): void {
@@ -227,7 +237,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     while (this.#receiver.status !== 'paused') {
       const chunk = this.#backlog.shift()
       if (chunk === undefined) {
-        this.#socket.resume()
+        if (!this.#held) this.#socket.resume()
         if (this.#peerEnded) this.#onEnd()
         if (this.#socketClosed) this.#finish()
         return

@@ -15,7 +15,12 @@ export interface SenderHost {
 }
 
 type Job =
-  | { readonly kind: 'message'; readonly data: string | Uint8Array | Blob; readonly size: number }
+  | {
+      readonly kind: 'message'
+      readonly data: string | Uint8Array | Blob
+      readonly size: number
+      readonly written: () => void
+    }
   | { readonly kind: 'ping' | 'close'; readonly frame: Buffer; readonly written: () => void }
 
 /** What was written in this turn of the event loop: `some` is one frame, which has left. */
@@ -53,19 +58,20 @@ export class Sender {
     return this.#buffered
   }
 
-  text(text: string): void {
-    this.#send({ kind: 'message', data: text, size: Buffer.byteLength(text) })
+  /** `written` is called when the message has left, here and in `binary`. */
+  text(text: string, written: () => void = nothing): void {
+    this.#send({ kind: 'message', data: text, size: Buffer.byteLength(text), written })
   }
 
   /** The bytes are copied before it returns. */
-  binary(bytes: Uint8Array): void {
+  binary(bytes: Uint8Array, written: () => void = nothing): void {
     // A message that does not have to wait is copied when it is encoded or compressed.
     const data = this.#waiting ? Uint8Array.from(bytes) : bytes
-    this.#send({ kind: 'message', data, size: bytes.byteLength })
+    this.#send({ kind: 'message', data, size: bytes.byteLength, written })
   }
 
   blob(blob: Blob): void {
-    this.#send({ kind: 'message', data: blob, size: blob.size })
+    this.#send({ kind: 'message', data: blob, size: blob.size, written: nothing })
   }
 
   ping(payload: Uint8Array): void {
@@ -120,7 +126,7 @@ export class Sender {
     } else if (job.data instanceof Blob) {
       this.#readBlob(job.data, job.size)
     } else {
-      this.#sendData(job.data, job.size)
+      this.#sendData(job.data, job.size, job.written)
     }
   }
 
@@ -130,7 +136,7 @@ export class Sender {
       (memory) => {
         if (this.#stopped) return
         this.#waiting = false
-        this.#sendData(new Uint8Array(memory), size)
+        this.#sendData(new Uint8Array(memory), size, nothing)
         this.#runQueue()
       },
       (error: Error) => {
@@ -139,17 +145,17 @@ export class Sender {
     )
   }
 
-  #sendData(data: string | Uint8Array, size: number): void {
+  #sendData(data: string | Uint8Array, size: number, written: () => void): void {
     if (this.#deflater?.wants(size)) {
-      this.#compress(this.#deflater, data, size)
+      this.#compress(this.#deflater, data, size, written)
     } else if (typeof data === 'string') {
-      this.#write(encodeTextFrame(TEXT, data, size, nextMaskKey()), size, nothing)
+      this.#write(encodeTextFrame(TEXT, data, size, nextMaskKey()), size, written)
     } else {
-      this.#write(encodeFrame(BINARY, false, [data], size, nextMaskKey()), size, nothing)
+      this.#write(encodeFrame(BINARY, false, [data], size, nextMaskKey()), size, written)
     }
   }
 
-  #compress(deflater: MessageDeflater, data: string | Uint8Array, size: number): void {
+  #compress(deflater: MessageDeflater, data: string | Uint8Array, size: number, written: () => void): void {
     this.#waiting = true
     const opcode = typeof data === 'string' ? TEXT : BINARY
     // Bytes are copied, too: they belong to the caller again when `send()` returns.
@@ -166,7 +172,7 @@ export class Sender {
         deflated === null
           ? encodeFrame(opcode, false, [bytes], size, key)
           : encodeFrame(opcode, true, deflated.parts, deflated.length, key)
-      this.#write(frame, size, nothing)
+      this.#write(frame, size, written)
       this.#runQueue()
     })
   }

@@ -9,10 +9,10 @@ import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ABNORMAL, isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
-import type { WebSocketLimits } from '../protocol/websocket/limits.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 import { publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
+import { limitsOf } from './dispatcher-limits.ts'
 import { EventHandlers } from './event-handlers.ts'
 import { CloseEvent, ErrorEvent, MessageEvent } from './events.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
@@ -56,7 +56,6 @@ type ReadyState = typeof CONNECTING | typeof OPEN | typeof CLOSING | typeof CLOS
 const MAX_REASON = MAX_CONTROL_PAYLOAD - 2
 
 const NO_PAYLOAD = new Uint8Array(0)
-const NO_LIMITS: WebSocketLimits = { maxFragments: 0, maxPayloadSize: 0 }
 
 const MEMBERS = [
   'url',
@@ -378,10 +377,4 @@ export function ping(socket: WebSocket, payload?: Buffer): void {
 
 function isBinary(data: unknown): data is ArrayBuffer | ArrayBufferView | Blob {
   return ArrayBuffer.isView(data) || data instanceof ArrayBuffer || data instanceof Blob
-}
-
-/** Dispatchers of other libraries may not have this option; then nothing is limited. */
-function limitsOf(dispatcher: Dispatcher): WebSocketLimits {
-  const { webSocketOptions } = dispatcher as { webSocketOptions?: Partial<WebSocketLimits> }
-  return { ...NO_LIMITS, ...webSocketOptions }
 }

@@ -151,6 +151,7 @@ describe('the options', () => {
       ['api/upgrade.ts', 'UpgradeOptions', 'docs/upgrade.md'],
       ['cache/options.ts', 'CacheOptions', 'docs/cache.md'],
       ['cache/memory-store.ts', 'MemoryCacheStoreOptions', 'docs/cache-stores.md'],
+      ['websocket/websocket-stream.ts', 'WebSocketStreamOptions', 'docs/websocket-stream.md'],
       ['websocket/socket-init.ts', 'WebSocketInit', 'docs/websocket.md'],
       ['cookies/cookie.ts', 'Cookie', 'docs/cookies.md'],
       ['errors.ts', 'RequestErrorContext', 'docs/errors.md'],

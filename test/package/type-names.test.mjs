@@ -10,7 +10,6 @@ const ABSENT = new Set([
   // Classes and functions that are not part of it.
   ...['CacheStorage', 'Cache', 'CacheQueryOptions', 'MultiCacheQueryOptions'],
   'Interceptable',
-  ...['WebSocketCloseInfo', 'WebSocketStreamOptions'],
   // Helpers of its declarations.
   ...['SpecIterable', 'SpecIterableIterator', 'SpecIterator', 'SpecIteratorObject'],
 ])

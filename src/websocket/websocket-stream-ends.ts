@@ -1,0 +1,109 @@
+/**
+ * The two streams of a `WebSocketStream`: messages that arrive, and messages to send. Each holds the other side back:
+ * the socket is not read while messages wait, and a write lasts until the socket has taken it.
+ */
+
+import type {
+  ReadableStream,
+  ReadableStreamDefaultController,
+  WritableStream,
+  WritableStreamDefaultController,
+} from 'node:stream/web'
+import { isAnyArrayBuffer } from 'node:util/types'
+import { loadWebStreams } from '../base/lazy-modules.ts'
+import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
+
+/** The values that can be written. */
+export type WebSocketChunk = string | ArrayBuffer | SharedArrayBuffer | ArrayBufferView
+
+/** The connection, as the streams use it. */
+export interface MessagePeer {
+  /** False if it cannot be sent any more; then `written` is not called. */
+  send(message: string | Uint8Array, written: () => void): boolean
+  /** Whether to stop reading. */
+  hold(on: boolean): void
+  /** One of the streams was closed, cancelled or aborted. */
+  closeFor(reason: unknown): void
+}
+
+/** A write that the socket has not taken yet. */
+interface PendingWrite {
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+export class MessageStreams {
+  readonly readable: ReadableStream<string | Uint8Array>
+  readonly writable: WritableStream<WebSocketChunk>
+  readonly #peer: MessagePeer
+  /** Null once the stream has ended. */
+  #incoming: ReadableStreamDefaultController<string | Uint8Array> | null = null
+  #outgoing: WritableStreamDefaultController | null = null
+  /** A stream writes one chunk at a time. */
+  #pending: PendingWrite | null = null
+
+  constructor(peer: MessagePeer) {
+    this.#peer = peer
+    const { ReadableStream: Readable, WritableStream: Writable } = loadWebStreams()
+    this.readable = new Readable<string | Uint8Array>({
+      start: (controller) => {
+        this.#incoming = controller
+      },
+      pull: () => peer.hold(false),
+      cancel: (reason) => {
+        this.#incoming = null
+        peer.closeFor(reason)
+      },
+    })
+    this.writable = new Writable<WebSocketChunk>({
+      start: (controller) => {
+        this.#outgoing = controller
+      },
+      write: (chunk) => this.#write(toMessage(chunk)),
+      close: () => peer.closeFor(null),
+      abort: (reason) => peer.closeFor(reason),
+    })
+  }
+
+  /** A message has arrived. */
+  receive(message: string | MessageBytes): void {
+    const controller = this.#incoming
+    if (controller === null) return
+    controller.enqueue(typeof message === 'string' ? message : new Uint8Array(message.buffer))
+    if ((controller.desiredSize ?? 0) <= 0) this.#peer.hold(true)
+  }
+
+  /** Ends the messages that arrive, normally or with an error; nothing can be written any more. */
+  end(readError: { readonly value: unknown } | null, writeError: unknown): void {
+    const incoming = this.#incoming
+    const pending = this.#pending
+    this.#incoming = null
+    this.#pending = null
+    if (readError === null) incoming?.close()
+    else incoming?.error(readError.value)
+    this.#outgoing!.error(writeError)
+    // A stream is not errored before its last write has settled.
+    pending?.reject(writeError)
+  }
+
+  #write(message: string | Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const pending: PendingWrite = { resolve, reject }
+      this.#pending = pending
+      const isSent = this.#peer.send(message, () => {
+        if (this.#pending === pending) this.#pending = null
+        resolve()
+      })
+      if (isSent) return
+      this.#pending = null
+      resolve()
+    })
+  }
+}
+
+function toMessage(chunk: unknown): string | Uint8Array {
+  if (typeof chunk === 'string') return chunk
+  if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  if (isAnyArrayBuffer(chunk)) return new Uint8Array(chunk)
+  throw new TypeError('A message must be a string, an ArrayBuffer or a view of one')
+}

@@ -1,0 +1,287 @@
+/**
+ * The public `WebSocketStream` (WHATWG WebSockets §4): a WebSocket as two streams and two promises. Opening is done by
+ * `opening-handshake.ts`, everything on the wire by `connection.ts`.
+ */
+import type { Channel } from 'node:diagnostics_channel'
+import type { ReadableStream, WritableStream } from 'node:stream/web'
+import { ignoreError } from '../base/ignore-error.ts'
+import { defineKind, isInstance } from '../base/kind.ts'
+import { withoutPollution } from '../base/own-options.ts'
+import { type AbortSource, abortedReason, SignalHub } from '../base/signal.ts'
+import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { getGlobalDispatcher } from '../dispatcher/global.ts'
+import { ABNORMAL, isSendable } from '../protocol/websocket/close-code.ts'
+import { publishOpen, webSocketChannels } from './channels.ts'
+import { type Closure, WebSocketConnection } from './connection.ts'
+import { limitsOf } from './dispatcher-limits.ts'
+import { type Opened, OpeningHandshake } from './opening-handshake.ts'
+import { type HeadersInit, parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
+import { defineInterface, toDictionary } from './web-idl.ts'
+import {
+  type CheckedCloseInfo,
+  endedWith,
+  readCloseInfo,
+  type WebSocketCloseInfo,
+  WebSocketError,
+} from './websocket-error.ts'
+import { MessageStreams, type WebSocketChunk } from './websocket-stream-ends.ts'
+
+export type { WebSocketChunk } from './websocket-stream-ends.ts'
+
+/** Options of `WebSocketStream`. */
+export interface WebSocketStreamOptions {
+  /** Subprotocols to ask for, the preferred one first. Default: none. */
+  protocols?: string | Iterable<string> | undefined
+  /** Gives up opening; without effect afterwards. */
+  signal?: AbortSignal | AbortSource | null | undefined
+  /** Makes the connection, and its `webSocketOptions` limit what is received. Default: the global one. */
+  dispatcher?: Dispatcher | undefined
+  /** Sent with the handshake. */
+  headers?: HeadersInit | null | undefined
+}
+
+/** An open connection. */
+export interface WebSocketConnectionInfo {
+  /** The extensions that the server agreed to, as it wrote them. */
+  readonly extensions: string
+  /** The subprotocol the server chose. */
+  readonly protocol: string
+  /** The messages that arrive: strings, and bytes for binary ones. */
+  readonly readable: ReadableStream<string | Uint8Array>
+  /** Takes messages to send. */
+  readonly writable: WritableStream<WebSocketChunk>
+}
+
+/** How a connection was closed. */
+export interface WebSocketClosure {
+  /** The code of the server; 1005 if its close frame had none. */
+  readonly closeCode: number
+  /** The reason of the server; may be empty. */
+  readonly reason: string
+}
+
+type State =
+  | { readonly at: 'connecting'; readonly opening: OpeningHandshake }
+  | { readonly at: 'open'; readonly connection: WebSocketConnection }
+  /** Nothing more is sent or delivered. */
+  | { readonly at: 'closing' }
+
+/** A promise with its two ends. Its rejection need not be handled: the other promise and the streams show it, too. */
+class Ends<T> {
+  declare resolve: (value: T) => void
+  declare reject: (reason: unknown) => void
+  readonly promise: Promise<T> = new Promise<T>((resolve, reject) => {
+    this.resolve = resolve
+    this.reject = reject
+  })
+
+  constructor() {
+    this.promise.catch(ignoreError)
+  }
+}
+
+/** One listener on each signal, however many connections share it. */
+const hub = new SignalHub()
+
+const NO_CODE: CheckedCloseInfo = { closeCode: null, reason: '' }
+
+/**
+ * A WebSocket whose messages are read and written through streams, so that a slow reader slows the server down.
+ *
+ * @example
+ * const { readable, writable } = await new WebSocketStream('wss://example.com/feed').opened
+ * for await (const message of readable) console.log(message)
+ */
+export class WebSocketStream {
+  static [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
+  readonly #url: URL
+  readonly #dispatcher: Dispatcher
+  readonly #opened = new Ends<WebSocketConnectionInfo>()
+  readonly #closed = new Ends<WebSocketClosure>()
+  #state: State
+  #streams: MessageStreams | null = null
+  #leaveSignal: (() => void) | null = null
+
+  /**
+   * @param url `ws:`, `wss:`, `http:` or `https:`, without a fragment.
+   * @throws {DOMException} `SyntaxError` for a bad URL or subprotocol.
+   */
+  constructor(url: string | URL, options: WebSocketStreamOptions | null = null) {
+    const where = 'WebSocketStream constructor'
+    // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
+    if (arguments.length === 0) throw new TypeError(`${where}: 1 argument required, but 0 found.`)
+    const { protocols, signal, dispatcher, headers } = withoutPollution(toDictionary(options, where))
+    this.#url = parseSocketUrl(url)
+    const source = toSignal(signal, where)
+    this.#dispatcher = dispatcher ?? getGlobalDispatcher()
+    if (typeof this.#dispatcher.dispatch !== 'function') {
+      throw new TypeError('dispatcher must implement dispatch')
+    }
+    const opening = new OpeningHandshake(
+      {
+        url: this.#url,
+        protocols: readProtocols(protocols ?? []),
+        headers: readHeaders(headers),
+        dispatcher: this.#dispatcher,
+      },
+      {
+        onOpened: (opened) => this.#onOpened(opened),
+        onFailed: (error) => this.#onNeverOpened(error),
+      },
+    )
+    this.#state = { at: 'connecting', opening }
+    const aborted = source === null ? null : abortedReason(source)
+    if (aborted !== null) {
+      this.#giveUp(aborted.reason)
+      return
+    }
+    if (source !== null) this.#leaveSignal = hub.subscribe(source, (reason) => this.#giveUp(reason))
+    opening.start()
+  }
+
+  /** Where it connects to. */
+  get url(): string {
+    return this.#url.href
+  }
+
+  /** The open connection. Rejects with a `WebSocketError`, or the reason of the signal. */
+  get opened(): Promise<WebSocketConnectionInfo> {
+    return this.#opened.promise
+  }
+
+  /** How the connection was closed. Rejects with a `WebSocketError` if there was no closing handshake. */
+  get closed(): Promise<WebSocketClosure> {
+    return this.#closed.promise
+  }
+
+  /**
+   * Closes the connection, or gives up opening it.
+   *
+   * @throws {DOMException} for a code or reason that cannot be sent.
+   */
+  close(closeInfo: WebSocketCloseInfo | null = null): void {
+    this.#close(readCloseInfo(closeInfo, 'WebSocketStream.close'))
+  }
+
+  #close({ closeCode, reason }: CheckedCloseInfo): void {
+    const state = this.#state
+    if (state.at === 'connecting') {
+      state.opening.abort()
+      this.#onNeverOpened(null)
+    } else if (state.at === 'open') {
+      this.#state = { at: 'closing' }
+      // The answer of the server may come after messages that nothing reads.
+      state.connection.hold(false)
+      state.connection.close(closeCode, reason)
+    }
+  }
+
+  /** The signal. */
+  #giveUp(reason: unknown): void {
+    if (this.#state.at !== 'connecting') return
+    this.#state.opening.abort()
+    this.#leave()
+    this.#opened.reject(reason)
+    this.#closed.reject(reason)
+  }
+
+  #onNeverOpened(cause: Error | null): void {
+    this.#leave()
+    this.#opened.reject(endedWith('Socket never opened', NO_CODE, cause))
+    this.#closed.reject(uncleanClosure(ABNORMAL, '', cause))
+  }
+
+  #leave(): void {
+    this.#state = { at: 'closing' }
+    this.#leaveSignal?.()
+    this.#leaveSignal = null
+  }
+
+  #onOpened(opened: Opened): void {
+    const { socket, agreement } = opened
+    this.#leave()
+    const connection = new WebSocketConnection(socket, agreement.deflate, limitsOf(this.#dispatcher), {
+      onMessage: (message) => {
+        if (this.#state.at === 'open') this.#streams!.receive(message)
+      },
+      onPing: (payload) => this.#publish(webSocketChannels.ping, payload),
+      onPong: (payload) => this.#publish(webSocketChannels.pong, payload),
+      onSocketError: (error) => {
+        if (webSocketChannels.socketError.hasSubscribers) webSocketChannels.socketError.publish(error)
+      },
+      onClosing: () => {
+        this.#state = { at: 'closing' }
+      },
+      onClosed: (closure) => this.#onClosed(closure),
+    })
+    this.#state = { at: 'open', connection }
+    this.#streams = new MessageStreams({
+      send: (message, written) => this.#send(message, written),
+      hold: (on) => {
+        if (this.#state.at === 'open') connection.hold(on)
+      },
+      closeFor: (reason) => this.#close(closeInfoOf(reason)),
+    })
+    const { readable, writable } = this.#streams
+    const { extensions, protocol } = agreement
+    this.#opened.resolve({ extensions, protocol, readable, writable })
+    publishOpen(this, opened)
+    connection.start()
+  }
+
+  #send(message: string | Uint8Array, written: () => void): boolean {
+    if (this.#state.at !== 'open') return false
+    if (typeof message === 'string') this.#state.connection.sendText(message, written)
+    else this.#state.connection.sendBinary(message, written)
+    return true
+  }
+
+  #onClosed({ code, reason, wasClean, error }: Closure): void {
+    this.#state = { at: 'closing' }
+    if (wasClean) {
+      this.#streams!.end(null, new DOMException('The connection is closed', 'InvalidStateError'))
+      this.#closed.resolve({ closeCode: code, reason })
+    } else {
+      const unclean = uncleanClosure(code, reason, error)
+      this.#streams!.end({ value: unclean }, unclean)
+      this.#closed.reject(unclean)
+    }
+    if (webSocketChannels.close.hasSubscribers) {
+      webSocketChannels.close.publish({ websocket: this, code, reason })
+    }
+  }
+
+  #publish(channel: Channel, payload: Buffer): void {
+    if (channel.hasSubscribers) channel.publish({ payload, websocket: this })
+  }
+
+  static {
+    defineInterface(WebSocketStream, 'WebSocketStream')
+  }
+}
+
+defineKind(WebSocketStream, 'ventuno.WebSocketStream')
+
+function uncleanClosure(closeCode: number, reason: string, cause: Error | null): WebSocketError {
+  return endedWith('unclean close', { closeCode, reason }, cause)
+}
+
+/** A `WebSocketError` can also be one that another connection ended with, whose code cannot be sent. */
+function closeInfoOf(reason: unknown): CheckedCloseInfo {
+  if (!(reason instanceof WebSocketError)) return NO_CODE
+  const { closeCode } = reason
+  return closeCode === null || isSendable(closeCode) ? reason : NO_CODE
+}
+
+function toSignal(signal: unknown, where: string): AbortSource | null {
+  if (signal === undefined || signal === null) return null
+  const candidate = signal as Partial<AbortSignal>
+  if (typeof candidate.aborted === 'boolean' && typeof candidate.addEventListener === 'function') {
+    return signal as AbortSource
+  }
+  throw new TypeError(`${where}: Expected signal to be an instance of AbortSignal.`)
+}
