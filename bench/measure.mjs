@@ -71,6 +71,7 @@ function runOnce(name, scenario, setting) {
   const job = {
     scenario,
     port,
+    ports: setting.ports,
     library,
     open: standard ? ['websocket.mjs', 'openStandard'] : candidate.open,
     specifier: library === null ? candidate.specifier : pathToFileURL(join(library, 'index.js')).href,

@@ -16,6 +16,7 @@ const JSON_ANSWER = JSON.stringify({ id: 21, name: 'bench', list: [1, 2, 3], tex
 /** Paths of the server → length of the text that a candidate returns: the whole body, except for `/json`. */
 export const BODIES = {
   '/small': 13,
+  '/cached': 13,
   '/json': JSON_TEXT.length,
   '/post': 13,
   '/64k': 64 * 1024,
@@ -24,7 +25,7 @@ export const BODIES = {
 }
 const FILES = ['/post', '/64k', '/1m', '/8m']
 
-const WIRES = ['h1', 'h1-tls', 'h2c', 'h2']
+const WIRES = ['h1', 'h1-tls', 'h2c', 'h2', 'forward-proxy']
 
 /** Resolves to the port of each wire and a function that stops the server. */
 export async function startNginx() {
@@ -106,6 +107,7 @@ function configuration(folder, files, ports) {
   const locations = `
     location = /small { return 200 "Hello, world!"; }
     location = /json { default_type application/json; return 200 '${JSON_ANSWER}'; }
+    location = /cached { add_header cache-control max-age=3600; return 200 "Hello, world!"; }
     location = /protocol { return 200 "$server_protocol"; }
     location / { root ${files}; }`
   const server = (listen, post, extra = '') => `
@@ -140,6 +142,15 @@ ${server(ports.h1, postOverHttp1)}
 ${server(`${ports['h1-tls']} ssl`, postOverHttp1, tls)}
 ${server(`${ports.h2c} http2`, postOverHttp2)}
 ${server(`${ports.h2} ssl http2`, postOverHttp2, tls)}
+  upstream origin { server 127.0.0.1:${ports.h1}; keepalive 64; keepalive_requests 1000000000; }
+  server {
+    listen 127.0.0.1:${ports['forward-proxy']};
+    location / {
+      proxy_pass http://origin;
+      proxy_http_version 1.1;
+      proxy_set_header connection "";
+    }
+  }
 }
 `
 }

@@ -108,6 +108,56 @@ export const SCENARIOS = [
     ]),
     goals: { undici: [2, 3] },
   },
+  {
+    ...load(
+      'interceptors-idle',
+      'small GET through retry, decompress and redirect, Pool of 50',
+      'h1',
+      { connections: 50, feature: 'idle' },
+      LIBRARIES,
+    ),
+    goals: { undici: [2, 3] },
+  },
+  {
+    ...load(
+      'cache-hit',
+      'small GET from the cache in memory, 50 at a time',
+      'h1',
+      { connections: 50, feature: 'cache', path: '/cached', isInProcess: true },
+      LIBRARIES,
+    ),
+    goals: { undici: [3, 4] },
+  },
+  {
+    ...load(
+      'proxy-connect-50',
+      'small GET through 50 tunnels',
+      'h1',
+      { connections: 50, feature: 'tunnel' },
+      LIBRARIES,
+    ),
+    goals: { undici: [1.5, 2] },
+  },
+  {
+    ...load(
+      'proxy-forward-50',
+      'small GET forwarded by a proxy, 50 at a time',
+      'h1',
+      { connections: 50, feature: 'forward' },
+      LIBRARIES,
+    ),
+    goals: { undici: [1.5, 2] },
+  },
+  {
+    ...load(
+      'mock',
+      'mocked GET, 50 at a time',
+      'h1',
+      { connections: 50, feature: 'mock', isInProcess: true },
+      LIBRARIES,
+    ),
+    goals: { undici: [2, 3] },
+  },
   load('h1-stream', 'stream(), one connection', 'h1', { api: 'stream' }, LIBRARIES),
   {
     ...load('h1-fetch', 'fetch(), one connection', 'h1', { api: 'fetch' }, LIBRARIES),

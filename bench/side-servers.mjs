@@ -1,9 +1,10 @@
 // Servers that nginx cannot provide, in one process on the server's core: a WebSocket echo, servers that never
-// answer (memory of requests in flight), and relays that make a round trip take 100 ms.
+// answer (memory of requests in flight), a proxy for CONNECT, and relays that make a round trip take 100 ms.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
+import net from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { onServerCore } from './cores.mjs'
 import { startRelay } from './delay-relay.mjs'
@@ -44,6 +45,7 @@ async function run(ports) {
   }
   const more = {
     ws: echo.address().port,
+    'connect-proxy': await listen(http.createServer().on('connect', tunnel)),
     'silent-h1': await listen(http.createServer({ requestTimeout: 0, headersTimeout: 0 }, silent)),
     'silent-h2c': await listen(
       http2.createServer({ settings: { maxConcurrentStreams: SILENT_STREAMS } }, silent),
@@ -52,6 +54,16 @@ async function run(ports) {
   for (const wire of ['h1', 'h1-tls', 'h2c', 'h2'])
     more[`far-${wire}`] = await startRelay(ports[wire], ONE_WAY_MS)
   process.send(more)
+}
+
+function tunnel(request, socket, head) {
+  const [host, port] = request.url.split(':')
+  const origin = net.connect(port, host, () => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    origin.write(head)
+    origin.pipe(socket).pipe(origin)
+  })
+  for (const end of [socket, origin]) end.setNoDelay(true).on('error', () => {})
 }
 
 async function listen(server) {

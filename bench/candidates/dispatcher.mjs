@@ -21,11 +21,12 @@ export function exported(library, name) {
 
 export async function open(target) {
   const library = await loadLibrary(target)
-  const dispatcher = makeDispatcher(library, target)
+  const dispatcher = FEATURES[target.feature]?.(library, target) ?? makeDispatcher(library, target)
   const api = FETCHES[target.api]
     ? { send: fetcher(exported(library, 'fetch'), dispatcher, target, FETCHES[target.api]) }
     : APIS[target.api](dispatcher, target)
-  return { ...api, close: () => dispatcher.destroy() }
+  // undici's MockAgent cannot be destroyed.
+  return { ...api, close: () => (target.feature === 'mock' ? dispatcher.close() : dispatcher.destroy()) }
 }
 
 export function makeDispatcher(library, { origin, wire, ca, connections, pipelining, lanes, keepAlive }) {
@@ -41,10 +42,40 @@ export function makeDispatcher(library, { origin, wire, ca, connections, pipelin
   return new (exported(library, 'Client'))(origin, options)
 }
 
+/** Features on top of a dispatcher, or in place of one. */
+const FEATURES = {
+  /** Three interceptors of which none has anything to do. */
+  idle: (library, target) => {
+    const { retry, redirect, decompress } = exported(library, 'interceptors')
+    const stack = [retry(), decompress(), redirect({ maxRedirections: 3 })]
+    return makeDispatcher(library, target).compose(stack)
+  },
+  cache: (library, target) => {
+    const { cache } = exported(library, 'interceptors')
+    return makeDispatcher(library, target).compose(cache())
+  },
+  tunnel: (library, target) => makeProxyAgent(library, target, true),
+  forward: (library, target) => makeProxyAgent(library, target, false),
+  mock: (library, { origin }) => {
+    const agent = new (exported(library, 'MockAgent'))()
+    agent.disableNetConnect()
+    const pool = agent.get(origin)
+    pool.intercept({ path: '/protocol' }).reply(200, 'HTTP/1.1').persist()
+    pool.intercept({ path: '/small' }).reply(200, 'Hello, world!').persist()
+    return agent
+  },
+}
+
+/** The agents take an origin with each request. */
+function makeProxyAgent(library, { ports, connections }, proxyTunnel) {
+  const uri = `http://127.0.0.1:${ports[proxyTunnel ? 'connect-proxy' : 'forward-proxy']}`
+  return new (exported(library, 'ProxyAgent'))({ uri, proxyTunnel, connections })
+}
+
 const APIS = {
-  request: (dispatcher, { method, headers, body, blocking, reset }) => ({
+  request: (dispatcher, { origin, method, headers, body, blocking, reset }) => ({
     async send(path) {
-      const options = { path, method, headers, body, blocking, reset }
+      const options = { origin, path, method, headers, body, blocking, reset }
       const { statusCode, body: answer } = await dispatcher.request(options)
       if (statusCode !== 200) throw new Error(`status ${statusCode}`)
       return answer.text()

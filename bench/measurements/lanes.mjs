@@ -1,5 +1,9 @@
 // The closed loop: each lane sends its next request once it has read the response to its last one.
+import { setImmediate as turn } from 'node:timers/promises'
 import { checkBody } from './session.mjs'
+
+/** After so many requests a lane lets the event loop run, where no answer comes from a socket. */
+const REQUESTS_PER_TURN = 100
 
 export class Lanes {
   /** Requests that were answered. */
@@ -7,13 +11,15 @@ export class Lanes {
   #session
   #path
   #bytes
+  #isInProcess
   #stopped = false
   #limit = Number.POSITIVE_INFINITY
   #started = 0
   #running = 0
   #finished = Promise.withResolvers?.() ?? withResolvers()
 
-  constructor(session, path, bytes) {
+  constructor(session, path, bytes, isInProcess = false) {
+    this.#isInProcess = isInProcess
     this.#session = session
     this.#path = path
     this.#bytes = bytes
@@ -42,6 +48,7 @@ export class Lanes {
     while (this.#wantsMore()) {
       checkBody(await this.#session.send(this.#path), this.#bytes)
       this.count++
+      if (this.#isInProcess && this.count % REQUESTS_PER_TURN === 0) await turn()
     }
     this.#leave()
   }

@@ -11,6 +11,7 @@ export async function openSession(job, overrides = {}) {
   const target = {
     ...scenario,
     library: job.library,
+    ports: job.ports,
     origin: originOf(scenario.wire, job.port),
     ca: job.ca === null ? undefined : readFileSync(job.ca, 'utf8'),
     headers: headersOf(scenario.method),

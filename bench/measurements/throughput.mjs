@@ -7,7 +7,7 @@ export async function measure(job) {
   const { scenario, seconds, warmup, bytes } = job
   const session = await openSession(job)
   await checkProtocol(session, scenario.wire)
-  const lanes = new Lanes(session, scenario.path, bytes)
+  const lanes = new Lanes(session, scenario.path, bytes, scenario.isInProcess)
   const run = lanes.run(scenario.lanes)
   await Promise.race([sleep(warmup * 1000), run])
   const from = { count: lanes.count, time: performance.now(), cpu: process.cpuUsage() }
