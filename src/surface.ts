@@ -102,13 +102,13 @@ export { DecoratorHandler } from './handler/decorator-handler.ts'
 export { install } from './install.ts'
 export type { CircuitBreakerOptions } from './interceptor/circuit-breaker/options.ts'
 export type { DecompressOptions } from './interceptor/decompress/options.ts'
+export type { HedgeOptions } from './interceptor/hedge/options.ts'
 export * as interceptors from './interceptor/index.ts'
 export type { RedirectContext } from './interceptor/redirect/context.ts'
 export { RedirectHandler } from './interceptor/redirect/handler.ts'
 export type { AllowRedirect, RedirectOptions, RedirectSource } from './interceptor/redirect/options.ts'
 export { RetryAgent } from './interceptor/retry/agent.ts'
 export type { RetryAttempt } from './interceptor/retry/attempts.ts'
-export type { RetryBudgetOptions } from './interceptor/retry/budget.ts'
 export { RetryHandler } from './interceptor/retry/handler.ts'
 export type {
   OnRetryCallback,
@@ -120,6 +120,7 @@ export type {
   RetryOptions,
   RetryState,
 } from './interceptor/retry/options.ts'
+export type { RetryBudgetOptions } from './interceptor/retry-budget.ts'
 export type { BodyMatcher } from './mock/body-matcher.ts'
 export type {
   FilterCallsObjectCriteria,

@@ -24,10 +24,24 @@ export interface RetrySetting {
   delays(): number[]
 }
 
+const clocks = new WeakMap<TestContext, FakeClock>()
+
+/** The fake clock of a test, without timers; `performance.now()` moves with it. A second one would undo the first. */
+export function steadyClock(t: TestContext): FakeClock {
+  let clock = clocks.get(t)
+  if (clock === undefined) {
+    const made = FakeClock.install(t)
+    t.mock.method(performance, 'now', () => 1000 + made.now)
+    clocks.set(t, made)
+    clock = made
+  }
+  clock.active.clear()
+  return clock
+}
+
 /** Without jitter, unless the options ask for some. The steady clock moves with the fake one. */
 export function retrying(t: TestContext, options: RetryOptions = {}): RetrySetting {
-  const clock = FakeClock.install(t)
-  t.mock.method(performance, 'now', () => 1000 + clock.now)
+  const clock = steadyClock(t)
   const base = new ScriptedDispatcher()
   const dispatcher = base.compose(interceptors.retry({ jitter: 0, ...options }))
   return {

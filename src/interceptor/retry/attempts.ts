@@ -3,7 +3,7 @@ import { now } from '../../base/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import { RequestRetryError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import type { Head } from './held-response.ts'
+import type { Head } from '../held-response.ts'
 import { note, retryAfterOf } from './policy.ts'
 
 /** One failed attempt. */

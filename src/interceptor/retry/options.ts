@@ -9,7 +9,7 @@ import {
 import { InvalidArgumentError, type RetrySafety } from '../../errors.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../../request/dispatch-options.ts'
-import { type RetryBudget, type RetryBudgetOptions, readBudget } from './budget.ts'
+import { type RetryBudget, type RetryBudgetOptions, readBudget } from '../retry-budget.ts'
 
 /** How often a request has failed so far, from 1 on. */
 export interface RetryState {

@@ -2,7 +2,7 @@
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController } from '../../request/dispatch-handler.ts'
 import { isBodyChanged } from '../changed-body.ts'
-import type { Head } from './held-response.ts'
+import type { Head } from '../held-response.ts'
 import type { RetrySettings } from './options.ts'
 import { Resumption } from './resumption.ts'
 

@@ -1,5 +1,5 @@
-/** A response that is kept back while a policy of the caller decides whether the handler gets it. */
-import type { HeaderObject } from '../../protocol/header-block.ts'
+/** A response that is kept back until it is known whether the handler gets it. */
+import type { HeaderObject } from '../protocol/header-block.ts'
 
 export interface Head {
   readonly statusCode: number

@@ -2,11 +2,11 @@
  * How many retries an origin gets: a share of its requests, and a few per second in any case. When a server is in trouble,
  * every client retrying every request multiplies its load; with a budget, the load grows by the share at most.
  */
-import { now } from '../../base/clock.ts'
-import { type Check, finiteAbove, finiteFrom, OptionReader } from '../../dispatcher/option-reader.ts'
-import { InvalidArgumentError } from '../../errors.ts'
-import { OriginTable } from '../origin-key.ts'
-import { OutcomeWindow } from '../outcome-window.ts'
+import { now } from '../base/clock.ts'
+import { type Check, finiteAbove, finiteFrom, OptionReader } from '../dispatcher/option-reader.ts'
+import { InvalidArgumentError } from '../errors.ts'
+import { OriginTable } from './origin-key.ts'
+import { OutcomeWindow } from './outcome-window.ts'
 
 /** Limits the retries for each origin. */
 export interface RetryBudgetOptions {

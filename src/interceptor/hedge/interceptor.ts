@@ -1,0 +1,31 @@
+/** `interceptors.hedge`: a request whose response is late gets a second attempt beside the first. */
+import { withoutPollution } from '../../base/own-options.ts'
+import type { Interceptor } from '../../dispatcher/compose.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { replayOf } from '../request-body.ts'
+import { readableAgain } from '../request-headers.ts'
+import { HedgedRequest } from './hedged-request.ts'
+import { type HedgeOptions, type HedgeSettings, readHedgeOptions } from './options.ts'
+
+/**
+ * An interceptor that sends a request a second time if no response head has come after `delay` milliseconds, and takes the
+ * response that comes first.
+ */
+export function hedge(options: HedgeOptions): Interceptor {
+  const settings = readHedgeOptions(options)
+  return (dispatch) => (opts, handler) => {
+    if (!isHedged(opts, settings)) return dispatch(opts, handler)
+    const copy = withoutPollution({ ...opts })
+    if (copy.headers) copy.headers = readableAgain(copy.headers)
+    return new HedgedRequest(copy, handler, dispatch, settings).start()
+  }
+}
+
+/** Sending it twice is harmless, and possible. */
+function isHedged(opts: DispatchOptions, { methods, maxAttempts }: HedgeSettings): boolean {
+  // A wrong call is for the dispatcher to refuse.
+  if (typeof opts !== 'object' || opts === null) return false
+  if (maxAttempts === 1 || !methods.has(opts.method) || opts.idempotent === false || opts.upgrade)
+    return false
+  return replayOf(opts.body) === 'always'
+}
