@@ -144,6 +144,7 @@ const LOADED = {
   loadCrypto: 'node:crypto',
   loadDns: 'node:dns',
   loadNet: 'node:net',
+  loadSqlite: 'node:sqlite',
   loadTls: 'node:tls',
   loadUtil: 'node:util',
   loadWebStreams: 'node:stream/web',

@@ -13,6 +13,25 @@ type Modules = {
   readonly 'node:zlib': typeof import('node:zlib')
 }
 
+/** The parts of `node:sqlite` that are used; the runtimes that have it are newer than the oldest one supported. */
+export interface SqliteModule {
+  readonly DatabaseSync: new (location: string) => SqliteDatabase
+}
+
+export interface SqliteDatabase {
+  exec(sql: string): void
+  prepare(sql: string): SqliteStatement
+  close(): void
+}
+
+export interface SqliteStatement {
+  run(...values: SqliteValue[]): { changes: number | bigint }
+  get(...values: SqliteValue[]): Record<string, SqliteValue> | undefined
+  all(...values: SqliteValue[]): Record<string, SqliteValue>[]
+}
+
+export type SqliteValue = string | number | bigint | Uint8Array | null
+
 type Loader<Name extends keyof Modules> = () => Modules[Name]
 
 export const loadCrypto: Loader<'node:crypto'> = loader('node:crypto')
@@ -23,6 +42,11 @@ export const loadTls: Loader<'node:tls'> = loader('node:tls')
 export const loadUtil: Loader<'node:util'> = loader('node:util')
 export const loadWebStreams: Loader<'node:stream/web'> = loader('node:stream/web')
 export const loadZlib: Loader<'node:zlib'> = loader('node:zlib')
+
+/** Undefined where the runtime does not have it. Not kept: it is loaded once for each database. */
+export function loadSqlite(): SqliteModule | undefined {
+  return (process.getBuiltinModule as (name: string) => unknown)('node:sqlite') as SqliteModule | undefined
+}
 
 function loader<Name extends keyof Modules>(name: Name): Loader<Name> {
   let module: Modules[Name] | null = null

@@ -1,7 +1,9 @@
 /** The stores of the library, under one name. */
 import { MemoryCacheStore } from './memory-store.ts'
+import { SqliteCacheStore } from './sqlite-store.ts'
 
 /** Stores for `interceptors.cache()`. */
 export const cacheStores: {
   readonly MemoryCacheStore: typeof MemoryCacheStore
-} = { MemoryCacheStore }
+  readonly SqliteCacheStore: typeof SqliteCacheStore
+} = { MemoryCacheStore, SqliteCacheStore }

@@ -152,6 +152,7 @@ describe('the options', () => {
       ['cache/options.ts', 'CacheOptions', 'docs/cache.md'],
       ['cache/memory-store.ts', 'MemoryCacheStoreOptions', 'docs/cache-stores.md'],
       ['websocket/websocket-stream.ts', 'WebSocketStreamOptions', 'docs/websocket-stream.md'],
+      ['cache/sqlite-store.ts', 'SqliteCacheStoreOptions', 'docs/cache-stores.md'],
       ['websocket/socket-init.ts', 'WebSocketInit', 'docs/websocket.md'],
       ['cookies/cookie.ts', 'Cookie', 'docs/cookies.md'],
       ['errors.ts', 'RequestErrorContext', 'docs/errors.md'],
