@@ -1,6 +1,6 @@
 /** Requests through the proxies that options and environment name: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY. */
 import { defineKind } from '../base/kind.ts'
-import { readProxyAddress } from './proxy-address.ts'
+import { readAnyProxyAddress } from './any-proxy-address.ts'
 import { ProxyAgent } from './proxy-agent.ts'
 import {
   type ProxyDecision,
@@ -31,7 +31,7 @@ export class EnvHttpProxyAgent extends ProxyAgent {
     const environment = new ProxyEnvironment(own)
     // A mistake shows now, and never leads to a direct connection.
     for (const { proxy } of [environment.http, environment.https]) {
-      if (proxy !== null) readProxyAddress(proxy)
+      if (proxy !== null) readAnyProxyAddress(proxy)
     }
     super({ ...others, uri: null, proxy: (origin) => proxyFor(new URL(origin), environment).proxy })
     this.#environment = environment
@@ -40,7 +40,7 @@ export class EnvHttpProxyAgent extends ProxyAgent {
   /** The proxy for a URL without its user info, null for none, and the option or variable that decides it. */
   explain(url: string | URL): ProxyDecision {
     const { proxy, rule } = proxyFor(new URL(url), this.#environment)
-    return { proxy: proxy === null ? null : readProxyAddress(proxy).uri, rule }
+    return { proxy: proxy === null ? null : readAnyProxyAddress(proxy).uri, rule }
   }
 }
 

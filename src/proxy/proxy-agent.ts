@@ -13,8 +13,8 @@ import { InvalidArgumentError } from '../errors.ts'
 import { isLegacyHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
+import { type AnyProxyAddress, readAnyProxyAddress } from './any-proxy-address.ts'
 import type { ForwardTarget } from './forwarded-request.ts'
-import { type ProxyAddress, readProxyAddress } from './proxy-address.ts'
 import {
   checkFunction,
   type ProxyAgentOptions,
@@ -39,7 +39,8 @@ const DIRECT = ''
 type Way = ProxyRoute | Agent
 
 /**
- * Requests to any origin through a proxy: http targets are forwarded, others are reached through tunnels.
+ * Requests to any origin through a proxy: http targets are forwarded, others are reached through tunnels. Through a SOCKS
+ * proxy all of them are.
  *
  * @example
  * const agent = new ProxyAgent('http://user:password@proxy.example:3128')
@@ -64,7 +65,7 @@ export class ProxyAgent extends LifecycleDispatcher {
       throw new InvalidArgumentError('Proxy opts.clientFactory must be a function.')
     }
     checkFunction(proxy, 'proxy')
-    const address = uri ? readProxyAddress(uri) : null
+    const address = uri ? readAnyProxyAddress(uri) : null
     const settings = readProxySettings(own)
     super(own.webSocket)
     this.#settings = settings
@@ -132,7 +133,7 @@ export class ProxyAgent extends LifecycleDispatcher {
     return this.#fixed === null ? [...this.#ways.values()] : [this.#fixed, ...this.#ways.values()]
   }
 
-  #route(addresses: readonly ProxyAddress[]): ProxyRoute {
+  #route(addresses: readonly AnyProxyAddress[]): ProxyRoute {
     return new ProxyRoute(addresses, this.#settings, (made) => this.#listenTo(made))
   }
 
@@ -167,7 +168,7 @@ export class ProxyAgent extends LifecycleDispatcher {
     if (uris.some((uri) => !uri) || key === DIRECT) {
       throw new InvalidArgumentError('proxy must return a URL, a list of URLs, or null')
     }
-    const way = this.#ways.get(key) ?? this.#route(uris.map((uri) => readProxyAddress(uri)))
+    const way = this.#ways.get(key) ?? this.#route(uris.map((uri) => readAnyProxyAddress(uri)))
     this.#ways.delete(key)
     this.#ways.set(key, way)
     if (this.#ways.size > MOST_ROUTES) this.#forgetOldest()

@@ -7,6 +7,7 @@ import type { BuildConnectorOptions } from '../net/connector.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
 import type { Refusal } from './proxy-error.ts'
 import type { ProxyTokenFunction } from './proxy-fields.ts'
+import type { Socks5DialSettings } from './socks5-options.ts'
 
 /** The answer of a proxy that refused. */
 export type ProxyRefusal = Refusal
@@ -58,6 +59,8 @@ export interface ProxySettings {
   /** Connector options of both sides. */
   readonly proxyTls: BuildConnectorOptions
   readonly requestTls: BuildConnectorOptions
+  /** How connections to a SOCKS proxy are opened. */
+  readonly socks5: Socks5DialSettings
   /** undefined: a request chooses its server name. */
   readonly requestServername: string | null | undefined
   /** The caller opens the connections to the proxy. */
@@ -99,6 +102,13 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
   }
   const { localAddress, autoSelectFamily, autoSelectFamilyAttemptTimeout } = agentOptions
   const timeout = readTimeout(agentOptions.connectTimeout)
+  const proxySide: BuildConnectorOptions = {
+    ...(localAddress ? { localAddress } : null),
+    ...(typeof autoSelectFamily === 'boolean' ? { autoSelectFamily } : null),
+    ...(typeof autoSelectFamilyAttemptTimeout === 'number' ? { autoSelectFamilyAttemptTimeout } : null),
+    timeout,
+    ...proxyTls,
+  }
   return {
     headers,
     token,
@@ -106,19 +116,19 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
     onProxyResponse: onProxyResponse ?? null,
     clientFactory: clientFactory ?? null,
     connectTimeout: timeout,
-    proxyTls: {
-      ...(localAddress ? { localAddress } : null),
-      ...(typeof autoSelectFamily === 'boolean' ? { autoSelectFamily } : null),
-      ...(typeof autoSelectFamilyAttemptTimeout === 'number' ? { autoSelectFamilyAttemptTimeout } : null),
-      timeout,
-      ...proxyTls,
-    },
+    proxyTls: proxySide,
     requestTls: {
       ...tls,
       maxCachedSessions: agentOptions.maxCachedSessions,
       timeout,
       ...(typeof connect === 'function' ? null : connect),
       ...requestTls,
+    },
+    socks5: {
+      isSecure: proxyTls !== null && proxyTls !== undefined,
+      options: proxySide,
+      connect: typeof connect === 'function' ? connect : null,
+      timeout,
     },
     requestServername: requestTls ? (requestTls.servername ?? null) : undefined,
     connectProxy: typeof connect === 'function' ? connect : null,

@@ -11,11 +11,12 @@ import { type PoolStats, statsOf } from '../dispatcher/stats.ts'
 import type { ConnectorOptions } from '../net/connector.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
+import { type AnyProxyAddress, isHttpProxy } from './any-proxy-address.ts'
 import { AskingRequests } from './asking-requests.ts'
 import { ForwardedRequest, type ForwardTarget } from './forwarded-request.ts'
-import type { ProxyAddress } from './proxy-address.ts'
 import { ProxyHop } from './proxy-hop.ts'
 import type { ProxySettings } from './proxy-options.ts'
+import { Socks5Hop } from './socks5-hop.ts'
 import { TunnelAttempt } from './tunnel-attempt.ts'
 import { tunnelConnector } from './tunnel-connector.ts'
 import type { TunnelHop } from './tunnel-hop.ts'
@@ -24,19 +25,29 @@ import type { TunnelHop } from './tunnel-hop.ts'
 export type OnMade = (dispatcher: Dispatcher) => void
 
 export class ProxyRoute {
+  /** Those that speak HTTP. */
   readonly #hops: readonly ProxyHop[]
+  readonly #socksHops: readonly Socks5Hop[]
   readonly #tunnels: Agent
   readonly #tunnelsAll: boolean
   readonly #asking = new AskingRequests()
 
   /** `onMade` is called with each dispatcher whose events concern callers. */
-  constructor(addresses: readonly ProxyAddress[], settings: ProxySettings, onMade: OnMade) {
-    this.#hops = addresses.map((address) => new ProxyHop(address, settings, onMade))
+  constructor(addresses: readonly AnyProxyAddress[], settings: ProxySettings, onMade: OnMade) {
+    const all = addresses.map((address) =>
+      isHttpProxy(address)
+        ? new ProxyHop(address, settings, onMade)
+        : new Socks5Hop(address, settings.socks5),
+    )
+    this.#hops = all.filter((hop) => hop instanceof ProxyHop)
+    this.#socksHops = all.filter((hop) => hop instanceof Socks5Hop)
+    const tunnelHops = all.map((hop) => (hop instanceof ProxyHop ? httpHop(hop) : hop))
     this.#tunnels = new Agent({
       ...settings.agentOptions,
-      connect: tunnelConnector(this.#hops.map(httpHop), settings),
+      connect: tunnelConnector(tunnelHops, settings),
     })
-    this.#tunnelsAll = settings.tunnelsAll
+    // A SOCKS proxy forwards nothing.
+    this.#tunnelsAll = settings.tunnelsAll || this.#socksHops.length > 0
     onMade(this.#tunnels)
   }
 
@@ -63,6 +74,7 @@ export class ProxyRoute {
 
   /** Of the connections to the proxies that HTTP is spoken on. */
   addStats(sum: PoolStats): void {
+    for (const hop of this.#socksHops) hop.addStats(sum)
     for (const dispatcher of [...this.#proxySide, ...this.#forwarding]) {
       const stats = statsOf(dispatcher) as Partial<PoolStats> | null
       for (const name of Object.keys(sum) as (keyof PoolStats)[]) sum[name] += Number(stats?.[name] ?? 0)

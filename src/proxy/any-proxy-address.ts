@@ -1,0 +1,15 @@
+/** The URL of a proxy of any kind: the scheme says which. */
+import { type ProxyAddress, readProxyAddress } from './proxy-address.ts'
+import { isSocks5Protocol, readSocks5Address, type Socks5Address } from './socks5-address.ts'
+
+export type AnyProxyAddress = ProxyAddress | Socks5Address
+
+/** A string that is not a URL throws the runtime's `TypeError`. */
+export function readAnyProxyAddress(given: string | URL): AnyProxyAddress {
+  const url = new URL(given)
+  return isSocks5Protocol(url.protocol) ? readSocks5Address(url) : readProxyAddress(url)
+}
+
+export function isHttpProxy(address: AnyProxyAddress): address is ProxyAddress {
+  return 'authorization' in address
+}
