@@ -136,12 +136,16 @@ export class Caller implements DispatchController {
     if (!this.settled) this.handler.onResponseData?.(this, chunk)
   }
 
-  /** What `onResponseEnd` throws is for the source: the handler must still get its error. */
+  /** What `onResponseEnd` throws is reported to the handler, as without a cache. */
   end(trailers: HeaderObject, rawTrailers: Buffer[] | null): void {
     if (this.settled) return
     this.#state = 'settled'
     this.#rawTrailers = rawTrailers ?? []
-    this.handler.onResponseEnd?.(this, trailers)
+    try {
+      this.handler.onResponseEnd?.(this, trailers)
+    } catch (error) {
+      this.handler.onResponseError?.(this, error as Error)
+    }
   }
 
   fail(error: Error): void {
@@ -149,10 +153,5 @@ export class Caller implements DispatchController {
     const started = this.#state === 'started'
     this.#state = 'settled'
     this.handler.onResponseError?.(started ? this : null, error)
-  }
-
-  /** After `onResponseEnd` has thrown. */
-  failAfterEnd(error: Error): void {
-    this.handler.onResponseError?.(this, error)
   }
 }

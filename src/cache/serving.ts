@@ -95,11 +95,7 @@ export class Serving implements ResponseSource, BodyWaiter {
 
   #end(): void {
     this.#finish()
-    try {
-      this.#caller.end({}, null)
-    } catch (error) {
-      contain(() => this.#caller.failAfterEnd(error as Error))
-    }
+    contain(() => this.#caller.end({}, null))
   }
 
   #fail(error: Error): void {

@@ -159,7 +159,7 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
     if (state.at !== 'decoding') {
       this.#state = OVER
       this.#controller.settle()
-      super.onResponseEnd(this.#controller, trailers)
+      this.forwardEnd(this.#controller, trailers)
       return
     }
     state.trailers = trailers
@@ -172,9 +172,9 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
     this.#state = OVER
     this.#controller.settle()
     try {
-      super.onResponseEnd(this.#controller, trailers)
-    } catch (error) {
-      this.#notifyError(error as Error)
+      this.forwardEnd(this.#controller, trailers)
+    } catch {
+      // The final call of a handler: there is no other call that could report what it threw.
     }
   }
 

@@ -142,7 +142,7 @@ export class RedirectHop extends ForwardingHandler {
       return
     }
     this.#relay.settle()
-    super.onResponseEnd(this.#relay, trailers)
+    this.forwardEnd(this.#relay, trailers)
   }
 
   override onRequestUpgrade(

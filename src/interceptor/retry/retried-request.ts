@@ -172,11 +172,7 @@ export class RetriedRequest extends ForwardingHandler implements LogicalRequest 
 
   #end(trailers: HeaderObject): void {
     this.#release()
-    try {
-      this.inner.onResponseEnd?.(this.#controller, trailers)
-    } catch (error) {
-      this.inner.onResponseError?.(this.#controller, error as Error)
-    }
+    this.forwardEnd(this.#controller, trailers)
   }
 
   override onRequestUpgrade(
