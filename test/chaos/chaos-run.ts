@@ -2,7 +2,15 @@
  * A chaos run, independent of its network. One random generator chooses each step: the origin's work, requests, aborts,
  * time, faults on the connections.
  */
-import { Agent, Client, type ClientOptions, type Dispatcher, Pool } from '../../src/index.ts'
+import {
+  Agent,
+  Client,
+  type ClientOptions,
+  type Dispatcher,
+  type Interceptor,
+  interceptors,
+  Pool,
+} from '../../src/index.ts'
 import { FakeClock, turns } from '../support/fake-clock.ts'
 import type { Protocol } from '../torture/torture-origin.ts'
 import { Uncaught } from '../torture/uncaught.ts'
@@ -32,6 +40,17 @@ const RESTART_MS = 40
 
 /** Timers that may fire after all faults have ended: more indicate an endless loop. */
 const MOST_TIMERS = 20_000
+
+/** Without jitter and budget, so that a run is the same each time. */
+function makeStack(): Interceptor[] {
+  return [
+    interceptors.circuitBreaker({ threshold: 0.9, minRequests: 50 }),
+    interceptors.retry({ maxRetries: 2, minTimeout: 20, jitter: 0 }),
+    interceptors.cache({ collapse: true }),
+    interceptors.decompress(),
+    interceptors.redirect({ maxRedirections: 2 }),
+  ]
+}
 
 export abstract class ChaosRun {
   protected abstract readonly wire: string
@@ -76,11 +95,12 @@ export abstract class ChaosRun {
     const restore = this.clock.enable()
     const workload = new Workload(this.random, this.url)
     const dispatchers = this.#makeDispatchers()
+    const stacked = dispatchers.map((dispatcher) => dispatcher.compose(makeStack()))
     try {
-      await this.#rage(workload, dispatchers)
+      await this.#rage(workload, dispatchers, stacked)
       await this.#calmDown(workload)
       await this.#close(dispatchers)
-      this.problems.push(...examine(this.protocol, workload.calls, this.origin))
+      this.problems.push(...examine(this.protocol, workload, this.origin))
       this.inspectConnections()
       this.#inspectTimers()
       for (const { error } of workload.calls) this.note(String(error))
@@ -132,15 +152,24 @@ export abstract class ChaosRun {
   }
 
   /** Everything at the same time, until all requests have been sent. */
-  async #rage(workload: Workload, dispatchers: readonly Dispatcher[]): Promise<void> {
+  async #rage(
+    workload: Workload,
+    dispatchers: readonly Dispatcher[],
+    stacked: readonly Dispatcher[],
+  ): Promise<void> {
     while (workload.calls.length < this.#requests) {
-      this.#act(this.random.weighted(STEPS), workload, dispatchers)
+      this.#act(this.random.weighted(STEPS), workload, dispatchers, stacked)
       await turns(1)
       if (++this.#quiet > this.calmTurns && workload.outstanding >= MOST_OUTSTANDING) this.#nextTimer()
     }
   }
 
-  #act(step: keyof typeof STEPS, workload: Workload, dispatchers: readonly Dispatcher[]): void {
+  #act(
+    step: keyof typeof STEPS,
+    workload: Workload,
+    dispatchers: readonly Dispatcher[],
+    stacked: readonly Dispatcher[],
+  ): void {
     const { random, origin } = this
     switch (step) {
       case 'deliver':
@@ -152,7 +181,8 @@ export abstract class ChaosRun {
       case 'issue':
         if (workload.outstanding >= MOST_OUTSTANDING) return
         this.note('issue')
-        workload.issue(random.pick(dispatchers))
+        if (random.oneIn(3)) workload.issue(random.pick(stacked), true)
+        else workload.issue(random.pick(dispatchers), false)
         return
       case 'abort':
         if (workload.abortOne()) origin.count('abort')

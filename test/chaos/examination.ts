@@ -1,14 +1,14 @@
 /** The checks after a chaos run, whatever has happened in it. */
 import { inspect } from 'node:util'
-import type { Call } from '../torture/call.ts'
 import { InjectedError } from '../torture/fault.ts'
 import type { Protocol } from '../torture/torture-origin.ts'
 import type { ChaosOrigin } from './chaos-origin.ts'
+import type { Workload } from './workload.ts'
 
 /** Codes of the library, of its parser, of the system, and the documented codes of the runtime. */
 const KNOWN = /^(UND_ERR|HPE_|ECONN|EPIPE|ERR_STREAM_PREMATURE_CLOSE|ERR_HTTP2|ERR_SSL|EPROTO)/
 
-export function examine(protocol: Protocol, calls: readonly Call[], origin: ChaosOrigin): string[] {
+export function examine(protocol: Protocol, { calls, repeatable }: Workload, origin: ChaosOrigin): string[] {
   const problems = [...origin.violations]
   for (const [id, call] of calls.entries()) {
     problems.push(...call.problems())
@@ -18,8 +18,9 @@ export function examine(protocol: Protocol, calls: readonly Call[], origin: Chao
   }
   for (const [id, times] of origin.processed) {
     // Over HTTP/1.1 an idempotent request that was pipelined after a lost one may be sent again.
-    const mayRepeat = protocol === 'h1' && origin.idempotent.has(id)
-    if (times > 1 && !mayRepeat) problems.push(`request ${id} was processed ${times} times`)
+    const isPipelined = protocol === 'h1' && origin.idempotent.has(id)
+    if (times > 1 && !isPipelined && !repeatable.has(id))
+      problems.push(`request ${id} was processed ${times} times`)
   }
   return problems
 }

@@ -20,6 +20,8 @@ const ALL = 64 * 1024
 
 export class Workload {
   readonly calls: Call[] = []
+  /** The numbers of requests that an interceptor may send again, whatever has become of them. */
+  readonly repeatable = new Set<number>()
   readonly #outstanding = new Set<Call>()
   readonly #random: Random
   readonly #origin: string
@@ -34,8 +36,8 @@ export class Workload {
     return this.#outstanding.size
   }
 
-  /** Sends one more request. */
-  issue(dispatcher: Dispatcher): void {
+  /** Sends one more request. `retries`: the dispatcher sends what is idempotent again. */
+  issue(dispatcher: Dispatcher, retries: boolean): void {
     const random = this.#random
     const id = this.calls.length
     const kind = random.weighted(UPLOADS)
@@ -49,6 +51,7 @@ export class Workload {
       trailers: kind === 'none' || !random.oneIn(5) ? null : makeTrailers(id, random),
       expectContinue: false,
     }
+    if (retries && options.method !== 'POST') this.repeatable.add(id)
     const call = this.#call(dispatcher, id, options)
     afterwards()
     this.calls.push(call)

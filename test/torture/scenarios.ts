@@ -51,7 +51,7 @@ function request(stage: Stage, path: string, body: Readable | null, expected: st
         return body.destroyed
       },
     })
-  stage.dispatcher.request({ path, method: body === null ? 'GET' : 'POST', body, signal: call.signal }).then(
+  stage.entry.request({ path, method: body === null ? 'GET' : 'POST', body, signal: call.signal }).then(
     ({ body: response }) => {
       call.given = response
       response.on('error', (error) => {
@@ -78,7 +78,7 @@ function request(stage: Stage, path: string, body: Readable | null, expected: st
 /** `request()`, its body left unread until nothing else happens any more. A late reader then gets its outcome. */
 function leaveUnread(stage: Stage): void {
   const call = stage.add(new PromiseCall('request, unread', STREAMED))
-  stage.dispatcher.request({ path: '/streamed', method: 'GET', signal: call.signal }).then(
+  stage.entry.request({ path: '/streamed', method: 'GET', signal: call.signal }).then(
     ({ body }) => {
       const read = async (): Promise<void> => {
         try {
@@ -106,7 +106,7 @@ function streamInto(stage: Stage): void {
     },
   })
   target.on('error', () => {})
-  stage.dispatcher
+  stage.entry
     .stream({ path: '/streamed', method: 'GET', signal: call.signal }, () => {
       stage.mark('callback', 'stream factory')
       call.streams.push({
@@ -125,13 +125,10 @@ function streamInto(stage: Stage): void {
 
 function pipelineThrough(stage: Stage): void {
   const call = stage.add(new PromiseCall('pipeline', PARTS.join('')))
-  const duplex = stage.dispatcher.pipeline(
-    { path: '/echo', method: 'POST', signal: call.signal },
-    ({ body }) => {
-      stage.mark('callback', 'pipeline handler')
-      return body
-    },
-  )
+  const duplex = stage.entry.pipeline({ path: '/echo', method: 'POST', signal: call.signal }, ({ body }) => {
+    stage.mark('callback', 'pipeline handler')
+    return body
+  })
   call.given = duplex
   duplex.on('error', (error) => {
     call.error ??= error
@@ -167,8 +164,8 @@ function tunnel(stage: Stage, kind: 'connect' | 'upgrade'): void {
   const { signal } = call
   const given =
     kind === 'connect'
-      ? stage.dispatcher.connect({ path: 'target.test:80', signal })
-      : stage.dispatcher.upgrade({
+      ? stage.entry.connect({ path: 'target.test:80', signal })
+      : stage.entry.upgrade({
           path: '/tunnel',
           protocol: stage.protocol === 'h1' ? 'custom' : 'websocket',
           signal,
@@ -182,7 +179,7 @@ function tunnel(stage: Stage, kind: 'connect' | 'upgrade'): void {
 function webSocket(stage: Stage): void {
   const call = stage.add(new PromiseCall('WebSocket', 'hello'))
   const socket = new WebSocket(`${stage.url.replace('http', 'ws')}/websocket`, {
-    dispatcher: stage.dispatcher,
+    dispatcher: stage.entry,
   })
   call.given = { destroy: () => socket.close() }
   let errors = 0
@@ -230,7 +227,7 @@ async function readStream(stream: AsyncIterable<Uint8Array>): Promise<string> {
 
 function settleWith(stage: Stage, name: string, read: (response: Response) => Promise<string>): void {
   const call = stage.add(new PromiseCall(name, STREAMED))
-  fetch(`${stage.url}/streamed`, { dispatcher: stage.dispatcher, signal: call.signal })
+  fetch(`${stage.url}/streamed`, { dispatcher: stage.entry, signal: call.signal })
     .then((response) => {
       stage.mark('listener', `${name} resolved`)
       return read(response)
@@ -244,7 +241,7 @@ function settleWith(stage: Stage, name: string, read: (response: Response) => Pr
     )
 }
 
-export const SCENARIOS: readonly Scenario[] = [
+const PLAIN: readonly Scenario[] = [
   {
     name: 'GET',
     protocols: BOTH,
@@ -444,4 +441,32 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'upgrade()', protocols: BOTH, takesOver: true, act: (stage) => tunnel(stage, 'upgrade') },
   { name: 'connect()', protocols: BOTH, takesOver: true, act: (stage) => tunnel(stage, 'connect') },
   { name: 'WebSocket', protocols: BOTH, takesOver: true, act: webSocket },
+]
+
+/** Those that no interceptor is in the way of: they hand no socket over, and wait for no time limit. */
+const STACKED = [
+  'GET',
+  'one after the other on a connection',
+  'POST of bytes',
+  'POST of a stream',
+  'answer before the body has come',
+  'streamed response with trailers',
+  'streamed response that is paused at each piece',
+  'refused once',
+  'GOAWAY',
+  'pool',
+  'request()',
+  'request() with a stream',
+  'request() left unread',
+  'stream()',
+  'fetch()',
+]
+
+function throughInterceptors(scenario: Scenario): Scenario {
+  return { ...scenario, name: `${scenario.name}, through interceptors`, stack: true }
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...PLAIN,
+  ...PLAIN.filter(({ name }) => STACKED.includes(name)).map(throughInterceptors),
 ]

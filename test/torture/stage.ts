@@ -2,7 +2,15 @@
  * One run of a scenario, independent of its network: a number for each event, the fault that is planned for one of
  * them, and the checks of all calls at the end.
  */
-import type { Client, ClientOptions, DispatchOptions, Pool } from '../../src/index.ts'
+import {
+  type Client,
+  type ClientOptions,
+  type Dispatcher,
+  type DispatchOptions,
+  type Interceptor,
+  interceptors,
+  type Pool,
+} from '../../src/index.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { type Call, DispatchCall, type DispatchCallOptions } from './call.ts'
 import { applies, type EventKind, type Fault, InjectedError, isInner, type Plan } from './fault.ts'
@@ -20,6 +28,8 @@ export interface Scenario {
   readonly options?: ClientOptions
   /** Connections of a pool; without it, a client is used. */
   readonly pool?: number
+  /** The calls go through interceptors. */
+  readonly stack?: boolean
   /** Sockets are handed over to the caller, together with the listeners on them. */
   readonly takesOver?: boolean
   /** It ends with a timeout. */
@@ -31,6 +41,16 @@ export const CLIENT_OPTIONS: ClientOptions = {
   headersTimeout: 2_000,
   bodyTimeout: 2_000,
   keepAliveTimeout: 4_000,
+}
+
+/** Without jitter, so that a run is the same each time. */
+function makeStack(): Interceptor[] {
+  return [
+    interceptors.retry({ maxRetries: 2, minTimeout: 20, jitter: 0 }),
+    interceptors.cache({ collapse: true }),
+    interceptors.decompress(),
+    interceptors.redirect({ maxRedirections: 2 }),
+  ]
 }
 
 /** Long enough to detect a dead HTTP/2 connection. */
@@ -61,12 +81,20 @@ export abstract class Stage {
   /** The scenario is over; later events have no numbers. */
   protected isPlayed = false
   readonly #plans: readonly Plan[]
+  #stacked: Dispatcher | null = null
 
   constructor(scenario: Scenario, protocol: Protocol, plans: readonly Plan[], origin: TortureOrigin) {
     this.scenario = scenario
     this.protocol = protocol
     this.#plans = plans
     this.origin = origin
+  }
+
+  /** The dispatcher of the calls. */
+  get entry(): Dispatcher {
+    if (!this.scenario.stack) return this.dispatcher
+    this.#stacked ??= this.dispatcher.compose(makeStack())
+    return this.#stacked
   }
 
   /** Runs the scenario to its end. Returns the problems. */
@@ -86,7 +114,7 @@ export abstract class Stage {
     const call = new DispatchCall(`${options.method ?? 'GET'} ${options.path}`, this.mark, how)
     this.calls.push(call)
     try {
-      this.dispatcher.dispatch({ path: '/', method: 'GET', ...options }, call)
+      this.entry.dispatch({ path: '/', method: 'GET', ...options }, call)
     } catch (error) {
       // A closed dispatcher calls the handler inside `dispatch()`: an exception there reaches the caller.
       if (!(error instanceof InjectedError)) throw error
