@@ -1,13 +1,16 @@
 /** The retry interceptor, `RetryAgent` and `RetryHandler` against servers of the runtime, over every wire. */
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import { randomBytes } from 'node:crypto'
+import { PassThrough, Readable } from 'node:stream'
 import { describe, it, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import {
   Agent,
   BalancedPool,
   Client,
   type DispatchHandler,
   errors,
+  fetch,
   interceptors,
   RetryAgent,
   RetryHandler,
@@ -189,6 +192,52 @@ overEachWire('interceptors.retry', (wire) => {
     const { body } = await client.request({ path: '/', method: 'GET' })
     assert.deepEqual(Buffer.from(await body.arrayBuffer()), whole)
     assert.equal(ranges.length, 3)
+  })
+
+  test('stream() and fetch() are retried, too', async (t) => {
+    const { listener, requests } = failing(1, unavailable)
+    const origin = await startOrigin(t, wire, listener)
+    const agent = new RetryAgent(origin.client(), QUICK)
+    const sink = new PassThrough()
+    const text = contentOf(sink)
+    await agent.stream({ path: '/', method: 'GET' }, () => sink)
+    assert.match((await text).toString(), /"method":"GET"/)
+    assert.equal(requests.length, 2)
+    requests.length = 0
+    assert.equal((await fetch(origin.url, { dispatcher: agent })).status, 200)
+    assert.equal(requests.length, 2)
+    requests.length = 0
+    const runtime = await globalThis.fetch(origin.url, { dispatcher: agent } as object)
+    assert.equal(((await runtime.json()) as { method: string }).method, 'GET')
+    assert.equal(requests.length, 2)
+  })
+
+  test('a decoded body is not resumed: its bytes are not those of the server', async (t) => {
+    const packed = gzipSync(randomBytes(100_000))
+    let requests = 0
+    const origin = await startOrigin(t, wire, (request, response) => {
+      requests++
+      response.writeHead(200, { 'content-encoding': 'gzip', etag: '"a"', 'content-length': packed.length })
+      response.write(packed.subarray(0, 50_000), () => setImmediate(() => lose(request, response)))
+    })
+    const client = origin.client().compose(interceptors.decompress(), interceptors.retry(QUICK))
+    const { body } = await client.request({ path: '/', method: 'GET' })
+    await failure(body.arrayBuffer())
+    assert.equal(requests, 1)
+  })
+
+  test('an open circuit is waited for', async (t) => {
+    const { listener, requests } = failing(2, (request, response) => {
+      request.resume()
+      response.writeHead(503)
+      response.end()
+    })
+    const origin = await startOrigin(t, wire, listener)
+    const client = origin
+      .client()
+      .compose(interceptors.circuitBreaker({ minRequests: 2, halfOpenAfter: 10 }), interceptors.retry(QUICK))
+    assert.equal((await client.request({ path: '/', method: 'GET' })).statusCode, 200)
+    assert.equal(requests.length, 3)
   })
 
   test('an abort in the wait rejects at once', async (t) => {
