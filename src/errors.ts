@@ -413,6 +413,8 @@ export class ResponseError extends UndiciError {
   override name: string = 'ResponseError'
   override code: string = 'UND_ERR_RESPONSE'
   readonly statusCode: number
+  /** The same as `statusCode`. */
+  readonly status: number
   readonly headers: unknown
   readonly body: unknown
   /** Only the beginning of the body was kept. */
@@ -425,6 +427,7 @@ export class ResponseError extends UndiciError {
   ) {
     super(message || 'Response error')
     this.statusCode = statusCode
+    this.status = statusCode
     this.headers = details.headers
     this.body = details.body
     this.bodyTruncated = details.bodyTruncated ?? false

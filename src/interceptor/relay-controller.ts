@@ -62,6 +62,11 @@ export class RelayController implements DispatchController {
     if (this.#state !== 'open') return
     this.#state = 'aborted'
     this.#reason = reason ?? null
+    this.giveUp(reason)
+  }
+
+  /** The caller has aborted. */
+  protected giveUp(reason: unknown): void {
     if (this.#attempt !== null) this.#attempt.abort(reason)
     else this.#abortWaiting?.(reason)
   }

@@ -1,0 +1,115 @@
+/** Discards the body of one response. A caller that aborts is released at once, and the rest is still read. */
+import type { Duplex } from 'node:stream'
+import { RequestAbortedError } from '../../errors.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import { ForwardingHandler } from '../forwarding-handler.ts'
+import { RelayController } from '../relay-controller.ts'
+
+/** Reports an abort instead of passing it on. */
+class DumpController extends RelayController {
+  readonly #handler: DumpHandler
+
+  constructor(handler: DumpHandler) {
+    super()
+    this.#handler = handler
+  }
+
+  protected override giveUp(reason: unknown): void {
+    if (!this.#handler.release(reason)) super.giveUp(reason)
+  }
+}
+
+/** `waiting`: not started. `released`: the caller had its final call, and the response is still read. */
+type State = 'waiting' | 'running' | 'released' | 'over'
+
+export class DumpHandler extends ForwardingHandler {
+  readonly #controller: DumpController
+  readonly #hasBody: boolean
+  readonly #maxSize: number
+  #state: State = 'waiting'
+  #wire: DispatchController | null = null
+  #received = 0
+
+  constructor(handler: DispatchHandler, method: string, maxSize: number) {
+    super(handler)
+    this.#controller = new DumpController(this)
+    this.#hasBody = method !== 'HEAD'
+    this.#maxSize = maxSize
+  }
+
+  protected override forwardQueued(abort: (reason?: unknown) => void): void {
+    this.#controller.wait(abort)
+    super.forwardQueued((reason) => this.#controller.abort(reason))
+  }
+
+  override onRequestStart(controller: DispatchController, context: unknown): void {
+    this.#wire = controller
+    if (this.#state === 'released') return
+    this.#controller.follow(controller)
+    if (this.#controller.aborted) return
+    this.#state = 'running'
+    super.onRequestStart(this.#controller, context)
+  }
+
+  /** The caller has aborted. False if the request has not started: there is nothing to read then. */
+  release(reason: unknown): boolean {
+    if (this.#state !== 'running') return false
+    this.#state = 'released'
+    // The caller may have paused.
+    this.#wire?.resume()
+    super.onResponseError(this.#controller, (reason ?? new RequestAbortedError()) as Error)
+    return true
+  }
+
+  override onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText?: string,
+  ): void {
+    const length = Number(headers['content-length'])
+    if (statusCode >= 200 && statusCode !== 304 && this.#hasBody && length > this.#maxSize) {
+      this.#refuse(controller, length)
+    } else if (this.#state === 'running') {
+      super.onResponseStart(this.#controller, statusCode, headers, statusText)
+    }
+  }
+
+  override onResponseData(controller: DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length
+    if (this.#received > this.#maxSize) this.#refuse(controller, this.#received)
+  }
+
+  #refuse(controller: DispatchController, size: number): void {
+    const error = new RequestAbortedError(`Response size (${size}) larger than maxSize (${this.#maxSize})`)
+    this.onResponseError(controller, error)
+    controller.abort(error)
+  }
+
+  override onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
+    if (this.#finish()) super.onResponseEnd(this.#controller, trailers)
+  }
+
+  override onRequestUpgrade(
+    _controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    if (this.#finish()) super.onRequestUpgrade(this.#controller, statusCode, headers, socket)
+    else socket.destroy()
+  }
+
+  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
+    if (this.#finish()) super.onResponseError(controller ? this.#controller : controller, error)
+  }
+
+  /** False if the caller had its final call already. */
+  #finish(): boolean {
+    const isOpen = this.#state === 'waiting' || this.#state === 'running'
+    this.#state = 'over'
+    this.#controller.settle()
+    return isOpen
+  }
+}

@@ -1,0 +1,37 @@
+/** `interceptors.dump`: reads bodies and discards them, so that their connections can be used again. */
+import type { Interceptor } from '../../dispatcher/compose.ts'
+import { finiteFrom, OptionReader } from '../../dispatcher/option-reader.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { isCall, refuse } from '../refusal.ts'
+import { DumpHandler } from './handler.ts'
+
+/** Options of `interceptors.dump`. */
+export interface DumpInterceptorOptions {
+  /** The most bytes of a body that are read; a longer one fails its request. Default: 1048576. */
+  maxSize?: number | null | undefined
+}
+
+const isSize = finiteFrom(1)
+const REFUSAL = 'maxSize must be a number greater than 0'
+
+/** An interceptor that reads and discards the body of every response: callers get the head, and a body without data. */
+export function dump(options?: DumpInterceptorOptions | null): Interceptor {
+  if (options !== null && options !== undefined && typeof options !== 'object') {
+    throw new InvalidArgumentError('options must be an object')
+  }
+  const from = new OptionReader<keyof DumpInterceptorOptions>(options ?? {})
+  const maxSize = from.read('maxSize', 1_048_576, isSize, REFUSAL)
+  return (dispatch) => (opts, handler) => {
+    if (!isCall(opts, handler)) return dispatch(opts, handler)
+    const limit = limitOf(opts, maxSize)
+    if (limit === null) return refuse(handler, new InvalidArgumentError(REFUSAL))
+    return dispatch(opts, new DumpHandler(handler, opts.method, limit))
+  }
+}
+
+/** Null for a value that is refused. */
+function limitOf({ dumpMaxSize }: DispatchOptions, maxSize: number): number | null {
+  if (dumpMaxSize === null || dumpMaxSize === undefined) return maxSize
+  return isSize(dumpMaxSize) ? dumpMaxSize : null
+}

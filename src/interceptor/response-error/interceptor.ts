@@ -1,0 +1,131 @@
+/** `interceptors.responseError`: a status of 400 or above fails the request. */
+import type { Interceptor } from '../../dispatcher/compose.ts'
+import { integerFrom, OptionReader } from '../../dispatcher/option-reader.ts'
+import { InvalidArgumentError, ResponseError } from '../../errors.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { shownPath } from '../../request/error-context.ts'
+import { ForwardingHandler } from '../forwarding-handler.ts'
+import { isCall } from '../refusal.ts'
+import { bodyValue } from './body-text.ts'
+
+/** Options of `interceptors.responseError`. */
+export interface ResponseErrorOptions {
+  /** The most bytes of body that the error has; 0 for any number. Default: 1048576. */
+  maxSize?: number | null | undefined
+  /** Accepted for programs written for undici, and ignored. */
+  throwOnError?: boolean | null | undefined
+}
+
+/** Bytes beyond the limit that are read to keep the connection. */
+const MAX_DRAINED = 65_536
+
+/**
+ * An interceptor that fails requests whose status is 400 or above with a `ResponseError`, which has the status, the headers
+ * and the body.
+ */
+export function responseError(options?: ResponseErrorOptions | null): Interceptor {
+  if (options !== null && options !== undefined && typeof options !== 'object') {
+    throw new InvalidArgumentError('options must be an object')
+  }
+  const from = new OptionReader<keyof ResponseErrorOptions>(options ?? {})
+  const given = from.read<number>(
+    'maxSize',
+    1_048_576,
+    integerFrom(0),
+    'maxSize must be a non-negative integer',
+  )
+  const maxSize = given === 0 ? Number.POSITIVE_INFINITY : given
+  return (dispatch) => (opts, handler) =>
+    dispatch(opts, isCall(opts, handler) ? new ResponseErrorHandler(handler, opts, maxSize) : handler)
+}
+
+type State = 'passing' | Collecting | 'over'
+
+interface Collecting {
+  readonly statusCode: number
+  readonly headers: HeaderObject
+  readonly chunks: Buffer[]
+  /** Bytes received. */
+  size: number
+}
+
+class ResponseErrorHandler extends ForwardingHandler {
+  readonly #opts: DispatchOptions
+  readonly #maxSize: number
+  #state: State = 'passing'
+
+  constructor(handler: DispatchHandler, opts: DispatchOptions, maxSize: number) {
+    super(handler)
+    this.#opts = opts
+    this.#maxSize = maxSize
+  }
+
+  override onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText?: string,
+  ): void {
+    if (statusCode >= 400) this.#state = { statusCode, headers, chunks: [], size: 0 }
+    else super.onResponseStart(controller, statusCode, headers, statusText)
+  }
+
+  override onResponseData(controller: DispatchController, chunk: Buffer): void {
+    const state = this.#state
+    if (state === 'over') return
+    if (state === 'passing') {
+      super.onResponseData(controller, chunk)
+      return
+    }
+    const room = this.#maxSize - state.size
+    if (room > 0) state.chunks.push(room < chunk.length ? chunk.subarray(0, room) : chunk)
+    state.size += chunk.length
+    if (state.size > this.#maxSize + MAX_DRAINED) {
+      this.#fail(controller, state)
+      controller.abort()
+    }
+  }
+
+  override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
+    const state = this.#state
+    if (state === 'over') return
+    if (state === 'passing') super.onResponseEnd(controller, trailers)
+    else this.#fail(controller, state)
+  }
+
+  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
+    if (this.#state === 'over') return
+    this.#state = 'over'
+    super.onResponseError(controller, error)
+  }
+
+  #fail(controller: DispatchController, { statusCode, headers, chunks, size }: Collecting): void {
+    const bodyTruncated = size > this.#maxSize
+    const body = bodyValue(Buffer.concat(chunks), headers, bodyTruncated)
+    const error = new ResponseError('Response Error', statusCode, { headers, body, bodyTruncated })
+    this.onResponseError(controller, described(error, this.#opts))
+  }
+}
+
+/** `message` is what people compare: the request is in properties and in the first line of the stack. */
+function described(error: ResponseError, { method, origin, path }: DispatchOptions): ResponseError {
+  const shown = `${origin === undefined ? '' : new URL(origin).origin}`
+  error.method = method
+  error.origin = shown
+  error.path = shownPath(path)
+  // The server has answered, so it may have acted.
+  error.retrySafety = 'idempotent-only'
+  const { stack } = error
+  const line = `${error.name}: ${error.message}`
+  if (typeof stack === 'string' && stack.startsWith(line)) {
+    const request = `${method} ${shown}${error.path} answered ${error.statusCode}`
+    Object.defineProperty(error, 'stack', {
+      value: `${line} (${request})${stack.slice(line.length)}`,
+      writable: true,
+      configurable: true,
+    })
+  }
+  return error
+}
