@@ -153,6 +153,7 @@ describe('the options', () => {
       ['cache/memory-store.ts', 'MemoryCacheStoreOptions', 'docs/cache-stores.md'],
       ['websocket/websocket-stream.ts', 'WebSocketStreamOptions', 'docs/websocket-stream.md'],
       ['cache/sqlite-store.ts', 'SqliteCacheStoreOptions', 'docs/cache-stores.md'],
+      ['cache/redis-store.ts', 'RedisCacheStoreOptions', 'docs/cache-stores.md'],
       ['websocket/socket-init.ts', 'WebSocketInit', 'docs/websocket.md'],
       ['cookies/cookie.ts', 'Cookie', 'docs/cookies.md'],
       ['errors.ts', 'RequestErrorContext', 'docs/errors.md'],

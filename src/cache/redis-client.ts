@@ -1,0 +1,62 @@
+/** The three operations that a store of several processes needs, on the clients that callers bring. */
+import { Buffer } from 'node:buffer'
+
+/** What RedisCacheStore needs of a client: any key-value store can provide it. */
+export interface KeyValueClient {
+  /** The value, or null. Text is taken as UTF-8, which only a client of binary values may return for other bytes. */
+  get(key: string): Promise<Uint8Array | string | null | undefined>
+  /** Stores a value that may be forgotten after this many milliseconds. */
+  set(key: string, value: Buffer, milliseconds: number): Promise<unknown>
+  /** Removes keys, whether or not they are there. */
+  delete(keys: readonly string[]): Promise<unknown>
+}
+
+/** The part of the `ioredis` package that is used. */
+export interface IoRedisClient {
+  getBuffer(key: string): Promise<Buffer | null>
+  set(key: string, value: Buffer, unit: 'PX', milliseconds: number): Promise<unknown>
+  del(...keys: string[]): Promise<unknown>
+}
+
+/** The part of the `redis` package that is used. */
+export interface NodeRedisClient {
+  // biome-ignore lint/suspicious/noExplicitAny: the versions of the package type their arguments differently
+  sendCommand(args: any, options?: any): Promise<any>
+}
+
+/** The clients that RedisCacheStore takes. */
+export type RedisClient = KeyValueClient | IoRedisClient | NodeRedisClient
+
+/** Asks version 4 of the `redis` package for bytes, and version 5, by the type of the reply: `$`, a bulk string. */
+const AS_BYTES = { returnBuffers: true, typeMapping: { 36: Buffer } }
+
+/** Null for an object that is none of them. */
+export function keyValueClient(client: unknown): KeyValueClient | null {
+  if ((typeof client !== 'object' && typeof client !== 'function') || client === null) return null
+  // `ioredis` has a sendCommand of another kind.
+  if (has(client, 'getBuffer') && has(client, 'set') && has(client, 'del'))
+    return onIoRedis(client as IoRedisClient)
+  if (has(client, 'sendCommand')) return onNodeRedis(client as NodeRedisClient)
+  if (has(client, 'get') && has(client, 'set') && has(client, 'delete')) return client as KeyValueClient
+  return null
+}
+
+function has(client: object, method: string): boolean {
+  return typeof (client as Record<string, unknown>)[method] === 'function'
+}
+
+function onIoRedis(client: IoRedisClient): KeyValueClient {
+  return {
+    get: (key) => client.getBuffer(key),
+    set: (key, value, milliseconds) => client.set(key, value, 'PX', milliseconds),
+    delete: (keys) => client.del(...keys),
+  }
+}
+
+function onNodeRedis(client: NodeRedisClient): KeyValueClient {
+  return {
+    get: (key) => client.sendCommand(['GET', key], AS_BYTES),
+    set: (key, value, milliseconds) => client.sendCommand(['SET', key, value, 'PX', String(milliseconds)]),
+    delete: (keys) => client.sendCommand(['DEL', ...keys]),
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Calls to a store in another process: each has a time limit, and after one has failed, the store is left alone for a
+ * while. A client that queues commands while it is disconnected would otherwise delay every request.
+ */
+import type { KeyValueClient } from './redis-client.ts'
+
+/** How long a store that has failed is left alone. */
+const REST_MS = 1000
+
+export class RemoteAccess {
+  readonly #client: KeyValueClient
+  readonly #timeout: number
+  #downUntil = 0
+
+  constructor(client: KeyValueClient, timeout: number) {
+    this.#client = client
+    this.#timeout = timeout
+  }
+
+  /** It has failed a moment ago. */
+  get isDown(): boolean {
+    return Date.now() < this.#downUntil
+  }
+
+  async get(key: string): Promise<Buffer | null> {
+    const value = await this.#within(() => this.#client.get(key))
+    if (value === null || value === undefined) return null
+    return typeof value === 'string' ? Buffer.from(value) : Buffer.from(value)
+  }
+
+  async set(key: string, value: Buffer, milliseconds: number): Promise<void> {
+    await this.#within(() => this.#client.set(key, value, Math.max(1, Math.ceil(milliseconds))))
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    if (keys.length > 0) await this.#within(() => this.#client.delete(keys))
+  }
+
+  #within<T>(call: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const fail = (error: unknown): void => {
+        globalThis.clearTimeout(timer)
+        this.#downUntil = Date.now() + REST_MS
+        reject(error)
+      }
+      const timer = globalThis.setTimeout(
+        () => fail(new Error(`the store did not answer within ${this.#timeout} ms`)),
+        this.#timeout,
+      )
+      Promise.resolve()
+        .then(call)
+        .then((value) => {
+          globalThis.clearTimeout(timer)
+          resolve(value)
+        }, fail)
+    })
+  }
+}
