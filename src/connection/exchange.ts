@@ -11,6 +11,16 @@ import { oversized } from './ends.ts'
 /** What is late: a part of the response, or nothing that the server could be blamed for. */
 export type Lateness = 'head' | 'body' | 'nothing'
 
+/** The exchanges that share a connection, as each of them sees it. */
+export interface ExchangeRegister<E> {
+  /** The stream has ended, and the consumer is pausing before the end of the response. */
+  holdBack(exchange: E): void
+  /** Something of the response came: `rearm` is called when all that came with it has been seen. */
+  onActivity(exchange: E): void
+  /** Whether the exchange keeps the process alive, which it does unless it is said. */
+  refer(exchange: E, on: boolean): void
+}
+
 export abstract class Exchange {
   protected readonly settings: ConnectionSettings
   protected readonly deadline: Deadline

@@ -2,9 +2,11 @@
  * Opens the connections to targets: a tunnel through the first proxy of a list that opens one, and inside it what the target
  * speaks. To the dispatchers above it is a connector like any other.
  */
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../api/socket-handler.ts'
 import { now } from '../base/clock.ts'
+import { loadNet } from '../base/lazy-modules.ts'
 import { asciiHost } from '../base/server-name.ts'
 import { type DetailedConnector, ownConnector } from '../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
@@ -123,6 +125,7 @@ class TunnelConnect {
       (error, socket) => {
         this.#details.reachedAt = reachedAt
         if (error === null || error === undefined) {
+          if (!(httpSocket instanceof loadNet().Socket)) passReferences(socket, httpSocket)
           this.#callback(null, socket)
           return
         }
@@ -132,4 +135,18 @@ class TunnelConnect {
       this.#details,
     )
   }
+}
+
+/** The runtime passes them on only to a socket of its own, and an idle tunnel would keep the process alive. */
+function passReferences(socket: object, tunnel: Duplex & Partial<Pick<Socket, 'ref' | 'unref'>>): void {
+  Object.assign(socket, {
+    ref: () => {
+      tunnel.ref?.()
+      return socket
+    },
+    unref: () => {
+      tunnel.unref?.()
+      return socket
+    },
+  })
 }

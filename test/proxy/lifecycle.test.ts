@@ -194,14 +194,24 @@ test('undici:proxy:connected tells of each tunnel, without the credentials', asy
 test('an idle agent does not keep the process alive', async (t) => {
   const { execFile } = await import('node:child_process')
   const { fileURLToPath } = await import('node:url')
-  const origin = await startOrigin(t, H1, echo)
-  const proxy = await startProxy(t, 'h1')
+  const { authority } = await import('../support/certificates.ts')
+  const plain = await startOrigin(t, H1, echo)
+  const secure = await startOrigin(t, H2_TLS, echo)
+  const proxies = await Promise.all(PROXY_WIRES.map((wire) => startProxy(t, wire)))
   const index = new URL('../../src/index.ts', import.meta.url).href
   const program = `
     const { ProxyAgent } = await import(${JSON.stringify(index)})
-    const agent = new ProxyAgent({ uri: '${proxy.url}', proxyTunnel: true, keepAliveTimeout: 600e3 })
-    const { body } = await agent.request({ origin: '${origin.url}', path: '/', method: 'GET' })
-    await body.text()
+    const tls = { ca: ${JSON.stringify(authority)} }
+    for (const uri of ${JSON.stringify(proxies.map(({ url }) => url))}) {
+      const agent = new ProxyAgent({
+        uri, proxyTunnel: true, proxyTls: tls, requestTls: tls, keepAliveTimeout: 600e3, keepAliveTimeoutThreshold: -600e3,
+      })
+      for (const origin of ${JSON.stringify([plain.url, secure.url])}) {
+        const { body } = await agent.request({ origin, path: '/', method: 'GET' })
+        await body.text()
+      }
+      if (Object.keys(agent.stats).length !== 3) throw new Error('tunnels are not kept')
+    }
     console.log('done')`
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
   const args = ['--import', 'tsx', '--input-type=module', '--eval', program]

@@ -42,7 +42,7 @@ export class Http2Connection
   readonly times: ConnectTimes
   readonly #engine: ClientEngine
   readonly #liveness: Http2Liveness
-  readonly #exchanges = new Http2Exchanges()
+  readonly exchanges: Http2Exchanges
   readonly output: Http2Output
   readonly #idle = new Http2Idle(this)
   readonly refusals: Http2Refusals = new Http2Refusals()
@@ -57,6 +57,7 @@ export class Http2Connection
     this.#transport = transport
     this.#owner = owner
     this.times = times
+    this.exchanges = new Http2Exchanges(transport)
     this.#engine = new ClientEngine(this, {
       initialWindowSize: settings.initialWindowSize,
       connectionWindowSize: settings.connectionWindowSize,
@@ -76,18 +77,18 @@ export class Http2Connection
   }
 
   get running(): number {
-    return this.#exchanges.running
+    return this.exchanges.running
   }
 
   get reused(): boolean {
-    return this.#exchanges.begun > 1
+    return this.exchanges.begun > 1
   }
 
   get busy(): boolean {
     // A request may wait here until the server knows of the streams that were reset.
     return (
       (this.#engine.freeStreams === 0 && !this.#engine.awaitsWord) ||
-      this.refusals.isFull(this.#exchanges.running)
+      this.refusals.isFull(this.exchanges.running)
     )
   }
 
@@ -121,7 +122,7 @@ export class Http2Connection
   #canTake(request: Request): boolean {
     const engine = this.#engine
     const early = request.takesOver && !engine.remoteSettings.isReceived
-    if (!early && engine.freeStreams > 0 && !this.refusals.isFull(this.#exchanges.running)) return true
+    if (!early && engine.freeStreams > 0 && !this.refusals.isFull(this.exchanges.running)) return true
     if (engine.awaitsWord) {
       this.#idle.end()
       this.#transport.setReferenced(true)
@@ -148,7 +149,7 @@ export class Http2Connection
     this.#idle.onStream()
     this.#transport.setReferenced(true)
     if (this.#isSettled(request)) return
-    const exchange = new Http2Exchange(request, this, body, this.#exchanges.nextDeadline())
+    const exchange = new Http2Exchange(request, this, body, this.exchanges.nextDeadline())
     const endStream = !request.takesOver && body.pumped === null && request.source.kind !== 'bytes'
     try {
       exchange.stream = engine.open(fields, endStream, exchange)
@@ -157,7 +158,7 @@ export class Http2Connection
       throw error
     }
     if (!engine.canOpen) this.#drain(ends.streamIdsUsedUp())
-    this.#exchanges.onBegun()
+    this.exchanges.onBegun()
     request.attach(exchange, this)
     this.#liveness.onRequest()
     this.output.onRequest()
@@ -179,7 +180,7 @@ export class Http2Connection
 
   destroy(reason: EndReason): void {
     this.close(reason)
-    for (const exchange of this.#exchanges.heldBack()) exchange.onLost(reason)
+    for (const exchange of this.exchanges.heldBack()) exchange.onLost(reason)
   }
 
   closeIdle(reason: EndReason): void {
@@ -188,22 +189,14 @@ export class Http2Connection
 
   onSettled(exchange: Http2Exchange): void {
     if (exchange.request.completed) this.refusals.onCompleted()
-    this.#exchanges.onSettled(exchange, this.isOver)
+    this.exchanges.onSettled(exchange, this.isOver)
     this.#roomMade = true
     this.output.schedule()
-    if (this.#state.at === 'lingering' && !this.#exchanges.areHeldBack) {
+    if (this.#state.at === 'lingering' && !this.exchanges.areHeldBack) {
       this.#enter({ ...this.#state, at: 'ended' })
       this.#reportState()
       this.#owner.onCapacity()
     }
-  }
-
-  onHeldBack(exchange: Http2Exchange): void {
-    this.#exchanges.holdBack(exchange)
-  }
-
-  onActivity(exchange: Http2Exchange): void {
-    this.#exchanges.onActivity(exchange)
   }
 
   onOverdue(): void {
@@ -241,7 +234,7 @@ export class Http2Connection
       this.output.endRead(flushing)
     }
     if (this.#engine.cancelledStreams < cancelled) this.#roomMade = true
-    this.#exchanges.endRead()
+    this.exchanges.endRead()
     if (this.#engine.areSettingsAcknowledged) this.#liveness.onSettingsAcknowledged(readAt)
     if (this.#engine.wantsOutput || this.#engine.wantsPing) this.output.schedule()
     this.onFlushed()
@@ -265,7 +258,7 @@ export class Http2Connection
     if (!this.isOver) this.#end(this.#peerFault ?? ends.transportClosed(error, this.socketInfo()))
     if (this.#state.at !== 'closing') return
     // Responses that are complete here are still wanted by consumers that pause.
-    this.#enter({ ...this.#state, at: this.#exchanges.areHeldBack ? 'lingering' : 'ended' })
+    this.#enter({ ...this.#state, at: this.exchanges.areHeldBack ? 'lingering' : 'ended' })
     this.#returnUnprocessed()
     this.#reportState()
     this.#owner.onCapacity()
@@ -337,7 +330,7 @@ export class Http2Connection
     }
     // Read again: the owner, or a listener of its events, may have closed the connection.
     const { state } = this
-    if (state.at === 'draining' && this.#exchanges.running === 0) this.close(state.reason)
+    if (state.at === 'draining' && this.exchanges.running === 0) this.close(state.reason)
   }
 
   #reportState(): void {
@@ -388,10 +381,10 @@ export class Http2Connection
 
   #end(reason: EndReason): void {
     if (this.isOver) return
-    this.#enter({ at: 'closing', reason, wasIdle: this.#exchanges.running === 0 })
+    this.#enter({ at: 'closing', reason, wasIdle: this.exchanges.running === 0 })
     this.#liveness.stop()
     this.#idle.stop()
-    this.#exchanges.stop()
+    this.exchanges.stop()
     this.#engine.terminate(TERMINATED)
   }
 }

@@ -17,7 +17,7 @@ import { type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request, RequestHost } from '../../request/request.ts'
 import type { ConnectionSettings } from '../connection.ts'
 import { bodyLate, headLate, tunnelLate } from '../ends.ts'
-import { Exchange } from '../exchange.ts'
+import { Exchange, type ExchangeRegister } from '../exchange.ts'
 import { hasContent, type OutgoingBody } from '../outgoing-body.ts'
 import { type BodySenderHost, Http2BodySender } from './body-sender.ts'
 import type { Http2Output } from './output.ts'
@@ -31,6 +31,7 @@ export interface ExchangeHost {
   readonly readAt: number
   readonly output: Http2Output
   readonly refusals: Http2Refusals
+  readonly exchanges: ExchangeRegister<Http2Exchange>
   socketInfo(): SocketInfo
   /** The stream was reset. Returns why; null: the request goes to another stream. */
   onStreamReset(exchange: Http2Exchange, failure: ProtocolFailure, unprocessed: boolean): EndReason | null
@@ -38,10 +39,6 @@ export interface ExchangeHost {
   onStreamClosed(exchange: Http2Exchange, failure: ProtocolFailure | null): EndReason | null
   /** The request has settled, and nothing more comes from this exchange. */
   onSettled(exchange: Http2Exchange): void
-  /** The stream has ended, and the consumer is pausing before the end of the response. */
-  onHeldBack(exchange: Http2Exchange): void
-  /** Something of the response came: `rearm` is called when all that came with it has been seen. */
-  onActivity(exchange: Http2Exchange): void
   /** The response is overdue: is there anybody at the other end? */
   onOverdue(): void
   onHandlerError(error: unknown): void
@@ -233,7 +230,7 @@ export class Http2Exchange
   #markActive(): void {
     if (this.#isActive) return
     this.#isActive = true
-    this.#host.onActivity(this)
+    this.#host.exchanges.onActivity(this)
   }
 
   /** Nothing more comes from this exchange; its request has settled, or goes to another one. */
@@ -295,7 +292,7 @@ export class Http2Exchange
     if (request.paused || this.#backlog.length > 0) {
       this.#trailers = trailers ?? HeaderBlock.EMPTY
       this.deadline.disarm()
-      this.#host.onHeldBack(this)
+      this.#host.exchanges.holdBack(this)
       return
     }
     const unfinished = this.#sending !== 'sent'
@@ -360,6 +357,10 @@ export class Http2Exchange
     return localAddress === undefined
       ? {}
       : { address: localAddress, family: loadNet().isIPv6(localAddress) ? 'IPv6' : 'IPv4', port: localPort }
+  }
+
+  referTunnel(on: boolean): void {
+    this.#host.exchanges.refer(this, on)
   }
 
   closeTunnel(): void {

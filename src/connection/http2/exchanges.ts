@@ -2,9 +2,12 @@
  * The exchanges that run on one HTTP/2 connection, and the timers that they share.
  */
 import { Deadline } from '../../base/deadline.ts'
+import type { Transport } from '../../net/transport.ts'
+import type { ExchangeRegister } from '../exchange.ts'
 import type { Http2Exchange } from './exchange.ts'
 
-export class Http2Exchanges {
+export class Http2Exchanges implements ExchangeRegister<Http2Exchange> {
+  readonly #transport: Transport
   #running = 0
   #begun = 0
   /** Their streams have ended, but their consumers pause before the end of the response. */
@@ -13,6 +16,12 @@ export class Http2Exchanges {
   readonly #deadlines: Deadline[] = []
   /** Exchanges that the present read brought something for. Most of them end with it, and need no timer. */
   readonly #active: Http2Exchange[] = []
+  /** Tunnels that wait for nothing: alone they do not keep the process alive. */
+  readonly #unreferenced = new Set<Http2Exchange>()
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
 
   get running(): number {
     return this.#running
@@ -47,6 +56,13 @@ export class Http2Exchanges {
     if (this.#heldBack.size > 0) this.#heldBack.delete(exchange)
     if (isLast) exchange.takeDeadline().dispose()
     else this.#deadlines.push(exchange.takeDeadline())
+    if (this.#unreferenced.size > 0) this.refer(exchange, true)
+  }
+
+  refer(exchange: Http2Exchange, on: boolean): void {
+    if (on) this.#unreferenced.delete(exchange)
+    else this.#unreferenced.add(exchange)
+    this.#transport.setReferenced(this.#running > this.#unreferenced.size)
   }
 
   holdBack(exchange: Http2Exchange): void {

@@ -14,6 +14,8 @@ export interface TunnelHost {
   sendTunnel(bytes: Uint8Array, end: boolean): boolean
   /** The reader took these bytes. */
   releaseTunnel(bytes: number): void
+  /** Whether it keeps the process alive. */
+  referTunnel(on: boolean): void
   /** The local end of the connection below. */
   tunnelAddress(): object
   /** The caller is done with it; the stream is reset unless both sides have ended. */
@@ -44,6 +46,18 @@ export class Http2Tunnel extends Duplex {
   /** As `net.Socket` has it. */
   address(): object {
     return this.#host.tunnelAddress()
+  }
+
+  /** As `net.Socket` has it. */
+  ref(): this {
+    if (!this.destroyed) this.#host.referTunnel(true)
+    return this
+  }
+
+  /** As `net.Socket` has it: a tunnel that waits for nothing does not keep the process alive. */
+  unref(): this {
+    if (!this.destroyed) this.#host.referTunnel(false)
+    return this
   }
 
   /** Bytes from the peer. */
