@@ -4,6 +4,7 @@
  */
 import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
+import { withoutPollution } from '../base/own-options.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'
@@ -86,11 +87,9 @@ export class ProxyAgent extends LifecycleDispatcher {
     return Object.assign(stats, { proxy })
   }
 
-  override dispatch(
-    options: AgentDispatchOptions,
-    handler: DispatchHandler | LegacyDispatchHandler,
-  ): boolean {
-    if (typeof options !== 'object' || options === null) return super.dispatch(options, handler)
+  override dispatch(given: AgentDispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
+    if (typeof given !== 'object' || given === null) return super.dispatch(given, handler)
+    const options = withoutPollution(given)
     const headers = guardHeaders(options.headers)
     // The WebSocket of Node 20, 22 and 24 knows only the handshake of HTTP/1.1.
     const isOlder = options.upgrade === 'websocket' && isLegacyHandler(handler)

@@ -41,7 +41,12 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
   start(): void {
     // The clock is stopped by every answer, so that the attempt cannot be lost under it.
     this.#stopClock = startConnectTimeout(this.#hop.connectTimeout, this, () => {})
-    this.#authorize(this.#hop.tunnelling, [])
+    try {
+      this.#authorize(this.#hop.tunnelling, [])
+    } catch (error) {
+      // The caller's `clientFactory` threw.
+      this.#fail(error as Error)
+    }
   }
 
   /** The sockets are those of the dispatcher that sends CONNECT. */

@@ -251,6 +251,30 @@ describe('the options of the target side', () => {
     ])
   })
 
+  test('factories that throw or return nothing fail the request', async (t) => {
+    const proxy = await startProxy(t, 'h1')
+    const broken = [
+      () => {
+        throw new Error('mine')
+      },
+      () => undefined as never,
+    ]
+    for (const clientFactory of broken) {
+      for (const proxyTunnel of [true, false]) {
+        const agent = proxy.agent({ clientFactory, proxyTunnel })
+        for (let i = 0; i < 2; i++) {
+          assert.ok(
+            (await failure(
+              agent.request({ ...{ path: '/', method: 'GET' }, origin: 'http://a.test' }),
+            )) instanceof Error,
+          )
+        }
+        await agent.destroy()
+      }
+    }
+    assert.equal(proxy.sockets.length, 0)
+  })
+
   test('maxResponseSize holds for forwarded requests and inside tunnels', async (t) => {
     const origin = await startOrigin(t, H1, (_request, response) => response.end('too long'))
     const proxy = await startProxy(t, 'h1')

@@ -277,6 +277,8 @@ test('12: a polluted prototype configures nothing, and the environment has no ef
     uri: 'http://evil.test',
     token: 'evil',
     proxyTunnel: true,
+    headers: new Map([['x-evil', '1']]),
+    upgrade: 'websocket',
     httpProxy: 'http://evil.test',
     noProxy: '*',
     proxy: () => 'http://evil.test',
@@ -303,5 +305,8 @@ test('12: a polluted prototype configures nothing, and the environment has no ef
   }
   assert.equal(proxy.forwards.length, 2)
   assert.equal(proxy.connects.length, 0)
-  assert.ok(proxy.forwards.every(({ headers }) => headers['proxy-authorization'] === undefined))
+  for (const { headers } of proxy.forwards) {
+    assert.equal(headers['proxy-authorization'], undefined)
+    assert.equal(headers['x-evil'], undefined)
+  }
 })

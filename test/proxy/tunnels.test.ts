@@ -1,13 +1,17 @@
 /** Requests through tunnels: every kind of proxy before every kind of target. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { TLSSocket } from 'node:tls'
 import { ProxyAgent } from '../../src/index.ts'
 import { authority } from '../support/certificates.ts'
 import { echo, failure, readEcho } from '../support/exchange.ts'
+import { holdTlsSessions } from '../support/held-sessions.ts'
 import { OK } from '../support/scripted-client.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 import { startOrigin, WIRES, type Wire } from '../support/wire.ts'
 import { PROXY_WIRES, startProxy } from './support/test-proxy.ts'
+
+holdTlsSessions()
 
 const TARGETS = WIRES.filter(({ name }) => name !== 'h2c')
 const H1 = TARGETS[0]!
@@ -241,6 +245,19 @@ describe('the pools of targets', () => {
       proxy.connects.map((asked) => asked.target),
       [`a.example.test:${origin.port}`, `a.example.test:${origin.port}`],
     )
+  })
+
+  test('TLS sessions are resumed, on each side its own', async (t) => {
+    const origin = await startOrigin(t, H1_TLS, echo)
+    const proxy = await startProxy(t, 'h1+tls')
+    const reused: Record<'target' | 'proxy', boolean[]> = { target: [], proxy: [] }
+    origin.server.on('secureConnection', (socket: TLSSocket) => reused.target.push(socket.isSessionReused()))
+    proxy.server.on('secureConnection', (socket: TLSSocket) => reused.proxy.push(socket.isSessionReused()))
+    const agent = proxy.agent({ pipelining: 0 })
+    for (let i = 0; i < 2; i++) {
+      await readEcho(await agent.request({ origin: nameOf(H1_TLS, origin.port), path: '/', method: 'GET' }))
+    }
+    assert.deepEqual(reused, { target: [false, true], proxy: [false, true] })
   })
 
   test('two agents share nothing', async (t) => {

@@ -41,6 +41,7 @@ export interface TestProxyOptions {
 export class TestProxy {
   readonly url: string
   readonly port: number
+  readonly server: net.Server
   /** Connections accepted so far. */
   readonly sockets: readonly Socket[]
   /** CONNECT requests in order. */
@@ -61,6 +62,7 @@ export class TestProxy {
     options: TestProxyOptions,
   ) {
     this.#t = t
+    this.server = server
     this.port = (server.address() as AddressInfo).port
     this.url = `${isSecure ? 'https' : 'http'}://localhost:${this.port}`
     this.sockets = sockets
