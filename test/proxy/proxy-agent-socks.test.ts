@@ -104,3 +104,10 @@ test('EnvHttpProxyAgent with ALL_PROXY of SOCKS', async (t) => {
   assert.equal(proxy.requests.length, 1)
   assert.deepEqual(agent.explain('https://a.test'), { proxy: proxy.url, rule: 'httpProxy' })
 })
+
+test('a path, a query or a fragment after a SOCKS proxy is refused', () => {
+  for (const uri of ['socks5://x/path', 'socks5://x?q', 'socks5://x/#h']) {
+    assert.throws(() => new ProxyAgent(uri), { name: 'InvalidArgumentError', message: 'invalid url' })
+  }
+  assert.ok(new ProxyAgent('socks5://x/'))
+})
