@@ -63,6 +63,7 @@ export interface ProxySettings {
   readonly socks5: Socks5DialSettings
   /** undefined: a request chooses its server name. */
   readonly requestServername: string | null | undefined
+  readonly isH2c: boolean
   /** The caller opens the connections to the proxy. */
   readonly connectProxy: ConnectFunction | null
   readonly tunnelsAll: boolean
@@ -131,6 +132,7 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
       timeout,
     },
     requestServername: requestTls ? (requestTls.servername ?? null) : undefined,
+    isH2c: agentOptions.useH2c === true,
     connectProxy: typeof connect === 'function' ? connect : null,
     tunnelsAll: proxyTunnel === true,
     keepsAlive: proxyKeepAlive !== false,

@@ -38,6 +38,7 @@ export interface Socks5Settings {
   readonly requestTls: BuildConnectorOptions
   /** undefined: a request chooses its server name. */
   readonly requestServername: string | null | undefined
+  readonly isH2c: boolean
   /** For the target side, without what opens connections. */
   readonly agentOptions: AgentOptions
 }
@@ -86,6 +87,7 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
       timeout: requestTls?.timeout ?? timeout,
     },
     requestServername: requestTls?.servername || undefined,
+    isH2c: agentOptions.useH2c === true,
     agentOptions,
   }
 }

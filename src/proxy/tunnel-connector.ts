@@ -25,6 +25,7 @@ type Callback = Parameters<ConnectFunction>[1]
 
 /** Opens TLS on a tunnel. */
 interface Inside {
+  readonly isH2c: boolean
   readonly secure: ClientConnector
   /** undefined: the request's. */
   readonly servername: string | null | undefined
@@ -35,13 +36,15 @@ export interface InsideSettings {
   readonly requestTls: BuildConnectorOptions
   /** undefined: a request chooses its server name. */
   readonly requestServername: string | null | undefined
+  /** Plain targets speak HTTP/2, whose servers begin to speak without being asked (RFC 9113 §3.4). */
+  readonly isH2c: boolean
 }
 
 /** `hops` are tried in their order. */
 export function tunnelConnector(hops: readonly TunnelHop[], settings: InsideSettings): ConnectFunction {
-  const { requestTls, requestServername: servername } = settings
-  const any: Inside = { secure: buildClientConnector(requestTls), servername }
-  const http1: Inside = { secure: buildClientConnector({ ...requestTls, allowH2: false }), servername }
+  const { requestTls, requestServername: servername, isH2c } = settings
+  const any: Inside = { secure: buildClientConnector(requestTls), servername, isH2c }
+  const http1: Inside = { secure: buildClientConnector({ ...requestTls, allowH2: false }), servername, isH2c }
   const connectorFor =
     (inside: Inside): DetailedConnector =>
     (target, callback, details = new ConnectDetails()) =>
@@ -106,7 +109,7 @@ class TunnelConnect {
     this.#settle()
     this.#details.reachedAt = now()
     if (this.#target.protocol === 'https:') this.#secure(hop, socket)
-    else if (socket.readableLength === 0) {
+    else if (socket.readableLength === 0 || this.#inside.isH2c) {
       // What TLS to the proxy has negotiated is not about the target, whose client reads it there.
       if ('alpnProtocol' in socket) Reflect.set(socket, 'alpnProtocol', false)
       this.#callback(null, socket)

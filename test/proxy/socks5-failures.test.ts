@@ -244,6 +244,22 @@ test('bytes of a plain target that nobody asked for fail the request', async (t)
   assert.equal(server.count, 1)
 })
 
+test('an HTTP/2 server without TLS may speak first', async (t) => {
+  const { server, agent } = await startPair(t, { useH2c: true })
+  const answer = agent.request(GET)
+  const peer = await server.accept()
+  await peer.until(GREETING)
+  peer.send('\x05\x00')
+  await peer.until(REQUEST)
+  // Its SETTINGS come with the reply.
+  peer.send(REPLY, '\x00\x00\x00\x04\x00\x00\x00\x00\x00')
+  await peer.until('PRI * HTTP/2.0')
+  await peer.until('\x00\x00\x00\x01')
+  // HEADERS with END_STREAM on stream 1: `:status: 204`.
+  peer.send('\x00\x00\x01\x01\x05\x00\x00\x00\x01\x89')
+  assert.equal((await answer).statusCode, 204)
+})
+
 test('a proxy that cannot be reached', async (t) => {
   const port = await refusingPort(t)
   const agent = new Socks5ProxyAgent(`socks5://user:sesame@127.0.0.1:${port}`)
