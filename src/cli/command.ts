@@ -1,4 +1,7 @@
-/** The command from its arguments to its exit code. Uses the given context only, never the process itself. */
+/**
+ * The command from its arguments to its exit code. Uses the given context only, never the process itself, but for the
+ * proxies, which the library takes from the environment.
+ */
 import { readFileSync } from 'node:fs'
 import { open, readFile, writeFile } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'

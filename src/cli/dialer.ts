@@ -4,10 +4,18 @@
  */
 import type { Socket } from 'node:net'
 import { type PeerCertificate, TLSSocket } from 'node:tls'
-import { buildConnector, Client, type ClientOptions, type ConnectFunction, Pool } from '../index.ts'
+import {
+  buildConnector,
+  Client,
+  type ClientOptions,
+  type ConnectFunction,
+  type EnvHttpProxyAgent,
+  Pool,
+} from '../index.ts'
 import { ExchangeError } from './failure.ts'
 import type { Options } from './options.ts'
 import type { Dial } from './phases.ts'
+import { openProxied, type ProxyFacts, watchConnections } from './proxied-dialer.ts'
 
 export interface TlsFacts {
   readonly version: string
@@ -26,6 +34,8 @@ export interface ConnectionReport {
   readonly remotePort: number | null
   readonly localPort: number | null
   readonly socketPath: string | null
+  /** Null for a direct connection. The addresses are those of the proxy. */
+  readonly proxy: ProxyFacts | null
   readonly tls: TlsFacts | null
 }
 
@@ -47,6 +57,7 @@ export class Dialer {
   /** Of the latest connection, as is the socket. */
   dial: Dial | null = null
   socket: Socket | null = null
+  #stopWatching: () => void = () => {}
 
   constructor(options: Options, files: TlsFiles) {
     this.#options = options
@@ -54,16 +65,59 @@ export class Dialer {
   }
 
   /** For one request at a time, or for many with at most this many connections. */
-  open(connections: number | null): Client | Pool {
+  open(connections: number | null): Client | Pool | EnvHttpProxyAgent {
     const { url, h2c, timeout } = this.#options
-    const options: ClientOptions = {
-      connect: this.#connect(),
+    const common: ClientOptions = {
       useH2c: h2c,
       // With a limit for the whole request, none of its parts needs one.
       ...(timeout === null ? {} : { headersTimeout: 0, bodyTimeout: 0 }),
     }
+    const proxied = this.#openProxied(common, connections ?? 1)
+    if (proxied !== null) return proxied
+    const options: ClientOptions = { ...common, connect: this.#connect() }
     if (connections === null) return new Client(url.origin, options)
     return new Pool(url.origin, { ...options, connections })
+  }
+
+  /** The run is over. */
+  end(): void {
+    this.#stopWatching()
+  }
+
+  #openProxied(common: ClientOptions, connections: number): EnvHttpProxyAgent | null {
+    const { http1, http2, insecure, timeout } = this.#options
+    const { ca } = this.#files
+    const opened = openProxied(this.#options, {
+      ...common,
+      connections,
+      allowH2: !http1,
+      connectTimeout: timeout ?? CONNECT_TIMEOUT,
+      requestTls: { ...this.#files, rejectUnauthorized: !insecure, preferH2: http2 },
+      // Not for SOCKS proxies, to which any object would mean TLS.
+      ...(ca !== undefined && isSecureProxy(this.#options.proxy) && { proxyTls: { ca } }),
+    })
+    if (opened === null) return null
+    let started = performance.now()
+    this.#stopWatching = watchConnections(opened.host, {
+      onStart: () => {
+        started = performance.now()
+      },
+      onConnected: (socket) => {
+        const facts = factsOf(socket, this.#options, opened.proxy)
+        if (http2 && facts.protocol !== 'h2') {
+          socket.destroy(wrongProtocol())
+          return
+        }
+        this.#note(facts, { started, resolved: null, switched: false }, socket)
+      },
+    })
+    return opened.agent
+  }
+
+  #note(facts: ConnectionReport, dial: Dial, socket: Socket): void {
+    this.connections.push(facts)
+    this.dial = dial
+    this.socket = socket
   }
 
   #connect(): ConnectFunction {
@@ -82,14 +136,12 @@ export class Dialer {
       let resolved: number | null = null
       const first = connector(target, (error, socket) => {
         if (error !== null) return callback(error)
-        const facts = factsOf(socket, this.#options)
+        const facts = factsOf(socket, this.#options, null)
         if (http2 && facts.protocol !== 'h2') {
           socket.destroy()
-          return callback(new ExchangeError('WRONG_PROTOCOL', 'the server did not choose HTTP/2'))
+          return callback(wrongProtocol())
         }
-        this.connections.push(facts)
-        this.dial = { started, resolved, switched: socket !== first }
-        this.socket = socket
+        this.#note(facts, { started, resolved, switched: socket !== first }, socket)
         callback(null, socket)
       })
       first.once('lookup', () => {
@@ -100,7 +152,15 @@ export class Dialer {
   }
 }
 
-function factsOf(socket: Socket, options: Options): ConnectionReport {
+function wrongProtocol(): ExchangeError {
+  return new ExchangeError('WRONG_PROTOCOL', 'the server did not choose HTTP/2')
+}
+
+function isSecureProxy(given: string | undefined): boolean {
+  return given?.startsWith('https:') ?? false
+}
+
+function factsOf(socket: Socket, options: Options, proxy: ProxyFacts | null): ConnectionReport {
   const secure = socket instanceof TLSSocket ? socket : null
   return {
     protocol: secure?.alpnProtocol === 'h2' ? 'h2' : options.h2c ? 'h2c' : 'http/1.1',
@@ -108,6 +168,7 @@ function factsOf(socket: Socket, options: Options): ConnectionReport {
     remotePort: socket.remotePort ?? null,
     localPort: socket.localPort ?? null,
     socketPath: options['unix-socket'] ?? null,
+    proxy,
     tls: secure && tlsFactsOf(secure),
   }
 }

@@ -83,6 +83,7 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   const retry = retries === 0 ? null : interceptors.retry({ maxRetries: retries, throwOnError: false })
   try {
     const data = await client.compose(retry).request({
+      origin: url.origin,
       path: url.pathname + url.search,
       method,
       headers: headers.flat(),
@@ -112,6 +113,7 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   if (limit) limit.clear()
   wiretap.stop()
   await (failure === null ? client.close() : client.destroy())
+  dialer.end()
   return {
     startedAt,
     request: { ...outgoing, headers: (wiretap.fields ?? headers).map(redact) },

@@ -1,5 +1,5 @@
 /** Turns an error into an exit code, its code and message, and advice for the user. */
-import { errors, type RequestErrorContext } from '../index.ts'
+import { errors, type ProxyErrorInfo, type RequestErrorContext } from '../index.ts'
 import { UsageError } from './options.ts'
 
 export const EXIT = { ok: 0, usage: 1, connect: 2, timeout: 3, protocol: 4, status: 22 } as const
@@ -65,6 +65,11 @@ const HINTS: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'The server stopped in the middle of the body. --timeout sets another limit.',
   UND_ERR_HEADERS_OVERFLOW: 'Raise the limit: NODE_OPTIONS=--max-http-header-size=65536.',
   UND_ERR_SOCKET: 'Does the server speak this protocol on this port? Its log may say more.',
+  UND_ERR_PRX_CONN: 'The proxy refused: with 407 it wants credentials, in the URL of --proxy.',
+  UND_ERR_PRX_TLS: 'TLS to the proxy failed: check its name, and who signed its certificate.',
+  UND_ERR_SOCKS5_VERSION: 'There is no SOCKS 5 proxy on this port: is it an http proxy?',
+  UND_ERR_SOCKS5_AUTH_REJECTED: 'The proxy wants a name and a password: socks5://name:password@host.',
+  UND_ERR_SOCKS5_AUTH_FAILED: 'Check the name and the password in the URL of the proxy.',
   USAGE: 'ventuno --help lists the options.',
 }
 
@@ -94,7 +99,8 @@ function wordsOf(error: unknown): string {
 /** The message alone does not name the phase; a failed system call `connect` does. */
 function placeOf(error: unknown, code: string, stage: Stage): string {
   if (code === 'TIMEOUT') return ` while ${stage}`
-  const { phase, socket } = Object(error) as Partial<RequestErrorContext>
+  const { phase, socket, proxy } = Object(error) as Partial<RequestErrorContext> & { proxy?: ProxyErrorInfo }
+  if (proxy !== undefined) return ` (${proxy.phase} at the proxy ${proxy.uri})`
   if (phase === undefined || stage === 'connecting') return ''
   const counts = socket
     ? `, ${socket.bytesWritten ?? 0} bytes sent and ${socket.bytesRead ?? 0} received`

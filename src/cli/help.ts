@@ -18,6 +18,9 @@ Connection
       --http2             do not accept anything but HTTP/2 (https)
       --h2c               HTTP/2 without TLS (http)
       --unix-socket PATH  connect there
+  -x, --proxy URL         go through this proxy: http, https or socks5; default:
+                            HTTP_PROXY, HTTPS_PROXY or ALL_PROXY
+      --noproxy LIST      hosts without a proxy; default: NO_PROXY
       --cacert FILE       trust these authorities instead of the usual ones
       --cert FILE         show this certificate; with its key, or
       --key FILE            with the key in this file

@@ -22,6 +22,8 @@ const KNOWN = {
   cert: text,
   key: text,
   'unix-socket': text,
+  proxy: { ...text, short: 'x' },
+  noproxy: text,
   timeout: text,
   retry: text,
   output: { ...text, short: 'o' },
@@ -38,7 +40,18 @@ const KNOWN = {
 type Parsed = ReturnType<typeof parseArgs<{ options: typeof KNOWN; allowPositionals: true; tokens: true }>>
 
 type Flag = 'http1' | 'http2' | 'h2c' | 'insecure' | 'json' | 'fail' | 'verbose' | 'help' | 'version'
-type Text = 'method' | 'data' | 'json-body' | 'cacert' | 'cert' | 'key' | 'unix-socket' | 'output' | 'har'
+type Text =
+  | 'method'
+  | 'data'
+  | 'json-body'
+  | 'cacert'
+  | 'cert'
+  | 'key'
+  | 'unix-socket'
+  | 'proxy'
+  | 'noproxy'
+  | 'output'
+  | 'har'
 
 /** Strings that are not given are undefined. */
 export interface Options
@@ -159,6 +172,10 @@ function checkTogether(options: Options, hasConcurrency: boolean): void {
     [!isSecure && (cert ?? cacert) !== undefined, '--cacert and --cert are for https URLs'],
     [key !== undefined && cert === undefined, '--key needs --cert'],
     [data !== undefined && options['json-body'] !== undefined, '--data and --json-body exclude each other'],
+    [
+      options.proxy !== undefined && options['unix-socket'] !== undefined,
+      '--proxy and --unix-socket exclude each other',
+    ],
     [hasConcurrency && !isRepeated, '--concurrency needs --repeat'],
     [isRepeated && options.retry > 0, '--retry is not for --repeat'],
     [isRepeated && (har ?? output) !== undefined, '--har and --output are not for --repeat'],

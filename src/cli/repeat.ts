@@ -12,7 +12,13 @@ export async function repeat(
   onProgress: (done: number) => void,
 ): Promise<Measurement> {
   const pool = dialer.open(concurrency)
-  const options = { path: url.pathname + url.search, method, headers: headers.flat(), body }
+  const options = {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method,
+    headers: headers.flat(),
+    body,
+  }
   const latencies = new Float64Array(requests)
   const statuses = new Map<number, number>()
   const failures = new Map<string, Failure & { count: number }>()
@@ -50,6 +56,7 @@ export async function repeat(
   await Promise.all(Array.from({ length: Math.min(concurrency, requests) }, worker))
   const duration = performance.now() - started
   await (failures.size === 0 ? pool.close() : pool.destroy())
+  dialer.end()
   return {
     method,
     url: url.href,

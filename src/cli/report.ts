@@ -50,14 +50,16 @@ function statusLines({ status, statusText }: Incoming, layout: TextLayout): stri
 }
 
 function connectionLines(connection: ConnectionReport, layout: TextLayout): string[] {
-  const { protocol, remoteAddress, remotePort, socketPath, tls } = connection
+  const { protocol, remoteAddress, remotePort, socketPath, proxy, tls } = connection
   const host = remoteAddress?.includes(':') ? `[${remoteAddress}]` : remoteAddress
   const where = `${protocol}, ${socketPath ?? `${host}:${remotePort}`}`
-  if (tls === null) return layout.lines(clean(where), 'dim')
+  const hop = proxy === null ? [] : layout.lines(clean(`through ${proxy.uri} (${proxy.rule})`), 'dim')
+  if (tls === null) return [...layout.lines(clean(where), 'dim'), ...hop]
   const { version, cipher, subject, issuer, validTo, problem } = tls
   const certificate = `certificate of ${subject} by ${issuer} until ${validTo}`
   return [
     ...layout.lines(clean(`${where}, ${version} ${cipher}`), 'dim'),
+    ...hop,
     ...layout.lines(clean(certificate), 'dim'),
     ...(problem === null ? [] : layout.lines(clean(`not verified: ${problem}`), 'yellow')),
   ]

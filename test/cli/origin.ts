@@ -11,6 +11,12 @@ import { run } from '../../src/cli/command.ts'
 import type { Output } from '../../src/cli/text-layout.ts'
 import { authority, localhost } from '../support/certificates.ts'
 
+// Whoever runs the tests may be behind a proxy.
+for (const name of ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy']) {
+  delete process.env[name]
+  delete process.env[name.toUpperCase()]
+}
+
 export type Listener = (request: http.IncomingMessage, response: http.ServerResponse) => void
 
 export interface Way {

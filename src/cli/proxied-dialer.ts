@@ -1,0 +1,80 @@
+/**
+ * Opens the connections of a run through a proxy, named on the command line or by the environment, and watches them through
+ * the library's diagnostics channels: inside a tunnel, sockets are the library's own.
+ */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
+import { EnvHttpProxyAgent, type EnvHttpProxyAgentOptions } from '../index.ts'
+import { type Options, UsageError } from './options.ts'
+
+/** The way to the proxy. */
+export interface ProxyFacts {
+  /** Without credentials. */
+  readonly uri: string
+  /** The option or the variable that names it. */
+  readonly rule: string
+}
+
+export interface ProxiedAgent {
+  readonly agent: EnvHttpProxyAgent
+  readonly proxy: ProxyFacts
+  /** The host that connections are opened to, as the channels name it. */
+  readonly host: string
+}
+
+/** What the channels report about a connection. */
+export interface ConnectionWatcher {
+  onStart(): void
+  onConnected(socket: Socket): void
+}
+
+/** Null: the URL is reached directly. */
+export function openProxied(options: Options, more: EnvHttpProxyAgentOptions): ProxiedAgent | null {
+  const { url, proxy: given, noproxy, h2c } = options
+  if (options['unix-socket'] !== undefined) return null
+  const agent = makeAgent({
+    ...more,
+    ...(given === undefined ? {} : { httpProxy: given, httpsProxy: given }),
+    ...(noproxy === undefined ? {} : { noProxy: noproxy }),
+    // A proxy would not forward it.
+    proxyTunnel: h2c,
+  })
+  const { proxy, rule } = agent.explain(url)
+  if (proxy === null) {
+    void agent.destroy()
+    return null
+  }
+  const isForwarded = url.protocol === 'http:' && !h2c && proxy.startsWith('http')
+  return {
+    agent,
+    proxy: { uri: proxy, rule: given === undefined ? rule : '--proxy' },
+    host: isForwarded ? new URL(proxy).host : url.host,
+  }
+}
+
+/** The message leaves the value out: it may contain a password. */
+function makeAgent(options: EnvHttpProxyAgentOptions): EnvHttpProxyAgent {
+  try {
+    return new EnvHttpProxyAgent(options)
+  } catch {
+    throw new UsageError('the URL of the proxy is not a valid http, https or socks5 URL')
+  }
+}
+
+/** Reports the connections to a host until the returned function is called. */
+export function watchConnections(host: string, watcher: ConnectionWatcher): () => void {
+  const isWanted = (message: unknown): boolean =>
+    (message as { connectParams: { host: string } }).connectParams.host === host
+  const onStart = (message: unknown): void => {
+    if (isWanted(message)) watcher.onStart()
+  }
+  const onConnected = (message: unknown): void => {
+    if (isWanted(message)) watcher.onConnected((message as { socket: Socket }).socket)
+  }
+  subscribe('undici:client:beforeConnect', onStart)
+  subscribe('undici:client:connected', onConnected)
+  return () => {
+    unsubscribe('undici:client:beforeConnect', onStart)
+    unsubscribe('undici:client:connected', onConnected)
+  }
+}
