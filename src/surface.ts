@@ -136,6 +136,7 @@ export type {
 export { MockCallHistory } from './mock/call-history.ts'
 export type { MockCallHistoryLogProperties } from './mock/call-history-log.ts'
 export { MockCallHistoryLog } from './mock/call-history-log.ts'
+export type { MockEvent, MockEvents } from './mock/events-text.ts'
 export type { HeadersMatcher } from './mock/header-matcher.ts'
 export type { MockInterceptorOptions, PendingInterceptor } from './mock/interception.ts'
 export { MockAgent } from './mock/mock-agent.ts'
@@ -154,6 +155,7 @@ export type {
   MockResponseCallbackOptions,
   MockResponseDataHandler,
   MockResponseOptions,
+  UpgradeAcceptor,
 } from './mock/reply.ts'
 export type {
   Snapshot,
@@ -171,6 +173,9 @@ export type {
 } from './mock/snapshot-options.ts'
 export type { SnapshotRecorder } from './mock/snapshot-recorder.ts'
 export type { TextMatcher } from './mock/text-matcher.ts'
+export type { WireConnection } from './mock/wire-clients.ts'
+export type { WireAction, WireFault, WireScript, WireStep } from './mock/wire-step.ts'
+export { mockWire } from './mock/wire-step.ts'
 export type {
   BuildConnectorOptions,
   Connector,

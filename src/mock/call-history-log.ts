@@ -115,3 +115,10 @@ function urlOf({ origin, path, query }: Partial<DispatchOptions>): URL {
     throw new InvalidArgumentError('An error occurred when computing MockCallHistoryLog.url', { cause })
   }
 }
+
+/** The types under the names that programs written for undici use. */
+export declare namespace MockCallHistoryLog {
+  type MockCallHistoryLogProperties = Properties
+}
+
+type Properties = (typeof PROPERTIES)[number]

@@ -181,3 +181,16 @@ function checkParameter(name: string, value: unknown): void {
 function isEqual(wanted: unknown, value: string): boolean {
   return isRegExp(wanted) ? testPattern(wanted, value) : wanted === value
 }
+
+/** The types under the names that programs written for undici use. */
+export declare namespace MockCallHistory {
+  type FilterCallsOperator = 'AND' | 'OR'
+  type FilterCallsOptions = Options
+  type FilterCallsFunctionCriteria = (log: MockCallHistoryLog) => boolean
+  type FilterCallsParameter = Parameter
+  type FilterCallsObjectCriteria = ObjectCriteria
+}
+
+type Options = FilterCallsOptions
+type Parameter = FilterCallsParameter
+type ObjectCriteria = FilterCallsObjectCriteria

@@ -1,6 +1,6 @@
 /** The options of a mock agent, checked. */
 import type { AgentOptions } from '../dispatcher/agent.ts'
-import { readClientOptions } from '../dispatcher/client-options.ts'
+import { type ClientOptions, readClientOptions } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { readPoolOptions } from '../dispatcher/pool-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -18,6 +18,8 @@ export interface MockAgentOptions extends AgentOptions {
   ignoreTrailingSlash?: boolean | undefined
   /** Fail on disposal (`await using`) if an interceptor is pending or a request matched none. Default: false. */
   strict?: boolean | undefined
+  /** Send all replies through connections in memory and the HTTP/1.1 engine. Default: false. */
+  wire?: boolean | undefined
 }
 
 const FLAGS = [
@@ -25,11 +27,15 @@ const FLAGS = [
   'acceptNonStandardSearchParameters',
   'ignoreTrailingSlash',
   'strict',
+  'wire',
 ] as const
 
 export interface MockAgentSettings extends NetworkSettings {
   readonly enableCallHistory: boolean
   readonly strict: boolean
+  readonly connectTimeout: number
+  /** What is for the clients of connections in memory. */
+  readonly clientOptions: ClientOptions
   /** Null for a new one. */
   readonly agent: Dispatcher | null
   /** What is for the agent that sends requests. */
@@ -45,6 +51,7 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
     acceptNonStandardSearchParameters,
     ignoreTrailingSlash,
     strict,
+    wire,
     ...rest
   } = options
   if (agent !== undefined && agent !== null && typeof agent.dispatch !== 'function') {
@@ -56,7 +63,8 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
     }
   }
   const { maxOrigins: _, factory: __, ...poolOptions } = rest
-  const client = readClientOptions(readPoolOptions(poolOptions).clientOptions)
+  const { clientOptions } = readPoolOptions(poolOptions)
+  const client = readClientOptions(clientOptions)
   return {
     headersTimeout: client.headersTimeout,
     bodyTimeout: client.bodyTimeout,
@@ -66,6 +74,9 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
     acceptNonStandardSearchParameters: acceptNonStandardSearchParameters ?? false,
     ignoreTrailingSlash: ignoreTrailingSlash ?? false,
     strict: strict ?? false,
+    wire: wire ?? false,
+    connectTimeout: client.connectTimeout,
+    clientOptions,
     agent: agent ?? null,
     agentOptions: rest,
   }

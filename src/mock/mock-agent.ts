@@ -30,6 +30,7 @@ import { type Interceptable, MockPool } from './mock-pool.ts'
 import type { OriginMocks } from './origin-mocks.ts'
 import { type AssertPendingOptions, pendingMessage } from './pending-table.ts'
 import { readRoute } from './route.ts'
+import { WireClients, type WireConnection } from './wire-clients.ts'
 
 const FORWARDED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
 
@@ -57,7 +58,8 @@ export class MockAgent extends LifecycleDispatcher {
     super(agentOptions.webSocket)
     this.#isStrict = strict
     this.#real = agent ?? new Agent(agentOptions)
-    this.#network = new MockNetwork(this, this.#real, settings)
+    const wire = new WireClients(settings.clientOptions, settings.connectTimeout)
+    this.#network = new MockNetwork(this, this.#real, settings, wire)
     if (enableCallHistory) {
       this.#network.history = new MockCallHistory()
       this.#network.isLogging = true
@@ -171,12 +173,18 @@ export class MockAgent extends LifecycleDispatcher {
     throw new UndiciError(`${count} matched no interceptor:\n\n${list}`)
   }
 
+  /** The connections in memory, with all bytes that were written to them. */
+  get wire(): WireConnection[] {
+    return this.#network.wire.connections
+  }
+
   /** Removes everything that a test may have left: interceptors, calls, unmatched requests, host matchers. */
   reset(): void {
     this.#network.origins.reset()
     this.#network.netConnect.enable()
     this.#network.history?.clear()
     this.#network.unmatched.length = 0
+    this.#network.wire.clear()
     this.#network.isActive = true
   }
 
@@ -237,6 +245,7 @@ export class MockAgent extends LifecycleDispatcher {
 
   protected override terminate(reason: EndReason, done: () => void): void {
     this.#leave()
+    this.#network.wire.stopWaiting()
     for (const exchange of [...this.#network.running]) exchange.end(reason)
     const error = reason.isCallers ? reason.error : null
     this.#endAll((dispatcher, ended) => dispatcher.destroy(error, ended), done)
@@ -248,7 +257,7 @@ export class MockAgent extends LifecycleDispatcher {
   }
 
   #endAll(end: (dispatcher: Dispatcher, ended: () => void) => unknown, done: () => void): void {
-    const all = [...this.#pools.values(), this.#real]
+    const all = [...this.#pools.values(), ...this.#network.wire.clients, this.#real]
     this.#pools.clear()
     endAll(all, end, done)
   }

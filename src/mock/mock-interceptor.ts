@@ -3,20 +3,27 @@
  */
 import { InvalidArgumentError } from '../errors.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
+import { eventsText, type MockEvents } from './events-text.ts'
 import { Interception, type MockPattern } from './interception.ts'
 import type { OriginMocks } from './origin-mocks.ts'
 import {
   computedReply,
   failingReply,
+  faultyReply,
   fixedReply,
   type MockReplyOptionsCallback,
+  type MockResponseCallbackOptions,
   type MockResponseDataHandler,
   type MockResponseOptions,
   NO_DEFAULTS,
   type Reply,
   type ReplyDefaults,
+  rawReply,
+  type UpgradeAcceptor,
+  upgradeReply,
 } from './reply.ts'
 import { ReplyFields } from './reply-fields.ts'
+import type { WireFault, WireScript } from './wire-step.ts'
 
 /** How often a reply is given, and when. Returned by `reply()` and its siblings. */
 export class MockScope {
@@ -86,6 +93,33 @@ export class MockInterceptor {
     return this.#add(failingReply(error))
   }
 
+  /**
+   * Replies with bytes on a connection in memory, which go through the HTTP/1.1 engine. `mockWire` has actions in between.
+   *
+   * @example
+   * interceptor.replyRaw(['HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n', 'half', mockWire.reset()])
+   */
+  replyRaw(steps: WireScript | ((opts: MockResponseCallbackOptions) => WireScript)): MockScope {
+    return this.#add(rawReply(steps))
+  }
+
+  /** Fails as a server or a network does, with the same errors. */
+  fault(kind: WireFault): MockScope {
+    return this.#add(faultyReply(kind))
+  }
+
+  /** Accepts an upgrade, a CONNECT or a WebSocket; the function gets the server's end of the connection. */
+  replyUpgrade(accept: UpgradeAcceptor): MockScope {
+    return this.#add(upgradeReply(accept))
+  }
+
+  /** Replies with server-sent events, until the iterable ends. A function makes it for each request. */
+  replyEvents(events: MockEvents | (() => MockEvents)): MockScope {
+    const make = typeof events === 'function' ? events : () => events
+    const headers = { 'content-type': 'text/event-stream' }
+    return this.#add(fixedReply(200, () => eventsText(make()), { headers }, this.#defaults))
+  }
+
   /** Header fields of all replies that are defined after this. Those of a reply win. */
   defaultReplyHeaders(headers: HeadersInput): this {
     if (headers === undefined) throw new InvalidArgumentError('headers must be defined')
@@ -118,4 +152,14 @@ function positive(value: unknown, name: string): number {
     throw new InvalidArgumentError(`${name} must be a valid integer > 0`)
   }
   return value as number
+}
+
+/** The types under the names that programs written for undici use. */
+export declare namespace MockInterceptor {
+  type Options = import('./interception.ts').MockInterceptorOptions
+  type MockResponseOptions = import('./reply.ts').MockResponseOptions
+  type MockResponseCallbackOptions = import('./reply.ts').MockResponseCallbackOptions
+  type MockResponseDataHandler = import('./reply.ts').MockResponseDataHandler
+  type MockReplyOptions = import('./reply.ts').MockReplyOptions
+  type MockReplyOptionsCallback = import('./reply.ts').MockReplyOptionsCallback
 }

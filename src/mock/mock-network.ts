@@ -10,6 +10,7 @@ import type { Dispatching } from '../request/dispatching.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { RequestSpec } from '../request/request-spec.ts'
 import { MockCallHistory } from './call-history.ts'
+import type { MockCallHistoryLog } from './call-history-log.ts'
 import { Interception, MockPattern } from './interception.ts'
 import { LoggingHandler } from './logging-handler.ts'
 import { MatchRun } from './match-run.ts'
@@ -21,6 +22,7 @@ import { NetConnect } from './net-connect.ts'
 import { notMatched } from './not-matched.ts'
 import { OriginMocks } from './origin-mocks.ts'
 import type { Reply } from './reply.ts'
+import type { WireClients } from './wire-clients.ts'
 
 /** Requests without a match that are kept for `unmatched`. */
 const MOST_UNMATCHED = 1000
@@ -30,6 +32,8 @@ export interface NetworkSettings extends ExchangeSettings {
   readonly maxResponseSize: number
   readonly ignoreTrailingSlash: boolean
   readonly acceptNonStandardSearchParameters: boolean
+  /** All replies go through connections in memory. */
+  readonly wire: boolean
 }
 
 /** What can be done with a call that no interceptor replies to. */
@@ -62,6 +66,7 @@ export function networkOf(agent: object): MockNetwork | undefined {
 
 export class MockNetwork implements ExchangeKeeper {
   readonly settings: NetworkSettings
+  readonly wire: WireClients
   readonly origins: MockOrigins
   readonly netConnect: NetConnect = new NetConnect()
   readonly running: Set<{ end(reason: EndReason): void }> = new Set()
@@ -76,8 +81,9 @@ export class MockNetwork implements ExchangeKeeper {
   #passing: DispatchHandler | null = null
   #onIdle: (() => void) | null = null
 
-  constructor(owner: EventEmitter, real: Dispatching, settings: NetworkSettings) {
+  constructor(owner: EventEmitter, real: Dispatching, settings: NetworkSettings, wire: WireClients) {
     this.#owner = owner
+    this.wire = wire
     this.#real = real
     this.settings = settings
     this.origins = new MockOrigins(settings.maxResponseSize)
@@ -127,14 +133,26 @@ export class MockNetwork implements ExchangeKeeper {
   }
 
   #reply(call: MockCall, interception: Interception, { context, mocks }: MockPlace): boolean {
-    const exchange = new MockedExchange(call, interception, context, this.settings, this)
+    const exchange = this.#isOnWire(interception)
+      ? null
+      : new MockedExchange(call, interception, context, this.settings, this)
     mocks.use(interception)
     if (call.log !== null) {
       call.log.matched = true
       call.log.interceptor = interception.describe(mocks.origin)
     }
+    if (exchange === null)
+      return this.wire.dispatch(call, interception, this.#logging(call.handler, call.log))
     exchange.run()
     return true
+  }
+
+  #isOnWire({ reply: { kind } }: Interception): boolean {
+    return kind === 'error' ? false : this.settings.wire || (kind !== 'response' && kind !== 'function')
+  }
+
+  #logging(handler: DispatchHandler, log: MockCallHistoryLog | null): DispatchHandler {
+    return log === null ? handler : new LoggingHandler(handler, log)
   }
 
   #miss(run: MatchRun, place: MockPlace): boolean {
@@ -167,7 +185,7 @@ export class MockNetwork implements ExchangeKeeper {
   }
 
   #send({ options, origin, log }: MockCall, given: DispatchHandler): boolean {
-    const handler = log === null ? given : new LoggingHandler(given, log)
+    const handler = this.#logging(given, log)
     const before = this.#passing
     this.#passing = handler
     try {

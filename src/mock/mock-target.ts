@@ -15,6 +15,7 @@ import { MockInterceptor } from './mock-interceptor.ts'
 import { MockNetwork, networkOf } from './mock-network.ts'
 import { type MockPlace, originKey } from './mock-origins.ts'
 import { OriginMocks } from './origin-mocks.ts'
+import { WireClients } from './wire-clients.ts'
 
 /** Where the requests of a pool go that is for all origins a RegExp or function accepts. */
 const ANY_ORIGIN = 'http://localhost:9999'
@@ -27,7 +28,10 @@ const ALONE = {
   maxResponseSize: -1,
   ignoreTrailingSlash: false,
   acceptNonStandardSearchParameters: false,
+  wire: false,
 }
+
+const CONNECT_TIMEOUT = 10_000
 
 /** An origin that a pool can be made for. */
 export function urlFor(origin: OriginMatcher | URL): string | URL {
@@ -44,7 +48,9 @@ export class MockTarget {
       throw new InvalidArgumentError('Argument opts.agent must implement Agent')
     }
     const dispatcher = agent as Dispatching & EventEmitter
-    this.#network = networkOf(dispatcher) ?? new MockNetwork(dispatcher, dispatcher, ALONE)
+    this.#network =
+      networkOf(dispatcher) ??
+      new MockNetwork(dispatcher, dispatcher, ALONE, new WireClients({}, CONNECT_TIMEOUT))
     const key = originKey(urlFor(origin))
     this.#mocks = mocks ?? new OriginMocks(typeof origin === 'string' || origin instanceof URL ? key : origin)
     this.#place = this.#network.origins.unknown(key, this.#mocks)

@@ -5,6 +5,7 @@
  */
 import { now } from '../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
+import { invariant } from '../base/invariant.ts'
 import { copyBytes } from '../base/own-bytes.ts'
 import {
   BodyTimeoutError,
@@ -150,6 +151,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       this.end(callersReason('broken', reply.error as Error))
       return
     }
+    invariant(reply.kind === 'function', 'a reply on a connection has no exchange')
     try {
       const made = reply.make(this.#call.callbackOptions())
       if (!isThenable(made)) {

@@ -1,13 +1,15 @@
 /**
- * What an interceptor replies: a response that is known beforehand, a function that makes it for each request, or an
- * error.
+ * What an interceptor replies: a response that is known beforehand, a function that makes it for each request, an error,
+ * or a connection that behaves as a script says.
  */
+import type { Duplex } from 'node:stream'
 import { InvalidArgumentError } from '../errors.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
 import type { BodyInput, HeadersInput } from '../request/dispatch-options.ts'
 import { type ReplyContent, StreamedContent, toContent } from './reply-content.ts'
 import { ReplyFields } from './reply-fields.ts'
 import { statusText } from './status-text.ts'
+import { faultScript, type WireFault, type WireScript } from './wire-step.ts'
 
 /** An informational response before the reply. */
 export interface InformationalReply {
@@ -99,6 +101,16 @@ export type Reply =
       readonly statusCode: number | undefined
     }
   | { readonly kind: 'error'; readonly error: unknown }
+  | WireReply
+
+/** A reply that is a behaviour of a connection. */
+export type WireReply =
+  | { readonly kind: 'raw'; readonly script: (opts: MockResponseCallbackOptions) => WireScript }
+  | { readonly kind: 'unreachable'; readonly fault: 'connect-refused' | 'connect-timeout' }
+  | { readonly kind: 'upgrade'; readonly accept: UpgradeAcceptor }
+
+/** Gets the server's end of a connection that was handed over. */
+export type UpgradeAcceptor = (socket: Duplex, opts: MockResponseCallbackOptions) => void
 
 export function fixedReply(
   statusCode: unknown,
@@ -134,6 +146,24 @@ export function computedReply(make: MockReplyOptionsCallback, defaults: ReplyDef
 export function failingReply(error: unknown): Reply {
   if (error === undefined || error === null) throw new InvalidArgumentError('error must be defined')
   return { kind: 'error', error }
+}
+
+/** The steps may be an iterable, or a function that makes one for each request. */
+export function rawReply(script: WireScript | ((opts: MockResponseCallbackOptions) => WireScript)): Reply {
+  if (typeof script === 'function') return { kind: 'raw', script }
+  if (typeof script !== 'object' || script === null) throw new InvalidArgumentError('steps must be iterable')
+  return { kind: 'raw', script: () => script }
+}
+
+export function faultyReply(fault: WireFault): Reply {
+  const script = faultScript(fault)
+  if (script !== null) return { kind: 'raw', script: () => script }
+  return { kind: 'unreachable', fault: fault as 'connect-refused' | 'connect-timeout' }
+}
+
+export function upgradeReply(accept: UpgradeAcceptor): Reply {
+  if (typeof accept !== 'function') throw new InvalidArgumentError('a function must accept the socket')
+  return { kind: 'upgrade', accept }
 }
 
 /** Everything of a response but its content, checked. */

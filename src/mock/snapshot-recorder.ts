@@ -240,3 +240,12 @@ function describe(snapshot: Snapshot): SnapshotInfo {
 function originOf({ origin, path }: DispatchOptions): string {
   return origin === undefined ? new URL(path).origin : String(origin)
 }
+
+/** The types under the names that programs written for undici use. */
+export declare namespace SnapshotRecorder {
+  type SnapshotRecorderMode = import('./snapshot-options.ts').SnapshotMode
+  type Options = import('./snapshot-options.ts').SnapshotRecorderOptions
+  type Snapshot = import('./snapshot.ts').Snapshot
+  type SnapshotInfo = import('./snapshot.ts').SnapshotInfo
+  type SnapshotData = import('./snapshot.ts').SnapshotData
+}

@@ -4,7 +4,14 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { DecoratorHandler, type Dispatcher, fetch, type MockAgent } from '../../src/index.ts'
+import {
+  DecoratorHandler,
+  type Dispatcher,
+  fetch,
+  interceptors,
+  type MockAgent,
+  RetryAgent,
+} from '../../src/index.ts'
 import { failure } from '../support/exchange.ts'
 import { mocking, ORIGIN } from './mocking.ts'
 
@@ -172,4 +179,37 @@ test('a composed view: each attempt of an interceptor uses up a match', async (t
   })
   const { statusCode, body } = await retrying.request({ origin: ORIGIN, path: '/', method: 'GET' })
   assert.deepEqual([statusCode, await body.text()], [200, 'at last'])
+})
+
+test('interceptors.retry: each attempt uses up a match', async (t) => {
+  const { agent, pool } = mocking(t)
+  pool.intercept({ path: '/' }).reply(503).times(2)
+  pool.intercept({ path: '/' }).reply(200, 'at last')
+  const retrying = agent.compose(interceptors.retry({ minTimeout: 1, maxTimeout: 1 }))
+  const { statusCode, body } = await retrying.request({ origin: ORIGIN, path: '/', method: 'GET' })
+  assert.deepEqual([statusCode, await body.text()], [200, 'at last'])
+  assert.deepEqual(agent.pendingInterceptors(), [])
+})
+
+test('interceptors.redirect: between two mocked origins', async (t) => {
+  const { agent, pool } = mocking(t)
+  pool.intercept({ path: '/' }).reply(302, '', { headers: { location: 'http://b.test/next' } })
+  agent.get('http://b.test').intercept({ path: '/next' }).reply(200, 'there')
+  const following = agent.compose(interceptors.redirect({ maxRedirections: 3 }))
+  const { statusCode, body } = await following.request({ origin: ORIGIN, path: '/', method: 'GET' })
+  assert.deepEqual([statusCode, await body.text()], [200, 'there'])
+})
+
+test('RetryAgent: an error of a mock, then a reply; a fault, then a reply', async (t) => {
+  const { agent, pool } = mocking(t)
+  const retrying = new RetryAgent(agent, { minTimeout: 1, maxTimeout: 1 })
+  const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+  pool.intercept({ path: '/' }).replyWithError(reset)
+  pool.intercept({ path: '/' }).reply(200, 'first')
+  pool.intercept({ path: '/' }).fault('reset-before-head')
+  pool.intercept({ path: '/' }).reply(200, 'second')
+  for (const expected of ['first', 'second']) {
+    const { body } = await retrying.request({ origin: ORIGIN, path: '/', method: 'GET' })
+    assert.equal(await body.text(), expected)
+  }
 })

@@ -10,6 +10,9 @@ import {
   MockPool,
   type MockScope,
   mockErrors,
+  mockWire,
+  SnapshotAgent,
+  type SnapshotRecorder,
 } from '../../src/index.ts'
 
 export async function mocks(): Promise<void> {
@@ -41,6 +44,15 @@ export async function mocks(): Promise<void> {
   client.intercept({ path: '/' }).reply(204)
   agent.intercept('GET http://a.test/:id').reply(200, ({ params }) => params)
 
+  interceptor.replyRaw(['HTTP/1.1 200 OK', mockWire.wait(1), Buffer.from('x'), mockWire.reset()])
+  interceptor.replyRaw(async function* ({ path }) {
+    yield path
+    yield mockWire.end()
+  })
+  interceptor.fault('stall-body').times(2)
+  interceptor.replyUpgrade((socket, { headers }) => socket.end(headers?.['a']))
+  interceptor.replyEvents(['a', { data: { b: 1 }, event: 'c', id: '1', retry: 5 }])
+
   agent.enableNetConnect('a.test')
   agent.disableNetConnect()
   const pending: MockAgent.PendingInterceptor[] = agent.pendingInterceptors()
@@ -52,6 +64,19 @@ export async function mocks(): Promise<void> {
   console.log(pending.length, logs[0]?.fullUrl, error.code, error.nearest?.definedAt)
   new MockPool('http://a.test', { agent })
   new MockClient('http://a.test', { agent })
+
+  const matched: MockInterceptor.Options = { path: '/' }
+  const reply: MockInterceptor.MockReplyOptionsCallback = () => ({ statusCode: 200 })
+  pool.intercept(matched).reply(reply)
+  const criteria: MockCallHistory.FilterCallsObjectCriteria = { host: /a/ }
+  history?.filterCalls(criteria)
+
+  const settings: SnapshotAgent.Options = { mode: 'playback', snapshotPath: 'x.json', matchHeaders: ['a'] }
+  const snapshots = new SnapshotAgent(settings)
+  const recorder: SnapshotRecorder = snapshots.getRecorder()
+  const all: SnapshotRecorder.Snapshot[] = recorder.getSnapshots()
+  await snapshots.saveSnapshots('y.json')
+  console.log(all[0]?.responses[0]?.statusCode, snapshots.getMode())
 
   // @ts-expect-error: a path is needed
   pool.intercept({ method: 'GET' })

@@ -1,0 +1,357 @@
+/** Mocks as connections in memory: bytes, faults, upgrades and events go through the engine of a real client. */
+import assert from 'node:assert/strict'
+import net, { type AddressInfo, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { describe, type TestContext, test } from 'node:test'
+import { Client, fetch, MockAgent, mockWire, WebSocket, type WireFault } from '../../src/index.ts'
+import { failure } from '../support/exchange.ts'
+import { eventually } from '../support/fake-clock.ts'
+import { refusingPort } from '../support/refusing-port.ts'
+import { mocking, ORIGIN } from './mocking.ts'
+
+const GET = { origin: ORIGIN, path: '/', method: 'GET' } as const
+
+describe('replyRaw', () => {
+  test('gives the client these bytes', async (t) => {
+    const { pool, send } = mocking(t)
+    pool
+      .intercept({ path: '/' })
+      .replyRaw([
+        'HTTP/1.1 200 Fine\r\nx-a: b\r\n',
+        Buffer.from('transfer-encoding: chunked\r\n\r\n'),
+        mockWire.wait(1),
+        '2\r\nok\r\n',
+        '0\r\nx-t: 1\r\n\r\n',
+      ])
+    const { status, headers, text, trailers } = await send('/')
+    assert.deepEqual([status, headers['x-a'], text, trailers], [200, 'b', 'ok', { 'x-t': '1' }])
+  })
+
+  test('from a generator that sees the request, for each request', async (t) => {
+    const { pool, send } = mocking(t)
+    let count = 0
+    pool
+      .intercept({ path: '/', method: 'POST' })
+      .replyRaw(async function* ({ body }) {
+        const text = `${body} ${++count}`
+        yield `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n`
+        yield text
+      })
+      .times(2)
+    assert.equal((await send('/', { method: 'POST', body: 'a' })).text, 'a 1')
+    assert.equal((await send('/', { method: 'POST', body: 'b' })).text, 'b 2')
+  })
+
+  test('a generator that throws fails the request with that value', async (t) => {
+    const { pool, send } = mocking(t)
+    const error = new Error('in the script')
+    pool.intercept({ path: '/' }).replyRaw(async function* () {
+      yield 'HTTP/1.1 200 OK\r\n'
+      throw error
+    })
+    assert.equal(await failure(send('/')), error)
+  })
+
+  test('what is not HTTP fails as from a server', async (t) => {
+    const { pool, send } = mocking(t)
+    pool.intercept({ path: '/' }).replyRaw(['SSH-2.0-x\r\n'])
+    assert.equal((await failure(send('/'))).name, 'HTTPParserError')
+  })
+
+  test('arguments are checked', (t) => {
+    const interceptor = mocking(t).pool.intercept({ path: '/' })
+    for (const call of [
+      () => interceptor.replyRaw(5 as never),
+      () => interceptor.fault('unknown' as never),
+      () => interceptor.replyUpgrade('x' as never),
+      () => mockWire.wait(-1),
+      () => mockWire.split(1.5),
+    ]) {
+      assert.throws(call, { name: 'InvalidArgumentError' })
+    }
+  })
+})
+
+describe('a connection in memory', () => {
+  test('is kept alive, shows what was written, and a second request at a time gets another', async (t) => {
+    const { agent, pool, send } = mocking(t, { wire: true })
+    pool.intercept({ path: '/', method: 'POST' }).reply(200, 'ok').persist()
+    await send('/', { method: 'POST', body: 'first' })
+    await send('/', { method: 'POST', body: 'second' })
+    assert.equal(agent.wire.length, 1)
+    assert.equal(agent.wire[0]!.origin, ORIGIN)
+    const text = agent.wire[0]!.written.toString()
+    assert.match(
+      text,
+      /^POST \/ HTTP\/1\.1\r\nhost: a\.test\r\n[\s\S]*first[\s\S]*POST \/ HTTP\/1\.1[\s\S]*second$/,
+    )
+    await Promise.all([send('/', { method: 'POST' }), send('/', { method: 'POST' })])
+    assert.equal(agent.wire.length, 2)
+  })
+
+  test('a request body of every kind is read to its end', async (t) => {
+    const { agent, pool, send } = mocking(t, { wire: true })
+    pool.intercept({ path: '/', method: 'POST' }).reply(200, 'ok').persist()
+    for (const body of [
+      'text',
+      Buffer.alloc(200_000, 'x'),
+      Readable.from(['a', 'bc', 'd'.repeat(70_000)]),
+      new Blob(['b']),
+    ]) {
+      assert.equal((await send('/', { method: 'POST', body, trailers: undefined })).text, 'ok')
+    }
+    const trailers = { 'x-t': '1' }
+    assert.equal((await send('/', { method: 'POST', body: 'x', trailers })).text, 'ok')
+    assert.equal((await send('/', { method: 'POST' })).text, 'ok')
+    assert.equal(agent.wire.length, 1)
+  })
+
+  test('time limits, aborts and diagnostics are those of the client', async (t) => {
+    const { agent, pool, send } = mocking(t, { wire: true, headersTimeout: 20, bodyTimeout: 20 })
+    pool.intercept({ path: '/' }).reply(200).delay(60_000)
+    pool.intercept({ path: '/' }).fault('stall-body')
+    pool.intercept({ path: '/' }).fault('stall-head')
+    assert.equal((await failure(send('/'))).code, 'UND_ERR_HEADERS_TIMEOUT')
+    assert.equal((await failure(send('/'))).code, 'UND_ERR_BODY_TIMEOUT')
+    const signal = AbortSignal.abort(new Error('enough'))
+    assert.equal((await failure(send('/', { signal }))).message, 'enough')
+    await agent.close()
+  })
+
+  test('close waits for what runs, destroy fails it, and nothing is left', async () => {
+    const agent = new MockAgent({ wire: true })
+    agent.get(ORIGIN).intercept({ path: '/' }).reply(200, 'late').delay(10)
+    const response = agent.request(GET)
+    await agent.close()
+    assert.equal(await (await response).body.text(), 'late')
+    const other = new MockAgent({ wire: true })
+    other
+      .get(ORIGIN)
+      .intercept({ path: '/' })
+      .replyRaw([mockWire.wait(60_000)])
+    const error = failure(other.request(GET))
+    await eventually(() => other.wire.some(({ written }) => written.length > 0))
+    await other.destroy()
+    assert.equal((await error).code, 'UND_ERR_DESTROYED')
+    assert.deepEqual(
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout'),
+      [],
+    )
+  })
+
+  test('replyWithError is unchanged', async (t) => {
+    const { pool, send } = mocking(t, { wire: true })
+    const error = new Error('mocked')
+    pool.intercept({ path: '/' }).replyWithError(error)
+    assert.equal(await failure(send('/')), error)
+  })
+
+  test('fetch and its history', async (t) => {
+    const { agent, pool } = mocking(t, { wire: true, enableCallHistory: true })
+    pool.intercept({ path: '/' }).reply(201, { a: 1 })
+    const response = await fetch(`${ORIGIN}/`, { dispatcher: agent })
+    assert.deepEqual([response.status, await response.json()], [201, { a: 1 }])
+    assert.equal(agent.getCallHistory()!.lastCall()!.statusCode, 201)
+  })
+})
+
+describe('split(1) is the same as one piece', () => {
+  const REPLIES: Record<string, string> = {
+    'with a length': 'HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a: 2\r\ncontent-length: 5\r\n\r\nhello',
+    chunked:
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nt: 1\r\n\r\n',
+    'without a body': 'HTTP/1.1 204 No Content\r\nx-a: 1\r\n\r\n',
+    'with an early hint':
+      'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+    empty: 'HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n',
+  }
+  for (const [name, bytes] of Object.entries(REPLIES)) {
+    test(`a reply ${name}`, async (t) => {
+      const { pool, send } = mocking(t)
+      pool.intercept({ path: '/' }).replyRaw([bytes])
+      pool.intercept({ path: '/' }).replyRaw([mockWire.split(1), bytes])
+      assert.deepEqual(await send('/'), await send('/'))
+    })
+  }
+
+  test('replies that are not raw are the same on the wire, in memory and without', async (t) => {
+    const forms = [
+      { data: 'text' },
+      { data: Buffer.alloc(100_000, 'x') },
+      { data: () => Readable.from(['a', 'b']) },
+      { data: { json: true }, options: { headers: { 'X-A': ['1', '2'] }, trailers: { t: '1' } } },
+      { data: '', status: 204 },
+    ]
+    const answers = async (wire: boolean): Promise<unknown[]> => {
+      const { pool, send } = mocking(t, { wire })
+      const list: unknown[] = []
+      for (const { data, options = {}, status = 200 } of forms) {
+        pool.intercept({ path: '/' }).reply(status, data, options)
+        const { headers, ...rest } = await send('/')
+        delete headers['content-length']
+        delete headers['transfer-encoding']
+        list.push({ ...rest, headers })
+      }
+      return list
+    }
+    assert.deepEqual(await answers(true), await answers(false))
+  })
+})
+
+/** What a real server does for each fault. */
+const SERVERS: Record<Exclude<WireFault, `connect-${string}`>, (socket: Socket) => unknown> = {
+  'reset-before-head': (socket) => socket.resetAndDestroy(),
+  'reset-in-head': (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\ncontent-le', () => later(() => socket.resetAndDestroy())),
+  'reset-in-body': (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart', () =>
+      later(() => socket.resetAndDestroy()),
+    ),
+  'truncated-body': (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'),
+  'bad-chunk': (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a size\r\n'),
+  'stall-head': () => {},
+  'stall-body': (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'),
+}
+
+/** The peer reads the bytes before it sees the reset. */
+function later(work: () => unknown): void {
+  setTimeout(work, 20)
+}
+
+async function faultyOrigin(t: TestContext, behave: (socket: Socket) => unknown): Promise<string> {
+  const sockets: Socket[] = []
+  const server = net.createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {}).once('data', () => behave(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('a fault is what it is with a real server', () => {
+  const limits = { headersTimeout: 40, bodyTimeout: 40 }
+  const outcome = async (request: Promise<{ body: { text(): Promise<string> } }>): Promise<unknown> => {
+    const { name, code, phase, retrySafety } = await failure(request.then(({ body }) => body.text()))
+    return { name, code, phase, retrySafety }
+  }
+
+  for (const [fault, behave] of Object.entries(SERVERS)) {
+    for (const method of ['POST', 'GET'] as const) {
+      test(`${fault}, ${method}`, async (t) => {
+        const origin = await faultyOrigin(t, behave)
+        const client = new Client(origin, limits)
+        t.after(() => client.destroy())
+        const real = await outcome(client.request({ path: '/', method }))
+        const { agent, pool } = mocking(t, limits)
+        pool.intercept({ path: '/', method }).fault(fault as WireFault)
+        assert.deepEqual(await outcome(agent.request({ ...GET, method })), real)
+      })
+    }
+  }
+
+  test('connect-refused', async (t) => {
+    const client = new Client(`http://127.0.0.1:${await refusingPort(t)}`)
+    t.after(() => client.destroy())
+    const real = await failure(client.request({ path: '/', method: 'GET' }))
+    const { agent, pool, send } = mocking(t)
+    pool.intercept({ path: '/' }).fault('connect-refused')
+    pool.intercept({ path: '/' }).replyRaw(['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'])
+    const mocked = await failure(agent.request(GET))
+    assert.deepEqual([mocked.code, mocked['syscall']], [real.code, real['syscall']])
+    assert.equal(mocked.message, 'connect ECONNREFUSED a.test:80')
+    assert.equal((await send('/')).status, 200)
+  })
+
+  test('connect-timeout', async (t) => {
+    const { agent, pool } = mocking(t, { connectTimeout: 20 })
+    pool.intercept({ path: '/' }).fault('connect-timeout')
+    const error = await failure(agent.request(GET))
+    assert.deepEqual([error.name, error.code], ['ConnectTimeoutError', 'UND_ERR_CONNECT_TIMEOUT'])
+    assert.equal(error.message, 'Connect Timeout Error (attempted address: a.test:80, timeout: 20ms)')
+  })
+})
+
+describe('replyUpgrade', () => {
+  test('hands over both ends for upgrade and connect', async (t) => {
+    const { agent, pool } = mocking(t)
+    pool.intercept({ path: '/' }).replyUpgrade((socket, { headers }) => {
+      socket.write(`hello ${headers?.['user']}\n`)
+      socket.on('data', (chunk: Buffer) => socket.end(`echo ${chunk}`))
+    })
+    pool.intercept({ path: 'b.test:80', method: 'CONNECT' }).replyUpgrade((socket) => socket.pipe(socket))
+    const { socket } = await agent.upgrade({
+      origin: ORIGIN,
+      path: '/',
+      protocol: 'x',
+      headers: { user: 'ada' },
+    })
+    socket.write('ping')
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    assert.equal(text, 'hello ada\necho ping')
+    socket.destroy()
+  })
+
+  test('connect', async (t) => {
+    const { agent, pool } = mocking(t)
+    pool.intercept({ path: /b\.test/, method: 'CONNECT' }).replyUpgrade((socket) => socket.pipe(socket))
+    const { socket, statusCode } = await agent.connect({ origin: ORIGIN, path: 'b.test:80' })
+    assert.equal(statusCode, 200)
+    socket.end('through')
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    assert.equal(text, 'through')
+  })
+
+  test('a WebSocket opens and gets frames', async (t) => {
+    const { agent, pool } = mocking(t)
+    pool.intercept({ path: '/chat' }).replyUpgrade((socket) => {
+      socket.write(Buffer.from([0x81, 0x02, 0x68, 0x69]))
+      socket.once('data', () => socket.end(Buffer.from([0x88, 0x00])))
+    })
+    const webSocket = new WebSocket('ws://a.test/chat', { dispatcher: agent })
+    const message = await new Promise<unknown>((resolve, reject) => {
+      webSocket.onmessage = ({ data }) => resolve(data)
+      webSocket.onerror = ({ error }) => reject(error)
+    })
+    assert.equal(message, 'hi')
+    const closed = new Promise((resolve) => {
+      webSocket.onclose = resolve
+    })
+    webSocket.close()
+    await closed
+  })
+
+  test('a WebSocket without a match fails', async (t) => {
+    const { agent } = mocking(t)
+    const webSocket = new WebSocket('ws://a.test/none', { dispatcher: agent })
+    await new Promise((resolve) => {
+      webSocket.onerror = resolve
+    })
+    assert.equal(agent.unmatched.length, 1)
+  })
+})
+
+describe('replyEvents', () => {
+  for (const wire of [false, true]) {
+    test(`sends events until they end, ${wire ? 'on a connection' : 'without one'}`, async (t) => {
+      const { agent, pool } = mocking(t, { wire })
+      async function* events(): AsyncGenerator<object | string> {
+        yield 'plain\ntext'
+        yield { event: 'named', id: '7', retry: 100, data: { a: 1 } }
+      }
+      pool.intercept({ path: '/' }).replyEvents(() => events() as AsyncGenerator<string>)
+      const response = await fetch(`${ORIGIN}/`, { dispatcher: agent })
+      assert.equal(response.headers.get('content-type'), 'text/event-stream')
+      assert.equal(
+        await response.text(),
+        'data: plain\ndata: text\n\nevent: named\nid: 7\nretry: 100\ndata: {"a":1}\n\n',
+      )
+    })
+  }
+})
