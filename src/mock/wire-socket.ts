@@ -66,15 +66,15 @@ export class WireSocket extends Duplex {
     this.bytesWritten += chunk.length
     const bytes = Buffer.from(chunk)
     if (this.bytesWritten <= MOST_KEPT) this.written.push(bytes)
-    // Not within the call: no server answers before a write has returned.
-    queueMicrotask(() => this.#listener?.onBytes(bytes))
+    // Bytes take a turn of the event loop: no server answers before the client has finished its own.
+    globalThis.setImmediate(() => this.#listener?.onBytes(bytes))
     done()
   }
 
   override _final(done: (error?: Error | null) => void): void {
     done()
     // After the bytes that were written before.
-    queueMicrotask(() => this.#listener?.onEnd())
+    globalThis.setImmediate(() => this.#listener?.onEnd())
   }
 
   /** Bytes for the client. Resolves when it wants more. */
