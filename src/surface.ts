@@ -173,8 +173,8 @@ export type {
 } from './mock/snapshot-options.ts'
 export type { SnapshotRecorder } from './mock/snapshot-recorder.ts'
 export type { TextMatcher } from './mock/text-matcher.ts'
-export type { WireConnection } from './mock/wire-clients.ts'
-export type { WireAction, WireFault, WireScript, WireStep } from './mock/wire-step.ts'
+export type { WireConnection, WireProtocol } from './mock/wire-clients.ts'
+export type { ReplyFault, WireAction, WireFault, WireFrame, WireScript, WireStep } from './mock/wire-step.ts'
 export { mockWire } from './mock/wire-step.ts'
 export type {
   BuildConnectorOptions,

@@ -20,6 +20,8 @@ export interface MockAgentOptions extends AgentOptions {
   strict?: boolean | undefined
   /** Send all replies through connections in memory and the HTTP/1.1 engine. Default: false. */
   wire?: boolean | undefined
+  /** What connections in memory speak. Default: `h1`. */
+  protocol?: 'h1' | 'h2' | undefined
 }
 
 const FLAGS = [
@@ -34,6 +36,7 @@ export interface MockAgentSettings extends NetworkSettings {
   readonly enableCallHistory: boolean
   readonly strict: boolean
   readonly connectTimeout: number
+  readonly protocol: 'h1' | 'h2'
   /** What is for the clients of connections in memory. */
   readonly clientOptions: ClientOptions
   /** Null for a new one. */
@@ -52,6 +55,7 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
     ignoreTrailingSlash,
     strict,
     wire,
+    protocol = 'h1',
     ...rest
   } = options
   if (agent !== undefined && agent !== null && typeof agent.dispatch !== 'function') {
@@ -61,6 +65,9 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
     if (options[name] !== undefined && typeof options[name] !== 'boolean') {
       throw new InvalidArgumentError(`options.${name} must to be a boolean`)
     }
+  }
+  if (protocol !== 'h1' && protocol !== 'h2') {
+    throw new InvalidArgumentError("options.protocol must be 'h1' or 'h2'")
   }
   const { maxOrigins: _, factory: __, ...poolOptions } = rest
   const { clientOptions } = readPoolOptions(poolOptions)
@@ -75,6 +82,7 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
     ignoreTrailingSlash: ignoreTrailingSlash ?? false,
     strict: strict ?? false,
     wire: wire ?? false,
+    protocol,
     connectTimeout: client.connectTimeout,
     clientOptions,
     agent: agent ?? null,

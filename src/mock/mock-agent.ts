@@ -58,7 +58,7 @@ export class MockAgent extends LifecycleDispatcher {
     super(agentOptions.webSocket)
     this.#isStrict = strict
     this.#real = agent ?? new Agent(agentOptions)
-    const wire = new WireClients(settings.clientOptions, settings.connectTimeout)
+    const wire = new WireClients(settings.clientOptions, settings.connectTimeout, settings.protocol)
     this.#network = new MockNetwork(this, this.#real, settings, wire)
     if (enableCallHistory) {
       this.#network.history = new MockCallHistory()

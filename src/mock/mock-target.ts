@@ -50,7 +50,7 @@ export class MockTarget {
     const dispatcher = agent as Dispatching & EventEmitter
     this.#network =
       networkOf(dispatcher) ??
-      new MockNetwork(dispatcher, dispatcher, ALONE, new WireClients({}, CONNECT_TIMEOUT))
+      new MockNetwork(dispatcher, dispatcher, ALONE, new WireClients({}, CONNECT_TIMEOUT, 'h1'))
     const key = originKey(urlFor(origin))
     this.#mocks = mocks ?? new OriginMocks(typeof origin === 'string' || origin instanceof URL ? key : origin)
     this.#place = this.#network.origins.unknown(key, this.#mocks)

@@ -9,7 +9,7 @@ import type { BodyInput, HeadersInput } from '../request/dispatch-options.ts'
 import { type ReplyContent, StreamedContent, toContent } from './reply-content.ts'
 import { ReplyFields } from './reply-fields.ts'
 import { statusText } from './status-text.ts'
-import { faultScript, type WireFault, type WireScript } from './wire-step.ts'
+import { isReplyFault, type ReplyFault, type WireFault, type WireScript } from './wire-step.ts'
 
 /** An informational response before the reply. */
 export interface InformationalReply {
@@ -106,6 +106,7 @@ export type Reply =
 /** A reply that is a behaviour of a connection. */
 export type WireReply =
   | { readonly kind: 'raw'; readonly script: (opts: MockResponseCallbackOptions) => WireScript }
+  | { readonly kind: 'fault'; readonly fault: ReplyFault }
   | { readonly kind: 'unreachable'; readonly fault: 'connect-refused' | 'connect-timeout' }
   | { readonly kind: 'upgrade'; readonly accept: UpgradeAcceptor }
 
@@ -156,9 +157,9 @@ export function rawReply(script: WireScript | ((opts: MockResponseCallbackOption
 }
 
 export function faultyReply(fault: WireFault): Reply {
-  const script = faultScript(fault)
-  if (script !== null) return { kind: 'raw', script: () => script }
-  return { kind: 'unreachable', fault: fault as 'connect-refused' | 'connect-timeout' }
+  if (isReplyFault(fault)) return { kind: 'fault', fault }
+  if (fault === 'connect-refused' || fault === 'connect-timeout') return { kind: 'unreachable', fault }
+  throw new InvalidArgumentError(`unknown fault: ${String(fault)}`)
 }
 
 export function upgradeReply(accept: UpgradeAcceptor): Reply {

@@ -10,6 +10,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { Interception } from './interception.ts'
 import type { MockCall } from './mock-call.ts'
+import { WireH2Peer } from './wire-h2-peer.ts'
 import { WirePeer } from './wire-peer.ts'
 import { systemError, WireSocket } from './wire-socket.ts'
 import type { WireTurn } from './wire-turn.ts'
@@ -25,14 +26,19 @@ export interface WireConnection {
   readonly written: Buffer
 }
 
+/** Which engine reads the replies. */
+export type WireProtocol = 'h1' | 'h2'
+
 /** A client, and the request that it carries. */
 class WireSlot {
   readonly origin: string
+  readonly protocol: WireProtocol
   readonly client: Client
   turn: WireTurn | null = null
 
-  constructor(origin: string, client: (slot: WireSlot) => Client) {
+  constructor(origin: string, protocol: WireProtocol, client: (slot: WireSlot) => Client) {
     this.origin = origin
+    this.protocol = protocol
     this.client = client(this)
   }
 }
@@ -81,7 +87,10 @@ export class WireClients {
   /** Of connections that are not going to be opened. */
   readonly #timers = new Set<ReturnType<typeof setTimeout>>()
 
-  constructor(options: ClientOptions, connectTimeout: number) {
+  readonly #protocol: WireProtocol
+
+  constructor(options: ClientOptions, connectTimeout: number, protocol: WireProtocol) {
+    this.#protocol = protocol
     this.#options = options
     this.#connectTimeout = connectTimeout
   }
@@ -107,8 +116,12 @@ export class WireClients {
 
   dispatch(call: MockCall, interception: Interception, given: DispatchHandler): boolean {
     // A connection that cannot be opened must not be open already.
+    // A connection that is handed over is one of HTTP/1.1.
+    const protocol = interception.reply.kind === 'upgrade' ? 'h1' : this.#protocol
     const isUnreachable = interception.reply.kind === 'unreachable'
-    const slot = (isUnreachable ? undefined : this.#idleSlot(call.origin)) ?? this.#addSlot(call.origin)
+    const slot =
+      (isUnreachable ? undefined : this.#idleSlot(call.origin, protocol)) ??
+      this.#addSlot(call.origin, protocol)
     const handler = new WireHandler(given, () => {
       slot.turn = null
       if (isUnreachable) this.#close(slot)
@@ -118,14 +131,17 @@ export class WireClients {
     return true
   }
 
-  #idleSlot(origin: string): WireSlot | undefined {
-    for (const slot of this.#slots) if (slot.origin === origin && slot.turn === null) return slot
+  #idleSlot(origin: string, protocol: WireProtocol): WireSlot | undefined {
+    for (const slot of this.#slots) {
+      if (slot.origin === origin && slot.protocol === protocol && slot.turn === null) return slot
+    }
     return undefined
   }
 
-  #addSlot(origin: string): WireSlot {
+  #addSlot(origin: string, protocol: WireProtocol): WireSlot {
     const slot = new WireSlot(
       origin,
+      protocol,
       (self) => new Client(origin, { ...this.#options, pipelining: 1, connect: this.#connector(self) }),
     )
     this.#slots.add(slot)
@@ -144,10 +160,13 @@ export class WireClients {
         this.#refuse(reply.fault, slot.origin, (error) => callback(error, null))
         return
       }
-      const socket = new WireSocket()
+      const isH2 = slot.protocol === 'h2'
+      const socket = new WireSocket(isH2 ? 'h2' : undefined)
       this.#sockets.push({ origin: slot.origin, socket })
       if (this.#sockets.length > MOST_SHOWN) this.#sockets.shift()
-      new WirePeer(socket, () => slot.turn)
+      const take = (): WireTurn | null => slot.turn
+      if (isH2) new WireH2Peer(socket, take)
+      else new WirePeer(socket, take)
       queueMicrotask(() => callback(null, socket))
     }
   }
