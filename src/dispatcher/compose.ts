@@ -60,7 +60,7 @@ export function compose<T extends Dispatching & object>(
     const own = withoutPollution(opts)
     const bare = typeof own === 'object' && own !== null && !own.origin
     // Interceptors are written against handlers of the newer generation.
-    return outermost(bare && origin ? withoutPollution({ ...own, origin }) : own, toDispatchHandler(handler))
+    return outermost(bare && origin ? withOrigin(own, origin) : own, toDispatchHandler(handler))
   }
 
   const view: T = new Proxy(original, {
@@ -78,6 +78,14 @@ export function compose<T extends Dispatching & object>(
     },
   })
   return view
+}
+
+/** A copy of the options with an origin. */
+function withOrigin(opts: DispatchOptions, origin: string): DispatchOptions {
+  // Node 20 makes a slow object of a spread to which a property is added: reading its options would take a third of the
+  // time of a request.
+  const copy = Object.hasOwn(opts, 'origin') ? { ...opts, origin } : { origin, ...opts }
+  return withoutPollution(copy)
 }
 
 /**

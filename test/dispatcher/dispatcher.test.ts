@@ -225,6 +225,10 @@ describe('compose()', () => {
     composed.dispatch(opts, { onRequestStart() {} })
     assert.equal(base.last.opts.origin, 'http://own.test')
     assert.equal('origin' in opts, false)
+    for (const origin of [undefined, '']) {
+      composed.dispatch({ ...GET, origin }, { onRequestStart() {} })
+      assert.equal(base.last.opts.origin, 'http://own.test')
+    }
     const explicit: DispatchOptions = { ...GET, origin: 'http://other.test' }
     composed.dispatch(explicit, { onRequestStart() {} })
     assert.equal(base.last.opts, explicit)
