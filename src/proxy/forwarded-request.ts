@@ -83,17 +83,12 @@ export class ForwardedRequest implements DispatchHandler {
   #ask<T>(answer: Promise<T>, then: (value: T) => unknown): void {
     this.#state = { at: 'asking' }
     this.#asking.add(this)
-    answer
-      .then(
-        (value) => {
-          if (this.#state.at !== 'asking') return
-          this.#state = RUNNING
-          then(value)
-        },
-        (error: Error) => this.giveUp(error),
-      )
-      .catch((error: Error) => this.#fail(null, error))
-      .finally(() => this.#asking.delete(this))
+    answer.then(
+      (value) => {
+        if (this.#state.at === 'asking') this.#goOn(() => then(value))
+      },
+      (error: Error) => this.giveUp(error),
+    )
     this.#handler.onRequestQueued?.((reason) => this.giveUp((reason as Error) ?? new RequestAbortedError()))
   }
 
@@ -101,7 +96,27 @@ export class ForwardedRequest implements DispatchHandler {
   giveUp(error: Error): void {
     if (this.#state.at !== 'asking') return
     this.#asking.delete(this)
-    this.#fail(null, error)
+    this.#failAlone(error)
+  }
+
+  #goOn(send: () => unknown): void {
+    this.#state = RUNNING
+    try {
+      send()
+    } catch (error) {
+      this.#failAlone(error as Error)
+    }
+    // Last: the agent may be waiting to close what the request was sent with.
+    if (this.#state.at !== 'asking') this.#asking.delete(this)
+  }
+
+  /** Outside of any call of a dispatcher, none of which is left to report an exception of the handler. */
+  #failAlone(error: Error): void {
+    try {
+      this.#fail(null, error)
+    } catch {
+      // It was the last call.
+    }
   }
 
   #send(authorization: string | null, extra: FlatHeaders): boolean {
@@ -127,6 +142,7 @@ export class ForwardedRequest implements DispatchHandler {
   }
 
   #fail(controller: DispatchController | null | undefined, error: Error): void {
+    if (this.#state.at === 'settled') return
     this.#state = { at: 'settled' }
     this.#handler.onResponseError?.(controller, error)
   }

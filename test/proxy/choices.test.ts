@@ -88,6 +88,39 @@ for (const proxyTunnel of [true, false]) {
       await agent.destroy()
     })
 
+    test('that rejects calls the handler once, whatever that throws', async (t) => {
+      const proxy = await startProxy(t, 'h1')
+      const agent = proxy.agent({ proxyTunnel, token: async () => Promise.reject(new Error('mine')) })
+      agent.on('error', () => {})
+      const calls: string[] = []
+      const handler = {
+        onRequestStart() {},
+        onResponseStart() {},
+        onResponseData() {},
+        onResponseEnd() {},
+        onResponseError(_controller: unknown, error: Error) {
+          calls.push(error.message)
+          throw new Error('thrown by the handler')
+        },
+      }
+      agent.dispatch({ ...GET, origin: 'http://a.test' }, handler)
+      for (let i = 0; i < 5; i++) await new Promise(setImmediate)
+      assert.deepEqual(calls, ['mine'])
+    })
+
+    test('close() waits for its answer', async (t) => {
+      const origin = await startOrigin(t, H1, echo)
+      const proxy = await startProxy(t, 'h1')
+      const token = deferred<string>()
+      const agent = proxy.agent({ proxyTunnel, token: () => token.promise })
+      const answer = agent.request({ ...GET, origin: origin.url })
+      await new Promise(setImmediate)
+      const closed = agent.close()
+      token.resolve('T')
+      await readEcho(await answer)
+      await closed
+    })
+
     test('that answers after destroy() has no effect', async (t) => {
       const proxy = await startProxy(t, 'h1')
       const token = deferred<string>()
