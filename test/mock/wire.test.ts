@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
-import { Client, fetch, MockAgent, mockWire, WebSocket, type WireFault } from '../../src/index.ts'
+import {
+  Client,
+  EventSource,
+  fetch,
+  MockAgent,
+  mockWire,
+  WebSocket,
+  type WireFault,
+} from '../../src/index.ts'
 import { failure } from '../support/exchange.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { refusingPort } from '../support/refusing-port.ts'
@@ -327,13 +335,13 @@ describe('replyUpgrade', () => {
     await closed
   })
 
-  test('a WebSocket without a match fails', async (t) => {
+  test('a WebSocket without a match fails, with the reason', async (t) => {
     const { agent } = mocking(t)
     const webSocket = new WebSocket('ws://a.test/none', { dispatcher: agent })
-    await new Promise((resolve) => {
-      webSocket.onerror = resolve
+    const error = await new Promise<Error>((resolve) => {
+      webSocket.onerror = (event) => resolve(event.error as Error)
     })
-    assert.equal(agent.unmatched.length, 1)
+    assert.deepEqual(agent.unmatched, [error.cause])
   })
 })
 
@@ -354,4 +362,23 @@ describe('replyEvents', () => {
       )
     })
   }
+
+  test('to an EventSource', async (t) => {
+    const { agent, pool } = mocking(t)
+    async function* events(): AsyncGenerator<string> {
+      yield 'one'
+      yield 'two'
+      await new Promise(() => {})
+    }
+    pool.intercept({ path: '/' }).replyEvents(() => events())
+    const source = new EventSource(`${ORIGIN}/`, { node: { dispatcher: agent } })
+    const received: unknown[] = []
+    await new Promise<void>((resolve) => {
+      source.onmessage = ({ data }) => {
+        if (received.push(data) === 2) resolve()
+      }
+    })
+    source.close()
+    assert.deepEqual(received, ['one', 'two'])
+  })
 })
