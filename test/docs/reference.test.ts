@@ -151,6 +151,7 @@ describe('the options', () => {
       ['api/upgrade.ts', 'UpgradeOptions', 'docs/upgrade.md'],
       ['cache/options.ts', 'CacheOptions', 'docs/cache.md'],
       ['cache/memory-store.ts', 'MemoryCacheStoreOptions', 'docs/cache-stores.md'],
+      ['cache-storage/query.ts', 'CacheQueryOptions', 'docs/caches.md'],
       ['websocket/websocket-stream.ts', 'WebSocketStreamOptions', 'docs/websocket-stream.md'],
       ['cache/sqlite-store.ts', 'SqliteCacheStoreOptions', 'docs/cache-stores.md'],
       ['cache/redis-store.ts', 'RedisCacheStoreOptions', 'docs/cache-stores.md'],

@@ -1,0 +1,85 @@
+// biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
+/** The caches of the process, by name (Service Workers §5.5). */
+import { withoutPollution } from '../base/own-options.ts'
+import { requireArguments, setTag, showMembers, toDictionary, toText } from '../fetch/convert.ts'
+import type { RequestInfo } from '../fetch/request.ts'
+import type { Response } from '../fetch/response.ts'
+import { type Cache, type CacheQueryOptions, newCache } from './cache.ts'
+
+/** How exactly a request has to match, and where. */
+export interface MultiCacheQueryOptions extends CacheQueryOptions {
+  /** The only cache to look into. Default: all, in the order in which they were opened. */
+  cacheName?: string | undefined
+}
+
+/** Caches by name. */
+export interface CacheStorage {
+  /** The first stored response for a request; undefined if there is none. */
+  match(request: RequestInfo, options?: MultiCacheQueryOptions | null): Promise<Response | undefined>
+  /** Whether there is a cache of this name. */
+  has(cacheName: string): Promise<boolean>
+  /** The cache of this name, made if there is none. */
+  open(cacheName: string): Promise<Cache>
+  /** Whether there was one to delete. */
+  delete(cacheName: string): Promise<boolean>
+  /** The names, in the order in which they were opened. */
+  keys(): Promise<string[]>
+}
+
+/** Passed to the constructor only from within this package. */
+const INTERNAL = Symbol('internal')
+
+class MemoryCacheStorage implements CacheStorage {
+  readonly #caches = new Map<string, Cache>()
+
+  constructor(key: unknown) {
+    if (key !== INTERNAL) throw new TypeError('TypeError: Illegal constructor')
+  }
+
+  async match(request: RequestInfo, options?: MultiCacheQueryOptions | null): Promise<Response | undefined> {
+    requireArguments(arguments.length, 1, 'CacheStorage.match')
+    const given: MultiCacheQueryOptions = withoutPollution(toDictionary(options, 'CacheStorage.match') ?? {})
+    if (given.cacheName !== undefined) {
+      return this.#caches
+        .get(toText(given.cacheName, 'CacheStorage.match', 'cacheName'))
+        ?.match(request, given)
+    }
+    for (const cache of this.#caches.values()) {
+      const response = await cache.match(request, given)
+      if (response !== undefined) return response
+    }
+    return undefined
+  }
+
+  async has(cacheName: string): Promise<boolean> {
+    requireArguments(arguments.length, 1, 'CacheStorage.has')
+    return this.#caches.has(toText(cacheName, 'CacheStorage.has', 'cacheName'))
+  }
+
+  async open(cacheName: string): Promise<Cache> {
+    requireArguments(arguments.length, 1, 'CacheStorage.open')
+    const name = toText(cacheName, 'CacheStorage.open', 'cacheName')
+    let cache = this.#caches.get(name)
+    if (cache === undefined) {
+      cache = newCache()
+      this.#caches.set(name, cache)
+    }
+    return cache
+  }
+
+  async delete(cacheName: string): Promise<boolean> {
+    requireArguments(arguments.length, 1, 'CacheStorage.delete')
+    return this.#caches.delete(toText(cacheName, 'CacheStorage.delete', 'cacheName'))
+  }
+
+  async keys(): Promise<string[]> {
+    return [...this.#caches.keys()]
+  }
+}
+
+Object.defineProperty(MemoryCacheStorage, 'name', { value: 'CacheStorage', configurable: true })
+setTag(MemoryCacheStorage.prototype, 'CacheStorage')
+showMembers(MemoryCacheStorage.prototype, ['match', 'has', 'open', 'delete', 'keys'])
+
+/** Caches in memory, for the life of the process. Nothing in them expires. */
+export const caches: CacheStorage = new MemoryCacheStorage(INTERNAL)

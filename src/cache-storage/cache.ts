@@ -1,0 +1,184 @@
+// biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
+/** One named list of requests and their responses (Service Workers §5.4). In memory, without freshness or limits. */
+import { loadUtil } from '../base/lazy-modules.ts'
+import { withoutPollution } from '../base/own-options.ts'
+import { requireArguments, setTag, showMembers, toDictionary } from '../fetch/convert.ts'
+import { fetch } from '../fetch/fetch.ts'
+import type { Request, RequestInfo } from '../fetch/request.ts'
+import type { Response } from '../fetch/response.ts'
+import { CacheQuery, type CacheQueryOptions, type Matchable, toRequest, variesOnEverything } from './query.ts'
+import { isResponseLike, type ResponseLike, StoredResponse } from './stored-response.ts'
+
+export type { CacheQueryOptions } from './query.ts'
+
+interface Entry extends Matchable {
+  readonly response: StoredResponse
+}
+
+const PARTIAL_CONTENT = 206
+
+/** Passed to the constructor only from within this package. */
+const INTERNAL = Symbol('internal')
+
+const NO_OPTIONS: CacheQueryOptions = {}
+
+/** Responses by their requests. */
+export interface Cache {
+  /** The first stored response for a request; undefined if there is none. */
+  match(request: RequestInfo, options?: CacheQueryOptions | null): Promise<Response | undefined>
+  /** All stored responses for a request, or all. */
+  matchAll(request?: RequestInfo, options?: CacheQueryOptions | null): Promise<readonly Response[]>
+  /** Fetches, and stores the response. */
+  add(request: RequestInfo): Promise<undefined>
+  /** Fetches all, and stores the responses once all have arrived. */
+  addAll(requests: Iterable<RequestInfo>): Promise<undefined>
+  /** Stores a response, whose body is read. It replaces the one that matched the request. */
+  put(request: RequestInfo, response: Response | ResponseLike): Promise<undefined>
+  /** Whether there was one to delete. */
+  delete(request: RequestInfo, options?: CacheQueryOptions | null): Promise<boolean>
+  /** The stored requests that match a request, or all. */
+  keys(request?: RequestInfo, options?: CacheQueryOptions | null): Promise<readonly Request[]>
+}
+
+class MemoryCache implements Cache {
+  #entries: readonly Entry[] = []
+
+  constructor(key: unknown) {
+    if (key !== INTERNAL) throw new TypeError('TypeError: Illegal constructor')
+  }
+
+  async match(request: RequestInfo, options?: CacheQueryOptions | null): Promise<Response | undefined> {
+    requireArguments(arguments.length, 1, 'Cache.match')
+    const [first] = this.#find(request, readOptions(options, 'Cache.match'))
+    return first?.response.toResponse()
+  }
+
+  async matchAll(request?: RequestInfo, options?: CacheQueryOptions | null): Promise<readonly Response[]> {
+    const found = this.#find(request, readOptions(options, 'Cache.matchAll'))
+    return Object.freeze(found.map(({ response }) => response.toResponse()))
+  }
+
+  async add(request: RequestInfo): Promise<undefined> {
+    requireArguments(arguments.length, 1, 'Cache.add')
+    await this.#addAll([request])
+  }
+
+  async addAll(requests: Iterable<RequestInfo>): Promise<undefined> {
+    requireArguments(arguments.length, 1, 'Cache.addAll')
+    await this.#addAll(requests)
+  }
+
+  async put(request: RequestInfo, response: Response | ResponseLike): Promise<undefined> {
+    requireTwoArguments(arguments.length)
+    if (!isResponseLike(response)) {
+      const shown = loadUtil().inspect(response)
+      throw new TypeError(`Cache.put: Expected response ("${shown}") to be an instance of Response.`)
+    }
+    const given = toRequest(request)
+    if (!isHttp(given) || given.method !== 'GET') {
+      throw new TypeError('Cache.put: Expected an http/s scheme when method is not GET')
+    }
+    if (response.status === PARTIAL_CONTENT) throw new TypeError('Cache.put: Got 206 status')
+    if (variesOnEverything(response.headers.get('vary'))) {
+      throw new TypeError('Cache.put: Got * vary field value')
+    }
+    if (response.bodyUsed || response.body?.locked) {
+      throw new TypeError('Cache.put: Response body is locked or disturbed')
+    }
+    this.#store([await entryOf(given, response)])
+  }
+
+  async delete(request: RequestInfo, options?: CacheQueryOptions | null): Promise<boolean> {
+    requireArguments(arguments.length, 1, 'Cache.delete')
+    const found = new Set(this.#find(request, readOptions(options, 'Cache.delete')))
+    this.#entries = this.#entries.filter((entry) => !found.has(entry))
+    return found.size > 0
+  }
+
+  async keys(request?: RequestInfo, options?: CacheQueryOptions | null): Promise<readonly Request[]> {
+    const found = this.#find(request, readOptions(options, 'Cache.keys'))
+    return Object.freeze(found.map(({ request: stored }) => stored.clone()))
+  }
+
+  #find(request: RequestInfo | undefined, options: CacheQueryOptions): readonly Entry[] {
+    if (request === undefined) return this.#entries
+    const query = new CacheQuery(request, options)
+    return query.canMatch ? this.#entries.filter((entry) => query.matches(entry)) : []
+  }
+
+  async #addAll(inputs: Iterable<RequestInfo>): Promise<void> {
+    const requests: Request[] = []
+    for (const input of inputs) {
+      if (input === undefined) {
+        throw new TypeError('Cache.addAll: Argument 1 could not be converted to: undefined is not allowed.')
+      }
+      const request = toRequest(input)
+      if (!isHttp(request)) throw new TypeError('Cache.addAll: Expected http/s scheme.')
+      if (request.method !== 'GET') {
+        throw new TypeError('Cache.addAll: Expected http/s scheme when method is not GET.')
+      }
+      requests.push(request)
+    }
+    // The first failure ends the others: nothing is stored.
+    const controller = new AbortController()
+    try {
+      this.#store(await Promise.all(requests.map((request) => fetchEntry(request, controller.signal))))
+    } finally {
+      controller.abort()
+    }
+  }
+
+  /** All or nothing. */
+  #store(added: readonly Entry[]): void {
+    let entries = this.#entries
+    for (const [i, entry] of added.entries()) {
+      const query = new CacheQuery(entry.request, NO_OPTIONS)
+      if (added.slice(0, i).some((earlier) => query.matches(earlier))) {
+        throw new DOMException('Cache.addAll: two of the requests match', 'InvalidStateError')
+      }
+      entries = [...entries.filter((stored) => !query.matches(stored)), entry]
+    }
+    this.#entries = entries
+  }
+}
+
+Object.defineProperty(MemoryCache, 'name', { value: 'Cache', configurable: true })
+setTag(MemoryCache.prototype, 'Cache')
+showMembers(MemoryCache.prototype, ['match', 'matchAll', 'add', 'addAll', 'put', 'delete', 'keys'])
+
+export function newCache(): Cache {
+  return new MemoryCache(INTERNAL)
+}
+
+async function fetchEntry(request: Request, signal: AbortSignal): Promise<Entry> {
+  const response = await fetch(request.clone(), { signal }).catch(failed)
+  if (!response.ok || response.status === PARTIAL_CONTENT) return failed()
+  if (variesOnEverything(response.headers.get('vary'))) {
+    throw new TypeError('Cache.addAll: invalid vary field value')
+  }
+  return entryOf(request, response).catch(failed)
+}
+
+function failed(cause?: unknown): never {
+  const options = cause === undefined ? undefined : { cause }
+  throw new TypeError('Cache.addAll: Received an invalid status code or the request failed.', options)
+}
+
+/** The request is copied: its owner may go on changing its headers. */
+async function entryOf(request: Request, response: ResponseLike): Promise<Entry> {
+  const vary = response.headers.get('vary')
+  return { request: request.clone(), vary, response: await StoredResponse.from(response) }
+}
+
+function isHttp({ url }: Request): boolean {
+  return url.startsWith('http:') || url.startsWith('https:')
+}
+
+function readOptions(options: CacheQueryOptions | null | undefined, where: string): CacheQueryOptions {
+  return withoutPollution(toDictionary(options, where) ?? NO_OPTIONS)
+}
+
+function requireTwoArguments(found: number): void {
+  if (found === 1) throw new TypeError('Cache.put: 2 arguments required, but only 1 found.')
+  requireArguments(found, 2, 'Cache.put')
+}

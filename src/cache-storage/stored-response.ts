@@ -1,0 +1,77 @@
+/**
+ * A response in memory: its record and the bytes of its body. Each match gets a new `Response`, whose body is copied when
+ * it is read, so that no reader can change what is stored.
+ */
+import { Body } from '../fetch/body.ts'
+import type { PulledOrigin } from '../fetch/body-origin.ts'
+import { HeaderList } from '../fetch/header-list.ts'
+import { fillHeaders } from '../fetch/headers.ts'
+import { makeResponse, type Response, type ResponseRecord, type ResponseType } from '../fetch/response.ts'
+
+/** The members that responses of all classes have. */
+export interface ResponseLike {
+  readonly type: string
+  readonly url: string
+  readonly redirected: boolean
+  readonly status: number
+  readonly statusText: string
+  readonly headers: { get(name: string): string | null }
+  readonly body: { readonly locked: boolean } | null
+  readonly bodyUsed: boolean
+  arrayBuffer(): Promise<ArrayBuffer>
+}
+
+/** Responses of the runtime and of other copies of the library count, too. */
+export function isResponseLike(value: unknown): value is ResponseLike {
+  if (typeof value !== 'object' || value === null) return false
+  const { status, headers, arrayBuffer, [Symbol.toStringTag]: tag } = value as Record<PropertyKey, unknown>
+  return (
+    tag === 'Response' &&
+    typeof status === 'number' &&
+    typeof headers === 'object' &&
+    headers !== null &&
+    typeof arrayBuffer === 'function'
+  )
+}
+
+export class StoredResponse {
+  readonly #record: ResponseRecord
+  readonly #bytes: Uint8Array | null
+
+  private constructor(record: ResponseRecord, bytes: Uint8Array | null) {
+    this.#record = record
+    this.#bytes = bytes
+  }
+
+  /** Reads the whole body. */
+  static async from(response: ResponseLike): Promise<StoredResponse> {
+    const { type, url, redirected, status, statusText, body } = response
+    const headers = new HeaderList()
+    fillHeaders(headers, response.headers)
+    const record: ResponseRecord = {
+      type: type as ResponseType,
+      status,
+      statusText,
+      headers,
+      guard: 'immutable',
+      url,
+      redirected,
+    }
+    return new StoredResponse(record, body === null ? null : new Uint8Array(await response.arrayBuffer()))
+  }
+
+  toResponse(): Response {
+    const bytes = this.#bytes
+    const body = bytes === null ? null : new Body(originOf(bytes))
+    return makeResponse({ ...this.#record, headers: this.#record.headers.copy() }, body)
+  }
+}
+
+function originOf(bytes: Uint8Array): PulledOrigin {
+  return {
+    length: bytes.length,
+    async *chunks() {
+      yield bytes
+    },
+  }
+}
