@@ -139,6 +139,8 @@ async function outgoingOf(options: Options, stdin: Readable): Promise<Outgoing> 
     body,
     timeout,
     retries: retry,
+    follows: options.location,
+    decompresses: options.compressed,
   }
 }
 

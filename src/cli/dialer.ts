@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import { type PeerCertificate, TLSSocket } from 'node:tls'
 import {
+  Agent,
   buildConnector,
   Client,
   type ClientOptions,
@@ -65,8 +66,8 @@ export class Dialer {
   }
 
   /** For one request at a time, or for many with at most this many connections. */
-  open(connections: number | null): Client | Pool | EnvHttpProxyAgent {
-    const { url, h2c, timeout } = this.#options
+  open(connections: number | null): Client | Pool | Agent | EnvHttpProxyAgent {
+    const { url, h2c, timeout, location } = this.#options
     const common: ClientOptions = {
       useH2c: h2c,
       // With a limit for the whole request, none of its parts needs one.
@@ -75,6 +76,8 @@ export class Dialer {
     const proxied = this.#openProxied(common, connections ?? 1)
     if (proxied !== null) return proxied
     const options: ClientOptions = { ...common, connect: this.#connect() }
+    // A redirect may lead to another origin.
+    if (location) return new Agent({ ...options, connections: 1 })
     if (connections === null) return new Client(url.origin, options)
     return new Pool(url.origin, { ...options, connections })
   }

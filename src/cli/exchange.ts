@@ -5,7 +5,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import { interceptors, type Timings } from '../index.ts'
+import { type Interceptor, interceptors, type RedirectContext, type Timings } from '../index.ts'
 import type { ConnectionReport, Dialer } from './dialer.ts'
 import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
 import { type Phases, phasesOf } from './phases.ts'
@@ -21,6 +21,10 @@ export interface Outgoing {
   readonly timeout: number | null
   /** How often it is sent again after a failure that allows it. */
   readonly retries: number
+  /** Redirects are followed. */
+  readonly follows: boolean
+  /** The body is asked for in a coding, and decoded. */
+  readonly decompresses: boolean
 }
 
 export interface Incoming {
@@ -54,6 +58,9 @@ export interface Reception {
   readonly onProgress: (received: number, expected: number | null) => void
 }
 
+/** As many as `fetch` follows. */
+const MOST_REDIRECTS = 20
+
 const SECRET = new Set(['authorization', 'proxy-authorization'])
 
 /** Keeps the scheme and hides the credentials after it. */
@@ -68,10 +75,10 @@ export function field(headers: readonly Field[], wanted: string): string | null 
 
 /** Sends it and takes the response. Never throws: an error is a `failure`. */
 export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Reception): Promise<Exchange> {
-  const { url, method, headers, body, timeout, retries } = outgoing
+  const { url, method, headers, body, timeout } = outgoing
   const startedAt = new Date()
   const early: { status: number; headers: Field[] }[] = []
-  const wiretap = new Wiretap(dialer, body)
+  const wiretap = new Wiretap(dialer, method, body)
   const limit = timeout && deadline(timeout)
   let stage: Stage = 'connecting'
   let response: Incoming | null = null
@@ -80,9 +87,9 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   const client = dialer.open(null).on('connect', () => {
     stage = 'waiting for the response'
   })
-  const retry = retries === 0 ? null : interceptors.retry({ maxRetries: retries, throwOnError: false })
+  let final = url
   try {
-    const data = await client.compose(retry).request({
+    const data = await client.compose(...interceptorsFor(outgoing)).request({
       origin: url.origin,
       path: url.pathname + url.search,
       method,
@@ -94,6 +101,7 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
     })
     stage = 'receiving the body'
     timings = data.timings
+    final = (data.context as RedirectContext | null)?.history.at(-1) ?? url
     response = {
       status: data.statusCode,
       statusText: data.statusText,
@@ -116,13 +124,26 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   dialer.end()
   return {
     startedAt,
-    request: { ...outgoing, headers: (wiretap.fields ?? headers).map(redact) },
+    request: {
+      ...outgoing,
+      url: final,
+      method: wiretap.method ?? method,
+      headers: (wiretap.fields ?? headers).map(redact),
+    },
     early,
     response,
     connection: dialer.connections.at(-1) ?? null,
     phases: timings && phasesOf(timings, dialer.dial),
     failure,
   }
+}
+
+function interceptorsFor({ retries, follows, decompresses }: Outgoing): (Interceptor | null)[] {
+  return [
+    retries === 0 ? null : interceptors.retry({ maxRetries: retries, throwOnError: false }),
+    decompresses ? interceptors.decompress({ acceptEncoding: true, skipErrorResponses: false }) : null,
+    follows ? interceptors.redirect({ maxRedirections: MOST_REDIRECTS, throwOnMaxRedirect: true }) : null,
+  ]
 }
 
 async function receive(body: AsyncIterable<Buffer>, into: Incoming, reception: Reception): Promise<void> {
@@ -149,13 +170,15 @@ function pairs(flat: readonly string[]): Field[] {
 /** Sees the request's head as it is written on the connection of this run. */
 class Wiretap {
   static readonly #channel = 'undici:client:sendHeaders'
+  /** Of the last request: a redirect may have changed it. */
+  method: string | null = null
   fields: Field[] | null = null
   readonly #listener: (message: unknown) => void
 
-  constructor(dialer: Dialer, body: Buffer | null) {
+  constructor(dialer: Dialer, method: string, body: Buffer | null) {
     this.#listener = (message) => {
       const { headers, socket } = message as { headers: string; socket: object }
-      if (socket === dialer.socket) this.#read(headers, body)
+      if (socket === dialer.socket) this.#read(headers, method, body)
     }
     subscribe(Wiretap.#channel, this.#listener)
   }
@@ -164,17 +187,18 @@ class Wiretap {
     unsubscribe(Wiretap.#channel, this.#listener)
   }
 
-  #read(head: string, body: Buffer | null): void {
+  #read(head: string, method: string, body: Buffer | null): void {
     const lines = head.split('\r\n').filter((line) => line !== '')
     if (/ HTTP\/1\.1$/.test(lines[0]!)) {
-      lines.shift()
+      this.method = lines.shift()!.split(' ', 1)[0]!
       // Over HTTP/1.1 the field that frames the body is added after the message was published.
-      if (body !== null) lines.push(`content-length: ${body.length}`)
+      if (body !== null && this.method === method) lines.push(`content-length: ${body.length}`)
     }
     this.fields = lines.map((line): Field => {
       // A pseudo-header field of HTTP/2 begins with a colon.
       const colon = line.indexOf(':', 1)
       return [line.slice(0, colon), line.slice(colon + 2)]
     })
+    this.method = field(this.fields, ':method') ?? this.method
   }
 }

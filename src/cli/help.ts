@@ -10,6 +10,8 @@ Request
   -d, --data TEXT         body; @FILE reads a file, @- standard input
       --json-body TEXT    the same, sent as application/json
       --timeout SECONDS   for all of a request
+  -L, --location          follow redirects, up to 20
+      --compressed        ask for a compressed body, and decode it
       --retry N           send it again, up to N times, if it fails and that can
                             do no harm; also after 429, 500, 502, 503, 504
 

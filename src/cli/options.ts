@@ -26,6 +26,8 @@ const KNOWN = {
   noproxy: text,
   timeout: text,
   retry: text,
+  location: { ...flag, short: 'L' },
+  compressed: flag,
   output: { ...text, short: 'o' },
   json: flag,
   har: text,
@@ -39,7 +41,18 @@ const KNOWN = {
 
 type Parsed = ReturnType<typeof parseArgs<{ options: typeof KNOWN; allowPositionals: true; tokens: true }>>
 
-type Flag = 'http1' | 'http2' | 'h2c' | 'insecure' | 'json' | 'fail' | 'verbose' | 'help' | 'version'
+type Flag =
+  | 'location'
+  | 'compressed'
+  | 'http1'
+  | 'http2'
+  | 'h2c'
+  | 'insecure'
+  | 'json'
+  | 'fail'
+  | 'verbose'
+  | 'help'
+  | 'version'
 type Text =
   | 'method'
   | 'data'
@@ -178,6 +191,10 @@ function checkTogether(options: Options, hasConcurrency: boolean): void {
     ],
     [hasConcurrency && !isRepeated, '--concurrency needs --repeat'],
     [isRepeated && options.retry > 0, '--retry is not for --repeat'],
+    [
+      isRepeated && (options.location || options.compressed),
+      '--location and --compressed are not for --repeat',
+    ],
     [isRepeated && (har ?? output) !== undefined, '--har and --output are not for --repeat'],
     [json && output === '-', '--json and the body cannot both go to standard output'],
   ]

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { AUTHORITY, command, H1, H1_TLS, H2, H2C, type Listener, start, title, WAYS } from './origin.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ventuno-cli-'))
@@ -49,6 +50,26 @@ for (const way of WAYS) {
     assert.match(last.stdout, /\n503[\s\S]*a body/)
     const once = await command([...way.options, '-X', 'POST', '--retry', '1', url])
     assert.deepEqual([once.code, requests], [0, 6])
+  })
+
+  test(`--location and --compressed over ${title(way)}`, async (t) => {
+    const other = await start(t, way, (request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'text/plain' })
+      response.end(gzipSync(`${request.method} ${request.headers['accept-encoding']}`))
+    })
+    const url = await start(t, way, (request, response) => {
+      request.resume()
+      response.writeHead(302, { location: request.url === '/loop' ? '/loop' : `${other}/end` }).end()
+    })
+    const followed = await command([...way.options, '-L', '--compressed', '-d', 'data', '-v', url])
+    assert.equal(followed.code, 0)
+    assert.match(followed.stdout, new RegExp(`^GET ${other}/end\n200[\\s\\S]*\n  GET gzip, deflate, br`))
+    assert.doesNotMatch(followed.stdout, /content-(?:length|encoding)/)
+    const plain = await command([...way.options, url])
+    assert.match(plain.stdout, /\n302/)
+    const endless = await command([...way.options, '--location', `${url}/loop`])
+    assert.equal(endless.code, 4)
+    assert.match(endless.stderr, /UND_ERR_REDIRECT_MAX/)
   })
 
   test(`the report over ${title(way)}`, async (t) => {

@@ -159,6 +159,8 @@ test('an archive of a part of a body says so', async () => {
         body: null,
         timeout: null,
         retries: 0,
+        follows: false,
+        decompresses: false,
       },
       early: [],
       response: { status: 200, statusText: '', headers: [], trailers: [], size: 10, body: Buffer.from('x') },

@@ -65,6 +65,8 @@ const WRONG: readonly (readonly [argv: string, message: RegExp])[] = [
   [`--retry 0 ${URL_}`, /--retry is a whole number from 1 to 100/],
   [`--retry x ${URL_}`, /--retry is/],
   [`--retry 3 --repeat 3 ${URL_}`, /--retry is not for --repeat/],
+  [`--location --repeat 3 ${URL_}`, /--location and --compressed are not for --repeat/],
+  [`--compressed --repeat 3 ${URL_}`, /--location and --compressed are not for --repeat/],
   [`--timeout 0 ${URL_}`, /--timeout is/],
   [`--timeout 1e3 ${URL_}`, /--timeout is/],
   [`--timeout 2147484 ${URL_}`, /--timeout is/],
