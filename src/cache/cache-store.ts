@@ -54,10 +54,10 @@ export interface CacheStore {
   /** Removes all that is stored for the origin and the path: every method, every variant. */
   delete(key: CacheKey): void | Promise<void>
   /**
-   * Replaces everything but the body, after a 304. Without this method, the interceptor writes the response
-   * again, with its body.
+   * Replaces everything but the body of `previous`, after a 304. If another response has taken its place meanwhile, that
+   * one must stay as it is. Without this method, the interceptor writes the response again, with its body.
    */
-  update?(key: CacheKey, value: CacheValue): void | Promise<void>
+  update?(key: CacheKey, value: CacheValue, previous: CacheValue): void | Promise<void>
   /** Most bytes of one body; a longer one is not passed to the store. Default: 5 MiB. */
   readonly maxEntrySize?: number
 }

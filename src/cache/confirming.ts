@@ -62,7 +62,7 @@ export function confirmed(
     return { value, left: 'nothing' }
   }
   if (access.canUpdate) {
-    access.update(key, value)
+    access.update(key, value, entry)
     return { value, left: 'nothing' }
   }
   const blocks = blocksOf(entry.body)

@@ -117,12 +117,13 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
     if (this.#size > this.#maxSize || this.#count > this.#maxCount) this.#evict(url)
   }
 
-  /** Replaces everything but the body. */
-  update(key: CacheKey, value: CacheValue): void {
+  /** Replaces everything but the body, unless another response has taken the place of `previous`. */
+  update(key: CacheKey, value: CacheValue, previous: CacheValue): void {
     checkKey(key)
     checkValue(value)
     const url = urlOf(key)
-    const kept = find(this.#byUrl.get(url) ?? [], key)
+    // The copies that `get` returns share their parts with what is kept.
+    const kept = this.#byUrl.get(url)?.find(({ entry }) => entry.headers === previous.headers)
     if (kept === undefined) return
     const size = sizeOf(kept.entry.body) + sizeOfHead(url, value)
     this.#size += size - kept.size

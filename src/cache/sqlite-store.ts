@@ -156,14 +156,18 @@ export class SqliteCacheStore implements WholeStore {
     })
   }
 
-  /** Replaces everything but the body. */
-  update(key: CacheKey, value: CacheValue): void {
+  /** Replaces everything but the body, unless another response has taken the place of `previous`. */
+  update(key: CacheKey, value: CacheValue, previous: CacheValue): void {
     checkKey(key)
     checkValue(value)
     this.#unlessLocked(() => {
-      this.#run(
-        `UPDATE ${TABLE} SET head = ?, deleteAt = ? WHERE url = ? AND method = ? AND variant = ?`,
-      ).run(writeHead(value), value.deleteAt, urlOf(key), key.method, varyText(value.vary))
+      this.#run(`UPDATE ${TABLE} SET head = ?, deleteAt = ? WHERE url = ? AND method = ? AND head = ?`).run(
+        writeHead(value),
+        value.deleteAt,
+        urlOf(key),
+        key.method,
+        writeHead(previous),
+      )
     })
   }
 

@@ -84,8 +84,8 @@ export class StoreAccess {
     }
   }
 
-  update(key: CacheKey, value: CacheValue): void {
-    this.#run('update', key, () => this.#store.update?.(key, value))
+  update(key: CacheKey, value: CacheValue, previous: CacheValue): void {
+    this.#run('update', key, () => this.#store.update?.(key, value, previous))
   }
 
   delete(key: CacheKey): void {

@@ -43,7 +43,7 @@ describe('MemoryCacheStore', () => {
     assert.equal(store.size, one)
     store.set(key(), { ...value({ headers: { x: 'y'.repeat(500) } }), body: [Buffer.alloc(1000)] })
     assert.ok(store.size >= one + 400)
-    store.update(key(), value())
+    store.update(key(), value(), store.get(key())!)
     assert.equal(store.size, one)
     store.set(key('/b'), { ...value(), body: [] })
     store.delete(key())

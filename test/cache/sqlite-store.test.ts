@@ -127,7 +127,7 @@ describe('SqliteCacheStore', { skip }, () => {
     const other = new (loadSqlite()!.DatabaseSync)(location)
     other.exec('BEGIN IMMEDIATE')
     store.set(key({ path: '/new' }), { ...value(), body: 'new' })
-    store.update(key(), value({ headers: { x: '1' } }))
+    store.update(key(), value({ headers: { x: '1' } }), store.get(key())!)
     store.delete(key())
     assert.ok(store.get(key()), 'reading goes on')
     assert.equal(store.get(key({ path: '/new' })), undefined)

@@ -134,12 +134,22 @@ export function storeSuite(
       if (store.update === undefined) return
       await write(store, key(), value(), 'body')
       const news = value({ headers: { x: '2' }, staleAt: Date.now() + 15_000 })
-      await store.update!(key(), news)
+      await store.update!(key(), news, (await store.get(key()))!)
       const found = await store.get(key())
       assert.deepEqual([found!.headers, found!.staleAt], [news.headers, news.staleAt])
       assert.equal(await bodyOf(found), 'body')
-      await store.update!(key({ path: '/none' }), news)
+      await store.update!(key({ path: '/none' }), news, news)
       assert.equal(await store.get(key({ path: '/none' })), undefined)
+    })
+
+    it('does not update a response that has taken the place of another', async (store) => {
+      if (store.update === undefined) return
+      await write(store, key(), value({ headers: { id: '1' } }), 'one')
+      const previous = (await store.get(key()))!
+      await write(store, key(), value({ headers: { id: '2' } }), 'two')
+      await store.update(key(), value({ headers: { id: '1', x: '1' } }), previous)
+      const found = await store.get(key())
+      assert.deepEqual([found!.headers['id'], await bodyOf(found)], ['2', 'two'])
     })
 
     it('stores nothing of a stream that is destroyed', async (store) => {
