@@ -17,6 +17,7 @@ missing_packages() {
     nghttp2-proxy:nghttpx \
     caddy:caddy \
     squid:squid \
+    redis-server:redis-server \
     tinyproxy-bin:tinyproxy \
     microsocks:microsocks \
     dante-server:danted \
