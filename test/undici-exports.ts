@@ -59,6 +59,3 @@ export const UNDICI_EXPORTS: readonly string[] = [
   'upgrade',
   'util',
 ]
-
-/** Not there yet. A name leaves this list with the change that adds it. */
-export const MISSING_EXPORTS: readonly string[] = ['util']
