@@ -6,7 +6,7 @@ import tls from 'node:tls'
 import { errors, ProxyAgent, type ProxyAgentOptions, type ProxyErrorInfo } from '../../src/index.ts'
 import { authority } from '../support/certificates.ts'
 import { echo, failure } from '../support/exchange.ts'
-import { FakeClock } from '../support/fake-clock.ts'
+import { FakeClock, turns } from '../support/fake-clock.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
@@ -298,7 +298,7 @@ describe('an abort', () => {
     const peer = await server.accept()
     await peer.head()
     peer.send('HTTP/1.1 403 No\r\ncontent-length: 10\r\n\r\npart')
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await turns(10)
     controller.abort()
     assert.equal((await error).name, 'AbortError')
     await peer.closed()
