@@ -109,6 +109,15 @@ export * as util from './handler/raw-headers.ts'
 export { install } from './install.ts'
 export type { CircuitBreakerOptions } from './interceptor/circuit-breaker/options.ts'
 export type { DecompressOptions } from './interceptor/decompress/options.ts'
+export type {
+  DnsAddress,
+  DnsLookup,
+  DnsLookupOptions,
+  DnsOptions,
+  DnsPick,
+} from './interceptor/dns/options.ts'
+export type { DnsFamilyRecords, DnsRecord, DnsRecords } from './interceptor/dns/records.ts'
+export type { DnsStorage } from './interceptor/dns/storage.ts'
 export type { DumpInterceptorOptions } from './interceptor/dump/interceptor.ts'
 export type { HedgeOptions } from './interceptor/hedge/options.ts'
 export * as interceptors from './interceptor/index.ts'

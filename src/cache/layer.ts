@@ -5,6 +5,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import { classifyBody, destroyStream, isReplayable, isStream } from '../request/body-source.ts'
 import { checkHandler, type DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { logicalOrigin } from '../request/logical-origin.ts'
 import { discardBody } from './body-readers.ts'
 import type { CacheHost } from './cache-host.ts'
 import { type ForwardReason, ttlOf } from './cache-status.ts'
@@ -82,7 +83,7 @@ export class CacheLayer implements CacheHost {
   /** Null if the cache has no part in it: no origin, or not one of those that it is for. */
   #originOf(opts: DispatchOptions): string | null {
     if (this.#ownOrigin === null) return null
-    const origin = this.#origins.read(opts.origin ?? this.#ownOrigin)
+    const origin = this.#origins.read(logicalOrigin(opts) ?? this.#ownOrigin)
     if (origin === null || !isListed(origin, this.settings.origins)) return null
     return this.#ownOrigin === undefined || origin === this.#origins.read(this.#ownOrigin) ? origin : null
   }

@@ -9,6 +9,7 @@ import { isLegacyHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
+import { replacedName } from '../request/logical-origin.ts'
 import { Client, type ClientStats } from './client.ts'
 import { shareConnector } from './client-connector.ts'
 import { type ConnectFunction, readClientOptions } from './client-options.ts'
@@ -102,7 +103,10 @@ export class Agent extends LifecycleDispatcher {
       : defaultFactory(poolOptions)
   }
 
-  /** By origin; with the suffix `#h1` where a request has asked for HTTP/1.1 only. */
+  /**
+   * By origin; with the suffix `#h1` where a request has asked for HTTP/1.1 only, and with the name in parentheses before
+   * it where an interceptor has replaced that by an address.
+   */
   get stats(): Record<string, ClientStats | PoolStats> {
     const stats: [string, ClientStats | PoolStats][] = []
     for (const [origin, { any, http1 }] of this.#entries) {
@@ -131,7 +135,7 @@ export class Agent extends LifecycleDispatcher {
     const diverted = this.#diversion?.(options, handler) ?? null
     if (diverted !== null) return diverted
     const kind = options.allowH2 === false ? 'http1' : 'any'
-    const key = this.#keyOf(origin)
+    const key = this.#keyOf(origin, replacedName(options))
     const known = this.#entries.get(key)?.[kind]
     if (known) return known.dispatch(options, handler)
 
@@ -163,9 +167,17 @@ export class Agent extends LifecycleDispatcher {
     return all.filter((dispatcher) => dispatcher !== null)
   }
 
-  /** All spellings of an origin share one dispatcher. */
-  #keyOf(origin: string | URL): string {
-    if (typeof origin === 'string' && this.#entries.has(origin)) return origin
+  /**
+   * All spellings of an origin share one dispatcher. Names that share an address do not: a connection belongs to the name
+   * that its certificate was checked for.
+   */
+  #keyOf(origin: string | URL, name: string | null): string {
+    if (name !== null) {
+      const known = `(${name}) ${origin}`
+      return this.#entries.has(known) ? known : `(${name}) ${this.#keyOf(origin, null)}`
+    }
+    // A caller's string must not be taken for a key with a name.
+    if (typeof origin === 'string' && !origin.startsWith('(') && this.#entries.has(origin)) return origin
     if (this.#anyOrigin && !/^https?:/i.test(String(origin))) return String(origin)
     const parsed = parseOrigin(origin)
     if ('problem' in parsed) throw new InvalidArgumentError(parsed.problem)

@@ -1,10 +1,11 @@
 /** The origin of a request as a key of a table, and tables by origin that stay small. */
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { logicalOrigin } from '../request/logical-origin.ts'
 
 /** Empty for a dispatcher that chooses among several origins by itself. */
 export function originKey(opts: DispatchOptions): string {
   // Options that are no object are for the dispatcher to refuse.
-  const origin = (opts as Partial<DispatchOptions> | null | undefined)?.origin
+  const origin = typeof opts === 'object' && opts !== null ? logicalOrigin(opts) : undefined
   if (typeof origin === 'string') return origin
   return origin ? origin.origin : ''
 }

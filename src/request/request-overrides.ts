@@ -6,6 +6,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { checkFlag, checkTimeout, checkTypeOfService, checkUpgrade, refuseRetired } from './check-options.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
+import { replacedOrigin } from './logical-origin.ts'
 import { readTrailers, type TrailersSource } from './request-trailers.ts'
 
 export interface RequestOverrides {
@@ -16,6 +17,8 @@ export interface RequestOverrides {
   readonly expectContinue: boolean
   readonly typeOfService: number | undefined
   readonly servername: string | null
+  /** The origin that an address has replaced. */
+  readonly replacedOrigin: string | null
   readonly trailers: TrailersSource | null
 }
 
@@ -27,6 +30,7 @@ const NONE: RequestOverrides = Object.freeze({
   expectContinue: false,
   typeOfService: undefined,
   servername: null,
+  replacedOrigin: null,
   trailers: null,
 })
 
@@ -39,6 +43,7 @@ export function readOverrides(options: DispatchOptions): RequestOverrides {
   refuseRetired(options)
   const typeOfService = checkTypeOfService(options.typeOfService)
   const servername = options.servername || null
+  const replaced = replacedOrigin(options)
   const trailers = readTrailersOf(options, upgrade)
   const isNone =
     upgrade === null &&
@@ -48,10 +53,21 @@ export function readOverrides(options: DispatchOptions): RequestOverrides {
     !expectContinue &&
     typeOfService === undefined &&
     servername === null &&
+    replaced === null &&
     trailers === null
   return isNone
     ? NONE
-    : { upgrade, headersTimeout, bodyTimeout, reset, expectContinue, typeOfService, servername, trailers }
+    : {
+        upgrade,
+        headersTimeout,
+        bodyTimeout,
+        reset,
+        expectContinue,
+        typeOfService,
+        servername,
+        replacedOrigin: replaced,
+        trailers,
+      }
 }
 
 function readTrailersOf(

@@ -67,7 +67,7 @@ export class RequestSpec {
   }
 
   get origin(): string {
-    return this.#context.origin
+    return this.#overrides.replacedOrigin ?? this.#context.origin
   }
 
   get maxResponseSize(): number {

@@ -1,9 +1,12 @@
 // The interceptors and their kin, as programs written for undici use them. Compiled, never run.
+import { lookup } from 'node:dns'
 import {
   Agent,
   type CircuitBreakerOptions,
   Client,
   type Dispatcher,
+  type DnsOptions,
+  type DnsStorage,
   errors,
   interceptors,
   RetryAgent,
@@ -14,6 +17,13 @@ import {
 const client = new Client('http://localhost')
 const frozen = { maxRetries: 2, methods: ['GET', 'PUT'], statusCodes: [503], budget: { ratio: 0.1 } } as const
 const options: RetryOptions = frozen
+const resolving: DnsOptions = {
+  maxTTL: 5000,
+  affinity: 6,
+  lookup: (origin: URL, options, callback) => lookup(origin.hostname, options, callback),
+  pick: (_origin, { records }) => records[4]?.ips[0],
+}
+declare const storage: DnsStorage
 const breaker: CircuitBreakerOptions = { threshold: 0.5 }
 
 const policy: RetryHandler.RetryCallback = (error: Error, { state, opts }, callback) => {
@@ -34,6 +44,7 @@ const inList: Client = client.compose([
   interceptors.retry({ retry: policy }),
   interceptors.retry(untyped),
 ])
+const resolved: Agent = new Agent().compose(interceptors.dns(resolving), interceptors.dns({ storage }))
 const agent: Dispatcher = new RetryAgent(new Agent(), options)
 const handler: Dispatcher.DispatchHandler = new RetryHandler(
   { path: '/', method: 'GET', retryOptions: options },
@@ -47,7 +58,7 @@ const handler: Dispatcher.DispatchHandler = new RetryHandler(
     },
   },
 )
-void [composed, inList, agent, handler]
+void [composed, inList, resolved, agent, handler]
 
 export async function requests(): Promise<void> {
   await composed.request({ path: '/', method: 'PUT', body: () => 'x', retryOptions: { maxRetries: 1 } })
@@ -55,6 +66,8 @@ export async function requests(): Promise<void> {
   await composed.request({ path: '/', method: 'PUT', body: () => 7 })
 }
 
+// @ts-expect-error: a family
+interceptors.dns({ affinity: 5 })
 // @ts-expect-error: a number
 interceptors.retry({ maxRetries: '1' })
 // @ts-expect-error: there is no such option

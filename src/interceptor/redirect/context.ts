@@ -2,6 +2,7 @@
 
 import { withQuery } from '../../request/check-options.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { logicalOrigin } from '../../request/logical-origin.ts'
 
 /**
  * The origin of requests that name none, as those of a `BalancedPool` do. It cannot be a real one: names under `invalid`
@@ -19,7 +20,7 @@ export class RedirectContext {
   /** `origin` is the one that the request goes to, whatever its options name. */
   constructor(earlier: readonly URL[], opts: DispatchOptions, origin: string | null | undefined) {
     this.#earlier = earlier
-    this.#origin = origin || opts.origin || NO_ORIGIN
+    this.#origin = origin || logicalOrigin(opts) || NO_ORIGIN
     this.#path = opts.path
     this.#query = opts.query
   }

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { dropReplacement } from '../../request/logical-origin.ts'
 import { keepHeaders } from '../request-headers.ts'
 import type { RedirectSettings } from './options.ts'
 
@@ -69,6 +70,7 @@ export function nextRequest(
   }
   // A dispatcher that chooses among several origins is not asked for one.
   if (opts.origin !== undefined) next.origin = to.origin
+  dropReplacement(next)
   // The name was for the certificate of the first origin.
   if (crosses) next.servername = null
   if (drops) {

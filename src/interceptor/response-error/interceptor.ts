@@ -6,6 +6,7 @@ import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { shownPath } from '../../request/error-context.ts'
+import { logicalOrigin } from '../../request/logical-origin.ts'
 import { ForwardingHandler } from '../forwarding-handler.ts'
 import { isCall } from '../refusal.ts'
 import { bodyValue } from './body-text.ts'
@@ -110,7 +111,9 @@ class ResponseErrorHandler extends ForwardingHandler {
 }
 
 /** `message` is what people compare: the request is in properties and in the first line of the stack. */
-function described(error: ResponseError, { method, origin, path }: DispatchOptions): ResponseError {
+function described(error: ResponseError, opts: DispatchOptions): ResponseError {
+  const { method, path } = opts
+  const origin = logicalOrigin(opts)
   const shown = `${origin === undefined ? '' : new URL(origin).origin}`
   error.method = method
   error.origin = shown

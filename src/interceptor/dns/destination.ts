@@ -1,0 +1,51 @@
+/** The origins of requests whose host is a name, and what they become with an address. */
+import { loadNet } from '../../base/lazy-modules.ts'
+import { parseOrigin } from '../../base/origin.ts'
+import { serverNameOf } from '../../base/server-name.ts'
+import { type DnsRecord, familyOf, portOf } from './records.ts'
+
+export interface Destination {
+  readonly origin: string
+  readonly protocol: string
+  readonly hostname: string
+  /** The value of the host header. */
+  readonly host: string
+  readonly port: string
+  /** For the certificate. */
+  readonly serverName: string
+}
+
+/** Programs talk to a few origins. */
+const MAX_KNOWN = 256
+
+export class DestinationReader {
+  readonly #known = new Map<string, Destination | null>()
+
+  /** Null if there is nothing to look up: an IP literal, or an origin that a dispatcher refuses or knows better. */
+  read(origin: string | URL): Destination | null {
+    const text = typeof origin === 'string' ? origin : String(origin)
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
+    const made = destinationOf(text)
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
+    this.#known.set(text, made)
+    return made
+  }
+}
+
+function destinationOf(text: string): Destination | null {
+  if (!URL.canParse(text)) return null
+  const parsed = parseOrigin(text)
+  if ('problem' in parsed || loadNet().isIP(parsed.hostname) !== 0) return null
+  const { origin, protocol, hostname, host, port } = parsed
+  return { origin, protocol, hostname, host, port, serverName: serverNameOf(host) }
+}
+
+/** Null for a record that names no address: a caller's function or storage may have made it. */
+export function addressOrigin({ protocol, port }: Destination, record: DnsRecord): string | null {
+  const family = familyOf(record.address)
+  if (family === 0) return null
+  const host = family === 6 ? `[${record.address}]` : record.address
+  const used = portOf(record.port) ?? port
+  return used === '' ? `${protocol}//${host}` : `${protocol}//${host}:${used}`
+}

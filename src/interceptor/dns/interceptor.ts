@@ -1,0 +1,56 @@
+/** `interceptors.dns`: resolves names by itself, remembers the addresses, and uses all of them. */
+import { withoutPollution } from '../../base/own-options.ts'
+import type { Interceptor } from '../../dispatcher/compose.ts'
+import type { DispatchOptions, HeadersInput, HeaderValueInput } from '../../request/dispatch-options.ts'
+import { isPairIterable } from '../../request/request-fields.ts'
+import { isCall, refuse } from '../refusal.ts'
+import { hasHeader, readableAgain, withHeaders } from '../request-headers.ts'
+import { type Destination, DestinationReader } from './destination.ts'
+import { type DnsOptions, readDnsOptions } from './options.ts'
+import { ResolvedRequest } from './resolved-request.ts'
+import { DnsResolver } from './resolver.ts'
+
+/**
+ * An interceptor that looks names up once for many requests, and spreads these over the addresses.
+ *
+ * @example
+ * const agent = new Agent().compose(interceptors.dns({ maxTTL: 30_000 }))
+ */
+export function dns(options?: DnsOptions | null): Interceptor {
+  const resolver = new DnsResolver(readDnsOptions(options))
+  const destinations = new DestinationReader()
+  return (dispatch, own) => (opts, handler) => {
+    const origin = isCall(opts, handler) ? opts.origin : null
+    const isOrigin = typeof origin === 'string' || origin instanceof URL
+    const destination = isOrigin ? destinations.read(origin) : null
+    if (destination === null) return dispatch(opts, handler)
+    let named: DispatchOptions
+    try {
+      named = withName(opts, destination)
+    } catch (error) {
+      return refuse(handler, error)
+    }
+    const hasChoice = own === undefined
+    return new ResolvedRequest(named, handler, dispatch, resolver, destination, hasChoice).start()
+  }
+}
+
+/** A copy of the options that takes the name along: the server and its certificate go by it. */
+function withName(opts: DispatchOptions, { host, serverName }: Destination): DispatchOptions {
+  const copy = withoutPollution({ ...opts })
+  copy.servername = opts.servername || serverName
+  const headers = readableAgain(opts.headers)
+  copy.headers = hasHeader(headers, 'host') ? headers : withHost(headers, host)
+  return copy
+}
+
+/** In the shape that they have. A wrong one is for the dispatcher to refuse. */
+function withHost(headers: HeadersInput | null | undefined, host: string): HeadersInput {
+  if (headers === null || headers === undefined) return { host }
+  if (typeof headers !== 'object') return headers
+  if (Array.isArray(headers) && !Array.isArray(headers[0])) return ['host', host, ...headers]
+  if (isPairIterable(headers)) return withHeaders(headers, { host })
+  const fields = { host, ...(headers as Record<string, HeaderValueInput>) }
+  fields.host ??= host
+  return fields
+}

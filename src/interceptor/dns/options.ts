@@ -1,0 +1,117 @@
+/** The options of the dns interceptor: their defaults and checks. */
+import { type Check, isBoolean, OptionReader } from '../../dispatcher/option-reader.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import type { DnsRecord, DnsRecords } from './records.ts'
+import { type DnsStorage, MapStorage } from './storage.ts'
+
+/** What a `lookup` function gets besides the origin: all that `dns.lookup` needs, and the settings of the interceptor. */
+export interface DnsLookupOptions {
+  /** All addresses are wanted. */
+  readonly all: true
+  /** 0 for both. */
+  readonly family: 0 | 4 | 6
+  /** Addresses of IPv4 come first. */
+  readonly order: 'ipv4first'
+  readonly affinity: 4 | 6 | null
+  readonly dualStack: boolean
+  readonly maxTTL: number
+  readonly maxItems: number
+}
+
+/** An address as a `lookup` function gives it; without a `ttl`, it is kept for `maxTTL`. */
+export type DnsAddress = Omit<DnsRecord, 'ttl' | 'timestamp' | 'family'> & {
+  family?: number | undefined
+  ttl?: number | undefined
+}
+
+/** Finds the addresses of a host. */
+export type DnsLookup = (
+  origin: URL,
+  options: DnsLookupOptions,
+  callback: (error: Error | null, addresses?: Iterable<DnsAddress>) => void,
+) => void
+
+/** Chooses one of the addresses. */
+export type DnsPick = (
+  origin: URL,
+  records: DnsRecords,
+  affinity: 4 | 6 | null,
+) => DnsRecord | null | undefined
+
+/** Options of `interceptors.dns`. */
+export interface DnsOptions {
+  /** Most milliseconds for which an address is used without another lookup. Default: 10000. */
+  maxTTL?: number | null | undefined
+  /** Most names that are remembered; the least recently used one makes room. Default: Infinity. */
+  maxItems?: number | null | undefined
+  /** Whether both families are used. Default: true. */
+  dualStack?: boolean | null | undefined
+  /** The family to prefer; without `dualStack`, the only one. Default: none, or 4 without `dualStack`. */
+  affinity?: 4 | 6 | null | undefined
+  /** Default: `dns.lookup`. */
+  lookup?: DnsLookup | null | undefined
+  /** Default: families and addresses in turn. */
+  pick?: DnsPick | null | undefined
+  /** Where records are kept, by host name. Default: in memory. */
+  storage?: DnsStorage | null | undefined
+}
+
+export interface DnsSettings {
+  readonly maxTTL: number
+  readonly maxItems: number
+  readonly dualStack: boolean
+  readonly affinity: 4 | 6 | null
+  /** Null for that of the runtime. */
+  readonly lookup: DnsLookup | null
+  readonly pick: DnsPick | null
+  readonly storage: DnsStorage
+}
+
+const isTtl: Check = (value) => typeof value === 'number' && value >= 0
+const isCount: Check = (value) => typeof value === 'number' && value > 0
+const isFamily: Check = (value) => value === 4 || value === 6
+const isFunction: Check = (value) => typeof value === 'function'
+
+/** Methods may be those of a class, but not of a polluted `Object.prototype`. */
+const isStorage: Check = (value) => {
+  if (typeof value !== 'object' || value === null) return false
+  return ['get', 'set', 'full', 'delete'].every((name) => {
+    if (name in Object.prototype && !Object.hasOwn(value, name)) return false
+    return typeof (value as Record<string, unknown>)[name] === 'function'
+  })
+}
+
+export function readDnsOptions(options: DnsOptions | null | undefined): DnsSettings {
+  if (options !== null && options !== undefined && typeof options !== 'object') {
+    throw new InvalidArgumentError('options must be an object')
+  }
+  const from = new OptionReader<keyof DnsOptions>(options ?? {})
+  const maxTTL = from.read('maxTTL', 10_000, isTtl, 'Invalid maxTTL. Must be a positive number')
+  const maxItems = from.read(
+    'maxItems',
+    Number.POSITIVE_INFINITY,
+    isCount,
+    'Invalid maxItems. Must be a positive number and greater than zero',
+  )
+  const affinity = from.read<4 | 6 | null>(
+    'affinity',
+    null,
+    isFamily,
+    'Invalid affinity. Must be either 4 or 6',
+  )
+  const dualStack = from.read('dualStack', true, isBoolean, 'Invalid dualStack. Must be a boolean')
+  return {
+    maxTTL,
+    maxItems,
+    dualStack,
+    affinity: dualStack ? affinity : (affinity ?? 4),
+    lookup: from.read<DnsLookup | null>('lookup', null, isFunction, 'Invalid lookup. Must be a function'),
+    pick: from.read<DnsPick | null>('pick', null, isFunction, 'Invalid pick. Must be a function'),
+    storage: from.read<DnsStorage>(
+      'storage',
+      new MapStorage(maxItems),
+      isStorage,
+      'Invalid storage. Must be a object with methods: { get, set, full, delete }',
+    ),
+  }
+}

@@ -1,0 +1,167 @@
+/** The addresses of names: one lookup at a time for each, kept until they are too old, and handed out in turn. */
+import { loadDns } from '../../base/lazy-modules.ts'
+import { coverPollution } from '../../base/own-options.ts'
+import { addressOrigin, type Destination } from './destination.ts'
+import type { DnsLookup, DnsLookupOptions, DnsSettings } from './options.ts'
+import {
+  type Accepts,
+  asEntry,
+  type DnsRecord,
+  type DnsRecords,
+  dropExpired,
+  lowestTtl,
+  onlyAccepted,
+  readAddresses,
+  takeTurn,
+} from './records.ts'
+import { RestingAddresses } from './resting.ts'
+import { StoredNames } from './storage.ts'
+
+/** Waits for a lookup. Its methods do not throw. */
+export interface Waiter {
+  /** Null if the name has no usable address. */
+  onRecords(entry: DnsRecords | null): void
+  onLookupError(error: Error): void
+}
+
+export class DnsResolver {
+  readonly #settings: DnsSettings
+  readonly #names: StoredNames
+  readonly #resting = new RestingAddresses()
+  /** By host name. */
+  readonly #lookups = new Map<string, Set<Waiter>>()
+
+  constructor(settings: DnsSettings) {
+    this.#settings = settings
+    this.#names = new StoredNames(settings.storage)
+  }
+
+  /** Whether the errors of lookups are the caller's own. */
+  get isForeign(): boolean {
+    return this.#settings.lookup !== null
+  }
+
+  /** Null if the name has to be looked up. Throws what the storage throws. */
+  find({ hostname }: Destination): DnsRecords | null {
+    const entry = asEntry(this.#names.get(hostname))
+    if (entry === null) return null
+    if (dropExpired(entry, Date.now())) return entry
+    this.#names.delete(hostname)
+    return null
+  }
+
+  /** The waiter may be called before this returns. */
+  lookUp({ hostname, origin }: Destination, waiter: Waiter): void {
+    const others = this.#lookups.get(hostname)
+    if (others !== undefined) {
+      others.add(waiter)
+      return
+    }
+    const waiters = new Set([waiter])
+    this.#lookups.set(hostname, waiters)
+    const done = (error: Error | null | undefined, addresses?: unknown): void => {
+      // A lookup may call back twice, or long after it has thrown.
+      if (this.#lookups.get(hostname) !== waiters) return
+      this.#lookups.delete(hostname)
+      this.#report(hostname, waiters, error, addresses)
+    }
+    try {
+      const { lookup } = this.#settings
+      const returned: unknown = (lookup ?? systemLookup)(new URL(origin), this.#lookupOptions(), done)
+      // An async function that fails must not end the process.
+      if (returned instanceof Promise) returned.catch(done)
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+
+  #lookupOptions(): DnsLookupOptions {
+    const { affinity, dualStack, maxTTL, maxItems } = this.#settings
+    const family = dualStack ? 0 : affinity!
+    return coverPollution({ all: true, family, order: 'ipv4first', affinity, dualStack, maxTTL, maxItems })
+  }
+
+  #report(
+    hostname: string,
+    waiters: ReadonlySet<Waiter>,
+    error: Error | null | undefined,
+    addresses: unknown,
+  ): void {
+    let entry: DnsRecords | null = null
+    let problem = error
+    try {
+      if (!problem) entry = this.#store(hostname, addresses)
+    } catch (thrown) {
+      problem = thrown as Error
+    }
+    for (const waiter of waiters) {
+      if (problem) waiter.onLookupError(problem)
+      else waiter.onRecords(entry)
+    }
+  }
+
+  #store(hostname: string, addresses: unknown): DnsRecords | null {
+    const { maxTTL } = this.#settings
+    const entry = readAddresses(addresses, maxTTL, Date.now())
+    if (entry !== null) this.#names.set(hostname, entry, lowestTtl(entry), maxTTL)
+    return entry
+  }
+
+  /** The request has been given up. */
+  leave({ hostname }: Destination, waiter: Waiter): void {
+    this.#lookups.get(hostname)?.delete(waiter)
+  }
+
+  /** The address does not belong to the name any more. */
+  forget({ hostname }: Destination): void {
+    this.#names.delete(hostname)
+  }
+
+  /**
+   * The origin, with an address, to which a request goes next; null if there is none that it has not tried. An address that
+   * rests is used if all do.
+   */
+  choose(destination: Destination, entry: DnsRecords, tried: ReadonlySet<string> | null): string | null {
+    const isUntried: Accepts | null =
+      tried === null ? null : (record) => !tried.has(addressOrigin(destination, record) ?? '')
+    if (this.#resting.isEmpty) return this.#pick(destination, entry, isUntried)
+    const isGood: Accepts = (record) => {
+      const origin = addressOrigin(destination, record) ?? ''
+      return tried?.has(origin) !== true && !this.#resting.has(keyOf(destination, origin))
+    }
+    return this.#pick(destination, entry, isGood) ?? this.#pick(destination, entry, isUntried)
+  }
+
+  #pick(destination: Destination, entry: DnsRecords, accepts: Accepts | null): string | null {
+    const { pick, affinity, dualStack } = this.#settings
+    let record: DnsRecord | null | undefined
+    if (pick === null) record = takeTurn(entry, affinity, dualStack, accepts)
+    else {
+      const offered = accepts === null ? entry : onlyAccepted(entry, accepts)
+      if (offered.records[4] === null && offered.records[6] === null) return null
+      record = pick(new URL(destination.origin), offered, affinity)
+      // A caller's function may return what it was not offered.
+      if (record && accepts?.(record) === false) return null
+    }
+    return record ? addressOrigin(destination, record) : null
+  }
+
+  /** No connection was possible. */
+  rest(destination: Destination, target: string): void {
+    this.#resting.add(keyOf(destination, target))
+  }
+
+  /** There is a connection. */
+  onReached(destination: Destination, target: string): void {
+    if (!this.#resting.isEmpty) this.#resting.delete(keyOf(destination, target))
+  }
+}
+
+/** An address that has the wrong certificate for one name may have the right one for another. */
+function keyOf({ hostname }: Destination, target: string): string {
+  return `${hostname} ${target}`
+}
+
+const systemLookup: DnsLookup = (origin, { all, family, order }, callback) => {
+  loadDns().lookup(origin.hostname, coverPollution({ all, family, order }), callback)
+}

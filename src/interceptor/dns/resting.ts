@@ -1,0 +1,32 @@
+/** Addresses to which a connection failed: others are used meanwhile. */
+import { now } from '../../base/clock.ts'
+
+const REST = 10_000
+
+export class RestingAddresses {
+  /** By name and address, oldest first: when the rest ends. */
+  readonly #ends = new Map<string, number>()
+
+  get isEmpty(): boolean {
+    return this.#ends.size === 0
+  }
+
+  add(key: string): void {
+    const time = now()
+    for (const [oldest, end] of this.#ends) {
+      if (end > time) break
+      this.#ends.delete(oldest)
+    }
+    this.#ends.delete(key)
+    this.#ends.set(key, time + REST)
+  }
+
+  has(key: string): boolean {
+    const end = this.#ends.get(key)
+    return end !== undefined && end > now()
+  }
+
+  delete(key: string): void {
+    this.#ends.delete(key)
+  }
+}
