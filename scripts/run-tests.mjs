@@ -24,6 +24,6 @@ if (files.length === 0) {
 
 // By default the runner keeps one core for itself, which is half of two.
 const concurrency = `--test-concurrency=${availableParallelism()}`
-const flags = ['--import', 'tsx', '--test', concurrency, '--test-reporter=spec']
+const flags = ['--import', './scripts/register-typescript.mjs', '--test', concurrency, '--test-reporter=spec']
 const run = spawnSync(process.execPath, [...flags, ...files], { cwd: root, stdio: 'inherit' })
 process.exit(run.status ?? 1)

@@ -11,12 +11,12 @@ export const TRAFFIC_CHANNELS: readonly string[] = [
   'undici:client:connected',
   'undici:client:connectError',
   'undici:client:sendHeaders',
-  'undici:proxy:connected',
 ]
 
 /** Every channel that the package publishes on or listens to. */
 export const CHANNELS: readonly string[] = [
   ...TRAFFIC_CHANNELS,
+  'undici:proxy:connected',
   'undici:websocket:open',
   'undici:websocket:close',
   'undici:websocket:socket_error',
