@@ -13,8 +13,20 @@ const FIRST_BYTES = 256
 /** Up to here a loop is faster than a call into the runtime. */
 const LOOP_BELOW_BYTES = 32
 
-/** Whether `compare` takes offsets, as it should: Deno's is wrong with them. */
-const COMPARES_RANGES = Buffer.from('ab').compare(Buffer.from('cb'), 1, 2, 1, 2) === 0
+/** Whether `length` bytes from `start` on are the first ones of `memory`. */
+type Comparison = (memory: Buffer, length: number, buf: Buffer, start: number) => boolean
+
+/** Without views, which take longer to make than the bytes to compare. */
+export const equalInRange: Comparison = (memory, length, buf, start) =>
+  buf.compare(memory, 0, length, start, start + length) === 0
+
+export const equalInViews: Comparison = (memory, length, buf, start) =>
+  memory.subarray(0, length).equals(buf.subarray(start, start + length))
+
+/** The first that is right: Deno's `compare` is wrong with offsets. */
+const equal: Comparison = [equalInRange, equalInViews].find((candidate) =>
+  candidate(Buffer.from('bc'), 1, Buffer.from('ab'), 1),
+)!
 
 export class LastBytes {
   /** Reused, and not a part of shared memory, all of which it would keep alive. */
@@ -43,12 +55,7 @@ export class LastBytes {
   matches(buf: Buffer, start: number): boolean {
     const memory = this.#memory
     const length = this.#length
-    if (length >= LOOP_BELOW_BYTES) {
-      const end = start + length
-      // Without views, which take longer to make than the bytes to compare.
-      if (COMPARES_RANGES) return buf.compare(memory, 0, length, start, end) === 0
-      return memory.subarray(0, length).equals(buf.subarray(start, end))
-    }
+    if (length >= LOOP_BELOW_BYTES) return equal(memory, length, buf, start)
     for (let i = 0; i < length; i++) {
       if (memory[i] !== buf[start + i]) return false
     }
