@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import {
   Agent,
@@ -66,6 +67,26 @@ overEachWire('interceptors.dns', (wire) => {
     const { composed } = agentFor(t, wire, to(refused, LOCAL))
     const opts = { origin: named(origin, 'a.example.test', wire), path: '/', method: 'POST', body: 'x' }
     for (let i = 0; i < 3; i++) assert.equal((await readEcho(await composed.request(opts))).body, 'x')
+  })
+
+  test('a body that has not been read yet goes whole to the next address', async (t) => {
+    const origin = await startOrigin(t, wire, echo)
+    const refused = { ...LOCAL, port: await refusingPort(t) }
+    const url = named(origin, 'a.example.test', wire)
+    const generator = async function* (): AsyncGenerator<string> {
+      yield 'whole'
+    }
+    const post = { origin: url, path: '/', method: 'POST' }
+    const first = agentFor(t, wire, to(refused, LOCAL)).composed
+    assert.equal((await readEcho(await first.request({ ...post, body: generator() }))).body, 'whole')
+    const second = agentFor(t, wire, to(refused, LOCAL)).composed
+    const body = ReadableStream.from([Buffer.from('whole')])
+    const response = await fetch(url, { method: 'POST', body, duplex: 'half', dispatcher: second })
+    assert.equal(((await response.json()) as { body: string }).body, 'whole')
+    const third = agentFor(t, wire, to(refused, LOCAL)).composed
+    // A stream is destroyed with its first attempt.
+    const error = await failure(third.request({ ...post, body: Readable.from(['whole']) }))
+    assert.equal(error.code, 'ECONNREFUSED')
   })
 
   test('errors name the origin, not the address', async (t) => {
