@@ -1,9 +1,10 @@
 /** The cache between one dispatcher and its callers: looks responses up, serves them, and sends what it cannot answer. */
 import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import { isComplete } from '../interceptor/refusal.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { classifyBody, destroyStream, isReplayable, isStream } from '../request/body-source.ts'
-import { checkHandler, type DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { logicalOrigin } from '../request/logical-origin.ts'
 import { discardBody } from './body-readers.ts'
@@ -58,7 +59,7 @@ export class CacheLayer implements CacheHost {
   }
 
   handle(opts: DispatchOptions, handler: DispatchHandler): boolean {
-    if (!isObject(opts) || !isObject(handler) || !isUsable(handler)) return this.dispatch(opts, handler)
+    if (!isObject(opts) || !isObject(handler) || !isComplete(handler)) return this.dispatch(opts, handler)
     const { method } = opts
     if (typeof method !== 'string' || opts.upgrade || method === 'CONNECT')
       return this.dispatch(opts, handler)
@@ -252,16 +253,6 @@ export class CacheLayer implements CacheHost {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
-}
-
-/** The dispatcher has the words for a handler without a method. */
-function isUsable(handler: DispatchHandler): boolean {
-  try {
-    checkHandler(handler, false)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function isRepeatable(body: DispatchOptions['body']): boolean {

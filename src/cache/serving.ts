@@ -1,6 +1,6 @@
 /** Delivers a stored response, as a dispatcher delivers a received one. */
 import type { HeaderObject } from '../protocol/header-block.ts'
-import type { BodyWaiter } from './body-log.ts'
+import { BodyDelivery, type BodyOutlet, contain } from './body-delivery.ts'
 import type { BodyReader } from './body-readers.ts'
 import type { Caller, ResponseSource } from './caller.ts'
 
@@ -12,15 +12,13 @@ export interface ServedHead {
   readonly headers: HeaderObject
 }
 
-export class Serving implements ResponseSource, BodyWaiter {
+export class Serving implements ResponseSource, BodyOutlet {
   readonly upstream = null
   readonly #caller: Caller
   readonly #head: ServedHead
-  readonly #reader: BodyReader | null
+  readonly #body: BodyDelivery
   readonly #onDone: (() => void) | null
-  #at: 'head' | 'body' | 'done' = 'head'
-  /** A callback of the handler runs: what it changes is seen when it returns. */
-  #running = false
+  #at: 'waiting' | 'head' | 'body' | 'done' = 'waiting'
 
   /** `onDone` is called when nothing more is read. */
   constructor(
@@ -31,7 +29,7 @@ export class Serving implements ResponseSource, BodyWaiter {
   ) {
     this.#caller = caller
     this.#head = head
-    this.#reader = reader
+    this.#body = new BodyDelivery(caller, reader, this)
     this.#onDone = onDone
     caller.source = this
   }
@@ -43,9 +41,8 @@ export class Serving implements ResponseSource, BodyWaiter {
   }
 
   start(): void {
-    if (this.#caller.settled || this.#at !== 'head') return
-    this.#at = 'body'
-    this.#running = true
+    if (this.#caller.settled || this.#at !== 'waiting') return
+    this.#at = 'head'
     try {
       this.#caller.start(null)
       if (!this.#caller.settled) {
@@ -53,10 +50,11 @@ export class Serving implements ResponseSource, BodyWaiter {
         this.#caller.head(statusCode, headers, statusMessage, null)
       }
     } catch (error) {
-      this.#fail(error as Error)
+      this.onBodyError(error as Error)
     }
-    this.#running = false
-    this.#run()
+    if (this.#at !== 'head') return
+    this.#at = 'body'
+    this.#body.run()
   }
 
   abort(): void {
@@ -66,39 +64,15 @@ export class Serving implements ResponseSource, BodyWaiter {
   pause(): void {}
 
   resume(): void {
-    this.#run()
+    if (this.#at === 'body') this.#body.run()
   }
 
-  onBodyProgress(): void {
-    this.#run()
-  }
-
-  #run(): void {
-    if (this.#running || this.#at !== 'body') return
-    const caller = this.#caller
-    this.#running = true
-    try {
-      while (!caller.settled && !caller.paused) {
-        const chunk = this.#reader === null ? null : this.#reader.read(this)
-        if (chunk === undefined) break
-        if (chunk === null) {
-          this.#end()
-          break
-        }
-        caller.data(chunk)
-      }
-    } catch (error) {
-      this.#fail(error as Error)
-    }
-    this.#running = false
-  }
-
-  #end(): void {
+  onBodyEnd(): void {
     this.#finish()
     contain(() => this.#caller.end({}, null))
   }
 
-  #fail(error: Error): void {
+  onBodyError(error: Error): void {
     this.#finish()
     contain(() => this.#caller.fail(error))
   }
@@ -106,16 +80,7 @@ export class Serving implements ResponseSource, BodyWaiter {
   #finish(): void {
     if (this.#at === 'done') return
     this.#at = 'done'
-    this.#reader?.close()
+    this.#body.close()
     this.#onDone?.()
-  }
-}
-
-/** There is no dispatcher whose `error` event could report what `onResponseError` throws. */
-function contain(call: () => void): void {
-  try {
-    call()
-  } catch {
-    // The request is over.
   }
 }
