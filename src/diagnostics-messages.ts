@@ -93,6 +93,14 @@ export declare namespace DiagnosticsChannel {
     /** Milliseconds until it is sent again; null if a policy of the caller decided. */
     delay: number | null
   }
+  /** Of `undici:request:pending-requests`: a request that others may share has begun or ended. */
+  interface PendingRequestsMessage {
+    /** How many there are now. */
+    size: number
+    /** What the requests that share it have in common. */
+    key: string
+    type: 'added' | 'removed'
+  }
   /** Of `undici:client:sendHeaders`. */
   interface ClientSendHeadersMessage {
     request: Request

@@ -13,6 +13,7 @@ export const channels: {
   readonly requestBodyChunkReceived: Channel
   readonly requestTrailers: Channel
   readonly requestError: Channel
+  readonly pendingRequests: Channel
   readonly requestRetry: Channel
   readonly beforeConnect: Channel
   readonly connected: Channel
@@ -28,6 +29,7 @@ export const channels: {
   requestBodyChunkReceived: channel('undici:request:bodyChunkReceived'),
   requestTrailers: channel('undici:request:trailers'),
   requestError: channel('undici:request:error'),
+  pendingRequests: channel('undici:request:pending-requests'),
   requestRetry: channel('ventuno:request:retry'),
   beforeConnect: channel('undici:client:beforeConnect'),
   connected: channel('undici:client:connected'),

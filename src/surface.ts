@@ -109,6 +109,7 @@ export * as util from './handler/raw-headers.ts'
 export { install } from './install.ts'
 export type { CircuitBreakerOptions } from './interceptor/circuit-breaker/options.ts'
 export type { DecompressOptions } from './interceptor/decompress/options.ts'
+export type { DeduplicateMethods, DeduplicateOptions } from './interceptor/deduplicate/options.ts'
 export type {
   DnsAddress,
   DnsLookup,

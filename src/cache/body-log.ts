@@ -18,6 +18,8 @@ export class BodyLog {
   readonly waiters: Set<BodyWaiter> = new Set()
   /** Bytes used of the last block. */
   #used = 0
+  /** Blocks at the beginning that no reader needs any more. */
+  #dropped = 0
   size = 0
   state: 'arriving' | 'complete' | { readonly error: Error } = 'arriving'
 
@@ -64,17 +66,24 @@ export class BodyLog {
 
   /** Bytes that are there of block `index`; 0 if it is not there yet. */
   available(index: number): number {
-    if (index < this.#blocks.length - 1) return this.#blocks[index]!.length
-    return index === this.#blocks.length - 1 ? this.#used : 0
+    const at = index - this.#dropped
+    if (at < this.#blocks.length - 1) return this.#blocks[at]!.length
+    return at === this.#blocks.length - 1 ? this.#used : 0
   }
 
   /** Nothing more comes into this block. */
   isFull(index: number): boolean {
-    return index < this.#blocks.length - 1 || this.#used === this.#blocks[index]?.length
+    const at = index - this.#dropped
+    return at < this.#blocks.length - 1 || this.#used === this.#blocks[at]?.length
   }
 
   block(index: number): Buffer {
-    return this.#blocks[index]!
+    return this.#blocks[index - this.#dropped]!
+  }
+
+  /** Forgets the blocks before this one: all readers are past them. */
+  dropBefore(index: number): void {
+    while (this.#dropped < index && this.#blocks.shift() !== undefined) this.#dropped++
   }
 
   #wake(): void {

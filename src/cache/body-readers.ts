@@ -44,10 +44,21 @@ export class LogReader implements BodyReader {
   readonly #log: BodyLog
   #index = 0
   #offset = 0
+  #read = 0
   #waiter: BodyWaiter | null = null
 
   constructor(log: BodyLog) {
     this.#log = log
+  }
+
+  /** The block that it reads. */
+  get index(): number {
+    return this.#index
+  }
+
+  /** Bytes that have arrived and were not read. */
+  get unread(): number {
+    return this.#log.size - this.#read
   }
 
   read(waiter: BodyWaiter): Buffer | null | undefined {
@@ -56,6 +67,7 @@ export class LogReader implements BodyReader {
       if (this.#offset < available) {
         const chunk = copyBytes(this.#log.block(this.#index), this.#offset, available)
         this.#offset = available
+        this.#read += chunk.length
         return chunk
       }
       if (available === 0 || !this.#log.isFull(this.#index)) break

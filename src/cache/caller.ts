@@ -18,6 +18,9 @@ export interface ResponseSource {
   readonly upstream: DispatchController | null
 }
 
+/** Has the raw list of a head. It is made when it is read. */
+export type RawHead = Pick<DispatchController, 'rawHeaders'>
+
 type State = 'waiting' | 'started' | 'settled'
 
 export class Caller implements DispatchController {
@@ -30,7 +33,7 @@ export class Caller implements DispatchController {
   paused = false
   #reason: unknown = null
   #head: HeaderObject | null = null
-  #received: DispatchController | null = null
+  #received: RawHead | null = null
   #rawHeaders: Buffer[] | null = null
   #rawTrailers: Buffer[] | null = null
   #timings: Timings | null = null
@@ -124,7 +127,7 @@ export class Caller implements DispatchController {
     statusCode: number,
     headers: HeaderObject,
     statusMessage: string | undefined,
-    received: DispatchController | null,
+    received: RawHead | null,
   ): void {
     this.#head = headers
     this.#received = received

@@ -3,6 +3,7 @@
 export { cache } from '../cache/interceptor.ts'
 export { circuitBreaker } from './circuit-breaker/interceptor.ts'
 export { decompress } from './decompress/interceptor.ts'
+export { deduplicate } from './deduplicate/interceptor.ts'
 export { dns } from './dns/interceptor.ts'
 export { dump } from './dump/interceptor.ts'
 export { hedge } from './hedge/interceptor.ts'

@@ -4,6 +4,7 @@ import {
   Agent,
   type CircuitBreakerOptions,
   Client,
+  type DeduplicateOptions,
   type Dispatcher,
   type DnsOptions,
   type DnsStorage,
@@ -25,6 +26,7 @@ const resolving: DnsOptions = {
 }
 declare const storage: DnsStorage
 const breaker: CircuitBreakerOptions = { threshold: 0.5 }
+const sharing: DeduplicateOptions = { methods: ['GET', 'HEAD'], excludeHeaderNames: ['x-request-id'] }
 
 const policy: RetryHandler.RetryCallback = (error: Error, { state, opts }, callback) => {
   if (state.counter > (opts.retryOptions?.maxRetries ?? 1)) callback(error)
@@ -40,6 +42,8 @@ const untyped: RetryOptions = {
 
 const composed: Client = client.compose(interceptors.circuitBreaker(breaker), interceptors.retry(options))
 const inList: Client = client.compose([
+  interceptors.deduplicate(sharing),
+  interceptors.deduplicate(),
   interceptors.retry(),
   interceptors.retry({ retry: policy }),
   interceptors.retry(untyped),

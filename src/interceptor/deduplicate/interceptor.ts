@@ -1,0 +1,75 @@
+/** `interceptors.deduplicate`: concurrent requests for the same are one request. */
+import { withoutPollution } from '../../base/own-options.ts'
+import { Caller } from '../../cache/caller.ts'
+import { OriginReader, type RequestView, viewRequest } from '../../cache/request-view.ts'
+import type { Dispatch, Interceptor, OwnOrigin } from '../../dispatcher/compose.ts'
+import { toDispatchHandler } from '../../handler/legacy-handler.ts'
+import type { DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { isCall, isComplete, refuse } from '../refusal.ts'
+import { readableAgain } from '../request-headers.ts'
+import { isCandidate, sharedKey } from './key.ts'
+import { type DeduplicateOptions, type DeduplicateSettings, readDeduplicateOptions } from './options.ts'
+import { PendingRequests } from './pending-requests.ts'
+import { type DeduplicateHost, SharedExchange } from './shared-exchange.ts'
+
+/**
+ * An interceptor that sends concurrent requests for the same once, and gives the response to all callers.
+ *
+ * @example
+ * const client = new Client('https://example.com').compose(interceptors.deduplicate())
+ */
+export function deduplicate(options?: DeduplicateOptions): Interceptor {
+  const settings = readDeduplicateOptions(options)
+  return (dispatch, origin?: OwnOrigin) => {
+    // Where the dispatcher chooses the server, two requests for one path are not the same.
+    if (origin === null) return (opts, handler) => dispatch(opts, handler)
+    const deduplicator = new Deduplicator(dispatch, settings, origin)
+    return (opts, handler) => deduplicator.handle(opts, toDispatchHandler(handler))
+  }
+}
+
+class Deduplicator implements DeduplicateHost {
+  readonly dispatch: Dispatch
+  readonly settings: DeduplicateSettings
+  readonly pending: PendingRequests<SharedExchange> = new PendingRequests()
+  readonly #origins = new OriginReader()
+  readonly #ownOrigin: string | undefined
+
+  constructor(dispatch: Dispatch, settings: DeduplicateSettings, ownOrigin: string | undefined) {
+    this.dispatch = dispatch
+    this.settings = settings
+    this.#ownOrigin = ownOrigin
+  }
+
+  handle(opts: DispatchOptions, handler: DispatchHandler): boolean {
+    if (!isCall(opts, handler) || !isCandidate(opts, this.settings)) return this.dispatch(opts, handler)
+    const origin = this.#originOf(opts)
+    if (origin === null || !isComplete(handler)) return this.dispatch(opts, handler)
+    // The caller may have given headers that can be read only once.
+    let request = opts
+    let view: RequestView | null
+    try {
+      const headers = readableAgain(opts.headers)
+      if (headers !== opts.headers) request = withoutPollution({ ...opts, headers })
+      view = viewRequest(request, origin, false)
+    } catch (error) {
+      return refuse(handler, error)
+    }
+    if (view === null) return this.dispatch(request, handler)
+    const key = sharedKey(view, this.settings)
+    if (key === null) return this.dispatch(view.opts, handler)
+    const running = this.pending.get(key)
+    const caller = new Caller(handler)
+    if (running === undefined) return new SharedExchange(this, key, caller, view.opts).send()
+    running.join(caller, view.opts)
+    return true
+  }
+
+  /** Null if there is none, or not the one of the dispatcher. */
+  #originOf({ origin: given }: DispatchOptions): string | null {
+    const origin = this.#origins.read(given ?? this.#ownOrigin)
+    if (this.#ownOrigin === undefined) return origin
+    return origin === this.#origins.read(this.#ownOrigin) ? origin : null
+  }
+}
