@@ -6,6 +6,7 @@ import {
   Client,
   type DeduplicateOptions,
   type DispatchOptions,
+  type DnsLookup,
   interceptors,
 } from '../../src/index.ts'
 import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
@@ -122,6 +123,27 @@ describe('interceptors.deduplicate: which requests', () => {
       await dispatcher.destroy()
     }
     assert.equal(messages.length, 4)
+  })
+
+  it('goes by the name of an origin that was replaced with an address', async () => {
+    const base = new ScriptedDispatcher()
+    const lookup: DnsLookup = (_origin, _options, done) =>
+      done(null, [
+        { address: '127.0.0.1', family: 4, ttl: 1000 },
+        { address: '127.0.0.2', family: 4, ttl: 1000 },
+      ])
+    const dispatcher = base.compose(interceptors.deduplicate(), interceptors.dns({ lookup }))
+    const send = (origin: string): void => {
+      dispatcher.dispatch({ ...GET, origin, headers: { host: 'same' } }, new RecordingHandler())
+    }
+    send('http://a.test')
+    send('http://a.test')
+    await turn()
+    assert.equal(base.exchanges.length, 1, 'one name, two addresses')
+    send('http://b.test')
+    send('http://c.test')
+    await turn()
+    assert.equal(base.exchanges.length, 3, 'two names, one address')
   })
 
   it('one interceptor on two dispatchers: they share nothing', () => {

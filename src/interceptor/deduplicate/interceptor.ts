@@ -6,6 +6,7 @@ import type { Dispatch, Interceptor, OwnOrigin } from '../../dispatcher/compose.
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { logicalOrigin } from '../../request/logical-origin.ts'
 import { isCall, isComplete, refuse } from '../refusal.ts'
 import { readableAgain } from '../request-headers.ts'
 import { isCandidate, sharedKey } from './key.ts'
@@ -67,8 +68,8 @@ class Deduplicator implements DeduplicateHost {
   }
 
   /** Null if there is none, or not the one of the dispatcher. */
-  #originOf({ origin: given }: DispatchOptions): string | null {
-    const origin = this.#origins.read(given ?? this.#ownOrigin)
+  #originOf(opts: DispatchOptions): string | null {
+    const origin = this.#origins.read(logicalOrigin(opts) ?? this.#ownOrigin)
     if (this.#ownOrigin === undefined) return origin
     return origin === this.#origins.read(this.#ownOrigin) ? origin : null
   }
