@@ -38,8 +38,14 @@ describe('character classes', () => {
   })
 
   it('request target: neither space nor control character', () => {
-    assert.equal(isRequestTarget('/a?b=\xe9'), true)
-    for (const bad of [' ', '\t', '\r', '\n', '\0', '\u0100']) assert.equal(isRequestTarget(`/${bad}`), false)
+    // Short and long targets are looked at in different ways.
+    for (const long of ['', 'x'.repeat(200)]) {
+      assert.equal(isRequestTarget(`/a?b=\xe9${long}`), true)
+      for (const bad of [' ', '\t', '\r', '\n', '\0', '\u0100']) {
+        assert.equal(isRequestTarget(`/${bad}${long}`), false)
+        assert.equal(isRequestTarget(`/${long}${bad}`), false)
+      }
+    }
   })
 
   it('hexadecimal digits', () => {
