@@ -9,7 +9,7 @@ export interface Head {
 
 export class HeldResponse {
   readonly head: Head
-  /** What came although the attempt is paused; a dispatcher of ours delivers nothing then. */
+  /** What has come of its body. A paused attempt of a dispatcher of ours brings nothing. */
   readonly chunks: Buffer[] = []
   /** How the attempt has ended, if it has. */
   outcome: { readonly trailers: HeaderObject } | { readonly error: Error } | null = null

@@ -11,6 +11,8 @@ export interface LogicalRequest {
   readonly settled: boolean
   /** The handler gives the request up. */
   onAbort(reason: unknown): void
+  /** The handler takes data again. */
+  onResume?(): void
 }
 
 export class LogicalController implements DispatchController {
@@ -85,7 +87,8 @@ export class LogicalController implements DispatchController {
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    this.#attempt?.resume()
+    this.#request.onResume?.()
+    if (!this.#paused) this.#attempt?.resume()
   }
 
   /** An attempt has begun. */

@@ -30,6 +30,7 @@ export class HedgeAttempt implements DispatchHandler {
   #abort: { readonly reason: unknown } | null = null
   /** A bad response, kept in case that there is no better one. */
   held: HeldResponse | null = null
+  heldBytes = 0
 
   constructor(race: Race) {
     this.#race = race

@@ -20,6 +20,9 @@ type State =
   | { readonly at: 'won'; readonly winner: HedgeAttempt }
   | { readonly at: 'settled' }
 
+/** Bytes of a bad response that are kept. One that is longer wins: it may hold up the connection that others wait for. */
+const MAX_HELD = 65_536
+
 const RACING: State = { at: 'racing' }
 const SETTLED: State = { at: 'settled' }
 
@@ -38,6 +41,7 @@ export class HedgedRequest implements Race, LogicalRequest {
   #first: HedgeAttempt | null = null
   #started = false
   #announced = false
+  #draining = false
 
   constructor(opts: DispatchOptions, handler: DispatchHandler, dispatch: Dispatch, settings: HedgeSettings) {
     this.#opts = opts
@@ -141,8 +145,8 @@ export class HedgedRequest implements Race, LogicalRequest {
     // The server asks to be left alone.
     if (isBad && Object.hasOwn(headers, 'retry-after')) this.#stopTimer()
     if (isBad && this.#attempts.some((other) => other !== attempt && other.held === null)) {
+      // Not paused: the other attempt may wait for this one's connection.
       attempt.held = new HeldResponse({ statusCode, headers, statusText })
-      attempt.controller!.pause()
       return
     }
     this.#win(attempt)
@@ -163,19 +167,28 @@ export class HedgedRequest implements Race, LogicalRequest {
   }
 
   onData(attempt: HedgeAttempt, chunk: Buffer): void {
-    if (this.#hasWon(attempt)) this.#inner.onResponseData?.(this.#controller, chunk)
-    else attempt.held?.chunks.push(chunk)
+    const { held } = attempt
+    const hasWon = this.#hasWon(attempt)
+    if (hasWon && held === null) this.#inner.onResponseData?.(this.#controller, chunk)
+    else if (held !== null && (hasWon || this.#state === RACING)) {
+      held.chunks.push(chunk)
+      attempt.heldBytes += chunk.length
+      if (!hasWon && attempt.heldBytes > MAX_HELD) this.#release(attempt)
+    }
   }
 
   onEnd(attempt: HedgeAttempt, trailers: HeaderObject): void {
-    if (this.#hasWon(attempt)) {
-      this.#state = SETTLED
-      try {
-        this.#inner.onResponseEnd?.(this.#controller, trailers)
-      } catch (error) {
-        this.#inner.onResponseError?.(this.#controller, error as Error)
-      }
-    } else if (attempt.held !== null) attempt.held.outcome = { trailers }
+    if (attempt.held !== null) attempt.held.outcome = { trailers }
+    else if (this.#hasWon(attempt)) this.#end(trailers)
+  }
+
+  #end(trailers: HeaderObject): void {
+    this.#state = SETTLED
+    try {
+      this.#inner.onResponseEnd?.(this.#controller, trailers)
+    } catch (error) {
+      this.#inner.onResponseError?.(this.#controller, error as Error)
+    }
   }
 
   onUpgrade(attempt: HedgeAttempt, statusCode: number, headers: HeaderObject, socket: Duplex): void {
@@ -197,20 +210,45 @@ export class HedgedRequest implements Race, LogicalRequest {
     else this.#release(kept)
   }
 
-  /** No better response came than this one. */
+  /** No better response came than this one, or it is too long to wait for one. */
   #release(attempt: HedgeAttempt): void {
-    const { head, chunks, outcome } = attempt.held!
-    try {
+    const { statusCode, headers, statusText } = attempt.held!.head
+    this.#contain(attempt, () => {
       this.#win(attempt)
-      this.#inner.onResponseStart?.(this.#controller, head.statusCode, head.headers, head.statusText)
-      for (const chunk of chunks) this.onData(attempt, chunk)
-      if (outcome !== null && 'trailers' in outcome) this.onEnd(attempt, outcome.trailers)
-      else if (!this.#controller.paused) attempt.controller!.resume()
+      this.#inner.onResponseStart?.(this.#controller, statusCode, headers, statusText)
+    })
+    this.#drain(attempt)
+  }
+
+  /** Hands over what was kept, as far as the handler takes it. */
+  #drain(attempt: HedgeAttempt): void {
+    const { held } = attempt
+    if (held === null || this.#draining) return
+    const takes = (): boolean => this.#hasWon(attempt) && !this.#controller.paused
+    this.#draining = true
+    this.#contain(attempt, () => {
+      while (held.chunks.length > 0 && takes()) {
+        this.#inner.onResponseData?.(this.#controller, held.chunks.shift()!)
+      }
+      if (!takes()) return
+      attempt.held = null
+      if (held.outcome !== null && 'trailers' in held.outcome) this.#end(held.outcome.trailers)
+    })
+    this.#draining = false
+  }
+
+  /** Runs calls to the handler. A dispatcher that reports another attempt would not know which request to fail. */
+  #contain(attempt: HedgeAttempt, call: () => void): void {
+    try {
+      call()
     } catch (thrown) {
-      // The dispatcher that reports another attempt would not know which request to fail.
       this.#settle(thrown as Error)
       attempt.abort(thrown)
     }
+  }
+
+  onResume(): void {
+    if (this.#state.at === 'won') this.#drain(this.#state.winner)
   }
 
   onAbort(reason: unknown): void {
