@@ -52,6 +52,18 @@ export class DumpHandler extends ForwardingHandler {
     super.onRequestStart(this.#controller, context)
   }
 
+  protected override forwardBodySent(chunk: string | Uint8Array): void {
+    if (this.#state === 'running') super.forwardBodySent(chunk)
+  }
+
+  override onRequestSent(): void {
+    if (this.#state === 'running') super.onRequestSent()
+  }
+
+  override onResponseStarted(): void {
+    if (this.#state === 'running') super.onResponseStarted()
+  }
+
   /** The caller has aborted. False if the request has not started: there is nothing to read then. */
   release(reason: unknown): boolean {
     if (this.#state !== 'running') return false
