@@ -273,8 +273,11 @@ describe('interceptors.circuitBreaker', () => {
 
   it('a wrong call reaches the dispatcher', async () => {
     const base = new ScriptedDispatcher()
-    base.compose(interceptors.circuitBreaker()).dispatch(null as never, new RecordingHandler())
+    const dispatcher = base.compose(interceptors.circuitBreaker())
+    dispatcher.dispatch(null as never, new RecordingHandler())
     assert.equal(base.last.opts, null)
+    dispatcher.dispatch(GET, null as never)
+    assert.equal(base.last.handler, null)
   })
 })
 

@@ -196,6 +196,12 @@ describe('interceptors.hedge', () => {
     assert.deepEqual([handler.body, handler.trailers], ['12', { t: '1' }])
   })
 
+  it('a call without a handler is for the dispatcher to refuse', (t) => {
+    const { base, dispatcher } = hedging(t)
+    dispatcher.dispatch(GET, null as never)
+    assert.equal(base.last.handler, null)
+  })
+
   it('a bad head alone is delivered at once', (t) => {
     const { clock, exchanges, send } = hedging(t)
     const handler = send()

@@ -66,6 +66,8 @@ describe('interceptors.retry: options', () => {
     const { base, dispatcher } = retrying(t)
     dispatcher.dispatch(null as never, {})
     assert.equal(base.last.opts, null)
+    dispatcher.dispatch(GET, null as never)
+    assert.equal(base.last.handler, null)
   })
 })
 

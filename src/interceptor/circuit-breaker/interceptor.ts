@@ -6,6 +6,7 @@ import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import { ForwardingHandler } from '../forwarding-handler.ts'
 import { OriginTable, originKey } from '../origin-key.ts'
+import { isCall } from '../refusal.ts'
 import { isUpstreamFailure } from '../upstream-failure.ts'
 import { Circuit, REFUSED } from './circuit.ts'
 import { type CircuitBreakerOptions, readCircuitBreakerOptions } from './options.ts'
@@ -19,6 +20,7 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
   return (dispatch) => {
     const circuits = new OriginTable(() => new Circuit(settings))
     return (opts, handler) => {
+      if (!isCall(opts, handler)) return dispatch(opts, handler)
       const key = originKey(opts)
       const circuit = circuits.get(key)
       const era = circuit.admit()

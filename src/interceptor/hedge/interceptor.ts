@@ -2,6 +2,7 @@
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { isCall } from '../refusal.ts'
 import { replayOf } from '../request-body.ts'
 import { readableAgain } from '../request-headers.ts'
 import { HedgedRequest } from './hedged-request.ts'
@@ -14,7 +15,7 @@ import { type HedgeOptions, type HedgeSettings, readHedgeOptions } from './optio
 export function hedge(options: HedgeOptions): Interceptor {
   const settings = readHedgeOptions(options)
   return (dispatch) => (opts, handler) => {
-    if (!isHedged(opts, settings)) return dispatch(opts, handler)
+    if (!isCall(opts, handler) || !isHedged(opts, settings)) return dispatch(opts, handler)
     const copy = withoutPollution({ ...opts })
     if (copy.headers) copy.headers = readableAgain(copy.headers)
     return new HedgedRequest(copy, handler, dispatch, settings).start()
@@ -23,8 +24,6 @@ export function hedge(options: HedgeOptions): Interceptor {
 
 /** Sending it twice is harmless, and possible. */
 function isHedged(opts: DispatchOptions, { methods, maxAttempts }: HedgeSettings): boolean {
-  // A wrong call is for the dispatcher to refuse.
-  if (typeof opts !== 'object' || opts === null) return false
   if (maxAttempts === 1 || !methods.has(opts.method) || opts.idempotent === false || opts.upgrade)
     return false
   return replayOf(opts.body) === 'always'

@@ -2,6 +2,7 @@
 import type { Dispatch, Interceptor } from '../../dispatcher/compose.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { isCall } from '../refusal.ts'
 import {
   type RetryDispatchOptions,
   type RetryOptions,
@@ -19,7 +20,7 @@ export function retry(options?: RetryOptions | null): Interceptor {
   const settings = readRetryOptions(options)
   return (dispatch) => (opts, handler) => {
     // A wrong call is for the dispatcher to refuse.
-    if (typeof opts !== 'object' || opts === null) return dispatch(opts, handler)
+    if (!isCall(opts, handler)) return dispatch(opts, handler)
     return retriedRequest(opts, handler, dispatch, settings, null).start()
   }
 }
