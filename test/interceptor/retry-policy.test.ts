@@ -506,6 +506,26 @@ describe('interceptors.retry: a policy of the caller', () => {
     assert.equal(held.body, 'x')
   })
 
+  it('an asynchronous one that rejects settles the request', async (t) => {
+    const thrown = new Error('in the policy')
+    const { base, send } = retrying(t, { retry: () => Promise.reject(thrown) })
+    const handler = send()
+    base.last.start().error(RESET())
+    await turns(1)
+    assert.equal(handler.error, thrown)
+  })
+
+  it('is not asked about a failure that it could not hand back', async (t) => {
+    const { base, send } = retrying(t, { retry: (error, _context, callback) => callback(error) })
+    for (const thrown of [null, undefined]) {
+      const handler = send()
+      base.last.start().error(thrown as never)
+      await turns(1)
+      assert.deepEqual(handler.errors, [thrown])
+    }
+    assert.equal(base.exchanges.length, 2)
+  })
+
   it('its second answer, and one after an abort, are ignored', async (t) => {
     const answers: ((error?: Error | null) => void)[] = []
     const { base, send } = retrying(t, { retry: (_error, _context, callback) => void answers.push(callback) })

@@ -25,11 +25,15 @@ export function askPolicy(
     else onAnswer(result ?? null)
   }
   const context = { state: { counter }, opts: { ...opts, retryOptions: shownRetryOptions(settings) } }
+  // A falsy value would mean another attempt.
+  const onThrown = (thrown: unknown): void => answer((thrown ?? error) as Error)
   try {
-    return settings.retry!(error, context, answer)
+    const returned: unknown = settings.retry!(error, context, answer)
+    // An asynchronous policy rejects where another one throws.
+    if (returned instanceof Promise) returned.catch(onThrown)
+    return returned
   } catch (thrown) {
-    // A falsy value would mean another attempt.
-    answer((thrown ?? error) as Error)
+    onThrown(thrown)
     return null
   } finally {
     isInside = false

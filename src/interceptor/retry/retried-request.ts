@@ -204,7 +204,9 @@ export class RetriedRequest extends ForwardingHandler implements LogicalRequest 
   }
 
   /** Whether another attempt is possible at all: the body is there, and the handler has got nothing that cannot go on. */
-  #canBeginAgain(error: Error): boolean {
+  #canBeginAgain(error: Error | null | undefined): boolean {
+    // A handler threw it. A policy could not hand it back: for its callback it means another attempt.
+    if (error === null || error === undefined) return false
     const replay = replayOf(this.#opts.body)
     if (replay === 'spent' || (replay === 'unread' && safetyOf(error) !== 'safe')) return false
     const { attempt } = this.#controller
