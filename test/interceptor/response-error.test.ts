@@ -128,6 +128,7 @@ describe('interceptors.responseError: bodies', () => {
   test('by content-type', () => {
     for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/problem+json']) {
       assert.deepEqual(bodyOf(type, '{"a":1}'), { a: 1 }, type)
+      assert.equal(bodyOf(type, 'null'), null, type)
       assert.equal(bodyOf(type, '{"a":'), '{"a":', type)
     }
     for (const type of ['text/plain', 'TEXT/HTML', 'text/plain;charset=unknown-one']) {
@@ -137,6 +138,15 @@ describe('interceptors.responseError: bodies', () => {
     assert.deepEqual(bodyOf('application/octet-stream', 'ab'), Buffer.from('ab'))
     assert.deepEqual(bodyOf(undefined, 'ab'), Buffer.from('ab'))
     for (const type of ['application/json', 'image/png', undefined]) assert.equal(bodyOf(type, ''), '')
+  })
+
+  test('an origin that is not one does not replace the error', () => {
+    const base = new ScriptedDispatcher()
+    const handler = new RecordingHandler()
+    base.compose(interceptors.responseError()).dispatch({ ...GET, origin: 'none' }, handler)
+    base.last.start().head(404).end()
+    assert.ok(handler.error instanceof errors.ResponseError)
+    assert.equal(handler.error.origin, '')
   })
 
   test('a failure while the body is collected is passed on', () => {

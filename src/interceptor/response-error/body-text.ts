@@ -11,14 +11,14 @@ export function bodyValue(bytes: Buffer, headers: HeaderObject, isTruncated: boo
   const isJson = name.startsWith('application/json') || name.endsWith('+json')
   if (!isJson && !name.startsWith('text/')) return bytes
   const text = decode(bytes, parameters)
-  return isJson && !isTruncated ? (parse(text) ?? text) : text
+  return isJson && !isTruncated ? parsed(text) : text
 }
 
-function parse(text: string): unknown {
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined
+    return text
   }
 }
 

@@ -114,7 +114,8 @@ class ResponseErrorHandler extends ForwardingHandler {
 function described(error: ResponseError, opts: DispatchOptions): ResponseError {
   const { method, path } = opts
   const origin = logicalOrigin(opts)
-  const shown = `${origin === undefined ? '' : new URL(origin).origin}`
+  // A dispatcher with an origin of its own takes no notice of another one, valid or not.
+  const shown = origin !== undefined && URL.canParse(String(origin)) ? new URL(origin).origin : ''
   error.method = method
   error.origin = shown
   error.path = shownPath(path)
