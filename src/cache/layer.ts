@@ -1,4 +1,5 @@
 /** The cache between one dispatcher and its callers: looks responses up, serves them, and sends what it cannot answer. */
+import { ignoreRejection } from '../base/stray-promise.ts'
 import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { isComplete } from '../interceptor/refusal.ts'
@@ -92,6 +93,7 @@ export class CacheLayer implements CacheHost {
   #addPartition(key: CacheKey, opts: DispatchOptions): void {
     if (this.settings.partition === null) return
     const partition = this.settings.partition(opts)
+    ignoreRejection(partition)
     if (typeof partition !== 'string') throw new InvalidArgumentError('partition must return a string')
     // No origin has a space, so no partition can pass for another origin.
     key.origin = `${key.origin} ${partition}`

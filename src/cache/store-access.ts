@@ -2,7 +2,9 @@
  * The only way to a store. A store of the caller may throw, reject, or return anything: all of that is a miss, reported
  * on the channel `ventuno:cache:error`, and never the end of a request.
  */
+
 import type { Writable } from 'node:stream'
+import { ignoreRejection } from '../base/stray-promise.ts'
 import { channels } from '../diagnostics.ts'
 import type {
   CacheGetResult,
@@ -72,6 +74,7 @@ export class StoreAccess {
   createWriteStream(key: CacheKey, value: CacheValue, onError: () => void): Writable | undefined {
     try {
       const stream = this.#store.createWriteStream(key, value)
+      ignoreRejection(stream)
       if (stream === undefined || stream === null) return undefined
       stream.on('error', (error) => {
         report('write', key, error)

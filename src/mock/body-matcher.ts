@@ -5,7 +5,7 @@ import { isAnyArrayBuffer, isRegExp } from 'node:util/types'
 import { differenceAt } from './json-difference.ts'
 import { bytesOf, isForm, textOf } from './mock-body.ts'
 import { type FormEntry, multipartEntries } from './multipart-entries.ts'
-import { testPattern } from './text-matcher.ts'
+import { decidesFor, testPattern } from './text-matcher.ts'
 
 /**
  * A string or bytes are compared with the bytes of the body, a RegExp is tested on its text, an object or array is
@@ -27,7 +27,7 @@ export type BodyMatcher =
 /** `body` is as the caller gave it, unless it was collected. */
 export function matchesBody(matcher: unknown, body: unknown): boolean {
   if (matcher === undefined || matcher === null) return true
-  if (typeof matcher === 'function') return (matcher as (body: unknown) => unknown)(body) === true
+  if (typeof matcher === 'function') return decidesFor(matcher as (body: unknown) => unknown, body)
   if (isForm(matcher)) return matchesForm(entriesOfForm(matcher), body)
   const text = textOf(body ?? '')
   if (text === null) return false

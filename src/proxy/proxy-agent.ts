@@ -5,6 +5,7 @@
 import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import { ignoreRejection } from '../base/stray-promise.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'
@@ -159,12 +160,13 @@ export class ProxyAgent extends LifecycleDispatcher {
   }
 
   #chosen(choice: ProxyChoice): Way {
+    ignoreRejection(choice)
     // It is always there.
     if (choice === null) return this.#ways.get(DIRECT)!
     const uris: readonly (string | URL)[] = Array.isArray(choice) ? choice : [choice]
     const key = uris.map(String).join(' ')
     // Only null means a direct connection: a mistake must not lead to one.
-    if (uris.some((uri) => !uri) || key === DIRECT) {
+    if (choice instanceof Promise || uris.some((uri) => !uri) || key === DIRECT) {
       throw new InvalidArgumentError('proxy must return a URL, a list of URLs, or null')
     }
     const way = this.#ways.get(key) ?? this.#route(uris.map((uri) => readAnyProxyAddress(uri)))

@@ -252,6 +252,17 @@ describe('a store that fails never fails a request', () => {
     })
   }
 
+  test('createWriteStream rejects', async (t) => {
+    const messages = errorsOf(t)
+    const store = Object.assign(new Custom(), { createWriteStream: () => Promise.reject(boom) })
+    assert.equal((await cached(FRESH, { store: store as never }).get()).body, 'hello')
+    await settle()
+    assert.deepEqual(
+      messages.map(({ operation }) => operation),
+      ['write'],
+    )
+  })
+
   for (const [title, remove] of [
     ['throws', thrown],
     ['rejects', () => Promise.reject(boom)],

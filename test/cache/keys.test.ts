@@ -122,6 +122,8 @@ describe('partition', () => {
         'unknown tenant',
       ],
       [() => 5, 'partition must return a string'],
+      // Its rejection would end the process.
+      [() => Promise.reject(new Error('late')), 'partition must return a string'],
     ] as const) {
       const origin = cached(FRESH, { partition: partition as never })
       const handler = await origin.get()

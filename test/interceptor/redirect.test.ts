@@ -350,9 +350,12 @@ overTwoWires('interceptors.redirect', (wire) => {
       },
     })
     assert.equal(await failure(throwing.send({ path: to('/end') })), thrown)
-    const promising = await setting(t, wire, { allow: (async () => false) as never })
-    const error = await failure(promising.send({ path: to('/end') }))
-    assert.deepEqual([error.code, error.message], ['UND_ERR_INVALID_ARG', 'allow must return a boolean'])
+    // A rejection that is not handled would end the process.
+    for (const promise of [async () => false, () => Promise.reject(thrown)]) {
+      const promising = await setting(t, wire, { allow: promise as never })
+      const error = await failure(promising.send({ path: to('/end') }))
+      assert.deepEqual([error.code, error.message], ['UND_ERR_INVALID_ARG', 'allow must return a boolean'])
+    }
   })
 
   test('a redirect body of up to 64 KiB is read, and the connection is used again; a longer one is not', async (t) => {

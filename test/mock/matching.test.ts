@@ -329,6 +329,16 @@ describe('matchers', () => {
     for (let i = 0; i < 3; i++) assert.equal((await send('/a', { headers: { h: '1' } })).status, 200)
   })
 
+  test('one that rejects does not match, and does not end the process', async (t) => {
+    const late = (() => Promise.reject(new Error('late'))) as never
+    for (const options of [{ path: late }, { path: '/', body: late }, { path: '/', headers: { h: late } }]) {
+      const { pool, send } = mocking(t)
+      pool.intercept({ method: 'POST', ...options }).reply(200)
+      const sent = send('/', { method: 'POST', body: 'b', headers: { h: '1' } })
+      assert.match((await failure(sent)).message, /^Mock dispatch not matched/)
+    }
+  })
+
   test('one that throws fails the request', async (t) => {
     const { pool, send } = mocking(t)
     const fail = (): never => {

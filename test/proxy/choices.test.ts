@@ -298,6 +298,14 @@ describe('proxy as a function', () => {
     assert.equal(second.sockets.length, 0)
   })
 
+  test('that rejects fails the request, and not the process', async (t) => {
+    const agent = new ProxyAgent({ proxy: (() => Promise.reject(new Error('late'))) as never })
+    t.after(() => agent.destroy())
+    await assert.rejects(agent.request({ ...GET, origin: 'http://a.test' }), {
+      message: 'proxy must return a URL, a list of URLs, or null',
+    })
+  })
+
   for (const [what, answer] of [
     ['nothing', undefined],
     ['an empty list', []],

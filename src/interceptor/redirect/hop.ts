@@ -3,6 +3,7 @@
  * is another hop with the same caller, so a late call of a request that is over reaches no one.
  */
 import type { Duplex } from 'node:stream'
+import { ignoreRejection } from '../../base/stray-promise.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError, MaxRedirectsError, RequestAbortedError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
@@ -117,6 +118,7 @@ export class RedirectHop extends ForwardingHandler {
     if (allow === null) return true
     const allowed: unknown = allow(new URL(to), { from: new URL(from), statusCode })
     // A promise is true in a condition: a check that has become asynchronous would allow everything.
+    ignoreRejection(allowed)
     if (typeof allowed !== 'boolean') throw new InvalidArgumentError('allow must return a boolean')
     return allowed
   }
