@@ -12,6 +12,7 @@ import {
   fetch,
   type HeaderObject,
   type HeadersInput,
+  type Interceptor,
   interceptors,
   RedirectHandler,
   type RedirectOptions,
@@ -607,6 +608,27 @@ describe('interceptors.redirect: security', () => {
       await redirected(base.last, { location: 'http://b.test/' })
       assert.deepEqual((base.last.opts.headers as unknown[]).map(String), ['X-Kept', 'y'])
     }
+  })
+
+  test('a handler that throws at its last call between two requests does not end the process', async () => {
+    const base = new ScriptedDispatcher()
+    let sent = 0
+    const failing: Interceptor = (dispatch) => (opts, handler) => {
+      if (++sent === 2) throw new Error('below')
+      return dispatch(opts, handler)
+    }
+    const dispatcher = base.compose(failing, interceptors.redirect({ maxRedirections: 5 }))
+    const handler = new RecordingHandler({
+      onResponseError() {
+        throw new Error('in the handler')
+      },
+    })
+    dispatcher.dispatch({ origin: 'http://a.test', path: '/', method: 'GET' }, handler)
+    await redirected(base.last, { location: '/next' })
+    assert.deepEqual(
+      handler.errors.map(({ message }) => message),
+      ['below'],
+    )
   })
 
   test('row 1: host and servername of the first origin are not sent to another', async () => {

@@ -183,15 +183,24 @@ export class RedirectHop extends ForwardingHandler {
     const relay = this.#relay
     relay.release()
     if (relay.aborted) {
-      this.#fail(relay, relay.reason ?? new RequestAbortedError())
+      contain(() => this.#fail(relay, relay.reason ?? new RequestAbortedError()))
       return
     }
     const hop = new RedirectHop(this.#dispatch, this.#settings, opts, this.inner, this.#own, this)
     try {
       this.#dispatch(opts, hop)
     } catch (error) {
-      hop.onResponseError(null, error as Error)
+      contain(() => hop.onResponseError(null, error as Error))
     }
+  }
+}
+
+/** Outside of any call of a dispatcher, none of which is left to report an exception of the handler. */
+function contain(finalCall: () => void): void {
+  try {
+    finalCall()
+  } catch {
+    // The request is over.
   }
 }
 
