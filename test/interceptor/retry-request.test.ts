@@ -508,6 +508,13 @@ describe('interceptors.retry: request bodies', () => {
     assert.equal(base.last.opts.body, 'body 2')
   })
 
+  it('a function that rejects does not end the process', async (t) => {
+    const { base, send } = retrying(t)
+    send({ method: 'PUT', body: (() => Promise.reject(new Error('no body'))) as never })
+    assert.ok(base.last.opts.body instanceof Promise, 'for the dispatcher to refuse')
+    await turns(1)
+  })
+
   it('a function that throws fails the request', async (t) => {
     let made = 0
     const { base, clock, dispatcher } = retrying(t)

@@ -1,6 +1,7 @@
 /** What of a request decides whether it may be repeated, and its options from one attempt to the next. */
 import { loadCrypto } from '../../base/lazy-modules.ts'
 import { withoutPollution } from '../../base/own-options.ts'
+import { ignoreRejection } from '../../base/stray-promise.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { hasHeader, readableAgain, withHeaders } from '../request-headers.ts'
 import type { RetrySettings } from './options.ts'
@@ -37,6 +38,13 @@ export function optionsOfAttempt(
   fields: Readonly<Record<string, string | null>> | null,
 ): DispatchOptions {
   const { body } = opts
-  const made = typeof body === 'function' ? { ...opts, body: body() } : opts
+  const made = typeof body === 'function' ? { ...opts, body: makeBody(body) } : opts
   return fields === null ? made : { ...made, headers: withHeaders(opts.headers, fields) }
+}
+
+/** A dispatcher refuses a promise. */
+function makeBody<T>(make: () => T): T {
+  const body = make()
+  ignoreRejection(body)
+  return body
 }
