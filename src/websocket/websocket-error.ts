@@ -1,4 +1,5 @@
 /** `WebSocketError` (WHATWG WebSockets §4.3): a failure with the code and reason of a close frame. */
+import { atob } from 'node:buffer'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
@@ -50,8 +51,19 @@ function toCode(value: unknown, where: string): number {
 /** With a code that cannot be sent, but can be the end of a connection. */
 export let endedWith: (message: string, info: CheckedCloseInfo, cause: unknown) => WebSocketError
 
+/** Reading the global of this name replaces a property of the global object, which an import must not do. */
+function findDOMException(): typeof DOMException {
+  try {
+    throw atob('*')
+  } catch (error) {
+    return (error as DOMException).constructor as typeof DOMException
+  }
+}
+
+const RuntimeDOMException: typeof DOMException = findDOMException()
+
 /** Why a `WebSocketStream` ended; as the reason of an abort, what it is closed with. */
-export class WebSocketError extends DOMException {
+export class WebSocketError extends RuntimeDOMException {
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
     return isInstance(this, value)

@@ -70,19 +70,33 @@ describe('a copy that was imported beside one that was required', () => {
         Dispatcher: ({ Dispatcher }) => new Dispatcher(),
         Dispatcher1Wrapper: ({ Dispatcher1Wrapper, Agent }) => new Dispatcher1Wrapper(new Agent()),
         ErrorEvent: ({ ErrorEvent }) => new ErrorEvent('error'),
+        EnvHttpProxyAgent: ({ EnvHttpProxyAgent }) => new EnvHttpProxyAgent(),
         FormData: ({ FormData }) => new FormData(),
         H2CClient: ({ H2CClient }) => new H2CClient('http://localhost'),
         Headers: ({ Headers }) => new Headers(),
         MessageEvent: ({ MessageEvent }) => new MessageEvent('message'),
+        MockAgent: ({ MockAgent }) => new MockAgent(),
+        MockCallHistory: ({ MockCallHistory }) => new MockCallHistory(),
+        MockClient: ({ MockAgent, MockClient }) => new MockClient('http://localhost', { agent: new MockAgent() }),
+        MockPool: ({ MockAgent, MockPool }) => new MockPool('http://localhost', { agent: new MockAgent() }),
         Pool: ({ Pool }) => new Pool('http://localhost'),
+        ProxyAgent: ({ ProxyAgent }) => new ProxyAgent('http://localhost'),
+        RedirectHandler: ({ RedirectHandler }) =>
+          new RedirectHandler(() => true, 1, { origin: 'http://localhost', path: '/', method: 'GET' }, { onRequestStart() {} }),
         Request: ({ Request }) => new Request('http://localhost'),
         Response: ({ Response }) => new Response(),
+        RetryAgent: ({ Agent, RetryAgent }) => new RetryAgent(new Agent()),
+        RetryHandler: ({ RetryHandler }) =>
+          new RetryHandler({ path: '/', method: 'GET' }, { dispatch: () => true, handler: { onRequestStart() {} } }),
         RoundRobinPool: ({ RoundRobinPool }) => new RoundRobinPool('http://localhost'),
+        SnapshotAgent: ({ SnapshotAgent }) => new SnapshotAgent(),
+        WebSocketError: ({ WebSocketError }) => new WebSocketError(),
         Socks5ProxyAgent: ({ Socks5ProxyAgent }) => new Socks5ProxyAgent('socks5://localhost'),
       }
       const classes = Object.keys(imported).filter((name) => imported[name].prototype && /^[A-Z]/.test(name))
-      assert.deepEqual(classes.filter((name) => !makers[name]), ['WebSocket'])
-      const dispatchers = ['Agent', 'BalancedPool', 'Client', 'Dispatcher1Wrapper', 'H2CClient', 'Pool', 'RoundRobinPool', 'Socks5ProxyAgent']
+      // They connect, or are made with each call.
+      assert.deepEqual(classes.filter((name) => !makers[name]), ['EventSource', 'MockCallHistoryLog', 'WebSocket', 'WebSocketStream'])
+      const dispatchers = ['Agent', 'BalancedPool', 'Client', 'Dispatcher1Wrapper', 'EnvHttpProxyAgent', 'H2CClient', 'MockAgent', 'MockClient', 'MockPool', 'Pool', 'ProxyAgent', 'RetryAgent', 'RoundRobinPool', 'SnapshotAgent', 'Socks5ProxyAgent']
       for (const [name, here, there] of pairs) {
         for (const [kind, make] of Object.entries(makers)) {
           const made = make(there)

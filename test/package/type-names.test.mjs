@@ -7,8 +7,6 @@ import { root, usePackage } from './packed.mjs'
 
 /** Namespaces and types of undici for features that the package lacks. Any other missing name is a mistake. */
 const ABSENT = new Set([
-  // Classes and functions that are not part of it.
-  'Interceptable',
   // Helpers of its declarations.
   ...['SpecIterable', 'SpecIterableIterator', 'SpecIterator', 'SpecIteratorObject'],
 ])

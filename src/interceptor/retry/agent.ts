@@ -22,11 +22,12 @@ const REEMITTED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
  * const agent = new RetryAgent(new Agent(), { maxRetries: 2 })
  * const { body } = await agent.request({ origin: 'https://example.com', path: '/', method: 'GET' })
  */
-export class RetryAgent extends LifecycleDispatcher implements RetryOwner {
+export class RetryAgent extends LifecycleDispatcher {
   readonly #dispatcher: Dispatcher
   readonly #settings: RetrySettings
   readonly #dispatch: Dispatch
   readonly #requests = new Set<RetriedRequest>()
+  readonly #owner: RetryOwner = { onSettled: (request) => this.#onSettled(request) }
   /** `close()` waits for the requests. */
   #onEmpty: (() => void) | null = null
 
@@ -48,19 +49,18 @@ export class RetryAgent extends LifecycleDispatcher implements RetryOwner {
     return typeof composedOrigin === 'function' ? composedOrigin.call(this.#dispatcher) : undefined
   }
 
-  /** @internal */
-  onSettled(request: RetriedRequest): void {
+  #onSettled(request: RetriedRequest): void {
     this.#requests.delete(request)
     if (this.#requests.size === 0) this.#onEmpty?.()
   }
 
   protected override accept(opts: DispatchOptions, handler: DispatchHandler): boolean {
-    const request = retriedRequest(opts, handler, this.#dispatch, this.#settings, this)
+    const request = retriedRequest(opts, handler, this.#dispatch, this.#settings, this.#owner)
     this.#requests.add(request)
     try {
       return request.start()
     } catch (error) {
-      this.onSettled(request)
+      this.#onSettled(request)
       throw error
     }
   }
