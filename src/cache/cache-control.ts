@@ -6,21 +6,37 @@
 
 /** The directives of a message; numbers are seconds. A list names the fields that a directive is limited to. */
 export interface CacheControlDirectives {
+  /** For how long a response is fresh; in a request, the greatest age that is accepted. */
   'max-age'?: number
+  /** Replaces `max-age` in shared caches. */
   's-maxage'?: number
+  /** For how long after its freshness has ended a response is accepted. */
   'max-stale'?: number
+  /** For how long a response must still be fresh. */
   'min-fresh'?: number
+  /** For how long a stale response may be used while it is revalidated. */
   'stale-while-revalidate'?: number
+  /** For how long a stale response may be used in place of an error. */
   'stale-if-error'?: number
+  /** The response, or these fields of it, must not be used without revalidation. */
   'no-cache'?: true | string[]
+  /** The response, or these fields of it, are for one user: a shared cache must not store them. */
   private?: true | string[]
+  /** Any cache may store the response, even one to a request with credentials. */
   public?: true
+  /** Nothing of the message may be stored. */
   'no-store'?: true
+  /** Intermediaries must not change the content. */
   'no-transform'?: true
+  /** A stale response must not be used without revalidation. */
   'must-revalidate'?: true
+  /** As `must-revalidate`, for shared caches only. */
   'proxy-revalidate'?: true
+  /** Only a cache that knows the rules of the status may store the response. */
   'must-understand'?: true
+  /** The response does not change while it is fresh. */
   immutable?: true
+  /** Only a stored response is wanted. */
   'only-if-cached'?: true
 }
 

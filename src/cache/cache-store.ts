@@ -8,6 +8,7 @@ import type { VaryValues } from './vary.ts'
 export interface CacheKey {
   /** The normalised origin; with a `partition`, a space and the partition follow it. */
   origin: string
+  /** The method of the request. */
   method: string
   /** With the query. */
   path: string
@@ -17,12 +18,17 @@ export interface CacheKey {
 
 /** A stored response without its body. Times are milliseconds since 1970. */
 export interface CacheValue {
+  /** The status of the response. */
   statusCode: number
+  /** The reason phrase; may be empty. */
   statusMessage: string
+  /** The fields of the response, names in lower case. */
   headers: HeaderObject
   /** Request fields that the response depends on, with the value they had; null for an absent one. */
   vary?: VaryValues | undefined
+  /** The entity tag that revalidation asks with. */
   etag?: string | undefined
+  /** What the response says about caching it. */
   cacheControlDirectives: CacheControlDirectives
   /** When the response was created, as far as its age is known. */
   cachedAt: number
@@ -42,6 +48,7 @@ export type StoredBody =
 
 /** A response that a store has found. */
 export interface CacheGetResult extends CacheValue {
+  /** The stored body; undefined stands for an empty one. */
   body?: StoredBody | undefined
 }
 

@@ -13,13 +13,17 @@ export interface KeyValueClient {
 
 /** The part of the `ioredis` package that is used. */
 export interface IoRedisClient {
+  /** Gets the bytes of a value; null if there is none. */
   getBuffer(key: string): Promise<Buffer | null>
+  /** Stores a value that expires after this many milliseconds. */
   set(key: string, value: Buffer, unit: 'PX', milliseconds: number): Promise<unknown>
+  /** Removes keys. */
   del(...keys: string[]): Promise<unknown>
 }
 
 /** The part of the `redis` package that is used. */
 export interface NodeRedisClient {
+  /** Sends a command, given as a list of its name and arguments. */
   // biome-ignore lint/suspicious/noExplicitAny: the versions of the package type their arguments differently
   sendCommand(args: any, options?: any): Promise<any>
 }

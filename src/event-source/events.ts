@@ -20,11 +20,13 @@ export interface EventsInit extends EventStreamOptions, Omit<RequestInit, keyof 
 
 /** The events of a stream, for one loop. */
 export interface EventIterator<T> extends AsyncIterableIterator<T, undefined, void> {
+  /** Waits for the next event. */
   next(): Promise<IteratorResult<T, undefined>>
   /** Ends the stream. */
   return(): Promise<IteratorResult<T, undefined>>
   /** Ends the stream, and rejects with the error. */
   throw(error?: unknown): Promise<IteratorResult<T, undefined>>
+  /** Returns this iterator itself. */
   [Symbol.asyncIterator](): EventIterator<T>
 }
 

@@ -1,7 +1,10 @@
 /** MIME types, parsed and serialised as the WHATWG MIME Sniffing standard says. */
 
+/** A parsed MIME type. */
 export interface MimeType {
+  /** The part before the slash, in lower case. */
   readonly type: string
+  /** The part after the slash, in lower case. */
   readonly subtype: string
   /** `type/subtype`. */
   readonly essence: string

@@ -13,13 +13,21 @@ export type FilterCallsParameter = string | RegExp | undefined | null
 
 /** Conditions by property. */
 export interface FilterCallsObjectCriteria extends Record<string, FilterCallsParameter> {
+  /** `http:` or `https:`. */
   protocol?: FilterCallsParameter
+  /** The host, with a port that is not the default. */
   host?: FilterCallsParameter
+  /** The port as text; empty for the default. */
   port?: FilterCallsParameter
+  /** Protocol, host and port. */
   origin?: FilterCallsParameter
+  /** The path without the query. */
   path?: FilterCallsParameter
+  /** The fragment, with its `#`. */
   hash?: FilterCallsParameter
+  /** The URL with query and fragment. */
   fullUrl?: FilterCallsParameter
+  /** The method as the caller gave it. */
   method?: FilterCallsParameter
 }
 

@@ -48,6 +48,7 @@ export interface FallbackWays {
 
 /** Decides about calls that no interceptor replies to. */
 export interface Fallback {
+  /** Takes such a call in one of these ways; returns what `dispatch` is to return. */
   takeUnmatched(call: MockCall, ways: FallbackWays): boolean
 }
 

@@ -9,7 +9,9 @@ export type SnapshotMode = 'record' | 'playback' | 'update'
 
 /** What `sanitize` may change before it is stored. */
 export interface SanitizedEntry {
+  /** The request as it is to be stored. */
   request: SnapshotRequest
+  /** The response as it is to be stored. */
   response: SnapshotResponse
 }
 

@@ -32,7 +32,9 @@ export interface SnapshotResponse {
 
 /** A request, and the responses to it in order. */
 export interface Snapshot {
+  /** The request that others are compared with. */
   request: SnapshotRequest
+  /** The responses in the order in which they are replayed. */
   responses: SnapshotResponse[]
   /** How often it was replayed. */
   callCount: number
@@ -42,16 +44,23 @@ export interface Snapshot {
 
 /** A snapshot with the name that files have it under. */
 export interface SnapshotData {
+  /** A digest of the request. */
   hash: string
+  /** What was recorded. */
   snapshot: Snapshot
 }
 
 /** What is known about a snapshot, without its responses. */
 export interface SnapshotInfo {
+  /** A digest of the request. */
   hash: string
+  /** The request that was recorded. */
   request: SnapshotRequest
+  /** How many responses were recorded. */
   responseCount: number
+  /** How often it was replayed. */
   callCount: number
+  /** When it was recorded, as ISO 8601. */
   timestamp: string
 }
 

@@ -12,9 +12,13 @@ export interface DnsLookupOptions {
   readonly family: 0 | 4 | 6
   /** Addresses of IPv4 come first. */
   readonly order: 'ipv4first'
+  /** The family to prefer; null for none. */
   readonly affinity: 4 | 6 | null
+  /** Whether both families are used. */
   readonly dualStack: boolean
+  /** Most milliseconds for which an address is used. */
   readonly maxTTL: number
+  /** Most names that are remembered. */
   readonly maxItems: number
 }
 

@@ -5,6 +5,7 @@ import { loadNet } from '../../base/lazy-modules.ts'
 export interface DnsRecord {
   /** An IP address, without brackets. */
   address: string
+  /** 4 for IPv4, 6 for IPv6. */
   family: 4 | 6
   /** Milliseconds for which it may be used. */
   ttl: number
@@ -16,6 +17,7 @@ export interface DnsRecord {
 
 /** The addresses of one family. */
 export interface DnsFamilyRecords {
+  /** The addresses, which are used in turn. */
   ips: DnsRecord[]
   /** The one that was used last. */
   offset?: number | undefined
@@ -23,6 +25,7 @@ export interface DnsFamilyRecords {
 
 /** What a storage keeps for a name. */
 export interface DnsRecords {
+  /** The addresses by family; null for a family that has none. */
   records: { 4: DnsFamilyRecords | null; 6: DnsFamilyRecords | null }
   /** Odd if IPv6 came first the last time. */
   offset?: number | undefined

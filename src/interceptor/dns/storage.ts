@@ -10,6 +10,7 @@ export interface DnsStorage {
   get(name: string): DnsRecords | null | undefined
   /** `ttl`: milliseconds until the first of the addresses is too old. */
   set(name: string, records: DnsRecords, options: { ttl: number }): void
+  /** Forgets a name, whether or not it is known. */
   delete(name: string): void
   /** Whether there is no room for another name. */
   full(): boolean

@@ -10,6 +10,7 @@ import { logicalOrigin } from '../../request/logical-origin.ts'
  */
 const NO_ORIGIN = 'http://origin.invalid'
 
+/** The URLs of a request and of the redirects that it has followed. */
 export class RedirectContext {
   readonly #earlier: readonly URL[]
   readonly #origin: string | URL

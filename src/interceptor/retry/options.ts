@@ -13,6 +13,7 @@ import { type RetryBudget, type RetryBudgetOptions, readBudget } from '../retry-
 
 /** How often a request has failed so far, from 1 on. */
 export interface RetryState {
+  /** The number of failed attempts, this one included. */
   counter: number
 }
 
@@ -24,6 +25,7 @@ export interface RetryDispatchOptions extends DispatchOptions {
 
 /** What an attempt has failed with. */
 export interface RetriedError extends Error {
+  /** Names the kind of failure, as `ECONNRESET` or `UND_ERR_SOCKET`. */
   code?: string
   /** Of a bad response. */
   statusCode?: number
@@ -33,6 +35,7 @@ export interface RetriedError extends Error {
 
 /** What a retry policy knows beside the error. */
 export interface RetryContext {
+  /** How often the request has failed so far. */
   state: RetryState
   /** The options of the request, with all options of its retries filled in. */
   opts: RetryDispatchOptions
@@ -85,7 +88,9 @@ export interface RetryOptions {
 
 /** Where a `RetryHandler` sends the attempts after the first, and the handler of the request. */
 export interface RetryHandlers {
+  /** Sends an attempt. */
   dispatch: (opts: DispatchOptions, handler: DispatchHandler) => boolean
+  /** Gets the response, or the final error. */
   handler: DispatchHandler | LegacyDispatchHandler
 }
 

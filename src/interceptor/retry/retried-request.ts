@@ -26,6 +26,7 @@ import { RESPONDING, type RetryPhase, RUNNING, SETTLED } from './retry-phase.ts'
 
 /** For a dispatcher that waits for its requests. */
 export interface RetryOwner {
+  /** Called when the request is over: no further attempt follows. */
   onSettled(request: RetriedRequest): void
 }
 
