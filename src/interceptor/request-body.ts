@@ -15,7 +15,8 @@ export function replayOf(body: unknown): Replay {
   if (typeof body !== 'object' || body === null) return 'always'
   if (isStream(body)) {
     const { destroyed, readableDidRead } = body
-    return destroyed === true || readableDidRead === true ? 'spent' : 'unread'
+    // A stream of older make does not know whether it was read.
+    return destroyed === true || readableDidRead !== false ? 'spent' : 'unread'
   }
   const { getReader, next, locked } = body as { getReader?: unknown; next?: unknown; locked?: unknown }
   if (typeof getReader === 'function')

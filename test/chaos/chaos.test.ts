@@ -10,7 +10,8 @@ import { MemoryChaos } from './memory-chaos.ts'
 import { type ChaosReport, summary } from './report.ts'
 import { SocketChaos } from './socket-chaos.ts'
 
-const SEEDS = Array.from({ length: 24 }, (_, index) => 2100 + index)
+/** The last ones once found a bug. */
+const SEEDS = [...Array.from({ length: 24 }, (_, index) => 2100 + index), 123_254, 123_258]
 const REQUESTS = 150
 /** Seeds that once found a bug. */
 const SOCKET_SEEDS = [700_002, 700_007]
