@@ -54,10 +54,11 @@ export function proxyAgentSuite(stage: ProxyAgentStage): void {
         assert.equal(statusCode, 200)
         assert.deepEqual(Buffer.from(await body.bytes()), SMALL)
       }
-      await get()
+      // First, on a new connection: a proxy may close one that was idle, and a POST is not sent again.
       const { statusCode, body } = await agent.request({ origin, path: echo, method: 'POST', body: UPLOAD })
       assert.equal(statusCode, 200)
       assert.equal(digest(await body.bytes()), digest(UPLOAD))
+      await get()
       await Promise.all(
         Array.from({ length: 20 }, async () => {
           for (let i = 0; i < 10; i++) await get()
