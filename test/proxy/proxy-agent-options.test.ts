@@ -1,5 +1,8 @@
 /** The constructor of ProxyAgent: what it refuses, and what the credentials come to on the wire. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { errors, fetch, Pool, ProxyAgent, type ProxyAgentOptions } from '../../src/index.ts'
 import { echo, failure, readEcho } from '../support/exchange.ts'
@@ -201,9 +204,7 @@ describe('the options of the target side', () => {
     skip: process.platform === 'win32',
   }, async (t) => {
     const http = await import('node:http')
-    const { join } = await import('node:path')
-    const { mkdtempSync, rmSync } = await import('node:fs')
-    const folder = mkdtempSync('/tmp/ventuno-proxy-')
+    const folder = mkdtempSync(join(tmpdir(), 'ventuno-proxy-'))
     const server = http.createServer((request, response) => response.end(request.url))
     const socketPath = join(folder, 'proxy')
     await new Promise<void>((resolve) => server.listen(socketPath, resolve))
