@@ -23,6 +23,9 @@ export interface ProxyAgentStage {
 }
 
 const UPLOAD = pattern(10 * 1024 * 1024)
+
+/** Under load squid 5.7 closes the connection of a larger upload that it forwards, for curl as well. */
+const FORWARDED_UPLOAD = UPLOAD.subarray(0, 1024 * 1024)
 const GET = { method: 'GET' } as const
 
 export function proxyAgentSuite(stage: ProxyAgentStage): void {
@@ -46,7 +49,8 @@ export function proxyAgentSuite(stage: ProxyAgentStage): void {
         : { origin: plainOrigin(), echo: '/backend/echo' }
 
     const skip = !isSecure && !('proxyTunnel' in options) ? (stage.forwardsNot ?? false) : false
-    test(`${what}: GET, POST of 10 MB, 200 requests`, { skip }, async () => {
+    const upload = isSecure || 'proxyTunnel' in options ? UPLOAD : FORWARDED_UPLOAD
+    test(`${what}: GET, large POST, 200 requests`, { skip }, async () => {
       const agent = open(options)
       const { origin, echo } = target()
       const get = async (): Promise<void> => {
@@ -55,9 +59,9 @@ export function proxyAgentSuite(stage: ProxyAgentStage): void {
         assert.deepEqual(Buffer.from(await body.bytes()), SMALL)
       }
       // First, on a new connection: a proxy may close one that was idle, and a POST is not sent again.
-      const { statusCode, body } = await agent.request({ origin, path: echo, method: 'POST', body: UPLOAD })
+      const { statusCode, body } = await agent.request({ origin, path: echo, method: 'POST', body: upload })
       assert.equal(statusCode, 200)
-      assert.equal(digest(await body.bytes()), digest(UPLOAD))
+      assert.equal(digest(await body.bytes()), digest(upload))
       await get()
       await Promise.all(
         Array.from({ length: 20 }, async () => {
