@@ -3,6 +3,7 @@
  * one, or falls back to it when the origin fails. Requests for the same URL may follow it (`followers.ts`).
  */
 import type { Duplex } from 'node:stream'
+import { isBodyChanged, markBodyChanged } from '../interceptor/changed-body.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { type BodyReader, blocksOf, discardBody } from './body-readers.ts'
@@ -164,6 +165,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
       this.#caller.head(statusCode, headers, statusMessage, controller)
       return
     }
+    if (isBodyChanged(controller)) markBodyChanged(this.#caller)
     const { entry, view } = this.plan
     const facts = factsOf(statusCode, headers, this.#requestTime, this.#host.settings)
     if (entry !== null && statusCode === 304 && this.#isConditional) {
