@@ -119,10 +119,10 @@ describe('RedisCacheStore', {
         assert.equal(statusCode, 200)
         return Buffer.from(await body.bytes())
       }
-      /** Asks until the second process finds what the first one has stored. */
+      /** Asks until the second process finds what the first one has stored. Both may still be reconnecting. */
       const shared = async (path: string): Promise<void> => {
         await get(first!, path)
-        for (let attempt = 0; attempt < 200; attempt++) {
+        for (let attempt = 0; attempt < 2_000; attempt++) {
           const before = asked
           await get(second!, path)
           if (asked === before) return
