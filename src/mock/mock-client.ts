@@ -9,7 +9,7 @@ import type { EndReason } from '../request/end-reason.ts'
 import type { MockInterceptorOptions, OriginMatcher } from './interception.ts'
 import type { MockInterceptor } from './mock-interceptor.ts'
 import type { Interceptable } from './mock-pool.ts'
-import { MockTarget, urlFor } from './mock-target.ts'
+import { isCall, MockTarget, urlFor } from './mock-target.ts'
 import type { OriginMocks } from './origin-mocks.ts'
 
 /** Options of `MockClient`. */
@@ -52,9 +52,7 @@ export class MockClient extends Client implements Interceptable {
 
   /** Throws if nothing matches and the network is not allowed. */
   override dispatch(options: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
-    const isUsable =
-      typeof handler === 'object' && handler !== null && typeof options === 'object' && options !== null
-    if (!isUsable || this.closed || this.destroyed) return super.dispatch(options, handler)
+    if (!isCall(options, handler) || this.closed || this.destroyed) return super.dispatch(options, handler)
     return this.#target.dispatch(options, handler)
   }
 

@@ -91,3 +91,8 @@ export class MockTarget {
     this.#network.origins.forget(this.#mocks)
   }
 }
+
+/** Whether these can be the arguments of `dispatch()`; what is wrong with others is for the dispatcher to say. */
+export function isCall(options: unknown, handler: unknown): boolean {
+  return typeof handler === 'object' && handler !== null && typeof options === 'object' && options !== null
+}
