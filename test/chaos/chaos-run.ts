@@ -2,16 +2,9 @@
  * A chaos run, independent of its network. One random generator chooses each step: the origin's work, requests, aborts,
  * time, faults on the connections.
  */
-import {
-  Agent,
-  Client,
-  type ClientOptions,
-  type Dispatcher,
-  type Interceptor,
-  interceptors,
-  Pool,
-} from '../../src/index.ts'
+import { Agent, Client, type ClientOptions, type Dispatcher, interceptors, Pool } from '../../src/index.ts'
 import { FakeClock, turns } from '../support/fake-clock.ts'
+import { repeatableStack } from '../support/interceptor-stack.ts'
 import type { Protocol } from '../torture/torture-origin.ts'
 import { Uncaught } from '../torture/uncaught.ts'
 import { ChaosOrigin } from './chaos-origin.ts'
@@ -40,17 +33,6 @@ const RESTART_MS = 40
 
 /** Timers that may fire after all faults have ended: more indicate an endless loop. */
 const MOST_TIMERS = 20_000
-
-/** Without jitter and budget, so that a run is the same each time. */
-function makeStack(): Interceptor[] {
-  return [
-    interceptors.circuitBreaker({ threshold: 0.9, minRequests: 50 }),
-    interceptors.retry({ maxRetries: 2, minTimeout: 20, jitter: 0 }),
-    interceptors.cache({ collapse: true }),
-    interceptors.decompress(),
-    interceptors.redirect({ maxRedirections: 2 }),
-  ]
-}
 
 export abstract class ChaosRun {
   protected abstract readonly wire: string
@@ -95,7 +77,12 @@ export abstract class ChaosRun {
     const restore = this.clock.enable()
     const workload = new Workload(this.random, this.url)
     const dispatchers = this.#makeDispatchers()
-    const stacked = dispatchers.map((dispatcher) => dispatcher.compose(makeStack()))
+    const stacked = dispatchers.map((dispatcher) =>
+      dispatcher.compose([
+        interceptors.circuitBreaker({ threshold: 0.9, minRequests: 50 }),
+        ...repeatableStack(),
+      ]),
+    )
     try {
       await this.#rage(workload, dispatchers, stacked)
       await this.#calmDown(workload)

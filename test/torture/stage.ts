@@ -2,16 +2,9 @@
  * One run of a scenario, independent of its network: a number for each event, the fault that is planned for one of
  * them, and the checks of all calls at the end.
  */
-import {
-  type Client,
-  type ClientOptions,
-  type Dispatcher,
-  type DispatchOptions,
-  type Interceptor,
-  interceptors,
-  type Pool,
-} from '../../src/index.ts'
+import type { Client, ClientOptions, Dispatcher, DispatchOptions, Pool } from '../../src/index.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { repeatableStack } from '../support/interceptor-stack.ts'
 import { type Call, DispatchCall, type DispatchCallOptions } from './call.ts'
 import { applies, type EventKind, type Fault, InjectedError, isInner, type Plan } from './fault.ts'
 import type { Protocol, TortureOrigin } from './torture-origin.ts'
@@ -41,16 +34,6 @@ export const CLIENT_OPTIONS: ClientOptions = {
   headersTimeout: 2_000,
   bodyTimeout: 2_000,
   keepAliveTimeout: 4_000,
-}
-
-/** Without jitter, so that a run is the same each time. */
-function makeStack(): Interceptor[] {
-  return [
-    interceptors.retry({ maxRetries: 2, minTimeout: 20, jitter: 0 }),
-    interceptors.cache({ collapse: true }),
-    interceptors.decompress(),
-    interceptors.redirect({ maxRedirections: 2 }),
-  ]
 }
 
 /** Long enough to detect a dead HTTP/2 connection. */
@@ -93,7 +76,7 @@ export abstract class Stage {
   /** The dispatcher of the calls. */
   get entry(): Dispatcher {
     if (!this.scenario.stack) return this.dispatcher
-    this.#stacked ??= this.dispatcher.compose(makeStack())
+    this.#stacked ??= this.dispatcher.compose(repeatableStack())
     return this.#stacked
   }
 
