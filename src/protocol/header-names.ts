@@ -40,11 +40,16 @@ function placeOfName(name: string): number {
 }
 
 function remember(place: number, name: string): void {
-  names[place] = name
-  lowerNames[place] = name.toLowerCase()
+  names[place] = asPropertyKey(name)
+  lowerNames[place] = asPropertyKey(name.toLowerCase())
   tokens[place] = isToken(name) ? 1 : 0
   const at = place * MAX_REMEMBERED_LENGTH
   for (let i = 0; i < name.length; i++) spellings[at + i] = name.charCodeAt(i)
+}
+
+/** The same text as the string that the runtime keeps for property names: it is the one that callers' objects have. */
+function asPropertyKey(name: string): string {
+  return Object.keys({ [name]: 0 })[0]!
 }
 
 /** The lower-case spelling of a field name. */
@@ -67,6 +72,17 @@ export function isFieldName(name: string): boolean {
   if (length === 0 || length > MAX_REMEMBERED_LENGTH) return isToken(name)
   const place = placeOfName(name)
   return names[place] === name ? tokens[place] === 1 : isToken(name)
+}
+
+/** The lower-case spelling of a name that a field may have; '' for any other. */
+export function lowerCaseToken(name: string): string {
+  const length = name.length
+  if (length > 0 && length <= MAX_REMEMBERED_LENGTH) {
+    const place = placeOfName(name)
+    if (names[place] === name) return tokens[place] === 1 ? lowerNames[place]! : ''
+  }
+  const lower = lowerCaseName(name)
+  return isToken(name) ? lower : ''
 }
 
 /** The name in `bytes[start, end)`, as one shared string where possible. The bytes are those of a token. */

@@ -7,10 +7,25 @@ import { isPairIterable, RequestFields } from './request-fields.ts'
 /** Lists that are remembered, one for each number of fields; a power of two. */
 const PLACES = 8
 
-interface KnownFields {
-  /** name, value, name, value … as the caller gave them. */
-  readonly given: readonly unknown[]
-  readonly fields: RequestFields
+/** So many lists that differ in a row: the next are not compared. */
+const MAX_MISSES = 8
+
+/** Lists that are not compared before one is again. */
+const SKIPPED = 64
+
+class KnownFields {
+  names: readonly unknown[] = []
+  values: readonly unknown[] = []
+  fields: RequestFields | null = null
+  /** Lists in a row that were different; beyond `MAX_MISSES`, those that were not compared. */
+  misses = 0
+
+  /** Whether this one is worth a comparison. A program that signs or traces its requests never sends a list twice. */
+  get isWorthIt(): boolean {
+    if (this.misses < MAX_MISSES) return true
+    this.misses = this.misses === MAX_MISSES + SKIPPED ? MAX_MISSES - 1 : this.misses + 1
+    return false
+  }
 }
 
 export class FieldsMemory {
@@ -18,52 +33,58 @@ export class FieldsMemory {
 
   /** The checked fields, not to be changed: other requests may have the same. Throws as `addAll` does. */
   read(headers: unknown): RequestFields {
-    if (typeof headers !== 'object' || headers === null) return this.#check(headers)
-    if (Array.isArray(headers)) return this.#recall([...headers])
-    return isPairIterable(headers)
-      ? this.#check(headers)
-      : this.#readObject(headers as Record<string, unknown>)
+    if (typeof headers !== 'object' || headers === null) return checked(headers)
+    if (Array.isArray(headers)) return headers.length % 2 === 0 ? this.#readFlat(headers) : checked(headers)
+    if (isPairIterable(headers)) return checked(headers)
+    // Read once, for a getter may answer differently the next time: what is remembered is what was checked.
+    return this.#recall(Object.keys(headers), Object.values(headers))
   }
 
-  /** Compares while it reads, and makes a list only from the first difference on. */
-  #readObject(headers: Record<string, unknown>): RequestFields {
-    const names = Object.keys(headers)
-    const known = this.#known[placeOf(names.length)]!
-    let given: unknown[] | null = known?.given.length === 2 * names.length ? null : []
-    for (let i = 0; i < names.length; i++) {
-      // Read once, for a getter may answer differently the next time: what is remembered is what was checked.
-      const name = names[i]!
-      const value = headers[name]
-      if (given === null) {
-        if (known!.given[2 * i] === name && known!.given[2 * i + 1] === value) continue
-        given = known!.given.slice(0, 2 * i)
-      }
-      given.push(name, value)
+  #readFlat(headers: readonly unknown[]): RequestFields {
+    const names: unknown[] = []
+    const values: unknown[] = []
+    for (let i = 0; i < headers.length; i += 2) {
+      names.push(headers[i])
+      values.push(headers[i + 1])
     }
-    return given === null ? known!.fields : this.#remember(given)
+    return this.#recall(names, values)
   }
 
-  #recall(given: unknown[]): RequestFields {
-    const known = this.#known[placeOf(given.length >>> 1)]!
-    return known !== null && isSame(known.given, given) ? known.fields : this.#remember(given)
-  }
-
-  #remember(given: unknown[]): RequestFields {
-    const fields = this.#check(given)
+  #recall(names: readonly unknown[], values: readonly unknown[]): RequestFields {
+    const place = names.length & (PLACES - 1)
+    let known = this.#known[place]!
+    if (known === null) {
+      known = new KnownFields()
+      this.#known[place] = known
+    } else if (!known.isWorthIt) {
+      return checkedLists(names, values)
+    } else if (known.fields !== null && isSame(known.names, names) && isSame(known.values, values)) {
+      known.misses = 0
+      return known.fields
+    }
+    known.misses++
+    known.fields = null
+    const fields = checkedLists(names, values)
     // An array may have changed when it is given again.
-    this.#known[placeOf(given.length >>> 1)] = given.every(isString) ? { given, fields } : null
-    return fields
-  }
-
-  #check(headers: unknown): RequestFields {
-    const fields = new RequestFields()
-    fields.addAll(headers)
+    if (values.every(isString)) {
+      known.names = names
+      known.values = values
+      known.fields = fields
+    }
     return fields
   }
 }
 
-function placeOf(fields: number): number {
-  return fields & (PLACES - 1)
+function checked(headers: unknown): RequestFields {
+  const fields = new RequestFields()
+  fields.addAll(headers)
+  return fields
+}
+
+function checkedLists(names: readonly unknown[], values: readonly unknown[]): RequestFields {
+  const fields = new RequestFields()
+  fields.addLists(names, values)
+  return fields
 }
 
 function isSame(known: readonly unknown[], given: readonly unknown[]): boolean {

@@ -5,7 +5,7 @@
 import { InvalidArgumentError, NotSupportedError } from '../errors.ts'
 import { isFieldValue, isToken } from '../protocol/ascii.ts'
 import { type FieldValue, HeaderList } from '../protocol/header-list.ts'
-import { isFieldName, lowerCaseName } from '../protocol/header-names.ts'
+import { lowerCaseToken } from '../protocol/header-names.ts'
 
 /** Discarded whatever the protocol turns out to be: HTTP/2 sets its own, and HTTP/1.1 has others for them. */
 const PSEUDO_FIELDS = new Set([':path', ':method', ':scheme', ':authority'])
@@ -32,38 +32,60 @@ export class RequestFields {
         this.add(pair[0], pair[1])
       }
     } else {
-      for (const name of Object.keys(headers)) this.add(name, (headers as Record<string, unknown>)[name])
+      this.addLists(Object.keys(headers), Object.values(headers))
     }
+  }
+
+  addLists(names: readonly unknown[], values: readonly unknown[]): void {
+    for (let i = 0; i < names.length; i++) this.add(names[i], values[i])
   }
 
   add(name: unknown, value: unknown): void {
     if (value === undefined) return
     if (typeof name !== 'string') throw new InvalidArgumentError('invalid header key')
-    const lower = lowerCaseName(name)
-    if (lower.charCodeAt(0) === 0x3a && PSEUDO_FIELDS.has(lower)) return
-    if (!isFieldName(name)) throw new InvalidArgumentError('invalid header key')
-
+    const lower = lowerCaseToken(name)
+    if (lower === '') {
+      if (PSEUDO_FIELDS.has(name.toLowerCase())) return
+      throw new InvalidArgumentError('invalid header key')
+    }
     const text = coerce(name, value)
+    // Few names have these lengths, so most fields need no comparison.
+    switch (lower.length) {
+      case 4:
+      case 6:
+      case 7:
+      case 10:
+      case 12:
+      case 14:
+      case 17:
+        if (this.#steer(lower, text)) return
+    }
+    if (!this.list.append(name, text)) throw new InvalidArgumentError(`invalid ${name} header`)
+  }
+
+  /** Takes note of a field that steers the request. Returns whether it is not to be sent as it is. */
+  #steer(lower: string, text: FieldValue): boolean {
     switch (lower) {
       case 'host':
         this.#setHost(text)
-        return
+        return true
       case 'content-length':
         this.#setContentLength(text)
-        return
+        return true
       case 'connection':
         this.#setConnection(text)
-        return
+        return true
       case 'transfer-encoding':
       case 'keep-alive':
       case 'upgrade':
         throw new InvalidArgumentError(`invalid ${lower} header`)
       case 'expect':
         throw new NotSupportedError('expect header not supported')
-    }
-    if (!this.list.append(name, text)) throw new InvalidArgumentError(`invalid ${name} header`)
-    if (lower === 'content-type' && this.contentType === null) {
-      this.contentType = typeof text === 'string' ? text : (text[0] ?? '')
+      case 'content-type':
+        this.contentType ??= typeof text === 'string' ? text : (text[0] ?? '')
+        return false
+      default:
+        return false
     }
   }
 

@@ -37,6 +37,15 @@ describe('headers that come again', () => {
     }
   })
 
+  test('are remembered again after many that were all different', () => {
+    const memory = new FieldsMemory()
+    for (let i = 0; i < 1000; i++) {
+      assert.deepEqual(memory.read({ a: `${i}`, b: 'c' }).list.flat, ['a', `${i}`, 'b', 'c'])
+    }
+    const seen = new Set(Array.from({ length: 1000 }, () => memory.read({ a: 'same', b: 'c' })))
+    assert.ok(seen.size < 200, `${seen.size} were checked`)
+  })
+
   test('that are as many as others take their place', () => {
     const memory = new FieldsMemory()
     for (const value of ['1', '2', '1']) assert.deepEqual(memory.read({ a: value }).list.flat, ['a', value])
