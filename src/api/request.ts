@@ -146,6 +146,12 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
     this.#body?.receive(chunk)
   }
 
+  onResponseBytes(controller: DispatchController, memory: Buffer, start: number, end: number): void {
+    if (this.failed) return
+    this.controller = controller
+    this.#body?.receiveLent(memory, start, end)
+  }
+
   onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
     if (this.failed) return
     if (this.#trailers !== null) copyFields(this.#trailers, trailers)

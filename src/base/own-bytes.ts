@@ -11,7 +11,7 @@ import { NO_BYTES } from './empty.ts'
  * Up to here the runtime makes typed arrays within the heap, faster than from the pool; reading their
  * `buffer` is slow. A loop also copies them faster than a call into the runtime.
  */
-const SMALL_BYTES = 64
+export const SMALL_BYTES = 64
 
 const scratch = Buffer.allocUnsafeSlow(SMALL_BYTES)
 

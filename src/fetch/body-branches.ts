@@ -6,6 +6,7 @@
 import type { ReadableStream, ReadableStreamDefaultController } from 'node:stream/web'
 import { ignoreError } from '../base/ignore-error.ts'
 import { loadWebStreams } from '../base/lazy-modules.ts'
+import { copyBytes } from '../base/own-bytes.ts'
 import type { BodyFeed, BodySink } from './body-feed.ts'
 import { bare } from './body-stream.ts'
 
@@ -76,6 +77,10 @@ export class Branches implements BodySink {
     for (const branch of [this.first, this.second]) {
       if (branch.wish !== 'nothing') branch.sink.receive(chunk)
     }
+  }
+
+  receiveLent(memory: Buffer, start: number, end: number): void {
+    this.receive(copyBytes(memory, start, end))
   }
 
   complete(): void {

@@ -24,6 +24,8 @@ export interface BodyFeed {
 /** Receives the chunks of a body. */
 export interface BodySink {
   receive(chunk: Buffer): void
+  /** Receives a chunk in memory that is lent for the length of the call. */
+  receiveLent(memory: Buffer, start: number, end: number): void
   complete(): void
   fail(error: unknown): void
   /** Whether a reader is waiting for the next chunk. */

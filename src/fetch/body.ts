@@ -7,28 +7,22 @@ import { Readable } from 'node:stream'
 import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'
 import { BodyBytes } from '../api/body/bytes.ts'
 import { BodyCollector, type CollectContext, type Conversion, toText } from '../api/body/collect.ts'
+import { holdBytes } from '../base/held-bytes.ts'
 import { ignoreError } from '../base/ignore-error.ts'
+import { ownBytes } from '../base/own-bytes.ts'
 import { Branches, teeStream } from './body-branches.ts'
 import { type BodyFeed, type BodySink, IterableFeed } from './body-feed.ts'
 import { type BodyOrigin, bytesOf, isWhole, type PulledOrigin } from './body-origin.ts'
+import type { BodyState } from './body-state.ts'
 import { collectStream, makeByteStream, proxyOf } from './body-stream.ts'
 
 /** How many unread bytes are buffered before the source is paused. */
 const HIGH_WATER_MARK = 65_536
 
-/**
- * - `held`: known or arriving; not read yet
- * - `collecting`: being collected by `text()` or the like
- * - `used`: collected, sent, or handed over
- * - `streamed`: read through a stream
- * - `failed`
- */
-type State = 'held' | 'collecting' | 'used' | 'streamed' | 'failed'
-
 const NO_CONTEXT: CollectContext = { encoding: null, contentType: '' }
 
 export class Body implements BodySink {
-  #state: State = 'held'
+  #state: BodyState = 'held'
   #origin: BodyOrigin | null
   #feed: BodyFeed | null
   /** Received and not yet read; null if nothing is. */
@@ -222,6 +216,15 @@ export class Body implements BodySink {
     if (this.#held!.size >= HIGH_WATER_MARK && !this.#paused) {
       this.#paused = true
       this.#feed?.pause()
+    }
+  }
+
+  receiveLent(memory: Buffer, start: number, end: number): void {
+    if (this.#state === 'collecting' && this.#held !== null && !this.#ended) {
+      this.#held.addLent(memory, start, end)
+    } else {
+      // A reader that waits gets its memory, too.
+      this.receive(this.#pulled ? ownBytes(memory, start, end) : holdBytes(memory, start, end))
     }
   }
 

@@ -4,6 +4,7 @@
  * that the connection can be reused.
  */
 import { announcedLength } from '../api/body/collect.ts'
+import { ownBytes } from '../base/own-bytes.ts'
 import { type AbortSource, abortedReason } from '../base/signal.ts'
 import { type ContentDecoding, limitOf, openDecoding } from '../content-coding/content-decoding.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
@@ -24,6 +25,7 @@ import {
   type ResponseRecord,
   type ResponseType,
 } from './response.ts'
+import { type Ends, isAborted, type RunState } from './run-state.ts'
 import type { SentBody } from './sent-body.ts'
 import { sendRequest } from './sent-request.ts'
 import { SinkLink } from './sink-link.ts'
@@ -34,26 +36,12 @@ import { verifiedBody } from './verified-body.ts'
 /** Bytes of a redirect's body that are drained to keep the connection; beyond that, a new connection is cheaper. */
 const DUMP_LIMIT = 131_072
 
-/** Settles the promise of `fetch`. */
-export interface Ends {
-  readonly resolve: (response: Response) => void
-  readonly reject: (reason: unknown) => void
-}
-
-/** `dumping`: a redirect was followed or the response is opaque, and the body of this response is discarded. */
-type State = 'waiting' | 'responding' | 'dumping' | 'ended' | 'failed' | Aborted
-
-/** The exchange was given up. Any value can be the reason. */
-interface Aborted {
-  readonly reason: unknown
-}
-
 export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTarget {
   readonly #record: RequestRecord
   readonly #trail: Trail | null
   /** Cleared once the promise is settled, because these functions keep the response alive. */
   #ends: Ends | null
-  #state: State = 'waiting'
+  #state: RunState = 'waiting'
   #controller: DispatchController | null = null
   #abortQueued: ((reason?: unknown) => void) | null = null
   readonly #abortLink = new AbortLink()
@@ -274,14 +262,28 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     else this.#decoding.write(chunk)
   }
 
-  onDecoded(chunk: Buffer): void {
-    if (!this.#transfer.admit(chunk.byteLength)) {
-      this.onDecodeError(new ResponseExceededMaxSizeError())
-      return
+  onResponseBytes(controller: DispatchController, memory: Buffer, start: number, end: number): void {
+    if (this.#state !== 'responding' || this.#decoding !== null) {
+      this.onResponseData(controller, ownBytes(memory, start, end))
+    } else {
+      this.#transfer.bytes += end - start
+      if (this.#admits(end - start)) this.#sinkLink.sink?.receiveLent(memory, start, end)
     }
-    const { sink } = this.#sinkLink
-    if (sink !== null) sink.receive(chunk)
-    else if (this.#sinkLink.isWeak) this.#stop(undefined)
+  }
+
+  onDecoded(chunk: Buffer): void {
+    if (this.#admits(chunk.byteLength)) this.#sinkLink.sink?.receive(chunk)
+  }
+
+  /** Whether so many bytes more may go to the body; ends the exchange if not. */
+  #admits(bytes: number): boolean {
+    if (!this.#transfer.admit(bytes)) {
+      this.onDecodeError(new ResponseExceededMaxSizeError())
+      return false
+    }
+    if (this.#sinkLink.sink !== null) return true
+    if (this.#sinkLink.isWeak) this.#stop(undefined)
+    return false
   }
 
   onResponseEnd(controller: DispatchController, _trailers: HeaderObject): void {
@@ -390,8 +392,4 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     if (this.#state === 'responding') this.#sinkLink.loosen(this)
     else if (this.#state === 'ended') this.#abortLink.loosen(this)
   }
-}
-
-function isAborted(state: State): state is Aborted {
-  return typeof state === 'object'
 }

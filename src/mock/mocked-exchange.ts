@@ -262,7 +262,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       this.#request.reportLater()
       this.end(endReason('oversized', new ResponseExceededMaxSizeError()))
     } else {
-      this.#request.onData(chunk)
+      this.#request.onData(chunk, 0, chunk.length)
     }
   }
 

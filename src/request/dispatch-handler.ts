@@ -53,6 +53,11 @@ export interface DispatchHandler {
   ): void
   /** For each piece of the body. */
   onResponseData?(controller: DispatchController, chunk: Buffer): void
+  /**
+   * Instead of `onResponseData`, for a handler that copies: the bytes of the piece are those of `memory` from `start` to
+   * `end`, which is lent for the length of the call. An addition of ventuno; other dispatchers do not call it.
+   */
+  onResponseBytes?(controller: DispatchController, memory: Buffer, start: number, end: number): void
   /** The final call, when all went well. */
   onResponseEnd?(controller: DispatchController, trailers: HeaderObject): void
   /** Instead of the response methods, when the connection now belongs to the caller. */

@@ -1,7 +1,6 @@
 /**
  * One accepted `dispatch()` call: the validated request, its handler, and the promise that the handler gets exactly one
  * final call. Connections report what happens on the wire; what the handler does or throws meanwhile is contained here.
- *
  * Subscribers of the diagnostics channels get the same object, so its public fields are those that instrumentations of
  * undici read.
  */
@@ -9,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { invariant } from '../base/invariant.ts'
+import { ownBytes } from '../base/own-bytes.ts'
 import { channels } from '../diagnostics.ts'
 import {
   InformationalError,
@@ -248,13 +248,18 @@ export class Request extends RequestSpec {
     }
   }
 
-  onData(chunk: Buffer): void {
-    if (channels.requestBodyChunkReceived.hasSubscribers) {
-      channels.requestBodyChunkReceived.publish({ request: this, chunk })
-      if (this.settled) return
-    }
+  /** Bytes of the body, in memory that is lent for the length of the call. */
+  onData(memory: Buffer, start: number, end: number): void {
+    const handler = this.#handler
+    const isObserved = channels.requestBodyChunkReceived.hasSubscribers
     try {
-      this.#handler.onResponseData?.(this.#controller!, chunk)
+      if (handler.onResponseBytes && !isObserved) {
+        handler.onResponseBytes(this.#controller!, memory, start, end)
+        return
+      }
+      const chunk = ownBytes(memory, start, end)
+      if (isObserved) channels.requestBodyChunkReceived.publish({ request: this, chunk })
+      if (!this.settled) handler.onResponseData?.(this.#controller!, chunk)
     } catch (error) {
       this.abort(error)
     }
@@ -333,9 +338,8 @@ export class Request extends RequestSpec {
   }
 
   /**
-   * The failure that follows may have come with the same bytes as the head. A handler that goes on with a response in
-   * promises, as `fetch` of the runtime does, has not got there yet: it would miss the failure and wait for the body
-   * forever.
+   * The failure that follows may have come with the same bytes as the head. A handler that goes on in promises, as
+   * `fetch` of the runtime does, has not got there yet: it would miss the failure and wait for the body forever.
    */
   reportLater(): void {
     this.#marks |= REPORTS_LATER

@@ -113,7 +113,7 @@ describe('a Request', () => {
     assert.equal(request.responding, false)
     request.onHead(200, new HeaderBlock(['A', 'b']), 'OK')
     assert.equal(request.responding, true)
-    request.onData(Buffer.from('x'))
+    request.onData(Buffer.from('x'), 0, 1)
     request.onEnd(EMPTY)
     assert.equal(request.completed, true)
     assert.equal(request.settled, true)

@@ -8,7 +8,13 @@ import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { WebSocketServer } from 'ws'
-import { Client, type DispatchController, type DispatchHandler, WebSocket } from '../../src/index.ts'
+import {
+  type BodyReadable,
+  Client,
+  type DispatchController,
+  type DispatchHandler,
+  WebSocket,
+} from '../../src/index.ts'
 import { deferred } from '../support/exchange.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { OWN_WIRES, openTunnel, TUNNEL_KINDS } from '../support/tunnel.ts'
@@ -52,6 +58,30 @@ class TransferringHandler implements DispatchHandler {
     this.done.reject(error)
   }
 }
+
+async function chunksOf(source: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of source) chunks.push(chunk)
+  return chunks
+}
+
+/** Ways to read a body that yield its memory. */
+const READERS: readonly [string, (body: BodyReadable) => Promise<Iterable<Uint8Array>>][] = [
+  ['iterated', async (body) => chunksOf(body)],
+  [
+    'streamed',
+    async (body) =>
+      chunksOf(
+        body
+          .on('error', () => {})
+          .resume()
+          .pause(),
+      ),
+  ],
+  ['bytes()', async (body) => [await body.bytes()]],
+  ['arrayBuffer()', async (body) => [new Uint8Array(await body.arrayBuffer())]],
+  ['as a web stream', async (body) => chunksOf(body.body)],
+]
 
 const SIZES = [1, 63, 64, 65, 200, 4000, 5000, 40_000, 65_536, 70_000, 1_000_000]
 
@@ -107,6 +137,71 @@ overEachWire('the memory of a chunk', (wire) => {
       )
     }
     for (const memory of memories) transfer(new Uint8Array(memory as ArrayBuffer))
+  })
+
+  for (const [way, read] of READERS) {
+    test(`of a body that had arrived before: ${way}`, async (t) => {
+      const origin = await startOrigin(t, wire, (request, response) =>
+        answer(response, Number(request.url!.slice(1)), 'counted'),
+      )
+      const client = origin.client({ pipelining: 10 })
+      for (const size of SIZES.filter((each) => each < 60_000)) {
+        const options = { path: `/${size}`, method: 'GET', blocking: false } as const
+        const bodies = (await Promise.all([1, 2, 3].map(() => client.request(options)))).map(
+          ({ body }) => body,
+        )
+        await eventually(() => bodies.every((body) => body.readableLength === size))
+        for (const body of bodies) {
+          let text = ''
+          for (const chunk of await read(body)) {
+            assertOwn(chunk)
+            text += Buffer.from(chunk).toString('latin1')
+            transfer(chunk)
+          }
+          assert.equal(text, content(size))
+        }
+      }
+    })
+  }
+
+  test('a handler that copies gets memory that is lent', async (t) => {
+    const origin = await startOrigin(t, wire, (_request, response) => answer(response, 100_000, 'streamed'))
+    const done = deferred<string>()
+    let text = ''
+    origin.client().dispatch(
+      { path: '/', method: 'GET' },
+      {
+        onRequestStart() {},
+        onResponseStart() {},
+        onResponseData: () => assert.fail('called as well'),
+        onResponseBytes(_controller: DispatchController, memory: Buffer, start: number, end: number) {
+          text += memory.toString('latin1', start, end)
+        },
+        onResponseEnd: () => done.resolve(text),
+        onResponseError: (_controller: unknown, error: Error) => done.reject(error),
+      },
+    )
+    assert.equal(await done.promise, content(100_000))
+  })
+
+  test('a handler that throws over lent memory fails its request', async (t) => {
+    const origin = await startOrigin(t, wire, (_request, response) => answer(response, 100, 'streamed'))
+    const thrown = new Error('not this one')
+    const failed = deferred<Error>()
+    origin.client().dispatch(
+      { path: '/', method: 'GET' },
+      {
+        onRequestStart() {},
+        onResponseStart() {},
+        onResponseData() {},
+        onResponseBytes() {
+          throw thrown
+        },
+        onResponseEnd: () => failed.reject(new Error('ended')),
+        onResponseError: (_controller: unknown, error: Error) => failed.resolve(error),
+      },
+    )
+    assert.equal(await failed.promise, thrown)
   })
 
   test('of a body that is listened to', async (t) => {

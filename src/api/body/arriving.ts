@@ -6,7 +6,9 @@
  * without consumers fails quietly.
  */
 import type { ReadableOptions } from 'node:stream'
+import { holdBytes } from '../../base/held-bytes.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
+import { ownBytes } from '../../base/own-bytes.ts'
 import { AbortError, RequestAbortedError } from '../../errors.ts'
 import { BodyBytes, bytesOf } from './bytes.ts'
 import { IdleReadable } from './idle-readable.ts'
@@ -28,7 +30,8 @@ export abstract class ArrivingBody extends IdleReadable {
   #state: BodyState = HELD
   #arrival: Arrival = 'flowing'
   /**
-   * Arrived and not consumed. A running stream has the same chunks; they stay here until it is first read.
+   * Arrived and not consumed, in memory that callers must not get. A running stream has copies of the same chunks; they
+   * stay here until it is first read.
    */
   #held: BodyBytes | null = null
 
@@ -89,6 +92,19 @@ export abstract class ArrivingBody extends IdleReadable {
         if (this.#isCollectable()) this.#hold(chunk)
         else this.#held = null
         if (this.isRunning && !this.#give(chunk)) this.#pauseUpstream()
+    }
+  }
+
+  /** A piece of the body has arrived, in memory that is lent for the length of the call. */
+  receiveLent(memory: Buffer, start: number, end: number): void {
+    const state = this.#state
+    if (this.isRunning) {
+      this.receive(ownBytes(memory, start, end))
+    } else if (state.kind === 'collecting' && this.#arrival !== 'complete' && !this.destroyed) {
+      this.noteRead()
+      state.bytes.addLent(memory, start, end)
+    } else {
+      this.receive(holdBytes(memory, start, end))
     }
   }
 
@@ -155,7 +171,9 @@ export abstract class ArrivingBody extends IdleReadable {
   protected override onRun(): void {
     const { kind } = this.#state
     if (kind === 'held' || kind === 'iterating') this.enterState(STREAMING)
-    if (this.#held !== null) for (const chunk of this.#held.chunks) this.push(chunk)
+    if (this.#held !== null) {
+      for (const chunk of this.#held.chunks) this.push(ownBytes(chunk, 0, chunk.length))
+    }
     if (this.#arrival === 'complete') this.push(null)
   }
 
@@ -235,8 +253,9 @@ export abstract class ArrivingBody extends IdleReadable {
   /** The first held chunk, which is read from now on. */
   protected shiftHeld(): Buffer | undefined {
     const chunk = this.#held?.shift()
-    if (chunk !== undefined) this.noteRead()
-    return chunk
+    if (chunk === undefined) return undefined
+    this.noteRead()
+    return ownBytes(chunk, 0, chunk.length)
   }
 
   /** Removes held bytes that were read from the running stream. */

@@ -1,5 +1,7 @@
 /** The bytes of a body in chunks as they arrived. Does not know where chunks come from or who wants them. */
 
+import { holdBytes } from '../../base/held-bytes.ts'
+
 /**
  * Largest announced length for which memory is taken in advance. A `content-length` is only a claim: a peer
  * that announces gigabytes and sends nothing must not make us reserve them.
@@ -61,6 +63,17 @@ export class BodyBytes {
       this.#target = null
     }
     this.#size += chunk.length
+  }
+
+  /** Adds a copy of bytes that are lent. */
+  addLent(memory: Buffer, start: number, end: number): void {
+    const target = this.#target
+    if (target !== null && this.#size + end - start <= target.length) {
+      memory.copy(target, this.#size, start, end)
+      this.#size += end - start
+    } else {
+      this.add(holdBytes(memory, start, end))
+    }
   }
 
   /** Takes the first chunk out; undefined if there is none. Only before a length was announced. */

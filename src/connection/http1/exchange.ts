@@ -3,7 +3,6 @@
  * it. One object serves all exchanges of a connection, because one response comes at a time.
  */
 import type { Deadline } from '../../base/deadline.ts'
-import { ownBytes } from '../../base/own-bytes.ts'
 import type { RingQueue } from '../../base/ring-queue.ts'
 import { HeaderBlock } from '../../protocol/header-block.ts'
 import type { ResponseHead, ResponseSink } from '../../protocol/http1/response-sink.ts'
@@ -127,7 +126,7 @@ export class Http1Exchange extends Exchange implements ResponseSink {
       return
     }
     this.#awaiting = 'body'
-    request.onData(ownBytes(bytes, start, end))
+    request.onData(bytes, start, end)
     if (request.paused) this.#host.pauseParser()
   }
 

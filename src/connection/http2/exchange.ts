@@ -202,18 +202,17 @@ export class Http2Exchange
   }
 
   onData(buf: Buffer, start: number, end: number): void {
-    const bytes = ownBytes(buf, start, end)
     if (this.#tunnel !== null) {
-      this.#tunnel.deliver(bytes)
+      this.#tunnel.deliver(ownBytes(buf, start, end))
       return
     }
-    if (this.countBody(this.request, bytes.length) !== null) {
+    if (this.countBody(this.request, end - start) !== null) {
       this.#giveUp()
       return
     }
     this.#markActive()
-    if (this.request.paused || this.#backlog.length > 0) this.#holdBack(bytes)
-    else this.#deliver(bytes)
+    if (this.request.paused || this.#backlog.length > 0) this.#holdBack(ownBytes(buf, start, end))
+    else this.#deliver(buf, start, end)
   }
 
   #holdBack(bytes: Buffer): void {
@@ -240,13 +239,12 @@ export class Http2Exchange
     this.#host.onSettled(this)
   }
 
-  #deliver(bytes: Buffer): void {
+  #deliver(buf: Buffer, start: number, end: number): void {
     const { request } = this
-    // Afterwards its memory may have gone to another thread.
-    const { length } = bytes
+    const length = end - start
     this.#delivering = true
     try {
-      request.onData(bytes)
+      request.onData(buf, start, end)
     } finally {
       this.#delivering = false
     }
@@ -276,7 +274,7 @@ export class Http2Exchange
     while (!this.request.paused && !this.request.settled) {
       const bytes = this.#backlog.shift()
       if (bytes === undefined) break
-      this.#deliver(bytes)
+      this.#deliver(bytes, 0, bytes.length)
     }
     if (this.#trailers !== null) this.onEnd(this.#trailers, now())
   }

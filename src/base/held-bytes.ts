@@ -1,0 +1,31 @@
+/**
+ * Copies of bytes that wait for a consumer. Most are small and read once, and memory for each alone would take longer to
+ * get than the bytes to copy, so small ones share memory. None of it may reach a caller, who could transfer it to
+ * another thread and take the bytes of others with it: {@link ownBytes} makes the copy to hand out.
+ */
+import { Buffer } from 'node:buffer'
+import { NO_BYTES } from './empty.ts'
+import { copyBytes, SMALL_BYTES } from './own-bytes.ts'
+
+/** Longer ones get memory that holds nothing else, and so do those that fit into the heap. */
+const MAX_SHARED = 4096
+
+/** One body that is never read keeps no more than this alive. */
+const SLAB_BYTES = 32_768
+
+let slab: Buffer = NO_BYTES
+let taken = 0
+
+/** A copy to be read here only. */
+export function holdBytes(bytes: Buffer, start: number, end: number): Buffer {
+  const length = end - start
+  if (length <= SMALL_BYTES || length > MAX_SHARED) return copyBytes(bytes, start, end)
+  if (length > slab.length - taken) {
+    slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+    taken = 0
+  }
+  const from = taken
+  taken += length
+  bytes.copy(slab, from, start, end)
+  return slab.subarray(from, taken)
+}

@@ -1,0 +1,20 @@
+/** Where one exchange of a fetch stands, and the promise that it settles. */
+import type { Response } from './response.ts'
+
+/** Settles the promise of `fetch`. */
+export interface Ends {
+  readonly resolve: (response: Response) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** `dumping`: a redirect was followed or the response is opaque, and the body of this response is discarded. */
+export type RunState = 'waiting' | 'responding' | 'dumping' | 'ended' | 'failed' | Aborted
+
+/** The exchange was given up. Any value can be the reason. */
+export interface Aborted {
+  readonly reason: unknown
+}
+
+export function isAborted(state: RunState): state is Aborted {
+  return typeof state === 'object'
+}
