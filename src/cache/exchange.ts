@@ -4,12 +4,13 @@
  */
 import type { Duplex } from 'node:stream'
 import { isBodyChanged, markBodyChanged } from '../interceptor/changed-body.ts'
+import { followedRedirects } from '../interceptor/redirect/context.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { type BodyReader, blocksOf, discardBody } from './body-readers.ts'
 import type { CacheHost } from './cache-host.ts'
 import { type Handling, ttlOf } from './cache-status.ts'
-import type { CacheGetResult } from './cache-store.ts'
+import type { CacheGetResult, CacheValue } from './cache-store.ts'
 import type { Caller, ResponseSource } from './caller.ts'
 import { confirmed, factsOf, RewritingReader } from './confirming.ts'
 import { entryOf } from './entry.ts'
@@ -17,6 +18,7 @@ import { Followers } from './followers.ts'
 import type { ResponseFacts } from './freshness.ts'
 import { isOriginFailure } from './origin-failure.ts'
 import type { Flight, Plan } from './plan.ts'
+import { entryAfterRedirects } from './redirected.ts'
 import type { RequestView } from './request-view.ts'
 import { isServerFailure, servesOnError } from './serving-rules.ts'
 import { dropsStored, type Refusal, storingRefusal } from './storability.ts'
@@ -284,8 +286,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
   }
 
   #isRedirected(): boolean {
-    const history = (this.#context as { history?: unknown } | null)?.history
-    return Array.isArray(history) && history.length > 0
+    return followedRedirects(this.#context).length > 0
   }
 
   #mayFallBack(now: number): boolean {
@@ -305,16 +306,16 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
 
   #pass(controller: DispatchController, facts: ResponseFacts, statusMessage = ''): void {
     const { view, entry, shared } = this.plan
-    const { settings, access } = this.#host
+    const { access } = this.#host
     const { method } = view.key
-    const refusal = this.#refusal(facts)
-    if (refusal === null) {
-      const value = entryOf(facts, statusMessage, view.headers, settings, settings.staleIfError)
+    const value = this.#entryFor(facts, statusMessage)
+    const refusal = typeof value === 'string' ? value : null
+    if (typeof value !== 'string') {
       this.#storing = new Storing(access, view.key, value, shared)
     } else if (dropsStored(refusal as Refusal) || (entry !== null && replaces(facts.statusCode))) {
       if (view.storable) access.delete(view.key)
     }
-    if (method === 'HEAD' && entry !== null) this.#compareHead(facts)
+    if (method === 'HEAD' && entry !== null && !this.#isRedirected()) this.#compareHead(facts)
     const stored = this.#storing?.active === true
     if (!stored) this.#followers?.release(refusal !== 'invalidated')
     const handling = this.#handling({
@@ -334,13 +335,21 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
     if (this.#caller.paused) this.pause()
   }
 
-  #refusal(facts: ResponseFacts): Refusal | 'redirect' | 'invalidated' | 'bypass' | null {
+  /** What to store, or why nothing is stored. */
+  #entryFor(
+    facts: ResponseFacts,
+    statusMessage: string,
+  ): CacheValue | Refusal | 'redirect' | 'invalidated' | 'bypass' {
     const { view } = this.plan
+    const { settings } = this.#host
     if (!view.storable) return 'bypass'
     if (this.#invalidated) return 'invalidated'
-    // The body belongs to another URL.
-    if (this.#isRedirected()) return 'redirect'
-    return storingRefusal(facts, view.headers, view.control, this.#host.settings)
+    const refusal = storingRefusal(facts, view.headers, view.control, settings)
+    if (refusal !== null) return refusal
+    const value = entryOf(facts, statusMessage, view.headers, settings, settings.staleIfError)
+    const followed = followedRedirects(this.#context)
+    if (followed.length === 0) return value
+    return entryAfterRedirects(value, followed, this.#context, view, settings) ?? 'redirect'
   }
 
   /** A HEAD response shows whether the response to GET that is stored is still right (RFC 9111 §4.3.5). */

@@ -13,6 +13,8 @@ export interface Conditions {
 
 /** The validators of a stored response; null if it has none, and only a plain request helps. */
 export function conditionsOf(entry: CacheValue): Conditions | null {
+  // It is not kept to be confirmed: its validators belong to the URL that redirects led to.
+  if (entry.deleteAt <= entry.staleAt) return null
   const modified = singleField(entry.headers, 'last-modified')
   if (entry.etag === undefined && modified === null) return null
   return {

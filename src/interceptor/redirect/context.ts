@@ -1,5 +1,6 @@
 /** The context of a request that may be redirected: callers read from it which URLs were requested. */
 
+import type { HeaderObject } from '../../protocol/header-block.ts'
 import { withQuery } from '../../request/check-options.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { logicalOrigin } from '../../request/logical-origin.ts'
@@ -10,20 +11,63 @@ import { logicalOrigin } from '../../request/logical-origin.ts'
  */
 const NO_ORIGIN = 'http://origin.invalid'
 
+/** A response that was followed. A cache outside has to know it: what comes in the end belongs to another URL. */
+export interface FollowedRedirect {
+  readonly statusCode: number
+  readonly headers: HeaderObject
+  readonly requestTime: number
+  readonly responseTime: number
+}
+
+/** `unknown`: another library has followed some, and shows no more than their URLs. */
+export type Followed = readonly FollowedRedirect[] | 'unknown'
+
+export const NONE: readonly FollowedRedirect[] = []
+
+/** The redirects that led to the request of this context. */
+export function followedRedirects(context: unknown): Followed {
+  if (typeof context !== 'object' || context === null) return NONE
+  if (context instanceof RedirectContext) return context.followed
+  const { history } = context as { history?: unknown }
+  return Array.isArray(history) && history.length > 0 ? 'unknown' : NONE
+}
+
 /** The URLs of a request and of the redirects that it has followed. */
 export class RedirectContext {
   readonly #earlier: readonly URL[]
+  #followed: Followed
   readonly #origin: string | URL
   readonly #path: string
   readonly #query: unknown
   #url: URL | null | undefined
 
   /** `origin` is the one that the request goes to, whatever its options name. */
-  constructor(earlier: readonly URL[], opts: DispatchOptions, origin: string | null | undefined) {
+  constructor(
+    opts: DispatchOptions,
+    origin: string | null | undefined,
+    earlier: readonly URL[],
+    followed: Followed,
+  ) {
     this.#earlier = earlier
+    this.#followed = followed
     this.#origin = origin || logicalOrigin(opts) || NO_ORIGIN
     this.#path = opts.path
     this.#query = opts.query
+  }
+
+  /** Takes over the fields of the context of the dispatcher below. */
+  adopt(below: object): void {
+    for (const name of Object.keys(below)) {
+      if (!(name in RedirectContext.prototype)) Object.assign(this, { [name]: below[name as keyof object] })
+    }
+    const followed = followedRedirects(below)
+    if (this.#followed !== 'unknown' && followed !== NONE) {
+      this.#followed = followed === 'unknown' ? followed : [...this.#followed, ...followed]
+    }
+  }
+
+  get followed(): Followed {
+    return this.#followed
   }
 
   /** The URLs of all requests so far, the present one included. */

@@ -12,17 +12,23 @@ import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { ForwardingHandler } from '../forwarding-handler.ts'
 import { RelayController } from '../relay-controller.ts'
 import { replayOf } from '../request-body.ts'
-import { RedirectContext } from './context.ts'
+import { type FollowedRedirect, NONE, RedirectContext } from './context.ts'
 import { dropsBody, locationOf, nextRequest, targetOf } from './next-request.ts'
 import type { RedirectSettings } from './options.ts'
 
 /** Bytes of a redirect's body that are read to keep the connection; beyond that, a new connection is cheaper. */
 const MAX_DRAINED = 65_536
 
+/** The request that follows, and the response that asks for it. */
+interface Next {
+  readonly opts: DispatchOptions
+  readonly after: FollowedRedirect
+}
+
 type State =
   | { readonly at: 'waiting' }
   | { readonly at: 'delivering' }
-  | { readonly at: 'draining'; readonly next: DispatchOptions; received: number }
+  | { readonly at: 'draining'; readonly next: Next; received: number }
   | { readonly at: 'over' }
 
 const WAITING: State = { at: 'waiting' }
@@ -36,7 +42,8 @@ export class RedirectHop extends ForwardingHandler {
   readonly #own: OwnOrigin
   readonly #context: RedirectContext
   readonly #relay: RelayController
-  readonly #count: number
+  readonly #followed: readonly FollowedRedirect[]
+  #requestTime = 0
   #state: State = WAITING
 
   constructor(
@@ -46,19 +53,25 @@ export class RedirectHop extends ForwardingHandler {
     handler: DispatchHandler,
     own: OwnOrigin,
     previous: RedirectHop | null = null,
+    after: FollowedRedirect | null = null,
   ) {
     super(handler)
     this.#dispatch = dispatch
     this.#settings = settings
     this.#opts = opts
     this.#own = own
-    this.#context = new RedirectContext(previous === null ? [] : previous.#context.history, opts, own)
     this.#relay = previous === null ? new RelayController() : previous.#relay
-    this.#count = previous === null ? 0 : previous.#count + 1
+    this.#followed = previous === null || after === null ? NONE : [...previous.#followed, after]
+    this.#context = new RedirectContext(
+      opts,
+      own,
+      previous === null ? [] : previous.#context.history,
+      this.#followed,
+    )
   }
 
   override get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    return this.#count === 0 ? super.onRequestQueued : this.#waitAgain
+    return this.#followed.length === 0 ? super.onRequestQueued : this.#waitAgain
   }
 
   protected override forwardQueued(abort: (reason?: unknown) => void): void {
@@ -73,7 +86,8 @@ export class RedirectHop extends ForwardingHandler {
   override onRequestStart(controller: DispatchController, context: unknown): void {
     this.#relay.follow(controller)
     if (this.#state === OVER || this.#relay.aborted) return
-    if (typeof context === 'object' && context !== null) Object.assign(this.#context, context)
+    this.#requestTime = Date.now()
+    if (typeof context === 'object' && context !== null) this.#context.adopt(context)
     super.onRequestStart(this.#relay, this.#context)
   }
 
@@ -84,12 +98,14 @@ export class RedirectHop extends ForwardingHandler {
     statusText?: string,
   ): void {
     if (this.#state === OVER) return
-    const next = statusCode < 200 ? null : this.#nextAfter(statusCode, headers)
-    if (next === null) {
+    const opts = statusCode < 200 ? null : this.#nextAfter(statusCode, headers)
+    if (opts === null) {
       if (statusCode >= 200) this.#state = DELIVERING
       super.onResponseStart(this.#relay, statusCode, headers, statusText)
       return
     }
+    const after = { statusCode, headers, requestTime: this.#requestTime, responseTime: Date.now() }
+    const next: Next = { opts, after }
     this.#state = { at: 'draining', next, received: 0 }
     if (Number(headers['content-length']) > MAX_DRAINED && this.#opts.method !== 'HEAD') {
       this.#leave(controller, next)
@@ -104,7 +120,7 @@ export class RedirectHop extends ForwardingHandler {
     const opts = this.#opts
     if (!dropsBody(statusCode, opts.method) && replayOf(opts.body) !== 'always') return null
     const { maxRedirections, throwOnMaxRedirect } = this.#settings
-    if (this.#count >= maxRedirections) {
+    if (this.#followed.length >= maxRedirections) {
       if (throwOnMaxRedirect) throw new MaxRedirectsError()
       return null
     }
@@ -173,20 +189,20 @@ export class RedirectHop extends ForwardingHandler {
   }
 
   /** Gives up the rest of the body. */
-  #leave(controller: DispatchController, next: DispatchOptions): void {
+  #leave(controller: DispatchController, next: Next): void {
     this.#state = OVER
     controller.abort()
     this.#follow(next)
   }
 
-  #follow(opts: DispatchOptions): void {
+  #follow({ opts, after }: Next): void {
     const relay = this.#relay
     relay.release()
     if (relay.aborted) {
       contain(() => this.#fail(relay, relay.reason ?? new RequestAbortedError()))
       return
     }
-    const hop = new RedirectHop(this.#dispatch, this.#settings, opts, this.inner, this.#own, this)
+    const hop = new RedirectHop(this.#dispatch, this.#settings, opts, this.inner, this.#own, this, after)
     try {
       this.#dispatch(opts, hop)
     } catch (error) {
