@@ -8,11 +8,14 @@ FETCH_LIMIT=120
 missing_packages() {
   for entry in \
     nginx-light:nginx \
+    libnginx-mod-http-brotli-filter:/usr/lib/nginx/modules/ngx_http_brotli_filter_module.so \
+    varnish:varnishd \
     apache2-bin:apache2 \
     h2o:h2o \
     haproxy:haproxy \
     lighttpd:lighttpd \
     lighttpd-mod-openssl:/usr/lib/lighttpd/mod_openssl.so \
+    lighttpd-mod-deflate:/usr/lib/lighttpd/mod_deflate.so \
     nghttp2-server:nghttpd \
     nghttp2-proxy:nghttpx \
     caddy:caddy \

@@ -7,17 +7,22 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
-import { digest, LARGE, SMALL } from './content.ts'
+import { digest, LARGE, SMALL, TEXT } from './content.ts'
 import type { Stage } from './stage.ts'
 
 export const TRAILER = 'x-checksum'
 export const TRAILED_TEXT = 'a body with a trailer'
 export const HINT = '</style.css>; rel=preload; as=style'
 
-const FILES: Readonly<Record<string, Buffer>> = { '/small.txt': SMALL, '/large.bin': LARGE }
+const FILES: Readonly<Record<string, Buffer>> = {
+  '/small.txt': SMALL,
+  '/large.bin': LARGE,
+  '/text.txt': Buffer.from(TEXT),
+}
 const TAGS: Readonly<Record<string, string>> = {
   '/small.txt': `"${digest(SMALL).slice(0, 16)}"`,
   '/large.bin': `"${digest(LARGE).slice(0, 16)}"`,
+  '/text.txt': `"${digest(Buffer.from(TEXT)).slice(0, 16)}"`,
 }
 /** The size of the WebSocket test's messages, with a margin. */
 const MAX_MESSAGE = 64 * 1024 * 1024
@@ -111,7 +116,8 @@ export class Backend {
       response.writeHead(304, { etag: tag })
       response.end()
     } else {
-      response.writeHead(200, { etag: tag, 'content-length': content.length })
+      const type = path === '/text.txt' ? { 'content-type': 'text/plain' } : {}
+      response.writeHead(200, { etag: tag, 'content-length': content.length, ...type })
       response.end(content)
     }
   }

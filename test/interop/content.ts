@@ -19,12 +19,19 @@ export function pattern(size: number): Buffer {
 export const SMALL: Buffer = pattern(SMALL_SIZE)
 export const LARGE: Buffer = pattern(LARGE_SIZE)
 
+/** Compresses well, but not into one block. */
+export const TEXT: string = Array.from(
+  { length: 12_000 },
+  (_, i) => `line ${i} of the text: ${(i * i) % 9_973}\n`,
+).join('')
+
 export const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** The files that every site here offers. */
 export function writeSite(folder: string): void {
   writeFileSync(`${folder}/small.txt`, SMALL)
   writeFileSync(`${folder}/large.bin`, LARGE)
+  writeFileSync(`${folder}/text.txt`, TEXT)
 }
 
 /** In pieces of odd sizes, so that frames and pieces never coincide. */

@@ -51,6 +51,8 @@ export interface RealServer<S extends Site = Site> {
    * the connection (Apache 2.4.68 with COMPRESSION_ERROR, for the client of `node:http2`, too).
    */
   readonly stumblesAtReset?: readonly Wire[]
+  /** The content codings that it makes, each with the path of a text that it encodes. */
+  readonly codings?: Readonly<Record<string, readonly string[]>>
   /** Selects by the client's order in ALPN, not by its own (RFC 7301 §3.2 requires its own). */
   readonly followsClient?: boolean
   /** Where a client without the right certificate gets the error. */

@@ -27,6 +27,8 @@ const modules = [
   'proxy_http',
   'proxy_wstunnel',
   'proxy_connect',
+  'deflate',
+  'brotli',
 ]
 
 function configuration(
@@ -79,6 +81,7 @@ function configuration(
       .join('\n    ')}
     <Directory ${folder}/htdocs>
       Require all granted
+      SetOutputFilter BROTLI_COMPRESS;DEFLATE
     </Directory>
     ${site(ports.h1, `Protocols http/1.1 h2c\n${files}`)}
     ${site(ports.tls, tls)}
@@ -97,6 +100,7 @@ export const apache: RealServer<ApacheSite> = {
   webSocket: ['h1', 'h1+tls', 'h2', 'h2c'],
   duplex: [],
   stumblesAtReset: ['h2c'],
+  codings: { gzip: ['/text.txt'], br: ['/text.txt'] },
   refusesIn: 'handshake',
 
   async start(stage: Stage, backend: Backend): Promise<ApacheSite> {

@@ -22,6 +22,7 @@ function configuration(
     }
   }
   handle {
+    encode zstd gzip
     file_server
   }`
   return `
@@ -60,6 +61,7 @@ export const caddy: RealServer = {
   earlyHints: onEvery('passed'),
   webSocket: ['h1', 'h1+tls'],
   duplex: ['h2', 'h2c'],
+  codings: { gzip: ['/text.txt'], zstd: ['/text.txt'] },
   refusesIn: 'handshake',
 
   async start(stage: Stage, backend: Backend): Promise<Site> {

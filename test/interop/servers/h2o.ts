@@ -18,6 +18,7 @@ http2-idle-timeout: 3600
 limit-request-body: 1073741824
 temp-buffer-path: ${folder}
 error-log: /dev/stderr
+compress: [br, gzip]
 listen:
   host: 127.0.0.1
   port: ${ports.h1}
@@ -48,6 +49,7 @@ export const h2o: RealServer = {
   earlyHints: onEvery('dropped'),
   webSocket: ['h1', 'h1+tls'],
   duplex: [],
+  codings: { gzip: ['/text.txt'], br: ['/text.txt'] },
 
   async start(stage: Stage, backend: Backend): Promise<Site> {
     const folder = stage.folder()

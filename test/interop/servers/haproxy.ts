@@ -33,8 +33,17 @@ frontend site
   bind 127.0.0.1:${ports.h2c} proto h2
   bind 127.0.0.1:${ports.tls} ${tls}
   bind 127.0.0.1:${ports.mutual} ${tls} verify required ca-file ${AUTHORITY_FILE}
+  use_backend raw if { path_beg /raw/ }
   default_backend origin
 backend origin
+  compression algo gzip deflate
+  compression type text/plain
+  server origin 127.0.0.1:${backend}
+# Deflate without the zlib header, as some servers send it.
+backend raw
+  compression algo raw-deflate
+  compression type text/plain
+  http-request replace-path /raw(/.*) \\1
   server origin 127.0.0.1:${backend}
 `
 }
@@ -46,6 +55,7 @@ export const haproxy: RealServer = {
   earlyHints: onEvery('passed'),
   webSocket: ['h1', 'h1+tls', 'h2', 'h2c'],
   duplex: ['h1', 'h1+tls', 'h2', 'h2c'],
+  codings: { gzip: ['/text.txt'], deflate: ['/text.txt', '/raw/text.txt'] },
   refusesIn: 'handshake',
 
   async start(stage: Stage, backend: Backend): Promise<Site> {

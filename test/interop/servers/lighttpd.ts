@@ -1,5 +1,5 @@
 /** lighttpd: files, and a reverse proxy. It takes eight streams at a time on a connection. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import type { Backend } from '../backend.ts'
 import { AUTHORITY_FILE, CERT_FILE, KEY_FILE } from '../certificate-files.ts'
 import { writeSite } from '../content.ts'
@@ -7,6 +7,9 @@ import { freePorts } from '../ports.ts'
 import { onEvery, type RealServer, type Site } from '../real-server.ts'
 import { findProgram, withPart } from '../server-process.ts'
 import type { Stage } from '../stage.ts'
+
+/** A package apart. */
+const compresses = existsSync('/usr/lib/lighttpd/mod_deflate.so')
 
 function configuration(
   folder: string,
@@ -19,7 +22,8 @@ function configuration(
   ssl.privkey = "${KEY_FILE}"
   ssl.openssl.ssl-conf-cmd = ("MinProtocol" => "TLSv1.2")`
   return `
-server.modules = ("mod_openssl", "mod_proxy")
+server.modules = ("mod_openssl", "mod_proxy"${compresses ? ', "mod_deflate"' : ''})
+${compresses ? 'deflate.mimetypes = ("text/plain")\ndeflate.allowed-encodings = ("br", "gzip", "deflate", "zstd")' : ''}
 server.document-root = "${folder}/htdocs"
 server.bind = "127.0.0.1"
 server.port = ${ports.h1}
@@ -56,6 +60,10 @@ export const lighttpd: RealServer = {
   wantsLength: ['h2', 'h2c'],
   followsClient: true,
   refusesIn: 'handshake',
+
+  codings: compresses
+    ? { gzip: ['/text.txt'], deflate: ['/text.txt'], br: ['/text.txt'], zstd: ['/text.txt'] }
+    : {},
 
   async start(stage: Stage, backend: Backend): Promise<Site> {
     const folder = stage.folder()

@@ -1,5 +1,5 @@
 /** nginx: files, and a reverse proxy. HTTP/2 is a property of the port, so cleartext has two. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import type { Backend } from '../backend.ts'
 import { AUTHORITY_FILE, CERT_FILE, KEY_FILE } from '../certificate-files.ts'
 import { writeSite } from '../content.ts'
@@ -14,6 +14,10 @@ export interface NginxSite extends Site {
   /** Few streams at a time. */
   readonly narrow: { readonly h2: string; readonly h2c: string }
 }
+
+/** A package apart. */
+const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_filter_module.so'
+const makesBrotli = existsSync(BROTLI)
 
 export const REQUESTS_PER_CONNECTION = 20
 const MANY = 10_000_000
@@ -45,6 +49,7 @@ function configuration(
   const user = process.getuid?.() === 0 ? 'user root;' : ''
   return `
     daemon off;
+    ${makesBrotli ? `load_module ${BROTLI};` : ''}
     ${user}
     worker_processes 1;
     pid ${folder}/nginx.pid;
@@ -53,6 +58,9 @@ function configuration(
     http {
       access_log off;
       default_type text/plain;
+      gzip on;
+      gzip_types text/plain;
+      ${makesBrotli ? 'brotli on;\n      brotli_types text/plain;' : ''}
       keepalive_timeout 3600;
       keepalive_requests ${MANY};
       client_body_temp_path ${folder}/body;
@@ -87,6 +95,7 @@ export const nginx: RealServer<NginxSite> = {
   webSocket: ['h1', 'h1+tls'],
   // It stops reading an HTTP/1.1 request once the response has started and it has to wait for the client.
   duplex: ['h2', 'h2c'],
+  codings: { gzip: ['/text.txt'], ...(makesBrotli ? { br: ['/text.txt'] } : null) },
   refusesIn: 'response',
 
   async start(stage: Stage, backend: Backend): Promise<NginxSite> {

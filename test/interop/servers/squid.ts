@@ -43,9 +43,10 @@ export const squid: ForwardProxy = {
     chmodSync(`${folder}/helper`, 0o755)
     const port = await freePort()
     writeFileSync(`${folder}/squid.conf`, configuration(folder, port))
+    // The name is that of its shared memory, which must not be that of another Squid.
     await stage.start({
       file: this.program!,
-      args: ['-N', '-f', `${folder}/squid.conf`],
+      args: ['-N', '-f', `${folder}/squid.conf`, '-n', `interop${port}`],
       ports: [port],
     })
     return `http://127.0.0.1:${port}`
