@@ -89,16 +89,14 @@ export class Dialer {
 
   #openProxied(common: ClientOptions, connections: number): EnvHttpProxyAgent | null {
     const { http1, http2, insecure, timeout } = this.#options
-    const { ca } = this.#files
-    const opened = openProxied(this.#options, {
+    const settings = {
       ...common,
       connections,
       allowH2: !http1,
       connectTimeout: timeout ?? CONNECT_TIMEOUT,
       requestTls: { ...this.#files, rejectUnauthorized: !insecure, preferH2: http2 },
-      // Not for SOCKS proxies, to which any object would mean TLS.
-      ...(ca !== undefined && isSecureProxy(this.#options.proxy) && { proxyTls: { ca } }),
-    })
+    }
+    const opened = openProxied(this.#options, settings, this.#files.ca ?? null)
     if (opened === null) return null
     let started = performance.now()
     this.#stopWatching = watchConnections(opened.host, {
@@ -157,10 +155,6 @@ export class Dialer {
 
 function wrongProtocol(): ExchangeError {
   return new ExchangeError('WRONG_PROTOCOL', 'the server did not choose HTTP/2')
-}
-
-function isSecureProxy(given: string | undefined): boolean {
-  return given?.startsWith('https:') ?? false
 }
 
 function factsOf(socket: Socket, options: Options, proxy: ProxyFacts | null): ConnectionReport {

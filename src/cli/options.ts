@@ -177,12 +177,14 @@ function readCount(name: string, given: string, most: number): number {
 function checkTogether(options: Options, hasConcurrency: boolean): void {
   const { http1, http2, h2c, data, cert, key, cacert, har, output, json } = options
   const isSecure = options.url.protocol === 'https:'
+  // A proxy that forwards an http URL has a certificate, too.
+  const proxyless = options.proxy?.startsWith('https:') ? undefined : cacert
   const isRepeated = options.repeat !== null
   const problems: [boolean, string][] = [
     [Number(http1) + Number(http2) + Number(h2c) > 1, '--http1, --http2 and --h2c exclude each other'],
     [http2 && !isSecure, '--http2 is negotiated over TLS; for an http URL there is --h2c'],
     [h2c && isSecure, '--h2c is for http URLs; for an https URL there is --http2'],
-    [!isSecure && (cert ?? cacert) !== undefined, '--cacert and --cert are for https URLs'],
+    [!isSecure && (cert ?? proxyless) !== undefined, '--cacert and --cert are for https URLs'],
     [key !== undefined && cert === undefined, '--key needs --cert'],
     [data !== undefined && options['json-body'] !== undefined, '--data and --json-body exclude each other'],
     [

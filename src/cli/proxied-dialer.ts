@@ -28,25 +28,34 @@ export interface ConnectionWatcher {
   onConnected(socket: Socket): void
 }
 
-/** Null: the URL is reached directly. */
-export function openProxied(options: Options, more: EnvHttpProxyAgentOptions): ProxiedAgent | null {
+/**
+ * Null: the URL is reached directly.
+ *
+ * @param authorities Trusted also for the certificate of a proxy; null for the usual ones.
+ */
+export function openProxied(
+  options: Options,
+  more: EnvHttpProxyAgentOptions,
+  authorities: Buffer | null,
+): ProxiedAgent | null {
   const { url, proxy: given, noproxy, h2c } = options
   if (options['unix-socket'] !== undefined) return null
-  const agent = makeAgent({
+  const settings: EnvHttpProxyAgentOptions = {
     ...more,
     ...(given === undefined ? {} : { httpProxy: given, httpsProxy: given }),
     ...(noproxy === undefined ? {} : { noProxy: noproxy }),
     // A proxy would not forward it.
     proxyTunnel: h2c,
-  })
-  const { proxy, rule } = agent.explain(url)
-  if (proxy === null) {
-    void agent.destroy()
-    return null
   }
+  const agent = makeAgent(settings)
+  const { proxy, rule } = agent.explain(url)
+  const needsAuthorities = authorities !== null && proxy?.startsWith('https:')
+  if (proxy === null || needsAuthorities) void agent.destroy()
+  if (proxy === null) return null
   const isForwarded = url.protocol === 'http:' && !h2c && proxy.startsWith('http')
   return {
-    agent,
+    // Only for an https: proxy: to a SOCKS proxy any object would mean TLS.
+    agent: needsAuthorities ? makeAgent({ ...settings, proxyTls: { ca: authorities } }) : agent,
     proxy: { uri: proxy, rule: given === undefined ? rule : '--proxy' },
     host: isForwarded ? new URL(proxy).host : url.host,
   }

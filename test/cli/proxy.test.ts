@@ -68,6 +68,25 @@ describe('the environment', () => {
     assert.deepEqual([proxy.forwards.length, socks.requests.length], [1, 1])
   })
 
+  test('--cacert holds for its proxy as for that of --proxy, and makes no SOCKS proxy speak TLS', async (t) => {
+    const url = await start(t, H1_TLS, page)
+    const proxy = await startProxy(t, 'h1+tls')
+    const socks = await startSocksServer(t)
+    setVariables(t, { https_proxy: proxy.url })
+    for (const argv of [[], ['-x', proxy.url], ['-x', socks.url]]) {
+      const { code, stdout, stderr } = await command([...H1_TLS.options, ...argv, '--json', url])
+      assert.equal(code, 0, stdout + stderr)
+      assert.equal(JSON.parse(stdout).response.body, 'here')
+    }
+    assert.deepEqual([proxy.connects.length, socks.requests.length], [2, 1])
+    const plain = await start(t, H1, page)
+    assert.equal((await command([...H1_TLS.options, '-x', proxy.url, plain])).code, 0)
+    assert.equal(proxy.forwards.length, 1)
+    const distrusted = await command([url])
+    assert.equal(distrusted.code, 4)
+    assert.match(distrusted.stdout + distrusted.stderr, /UND_ERR_PRX_TLS/)
+  })
+
   test('NO_PROXY, --noproxy and an empty --proxy lead to a direct connection', async (t) => {
     const url = await start(t, H1, page)
     const { port } = new URL(url)
