@@ -69,7 +69,7 @@ export class ProxyAgent extends LifecycleDispatcher {
     checkFunction(proxy, 'proxy')
     const address = uri ? readAnyProxyAddress(uri) : null
     const settings = readProxySettings(own)
-    super(own.webSocket)
+    super(own.webSocket, own.eventSource)
     this.#settings = settings
     this.#choose = proxy ?? null
     this.#fixed = address === null || proxy ? null : this.#route([address])

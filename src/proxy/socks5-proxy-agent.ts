@@ -32,7 +32,7 @@ export class Socks5ProxyAgent extends LifecycleDispatcher {
     const own: Socks5ProxyAgentOptions = Object.assign(Object.create(null), options)
     const address = readSocks5Address(url, own)
     const settings = readSocks5Settings(own)
-    super(own.webSocket)
+    super(own.webSocket, own.eventSource)
     this.#hop = new Socks5Hop(address, settings.dial)
     this.#agent = new Agent({ ...settings.agentOptions, connect: tunnelConnector([this.#hop], settings) })
     reemit(this, this.#agent, true)

@@ -2,7 +2,19 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { Agent, ErrorEvent, EventSource, errors, MessageEvent, setGlobalOrigin } from '../../src/index.ts'
+import {
+  Agent,
+  ErrorEvent,
+  EventSource,
+  errors,
+  MessageEvent,
+  MockAgent,
+  Pool,
+  ProxyAgent,
+  RetryAgent,
+  Socks5ProxyAgent,
+  setGlobalOrigin,
+} from '../../src/index.ts'
 import { eventually, FakeClock, turns } from '../support/fake-clock.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { overEachWire } from '../support/wire.ts'
@@ -448,6 +460,15 @@ describe('maxEventSize', () => {
     assert.deepEqual(agent.eventSourceOptions, { maxEventSize: 5 })
     assert.deepEqual(new Agent({ eventSource: null }).eventSourceOptions, new Agent().eventSourceOptions)
     assert.ok(new Agent().eventSourceOptions.maxEventSize > 2 ** 28)
+    for (const other of [
+      new Pool('http://a.test', { eventSource: { maxEventSize: 5 } }),
+      new ProxyAgent({ uri: 'http://a.test', eventSource: { maxEventSize: 5 } }),
+      new Socks5ProxyAgent('socks5://a.test', { eventSource: { maxEventSize: 5 } }),
+      new RetryAgent(agent),
+      new MockAgent({ agent }),
+    ]) {
+      assert.deepEqual(other.eventSourceOptions, { maxEventSize: 5 }, other.constructor.name)
+    }
     for (const maxEventSize of [-1, 1.5, '5', Number.NaN]) {
       assert.throws(() => new Agent({ eventSource: { maxEventSize: maxEventSize as number } }), {
         code: 'UND_ERR_INVALID_ARG',

@@ -4,7 +4,6 @@ import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import type { Dispatcher } from '../../dispatcher/dispatcher.ts'
 import { endAll } from '../../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../../dispatcher/lifecycle.ts'
-import type { WebSocketOptions } from '../../dispatcher/websocket-options.ts'
 import { ClientDestroyedError, InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -36,7 +35,8 @@ export class RetryAgent extends LifecycleDispatcher {
     if (typeof dispatch !== 'function' || dispatch === (Object.prototype as Partial<Dispatcher>).dispatch) {
       throw new InvalidArgumentError('Argument dispatcher must implement dispatch')
     }
-    super((dispatcher as { webSocketOptions?: WebSocketOptions }).webSocketOptions)
+    const { webSocketOptions, eventSourceOptions } = dispatcher as Partial<LifecycleDispatcher>
+    super(webSocketOptions, eventSourceOptions)
     this.#dispatcher = dispatcher
     this.#settings = readRetryOptions(options)
     this.#dispatch = (opts, handler) => dispatcher.dispatch(opts, handler)
