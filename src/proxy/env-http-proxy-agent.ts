@@ -1,7 +1,7 @@
 /** Requests through the proxies that options and environment name: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY. */
 import { defineKind } from '../base/kind.ts'
 import { readAnyProxyAddress } from './any-proxy-address.ts'
-import { ProxyAgent } from './proxy-agent.ts'
+import { closeOtherRoutes, ProxyAgent } from './proxy-agent.ts'
 import {
   type ProxyDecision,
   ProxyEnvironment,
@@ -16,7 +16,8 @@ export interface EnvHttpProxyAgentOptions
     ProxyEnvironmentOptions {}
 
 /**
- * Requests to any origin, through the proxy that the environment names for it or directly.
+ * Requests to any origin, through the proxy that the environment names for it or directly. A variable that changes
+ * while the program runs holds from the next request on.
  *
  * @example
  * setGlobalDispatcher(new EnvHttpProxyAgent())
@@ -24,7 +25,6 @@ export interface EnvHttpProxyAgentOptions
 export class EnvHttpProxyAgent extends ProxyAgent {
   readonly #environment: ProxyEnvironment
 
-  /** The proxies are read now, NO_PROXY with each request. */
   constructor(options: EnvHttpProxyAgentOptions = {}) {
     const own: EnvHttpProxyAgentOptions = Object.assign(Object.create(null), options)
     const { httpProxy: _http, httpsProxy: _https, noProxy: _no, ...others } = own
@@ -33,13 +33,15 @@ export class EnvHttpProxyAgent extends ProxyAgent {
     for (const { proxy } of [environment.http, environment.https]) {
       if (proxy !== null) readAnyProxyAddress(proxy)
     }
-    super({ ...others, uri: null, proxy: (origin) => proxyFor(new URL(origin), environment).proxy })
+    super({ ...others, uri: null, proxy: (origin) => proxyFor(origin, environment).proxy })
     this.#environment = environment
+    environment.onChange = () => closeOtherRoutes(this, [environment.http.proxy, environment.https.proxy])
   }
 
   /** The proxy for a URL without its user info, null for none, and the option or variable that decides it. */
   explain(url: string | URL): ProxyDecision {
-    const { proxy, rule } = proxyFor(new URL(url), this.#environment)
+    const { protocol, host } = new URL(url)
+    const { proxy, rule } = proxyFor(`${protocol}//${host}`, this.#environment)
     return { proxy: proxy === null ? null : readAnyProxyAddress(proxy).uri, rule }
   }
 }

@@ -40,6 +40,9 @@ const DIRECT = ''
 
 type Way = ProxyRoute | Agent
 
+/** Closes the routes through other proxies than these, when their requests have ended. For agents that derive from it. */
+export let closeOtherRoutes: (agent: ProxyAgent, proxies: readonly (string | null)[]) => void
+
 /**
  * Requests to any origin through a proxy: http targets are forwarded, others are reached through tunnels. Through a SOCKS
  * proxy all of them are.
@@ -58,6 +61,14 @@ export class ProxyAgent extends LifecycleDispatcher {
   /** Forgotten, and not closed yet. */
   readonly #leaving = new Set<Way>()
   readonly #targets = new Map<string, ForwardTarget>()
+
+  static {
+    closeOtherRoutes = (agent, proxies) => {
+      for (const key of [...agent.#ways.keys()]) {
+        if (key !== DIRECT && !proxies.includes(key)) agent.#forget(key)
+      }
+    }
+  }
 
   constructor(options: string | URL | ProxyAgentOptions) {
     const own = ownOptions(options)
@@ -177,13 +188,15 @@ export class ProxyAgent extends LifecycleDispatcher {
   }
 
   #forgetOldest(): void {
-    for (const [key, way] of this.#ways) {
-      if (key === DIRECT) continue
-      this.#ways.delete(key)
-      this.#leaving.add(way)
-      finishWay(way, () => this.#leaving.delete(way))
-      return
-    }
+    const oldest = [...this.#ways.keys()].find((key) => key !== DIRECT)
+    if (oldest !== undefined) this.#forget(oldest)
+  }
+
+  #forget(key: string): void {
+    const way = this.#ways.get(key)!
+    this.#ways.delete(key)
+    this.#leaving.add(way)
+    finishWay(way, () => this.#leaving.delete(way))
   }
 }
 

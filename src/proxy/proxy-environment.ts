@@ -11,7 +11,7 @@ export interface ProxyEnvironmentOptions {
   httpProxy?: string | URL | null | undefined
   /** Proxy for https: and wss: URLs. Empty for none. Default: `https_proxy`. */
   httpsProxy?: string | URL | null | undefined
-  /** Hosts that are reached directly. Default: `no_proxy`, read again for each request. */
+  /** Hosts that are reached directly. Default: `no_proxy`. */
   noProxy?: string | null | undefined
 }
 
@@ -26,6 +26,8 @@ export interface ProxyDecision {
 /** The variables of a process, or anything like them. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
+type Kind = 'http' | 'https'
+
 interface Setting {
   /** The option or the variable that it comes from. */
   readonly from: string
@@ -34,14 +36,25 @@ interface Setting {
 
 const NOT_SET: ProxyDecision = { proxy: null, rule: 'no proxy is set' }
 
-/** The proxies as they were set when this was made, and the hosts without a proxy as they are set now. */
+/** Origins whose exception is remembered. */
+const MOST_ORIGINS = 1000
+
+/** What is set at the time of each question: programs change `process.env` while they run. */
 export class ProxyEnvironment {
-  readonly http: ProxyDecision
-  readonly https: ProxyDecision
-  readonly #noProxy: Setting | null
+  readonly #options: {
+    readonly http: Setting | null
+    readonly https: Setting | null
+    readonly noProxy: Setting | null
+  }
   readonly #variables: Variables | null
   #listText = ''
   #list = new NoProxyList('')
+  /** Of the list, by origin. */
+  readonly #exceptions = new Map<string, string | null>()
+  /** The proxies found last. */
+  readonly #known: Record<Kind, string | null | undefined> = { http: undefined, https: undefined }
+  /** Called when a proxy is another one than at the question before. */
+  onChange: () => void = () => {}
 
   /** @param variables Default: those of the process, also when a program replaces `process.env`. */
   constructor(options: ProxyEnvironmentOptions = {}, variables: Variables | null = null) {
@@ -50,25 +63,52 @@ export class ProxyEnvironment {
     if (noProxy !== null && noProxy !== undefined && typeof noProxy !== 'string') {
       throw new InvalidArgumentError('noProxy must be a string')
     }
-    this.#noProxy = typeof noProxy === 'string' ? { from: 'noProxy', value: noProxy } : null
+    this.#options = {
+      http: readOption(own, 'httpProxy'),
+      https: readOption(own, 'httpsProxy'),
+      noProxy: typeof noProxy === 'string' ? { from: 'noProxy', value: noProxy } : null,
+    }
     this.#variables = variables
-    const all = this.#read('all_proxy') ?? this.#read('ALL_PROXY')
-    const http = readOption(own, 'httpProxy') ?? this.#httpProxy()
-    const https = readOption(own, 'httpsProxy') ?? this.#read('https_proxy') ?? this.#read('HTTPS_PROXY')
-    this.http = decisionOf(http ?? all)
-    this.https = decisionOf(https ?? http ?? all)
   }
 
-  /** The option or variable with the first entry that applies to the URL; null if none does. */
-  exception(url: URL): string | null {
-    const setting = this.#noProxy ?? this.#read('no_proxy') ?? this.#read('NO_PROXY')
+  /** The proxy for http: and ws: URLs, before exceptions. */
+  get http(): ProxyDecision {
+    return this.#notice('http', decisionOf(this.#http()))
+  }
+
+  /** The proxy for https: and wss: URLs, before exceptions. */
+  get https(): ProxyDecision {
+    const setting = this.#options.https ?? this.#read('https_proxy') ?? this.#read('HTTPS_PROXY')
+    return this.#notice('https', decisionOf(setting ?? this.#http()))
+  }
+
+  /** The option or variable with the first entry that applies to the origin; null if none does. */
+  exception(origin: string): string | null {
+    const setting = this.#options.noProxy ?? this.#read('no_proxy') ?? this.#read('NO_PROXY')
     if (setting === null) return null
     if (setting.value !== this.#listText) {
       this.#list = new NoProxyList(setting.value)
       this.#listText = setting.value
+      this.#exceptions.clear()
     }
-    const entry = this.#list.match(url)
+    let entry = this.#exceptions.get(origin)
+    if (entry === undefined) {
+      entry = this.#list.match(new URL(origin))
+      if (this.#exceptions.size >= MOST_ORIGINS) this.#exceptions.clear()
+      this.#exceptions.set(origin, entry)
+    }
     return entry === null ? null : `${setting.from}: ${entry}`
+  }
+
+  #notice(kind: Kind, decision: ProxyDecision): ProxyDecision {
+    const before = this.#known[kind]
+    this.#known[kind] = decision.proxy
+    if (before !== undefined && before !== decision.proxy) this.onChange()
+    return decision
+  }
+
+  #http(): Setting | null {
+    return this.#options.http ?? this.#httpProxy() ?? this.#read('all_proxy') ?? this.#read('ALL_PROXY')
   }
 
   /**
@@ -76,25 +116,32 @@ export class ProxyEnvironment {
    * proxy ("httpoxy", CVE-2016-5385). On Windows `http_proxy` names the same variable.
    */
   #httpProxy(): Setting | null {
-    const isCgi = Boolean(this.#read('REQUEST_METHOD')?.value)
-    const lower = isCgi && process.platform === 'win32' ? null : this.#read('http_proxy')
-    return lower ?? (isCgi ? null : this.#read('HTTP_PROXY'))
+    const lower = this.#read('http_proxy')
+    if (lower !== null && process.platform !== 'win32') return lower
+    const given = lower ?? this.#read('HTTP_PROXY')
+    return given !== null && this.#read('REQUEST_METHOD')?.value ? null : given
   }
 
-  /** Only own properties count: `process.env` has the prototype of every object. */
+  /**
+   * Only own properties count: `process.env` has the prototype of every object. Each look into it is a call into the
+   * runtime, so whether a value is inherited is asked only if the prototype has the name.
+   */
   #read(name: string): Setting | null {
     const variables = this.#variables ?? process.env
-    const value = Object.hasOwn(variables, name) ? variables[name] : undefined
-    return value === undefined ? null : { from: name, value }
+    const value = variables[name]
+    if (value === undefined) return null
+    const prototype: object | null = Object.getPrototypeOf(variables)
+    if (prototype !== null && name in prototype && !Object.hasOwn(variables, name)) return null
+    return { from: name, value }
   }
 }
 
-/** The way to a URL. The protocols of WebSockets go where http: and https: go. */
-export function proxyFor(url: URL, environment: ProxyEnvironment): ProxyDecision {
-  const isSecure = url.protocol === 'https:' || url.protocol === 'wss:'
+/** The way to an origin. The protocols of WebSockets go where http: and https: go. */
+export function proxyFor(origin: string, environment: ProxyEnvironment): ProxyDecision {
+  const isSecure = origin.startsWith('https:') || origin.startsWith('wss:')
   const decision = isSecure ? environment.https : environment.http
   if (decision.proxy === null) return decision
-  const rule = environment.exception(url)
+  const rule = environment.exception(origin)
   return rule === null ? decision : { proxy: null, rule }
 }
 

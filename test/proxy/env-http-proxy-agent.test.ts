@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { EnvHttpProxyAgent, errors } from '../../src/index.ts'
 import { authority } from '../support/certificates.ts'
 import { echo, readEcho } from '../support/exchange.ts'
+import { eventually } from '../support/fake-clock.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
-import { startProxy } from './support/test-proxy.ts'
+import { PROXY_WIRES, startProxy } from './support/test-proxy.ts'
 
 type TestContext = import('node:test').TestContext
 
@@ -69,19 +70,114 @@ describe('EnvHttpProxyAgent', () => {
     assert.equal(agent.stats.proxy.connected, 0)
   })
 
-  test('reads NO_PROXY with each request, and the proxies once', async (t) => {
+  test('reads the environment with each request', async (t) => {
+    const origin = await startOrigin(t, H1, echo)
+    const one = await startProxy(t, 'h1')
+    const two = await startProxy(t, 'h1')
+    setVariables(t, { http_proxy: one.url })
+    const agent = new EnvHttpProxyAgent()
+    t.after(() => agent.destroy())
+    const ways: unknown[] = []
+    const ask = async (): Promise<void> => {
+      await readEcho(await agent.request({ ...GET, origin: origin.url }))
+      ways.push([one.forwards.length, two.forwards.length, agent.explain(origin.url).rule])
+    }
+    await ask()
+    process.env['no_proxy'] = 'localhost'
+    await ask()
+    delete process.env['no_proxy']
+    process.env['http_proxy'] = two.url
+    await ask()
+    delete process.env['http_proxy']
+    await ask()
+    process.env['ALL_PROXY'] = one.url
+    await ask()
+    assert.deepEqual(ways, [
+      [1, 0, 'http_proxy'],
+      [1, 0, 'no_proxy: localhost'],
+      [1, 1, 'http_proxy'],
+      [1, 1, 'no proxy is set'],
+      [2, 1, 'ALL_PROXY'],
+    ])
+  })
+
+  for (const proxyWire of PROXY_WIRES) {
+    test(`ends with a proxy over ${proxyWire} that the environment names no more, after its requests`, async (t) => {
+      const answers: (() => void)[] = []
+      const origin = await startOrigin(t, H1, (_request, response) => {
+        answers.push(() => response.end('ok'))
+      })
+      const old = await startProxy(t, proxyWire)
+      const other = await startProxy(t, 'h1')
+      setVariables(t, { all_proxy: old.url })
+      const agent = new EnvHttpProxyAgent({ proxyTunnel: true, proxyTls: { ca: authority } })
+      t.after(() => agent.destroy())
+      const target = { ...GET, origin: `http://a.test:${origin.port}` }
+      const first = agent.request(target)
+      await eventually(() => answers.length === 1)
+      process.env['all_proxy'] = other.url
+      const second = agent.request(target)
+      await eventually(() => answers.length === 2)
+      // The first is still under way, and its tunnel with it.
+      assert.equal(old.tunnels.size, 1)
+      for (const answer of answers) answer()
+      for (const response of [await first, await second]) assert.equal(await response.body.text(), 'ok')
+      await eventually(() => old.sockets.every(({ destroyed }) => destroyed))
+      assert.equal(other.tunnels.size, 1)
+      assert.equal(agent.stats[target.origin]!.connected, 1)
+      await agent.close()
+      await eventually(() => other.tunnels.size === 0)
+    })
+  }
+
+  test('closes the tunnels when the environment names no proxy any more', async (t) => {
+    const origin = await startOrigin(t, H1, echo)
+    const proxy = await startProxy(t, 'h1')
+    setVariables(t, { http_proxy: proxy.url })
+    const agent = new EnvHttpProxyAgent({ proxyTunnel: true })
+    t.after(() => agent.destroy())
+    await readEcho(await agent.request({ ...GET, origin: origin.url }))
+    assert.equal(proxy.tunnels.size, 1)
+    delete process.env['http_proxy']
+    await readEcho(await agent.request({ ...GET, origin: origin.url }))
+    await eventually(() => proxy.tunnels.size === 0)
+    assert.equal(proxy.connects.length, 1)
+  })
+
+  test('fails requests while the environment has a mistake, and never goes direct', async (t) => {
     const origin = await startOrigin(t, H1, echo)
     const proxy = await startProxy(t, 'h1')
     setVariables(t, { http_proxy: proxy.url })
     const agent = new EnvHttpProxyAgent()
     t.after(() => agent.destroy())
+    process.env['http_proxy'] = 'ftp://a.test'
+    await assert.rejects(agent.request({ ...GET, origin: origin.url }), errors.InvalidArgumentError)
+    assert.equal(origin.sockets.length, 0)
+    process.env['http_proxy'] = proxy.url
     await readEcho(await agent.request({ ...GET, origin: origin.url }))
-    process.env['no_proxy'] = 'localhost'
-    process.env['http_proxy'] = 'http://elsewhere.test'
-    await readEcho(await agent.request({ ...GET, origin: origin.url }))
-    delete process.env['no_proxy']
-    await readEcho(await agent.request({ ...GET, origin: origin.url }))
-    assert.equal(proxy.forwards.length, 2)
+    assert.ok(proxy.servedAll(origin))
+  })
+
+  test('close() waits for the requests through a proxy of before', async (t) => {
+    const answers: (() => void)[] = []
+    const origin = await startOrigin(t, H1, (_request, response) => {
+      answers.push(() => response.end('ok'))
+    })
+    const proxy = await startProxy(t, 'h1')
+    setVariables(t, { http_proxy: proxy.url })
+    const agent = new EnvHttpProxyAgent()
+    const first = agent.request({ ...GET, origin: origin.url })
+    await eventually(() => answers.length === 1)
+    delete process.env['http_proxy']
+    const second = agent.request({ ...GET, origin: origin.url })
+    await eventually(() => answers.length === 2)
+    answers[1]!()
+    await (await second).body.text()
+    const closing = agent.close()
+    answers[0]!()
+    assert.equal(await (await first).body.text(), 'ok')
+    await closing
+    await eventually(() => proxy.sockets.every(({ destroyed }) => destroyed))
   })
 
   test('ignores uri and proxy among its options', async (t) => {
@@ -133,20 +229,15 @@ describe('the default dispatcher', () => {
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
   const index = new URL('../../src/index.ts', import.meta.url).href
 
-  /** What it is in a new process. */
-  function defaultOf(env: Record<string, string>, ...flags: string[]): Promise<string> {
-    const program = `
-      const before = Symbol.for('undici.globalDispatcher.2') in globalThis
-      const { EnvHttpProxyAgent, getGlobalDispatcher } = await import(${JSON.stringify(index)})
-      const after = Symbol.for('undici.globalDispatcher.2') in globalThis
-      const agent = getGlobalDispatcher()
-      console.log(before === after, agent.constructor.name, agent.explain?.('http://a.test').proxy)`
+  /** The output of a program in a new process. */
+  function run(program: string, env: Record<string, string>, ...flags: string[]): Promise<string> {
     const args = [...flags, '--import', 'tsx', '--input-type=module', '--eval', program]
+    const { NODE_OPTIONS: _, ...inherited } = process.env
     return new Promise((resolve, reject) => {
       execFile(
         process.execPath,
         args,
-        { cwd, env: { ...process.env, ...env }, timeout: 30_000 },
+        { cwd, env: { ...inherited, ...env }, timeout: 30_000 },
         (error, stdout) => {
           if (error) reject(error)
           else resolve(stdout.trim())
@@ -156,10 +247,41 @@ describe('the default dispatcher', () => {
   }
 
   test('heeds the environment under NODE_USE_ENV_PROXY=1, and only then', async () => {
+    const program = `
+      const before = Symbol.for('undici.globalDispatcher.2') in globalThis
+      const { EnvHttpProxyAgent, getGlobalDispatcher } = await import(${JSON.stringify(index)})
+      const after = Symbol.for('undici.globalDispatcher.2') in globalThis
+      const agent = getGlobalDispatcher()
+      console.log(before === after, agent.constructor.name, agent.explain?.('http://a.test').proxy)`
     const proxy = { http_proxy: 'http://proxy.test:1', no_proxy: '' }
-    const [on, off] = await Promise.all([defaultOf({ ...proxy, NODE_USE_ENV_PROXY: '1' }), defaultOf(proxy)])
+    const [on, off] = await Promise.all([
+      run(program, { ...proxy, NODE_USE_ENV_PROXY: '1' }),
+      run(program, proxy),
+    ])
     // Newer runtimes set their own agent, which is then the choice.
     assert.match(on, /^true EnvHttpProxyAgent (?:http:\/\/proxy\.test:1|undefined)$/)
     assert.equal(off, 'true Agent undefined')
   })
+
+  for (const [what, env, flags] of [
+    ['NODE_USE_ENV_PROXY=1', { NODE_USE_ENV_PROXY: '1' }, []],
+    ['--use-env-proxy', {}, ['--use-env-proxy']],
+    ['NODE_OPTIONS=--use-env-proxy', { NODE_OPTIONS: '--use-env-proxy' }, []],
+  ] as const) {
+    const isKnown = process.allowedNodeEnvironmentFlags.has('--use-env-proxy')
+    const skip = what.includes('--') && !isKnown && 'this version of the runtime has no such option'
+    test(`sends all through the proxy under ${what}, and nothing without`, { skip }, async (t) => {
+      const origin = await startOrigin(t, H1, (_request, response) => response.end('ok'))
+      const proxy = await startProxy(t, 'h1')
+      const target = JSON.stringify(`http://a.test:${origin.port}`)
+      const program = `
+        const { fetch, request } = await import(${JSON.stringify(index)})
+        console.log(await (await request(${target})).body.text(), await (await fetch(${target})).text())`
+      const variables = { HTTP_PROXY: proxy.url, no_proxy: '' }
+      // The name leads nowhere without the proxy. Versions with an agent for this open tunnels for http targets.
+      assert.equal(await run(program, { ...variables, ...env }, ...flags), 'ok ok')
+      assert.ok(proxy.forwards.length + proxy.connects.length > 0)
+      await assert.rejects(run(program, variables), /ENOTFOUND|EAI_AGAIN/)
+    })
+  }
 })

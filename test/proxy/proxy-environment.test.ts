@@ -16,8 +16,8 @@ const C = 'socks5://c.test:1080'
 /** The proxies for http: and https:, with what decided. */
 function decide(variables: Variables, options: ProxyEnvironmentOptions = {}): readonly unknown[] {
   const environment = new ProxyEnvironment(options, variables)
-  return ['http://x.test/', 'https://x.test/'].flatMap((url) => {
-    const { proxy, rule } = proxyFor(new URL(url), environment)
+  return ['http://x.test', 'https://x.test'].flatMap((url) => {
+    const { proxy, rule } = proxyFor(url, environment)
     return [proxy, rule]
   })
 }
@@ -135,11 +135,12 @@ test('options of other types are refused', () => {
   }
 })
 
-test('the proxies are read once, NO_PROXY for every URL', () => {
-  const variables: Record<string, string | undefined> = { http_proxy: A }
+test('all variables are read for every question', () => {
+  const variables: Record<string, string | undefined> = { http_proxy: B }
   const environment = new ProxyEnvironment({}, variables)
-  const decision = (): unknown => proxyFor(new URL('http://x.test'), environment)
-  variables['http_proxy'] = B
+  const decision = (): unknown => proxyFor('http://x.test', environment)
+  assert.deepEqual(decision(), { proxy: B, rule: 'http_proxy' })
+  variables['http_proxy'] = A
   assert.deepEqual(decision(), { proxy: A, rule: 'http_proxy' })
   variables['NO_PROXY'] = 'y.test, x.test'
   assert.deepEqual(decision(), { proxy: null, rule: 'NO_PROXY: x.test' })
@@ -147,6 +148,36 @@ test('the proxies are read once, NO_PROXY for every URL', () => {
   assert.deepEqual(decision(), { proxy: A, rule: 'http_proxy' })
   variables['no_proxy'] = '*'
   assert.deepEqual(decision(), { proxy: null, rule: 'no_proxy: *' })
+})
+
+test('reports that a proxy is another one than before', () => {
+  const variables: Record<string, string | undefined> = { http_proxy: A }
+  const environment = new ProxyEnvironment({}, variables)
+  let changes = 0
+  environment.onChange = () => changes++
+  const ask = (): number => {
+    void environment.http
+    void environment.https
+    return changes
+  }
+  assert.equal(ask(), 0)
+  variables['no_proxy'] = '*'
+  assert.equal(ask(), 0)
+  variables['https_proxy'] = B
+  assert.equal(ask(), 1)
+  delete variables['http_proxy']
+  assert.equal(ask(), 2)
+  assert.equal(ask(), 2)
+})
+
+test('a list of exceptions is remembered by origin, without end of origins', () => {
+  const variables = { http_proxy: A, no_proxy: '.even.test' }
+  const environment = new ProxyEnvironment({}, variables)
+  for (let i = 0; i < 2100; i++) {
+    const kind = i % 2 === 0 ? 'even' : 'odd'
+    assert.equal(proxyFor(`http://h${i}.${kind}.test`, environment).proxy, kind === 'even' ? null : A)
+  }
+  assert.equal(proxyFor('http://h0.even.test', environment).proxy, null)
 })
 
 test('the option noProxy hides the variable, also when it is empty; null does not', () => {
@@ -160,7 +191,7 @@ test('the option noProxy hides the variable, also when it is empty; null does no
 test('ws: and wss: go where http: and https: go', () => {
   const environment = new ProxyEnvironment({}, { http_proxy: A, https_proxy: B, no_proxy: 'y.test:443' })
   const proxies = ['ws://x.test', 'wss://x.test', 'ws://y.test', 'wss://y.test'].map(
-    (url) => proxyFor(new URL(url), environment).proxy,
+    (url) => proxyFor(url, environment).proxy,
   )
   assert.deepEqual(proxies, [A, B, A, null])
 })
@@ -175,11 +206,11 @@ test('without variables, those of the process are read when they are needed', (t
   t.after(() => {
     process.env = before
   })
-  process.env = { http_proxy: A }
+  process.env = { http_proxy: B }
   const environment = new ProxyEnvironment()
-  process.env = { no_proxy: 'x.test' }
-  assert.deepEqual(proxyFor(new URL('http://x.test'), environment), { proxy: null, rule: 'no_proxy: x.test' })
-  assert.equal(proxyFor(new URL('http://y.test'), environment).proxy, A)
+  process.env = { http_proxy: A, no_proxy: 'x.test' }
+  assert.deepEqual(proxyFor('http://x.test', environment), { proxy: null, rule: 'no_proxy: x.test' })
+  assert.equal(proxyFor('http://y.test', environment).proxy, A)
 })
 
 // Security row 12.
@@ -199,5 +230,5 @@ test('a polluted Object.prototype configures no proxy and excepts no host', (t) 
     else process.env['HTTP_PROXY'] = before
   })
   process.env['HTTP_PROXY'] = A
-  assert.equal(proxyFor(new URL('http://x.test'), new ProxyEnvironment()).proxy, A)
+  assert.equal(proxyFor('http://x.test', new ProxyEnvironment()).proxy, A)
 })
