@@ -14,7 +14,9 @@ import { toBytes } from './body-feed.ts'
 
 /** A body, as its stream sees it. */
 export interface StreamOwner {
+  /** The stream has been created. */
   onStreamStart(controller: ReadableByteStreamController): void
+  /** A reader wants a chunk from the stream. */
   onStreamPull(): void
   onStreamCancel(reason: unknown): void
 }

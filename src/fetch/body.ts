@@ -6,7 +6,8 @@
 import { Readable } from 'node:stream'
 import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'
 import { BodyBytes } from '../api/body/bytes.ts'
-import { BodyCollector, type CollectContext, type Conversion, toText } from '../api/body/collect.ts'
+import type { CollectContext, Conversion } from '../api/body/collect.ts'
+import { BodyCollector, NO_CONTEXT, toText } from '../api/body/collect.ts'
 import { holdBytes } from '../base/held-bytes.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { ownBytes } from '../base/own-bytes.ts'
@@ -18,8 +19,6 @@ import { collectStream, makeByteStream, proxyOf } from './body-stream.ts'
 
 /** How many unread bytes are buffered before the source is paused. */
 const HIGH_WATER_MARK = 65_536
-
-const NO_CONTEXT: CollectContext = { encoding: null, contentType: '' }
 
 export class Body implements BodySink {
   #state: BodyState = 'held'
@@ -213,15 +212,21 @@ export class Body implements BodySink {
         return
     }
     this.#hold(chunk)
-    if (this.#held!.size >= HIGH_WATER_MARK && !this.#paused) {
-      this.#paused = true
-      this.#feed?.pause()
-    }
+    this.#limitHeld()
+  }
+
+  #limitHeld(): void {
+    if (this.#paused || this.#held!.size < HIGH_WATER_MARK) return
+    this.#paused = true
+    this.#feed?.pause()
   }
 
   receiveLent(memory: Buffer, start: number, end: number): void {
     if (this.#state === 'collecting' && this.#held !== null && !this.#ended) {
       this.#held.addLent(memory, start, end)
+    } else if (this.#held === null && this.#state === 'held' && start < end && !this.#ended) {
+      this.#held = BodyBytes.begin(memory, start, end, this.#expected)
+      this.#limitHeld()
     } else {
       // A reader that waits gets its memory, too.
       this.receive(this.#pulled ? ownBytes(memory, start, end) : holdBytes(memory, start, end))
@@ -248,14 +253,10 @@ export class Body implements BodySink {
     else if (state === 'streamed') this.#controller?.error(error)
   }
 
-  // Called by the stream.
-
-  /** The stream has been created. */
   onStreamStart(controller: ReadableByteStreamController): void {
     this.#controller = controller
   }
 
-  /** A reader wants a chunk from the stream. */
   onStreamPull(): void {
     if (this.#state !== 'streamed') return
     const origin = this.#origin

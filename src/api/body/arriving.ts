@@ -43,6 +43,9 @@ export abstract class ArrivingBody extends IdleReadable {
   /** The last byte has arrived for a collection. */
   protected abstract onCollected(): void
 
+  /** The length that the head announced, if it did. */
+  protected abstract get announced(): number | null
+
   protected get bodyState(): BodyState {
     return this.#state
   }
@@ -103,6 +106,9 @@ export abstract class ArrivingBody extends IdleReadable {
     } else if (state.kind === 'collecting' && this.#arrival !== 'complete' && !this.destroyed) {
       this.noteRead()
       state.bytes.addLent(memory, start, end)
+    } else if (state.kind === 'held' && this.#held === null && start < end && !this.destroyed) {
+      this.#held = BodyBytes.begin(memory, start, end, this.announced ?? 0)
+      if (this.heldLength >= this.readableHighWaterMark) this.#pauseUpstream()
     } else {
       this.receive(holdBytes(memory, start, end))
     }

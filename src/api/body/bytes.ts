@@ -15,6 +15,9 @@ export function bytesOf(chunk: unknown, encoding: BufferEncoding | undefined): B
   return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
 }
 
+/** A first piece of less than this part of its body does not say that all of it will be collected. */
+const PRESIZE_SHARE = 4
+
 /** Chunks in order; once their total is announced they are copied into one piece as they come. */
 export class BodyBytes {
   readonly #chunks: Buffer[]
@@ -32,12 +35,25 @@ export class BodyBytes {
     return new BodyBytes([chunk], chunk.length)
   }
 
+  /** The first piece of a body that announced its length, or 0. */
+  static begin(memory: Buffer, start: number, end: number, announced: number): BodyBytes {
+    const size = end - start
+    if (size >= announced || size * PRESIZE_SHARE < announced || announced > PRESIZE_LIMIT) {
+      return BodyBytes.of(holdBytes(memory, start, end))
+    }
+    const bytes = BodyBytes.none()
+    bytes.expect(announced)
+    bytes.addLent(memory, start, end)
+    return bytes
+  }
+
   static none(): BodyBytes {
     return new BodyBytes([], 0)
   }
 
-  /** The same chunks in a separate list. Only before a length was announced. */
+  /** The same chunks in a separate list. */
   clone(): BodyBytes {
+    this.#split()
     return new BodyBytes([...this.#chunks], this.#size)
   }
 
@@ -46,8 +62,9 @@ export class BodyBytes {
     return this.#size
   }
 
-  /** As they arrived. Only before a length was announced. */
+  /** Roughly as they arrived, to be read only. */
   get chunks(): readonly Buffer[] {
+    this.#split()
     return this.#chunks
   }
 
@@ -76,20 +93,22 @@ export class BodyBytes {
     }
   }
 
-  /** Takes the first chunk out; undefined if there is none. Only before a length was announced. */
+  /** Takes the first chunk out, to be read only; undefined if there is none. */
   shift(): Buffer | undefined {
+    this.#split()
     const chunk = this.#chunks.shift()
     if (chunk !== undefined) this.#size -= chunk.length
     return chunk
   }
 
-  /** Puts a chunk before the others. Only before a length was announced. */
+  /** Puts a chunk before the others. */
   unshift(chunk: Buffer): void {
+    this.#split()
     this.#chunks.unshift(chunk)
     this.#size += chunk.length
   }
 
-  /** Takes so many bytes from the front. Only before a length was announced. */
+  /** Takes so many bytes from the front. */
   drop(count: number): void {
     for (let left = count; left > 0; ) {
       const chunk = this.shift()
@@ -99,9 +118,16 @@ export class BodyBytes {
     }
   }
 
+  /** Bytes in memory for all of them become a chunk: they are taken one by one after all. */
+  #split(): void {
+    if (this.#target === null) return
+    this.#chunks.push(this.#target.subarray(0, this.#size))
+    this.#target = null
+  }
+
   /** Announces the total; memory is taken for it unless it is too much to take on trust. */
   expect(length: number): void {
-    if (length < this.#size || length === 0 || length > PRESIZE_LIMIT) return
+    if (this.#target !== null || length < this.#size || length === 0 || length > PRESIZE_LIMIT) return
     const target = Buffer.allocUnsafeSlow(length)
     let offset = 0
     for (const chunk of this.#chunks) {

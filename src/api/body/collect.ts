@@ -22,6 +22,8 @@ export interface CollectContext {
   readonly contentType: string
 }
 
+export const NO_CONTEXT: CollectContext = { encoding: null, contentType: '' }
+
 export type Conversion<T> = (bytes: BodyBytes, context: CollectContext) => T
 
 function isUtf8(encoding: BufferEncoding | null): boolean {

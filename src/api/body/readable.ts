@@ -181,7 +181,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     this.#dropRead()
     const bytes = this.takeHeld()
     this.enterState({ kind: 'collecting', collector, bytes })
-    if (!this.isComplete) bytes.expect(this.#announced() ?? 0)
+    if (!this.isComplete) bytes.expect(this.announced ?? 0)
     // A running stream has the same bytes, and reaches its end only if they are taken from it.
     if (this.isRunning && this.readableFlowing !== true) this.resume()
     if (this.isComplete) this.onCollected()
@@ -225,7 +225,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     }
   }
 
-  #announced(): number | null {
+  protected override get announced(): number | null {
     return announcedLength(this.#headers, this.#isHead)
   }
 
@@ -258,7 +258,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
   /** Dumps a body that has arrived, if no listener waits for its end and it cannot fail. */
   #drop(limit: number): boolean {
     if (this.bodyState.kind !== 'held' || !this.isAtHand || this.#isUsed() || this.isEndHeard) return false
-    if ((this.#announced() ?? this.heldLength) > limit) return false
+    if ((this.announced ?? this.heldLength) > limit) return false
     this.takeHeld()
     this.endBody()
     return true
@@ -266,7 +266,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
 
   #discard(limit: number): void {
     if (!this.isUntouched && this.bodyState.kind !== 'iterating') return
-    const announced = this.#announced() ?? 0
+    const announced = this.announced ?? 0
     if (this.isRunning) {
       this.enterState(EMPTYING)
       if (announced > limit) this.destroy(new AbortError())
