@@ -53,12 +53,12 @@ const RULES = [
     files: /^(api|handler)\//,
     may: ['api/body/', 'request/', 'base/', 'errors.ts', ...FIELDS],
   },
-  { files: /^cookies\//, may: ['base/', 'errors.ts'] },
+  { files: /^cookies\//, may: ['cookies/', 'base/', 'errors.ts'] },
   { files: /^protocol\/(socks5|event-stream)\//, may: PROTOCOL_LEAVES },
   { files: /^content-coding\//, may: ['base/', 'errors.ts', 'protocol/ascii.ts', ...FIELDS] },
   {
     files: /^(interceptor|cache)\//,
-    may: [...ON_DISPATCH, 'interceptor/', 'cache/', 'content-coding/'],
+    may: [...ON_DISPATCH, 'interceptor/', 'cache/', 'content-coding/', 'cookies/'],
   },
   { files: /^cache-storage\//, may: ['fetch/', 'base/', 'errors.ts', ...FIELDS] },
   {

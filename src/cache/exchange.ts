@@ -5,6 +5,7 @@
 import type { Duplex } from 'node:stream'
 import { isBodyChanged, markBodyChanged } from '../interceptor/changed-body.ts'
 import { followedRedirects } from '../interceptor/redirect/context.ts'
+import { markStored } from '../interceptor/stored-response.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { type BodyReader, blocksOf, discardBody } from './body-readers.ts'
@@ -14,6 +15,7 @@ import type { CacheGetResult, CacheValue } from './cache-store.ts'
 import type { Caller, ResponseSource } from './caller.ts'
 import { confirmed, factsOf, RewritingReader } from './confirming.ts'
 import { entryOf } from './entry.ts'
+import { fieldLines } from './fields.ts'
 import { Followers } from './followers.ts'
 import type { ResponseFacts } from './freshness.ts'
 import { isOriginFailure } from './origin-failure.ts'
@@ -269,6 +271,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
     const body = blocksOf(entry!.body)
     if (body === null) this.#followers?.release(false)
     else this.#followers?.serve({ ...value, body })
+    if (fieldLines(facts.headers, 'set-cookie') === undefined) markStored(this.#caller)
     const handling = this.#handling({ status: 304, ttl: ttlOf(value, Date.now()), stored: true })
     const answer: CacheGetResult = { ...value, body: entry!.body }
     const wrap =
@@ -299,6 +302,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
     const { view, entry } = this.plan
     this.#mode = 'discarding'
     this.#leave()
+    markStored(this.#caller)
     const handling = this.#handling(statusCode === null ? {} : { status: statusCode })
     this.#host.presenter.present(view, this.#caller, entry!, true, handling).start()
     this.#followers?.release(false)

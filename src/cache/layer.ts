@@ -3,6 +3,7 @@ import { ignoreRejection } from '../base/stray-promise.ts'
 import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { isComplete } from '../interceptor/refusal.ts'
+import { markStored } from '../interceptor/stored-response.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { classifyBody, destroyStream, isReplayable, isStream } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
@@ -157,6 +158,7 @@ export class CacheLayer implements CacheHost {
       }
       return this.#forward(view, caller, found, foundKey, reason)
     }
+    markStored(caller)
     const isRevalidated = service === 'while-revalidating'
     const serving = this.presenter.present(view, caller, found, isRevalidated, {
       kind: 'hit',

@@ -44,7 +44,7 @@ export function getSetCookies(headers: CookieHeaders): Cookie[] {
   requireArguments('getSetCookies', 1, arguments.length)
   requireHeaders(headers)
   // The interface promises plain cookies, as undici's types do; the null entries are in the words above.
-  return headers.getSetCookie().map(parseSetCookie) as Cookie[]
+  return headers.getSetCookie().map((value) => parseSetCookie(value)) as Cookie[]
 }
 
 /**

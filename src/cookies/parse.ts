@@ -31,8 +31,11 @@ export function parseCookieHeader(text: string): Record<string, string> {
   return Object.fromEntries(pairs)
 }
 
-/** One `Set-Cookie` value, or null when it holds a control character or is too long. */
-export function parseSetCookie(text: string): Cookie | null {
+/**
+ * One `Set-Cookie` value, or null when it holds a control character or is too long. A path that is not absolute counts as
+ * `defaultPath`.
+ */
+export function parseSetCookie(text: string, defaultPath = '/'): Cookie | null {
   if (hasControlCharacter(text)) return null
 
   let end = pieceEnd(text, 0)
@@ -46,12 +49,12 @@ export function parseSetCookie(text: string): Cookie | null {
   while (end < text.length) {
     const start = end + 1
     end = pieceEnd(text, start)
-    readAttribute(cookie, text.slice(start, end))
+    readAttribute(cookie, text.slice(start, end), defaultPath)
   }
   return cookie
 }
 
-function readAttribute(cookie: Cookie, item: string): void {
+function readAttribute(cookie: Cookie, item: string, defaultPath: string): void {
   const equals = item.indexOf('=')
   const name = trimWhitespace(equals === -1 ? item : item.slice(0, equals))
   const value = equals === -1 ? '' : trimWhitespace(item.slice(equals + 1))
@@ -70,7 +73,7 @@ function readAttribute(cookie: Cookie, item: string): void {
       cookie.domain = lowerCaseAscii(value.startsWith('.') ? value.slice(1) : value)
       break
     case 'path':
-      cookie.path = value.startsWith('/') ? value : '/'
+      cookie.path = value.startsWith('/') ? value : defaultPath
       break
     case 'secure':
       cookie.secure = true

@@ -25,7 +25,7 @@ const POLICIES = ['', ...REFERRER_POLICIES] as const
 
 /** The mode of a request, as in the standard. */
 export type RequestMode = (typeof MODES)[number]
-/** Stored and readable, but without effect: no credentials are stored. */
+/** `omit`: without the cookies of `interceptors.cookies`. The others make no difference. */
 export type RequestCredentials = (typeof CREDENTIALS)[number]
 /** What the request asks of caches on its way. */
 export type RequestCache = (typeof CACHES)[number]
@@ -42,7 +42,7 @@ export interface RequestInit {
   bodyTimeout?: number | null | undefined
   /** Default: `'default'`. */
   cache?: RequestCache | undefined
-  /** Without effect: no credentials are stored. Default: `'same-origin'`. */
+  /** `'omit'` sends and stores no cookies of `interceptors.cookies`. Default: `'same-origin'`. */
   credentials?: RequestCredentials | undefined
   /** The dispatcher that sends the request. Default: the global dispatcher. */
   dispatcher?: Dispatching | null | undefined

@@ -24,6 +24,8 @@ export function sendRequest(record: RequestRecord, trail: Trail | null): SentReq
     // fetch follows redirects itself: an interceptor must not.
     maxRedirections: 0,
   }
+  // The other modes have an origin to be compared with, which a program on a server has not: its jar decides.
+  if (record.credentials === 'omit') options.cookies = false
   if (headersTimeout !== null) options.headersTimeout = headersTimeout
   if (bodyTimeout !== null) options.bodyTimeout = bodyTimeout
   return { options, body }

@@ -3,6 +3,7 @@
 export { cache } from '../cache/interceptor.ts'
 export type { CacheOptions as CacheInterceptorOpts } from '../cache/options.ts'
 export { circuitBreaker } from './circuit-breaker/interceptor.ts'
+export { cookies } from './cookies/interceptor.ts'
 export { decompress } from './decompress/interceptor.ts'
 export type { DecompressOptions as DecompressInterceptorOpts } from './decompress/options.ts'
 export { deduplicate } from './deduplicate/interceptor.ts'

@@ -33,6 +33,16 @@ export function hasHeader(headers: GivenHeaders, name: string): boolean {
   return false
 }
 
+/** The values of all fields of this name, which is in lower case. */
+export function headerValues(headers: GivenHeaders, name: string): string[] {
+  const values: string[] = []
+  for (const [given, value] of pairs(headers)) {
+    if (value === undefined || !isNamed(given, name)) continue
+    for (const one of Array.isArray(value) ? value : [value]) values.push(one === null ? '' : String(one))
+  }
+  return values
+}
+
 /** A flat copy without the fields of these names, which are in lower case, and with the new ones. */
 export function withHeaders(
   headers: GivenHeaders,

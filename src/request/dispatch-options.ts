@@ -116,6 +116,8 @@ export interface DispatchOptions {
   typeOfService?: number | null | undefined
   /** Options of the retry interceptor for this request. */
   retryOptions?: object | null | undefined
+  /** For `interceptors.cookies`: false for a request without them, or the `CookieJar` of this request. */
+  cookies?: boolean | object | null | undefined
   /** For `interceptors.dump`: the most bytes of body that are read for this request. */
   dumpMaxSize?: number | null | undefined
   /** For `interceptors.redirect`; a dispatcher without it accepts only `0`. */

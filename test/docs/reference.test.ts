@@ -5,7 +5,17 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import * as library from '../../src/index.ts'
-import { Agent, BalancedPool, Client, errors, H2CClient, Pool, Socks5ProxyAgent } from '../../src/index.ts'
+import {
+  Agent,
+  BalancedPool,
+  Client,
+  CookieJar,
+  errors,
+  H2CClient,
+  interceptors,
+  Pool,
+  Socks5ProxyAgent,
+} from '../../src/index.ts'
 import { type Page, readPages, root } from './pages.ts'
 
 const pages = new Map(readPages().map((page) => [page.path, page]))
@@ -121,6 +131,12 @@ function fieldsOf(path: string, type: string): string[] {
   return [...body[1]!.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, name]) => name!)
 }
 
+/** The page has the options of both. */
+function cookieOptions(options: object): void {
+  new CookieJar(options)
+  interceptors.cookies(options)
+}
+
 describe('the options', () => {
   it('each have an entry', () => {
     const places: [file: string, type: string, page: string][] = [
@@ -157,6 +173,10 @@ describe('the options', () => {
       ['cache/redis-store.ts', 'RedisCacheStoreOptions', 'docs/cache-stores.md'],
       ['websocket/socket-init.ts', 'WebSocketInit', 'docs/websocket.md'],
       ['cookies/cookie.ts', 'Cookie', 'docs/cookies.md'],
+      ['cookies/jar/options.ts', 'CookieJarOptions', 'docs/cookie-jar.md'],
+      ['cookies/jar/options.ts', 'CookieContext', 'docs/cookie-jar.md'],
+      ['cookies/jar/stored-cookie.ts', 'JarCookie', 'docs/cookie-jar.md'],
+      ['interceptor/cookies/options.ts', 'CookiesOptions', 'docs/cookie-jar.md'],
       ['errors.ts', 'RequestErrorContext', 'docs/errors.md'],
       ['errors.ts', 'Timings', 'docs/request.md'],
     ]
@@ -197,6 +217,7 @@ describe('the options', () => {
       ['docs/pool.md', (options) => new Pool('http://localhost', options)],
       ['docs/balanced-pool.md', (options) => new BalancedPool([], options)],
       ['docs/agent.md', (options) => new Agent(options)],
+      ['docs/cookie-jar.md', cookieOptions],
       ['docs/socks5-proxy-agent.md', (options) => new Socks5ProxyAgent('socks5://localhost', options)],
     ]
     for (const [path, make] of makers) {

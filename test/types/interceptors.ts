@@ -4,6 +4,10 @@ import {
   Agent,
   type CircuitBreakerOptions,
   Client,
+  CookieJar,
+  type CookieJarLike,
+  type CookieJarOptions,
+  type CookiesOptions,
   type DeduplicateOptions,
   type Dispatcher,
   type DnsOptions,
@@ -39,6 +43,18 @@ const untyped: RetryOptions = {
     return setTimeout(callback, counter, code === 'ECONNRESET' ? null : error)
   },
 }
+
+const suffixes: CookieJarOptions = { isPublicSuffix: (domain: string) => domain === 'co.uk', now: Date.now }
+const jar: CookieJar = CookieJar.fromJSON(new CookieJar(suffixes).toJSON())
+declare const otherJar: CookieJarLike
+const keeping: CookiesOptions = { jar }
+const withCookies: Agent = new Agent().compose(
+  interceptors.cookies(keeping),
+  interceptors.cookies({ jar: otherJar }),
+)
+void withCookies.request({ origin: 'http://localhost', path: '/', method: 'GET', cookies: false })
+void withCookies.request({ origin: 'http://localhost', path: '/', method: 'GET', cookies: jar })
+for (const { name, hostOnly, expires } of jar) void [name.length, hostOnly === true, expires?.getTime()]
 
 const composed: Client = client.compose(interceptors.circuitBreaker(breaker), interceptors.retry(options))
 const inList: Client = client.compose([

@@ -1,0 +1,107 @@
+/**
+ * Owns the JSON form of a jar. What is read back may come from a file that others can write: entries are read member by
+ * member, and one that no server could have set is left out.
+ */
+import { InvalidArgumentError } from '../../errors.ts'
+import type { StoredCookie } from './stored-cookie.ts'
+
+/** A cookie in the JSON form of a jar. Dates are in the form of ISO 8601. */
+export interface SerializedCookie {
+  name: string
+  value: string
+  domain: string
+  hostOnly: boolean
+  path: string
+  secure: boolean
+  httpOnly: boolean
+  /** Null if the server did not say. */
+  sameSite: 'Strict' | 'Lax' | 'None' | null
+  /** Null if the cookie ends with the session. */
+  expires: string | null
+  creationTime: string
+  lastAccessTime: string
+}
+
+/** The JSON form of a jar. */
+export interface SerializedCookieJar {
+  version: 1
+  /** Oldest first. */
+  cookies: SerializedCookie[]
+}
+
+export function serialize(cookies: readonly StoredCookie[]): SerializedCookieJar {
+  return { version: 1, cookies: cookies.map(toEntry) }
+}
+
+function toEntry({ order: _, ...cookie }: StoredCookie): SerializedCookie {
+  return {
+    ...cookie,
+    expires: cookie.expires === null ? null : toIso(cookie.expires),
+    creationTime: toIso(cookie.creationTime),
+    lastAccessTime: toIso(cookie.lastAccessTime),
+  }
+}
+
+function toIso(time: number): string {
+  return new Date(time).toISOString()
+}
+
+/** Null in place of an entry that is not a cookie. */
+export function deserialize(data: unknown): (StoredCookie | null)[] {
+  const parsed = typeof data === 'string' ? parse(data) : data
+  const { version, cookies } = ownMembers(parsed) ?? {}
+  if (version !== 1 || !Array.isArray(cookies)) {
+    throw new InvalidArgumentError('data must be the JSON form of a CookieJar')
+  }
+  return cookies.map(toCookie)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function ownMembers(value: unknown): Record<string, unknown> | null {
+  if (typeof value !== 'object' || value === null) return null
+  return Object.assign(Object.create(null), value) as Record<string, unknown>
+}
+
+function toCookie(entry: unknown): StoredCookie | null {
+  const members = ownMembers(entry)
+  if (members === null) return null
+  const { name, value, domain, path, hostOnly, secure, httpOnly, sameSite } = members
+  const expires = members['expires'] === null ? null : toTime(members['expires'])
+  const creationTime = toTime(members['creationTime'])
+  const lastAccessTime = toTime(members['lastAccessTime'])
+  if (typeof name !== 'string' || typeof value !== 'string') return null
+  if (typeof domain !== 'string' || typeof path !== 'string') return null
+  if (typeof hostOnly !== 'boolean' || typeof secure !== 'boolean' || typeof httpOnly !== 'boolean')
+    return null
+  if (!isSameSite(sameSite)) return null
+  if (Number.isNaN(expires) || Number.isNaN(creationTime) || Number.isNaN(lastAccessTime)) return null
+  return {
+    name,
+    value,
+    domain,
+    hostOnly,
+    path,
+    secure,
+    httpOnly,
+    sameSite,
+    expires,
+    creationTime,
+    lastAccessTime,
+    order: 0,
+  }
+}
+
+function toTime(value: unknown): number {
+  return typeof value === 'string' ? Date.parse(value) : Number.NaN
+}
+
+function isSameSite(value: unknown): value is StoredCookie['sameSite'] {
+  return value === null || value === 'Strict' || value === 'Lax' || value === 'None'
+}

@@ -1,0 +1,68 @@
+/** Owns the shape of a cookie in the jar, as it is kept and as callers get it. */
+import type { Cookie } from '../cookie.ts'
+
+type SameSite = NonNullable<Cookie['sameSite']>
+
+/** A cookie as the jar keeps it. Times are milliseconds since the Unix epoch. */
+export interface StoredCookie {
+  readonly name: string
+  readonly value: string
+  readonly domain: string
+  readonly hostOnly: boolean
+  readonly path: string
+  readonly secure: boolean
+  readonly httpOnly: boolean
+  /** Null if the server did not say. */
+  readonly sameSite: SameSite | null
+  /** Null for a cookie of this session. */
+  readonly expires: number | null
+  creationTime: number
+  lastAccessTime: number
+  /** Orders cookies that were created within one millisecond. */
+  order: number
+}
+
+/** A cookie of a jar. A copy: a change of it does not reach the jar. */
+export interface JarCookie extends Cookie {
+  /** Absent if the cookie ends with the session. */
+  expires?: Date
+  /** The host that set the cookie, or the domain that the server named. */
+  domain: string
+  /** Whether only that host gets it, and not the hosts below it. */
+  hostOnly: boolean
+  path: string
+  secure: boolean
+  httpOnly: boolean
+  creationTime: Date
+  lastAccessTime: Date
+}
+
+export function toJarCookie(cookie: StoredCookie): JarCookie {
+  const { name, value, domain, hostOnly, path, secure, httpOnly, sameSite, expires } = cookie
+  return {
+    name,
+    value,
+    domain,
+    hostOnly,
+    path,
+    secure,
+    httpOnly,
+    ...(sameSite !== null && { sameSite }),
+    ...(expires !== null && { expires: new Date(expires) }),
+    creationTime: new Date(cookie.creationTime),
+    lastAccessTime: new Date(cookie.lastAccessTime),
+  }
+}
+
+export function isExpired(cookie: StoredCookie, now: number): boolean {
+  return cookie.expires !== null && cookie.expires <= now
+}
+
+/** RFC 6265bis §5.8.3: longer paths first, then older cookies. */
+export function byPathAndAge(a: StoredCookie, b: StoredCookie): number {
+  return b.path.length - a.path.length || byAge(a, b)
+}
+
+export function byAge(a: StoredCookie, b: StoredCookie): number {
+  return a.creationTime - b.creationTime || a.order - b.order
+}

@@ -1,0 +1,52 @@
+/** Takes the cookies that the response to one request sets. */
+import type { Duplex } from 'node:stream'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { ForwardingHandler } from '../forwarding-handler.ts'
+import { isStored } from '../stored-response.ts'
+import type { CookieJarLike } from './options.ts'
+import type { RequestUrls } from './request-url.ts'
+
+export class CookieHandler extends ForwardingHandler {
+  readonly #jar: CookieJarLike
+  readonly #opts: DispatchOptions
+  readonly #urls: RequestUrls
+
+  constructor(inner: DispatchHandler, jar: CookieJarLike, opts: DispatchOptions, urls: RequestUrls) {
+    super(inner)
+    this.#jar = jar
+    this.#opts = opts
+    this.#urls = urls
+  }
+
+  override onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText?: string,
+  ): void {
+    // A user agent may ignore the cookies of informational responses (RFC 6265bis §5.6), and intermediaries write such.
+    if (statusCode >= 200 && !isStored(controller)) this.#store(headers)
+    super.onResponseStart(controller, statusCode, headers, statusText)
+  }
+
+  override onRequestUpgrade(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    this.#store(headers)
+    super.onRequestUpgrade(controller, statusCode, headers, socket)
+  }
+
+  #store(headers: HeaderObject): void {
+    const values = headers['set-cookie']
+    if (values === undefined) return
+    const url = this.#urls.of(this.#opts)
+    if (url === null) return
+    if (typeof values === 'string') this.#jar.setCookie(values, url)
+    else for (const value of values) this.#jar.setCookie(value, url)
+  }
+}

@@ -1,0 +1,47 @@
+/** `interceptors.cookies`: sends the cookies of a jar, and stores those that responses set. */
+import type { Interceptor } from '../../dispatcher/compose.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { isCall, refuse } from '../refusal.ts'
+import { CookieHandler } from './handler.ts'
+import { type CookieJarLike, type CookiesOptions, jarOf, readJar } from './options.ts'
+import { RequestUrls } from './request-url.ts'
+import { withCookies } from './sent-cookies.ts'
+
+/**
+ * An interceptor that keeps cookies in a jar. Each request gets those for its own URL: with `redirect` outside of it, that is
+ * every request of a chain of redirects.
+ */
+export function cookies(options?: CookiesOptions | null): Interceptor {
+  const ownJar = readJar(options)
+  return (dispatch, own) => {
+    const urls = new RequestUrls(own)
+    return (opts, handler) => {
+      if (!isCall(opts, handler) || !hasPath(opts)) return dispatch(opts, handler)
+      let jar: CookieJarLike | null
+      let sent = opts
+      try {
+        jar = jarOf(opts, ownJar)
+        if (jar !== null && !isEmpty(jar)) sent = withCookies(opts, headerFor(jar, urls.of(opts)))
+      } catch (error) {
+        return refuse(handler, error)
+      }
+      return dispatch(sent, jar === null ? handler : new CookieHandler(handler, jar, opts, urls))
+    }
+  }
+}
+
+/**
+ * False where the target is not a path of the origin: a tunnel, `OPTIONS *`, and a request in absolute form, which goes to a
+ * proxy and is for another host.
+ */
+function hasPath({ method, path }: DispatchOptions): boolean {
+  return method !== 'CONNECT' && typeof path === 'string' && path.startsWith('/')
+}
+
+function isEmpty(jar: CookieJarLike): boolean {
+  return (jar as { size?: unknown }).size === 0
+}
+
+function headerFor(jar: CookieJarLike, url: URL | null): string {
+  return url === null ? '' : jar.getCookieHeader(url)
+}

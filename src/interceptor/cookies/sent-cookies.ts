@@ -1,0 +1,46 @@
+/** The `cookie` header of a request that has cookies of a jar, and maybe some that its caller wrote. */
+import type { DispatchOptions, HeaderValueInput } from '../../request/dispatch-options.ts'
+import { isPairIterable } from '../../request/request-fields.ts'
+import { headerValues, readableAgain, withHeaders } from '../request-headers.ts'
+
+/** A copy of the options with the cookies; the same object if there are none. */
+export function withCookies(opts: DispatchOptions, fromJar: string): DispatchOptions {
+  if (fromJar === '') return opts
+  const given = readableAgain(opts.headers)
+  const written = headerValues(given, 'cookie').filter((value) => value !== '')
+  const cookie = written.length === 0 ? fromJar : merged(written.join('; '), fromJar)
+  const headers = isRecord(given) ? withField(given, cookie) : withHeaders(given, { cookie })
+  // Node 20 makes a slow object of a spread to which a property is added.
+  return Object.hasOwn(opts, 'headers') ? { ...opts, headers } : { headers, ...opts }
+}
+
+function isRecord(
+  headers: DispatchOptions['headers'],
+): headers is Record<string, HeaderValueInput> | null | undefined {
+  if (headers === null || headers === undefined) return true
+  return typeof headers === 'object' && !Array.isArray(headers) && !isPairIterable(headers)
+}
+
+/** Still an object: other interceptors may look for names in it. */
+function withField(
+  headers: Record<string, HeaderValueInput> | null | undefined,
+  cookie: string,
+): Record<string, HeaderValueInput> {
+  const copy: Record<string, HeaderValueInput> = { ...headers }
+  for (const name of Object.keys(copy)) if (name.toLowerCase() === 'cookie') delete copy[name]
+  copy['cookie'] = cookie
+  return copy
+}
+
+/** The caller's cookies, then those of the jar that have other names: a server takes the first of two. */
+function merged(written: string, fromJar: string): string {
+  const names = new Set(written.split(';').map(nameOf))
+  const others = fromJar.split('; ').filter((pair) => !names.has(nameOf(pair)))
+  return others.length === 0 ? written : `${written}; ${others.join('; ')}`
+}
+
+/** Empty for a cookie without a name. */
+function nameOf(pair: string): string {
+  const equals = pair.indexOf('=')
+  return equals === -1 ? '' : pair.slice(0, equals).trim()
+}
