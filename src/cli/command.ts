@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { open, readFile, writeFile } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import { readJar, saveJar } from './cookie-file.ts'
 import { Dialer } from './dialer.ts'
 import { exchange, type Field, type Outgoing } from './exchange.ts'
 import { EXIT, type ExitCode, failureOf } from './failure.ts'
@@ -87,6 +88,8 @@ async function once(
   )
   const save = (name: string): Promise<void> => writeFile(name, print(harOf(result, packageVersion())))
   if (har !== undefined) await onFile('write', har, save)
+  const { 'cookie-jar': jarFile } = options
+  if (jarFile !== undefined) await onFile('write', jarFile, (name) => saveJar(name, outgoing.jar!))
   if (result.failure !== null) return result.failure.exitCode
   return options.fail && result.response!.status >= 400 ? EXIT.status : EXIT.ok
 }
@@ -141,6 +144,7 @@ async function outgoingOf(options: Options, stdin: Readable): Promise<Outgoing> 
     retries: retry,
     follows: options.location,
     decompresses: options.compressed,
+    jar: options['cookie-jar'] === undefined ? null : await onFile('read', options['cookie-jar'], readJar),
   }
 }
 

@@ -5,7 +5,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import { type Interceptor, interceptors, type RedirectContext, type Timings } from '../index.ts'
+import {
+  type CookieJar,
+  type Interceptor,
+  interceptors,
+  type RedirectContext,
+  type Timings,
+} from '../index.ts'
 import type { ConnectionReport, Dialer } from './dialer.ts'
 import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
 import { type Phases, phasesOf } from './phases.ts'
@@ -25,6 +31,8 @@ export interface Outgoing {
   readonly follows: boolean
   /** The body is asked for in a coding, and decoded. */
   readonly decompresses: boolean
+  /** Null: cookies are neither sent nor kept. */
+  readonly jar: CookieJar | null
 }
 
 export interface Incoming {
@@ -138,9 +146,10 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   }
 }
 
-function interceptorsFor({ retries, follows, decompresses }: Outgoing): (Interceptor | null)[] {
+function interceptorsFor({ retries, follows, decompresses, jar }: Outgoing): (Interceptor | null)[] {
   return [
     retries === 0 ? null : interceptors.retry({ maxRetries: retries, throwOnError: false }),
+    jar === null ? null : interceptors.cookies({ jar }),
     decompresses ? interceptors.decompress({ acceptEncoding: true, skipErrorResponses: false }) : null,
     follows ? interceptors.redirect({ maxRedirections: MOST_REDIRECTS, throwOnMaxRedirect: true }) : null,
   ]

@@ -12,6 +12,8 @@ Request
       --timeout SECONDS   for all of a request
   -L, --location          follow redirects, up to 20
       --compressed        ask for a compressed body, and decode it
+      --cookie-jar FILE   send the cookies of this cookies.txt, and save those
+                            that responses set; made if there is none
       --retry N           send it again, up to N times, if it fails and that can
                             do no harm; also after 429, 500, 502, 503, 504
 

@@ -28,6 +28,7 @@ const KNOWN = {
   retry: text,
   location: { ...flag, short: 'L' },
   compressed: flag,
+  'cookie-jar': text,
   output: { ...text, short: 'o' },
   json: flag,
   har: text,
@@ -63,6 +64,7 @@ type Text =
   | 'unix-socket'
   | 'proxy'
   | 'noproxy'
+  | 'cookie-jar'
   | 'output'
   | 'har'
 
@@ -197,6 +199,7 @@ function checkTogether(options: Options, hasConcurrency: boolean): void {
       isRepeated && (options.location || options.compressed),
       '--location and --compressed are not for --repeat',
     ],
+    [isRepeated && options['cookie-jar'] !== undefined, '--cookie-jar is not for --repeat'],
     [isRepeated && (har ?? output) !== undefined, '--har and --output are not for --repeat'],
     [json && output === '-', '--json and the body cannot both go to standard output'],
   ]

@@ -161,6 +161,7 @@ test('an archive of a part of a body says so', async () => {
         retries: 0,
         follows: false,
         decompresses: false,
+        jar: null,
       },
       early: [],
       response: { status: 200, statusText: '', headers: [], trailers: [], size: 10, body: Buffer.from('x') },
