@@ -27,10 +27,15 @@ export const NONE: readonly FollowedRedirect[] = []
 /** The redirects that led to the request of this context. */
 export function followedRedirects(context: unknown): Followed {
   if (typeof context !== 'object' || context === null) return NONE
-  if (context instanceof RedirectContext) return context.followed
+  if (context instanceof RedirectContext) return followedOf(context)
   const { history } = context as { history?: unknown }
   return Array.isArray(history) && history.length > 0 ? 'unknown' : NONE
 }
+
+// The class is a public type: what only the library needs is not among its members.
+let followedOf: (context: RedirectContext) => Followed
+/** Takes over the fields of the context of the dispatcher below. */
+export let adoptContext: (context: RedirectContext, below: object) => void
 
 /** The URLs of a request and of the redirects that it has followed. */
 export class RedirectContext {
@@ -55,19 +60,18 @@ export class RedirectContext {
     this.#query = opts.query
   }
 
-  /** Takes over the fields of the context of the dispatcher below. */
-  adopt(below: object): void {
-    for (const name of Object.keys(below)) {
-      if (!(name in RedirectContext.prototype)) Object.assign(this, { [name]: below[name as keyof object] })
+  static {
+    followedOf = (context) => context.#followed
+    adoptContext = (context, below) => {
+      for (const name of Object.keys(below)) {
+        if (!(name in RedirectContext.prototype))
+          Object.assign(context, { [name]: below[name as keyof object] })
+      }
+      const followed = followedRedirects(below)
+      if (context.#followed !== 'unknown' && followed !== NONE) {
+        context.#followed = followed === 'unknown' ? followed : [...context.#followed, ...followed]
+      }
     }
-    const followed = followedRedirects(below)
-    if (this.#followed !== 'unknown' && followed !== NONE) {
-      this.#followed = followed === 'unknown' ? followed : [...this.#followed, ...followed]
-    }
-  }
-
-  get followed(): Followed {
-    return this.#followed
   }
 
   /** The URLs of all requests so far, the present one included. */

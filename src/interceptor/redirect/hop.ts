@@ -12,7 +12,7 @@ import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { ForwardingHandler } from '../forwarding-handler.ts'
 import { RelayController } from '../relay-controller.ts'
 import { replayOf } from '../request-body.ts'
-import { type FollowedRedirect, NONE, RedirectContext } from './context.ts'
+import { adoptContext, type FollowedRedirect, NONE, RedirectContext } from './context.ts'
 import { dropsBody, locationOf, nextRequest, targetOf } from './next-request.ts'
 import type { RedirectSettings } from './options.ts'
 
@@ -87,7 +87,7 @@ export class RedirectHop extends ForwardingHandler {
     this.#relay.follow(controller)
     if (this.#state === OVER || this.#relay.aborted) return
     this.#requestTime = Date.now()
-    if (typeof context === 'object' && context !== null) this.#context.adopt(context)
+    if (typeof context === 'object' && context !== null) adoptContext(this.#context, context)
     super.onRequestStart(this.#relay, this.#context)
   }
 
