@@ -253,7 +253,7 @@ describe('served or sent', () => {
     assert.equal(origin.received.length, 0)
   })
 
-  test('a clock that was set back makes the age unknown', async (t) => {
+  test('security 7: a clock that was set back makes the age unknown', async (t) => {
     const clock = installDate(t, NOW)
     const origin = cached(fresh('max-age=10'))
     await origin.get()

@@ -132,6 +132,23 @@ describe('stored or not', () => {
       stored: false,
     },
     {
+      title: '302 with public and a validator',
+      answer: { status: 302, ...control('public', { etag: '"1"' }) },
+      stored: true,
+    },
+    {
+      title: '302 with private and a validator in a private cache',
+      answer: { status: 302, ...control('private', { etag: '"1"' }) },
+      options: { type: 'private' },
+      stored: true,
+    },
+    {
+      title: '302 with a validator alone in a private cache',
+      answer: { status: 302, ...control('must-revalidate', { etag: '"1"' }) },
+      options: { type: 'private' },
+      stored: false,
+    },
+    {
       title: '302 with cacheByDefault',
       answer: { status: 302 },
       options: { cacheByDefault: 1000 },
@@ -378,6 +395,24 @@ describe('lifetimes', () => {
     assert.equal((await origin.get()).body, 'x')
     assert.equal(origin.received[1]!.headers['if-none-match'], '"1"')
   })
+
+  for (const [control, option] of [
+    ['max-age=10, stale-while-revalidate=60', {}],
+    ['max-age=10, stale-if-error=60', {}],
+    ['max-age=10', { staleIfError: 60_000 }],
+  ] as const) {
+    test(`without one, as long as it may be of use: ${control} ${JSON.stringify(option)}`, async (t) => {
+      const clock = installDate(t, NOW)
+      let answer: Answer = { headers: { 'cache-control': control }, body: 'x' }
+      const origin = cached(() => answer, option)
+      await origin.get()
+      answer = { status: 503, body: 'down' }
+      clock.advance(69_999)
+      assert.equal((await origin.get()).body, 'x')
+      clock.advance(1)
+      assert.equal((await origin.get()).body, 'down')
+    })
+  }
 
   test('without one, for its lifetime', async (t) => {
     const clock = installDate(t, NOW)

@@ -33,9 +33,10 @@ export interface Clock {
   advance(milliseconds: number): void
 }
 
-/** Replaces `Date.now` until the test ends. */
+const realNow = Date.now
+
+/** Replaces `Date.now` until the test ends. A test may do it again. */
 export function installDate(t: Pick<TestContext, 'after'>, start = Date.UTC(2026, 0, 1)): Clock {
-  const real = Date.now
   const clock: Clock = {
     now: start,
     advance(milliseconds) {
@@ -44,7 +45,7 @@ export function installDate(t: Pick<TestContext, 'after'>, start = Date.UTC(2026
   }
   Date.now = () => clock.now
   t.after(() => {
-    Date.now = real
+    Date.now = realNow
   })
   return clock
 }

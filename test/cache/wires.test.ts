@@ -103,7 +103,7 @@ overEachWire('the cache', (wire: Wire) => {
     }
   })
 
-  test('security: a truncated body is never stored', async (t) => {
+  test('security 6: a truncated body is never stored', async (t) => {
     const store = new cacheStores.MemoryCacheStore()
     const origin = await startOrigin(t, wire, (_request, response) => {
       response.writeHead(200, { 'cache-control': 'max-age=60', 'content-length': '10' })
@@ -117,7 +117,7 @@ overEachWire('the cache', (wire: Wire) => {
     assert.equal(store.size, 0)
   })
 
-  test('security: a chunked or unbounded body that is cut off is never stored', async (t) => {
+  test('security 6: a chunked or unbounded body that is cut off is never stored', async (t) => {
     const store = new cacheStores.MemoryCacheStore()
     const origin = await startOrigin(t, wire, (_request, response) => {
       response.writeHead(200, { 'cache-control': 'max-age=60' })

@@ -250,7 +250,7 @@ describe('interceptors.circuitBreaker', () => {
     assert.equal(typeof interceptors.circuitBreaker(null), 'function')
   })
 
-  it('a polluted prototype configures nothing', (t) => {
+  it('security row 10: a polluted prototype configures nothing', (t) => {
     const polluted = Object.prototype as { minRequests?: number; threshold?: number }
     polluted.minRequests = 1
     polluted.threshold = 0.001

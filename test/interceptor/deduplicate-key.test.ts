@@ -295,7 +295,7 @@ describe('interceptors.deduplicate: options and channel', () => {
   })
 })
 
-test('security: two users who differ in one credential header never share', () => {
+test('security row 7: two users who differ in one credential header never share', () => {
   for (const name of ['Authorization', 'Cookie', 'Proxy-Authorization', 'X-Api-Key']) {
     const { shares } = deduplicating()
     assert.equal(shares({ headers: { [name]: 'a' } }, { headers: { [name]: 'b' } }), false)
@@ -306,7 +306,7 @@ test('security: two users who differ in one credential header never share', () =
   }
 })
 
-test('security: delimiters in values do not make one request look like another', () => {
+test('security row 7: delimiters in values do not make one request look like another', () => {
   const { shares } = deduplicating()
   const pairs: [DispatchOptions['headers'], DispatchOptions['headers']][] = [
     [{ a: '1', b: '2' }, { a: '1,b:2' }],
@@ -329,7 +329,7 @@ test('security: delimiters in values do not make one request look like another',
   assert.equal(shares({ path: '/","x' }, { path: '/' }), false)
 })
 
-test('security: a polluted prototype configures nothing', (t) => {
+test('security row 10: a polluted prototype configures nothing', (t) => {
   const polluted = Object.prototype as Record<string, unknown>
   Object.assign(polluted, { methods: ['HEAD'], excludeHeaderNames: ['authorization'], maxBufferSize: 1 })
   t.after(() => {

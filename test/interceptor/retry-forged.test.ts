@@ -26,7 +26,7 @@ async function forged(t: TestContext, answer: string): Promise<{ text: string | 
   return outcome
 }
 
-describe('security: a forged partial response', () => {
+describe('security row 6: a forged partial response', () => {
   const head = (...fields: string[]): string =>
     `HTTP/1.1 206 Partial Content\r\n${fields.join('\r\n')}\r\n\r\n`
   const rows: [what: string, answer: string, message: string][] = [

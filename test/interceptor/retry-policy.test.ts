@@ -248,7 +248,7 @@ describe('interceptors.retry: Retry-After', () => {
     assert.equal(wait(t, '60', { maxRetryAfter: 60_000 }).delay, 60_000)
   })
 
-  it('security: numbers of any size and form neither wait forever nor not at all', (t) => {
+  it('security row 8: numbers of any size and form neither wait forever nor not at all', (t) => {
     for (const value of ['1e308', '-0', 'Infinity', 'NaN', '0x10', ' '])
       assert.equal(wait(t, value).delay, 500)
     const digits = '9'.repeat(10 * 1024)

@@ -148,7 +148,7 @@ overEachWire('interceptors.retry', (wire) => {
     }
   })
 
-  test('security: 429 and 503 with endless bodies are dropped', async (t) => {
+  test('security row 9: 429 and 503 with endless bodies are dropped', async (t) => {
     for (const status of [429, 503]) {
       let closed = 0
       const { listener, requests } = failing(1, (_request, response) => {
@@ -270,7 +270,7 @@ describe('interceptors.retry on a real connection', () => {
     }
   })
 
-  it('security: a polluted prototype changes nothing', async (t) => {
+  it('security row 10: a polluted prototype changes nothing', async (t) => {
     const polluted = Object.prototype as Record<string, unknown>
     const names = [
       'maxRetries',
