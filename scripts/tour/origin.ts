@@ -6,6 +6,7 @@ import http2 from 'node:http2'
 import https from 'node:https'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import { Client, type ClientOptions, getCookies, H2CClient, Headers } from '../../src/index.ts'
 
 type Listener = (request: http.IncomingMessage, response: http.ServerResponse) => void
@@ -85,6 +86,7 @@ export class Origin {
 
   #listener(): Listener {
     const waiting: http.ServerResponse[] = []
+    let isReady = false
     return (request, response) => {
       this.arrivals.emit(request.url!)
       switch (request.url) {
@@ -101,6 +103,18 @@ export class Origin {
           response.end(
             `session ${getCookies(new Headers({ cookie: request.headers.cookie ?? '' }))['session']}`,
           )
+          return
+        case '/moved':
+          response.writeHead(302, { location: '/packed', 'cache-control': 'max-age=60' })
+          response.end()
+          return
+        case '/packed':
+          response.writeHead(isReady ? 200 : 503, {
+            'content-encoding': 'gzip',
+            'cache-control': 'max-age=60',
+          })
+          response.end(gzipSync(`hello from ${request.url}`))
+          isReady = true
           return
         case '/trailers':
           response.setHeader('trailer', 'checksum')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { type Environment, type Output, TextLayout } from '../../src/cli/text-layout.ts'
-import { type Client, errors, getSetCookies, Headers, type Timings } from '../../src/index.ts'
+import { type Client, errors, getSetCookies, Headers, interceptors, type Timings } from '../../src/index.ts'
 import { Origin, TOGETHER, WAYS } from './origin.ts'
 import { LEGEND, type Shown, Stage } from './stage.ts'
 
@@ -22,6 +22,7 @@ export async function tour(output: Output, env: Environment): Promise<0 | 1> {
     stage.watch(client, ['connect'])
     await exchanges(stage, client)
     await together(stage, origin)
+    await composed(stage, origin, client)
     await upgrade(stage, client, way.isHttp2)
     await failures(stage, origin, client)
     client.removeAllListeners()
@@ -108,6 +109,31 @@ async function together(stage: Stage, origin: Origin): Promise<void> {
   })
   client.removeAllListeners()
   await client.close()
+}
+
+/** A redirect to a page that fails once and is compressed: three requests the first time, none the second. */
+async function composed(stage: Stage, origin: Origin, client: Client): Promise<void> {
+  const { retry, cache, decompress, redirect } = interceptors
+  await stage.step('interceptors', async () => {
+    let requests = 0
+    for (const path of ['/moved', '/packed']) origin.arrivals.on(path, () => requests++)
+    const stack = client.compose(
+      retry({ minTimeout: 1 }),
+      cache(),
+      decompress(),
+      redirect({ maxRedirections: 1 }),
+    )
+    const first = await stack.request({ path: '/moved', method: 'GET' })
+    const text = await first.body.text()
+    assert.deepEqual([text, requests], ['hello from /packed', 3])
+    const second = await stack.request({ path: '/moved', method: 'GET' })
+    assert.deepEqual([await second.body.text(), requests], [text, 3])
+    return {
+      sent: 'GET /moved × 2, with retry, cache, decompress, redirect',
+      received: `${first.statusCode}  ${text}: ${requests} requests, then none`,
+      timings: first.timings,
+    }
+  })
 }
 
 async function upgrade(stage: Stage, client: Client, isHttp2: boolean): Promise<void> {

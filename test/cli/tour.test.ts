@@ -16,6 +16,7 @@ test('the tour runs through', async () => {
     'pipeline',
     'trailers',
     'cookies',
+    'interceptors',
     'upgrade',
     'abort',
     'timeout',
