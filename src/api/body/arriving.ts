@@ -5,7 +5,7 @@
  * A failure ends the process only if a listener threw it. Consumers get it, `errored` shows it, and a body
  * without consumers fails quietly.
  */
-import type { ReadableOptions } from 'node:stream'
+import { getDefaultHighWaterMark, type ReadableOptions } from 'node:stream'
 import { holdBytes } from '../../base/held-bytes.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
 import { ownBytes } from '../../base/own-bytes.ts'
@@ -18,7 +18,9 @@ import { type BodyUpstream, NO_UPSTREAM } from './upstream.ts'
 /** Without a prototype, which could be polluted. Most bodies have the same. */
 let lastOptions: ReadableOptions = { __proto__: null, highWaterMark: 0 } as ReadableOptions
 
-function streamOptions(highWaterMark: number): ReadableOptions {
+/** None for the runtime's own limit: a stream looks for ten others in any that it is given. */
+function streamOptions(highWaterMark: number): ReadableOptions | undefined {
+  if (highWaterMark === getDefaultHighWaterMark(false)) return undefined
   if (lastOptions.highWaterMark !== highWaterMark) {
     lastOptions = { __proto__: null, highWaterMark } as ReadableOptions
   }

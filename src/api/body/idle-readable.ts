@@ -17,7 +17,7 @@ interface ReadableAccessors extends Readable {
   readonly readableLength: number
 }
 
-const AccessorReadable: new (options: ReadableOptions) => ReadableAccessors = Readable
+const AccessorReadable: new (options?: ReadableOptions) => ReadableAccessors = Readable
 
 /** A listener of any event. */
 type Listener = Parameters<Readable['on']>[1]
