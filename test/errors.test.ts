@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type * as ventuno from '../src/index.ts'
 import { errors } from '../src/index.ts'
+import { copyUrl } from './support/sources.ts'
 
 type ErrorClass = new (...args: never[]) => Error & { code?: string }
 
@@ -169,7 +170,7 @@ describe('error classes', () => {
   })
 
   test('another copy of this library', async () => {
-    const copy = (await import(`../src/errors.ts?copy=${Math.random()}`)) as typeof errors
+    const copy = (await import(copyUrl('src/errors.ts', 'copy'))) as typeof errors
     assert.notEqual(copy.SocketError, errors.SocketError)
     assert.ok(new copy.SocketError('x') instanceof errors.SocketError)
     assert.ok(new errors.RequestAbortedError() instanceof copy.AbortError)

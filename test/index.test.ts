@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { describe, test } from 'node:test'
 import ventuno, * as named from '../src/index.ts'
+import { sourceLoader, sourceUrl } from './support/sources.ts'
 
 describe('the public surface', () => {
   test('the default export holds the same names as the named exports', () => {
@@ -52,7 +53,7 @@ describe('the public surface', () => {
   })
 
   test('importing changes no global, and lets the process end', () => {
-    const library = new URL('../src/index.ts', import.meta.url).href
+    const library = sourceUrl('src/index.ts')
     const script = `
       const keys = () => Reflect.ownKeys(globalThis).map(String).sort().join()
       const prototypes = () => [Object, Array, Function, Promise, Error]
@@ -63,7 +64,7 @@ describe('the public surface', () => {
       console.log(before === keys(), beforePrototypes === prototypes(), fetchBefore === globalThis.fetch)`
     const { stdout, stderr, status } = spawnSync(
       process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', script],
+      [...sourceLoader, '--input-type=module', '-e', script],
       { encoding: 'utf8' },
     )
     assert.equal(stdout.trim(), 'true true true', stderr)

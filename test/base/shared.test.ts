@@ -3,17 +3,16 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { defineKind, isInstance } from '../../src/base/kind.ts'
-
-const SHARED = new URL('../../src/base/shared.ts', import.meta.url).href
+import { copyUrl, sourceLoader } from '../support/sources.ts'
 
 /** A copy is the same module under another URL. */
 function inProcess(script: string): unknown {
   const prelude = `
-    const { shared: one } = await import('${SHARED}?one')
-    const { shared: two } = await import('${SHARED}?two')
+    const { shared: one } = await import(${JSON.stringify(copyUrl('src/base/shared.ts', 'one'))})
+    const { shared: two } = await import(${JSON.stringify(copyUrl('src/base/shared.ts', 'two'))})
     const added = () => Reflect.ownKeys(globalThis).map(String).filter((name) => name.includes('ventuno'))
   `
-  const words = ['--import', 'tsx', '--input-type=module', '-e', prelude + script]
+  const words = [...sourceLoader, '--input-type=module', '-e', prelude + script]
   const cwd = new URL('../..', import.meta.url)
   return JSON.parse(execFileSync(process.execPath, words, { cwd, encoding: 'utf8' }))
 }

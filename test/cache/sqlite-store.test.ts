@@ -8,6 +8,7 @@ import { describe, test } from 'node:test'
 import { loadSqlite } from '../../src/base/lazy-modules.ts'
 import { SqliteCacheStore, type SqliteCacheStoreOptions } from '../../src/cache/sqlite-store.ts'
 import { cacheStores, errors } from '../../src/index.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 import { bodyOf, key, storeSuite, value, write } from './store-suite.ts'
 import { installDate } from './support.ts'
 
@@ -161,7 +162,7 @@ describe('SqliteCacheStore', { skip }, () => {
   test('security 7: a process that is killed while it writes leaves nothing half', async (t) => {
     const location = temporary(t)
     const script = `
-      import { SqliteCacheStore } from ${JSON.stringify(new URL('../../src/cache/sqlite-store.ts', import.meta.url).href)}
+      import { SqliteCacheStore } from ${JSON.stringify(sourceUrl('src/cache/sqlite-store.ts'))}
       const store = new SqliteCacheStore({ location: ${JSON.stringify(location)} })
       const head = { statusCode: 200, statusMessage: '', headers: {}, cacheControlDirectives: {}, cachedAt: 0, staleAt: 0, deleteAt: 2 ** 50 }
       for (let i = 0; ; i++) {
@@ -172,7 +173,7 @@ describe('SqliteCacheStore', { skip }, () => {
     const store = new SqliteCacheStore({ location })
     t.after(() => store.close())
     const writers = [0, 1].map(() =>
-      spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]),
+      spawn(process.execPath, [...sourceLoader, '--input-type=module', '-e', script]),
     )
     await Promise.all(writers.map((writer) => once(writer.stdout, 'data')))
     const check = (): number => {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 import { AUTHORITY, command, H1, H1_TLS, H2, H2C, type Listener, start, title, WAYS } from './origin.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ventuno-cli-'))
@@ -329,8 +330,8 @@ test('exit 4: TLS, the protocol, a loss', async (t) => {
 })
 
 test('the program', () => {
-  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', main, '--nope'])
+  const main = fileURLToPath(sourceUrl('src/cli/main.ts'))
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...sourceLoader, main, '--nope'])
   assert.deepEqual([status, String(stdout)], [1, ''])
   assert.match(String(stderr), /^USAGE: Unknown option '--nope'\n/)
 })

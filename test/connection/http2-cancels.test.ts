@@ -11,6 +11,7 @@ import { CANCEL, PING, RST_STREAM } from '../../src/protocol/http2/constants.ts'
 import { turns } from '../support/fake-clock.ts'
 import { type H2Peer, startH2Pair, startH2Server } from '../support/h2-server.ts'
 import { send } from '../support/scripted-client.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 
 const WIRES = [
   ['h2c', {}],
@@ -134,7 +135,7 @@ for (const kind of ['H2CClient', 'Pool']) {
   test(`the process waits for a request that waits for the answer to the PING: ${kind}`, async (t) => {
     const server = await startH2Server(t)
     const program = `
-      import { ${kind} } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)}
+      import { ${kind} } from ${JSON.stringify(sourceUrl('src/index.ts'))}
       const client = new ${kind}(process.argv[1], { maxConcurrentStreams: 1, connections: 1, useH2c: true })
       const abort = new AbortController()
       const given = client.request({ path: '/', method: 'GET', signal: abort.signal })
@@ -146,7 +147,7 @@ for (const kind of ['H2CClient', 'Pool']) {
     `
     const child = spawn(
       process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', program, server.url],
+      [...sourceLoader, '--input-type=module', '-e', program, server.url],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     t.after(() => child.kill())

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { parseCookie } from '../../src/cookies/api.ts'
 import { parseCookieDate } from '../../src/cookies/cookie-date.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 
 const EXPECTED = '2031-03-09T04:05:06.000Z'
 
@@ -107,10 +108,10 @@ test('a cookie whose date was ignored before keeps the one it had', () => {
 
 test('the zone of the process makes no difference', () => {
   const program = `
-    import { parseCookieDate } from ${JSON.stringify(new URL('../../src/cookies/cookie-date.ts', import.meta.url).href)}
+    import { parseCookieDate } from ${JSON.stringify(sourceUrl('src/cookies/cookie-date.ts'))}
     console.log(parseCookieDate('Sun Mar  9 04:05:06 2031').toISOString())
   `
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', program]
+  const args = [...sourceLoader, '--input-type=module', '--eval', program]
   const env = { ...process.env, TZ: 'Pacific/Auckland' }
   assert.equal(execFileSync(process.execPath, args, { env, encoding: 'utf8' }).trim(), EXPECTED)
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 
 export interface Outcome {
   /** The lines on standard error, with names in place of values that differ from run to run. */
@@ -28,7 +29,7 @@ export async function runScript(
   const { RUNTIME_DEBUG: _, NODE_DEBUG: __, ...environment } = process.env
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', fileURLToPath(new URL(script, import.meta.url)), ...args],
+    [...sourceLoader, fileURLToPath(sourceUrl(`test/debug/${script}`)), ...args],
     {
       env: flags === undefined ? environment : { ...environment, RUNTIME_DEBUG: flags },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -6,6 +6,7 @@ import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import { Agent, Client, type ClientOptions, errors, H2CClient, Pool } from '../../src/index.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { send, startPair } from '../support/scripted-client.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 
 const ORIGIN = 'http://localhost:1'
 
@@ -323,7 +324,7 @@ describe('options of a client', () => {
   })
 
   test('maxHeaderSize follows the setting of the runtime, and 16384 when that is of no use', () => {
-    const module = new URL('../../src/dispatcher/client-options.ts', import.meta.url).href
+    const module = sourceUrl('src/dispatcher/client-options.ts')
     const script = `import { readClientOptions } from ${JSON.stringify(module)}
       console.log(readClientOptions({}).maxHeaderSize)`
     for (const [flag, expected] of [
@@ -332,7 +333,7 @@ describe('options of a client', () => {
     ] as const) {
       const { stdout, stderr } = spawnSync(
         process.execPath,
-        [flag, '--import', 'tsx', '--input-type=module', '-e', script],
+        [flag, ...sourceLoader, '--input-type=module', '-e', script],
         { encoding: 'utf8' },
       )
       assert.equal(stdout.trim(), expected, stderr)

@@ -8,6 +8,7 @@ import { FakeClock, turns } from '../support/fake-clock.ts'
 import { memoryPair } from '../support/memory-client.ts'
 import { OK, send } from '../support/scripted-client.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 
 function start(t: TestContext, options: ClientOptions): { clock: FakeClock } & ReturnType<typeof memoryPair> {
   const clock = FakeClock.install(t)
@@ -403,7 +404,7 @@ test('the connect timeout fails what waits', async (t) => {
 })
 
 describe('a client does not keep the process alive', () => {
-  const library = new URL('../../src/index.ts', import.meta.url).href
+  const library = sourceUrl('src/index.ts')
   const cases = {
     'when it is idle on a kept connection': `
       const { statusCode, body } = await client.request({ path: '/', method: 'GET' })
@@ -423,8 +424,7 @@ describe('a client does not keep the process alive', () => {
       const child = spawn(
         process.execPath,
         [
-          '--import',
-          'tsx',
+          ...sourceLoader,
           '--input-type=module',
           '-e',
           `import { Client } from ${JSON.stringify(library)}

@@ -8,13 +8,14 @@ import { promisify } from 'node:util'
 import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
 import { Dispatcher1Wrapper } from '../../src/dispatcher/dispatcher1-wrapper.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
+import { copyUrl, sourceLoader, sourceUrl } from '../support/sources.ts'
 
 const run = promisify(execFile)
 
-const GLOBAL = new URL('../../src/dispatcher/global.ts', import.meta.url).href
-const AGENT = new URL('../../src/dispatcher/agent.ts', import.meta.url).href
-const FETCH = new URL('../../src/fetch/index.ts', import.meta.url).href
-const API = new URL('../../src/dispatcher/global-api.ts', import.meta.url).href
+const GLOBAL = sourceUrl('src/dispatcher/global.ts')
+const AGENT = sourceUrl('src/dispatcher/agent.ts')
+const FETCH = sourceUrl('src/fetch/index.ts')
+const API = sourceUrl('src/dispatcher/global-api.ts')
 
 const PRELUDE = `
   const ONE = Symbol.for('undici.globalDispatcher.1')
@@ -27,7 +28,7 @@ const PRELUDE = `
 async function inProcess(script: string): Promise<unknown> {
   const { stdout } = await run(
     process.execPath,
-    ['--import', 'tsx', '--input-type=module', '-e', PRELUDE + script],
+    [...sourceLoader, '--input-type=module', '-e', PRELUDE + script],
     { cwd: new URL('../..', import.meta.url) },
   )
   return JSON.parse(stdout)
@@ -109,8 +110,8 @@ describe('the global dispatcher', () => {
   test('two copies of the library share it', async () => {
     const seen = await inProcess(`
       const one = await import('${GLOBAL}')
-      const two = await import('${GLOBAL}?copy')
-      const { Agent } = await import('${AGENT}?copy')
+      const two = await import(${JSON.stringify(copyUrl('src/dispatcher/global.ts', 'copy'))})
+      const { Agent } = await import(${JSON.stringify(copyUrl('src/dispatcher/agent.ts', 'copy'))})
       const agent = new Agent()
       two.setGlobalDispatcher(agent)
       report([one !== two, one.getGlobalDispatcher() === agent])

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sourceUrl } from '../support/sources.ts'
 
 export interface Program {
   readonly name: string
@@ -18,7 +19,7 @@ export interface Report {
   readonly lines: readonly string[]
 }
 
-const runner = fileURLToPath(new URL('./run-programs.ts', import.meta.url))
+const runner = fileURLToPath(sourceUrl('test/docs/run-programs.ts'))
 const hook = new URL('./register-ventuno.mjs', import.meta.url).href
 
 /** The problems, one message for each program that failed. */

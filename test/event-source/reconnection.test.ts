@@ -5,6 +5,7 @@ import { Reconnection, type StreamEnd } from '../../src/event-source/reconnectio
 import { readStreamOptions } from '../../src/event-source/stream-options.ts'
 import type { EventSourceNodeOptions, StreamErrorEvent } from '../../src/index.ts'
 import { eventually, FakeClock, turns } from '../support/fake-clock.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 import {
   type Answer,
   ended,
@@ -306,7 +307,7 @@ describe('a source', () => {
 })
 
 describe('a process with nothing else to do', () => {
-  const library = new URL('../../src/index.ts', import.meta.url).href
+  const library = sourceUrl('src/index.ts')
   const run = (before: string): string => {
     const script = `
       const { EventSource } = await import(${JSON.stringify(library)})
@@ -317,7 +318,7 @@ describe('a process with nothing else to do', () => {
         console.log('wait')
         if (++waits === 2) source.close()
       }`
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
+    const args = [...sourceLoader, '--input-type=module', '--eval', script]
     return spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 }).stdout
   }
 

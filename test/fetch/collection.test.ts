@@ -8,11 +8,12 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { deferred } from '../support/exchange.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
 
 const SIZE = 1_000_000
 const PRELUDE = `
-const { Agent, fetch } = await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
+const { Agent, fetch } = await import(${JSON.stringify(sourceUrl('src/index.ts'))})
 const url = process.env.TEST_URL
 const dispatcher = new Agent({ connect: { rejectUnauthorized: false }, useH2c: process.env.TEST_WIRE === 'h2c' })
 const turns = async (count) => { for (let i = 0; i < count; i++) await new Promise(setImmediate) }
@@ -22,7 +23,7 @@ const collect = async () => { for (let i = 0; i < 10; i++) { gc(); await turns(3
 async function run(wire: Wire, url: string, program: string): Promise<string> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--expose-gc', '--no-warnings', '--import', 'tsx', '--input-type=module', '--eval', PRELUDE + program],
+    ['--expose-gc', '--no-warnings', ...sourceLoader, '--input-type=module', '--eval', PRELUDE + program],
     {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
       env: { ...process.env, TEST_URL: url, TEST_WIRE: wire.name },
@@ -127,7 +128,7 @@ test('nothing loads the HTTP client of the runtime but FormData', async (t) => {
   const program = `
     const loaded = () => process.moduleLoadList.some((name) => name.includes('undici'))
     const states = [loaded()]
-    const { Request, Response, Headers, FormData } = await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
+    const { Request, Response, Headers, FormData } = await import(${JSON.stringify(sourceUrl('src/index.ts'))})
     const get = () => fetch(new Request(url, { headers: new Headers({ a: 'b' }) }), { dispatcher })
     await (await get()).text()
     await (await get()).json().catch(() => {})

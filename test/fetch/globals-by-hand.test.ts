@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 
-const library = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)
+const library = JSON.stringify(sourceUrl('src/index.ts'))
 
 async function run(program: string): Promise<unknown> {
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', program]
+  const args = [...sourceLoader, '--input-type=module', '--eval', program]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   return JSON.parse(stdout)
 }

@@ -7,8 +7,9 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 
-const INDEX = new URL('../../src/index.ts', import.meta.url)
+const INDEX = sourceUrl('src/index.ts')
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const SCRIPT = `
@@ -31,7 +32,7 @@ for (const [option, printed] of [
     t.after(() => server.close())
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    const args = [option, '--import', 'tsx', '--input-type=module', '--eval', SCRIPT, INDEX.href, url]
+    const args = [option, ...sourceLoader, '--input-type=module', '--eval', SCRIPT, INDEX, url]
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT })
     assert.equal(stdout.trim(), printed)
   })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 
 const NAMES = [
   'fetch',
@@ -20,7 +21,7 @@ const NAMES = [
 const program = `
 const names = ${JSON.stringify(NAMES)}
 const before = names.map((name) => globalThis[name])
-const library = await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
+const library = await import(${JSON.stringify(sourceUrl('src/index.ts'))})
 const untouched = names.every((name, i) => globalThis[name] === before[i])
 library.install()
 const installed = names.filter((name) => globalThis[name] === library[name])
@@ -45,8 +46,7 @@ console.log(JSON.stringify({
 
 test('install() makes the classes global, importing does not', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [
-    '--import',
-    'tsx',
+    ...sourceLoader,
     '--input-type=module',
     '--eval',
     program,

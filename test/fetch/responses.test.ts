@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { fetch, Response } from '../../src/index.ts'
 import { deferred, failure } from '../support/exchange.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'
 
@@ -126,7 +127,7 @@ describe('fetch', () => {
       response.on('close', () => gone.resolve())
       response.write('endless')
     })
-    const library = new URL('../../src/index.ts', import.meta.url).href
+    const library = sourceUrl('src/index.ts')
     const script = `
       const { Agent, fetch } = await import(${JSON.stringify(library)})
       const dispatcher = new Agent()
@@ -140,7 +141,7 @@ describe('fetch', () => {
     `
     const child = spawn(
       process.execPath,
-      ['--expose-gc', '--import', 'tsx', '--input-type=module', '-e', script],
+      ['--expose-gc', ...sourceLoader, '--input-type=module', '-e', script],
       { cwd: fileURLToPath(new URL('../..', import.meta.url)), stdio: ['ignore', 'inherit', 'pipe'] },
     )
     const errors = text(child.stderr)

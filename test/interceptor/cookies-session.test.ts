@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 import { type Listener, startOrigin } from '../support/wire.ts'
 import { overTwoWires } from './two-wires.ts'
 
-const PROGRAM = fileURLToPath(new URL('session-program.ts', import.meta.url))
+const PROGRAM = fileURLToPath(sourceUrl('test/interceptor/session-program.ts'))
 
 /** Knows its sessions: a cookie that it did not set, or has taken back, opens nothing. */
 function site(): Listener {
@@ -45,7 +46,7 @@ function site(): Listener {
 }
 
 async function run(...args: string[]): Promise<string[]> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', PROGRAM, ...args])
+  const { stdout } = await promisify(execFile)(process.execPath, [...sourceLoader, PROGRAM, ...args])
   return stdout.trimEnd().split('\n')
 }
 

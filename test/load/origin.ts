@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { sourceUrl } from '../support/sources.ts'
 
 export const FLOOD_BYTES = 4 * 1024 * 1024
 
@@ -148,7 +149,7 @@ export class ChildOrigin implements Origin {
   }
 
   static async start(ports: Places = [0, 0]): Promise<ChildOrigin> {
-    const child = fork(new URL('origin-process.ts', import.meta.url), ports.map(String))
+    const child = fork(new URL(sourceUrl('test/load/origin-process.ts')), ports.map(String))
     const [listening] = (await once(child, 'message')) as [Places]
     return new ChildOrigin(child, listening)
   }

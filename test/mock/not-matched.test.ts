@@ -12,7 +12,7 @@ type NotMatched = InstanceType<typeof MockNotMatchedError>
 
 /** Lines and columns change with every edit. */
 function withoutPlace(message: string): string {
-  return message.replace(/, defined at \S+not-matched\.test\.ts:\d+:\d+/g, ', defined at HERE')
+  return message.replace(/, defined at \S+not-matched\.test\.[jt]s:\d+:\d+/g, ', defined at HERE')
 }
 
 describe('the error class', () => {
@@ -71,7 +71,7 @@ describe('the message', () => {
       persist: false,
       consumed: false,
     })
-    assert.match(basename(definedAt!), /^not-matched\.test\.ts:\d+:\d+$/)
+    assert.match(basename(definedAt!), /^not-matched\.test\.[jt]s:\d+:\d+$/)
   })
 
   test('names a used-up interceptor', async (t) => {

@@ -7,6 +7,7 @@ import { EnvHttpProxyAgent, errors } from '../../src/index.ts'
 import { authority } from '../support/certificates.ts'
 import { echo, readEcho } from '../support/exchange.ts'
 import { eventually } from '../support/fake-clock.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
 import { PROXY_WIRES, startProxy } from './support/test-proxy.ts'
 
@@ -227,11 +228,11 @@ describe('EnvHttpProxyAgent', () => {
 
 describe('the default dispatcher', () => {
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
-  const index = new URL('../../src/index.ts', import.meta.url).href
+  const index = sourceUrl('src/index.ts')
 
   /** The output of a program in a new process. */
   function run(program: string, env: Record<string, string>, ...flags: string[]): Promise<string> {
-    const args = [...flags, '--import', 'tsx', '--input-type=module', '--eval', program]
+    const args = [...flags, ...sourceLoader, '--input-type=module', '--eval', program]
     const { NODE_OPTIONS: _, ...inherited } = process.env
     return new Promise((resolve, reject) => {
       execFile(

@@ -7,6 +7,7 @@ import { Client, errors, Pool, ProxyAgent } from '../../src/index.ts'
 import { deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
 import { PROXY_WIRES, startProxy } from './support/test-proxy.ts'
 
@@ -198,7 +199,7 @@ test('an idle agent does not keep the process alive', async (t) => {
   const plain = await startOrigin(t, H1, echo)
   const secure = await startOrigin(t, H2_TLS, echo)
   const proxies = await Promise.all(PROXY_WIRES.map((wire) => startProxy(t, wire)))
-  const index = new URL('../../src/index.ts', import.meta.url).href
+  const index = sourceUrl('src/index.ts')
   const program = `
     const { ProxyAgent } = await import(${JSON.stringify(index)})
     const tls = { ca: ${JSON.stringify(authority)} }
@@ -214,7 +215,7 @@ test('an idle agent does not keep the process alive', async (t) => {
     }
     console.log('done')`
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', program]
+  const args = [...sourceLoader, '--input-type=module', '--eval', program]
   const output = await new Promise<string>((resolve, reject) => {
     execFile(process.execPath, args, { cwd, timeout: 20_000 }, (error, stdout) => {
       if (error) reject(error)

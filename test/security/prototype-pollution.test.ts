@@ -13,6 +13,7 @@ import { Client, type DispatchOptions, type ResponseData } from '../../src/index
 import { authority, localhost } from '../support/certificates.ts'
 import { startH2Pair } from '../support/h2-server.ts'
 import { OK, startPair } from '../support/scripted-client.ts'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 
 /** Answers with the request that it saw. */
 function echo(request: http.IncomingMessage, response: http.ServerResponse): void {
@@ -65,8 +66,8 @@ describe('axios CVE-2026-42264, CVE-2026-42042, CVE-2026-67319: options through 
       echo,
     )
     const ports = [await listen(t, plain), await listen(t, h2c), await listen(t, secure)]
-    const child = fileURLToPath(new URL('./polluted-requests.ts', import.meta.url))
-    const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', child, ...ports])
+    const child = fileURLToPath(sourceUrl('test/security/polluted-requests.ts'))
+    const { stdout } = await promisify(execFile)(process.execPath, [...sourceLoader, child, ...ports])
     const { expected, tried, differences } = JSON.parse(stdout) as Report
 
     assert.deepEqual(differences, [])

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { sourceLoader, sourceUrl } from '../support/sources.ts'
 
 const SECRETS = /s3cr3t|stephanie|c3RlcGhhbmllOnMzY3IzdA/
 
@@ -12,15 +13,11 @@ describe('CVE-2026-48615: credentials in errors, in debug output and in what is 
   let debugOutput: string[] = []
 
   before(async () => {
-    const script = fileURLToPath(new URL('./secret-requests.ts', import.meta.url))
+    const script = fileURLToPath(sourceUrl('test/security/secret-requests.ts'))
     const { NODE_DEBUG: _, ...environment } = process.env
     const env = { ...environment, RUNTIME_DEBUG: 'core,fetch,websocket' }
     const options = { env, maxBuffer: 64 * 2 ** 20 }
-    const { stdout, stderr } = await promisify(execFile)(
-      process.execPath,
-      ['--import', 'tsx', script],
-      options,
-    )
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [...sourceLoader, script], options)
     said = JSON.parse(stdout) as string[]
     debugOutput = stderr.split('\n')
   })

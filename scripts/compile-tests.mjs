@@ -1,0 +1,157 @@
+// Compiles the sources and the tests once into a copy of the tree, for all of the test processes: each of the several
+// hundred imports most of the sources, and compiling them in each takes far longer than most tests.
+//
+// The copy has the same layout, so that paths relative to a module lead to the same things: every file of src/, test/
+// and scripts/ with a .js file beside each .ts file, and links to the rest. One script holds all modules of src/, since
+// loading five hundred files takes longer than running them, and each module's own file re-exports its part.
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const COMPILED = ['src', 'test', 'scripts']
+const ALL_MODULES = 'src/all-modules.js'
+const MADE = ['.git', 'build', 'coverage', 'dist']
+
+const SHARED = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  packages: 'external',
+  target: 'es2022',
+  // Modules stay whole: tests look at them one by one.
+  treeShaking: false,
+  ignoreAnnotations: true,
+  sourcemap: 'linked',
+  sourcesContent: false,
+  absWorkingDir: root,
+  metafile: true,
+  write: false,
+}
+
+/**
+ * Returns the folder with the compiled tree. With `together`, src/ is one script, which is faster; without, each file
+ * is compiled for itself, as coverage wants it.
+ */
+export async function compileTests({ together }) {
+  const folder = join(root, 'build', together ? 'tests' : 'coverage')
+  const tree = new Tree(folder)
+  const sources = COMPILED.flatMap((part) => filesIn(join(root, part))).map((path) => relative(root, path))
+  const modules = sources.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+
+  const alone = await build({
+    ...SHARED,
+    // Coverage is counted as with tsx, which prints scripts like this.
+    ...(together ? {} : { minifyWhitespace: true, keepNames: true, legalComments: 'none' }),
+    entryPoints: modules,
+    outbase: root,
+    outdir: folder,
+    plugins: [importCompiled],
+  })
+  const outputs = new Map(alone.outputFiles.map(({ path, contents }) => [path, contents]))
+  if (together) await putTogether(folder, alone.metafile, outputs)
+  for (const [path, contents] of outputs) tree.write(path, contents)
+  for (const file of sources) tree.write(join(folder, file), readFileSync(join(root, file)))
+  for (const name of readdirSync(root)) if (!COMPILED.includes(name) && !MADE.includes(name)) tree.link(name)
+  tree.removeOthers()
+  return folder
+}
+
+/** Replaces the modules of src/ by one script of all, with a file for each that re-exports its part. */
+async function putTogether(folder, { outputs }, files) {
+  // The command is a program, not a part of the library.
+  const modules = Object.values(outputs).filter(
+    ({ entryPoint }) => entryPoint?.startsWith('src/') && !entryPoint.startsWith('src/cli/'),
+  )
+  // The library's entry first: the modules are evaluated in the order in which users get them.
+  modules.sort((a, b) => (b.entryPoint === 'src/index.ts') - (a.entryPoint === 'src/index.ts'))
+  const lines = []
+  let count = 0
+  for (const { entryPoint: module, exports } of modules) {
+    const names = exports.map((name) => ({ name, unique: `export${count++}` }))
+    lines.push(`export { ${names.map(({ name, unique }) => `${name} as ${unique}`)} } from './${module}'`)
+    const path = toScript(module)
+    // Tests of two copies in one process import this one.
+    files.set(join(folder, 'copy', path), files.get(join(folder, path)))
+    files.set(join(folder, path), partOf(module, names))
+    files.delete(join(folder, `${path}.map`))
+  }
+  const { outputFiles } = await build({
+    ...SHARED,
+    // Modules have variables with the same name, and classes are shown by theirs.
+    keepNames: true,
+    stdin: { contents: lines.join('\n'), resolveDir: root, sourcefile: 'all-modules.ts', loader: 'ts' },
+    outfile: join(folder, ALL_MODULES),
+  })
+  for (const { path, contents } of outputFiles) files.set(path, contents)
+}
+
+function partOf(module, names) {
+  const script = relative(dirname(module), ALL_MODULES)
+  const stars = readFileSync(join(root, module), 'utf8').matchAll(/^export \* from '(.*)'$/gm)
+  const lines = [
+    `export { ${names.map(({ name, unique }) => `${unique} as ${name}`)} } from './${script}'`,
+    ...[...stars].map(([, other]) => `export * from '${toScript(other)}'`),
+  ]
+  return Buffer.from(`${lines.join('\n')}\n`)
+}
+
+/** Modules import each other's compiled files. */
+const importCompiled = {
+  name: 'import compiled files',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.?\// }, ({ path, kind }) =>
+      kind === 'entry-point' ? undefined : { path: toScript(path), external: true },
+    )
+  },
+}
+
+const toScript = (path) => path.replace(/\.ts$/, '.js')
+
+/** The files in a folder, without installed packages. Links are not followed. */
+function filesIn(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (!entry.isDirectory()) return [path]
+    return entry.name === 'node_modules' ? [] : filesIn(path)
+  })
+}
+
+/** A folder with exactly the files that are written to it. A file that would not change is left alone: it may be in use. */
+class Tree {
+  #folder
+  #kept = new Set()
+
+  constructor(folder) {
+    this.#folder = folder
+  }
+
+  write(path, contents) {
+    this.#kept.add(path)
+    if (existsSync(path) && readFileSync(path).equals(contents)) return
+    mkdirSync(dirname(path), { recursive: true })
+    // Other runs may read it while it is written.
+    writeFileSync(`${path}.${process.pid}`, contents)
+    renameSync(`${path}.${process.pid}`, path)
+  }
+
+  link(name) {
+    const path = join(this.#folder, name)
+    this.#kept.add(path)
+    if (!existsSync(path)) symlinkSync(relative(this.#folder, join(root, name)), path)
+  }
+
+  removeOthers() {
+    for (const path of filesIn(this.#folder)) if (!this.#kept.has(path)) rmSync(path)
+  }
+}
