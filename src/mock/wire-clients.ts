@@ -3,6 +3,7 @@
  * Each carries one request at a time: then it is known which request a connection has.
  */
 import { Client } from '../dispatcher/client.ts'
+import { ownConnector } from '../dispatcher/client-connector.ts'
 import type { ClientOptions, ConnectFunction } from '../dispatcher/client-options.ts'
 import { ConnectTimeoutError } from '../errors.ts'
 import { DecoratorHandler } from '../handler/decorator-handler.ts'
@@ -153,8 +154,9 @@ export class WireClients {
     slot.client.destroy().catch(() => {})
   }
 
+  /** Its errors are the library's, as those of a real connection. */
   #connector(slot: WireSlot): ConnectFunction {
-    return (_target, callback) => {
+    const connect: ConnectFunction = (_target, callback) => {
       const reply = slot.turn?.interception.reply
       if (reply?.kind === 'unreachable') {
         this.#refuse(reply.fault, slot.origin, (error) => callback(error, null))
@@ -169,6 +171,7 @@ export class WireClients {
       else new WirePeer(socket, take)
       queueMicrotask(() => callback(null, socket))
     }
+    return ownConnector(connect, connect)
   }
 
   #refuse(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
-import { fetch, mockWire, type ReplyFault } from '../../src/index.ts'
+import { fetch, mockWire } from '../../src/index.ts'
 import { CANCEL, GOAWAY, REFUSED_STREAM, RST_STREAM } from '../../src/protocol/http2/constants.ts'
 import { failure } from '../support/exchange.ts'
 import { startH2Pair } from '../support/h2-server.ts'
@@ -134,23 +134,4 @@ describe('frames as steps', () => {
     pool.intercept({ path: '/' }).replyRaw([mockWire.data('x')])
     assert.equal((await failure(send('/'))).message, "frames need an agent with protocol: 'h2'")
   })
-})
-
-describe('faults over HTTP/2', () => {
-  const CODES: Record<ReplyFault, unknown> = {
-    'reset-before-head': 'ECONNRESET',
-    'reset-in-head': 'ECONNRESET',
-    'reset-in-body': 'ECONNRESET',
-    'truncated-body': 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-    'bad-chunk': 'UND_ERR_SOCKET',
-    'stall-head': 'UND_ERR_HEADERS_TIMEOUT',
-    'stall-body': 'UND_ERR_BODY_TIMEOUT',
-  }
-  for (const [fault, code] of Object.entries(CODES)) {
-    test(`${fault} gives ${code}`, async (t) => {
-      const { pool, send } = mocking(t, { ...H2, headersTimeout: 40, bodyTimeout: 40 })
-      pool.intercept({ path: '/', method: 'POST' }).fault(fault as ReplyFault)
-      assert.equal((await failure(send('/', { method: 'POST' }))).code, code)
-    })
-  }
 })

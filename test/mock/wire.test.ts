@@ -1,20 +1,10 @@
 /** Mocks as connections in memory: bytes, faults, upgrades and events go through the engine of a real client. */
 import assert from 'node:assert/strict'
-import net, { type AddressInfo, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { describe, type TestContext, test } from 'node:test'
-import {
-  Client,
-  EventSource,
-  fetch,
-  MockAgent,
-  mockWire,
-  WebSocket,
-  type WireFault,
-} from '../../src/index.ts'
+import { describe, test } from 'node:test'
+import { EventSource, fetch, MockAgent, mockWire, WebSocket } from '../../src/index.ts'
 import { failure } from '../support/exchange.ts'
 import { eventually } from '../support/fake-clock.ts'
-import { refusingPort } from '../support/refusing-port.ts'
 import { mocking, ORIGIN } from './mocking.ts'
 
 const GET = { origin: ORIGIN, path: '/', method: 'GET' } as const
@@ -203,84 +193,6 @@ describe('split(1) is the same as one piece', () => {
       return list
     }
     assert.deepEqual(await answers(true), await answers(false))
-  })
-})
-
-/** What a real server does for each fault. */
-const SERVERS: Record<Exclude<WireFault, `connect-${string}`>, (socket: Socket) => unknown> = {
-  'reset-before-head': (socket) => socket.resetAndDestroy(),
-  'reset-in-head': (socket) =>
-    socket.write('HTTP/1.1 200 OK\r\ncontent-le', () => later(() => socket.resetAndDestroy())),
-  'reset-in-body': (socket) =>
-    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart', () =>
-      later(() => socket.resetAndDestroy()),
-    ),
-  'truncated-body': (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'),
-  'bad-chunk': (socket) =>
-    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a size\r\n'),
-  'stall-head': () => {},
-  'stall-body': (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'),
-}
-
-/** The peer reads the bytes before it sees the reset. */
-function later(work: () => unknown): void {
-  setTimeout(work, 20)
-}
-
-async function faultyOrigin(t: TestContext, behave: (socket: Socket) => unknown): Promise<string> {
-  const sockets: Socket[] = []
-  const server = net.createServer((socket) => {
-    sockets.push(socket)
-    socket.on('error', () => {}).once('data', () => behave(socket))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-describe('a fault is what it is with a real server', () => {
-  const limits = { headersTimeout: 40, bodyTimeout: 40 }
-  const outcome = async (request: Promise<{ body: { text(): Promise<string> } }>): Promise<unknown> => {
-    const { name, code, phase, retrySafety } = await failure(request.then(({ body }) => body.text()))
-    return { name, code, phase, retrySafety }
-  }
-
-  for (const [fault, behave] of Object.entries(SERVERS)) {
-    for (const method of ['POST', 'GET'] as const) {
-      test(`${fault}, ${method}`, async (t) => {
-        const origin = await faultyOrigin(t, behave)
-        const client = new Client(origin, limits)
-        t.after(() => client.destroy())
-        const real = await outcome(client.request({ path: '/', method }))
-        const { agent, pool } = mocking(t, limits)
-        pool.intercept({ path: '/', method }).fault(fault as WireFault)
-        assert.deepEqual(await outcome(agent.request({ ...GET, method })), real)
-      })
-    }
-  }
-
-  test('connect-refused', async (t) => {
-    const client = new Client(`http://127.0.0.1:${await refusingPort(t)}`)
-    t.after(() => client.destroy())
-    const real = await failure(client.request({ path: '/', method: 'GET' }))
-    const { agent, pool, send } = mocking(t)
-    pool.intercept({ path: '/' }).fault('connect-refused')
-    pool.intercept({ path: '/' }).replyRaw(['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'])
-    const mocked = await failure(agent.request(GET))
-    assert.deepEqual([mocked.code, mocked['syscall']], [real.code, real['syscall']])
-    assert.equal(mocked.message, 'connect ECONNREFUSED a.test:80')
-    assert.equal((await send('/')).status, 200)
-  })
-
-  test('connect-timeout', async (t) => {
-    const { agent, pool } = mocking(t, { connectTimeout: 20 })
-    pool.intercept({ path: '/' }).fault('connect-timeout')
-    const error = await failure(agent.request(GET))
-    assert.deepEqual([error.name, error.code], ['ConnectTimeoutError', 'UND_ERR_CONNECT_TIMEOUT'])
-    assert.equal(error.message, 'Connect Timeout Error (attempted address: a.test:80, timeout: 20ms)')
   })
 })
 
