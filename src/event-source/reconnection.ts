@@ -18,6 +18,9 @@ export type StreamEnd =
  */
 const LEAST_DELAY = 100
 
+/** After a stream with events. A server may want to be asked again at once, but not in a busy loop. */
+const LEAST_DELAY_AFTER_EVENTS = 10
+
 /** The runtime turns a longer delay into 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1
 
@@ -61,7 +64,7 @@ export class Reconnection {
 
   #delay(end: StreamEnd): number {
     const time = this.#isServers ? this.#serverTime : this.#plan.reconnectionTime
-    const least = end.kind === 'ended' && !end.isEmpty ? 0 : LEAST_DELAY
+    const least = end.kind === 'ended' && !end.isEmpty ? LEAST_DELAY_AFTER_EVENTS : LEAST_DELAY
     const delay = Math.max(this.#plan.backoff ? this.#random(time) : time, least)
     return end.kind === 'refused' ? Math.max(delay, end.retryAfter) : delay
   }

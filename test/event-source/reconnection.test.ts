@@ -38,14 +38,14 @@ describe('the wait', () => {
     for (const [given, time] of [
       ['x', 0],
       ['250', 250],
-      [1.9, 1],
+      [21.9, 21],
       [-1, 4_294_967_295],
-      [2 ** 32 + 5, 5],
+      [2 ** 32 + 50, 50],
       [Number.NaN, 0],
       [undefined, 3000],
     ] as const) {
-      const most = Math.min(time, 2 ** 31 - 1)
-      assert.equal(reconnection({ reconnectionTime: given as number }).after(ENDED), most)
+      const wait = Math.max(10, Math.min(time, 2 ** 31 - 1))
+      assert.equal(reconnection({ reconnectionTime: given as number }).after(ENDED), wait)
     }
   })
 
@@ -54,14 +54,14 @@ describe('the wait', () => {
     waits.onRetry(700)
     assert.equal(waits.after(ENDED), 700)
     waits.onRetry(0)
-    assert.equal(waits.after(ENDED), 0)
+    assert.equal(waits.after(ENDED), 10)
     waits.onRetry(99_999_999_999)
     assert.equal(waits.after(ENDED), 2 ** 31 - 1)
   })
 
-  test('is at least 100 ms after a failed or empty stream', () => {
+  test('is at least 100 ms after a failed or empty stream, and 10 ms after one with events', () => {
     const waits = reconnection({ reconnectionTime: 0 })
-    assert.equal(waits.after(ENDED), 0)
+    assert.equal(waits.after(ENDED), 10)
     assert.equal(waits.after(EMPTY), 100)
     assert.equal(waits.after(LOST), 100)
   })
@@ -184,6 +184,13 @@ describe('a source', () => {
       await lines(played.log, count)
       await attemptAfter(played, 777)
     }
+  })
+
+  test('does not ask in a busy loop when the server wants to be asked at once', async (t) => {
+    const played = await play(t, [ended('retry: 0\ndata: x\n\n'), stream()], {})
+    await lines(played.log, 3)
+    assert.equal(played.errors[0]!.delay, 10)
+    await attemptAfter(played, 10)
   })
 
   test('waits as long as the server asked for without an empty line', async (t) => {
