@@ -10,6 +10,9 @@ import { isSecret } from './secrets.ts'
 import { REDACTED, type SnapshotRequest } from './snapshot.ts'
 import type { SnapshotRecorderOptions } from './snapshot-options.ts'
 
+/** Of our `fetch`. */
+const USER_AGENT = 'ventuno'
+
 /** Headers that `fetch` adds: with these values, a request made by other means is the same. Null for any value. */
 const GENERATED: Readonly<Record<string, RegExp | null>> = {
   accept: /^\*\/\*$/,
@@ -72,6 +75,14 @@ export function snapshotRequest(
     if (!lists.storesOfRequest(name)) continue
     headers[name] = isSecret(name) && settings.secrets !== 'keep' ? REDACTED : value
   }
+  // The writer of a connection adds it to the fields of `fetch`; undici does before, and looks for it.
+  const isFetched = 'sec-fetch-mode' in fields && !('content-length' in fields)
+  if (isFetched && lists.storesOfRequest('content-length')) {
+    const length = lengthOf(options.body)
+    if (length > 0 || options.method === 'POST' || options.method === 'PUT') {
+      headers['content-length'] = String(length)
+    }
+  }
   const body = storedBody(options.body, settings)
   return { method: options.method, url: storedUrl(options, origin, settings), headers, ...body }
 }
@@ -100,10 +111,17 @@ function storedBody(
   return { body: typeof content === 'string' ? content : '' }
 }
 
-/** The name of a snapshot in files: other programs look for it. */
+function lengthOf(body: unknown): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : (bytesOf(body)?.length ?? 0)
+}
+
+/** The name of a snapshot in files: undici finds it by nothing else. Its `fetch` has another user agent than ours. */
 export function hashOf({ method, url, headers, body = '' }: SnapshotRequest): string {
   const parts = [method, url]
-  for (const name of Object.keys(headers).sort()) parts.push(name, headers[name]!)
+  for (const name of Object.keys(headers).sort()) {
+    const value = headers[name]!
+    parts.push(name, name === 'user-agent' && value === USER_AGENT ? 'undici' : value)
+  }
   parts.push(body)
   return loadCrypto().createHash('sha256').update(parts.join('|')).digest('base64url')
 }

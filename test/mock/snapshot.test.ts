@@ -8,6 +8,8 @@ import { describe, type TestContext, test } from 'node:test'
 import {
   errors,
   fetch,
+  MockAgent,
+  type RequestInit,
   SnapshotAgent,
   type SnapshotAgentOptions,
   type SnapshotData,
@@ -314,6 +316,42 @@ describe('files', () => {
     const byHash = (a: SnapshotData, b: SnapshotData): number => (a.hash < b.hash ? -1 : 1)
     assert.deepEqual(stored(copy).sort(byHash), [...FROM_UNDICI].sort(byHash))
     assert.match(readFileSync(copy, 'utf8'), /^\[\n {2}\{\n {4}"hash": "/)
+  })
+
+  test('of our fetch are found by that of undici', async (t) => {
+    const path = fileFor(t)
+    const inner = new MockAgent()
+    t.after(() => inner.destroy())
+    const origin = 'http://localhost:42163'
+    inner
+      .get(origin)
+      .intercept({ path: () => true, method: () => true })
+      .reply(200, 'ok')
+      .persist()
+    const agent = snapshots(t, { snapshotPath: path, agent: inner, secrets: 'keep' })
+    const json = { 'content-type': 'application/json', accept: 'application/json' }
+    // The names under which undici 8.12.4 stores them, and looks for them.
+    const rows: [path: string, init: RequestInit, hash: string][] = [
+      ['/g', {}, 'huDAFhIRxUhB-uQty0X4GhNXKBogotSYBWDugqF2u6c'],
+      ['/h', { method: 'HEAD' }, 'abZh3ock3Ot39lPBLpvrT4LRUZQsAy0jrcyT4iYoeMk'],
+      ['/a', { headers: { authorization: 'Bearer x' } }, 'kIY6bkVJb8HxhSj6mjd0iTao0FE6to3C8MMuwshblCY'],
+      ['/p', { method: 'POST', body: 'text' }, 'mBu3Noce1-GxcuF2LIpLorEled8_PamlpykMWEnNfWE'],
+      ['/j', { method: 'POST', body: '{}', headers: json }, 'KKPvMHt9tGbf4AEyJyNRX2H7U2RvVYTJBn7HXd3w7S0'],
+      [
+        '/q?x=1',
+        { method: 'PUT', body: new URLSearchParams({ a: 'b c' }) },
+        'YKBDxfScydiDCtfS956zEdV09tFFutL3GOj_hfQ48Hs',
+      ],
+    ]
+    for (const [place, init] of rows)
+      await (await fetch(origin + place, { ...init, dispatcher: agent })).text()
+    await agent.saveSnapshots()
+    const hashes = Object.fromEntries(
+      stored(path).map(({ hash, snapshot }) => [snapshot.request.url.slice(origin.length), hash]),
+    )
+    assert.deepEqual(hashes, Object.fromEntries(rows.map(([place, , hash]) => [place, hash])))
+    const first = stored(path).find(({ snapshot }) => snapshot.request.url.endsWith('/g'))!
+    assert.equal(first.snapshot.request.headers['user-agent'], 'ventuno')
   })
 
   test('may be objects of snapshots by hash', async (t) => {
