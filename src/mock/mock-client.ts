@@ -57,13 +57,11 @@ export class MockClient extends Client implements Interceptable {
   }
 
   protected override finish(done: () => void): void {
-    this.#target.forget()
-    super.finish(done)
+    this.#target.finish(() => super.finish(done))
   }
 
   protected override terminate(reason: EndReason, done: () => void): void {
-    this.#target.forget()
-    super.terminate(reason, done)
+    this.#target.terminate(reason, () => super.terminate(reason, done))
   }
 }
 defineKind(MockClient, 'ventuno.MockClient')

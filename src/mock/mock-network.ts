@@ -7,7 +7,6 @@ import { emitSafely } from '../dispatcher/events.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import type { EndReason } from '../request/end-reason.ts'
 import { RequestSpec } from '../request/request-spec.ts'
 import { MockCallHistory } from './call-history.ts'
 import type { MockCallHistoryLog } from './call-history-log.ts'
@@ -17,7 +16,12 @@ import { MatchRun } from './match-run.ts'
 import { MockCall } from './mock-call.ts'
 import type { MockNotMatchedError } from './mock-errors.ts'
 import { MockOrigins, type MockPlace } from './mock-origins.ts'
-import { type ExchangeKeeper, type ExchangeSettings, MockedExchange } from './mocked-exchange.ts'
+import {
+  type ExchangeKeeper,
+  type ExchangeSettings,
+  MockedExchange,
+  type RunningMock,
+} from './mocked-exchange.ts'
 import { NetConnect } from './net-connect.ts'
 import { notMatched } from './not-matched.ts'
 import { OriginMocks } from './origin-mocks.ts'
@@ -58,6 +62,11 @@ const NO_MOCKS = new OriginMocks('')
 /** What replies belong to that no interceptor has. */
 const REPLAYED = new MockPattern({ path: '/' }, false, {})
 
+interface Waiter {
+  isBusy(): boolean
+  done(): void
+}
+
 const networks = new WeakMap<object, MockNetwork>()
 
 /** The network of a mock agent; undefined for anything else. */
@@ -70,7 +79,7 @@ export class MockNetwork implements ExchangeKeeper {
   readonly wire: WireClients
   readonly origins: MockOrigins
   readonly netConnect: NetConnect = new NetConnect()
-  readonly running: Set<{ end(reason: EndReason): void }> = new Set()
+  readonly running: Set<RunningMock> = new Set()
   readonly unmatched: MockNotMatchedError[] = []
   isActive = true
   isLogging = false
@@ -80,7 +89,7 @@ export class MockNetwork implements ExchangeKeeper {
   readonly #real: Dispatching
   /** The handler of a call that is being given to the real dispatcher. */
   #passing: DispatchHandler | null = null
-  #onIdle: (() => void) | null = null
+  readonly #waiters = new Set<Waiter>()
 
   constructor(owner: EventEmitter, real: Dispatching, settings: NetworkSettings, wire: WireClients) {
     this.#owner = owner
@@ -213,7 +222,10 @@ export class MockNetwork implements ExchangeKeeper {
         this.onHandlerError(thrown)
       }
     }
-    const waiting = { end: ({ error }: EndReason) => void (settle() && fail(error)) }
+    const waiting: RunningMock = {
+      origin: call.origin,
+      end: ({ error }) => void (settle() && fail(error)),
+    }
     this.running.add(waiting)
     call
       .collect()
@@ -231,15 +243,16 @@ export class MockNetwork implements ExchangeKeeper {
   }
 
   onIdle(): void {
-    if (this.running.size > 0) return
-    const done = this.#onIdle
-    this.#onIdle = null
-    done?.()
+    for (const waiter of [...this.#waiters]) {
+      if (waiter.isBusy()) continue
+      this.#waiters.delete(waiter)
+      waiter.done()
+    }
   }
 
-  /** Calls back when nothing runs any more. */
-  whenIdle(done: () => void): void {
-    this.#onIdle = done
+  /** Calls back when nothing runs any more, or nothing of what the caller waits for. */
+  whenIdle(done: () => void, isBusy: () => boolean = () => this.running.size > 0): void {
+    this.#waiters.add({ isBusy, done })
     this.onIdle()
   }
 }

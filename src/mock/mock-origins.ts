@@ -67,10 +67,14 @@ export class MockOrigins {
     return { context: this.#context(originKey(origin)), mocks }
   }
 
-  forget(mocks: OriginMocks): void {
-    for (const [key, place] of this.#places) if (place.mocks === mocks) this.#places.delete(key)
+  /** Returns the origins that these interceptors were for. */
+  forget(mocks: OriginMocks): Set<string> {
+    const keys = new Set<string>()
+    for (const [key, place] of this.#places) if (place.mocks === mocks) keys.add(key)
+    for (const key of keys) this.#places.delete(key)
     const index = this.#matching.indexOf(mocks)
     if (index !== -1) this.#matching.splice(index, 1)
+    return keys
   }
 
   /** Removes all interceptors, and what matchers were bound to; pools of these origins can still be used. */

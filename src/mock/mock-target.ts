@@ -3,17 +3,21 @@
  */
 import type { EventEmitter } from 'node:events'
 import { withoutPollution } from '../base/own-options.ts'
+import type { Client } from '../dispatcher/client.ts'
+import { endAll } from '../dispatcher/end-all.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import type { EndReason } from '../request/end-reason.ts'
 import { definitionSite } from './definition-site.ts'
 import { type MockInterceptorOptions, MockPattern, type OriginMatcher } from './interception.ts'
 import { MockNotMatchedError } from './mock-errors.ts'
 import { MockInterceptor } from './mock-interceptor.ts'
 import { MockNetwork, networkOf } from './mock-network.ts'
 import { type MockPlace, originKey } from './mock-origins.ts'
+import type { RunningMock } from './mocked-exchange.ts'
 import { OriginMocks } from './origin-mocks.ts'
 import { WireClients } from './wire-clients.ts'
 
@@ -85,10 +89,26 @@ export class MockTarget {
     return this.#network.origins.unknown(origin, this.#mocks)
   }
 
-  /** The agent has no interceptors of this origin any more. */
-  forget(): void {
+  /** The agent has no interceptors of this origin any more. Calls back when the requests to it have ended. */
+  finish(done: () => void): void {
+    const { running, clients } = this.#forget()
+    const isBusy = (): boolean => running.some((request) => this.#network.running.has(request))
+    this.#network.whenIdle(() => endAll(clients, (client, ended) => client.close(ended), done), isBusy)
+  }
+
+  /** The same, but fails the requests. */
+  terminate(reason: EndReason, done: () => void): void {
+    const { running, clients } = this.#forget()
+    for (const request of running) request.end(reason)
+    const error = reason.isCallers ? reason.error : null
+    endAll(clients, (client, ended) => client.destroy(error, ended), done)
+  }
+
+  #forget(): { readonly running: readonly RunningMock[]; readonly clients: readonly Client[] } {
+    const { origins, running, wire } = this.#network
     this.#mocks.clear()
-    this.#network.origins.forget(this.#mocks)
+    const own = origins.forget(this.#mocks).add(this.#place.context.origin)
+    return { running: [...running].filter(({ origin }) => own.has(origin)), clients: wire.release(own) }
   }
 }
 

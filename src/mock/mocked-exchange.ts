@@ -33,8 +33,14 @@ export interface ExchangeSettings {
 }
 
 /** Keeps the exchanges that take longer than their `dispatch()`. */
+/** A request that has not settled. */
+export interface RunningMock {
+  readonly origin: string
+  end(reason: EndReason): void
+}
+
 export interface ExchangeKeeper {
-  readonly running: Set<{ end(reason: EndReason): void }>
+  readonly running: Set<RunningMock>
   onIdle(): void
   onHandlerError(error: unknown): void
 }
@@ -79,6 +85,10 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     this.#settings = settings
     this.#keeper = keeper
     this.#request = new Request(call.options, call.handler, context, this)
+  }
+
+  get origin(): string {
+    return this.#call.origin
   }
 
   run(): void {

@@ -107,6 +107,13 @@ export class WireClients {
     this.#timers.clear()
   }
 
+  /** The clients for these origins, which are the caller's to end. */
+  release(origins: ReadonlySet<string>): Client[] {
+    const released = [...this.#slots].filter(({ origin }) => origins.has(origin))
+    for (const slot of released) this.#slots.delete(slot)
+    return released.map(({ client }) => client)
+  }
+
   get clients(): Client[] {
     return Array.from(this.#slots, ({ client }) => client)
   }

@@ -212,6 +212,33 @@ describe('the end of a mock agent', () => {
     assert.match(error.message, /0 interceptor\(s\) remaining out of 0 defined/)
   })
 
+  for (const options of [{}, { connections: 1 }, { wire: true }, { wire: true, protocol: 'h2' }] as const) {
+    test(`a pool waits for its requests or fails them: ${JSON.stringify(options)}`, async (t) => {
+      const { agent } = mocking(t, options)
+      for (const origin of ['http://b.test', /c\.test/] as const) {
+        const target = { origin: String(origin).includes('b') ? 'http://b.test' : 'http://c.test', path: '/' }
+        const closing = agent.get(origin)
+        closing.intercept({ path: '/' }).reply(200, 'late').delay(20)
+        const late = agent.request({ ...target, method: 'GET' })
+        await closing.close()
+        assert.equal(await (await late).body.text(), 'late')
+
+        const destroyed = agent.get(origin)
+        destroyed.intercept({ path: '/' }).reply(200).delay(60_000).persist()
+        const errors = [
+          failure(agent.request({ ...target, method: 'GET' })),
+          failure(destroyed.request({ ...target, method: 'GET' })),
+        ]
+        await destroyed.destroy(new Error('mine'))
+        for (const error of errors) assert.equal((await error).message, 'mine')
+
+        const again = agent.get(origin)
+        again.intercept({ path: '/' }).reply(200, 'again')
+        assert.equal(await (await agent.request({ ...target, method: 'GET' })).body.text(), 'again')
+      }
+    })
+  }
+
   test('cleanMocks drops interceptors and their count', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/' }).reply(200)
