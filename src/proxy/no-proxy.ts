@@ -4,7 +4,8 @@
  * of a URL is compared as it is written there, and never resolved.
  */
 import { domainToASCII } from 'node:url'
-import { ipBytes, samePrefix } from '../base/ip-address.ts'
+import { ipBytes } from '../base/ip-address.ts'
+import { readIpSet } from '../base/ip-set.ts'
 import { withoutBrackets } from '../base/server-name.ts'
 
 /** The host of a URL, in the forms that entries are compared with. */
@@ -75,34 +76,13 @@ function splitPort(text: string): Place {
 
 function readHosts(text: string): ((host: Host) => boolean) | null {
   if (text === '*') return () => true
-  return readAddress(text) ?? readBlock(text) ?? readRange(text) ?? readName(text)
+  return readAddresses(text) ?? readName(text)
 }
 
-function readAddress(text: string): ((host: Host) => boolean) | null {
-  const bytes = ipBytes(withoutBrackets(text))
-  return bytes && (({ address }) => address !== null && samePrefix(address, bytes, bytes.length * 8))
-}
-
-/** `10.0.0.0/8`, `fe80::/10` (RFC 4632 §3.1, RFC 4291 §2.3). */
-function readBlock(text: string): ((host: Host) => boolean) | null {
-  const [first, length, ...more] = text.split('/') as [string, string?, ...string[]]
-  if (length === undefined || more.length > 0 || !/^[0-9]{1,3}$/.test(length)) return null
-  const bytes = ipBytes(withoutBrackets(first))
-  const bits = Number(length)
-  if (bytes === null || bits > bytes.length * 8) return null
-  return ({ address }) => address !== null && samePrefix(address, bytes, bits)
-}
-
-/** `10.0.0.1-10.0.0.9`, both included. A name may have a hyphen, but not between two addresses. */
-function readRange(text: string): ((host: Host) => boolean) | null {
-  const [first, last, ...more] = text.split('-').map((part) => ipBytes(withoutBrackets(part)))
-  if (!first || !last || more.length > 0) return null
-  return ({ address }) =>
-    address !== null &&
-    address.length === first.length &&
-    address.length === last.length &&
-    Buffer.compare(first, address) <= 0 &&
-    Buffer.compare(address, last) <= 0
+function readAddresses(text: string): ((host: Host) => boolean) | null {
+  // A name may have a hyphen, but not between two addresses.
+  const set = readIpSet(text)
+  return set && (({ address }) => address !== null && set(address))
 }
 
 /**
