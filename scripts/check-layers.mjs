@@ -18,6 +18,7 @@ const ON_DISPATCH = [
   'dispatcher/',
   'handler/',
   'request/',
+  'guard/',
   'base/',
   'errors.ts',
   'diagnostics.ts',
@@ -39,7 +40,8 @@ const RULES = [
   { files: /^protocol\/http1\//, may: [...PROTOCOL_LEAVES, ...FIELDS] },
   { files: /^protocol\/http2\//, may: [...PROTOCOL_LEAVES, ...FIELDS, 'protocol/hpack/'] },
   { files: /^protocol\/websocket\//, may: [...PROTOCOL_LEAVES, ...FIELDS] },
-  { files: /^net\//, may: ['base/', 'errors.ts'] },
+  { files: /^guard\//, may: ['base/', 'errors.ts'] },
+  { files: /^net\//, may: ['guard/', 'base/', 'errors.ts'] },
   {
     files: /^request\//,
     may: ['base/', 'errors.ts', 'diagnostics.ts', 'protocol/ascii.ts', ...FIELDS],

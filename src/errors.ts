@@ -496,6 +496,44 @@ export class CircuitOpenError extends UndiciError {
 }
 defineKind(CircuitOpenError, 'undici.error.UND_ERR_CIRCUIT_OPEN', 'CircuitOpenError')
 
+/** What a {@link BlockedAddressError} is about. */
+export interface BlockedAddressDetails {
+  /** The rule that refused: `loopback`, `private`, `deny`, `bad-port` … */
+  rule: string
+  /** The entry of a list, or the block of addresses, that decided. */
+  entry?: string | null
+  /** The name or the IP literal that was asked for. */
+  hostname?: string | null
+  /** The address that was refused; null if the name or the port was. */
+  address?: string | null
+  /** The port that was asked for. */
+  port?: number | null
+}
+
+/** A guard does not allow the connection; no packet was sent to the address. */
+export class BlockedAddressError extends UndiciError {
+  override name: string = 'BlockedAddressError'
+  override code: string = 'UND_ERR_BLOCKED_ADDRESS'
+  /** Nothing was sent. */
+  override retrySafety: RetrySafety = 'safe'
+  readonly rule: string
+  readonly entry: string | null
+  readonly hostname: string | null
+  readonly address: string | null
+  readonly port: number | null
+
+  // The message leaves out where a name leads to: it may reach the one who has chosen the name.
+  constructor(message?: string, details?: BlockedAddressDetails, options?: ErrorOptions) {
+    super(message || 'Blocked address', options)
+    this.rule = details?.rule ?? 'unknown'
+    this.entry = details?.entry ?? null
+    this.hostname = details?.hostname ?? null
+    this.address = details?.address ?? null
+    this.port = details?.port ?? null
+  }
+}
+defineKind(BlockedAddressError, 'undici.error.UND_ERR_BLOCKED_ADDRESS', 'BlockedAddressError')
+
 /** Never thrown: undici's parser needs WebAssembly, ours does not. Its name is `Error` there, too. */
 export class WebAssemblyNotSupportedError extends Error {
   code: string = 'ERR_WEBASSEMBLY_NOT_SUPPORTED'

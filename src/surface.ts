@@ -58,6 +58,7 @@ export { RoundRobinPool } from './dispatcher/round-robin-pool.ts'
 export type { PoolStats } from './dispatcher/stats.ts'
 export type { WebSocketOptions } from './dispatcher/websocket-options.ts'
 export type {
+  BlockedAddressDetails,
   ProxyErrorInfo,
   ProxyPhase,
   RequestErrorContext,
@@ -109,6 +110,7 @@ export {
 } from './fetch/index.ts'
 export type { MIMEType } from './fetch/mime-functions.ts'
 export { parseMIMEType, serializeAMimeType } from './fetch/mime-functions.ts'
+export type { GuardOptions, GuardPolicy, GuardTarget } from './guard/options.ts'
 export { DecoratorHandler } from './handler/decorator-handler.ts'
 export * as util from './handler/raw-headers.ts'
 export { install } from './install.ts'
@@ -126,6 +128,7 @@ export type {
 export type { DnsFamilyRecords, DnsRecord, DnsRecords } from './interceptor/dns/records.ts'
 export type { DnsStorage } from './interceptor/dns/storage.ts'
 export type { DumpInterceptorOptions } from './interceptor/dump/interceptor.ts'
+export type { GuardInterceptorOptions } from './interceptor/guard/options.ts'
 export type { HedgeOptions } from './interceptor/hedge/options.ts'
 export * as interceptors from './interceptor/index.ts'
 export type { RedirectContext } from './interceptor/redirect/context.ts'

@@ -2,6 +2,7 @@
  * From the options of a client to the function that opens its connections.
  */
 import type { Origin } from '../base/origin.ts'
+import { InvalidArgumentError } from '../errors.ts'
 import type { ConnectDetails } from '../net/connect-details.ts'
 import { type BuildConnectorOptions, buildClientConnector, type ConnectTarget } from '../net/connector.ts'
 import type { ClientSettings, ConnectFunction } from './client-options.ts'
@@ -26,7 +27,10 @@ export function ownConnector(any: DetailedConnector, http1: DetailedConnector): 
 /** A connector for many clients, which thereby share their TLS sessions: given to each as `connect`. */
 export function shareConnector(settings: ClientSettings): ConnectFunction {
   const { connect } = settings
-  if (typeof connect === 'function') return wantedVersion(connect, settings)
+  if (typeof connect === 'function') {
+    checkForeign(settings)
+    return wantedVersion(connect, settings)
+  }
   const connector = buildClientConnector(connectorOptions(settings, connect))
   shared.add(connector)
   return connector
@@ -35,6 +39,12 @@ export function shareConnector(settings: ClientSettings): ConnectFunction {
 /** Whether connections are opened by a function of the caller, whose errors are passed on as they are. */
 export function isForeignConnector({ connect }: ClientSettings): boolean {
   return typeof connect === 'function' && !shared.has(connect)
+}
+
+/** A function of the caller opens what it likes: a guard that it knows nothing of would only seem to be there. */
+function checkForeign(settings: ClientSettings): void {
+  if (!isForeignConnector(settings) || !settings.tls?.guard) return
+  throw new InvalidArgumentError('a guard cannot be used with a connect function')
 }
 
 /** How a client calls a connector; one of a caller leaves the details as they are. */
@@ -46,6 +56,7 @@ export function connectorFor(settings: ClientSettings): DetailedConnector {
   const { connect, socketPath } = settings
   if (typeof connect !== 'function') return buildClientConnector(connectorOptions(settings, connect))
   if (shared.has(connect)) return wantedVersion(connect, settings)
+  checkForeign(settings)
   return (options, callback) =>
     connect(
       {

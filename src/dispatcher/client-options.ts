@@ -123,6 +123,8 @@ const RETIRED: readonly (readonly [name: string, instead: string])[] = [
   ['requestTimeout', 'headersTimeout & bodyTimeout'],
   ['idleTimeout', 'keepAliveTimeout'],
   ['maxKeepAliveTimeout', 'keepAliveMaxTimeout'],
+  // One that is silently ignored would leave a door open.
+  ['guard', 'connect.guard'],
 ]
 
 /** Constant while the process runs. */

@@ -14,7 +14,7 @@ import type { Http2Options } from './http2-options.ts'
 export interface H2CConnectOptions
   extends Pick<
     BuildConnectorOptions,
-    'socketPath' | 'timeout' | 'servername' | 'keepAlive' | 'keepAliveInitialDelay'
+    'socketPath' | 'timeout' | 'servername' | 'keepAlive' | 'keepAliveInitialDelay' | 'guard'
   > {}
 
 /** Options of `H2CClient`. */

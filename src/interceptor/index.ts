@@ -20,6 +20,7 @@ export type {
 export type { DnsStorage as DNSStorage } from './dns/storage.ts'
 export type { DumpInterceptorOptions as DumpInterceptorOpts } from './dump/interceptor.ts'
 export { dump } from './dump/interceptor.ts'
+export { guard } from './guard/interceptor.ts'
 export { hedge } from './hedge/interceptor.ts'
 export { redirect } from './redirect/interceptor.ts'
 export type { RedirectOptions as RedirectInterceptorOpts } from './redirect/options.ts'

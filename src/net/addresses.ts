@@ -21,7 +21,7 @@ export function resolveAll(
 /**
  * An entry that is not an address keeps its place with family 0: the runtime refuses it with its own error.
  */
-function asAddress(entry: LookupAddress | string): LookupAddress {
+export function asAddress(entry: LookupAddress | string): LookupAddress {
   const address = typeof entry === 'string' ? entry : String(entry?.address)
   return { address, family: loadNet().isIP(address) }
 }

@@ -14,10 +14,13 @@ import { loadNet, loadTls } from '../base/lazy-modules.ts'
 import { coverPollution } from '../base/own-options.ts'
 import { asciiHost, serverNameOf, withoutBrackets } from '../base/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import { blockedError, type Guard, readGuard } from '../guard/guard.ts'
+import type { GuardOptions, GuardPolicy } from '../guard/options.ts'
 import type { AddressPolicy, AttemptCallback } from './address-attempts.ts'
 import { AddressAttempts } from './address-attempts.ts'
 import { lookupOf } from './addresses.ts'
 import type { ConnectDetails } from './connect-details.ts'
+import { guardedLookup, refusalOf } from './guarded-lookup.ts'
 import { SlabInlet } from './slab-inlet.ts'
 import { keepSessions, sessionKey, TlsSessionCache } from './tls-session-cache.ts'
 
@@ -62,6 +65,8 @@ export interface BuildConnectorOptions
   localPort?: number | undefined
   /** 4 or 6 for addresses of one family only. Default: 0, both. */
   family?: number | undefined
+  /** Where connections may go: `'public-only'`, `'any'`, or options. Default: anywhere. */
+  guard?: GuardPolicy | GuardOptions | null | undefined
   /** Flags for the resolver, as in `dns.lookup`. */
   hints?: number | undefined
   /** Reads into a buffer of the caller, as in `net.connect`. */
@@ -144,6 +149,7 @@ interface Settings {
   readonly autoSelectFamily: unknown
   readonly attemptDelay: number
   readonly localAddress: unknown
+  readonly guard: Guard | null
   readonly sessions: TlsSessionCache
   readonly passedOn: SocketOptions
 }
@@ -208,6 +214,7 @@ function readSettings(options: BuildConnectorOptions): Settings {
     autoSelectFamily,
     autoSelectFamilyAttemptTimeout,
     localAddress,
+    guard,
     ...passedOn
   }: BuildConnectorOptions = Object.assign(Object.create(null), options)
   const limit = maxCachedSessions ?? DEFAULT_CACHED_SESSIONS
@@ -227,6 +234,7 @@ function readSettings(options: BuildConnectorOptions): Settings {
     autoSelectFamily,
     attemptDelay: autoSelectFamilyAttemptTimeout ?? DEFAULT_ATTEMPT_DELAY,
     localAddress: localAddress ?? undefined,
+    guard: readGuard(guard),
     sessions: new TlsSessionCache(limit),
     passedOn,
   }
@@ -246,6 +254,10 @@ function openConnection(
   const target = readTarget(settings, call)
   if (target instanceof Error) return refuse(target, callback)
   const { hostname, port, secure } = target
+  const { guard } = settings
+  const refusal = guard === null ? null : refusalOf(guard, target, settings.socketPath)
+  if (refusal !== null) return refuse(blockedError(refusal), callback)
+  const resolver = guard === null ? settings.lookup : guardedLookup(guard, hostname, port, settings.lookup)
   // TLS on a connection that is open already reads from that; an `onread` of the caller reads for itself.
   const hasInlets =
     details !== null &&
@@ -259,12 +271,12 @@ function openConnection(
         hostname,
         port,
         policy: addressPolicy(settings, target),
-        lookup: settings.lookup,
+        lookup: resolver,
         attemptDelay: settings.attemptDelay,
         timeout: settings.timeout,
         readyEvent: secure ? 'secureConnect' : 'connect',
         details,
-        open: (lookup) => openSocket(settings, target, lookup, inlets),
+        open: (lookup) => openSocket(settings, target, lookup ?? resolver, inlets),
       },
       (...answer) => {
         const [, socket] = answer
@@ -343,7 +355,7 @@ function socketOptions(settings: Settings, target: Target, lookup: LookupFunctio
   options['port'] = target.port
   options['path'] = settings.socketPath
   options['localAddress'] = target.localAddress
-  options['lookup'] = lookup ?? settings.lookup ?? undefined
+  options['lookup'] = lookup ?? undefined
   // One socket tries one address: the runtime's own fallback ends attempts that are only slow.
   options['autoSelectFamily'] = false
   coverPollution(options, RUNTIME_DEFAULTS)

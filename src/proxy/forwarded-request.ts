@@ -4,11 +4,15 @@
  */
 
 import { RequestAbortedError } from '../errors.ts'
+import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HeadersInput } from '../request/dispatch-options.ts'
 import { describeError, shownPath } from '../request/error-context.ts'
+import { describeUnsent } from '../request/unsent-error.ts'
 import type { AskingRequests } from './asking-requests.ts'
+import { checkForward } from './forward-check.ts'
 import { type Refusal, refusedForward, withProxy } from './proxy-error.ts'
 import type { ProxyHop } from './proxy-hop.ts'
 import { KEPT_BYTES, MOST_TIME } from './refusal-reader.ts'
@@ -67,9 +71,28 @@ export class ForwardedRequest implements DispatchHandler {
     return this.#hops[this.#next]!
   }
 
-  /** Returns what `dispatch` does. */
-  start(): boolean {
-    return this.#authorize([])
+  /** Returns what `dispatch` does. `check`: null if nothing guards the targets. */
+  start(check: TargetCheckSettings | null): boolean {
+    const target = this.#targetOf(this.#options)
+    // A path that is not text is for the dispatcher to refuse.
+    if (check === null || typeof target !== 'string') return this.#authorize([])
+    try {
+      const checked = checkForward(check, target)
+      if (checked === null) return this.#authorize([])
+      const described = checked.catch((error: Error) => {
+        throw this.#unsent(error)
+      })
+      this.#ask(described, () => this.#authorize([]))
+      return true
+    } catch (error) {
+      throw this.#unsent(error as Error)
+    }
+  }
+
+  #unsent(error: Error): Error {
+    const described = describeUnsent(error, this.#options, this.#target.origin, 'connecting')
+    destroyBodyOf(this.#options, described)
+    return described
   }
 
   #authorize(extra: FlatHeaders): boolean {

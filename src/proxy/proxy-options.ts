@@ -4,6 +4,7 @@ import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions } from '../net/connector.ts'
+import { type TargetCheckSettings, targetCheck } from '../net/target-check.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
 import type { Refusal } from './proxy-error.ts'
 import type { ProxyTokenFunction } from './proxy-fields.ts'
@@ -59,6 +60,8 @@ export interface ProxySettings {
   /** Connector options of both sides. */
   readonly proxyTls: BuildConnectorOptions
   readonly requestTls: BuildConnectorOptions
+  /** For targets that the proxy connects to; null if nothing guards them. */
+  readonly targetCheck: TargetCheckSettings | null
   /** How connections to a SOCKS proxy are opened. */
   readonly socks5: Socks5DialSettings
   /** undefined: a request chooses its server name. */
@@ -110,6 +113,13 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
     timeout,
     ...proxyTls,
   }
+  const targetSide: BuildConnectorOptions = {
+    ...tls,
+    maxCachedSessions: agentOptions.maxCachedSessions,
+    timeout,
+    ...(typeof connect === 'function' ? null : connect),
+    ...requestTls,
+  }
   return {
     headers,
     token,
@@ -118,13 +128,8 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
     clientFactory: clientFactory ?? null,
     connectTimeout: timeout,
     proxyTls: proxySide,
-    requestTls: {
-      ...tls,
-      maxCachedSessions: agentOptions.maxCachedSessions,
-      timeout,
-      ...(typeof connect === 'function' ? null : connect),
-      ...requestTls,
-    },
+    requestTls: targetSide,
+    targetCheck: targetCheck(targetSide),
     socks5: {
       isSecure: proxyTls !== null && proxyTls !== undefined,
       options: proxySide,

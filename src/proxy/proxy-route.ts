@@ -9,6 +9,7 @@ import { endAll } from '../dispatcher/end-all.ts'
 import { takesNoMore } from '../dispatcher/lifecycle.ts'
 import { type PoolStats, statsOf } from '../dispatcher/stats.ts'
 import type { ConnectorOptions } from '../net/connector.ts'
+import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { type AnyProxyAddress, isHttpProxy } from './any-proxy-address.ts'
@@ -30,6 +31,7 @@ export class ProxyRoute {
   readonly #socksHops: readonly Socks5Hop[]
   readonly #tunnels: Agent
   readonly #tunnelsAll: boolean
+  readonly #targetCheck: TargetCheckSettings | null
   readonly #asking = new AskingRequests()
 
   /** `onMade` is called with each dispatcher whose events concern callers. */
@@ -46,6 +48,7 @@ export class ProxyRoute {
       ...settings.agentOptions,
       connect: tunnelConnector(tunnelHops, settings),
     })
+    this.#targetCheck = settings.targetCheck
     // A SOCKS proxy forwards nothing.
     this.#tunnelsAll = settings.tunnelsAll || this.#socksHops.length > 0
     onMade(this.#tunnels)
@@ -59,7 +62,7 @@ export class ProxyRoute {
       !options.upgrade &&
       options.method !== 'CONNECT'
     return isForwarded
-      ? new ForwardedRequest(this.#hops, target, options, handler, this.#asking).start()
+      ? new ForwardedRequest(this.#hops, target, options, handler, this.#asking).start(this.#targetCheck)
       : this.#tunnels.dispatch(options, handler)
   }
 

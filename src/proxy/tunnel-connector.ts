@@ -18,6 +18,12 @@ import {
   type ClientConnector,
   type ConnectorOptions,
 } from '../net/connector.ts'
+import {
+  checkTarget,
+  type ProxiedTarget,
+  type TargetCheckSettings,
+  targetCheck,
+} from '../net/target-check.ts'
 import { withProxy } from './proxy-error.ts'
 import type { TunnelHop } from './tunnel-hop.ts'
 
@@ -29,6 +35,8 @@ interface Inside {
   readonly secure: ClientConnector
   /** undefined: the request's. */
   readonly servername: string | null | undefined
+  /** Null for targets that nothing guards. */
+  readonly check: TargetCheckSettings | null
 }
 
 /** For the connections inside tunnels. */
@@ -43,8 +51,11 @@ export interface InsideSettings {
 /** `hops` are tried in their order. */
 export function tunnelConnector(hops: readonly TunnelHop[], settings: InsideSettings): ConnectFunction {
   const { requestTls, requestServername: servername, isH2c } = settings
-  const any: Inside = { secure: buildClientConnector(requestTls), servername, isH2c }
-  const http1: Inside = { secure: buildClientConnector({ ...requestTls, allowH2: false }), servername, isH2c }
+  // The connection inside a tunnel is open: its target is checked before the proxy is asked for it.
+  const tls = { ...requestTls, guard: null }
+  const check = targetCheck(requestTls)
+  const any: Inside = { secure: buildClientConnector(tls), servername, isH2c, check }
+  const http1: Inside = { ...any, secure: buildClientConnector({ ...tls, allowH2: false }) }
   const connectorFor =
     (inside: Inside): DetailedConnector =>
     (target, callback, details = new ConnectDetails()) =>
@@ -75,16 +86,41 @@ class TunnelConnect {
   }
 
   start(): void {
-    if (asciiHost(this.#target.hostname) === null) this.#answer(new InvalidArgumentError('invalid hostname'))
-    else this.#tryNext()
+    const { check } = this.#inside
+    const hostname = asciiHost(this.#target.hostname)
+    if (hostname === null) this.#answer(new InvalidArgumentError('invalid hostname'))
+    else if (check === null) this.#tryNext(this.#target)
+    else this.#check(check, { hostname, port: portOf(this.#target) })
   }
 
-  #tryNext(): void {
+  #check(check: TargetCheckSettings, target: ProxiedTarget): void {
+    let isChecked = false
+    const cancel = checkTarget(check, target, 'address', (error, address) => {
+      isChecked = true
+      this.#settle()
+      if (error !== null) this.#answer(error)
+      // The proxy gets the address that was checked: it might find another one for the name.
+      else this.#tryNext(address === null ? this.#target : { ...this.#target, hostname: address })
+    })
+    if (isChecked) return
+    this.#details.pending = {
+      abandon: () => {
+        cancel()
+        return []
+      },
+    }
+    this.#details.onUnwanted = () => {
+      cancel()
+      this.#answer(new InformationalError('the tunnel was cancelled: no request waits for it'))
+    }
+  }
+
+  #tryNext(target: ConnectorOptions): void {
     const hop = this.#hops[this.#next++]!
-    const attempt = hop.tunnelTo(this.#target, (error, socket) => {
+    const attempt = hop.tunnelTo(target, (error, socket) => {
       if (socket !== null) this.#onTunnel(hop, socket)
       // Nothing of the request has left, so another proxy may be asked.
-      else if (this.#next < this.#hops.length) this.#tryNext()
+      else if (this.#next < this.#hops.length) this.#tryNext(target)
       else this.#answer(error!)
     })
     this.#details.pending = { abandon: (reason) => attempt.cancel(reason) }
@@ -138,6 +174,10 @@ class TunnelConnect {
       this.#details,
     )
   }
+}
+
+function portOf({ port, protocol }: ConnectorOptions): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80))
 }
 
 /** The runtime passes them on only to a socket of its own, and an idle tunnel would keep the process alive. */

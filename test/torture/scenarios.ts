@@ -466,7 +466,15 @@ function throughInterceptors(scenario: Scenario): Scenario {
   return { ...scenario, name: `${scenario.name}, through interceptors`, stack: true }
 }
 
+/** Scenarios that are also run with a guard. */
+const GUARDED: readonly string[] = ['GET', 'POST of a stream', 'pipelined', 'WebSocket']
+
+function guarded(scenario: Scenario): Scenario {
+  return { ...scenario, name: `${scenario.name}, guarded`, guard: true }
+}
+
 export const SCENARIOS: readonly Scenario[] = [
   ...PLAIN,
   ...PLAIN.filter(({ name }) => STACKED.includes(name)).map(throughInterceptors),
+  ...PLAIN.filter(({ name }) => GUARDED.includes(name)).map(guarded),
 ]

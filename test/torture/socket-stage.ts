@@ -5,7 +5,7 @@
 import { channel } from 'node:diagnostics_channel'
 import net, { type AddressInfo } from 'node:net'
 import tls from 'node:tls'
-import { Client } from '../../src/index.ts'
+import { Client, type GuardOptions } from '../../src/index.ts'
 import { authority, localhost } from '../support/certificates.ts'
 import { turns } from '../support/fake-clock.ts'
 import type { Wire } from '../support/wire.ts'
@@ -21,6 +21,16 @@ import { Uncaught } from './uncaught.ts'
  * so written data can be read. If it cannot be read yet, a request times out and fails, which is a valid end, too.
  */
 const QUIET_TURNS = 150
+
+/** The relay is allowed, and nothing else. */
+const GUARD: GuardOptions = {
+  allow: ['127.0.0.1'],
+  strict: true,
+  check: ({ address }) => address === '127.0.0.1',
+}
+
+/** All scenarios run with the guard of the connector. */
+const GUARDS_ALL = process.env['VENTUNO_TORTURE_GUARD'] === 'on'
 
 /** A run without an event for this long never ends. */
 const STUCK_TURNS = 100_000
@@ -95,7 +105,7 @@ export class SocketStage extends Stage {
     this.dispatcher = new Client(this.url, {
       ...CLIENT_OPTIONS,
       ...scenario.options,
-      connect: { ca: authority },
+      connect: { ca: authority, ...(scenario.guard || GUARDS_ALL ? { guard: GUARD } : null) },
       useH2c: !origin.wire.secure && origin.wire.multiplexes,
     })
     this.dispatcher.on('error', (error: unknown) => this.judge('error event', error))

@@ -27,6 +27,9 @@ const NAMES: readonly string[] = [
   'upgrade()',
   'connect()',
   'WebSocket',
+  'GET, guarded',
+  'POST of a stream, guarded',
+  'WebSocket, guarded',
 ]
 
 /** Stride of the short run: not a divisor of the number of faults, so that each fault gets its turn. */

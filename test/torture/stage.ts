@@ -2,7 +2,14 @@
  * One run of a scenario, independent of its network: a number for each event, the fault that is planned for one of
  * them, and the checks of all calls at the end.
  */
-import type { Client, ClientOptions, Dispatcher, DispatchOptions, Pool } from '../../src/index.ts'
+import {
+  type Client,
+  type ClientOptions,
+  type Dispatcher,
+  type DispatchOptions,
+  interceptors,
+  type Pool,
+} from '../../src/index.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { repeatableStack } from '../support/interceptor-stack.ts'
 import { type Call, DispatchCall, type DispatchCallOptions } from './call.ts'
@@ -23,6 +30,8 @@ export interface Scenario {
   readonly pool?: number
   /** The calls go through interceptors. */
   readonly stack?: boolean
+  /** A guard allows the calls: that of the connector where there are sockets, and the interceptor. */
+  readonly guard?: boolean
   /** Sockets are handed over to the caller, together with the listeners on them. */
   readonly takesOver?: boolean
   /** It ends with a timeout. */
@@ -75,8 +84,13 @@ export abstract class Stage {
 
   /** The dispatcher of the calls. */
   get entry(): Dispatcher {
-    if (!this.scenario.stack) return this.dispatcher
-    this.#stacked ??= this.dispatcher.compose(repeatableStack())
+    const { stack, guard } = this.scenario
+    if (!stack && !guard) return this.dispatcher
+    const { hostname } = new URL(this.url)
+    this.#stacked ??= this.dispatcher.compose([
+      guard ? interceptors.guard({ allow: [hostname] }) : null,
+      ...(stack ? repeatableStack() : []),
+    ])
     return this.#stacked
   }
 

@@ -21,8 +21,8 @@ const MAX_TIMER = 2 ** 31 - 1
 /** The most that is added to a wait that the server asked for, so that not all clients come back at once. */
 const MAX_ADDED_TO_RETRY_AFTER = 1000
 
-/** The dispatcher takes no more requests, so there is no use in waiting. */
-const CLOSED = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED'])
+/** The dispatcher takes no more requests, or a guard refuses them, so there is no use in waiting. */
+const FINAL = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED', 'UND_ERR_BLOCKED_ADDRESS'])
 
 /** Errors for a status that an interceptor made; they have the response in `statusCode` and `headers`. */
 const STATUS_ERRORS = new Set(['UND_ERR_REQ_RETRY', 'UND_ERR_RESPONSE'])
@@ -78,7 +78,7 @@ function isWorthRepeating(
   settings: RetrySettings,
 ): boolean {
   // An exception in a handler, or an abort with a reason of the caller.
-  if (typeof code !== 'string' || CLOSED.has(code)) return false
+  if (typeof code !== 'string' || FINAL.has(code)) return false
   if (retrySafety === 'safe') return true
   if (retrySafety === 'no' && !beginsAnew(opts.body)) return false
   if (!isRepeatable(opts, settings)) return false

@@ -1,0 +1,53 @@
+/**
+ * Puts a guard in front of connections. A name is resolved once: the addresses that pass the guard are those that sockets
+ * get, so that no second answer of the resolver (DNS rebinding) can replace them.
+ */
+import type { LookupAddress } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { loadDns } from '../base/lazy-modules.ts'
+import { blockedError, type Guard, type Refusal } from '../guard/guard.ts'
+import { asAddress } from './addresses.ts'
+
+/** What a connector is asked for. */
+interface Goal {
+  readonly hostname: string
+  readonly port: string | number
+  readonly httpSocket: Duplex | null
+}
+
+/** All that can be refused before a name is resolved. Where a connection that is open leads to is known to its owner only. */
+export function refusalOf(guard: Guard, goal: Goal, socketPath: string | undefined): Refusal | null {
+  const { hostname, port, httpSocket } = goal
+  if (httpSocket !== null) return guard.refuseName(hostname, port)
+  return socketPath === undefined ? guard.refuseHost(hostname, port) : guard.refuseSocketPath(socketPath)
+}
+
+/** A `lookup` whose answers are only the addresses that pass. */
+export function guardedLookup(
+  guard: Guard,
+  hostname: string,
+  port: string | number,
+  given: LookupFunction | null,
+): LookupFunction {
+  const lookup = given ?? loadDns().lookup
+  return (name, options, callback) => {
+    let isAnswered = false
+    lookup(name, options, (error, answer) => {
+      // The runtime would act on a second answer as well.
+      if (isAnswered) return
+      isAnswered = true
+      if (error) {
+        callback(error, '', 0)
+        return
+      }
+      // Copied, so that what was checked is what is used.
+      const addresses = (Array.isArray(answer) ? answer : [answer]).map(asAddress)
+      const { admitted, refusal } = guard.admit(hostname, port, addresses)
+      const first: LookupAddress | undefined = admitted[0]
+      if (first === undefined && refusal !== null) callback(blockedError(refusal), '', 0)
+      else if (options.all) callback(null, [...admitted])
+      else callback(null, first?.address ?? '', first?.family ?? 0)
+    })
+  }
+}
