@@ -70,7 +70,7 @@ export function status(code: number, headers: http.OutgoingHttpHeaders = {}, bod
   return (response) => response.writeHead(code, headers).end(body)
 }
 
-/** Loses the connection, or resets the stream, after this text. */
+/** Loses the connection, or resets the stream, after this text; with a text, not before the request has arrived. */
 export function lost(text = ''): Answer {
   return (response, request) => {
     const end = (): void => {
@@ -83,7 +83,10 @@ export function lost(text = ''): Answer {
       return
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.write(text, () => setImmediate(end))
+    response.write(text, () => {
+      if (request.readableEnded) setImmediate(end)
+      else request.once('end', () => setImmediate(end))
+    })
   }
 }
 
