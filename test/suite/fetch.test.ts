@@ -1,17 +1,28 @@
-/** The runtime's own fetch with one of our dispatchers. */
+/** Our fetch, and the runtime's, with one of our dispatchers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Dispatcher } from '../../src/index.ts'
+import { type Dispatcher, fetch as ownFetch } from '../../src/index.ts'
 import { deferred, echo, failure } from '../support/exchange.ts'
-import { loadOf, overEachWay, startOrigin } from '../support/wire.ts'
+import { loadOf, overEachWay, startOrigin, type Way } from '../support/wire.ts'
 
 /** The option is missing from the platform's types. */
 function through(dispatcher: Dispatcher, init: RequestInit = {}): RequestInit {
   return { ...init, dispatcher } as unknown as RequestInit
 }
 
-overEachWay('globalThis.fetch', (way) => {
+overEachWay('fetch', (way) => behavesOver(way, ownFetch as unknown as typeof globalThis.fetch))
+
+// Other runtimes have a fetch that knows no dispatchers.
+if (
+  process.release.name === 'node' &&
+  process.versions['bun'] === undefined &&
+  process.versions['deno'] === undefined
+) {
+  overEachWay('globalThis.fetch', (way) => behavesOver(way, globalThis.fetch))
+}
+
+function behavesOver(way: Way, fetch: typeof globalThis.fetch): void {
   test('GET', async (t) => {
     const origin = await startOrigin(t, way, echo)
     const client = origin.dispatcher()
@@ -134,4 +145,4 @@ overEachWay('globalThis.fetch', (way) => {
     assert.equal(error.name, 'TypeError')
     assert.match(String((error.cause as Error).message), /^(other side closed|read ECONNRESET)/)
   })
-})
+}
