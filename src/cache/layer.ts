@@ -66,7 +66,8 @@ export class CacheLayer implements CacheHost {
     if (typeof method !== 'string' || opts.upgrade || method === 'CONNECT')
       return this.dispatch(opts, handler)
     const origin = this.#originOf(opts)
-    if (origin === null) return this.#pass(opts, handler, 'bypass')
+    // A jar that has not been used yet: the cookies of its user come in further inside, where the key does not see them.
+    if (origin === null || isObject(opts.cookies)) return this.#pass(opts, handler, 'bypass')
     const isStorable = this.settings.methods.has(method)
     if (!isStorable && isSafe(method)) return this.#pass(opts, handler, 'bypass')
     const view = viewRequest(opts, origin, isStorable)

@@ -571,6 +571,59 @@ describe('interceptors.cookies outside of a cache', () => {
   })
 })
 
+describe('a cache or deduplicate outside of interceptors.cookies', () => {
+  /** Pages of two users who share a dispatcher, with a jar for each request. */
+  async function pagesOf(...order: Interceptor[]): Promise<string[]> {
+    const dispatcher = new ScriptedDispatcher((exchange) => {
+      const headers = { 'cache-control': 'max-age=60', date: new Date().toUTCString() }
+      setImmediate(() => exchange.start().head(200, headers).data(cookieOf(exchange.opts)).end())
+    }).compose(...order)
+    const jars = ['ann', 'bob'].map((name) => {
+      const jar = new CookieJar()
+      jar.setCookie(`user=${name}`, 'http://a.test/')
+      return jar
+    })
+    return Promise.all(
+      jars.map(async (cookies) => {
+        const { body } = await dispatcher.request({
+          origin: 'http://a.test',
+          path: '/',
+          method: 'GET',
+          cookies,
+        })
+        return body.text()
+      }),
+    )
+  }
+
+  test('a request with its own jar never gets the response of another user', async () => {
+    const own = ['user=ann', 'user=bob']
+    assert.deepEqual(await pagesOf(interceptors.cookies(), interceptors.cache()), own)
+    assert.deepEqual(await pagesOf(interceptors.cookies(), interceptors.deduplicate()), own)
+    assert.deepEqual(await pagesOf(interceptors.deduplicate(), interceptors.cookies()), own)
+  })
+
+  test('inside, requests with a jar share and store as others do', async () => {
+    const dispatcher = new ScriptedDispatcher((exchange) => {
+      const headers = { 'cache-control': 'max-age=60', vary: 'cookie', date: new Date().toUTCString() }
+      setImmediate(() => exchange.start().head(200, headers).data('page').end())
+    })
+    const composed = dispatcher.compose(
+      interceptors.deduplicate(),
+      interceptors.cache(),
+      interceptors.cookies(),
+    )
+    const cookies = new CookieJar()
+    cookies.setCookie('a=1', 'http://a.test/')
+    for (let i = 0; i < 2; i++) {
+      const { body } = await composed.request({ origin: 'http://a.test', path: '/', method: 'GET', cookies })
+      assert.equal(await body.text(), 'page')
+      await turn()
+    }
+    assert.equal(dispatcher.exchanges.length, 1)
+  })
+})
+
 function cookieOf({ headers }: DispatchOptions): string {
   return String((headers as Record<string, unknown> | undefined)?.['cookie'] ?? '')
 }

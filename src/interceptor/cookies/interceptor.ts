@@ -21,7 +21,9 @@ export function cookies(options?: CookiesOptions | null): Interceptor {
       let sent = opts
       try {
         jar = jarOf(opts, ownJar)
-        if (jar !== null && !isEmpty(jar)) sent = withCookies(opts, headerFor(jar, urls.of(opts)))
+        // A cache further inside sees the cookies themselves, and would not serve a request that has a jar.
+        if (opts.cookies !== undefined) sent = { ...opts, cookies: undefined }
+        if (jar !== null && !isEmpty(jar)) sent = withCookies(sent, headerFor(jar, urls.of(opts)))
       } catch (error) {
         return refuse(handler, error)
       }

@@ -14,7 +14,9 @@ export function isCandidate(opts: DispatchOptions, { methods }: DeduplicateSetti
     isAbsent(opts.trailers) &&
     !opts.upgrade &&
     // The caller declares that the request has an effect.
-    opts.idempotent !== false
+    opts.idempotent !== false &&
+    // The cookies of its user come in further inside.
+    (typeof opts.cookies !== 'object' || opts.cookies === null)
   )
 }
 
