@@ -182,16 +182,17 @@ export class CookieJar {
   }
 
   #targetOf(url: string | URL): CookieTarget {
-    const { protocol, hostname, pathname } = typeof url === 'string' ? parse(url) : (url ?? {})
+    const { protocol, hostname, pathname } = url instanceof URL ? url : parse(url)
     if (!SCHEMES.has(protocol)) throw new InvalidArgumentError('url must be an http, https, ws or wss URL')
     const isSecure = SECURE_SCHEMES.has(protocol) || (this.#settings.trustLoopback && isLoopback(hostname))
     return { host: hostname, path: pathname, isSecure }
   }
 }
 
-function parse(text: string): URL {
+/** A URL of another realm or package is read as its text. */
+function parse(url: string | URL): URL {
   try {
-    return new URL(text)
+    return new URL(`${url}`)
   } catch {
     // The runtime's error shows the URL, which may contain a password.
     throw new InvalidArgumentError('invalid url')

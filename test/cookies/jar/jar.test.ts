@@ -163,8 +163,9 @@ describe('arguments', () => {
       [secret, 'invalid url'],
       ['ftp://example.com', 'url must be an http, https, ws or wss URL'],
       [new URL('data:,'), 'url must be an http, https, ws or wss URL'],
-      [null, 'url must be an http, https, ws or wss URL'],
-      [undefined, 'url must be an http, https, ws or wss URL'],
+      [null, 'invalid url'],
+      [undefined, 'invalid url'],
+      [{ protocol: 'http:' }, 'invalid url'],
     ] as [string, string][]) {
       assert.throws(() => jar.getCookies(url), { code: REFUSED, message })
       assert.throws(() => jar.getCookieHeader(url), { code: REFUSED, message })
@@ -206,6 +207,8 @@ describe('arguments', () => {
     class Mine extends URL {}
     jar.setCookie('a=1', new Mine(SITE))
     assert.equal(jar.getCookieHeader(new Mine(SITE)), 'a=1')
+    const foreign = { href: SITE, toString: () => SITE } as URL
+    assert.equal(jar.getCookieHeader(foreign), 'a=1')
   })
 })
 
