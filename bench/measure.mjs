@@ -141,6 +141,7 @@ function summarize(scenario, runs) {
     kind: scenario.kind,
     goals: scenario.goals ?? {},
     limits: scenario.limits ?? {},
+    judged: scenario.judged ?? metrics[0].key,
     metrics,
     candidates,
     disturbed: disturbance(runs),

@@ -2,7 +2,11 @@
 const metric = (key, title, better, digits = 1) => ({ key, title, better, digits })
 
 export const METRICS = {
-  throughput: [metric('rps', 'requests/s', 'more', 0), metric('cpu', 'CPU µs/request', 'less', 2)],
+  throughput: [
+    metric('rps', 'requests/s', 'more', 0),
+    metric('cpu', 'CPU µs/request', 'less', 2),
+    metric('garbage', 'heap bytes/request', 'less', 0),
+  ],
   latency: [
     metric('p99', 'p99 ms', 'less', 2),
     metric('p50', 'p50 ms', 'less', 2),
@@ -14,6 +18,13 @@ export const METRICS = {
     metric('ms', 'ms', 'less'),
     metric('heap', 'heap KB', 'less', 0),
     metric('written', 'written KB', 'less', 0),
+  ],
+  cold: [
+    metric('ms', 'ms in all', 'less'),
+    metric('import', 'ms import', 'less'),
+    metric('first', 'ms first request', 'less'),
+    metric('hundred', 'ms next hundred', 'less'),
+    metric('cpu', 'CPU ms', 'less'),
   ],
   // Resident first: much of a connection is native memory, and nghttp2's share is not on the heap.
   'idle-memory': [

@@ -7,18 +7,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onServerCore } from './cores.mjs'
 import { CERTS, programPath } from './prepare.mjs'
+import { ORDERS_PATH, REAL_PATH } from './real-traffic.mjs'
 import { JSON_BODY } from './request.mjs'
 
 /** The body of `/json`: its candidates parse it and return the text in it. */
 const JSON_TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(5)
 const JSON_ANSWER = JSON.stringify({ id: 21, name: 'bench', list: [1, 2, 3], text: JSON_TEXT })
 
-/** Paths of the server → length of the text that a candidate returns: the whole body, except for `/json`. */
+/** Paths of the server → length of the text that a candidate returns: the whole body, or the text in its JSON. */
 export const BODIES = {
   '/small': 13,
   '/cached': 13,
   '/json': JSON_TEXT.length,
   '/post': 13,
+  [REAL_PATH]: JSON_TEXT.length,
+  [ORDERS_PATH]: JSON_TEXT.length,
   '/64k': 64 * 1024,
   '/1m': 1024 * 1024,
   '/8m': 8 * 1024 * 1024,
@@ -104,7 +107,18 @@ function configuration(folder, files, ports) {
     location = /post { ${refuse} mirror /sink; root ${files}; error_page 405 =200 @posted; }
     location @posted { return 200 "Hello, world!"; }
     location = /sink { internal; return 204; }`
+  // Real traffic: every answer has an id, an entity tag and a cookie that no other has.
+  const real = `
+      default_type application/json;
+      add_header x-request-id $request_id;
+      add_header etag '"$request_id"';
+      add_header set-cookie "session=$request_id; Path=/; HttpOnly; SameSite=Lax";
+      add_header cache-control "private, no-cache";
+      add_header vary "accept, authorization";
+      return 200 '{"id":"$request_id","path":"$uri","list":[1,2,3],"text":"${JSON_TEXT}"}';`
   const locations = `
+    location ${REAL_PATH} { ${real} }
+    location ${ORDERS_PATH} { ${real} }
     location = /small { return 200 "Hello, world!"; }
     location = /json { default_type application/json; return 200 '${JSON_ANSWER}'; }
     location = /cached { add_header cache-control max-age=3600; return 200 "Hello, world!"; }

@@ -2,7 +2,7 @@
 import { isPeer, SUBJECT } from './candidates/index.mjs'
 
 /** Metrics with their own ratio beside the first one. */
-const COMPARED = ['cpu', 'heap', 'rss', 'written']
+const COMPARED = ['cpu', 'garbage', 'heap', 'rss', 'written']
 
 export function scenarioTable({ name, title, metrics, candidates, disturbed }) {
   const ratios = metrics.filter((metric, i) => i === 0 || COMPARED.includes(metric.key))
@@ -27,7 +27,9 @@ function disturbanceLine({ runs, of, most }) {
   return `  ${runs} of ${of} runs were disturbed: the host took up to ${format(most * 100, 0)} % of a core\n`
 }
 
+/** Programs in C have no heap of JavaScript: their column stays empty. */
 export function spread({ median, min, max }, digits) {
+  if (min === undefined) return ''
   return `${format(median, digits)} (${format(min, digits)}–${format(max, digits)})`
 }
 
@@ -53,7 +55,7 @@ export function columns(rows) {
 /** The goals of the project beside the results of this run. */
 export function goalTable(results) {
   const rows = [['scenario', 'against', 'ratio', 'at least', 'aim', '']]
-  for (const { name, kind, goals, limits, metrics, candidates } of results) {
+  for (const { name, kind, goals, limits, judged, metrics, candidates } of results) {
     const own = candidates.find((candidate) => candidate.name === SUBJECT)?.metrics
     for (const [key, most] of Object.entries(limits)) {
       if (!own) continue
@@ -69,13 +71,13 @@ export function goalTable(results) {
       ])
     }
     for (const [against, [least, aim]] of Object.entries(goals)) {
-      const keys = kind === 'import' ? ['ms', 'heap'] : [metrics[0].key]
+      const keys = kind === 'import' ? ['ms', 'heap'] : [judged]
       for (const key of keys) {
         const ratio = candidates.find((candidate) => candidate.name === against)?.advantage?.[key]
         if (!ratio) continue
         const verdict = ratio.median >= aim ? 'aim' : ratio.median >= least ? 'reached' : 'missed'
         const label = keys.length > 1 ? `${name} (${key})` : name
-        rows.push([label, against, format(ratio.median, 2), format(least, 1), format(aim, 1), verdict])
+        rows.push([label, against, format(ratio.median, 2), format(least, 2), format(aim, 1), verdict])
       }
     }
   }

@@ -1,5 +1,6 @@
 // The scenarios. Each names a measurement (bench/measurements), its parameters and its candidates.
 import { BASELINE, OURS, SYSTEM_NODE } from './candidates/index.mjs'
+import { ORDERS_PATH, REAL_PATH } from './real-traffic.mjs'
 
 const H1_ALL = [...OURS, 'undici', 'node:http', 'got', 'axios', 'floor (h1)', 'wrk']
 const H1_SOME = [...OURS, 'undici', 'node:http', 'floor (h1)', 'wrk']
@@ -25,6 +26,13 @@ const load = (name, title, wire, parameters, candidates) => ({
 
 const POST = { path: '/post', method: 'POST' }
 
+/** Another request each time: see real-traffic.mjs. */
+const REAL = { isReal: true, api: 'request-real', path: REAL_PATH }
+const REAL_POST = { ...REAL, path: ORDERS_PATH, method: 'POST' }
+const REAL_FETCH = { ...REAL, api: 'fetch-real' }
+const REAL_H1 = [...LIBRARIES, 'floor (h1)']
+const REAL_H2 = [...LIBRARIES, 'floor (h2)']
+
 const FETCH_50 = { api: 'fetch', connections: 50 }
 
 /** Each request asks for its connection to be closed afterwards. */
@@ -36,10 +44,51 @@ const PIPELINED = { pipelining: 10, blocking: false }
 /**
  * - `goals`: candidate → [at least, aim] for the ratio of the first metric
  * - `limits`: metric → the maximum for ventuno
+ * - `judged`: the metric of the goals, if not the first one
  * - `quick`: part of --quick
  * - `byName`: runs only if selected by name
  */
 export const SCENARIOS = [
+  {
+    ...load('h1-real-50', 'real traffic, Pool of 50', 'h1', { ...REAL, connections: 50 }, REAL_H1),
+    goals: { undici: [1.6, 2], 'floor (h1)': [0.74, 1] },
+    judged: 'cpu',
+  },
+  load('h1-tls-real-50', 'real traffic, Pool of 50, TLS', 'h1-tls', { ...REAL, connections: 50 }, REAL_H1),
+  {
+    ...load('h2c-real-100', 'real traffic, h2c, 100 concurrent', 'h2c', { ...REAL, lanes: 100 }, REAL_H2),
+    goals: { undici: [6, 8], 'floor (h2)': [0.67, 1] },
+    judged: 'cpu',
+  },
+  {
+    ...load(
+      'h2-real-100',
+      'real traffic, HTTP/2 over TLS, 100 concurrent',
+      'h2',
+      { ...REAL, lanes: 100 },
+      REAL_H2,
+    ),
+    goals: { undici: [5.5, 8], 'floor (h2)': [0.67, 1] },
+    judged: 'cpu',
+  },
+  {
+    ...load(
+      'fetch-real-50',
+      'real traffic with fetch(), Pool of 50',
+      'h1',
+      { ...REAL_FETCH, connections: 50 },
+      [...LIBRARIES, "the runtime's fetch"],
+    ),
+    goals: { undici: [4, 5] },
+    judged: 'cpu',
+  },
+  load(
+    'json-api-50',
+    'real traffic with JSON POSTs of 200 B to 4 KB, Pool of 50',
+    'h1',
+    { ...REAL_POST, connections: 50 },
+    REAL_H1,
+  ),
   {
     ...load('h1-get', 'small GET, one connection, one after the other', 'h1', {}, H1_ALL),
     quick: true,
@@ -344,6 +393,34 @@ export const SCENARIOS = [
     ),
     kind: 'latency',
     rate: 2000,
+  },
+  ...[2000, 10_000].map((rate) => ({
+    ...load(
+      `latency-real-${rate}`,
+      `latency of real traffic at ${rate.toLocaleString('en')} requests per second, Pool of 50`,
+      'h1',
+      { ...REAL, connections: 50 },
+      REAL_H1,
+    ),
+    kind: 'latency',
+    rate,
+  })),
+  {
+    ...load(
+      'cold-100',
+      'import, first request and the next hundred in a fresh process, one after the other',
+      'h1',
+      { ...REAL },
+      [...LIBRARIES, "the runtime's fetch"],
+    ),
+    kind: 'cold',
+  },
+  {
+    ...load('cold-fetch-100', 'the same with fetch()', 'h1', { ...REAL_FETCH }, [
+      ...LIBRARIES,
+      "the runtime's fetch",
+    ]),
+    kind: 'cold',
   },
   ...['h1', 'h2c', 'h2'].map((wire) => ({
     ...load(`far-${wire}`, `8 MB download over 100 ms, ${wire}`, wire, { path: '/8m' }, far(wire)),

@@ -24,7 +24,9 @@ export async function open(target) {
   const dispatcher = FEATURES[target.feature]?.(library, target) ?? makeDispatcher(library, target)
   const api = FETCHES[target.api]
     ? { send: fetcher(exported(library, 'fetch'), dispatcher, target, FETCHES[target.api]) }
-    : APIS[target.api](dispatcher, target)
+    : target.api === 'fetch-real'
+      ? { send: realFetcher(exported(library, 'fetch'), dispatcher, target) }
+      : APIS[target.api](dispatcher, target)
   // undici's MockAgent cannot be destroyed.
   return { ...api, close: () => (target.feature === 'mock' ? dispatcher.close() : dispatcher.destroy()) }
 }
@@ -73,6 +75,25 @@ function makeProxyAgent(library, { ports, connections }, proxyTunnel) {
 }
 
 const APIS = {
+  /** A different request each time, and the answer as JSON. */
+  'request-real': (dispatcher, { origin, method, headers, nextRequest }) => ({
+    async send(place) {
+      if (place === '/protocol') {
+        return (await dispatcher.request({ origin, path: place, method: 'GET', headers })).body.text()
+      }
+      const { path, headers: fields, body } = nextRequest()
+      const { statusCode, body: answer } = await dispatcher.request({
+        origin,
+        path,
+        method,
+        headers: fields,
+        body,
+      })
+      if (statusCode !== 200) throw new Error(`status ${statusCode}`)
+      return (await answer.json()).text
+    },
+  }),
+
   request: (dispatcher, { origin, method, headers, body, blocking, reset }) => ({
     async send(path) {
       const options = { origin, path, method, headers, body, blocking, reset }
@@ -115,6 +136,17 @@ function fetcher(fetch, dispatcher, { origin, method, headers, body, api }, { re
     if (response.status !== 200) throw new Error(`status ${response.status}`)
     // Before the measurement, a request asks the server for its protocol. That answer is not JSON.
     return path === '/protocol' && api !== 'fetch' ? response.text() : read(response)
+  }
+}
+
+/** Real traffic; also for the `fetch` of the runtime, which needs no dispatcher. */
+export function realFetcher(fetch, dispatcher, { origin, method, nextRequest }) {
+  return async (place) => {
+    if (place === '/protocol') return (await fetch(origin + place, { dispatcher })).text()
+    const { path, headers, body } = nextRequest()
+    const response = await fetch(origin + path, { method, headers, body, dispatcher })
+    if (response.status !== 200) throw new Error(`status ${response.status}`)
+    return (await response.json()).text
   }
 }
 

@@ -1,4 +1,5 @@
-// The floor for HTTP/1.1: a bare socket, a request encoded once, and a parser that trusts its input.
+// The floor for HTTP/1.1: a bare socket, a request encoded once, and a parser that trusts its input. With real traffic
+// each request is encoded, and each response's fields and JSON are parsed.
 // Nothing here is safe to use. It shows the speed of JavaScript on a socket that does as little as possible.
 import { once } from 'node:events'
 import net from 'node:net'
@@ -44,9 +45,15 @@ class Line {
   /** Bytes of the current body that are still missing, and those that have arrived. */
   #left = 0
   #chunks = []
+  #host
+  #method
+  #nextRequest
 
-  constructor(socket, { origin, method, headers, body = '' }) {
+  constructor(socket, { origin, method, headers, body = '', nextRequest }) {
     this.#socket = socket
+    this.#host = new URL(origin).host
+    this.#method = method
+    this.#nextRequest = nextRequest
     this.#prefix = `${method} `
     const fields = { host: new URL(origin).host, ...headers }
     if (method === 'POST') fields['content-length'] = String(body.length)
@@ -56,8 +63,19 @@ class Line {
   }
 
   start(path, done) {
-    this.#waiting.push(done)
-    this.#socket.write(this.#prefix + path + this.#suffix, 'latin1')
+    if (this.#nextRequest === null || path === '/protocol') {
+      this.#waiting.push({ done, isReal: false })
+      this.#socket.write(this.#prefix + path + this.#suffix, 'latin1')
+    } else {
+      this.#waiting.push({ done, isReal: true })
+      this.#socket.write(this.#encode(this.#nextRequest()), 'latin1')
+    }
+  }
+
+  #encode({ path, headers, body }) {
+    let text = `${this.#method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n`
+    for (const name in headers) text += `${name}: ${headers[name]}\r\n`
+    return body === undefined ? `${text}\r\n` : `${text}content-length: ${body.length}\r\n\r\n${body}`
   }
 
   #read(bytes) {
@@ -76,7 +94,11 @@ class Line {
         }
         const head = chunk.latin1Slice(at, end)
         if (!head.startsWith('HTTP/1.1 200')) throw new Error(head)
-        this.#left = Number.parseInt(head.slice(head.indexOf('Content-Length: ') + 16), 10)
+        this.#left = Number(
+          this.#nextRequest === null
+            ? Number.parseInt(head.slice(head.indexOf('Content-Length: ') + 16), 10)
+            : fieldsOf(head)['content-length'],
+        )
         at = end + 4
       }
       const end = Math.min(chunk.length, at + this.#left)
@@ -90,6 +112,20 @@ class Line {
   #finish() {
     const text = textOf(this.#chunks)
     this.#chunks = []
-    this.#waiting.shift()(null, text)
+    const { done, isReal } = this.#waiting.shift()
+    done(null, isReal ? JSON.parse(text).text : text)
   }
+}
+
+/** The fields of a head as a library returns them. */
+function fieldsOf(head) {
+  const fields = {}
+  for (let at = head.indexOf('\r\n') + 2; at !== 1; ) {
+    const next = head.indexOf('\r\n', at)
+    const colon = head.indexOf(':', at)
+    const name = head.slice(at, colon).toLowerCase()
+    fields[name] = head.slice(colon + 2, next === -1 ? undefined : next)
+    at = next + 2
+  }
+  return fields
 }

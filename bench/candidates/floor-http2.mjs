@@ -1,5 +1,6 @@
 // The floor for HTTP/2: a bare socket, a header block encoded once, and a reader that only looks at DATA and
-// END_STREAM. Nothing here is safe to use; see floor-http1.mjs.
+// END_STREAM. Nothing here is safe to use; see floor-http1.mjs. With real traffic it encodes each request and parses the
+// JSON of each response, but does not decode the fields.
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
@@ -17,6 +18,8 @@ const END_HEADERS = 4
 const MAX_WINDOW = 2 ** 31 - 1
 /** Consumed bytes after which the connection's window is opened again. */
 const REOPEN_AFTER = 2 ** 24
+/** Bytes that the frame of a real request's fields takes at most. */
+const MOST_HEAD = 1024
 
 export async function open(target) {
   const { hostname, port } = new URL(target.origin)
@@ -34,6 +37,7 @@ class Session {
   #socket
   #target
   #blocks = new Map()
+  #fixed = null
   #nextId = 1
   #streams = new Map()
   #rest = null
@@ -57,17 +61,46 @@ class Session {
   }
 
   start(path, done) {
+    const { nextRequest } = this.#target
+    const isReal = nextRequest !== null && path !== '/protocol'
+    const request = isReal ? this.#encode(nextRequest()) : this.#remembered(path)
+    const id = this.#nextId
+    this.#nextId += 2
+    this.#streams.set(id, { done, chunks: [], isReal })
+    for (const offset of request.idOffsets) request.bytes.writeUInt32BE(id, offset)
+    if (this.#out.push(request.bytes) === 1) queueMicrotask(() => this.#flush())
+  }
+
+  /** What never changes is encoded once, in front of the fields that do. */
+  #encode({ path, headers, body }) {
+    const { origin, wire, method } = this.#target
+    this.#fixed ??= literals({
+      ':method': method,
+      ':scheme': wire === 'h2' ? 'https' : 'http',
+      ':authority': new URL(origin).host,
+    })
+    const bytes = Buffer.allocUnsafe(MOST_HEAD + (body?.length ?? 0))
+    let at = 9 + this.#fixed.copy(bytes, 9)
+    at = writeLiteral(bytes, at, ':path', path)
+    for (const name in headers) at = writeLiteral(bytes, at, name, headers[name])
+    if (body === undefined) {
+      writeFrameHead(bytes, 0, at - 9, HEADERS, END_HEADERS | END_STREAM)
+      return { bytes: bytes.subarray(0, at), idOffsets: [5] }
+    }
+    at = writeLiteral(bytes, at, 'content-length', String(body.length))
+    writeFrameHead(bytes, 0, at - 9, HEADERS, END_HEADERS)
+    writeFrameHead(bytes, at, body.length, DATA, END_STREAM)
+    const end = at + 9 + bytes.latin1Write(body, at + 9)
+    return { bytes: bytes.subarray(0, end), idOffsets: [5, at + 5] }
+  }
+
+  #remembered(path) {
     let block = this.#blocks.get(path)
     if (block === undefined) {
       block = requestFrames(path, this.#target)
       this.#blocks.set(path, block)
     }
-    const id = this.#nextId
-    this.#nextId += 2
-    this.#streams.set(id, { done, chunks: [] })
-    const bytes = Buffer.from(block.bytes)
-    for (const offset of block.idOffsets) bytes.writeUInt32BE(id, offset)
-    if (this.#out.push(bytes) === 1) queueMicrotask(() => this.#flush())
+    return { bytes: Buffer.from(block.bytes), idOffsets: block.idOffsets }
   }
 
   #flush() {
@@ -113,9 +146,10 @@ class Session {
       throw new Error('not a 200')
     }
     if ((type === DATA || type === HEADERS) && (flags & END_STREAM) !== 0) {
-      const { done, chunks } = this.#streams.get(id)
+      const { done, chunks, isReal } = this.#streams.get(id)
       this.#streams.delete(id)
-      done(null, textOf(chunks))
+      const text = textOf(chunks)
+      done(null, isReal ? JSON.parse(text).text : text)
     }
   }
 }
@@ -130,28 +164,39 @@ function requestFrames(path, { origin, wire, method, headers, body }) {
     ...headers,
   }
   if (body !== undefined) fields['content-length'] = String(body.length)
-  const parts = []
-  // "Literal without indexing, new name", never longer than 126 octets: 0x00, length, name, length, value.
-  for (const [name, value] of Object.entries(fields)) {
-    parts.push(
-      Buffer.from([0, name.length]),
-      Buffer.from(name),
-      Buffer.from([value.length]),
-      Buffer.from(value),
-    )
-  }
   const end = body === undefined ? END_STREAM : 0
-  const head = frame(HEADERS, END_HEADERS | end, 0, Buffer.concat(parts))
+  const head = frame(HEADERS, END_HEADERS | end, 0, literals(fields))
   if (body === undefined) return { bytes: head, idOffsets: [5] }
   const data = frame(DATA, END_STREAM, 0, Buffer.from(body))
   return { bytes: Buffer.concat([head, data]), idOffsets: [5, head.length + 5] }
 }
 
+function literals(fields) {
+  const bytes = Buffer.alloc(MOST_HEAD)
+  let at = 0
+  for (const [name, value] of Object.entries(fields)) at = writeLiteral(bytes, at, name, value)
+  return bytes.subarray(0, at)
+}
+
+/** "Literal without indexing, new name", never longer than 126 octets: 0x00, length, name, length, value. */
+function writeLiteral(bytes, start, name, value) {
+  let at = start
+  bytes[at++] = 0
+  bytes[at++] = name.length
+  at += bytes.latin1Write(name, at)
+  bytes[at++] = value.length
+  return at + bytes.latin1Write(value, at)
+}
+
+function writeFrameHead(bytes, at, length, type, flags) {
+  bytes.writeUIntBE(length, at, 3)
+  bytes[at + 3] = type
+  bytes[at + 4] = flags
+}
+
 function frame(type, flags, id, payload) {
   const bytes = Buffer.alloc(9 + payload.length)
-  bytes.writeUIntBE(payload.length, 0, 3)
-  bytes[3] = type
-  bytes[4] = flags
+  writeFrameHead(bytes, 0, payload.length, type, flags)
   bytes.writeUInt32BE(id, 5)
   payload.copy(bytes, 9)
   return bytes

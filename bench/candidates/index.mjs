@@ -15,6 +15,7 @@ export const CANDIDATES = {
   [SYSTEM_NODE]: { open: ['dispatcher.mjs', 'open'], build: 'library', systemNode: true },
   [BASELINE]: { open: ['dispatcher.mjs', 'open'], build: 'baseline' },
   undici: { open: ['dispatcher.mjs', 'open'], specifier: 'undici' },
+  "the runtime's fetch": { open: ['runtime-fetch.mjs', 'open'] },
   'node:http': { open: ['node-http.mjs', 'open'] },
   'node:http2': { open: ['node-http2.mjs', 'open'] },
   got: { open: ['got.mjs', 'open'], specifier: 'got' },

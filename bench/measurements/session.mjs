@@ -1,5 +1,6 @@
 // From a job to an open session of its candidate, which must speak the protocol of the scenario.
 import { readFileSync } from 'node:fs'
+import { realTraffic } from '../real-traffic.mjs'
 import { headersOf, JSON_BODY } from '../request.mjs'
 
 const PROTOCOL = { h1: 'HTTP/1.1', 'h1-tls': 'HTTP/1.1', h2c: 'HTTP/2.0', h2: 'HTTP/2.0' }
@@ -16,6 +17,7 @@ export async function openSession(job, overrides = {}) {
     ca: job.ca === null ? undefined : readFileSync(job.ca, 'utf8'),
     headers: headersOf(scenario.method),
     body: scenario.method === 'POST' ? JSON_BODY : scenario.body,
+    nextRequest: scenario.isReal ? realTraffic(scenario) : null,
     ...overrides,
   }
   return open(target)
