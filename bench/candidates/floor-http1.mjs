@@ -11,15 +11,21 @@ export async function open(target) {
   const sockets = await Promise.all(Array.from({ length: target.connections }, () => dial(target)))
   const lines = sockets.map((socket) => new Line(socket, target))
   const [only] = lines
+  const queued = []
+  const run = (line, path, done) => {
+    line.start(path, (error, text) => {
+      const next = queued.shift()
+      if (next === undefined) lines.push(line)
+      else run(line, next.path, next.done)
+      done(error, text)
+    })
+  }
   return {
     start(path, done) {
-      if (lines.length === 0) throw new Error('more lanes than connections')
       if (target.connections === 1) return only.start(path, done)
-      const line = lines.pop()
-      line.start(path, (error, text) => {
-        lines.push(line)
-        done(error, text)
-      })
+      // At a fixed rate there may be more requests than connections.
+      if (lines.length === 0) return queued.push({ path, done })
+      run(lines.pop(), path, done)
     },
     close() {
       for (const socket of sockets) socket.destroy()
