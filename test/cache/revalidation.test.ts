@@ -309,7 +309,7 @@ describe('stale-if-error', () => {
           'onResponseEnd',
         ])
       } else {
-        assert.ok(second.error === answer.error || second.status === answer.status)
+        assert.deepEqual([second.error, second.status], [answer.error, answer.status])
       }
     })
   }

@@ -212,6 +212,13 @@ describe('served or sent', () => {
       result: 'sent',
     },
     {
+      title: 'min-fresh=0 against stale-while-revalidate',
+      answer: fresh('max-age=10, stale-while-revalidate=60'),
+      after: 10,
+      request: { 'cache-control': 'min-fresh=0' },
+      result: 'sent',
+    },
+    {
       title: 'max-age of the request against stale-while-revalidate',
       answer: fresh('max-age=10, stale-while-revalidate=60'),
       after: 11,
@@ -242,6 +249,8 @@ describe('served or sent', () => {
       const second = await origin.get('/', request)
       assert.equal(origin.received.length, result === 'sent' ? 2 : 1)
       assert.equal(second.status, result === 504 ? 504 : 200)
+      // Not a stale response with a request behind it.
+      if (result === 'sent') assert.equal(second.headers!['age'], undefined)
     })
   }
 

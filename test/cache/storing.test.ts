@@ -293,6 +293,12 @@ describe('lifetimes', () => {
     },
     { title: 'immutable: a year', headers: { 'cache-control': 'immutable' }, fresh: 365 * 86_400_000 },
     { title: 'cacheByDefault, in ms', headers: {}, options: { cacheByDefault: 1500 }, fresh: 1500 },
+    {
+      title: 'cacheByDefault, where last-modified is in the future',
+      headers: { 'last-modified': httpDate(NOW + 100_000), date: DATE },
+      options: { cacheByDefault: 1500 },
+      fresh: 1500,
+    },
     { title: 'age counts', headers: { 'cache-control': 'max-age=10', age: '4' }, fresh: 6000 },
     { title: 'the first age counts', headers: { 'cache-control': 'max-age=10', age: '4, 9' }, fresh: 6000 },
     {
@@ -413,6 +419,19 @@ describe('lifetimes', () => {
       assert.equal((await origin.get()).body, 'down')
     })
   }
+
+  test('an immutable one, for a year', async (t) => {
+    const clock = installDate(t, NOW)
+    const origin = cached({ headers: { 'cache-control': 'max-age=10, immutable' }, body: 'x' })
+    const stale = { 'cache-control': 'max-stale' }
+    await origin.get()
+    clock.advance(365 * 86_400_000)
+    await origin.get('/', stale)
+    assert.equal(origin.received.length, 1)
+    clock.advance(10_000)
+    await origin.get('/', stale)
+    assert.equal(origin.received.length, 2)
+  })
 
   test('without one, for its lifetime', async (t) => {
     const clock = installDate(t, NOW)

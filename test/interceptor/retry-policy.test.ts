@@ -109,8 +109,17 @@ describe('interceptors.retry: the default policy', () => {
   })
 
   const rows: [what: string, error: () => Error, options: object, again: boolean][] = [
-    ['a code of the list', () => failed('EPIPE'), GET, true],
-    ['UND_ERR_SOCKET', () => new errors.SocketError(), GET, true],
+    ...[
+      'ECONNRESET',
+      'ECONNREFUSED',
+      'ENOTFOUND',
+      'ENETDOWN',
+      'ENETUNREACH',
+      'EHOSTDOWN',
+      'EHOSTUNREACH',
+      'EPIPE',
+      'UND_ERR_SOCKET',
+    ].map((code): [string, () => Error, object, boolean] => [code, () => failed(code), GET, true]),
     ['UND_ERR_CONNECT_TIMEOUT of another library', () => new errors.ConnectTimeoutError(), GET, false],
     ['a head timeout', () => failed('UND_ERR_HEADERS_TIMEOUT', 'idempotent-only'), GET, false],
     ['a body timeout', () => failed('UND_ERR_BODY_TIMEOUT', 'idempotent-only'), GET, false],
