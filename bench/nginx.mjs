@@ -48,7 +48,7 @@ export async function startNginx() {
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    await Promise.race([reachable(ports.h1), failed(child, said)])
+    await Promise.race([reachable(ports.h1, 'nginx'), failed(child, said)])
   } catch (error) {
     stop()
     throw error
@@ -63,7 +63,7 @@ function line(length) {
     .slice(0, length)
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address()
@@ -77,7 +77,7 @@ async function failed(child, said) {
   throw new Error(`nginx ended with ${code}: ${Buffer.concat(said)}`)
 }
 
-async function reachable(port) {
+export async function reachable(port, name) {
   for (let attempt = 0; attempt < 100; attempt++) {
     const socket = connect(port, '127.0.0.1')
     try {
@@ -89,7 +89,7 @@ async function reachable(port) {
       socket.destroy()
     }
   }
-  throw new Error('nginx does not answer')
+  throw new Error(`${name} does not answer`)
 }
 
 function configuration(folder, files, ports) {

@@ -9,7 +9,13 @@ export const BENCH = fileURLToPath(new URL('.', import.meta.url))
 export const CERTS = join(ROOT, 'test/support/certs')
 
 /** Program → the Debian package that provides it. */
-const DEBIAN = { nginx: 'nginx-light', wrk: 'wrk', h2load: 'nghttp2-client', taskset: 'util-linux' }
+const DEBIAN = {
+  nginx: 'nginx-light',
+  tinyproxy: 'tinyproxy-bin',
+  wrk: 'wrk',
+  h2load: 'nghttp2-client',
+  taskset: 'util-linux',
+}
 
 const POLICY = '/usr/sbin/policy-rc.d'
 

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { chart } from './chart.mjs'
+import { startConnectProxy } from './connect-proxy.mjs'
 import { PINNED } from './cores.mjs'
 import { describeMachine, machineLine } from './machine.mjs'
 import { runScenario } from './measure.mjs'
@@ -58,9 +59,11 @@ async function runAll() {
   stops.push(nginx.stop)
   const side = await startSideServers(nginx.ports)
   stops.push(side.stop)
+  const proxy = await startConnectProxy()
+  stops.push(proxy.stop)
 
   const setting = {
-    ports: { ...nginx.ports, ...side.ports },
+    ports: { ...nginx.ports, ...side.ports, ...proxy.ports },
     builds: { library, baseline: absolute(options.baseline) },
     programs,
     progress,

@@ -1,5 +1,6 @@
 // Servers that nginx cannot provide, in one process on the server's core: a WebSocket echo, servers that never
-// answer (memory of requests in flight), a proxy for CONNECT, and relays that make a round trip take 100 ms.
+// answer (memory of requests in flight), a proxy for CONNECT where there is no better one, and relays that make a round
+// trip take 100 ms.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
