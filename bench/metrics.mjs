@@ -42,6 +42,13 @@ export const METRICS = {
     metric('growth', 'many ÷ few', 'less', 2),
     metric('cpuGrowth', 'the same of CPU', 'less', 2),
   ],
+  sse: [
+    metric('eps', 'events/s', 'more', 0),
+    metric('cpu', 'CPU µs/event', 'less', 2),
+    metric('first', 'KB in use after a tenth', 'less', 0),
+    metric('last', 'KB in use after nine tenths', 'less', 0),
+    metric('growth', 'late ÷ early', 'less', 2),
+  ],
   million: [
     metric('rps', 'requests/s', 'more', 0),
     metric('first', 'heap KB after a tenth', 'less', 0),

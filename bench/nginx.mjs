@@ -6,6 +6,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onServerCore } from './cores.mjs'
+import { writeEvents } from './events.mjs'
 import { CERTS, programPath } from './prepare.mjs'
 import { ORDERS_PATH, REAL_PATH } from './real-traffic.mjs'
 import { JSON_BODY } from './request.mjs'
@@ -36,6 +37,7 @@ export async function startNginx() {
   const files = join(folder, 'files')
   mkdirSync(files)
   for (const name of FILES) writeFileSync(join(files, name), line(BODIES[name]))
+  writeEvents(join(files, 'events'))
   const ports = Object.fromEntries(await Promise.all(WIRES.map(async (wire) => [wire, await freePort()])))
   const file = join(folder, 'nginx.conf')
   writeFileSync(file, configuration(folder, files, ports))
@@ -122,6 +124,7 @@ function configuration(folder, files, ports) {
     location = /small { return 200 "Hello, world!"; }
     location = /json { default_type application/json; return 200 '${JSON_ANSWER}'; }
     location = /cached { add_header cache-control max-age=3600; return 200 "Hello, world!"; }
+    location = /events { default_type text/event-stream; root ${files}; }
     location = /protocol { return 200 "$server_protocol"; }
     location / { root ${files}; }`
   const server = (listen, post, extra = '') => `

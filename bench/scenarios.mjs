@@ -1,5 +1,6 @@
 // The scenarios. Each names a measurement (bench/measurements), its parameters and its candidates.
 import { BASELINE, OURS, SYSTEM_NODE } from './candidates/index.mjs'
+import { EVENT_COUNT } from './events.mjs'
 import { ORDERS_PATH, REAL_PATH } from './real-traffic.mjs'
 
 const H1_ALL = [...OURS, 'undici', 'node:http', 'got', 'axios', 'floor (h1)', 'wrk']
@@ -206,6 +207,13 @@ export const SCENARIOS = [
       LIBRARIES,
     ),
     goals: { undici: [2, 3] },
+  },
+  {
+    ...load('sse', '100 MB of events, EventSource', 'h1', { path: '/events' }, LIBRARIES),
+    kind: 'sse',
+    events: EVENT_COUNT,
+    goals: { undici: [3, 4] },
+    limits: { growth: 1.2 },
   },
   load('h1-stream', 'stream(), one connection', 'h1', { api: 'stream' }, LIBRARIES),
   {
