@@ -184,7 +184,7 @@ overEachWire('a stream', (wire) => {
     assert.deepEqual(
       events.map(({ willReconnect, delay, attempt }) => [willReconnect, delay, attempt]),
       [
-        [true, 0, 1],
+        [true, 10, 1],
         [true, 100, 1],
         [true, 100, 2],
       ],
