@@ -1,6 +1,6 @@
 // Common test runners load the package, make requests, and replace its exports.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { root, run, runScript, usePackage } from './packed.mjs'
@@ -142,6 +142,13 @@ test('a module in place of it', async () => {
 })
 `
 
+/** The tests that the guide shows: one for Vitest, one for Jest. */
+const [VITEST_RECIPE, JEST_RECIPE] = ['mjs', 'cjs'].map((language) => {
+  const guide = readFileSync(join(root, 'docs', 'guides', 'ecosystem.md'), 'utf8')
+  const section = guide.slice(guide.indexOf('## Jest and Vitest'))
+  return new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm').exec(section)[1]
+})
+
 describe('test runners', () => {
   const { app } = usePackage({ after })
   writeFileSync(join(app, 'program.cjs'), PROGRAM)
@@ -175,8 +182,9 @@ describe('test runners', () => {
         'plain.test.js': JEST,
         'mock.test.js': JEST_MOCK,
         'automock.test.js': JEST_AUTOMOCK,
+        'recipe.test.js': JEST_RECIPE,
       })
-      assert.match(output, /Tests: +5 passed, 5 total/)
+      assert.match(output, /Tests: +6 passed, 6 total/)
     })
   }
 
@@ -198,12 +206,14 @@ describe('test runners', () => {
   test('Vitest: requests, and a module in its place', () => {
     writeFileSync(join(app, 'plain.vitest.mjs'), VITEST)
     writeFileSync(join(app, 'mock.vitest.mjs'), VITEST_MOCK)
+    // The names are global here: Vitest is not installed beside the package.
+    writeFileSync(join(app, 'recipe.vitest.mjs'), VITEST_RECIPE.replace(/^import .* from 'vitest'$/m, ''))
     writeFileSync(
       join(app, 'vitest.config.mjs'),
       `export default { test: { globals: true, include: ['*.vitest.mjs'], maxWorkers: 1 }, cacheDir: '.cache-vitest' }`,
     )
     const output = outcome([join(tools, 'vitest', 'vitest.mjs'), 'run', '--root', app])
-    assert.match(output, /Tests +4 passed \(4\)/)
+    assert.match(output, /Tests +5 passed \(5\)/)
   })
 
   test('node:test and sinon: an export is replaced, and given back', () => {
