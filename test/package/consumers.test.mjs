@@ -1,6 +1,7 @@
 // Programs that use the installed package: by import, by require, and as a command.
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { root, run, runScript, usePackage } from './packed.mjs'
@@ -70,7 +71,7 @@ const LAZY = [
 ]
 
 describe('the installed package', () => {
-  const { app, installed } = usePackage({ after })
+  const { app, installed, tarball } = usePackage({ after })
 
   test('import: the same names, classes and members as the source has', () => {
     const entry = JSON.stringify(pathToFileURL(join(root, 'src', 'index.ts')).href)
@@ -109,6 +110,33 @@ describe('the installed package', () => {
       })`,
     )
     assert.deepEqual(output.split('\n'), ['true true', 'true true 0', 'true true'])
+  })
+
+  test("npm puts it in undici's place, as the guide on migrating shows", () => {
+    const guide = readFileSync(join(root, 'docs', 'guides', 'migrating.md'), 'utf8')
+    const manifest = JSON.parse(/^```json\n([\s\S]*?)^```/m.exec(guide)[1])
+    assert.equal(manifest.dependencies.undici, `file:./${basename(tarball)}`)
+    const folder = join(app, 'overridden')
+    const parser = join(folder, 'parser')
+    mkdirSync(parser, { recursive: true })
+    copyFileSync(tarball, join(folder, basename(tarball)))
+    // Any package that depends on undici; packed here, so that no registry is needed.
+    manifest.dependencies.cheerio = 'file:./cheerio-1.2.0.tgz'
+    const dependencies = { undici: '^7.19.0' }
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, ...manifest }))
+    writeFileSync(
+      join(parser, 'package.json'),
+      JSON.stringify({ name: 'cheerio', version: '1.2.0', dependencies }),
+    )
+    writeFileSync(
+      join(parser, 'index.js'),
+      `exports.found = require('undici/package.json').name + ' ' + typeof require('undici').request`,
+    )
+    const npm = { cwd: folder, shell: process.platform === 'win32' }
+    run('npm', ['pack', './parser'], npm)
+    run('npm', ['install', '--offline', '--no-audit', '--no-fund'], npm)
+    const output = runScript(folder, 'program.cjs', `console.log(require('cheerio').found)`)
+    assert.equal(output, 'ventuno function')
   })
 
   test('nothing but the entry and the manifest can be loaded', () => {
