@@ -2,6 +2,7 @@
  * `CookieJar`: the cookies of one user (RFC 6265bis). Every method is done when it returns, so requests that run at the same
  * time cannot come between. It knows no requests: `interceptors.cookies` connects the two.
  */
+import { defineKind, isInstance } from '../../base/kind.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Cookie } from '../cookie.ts'
@@ -41,6 +42,11 @@ const SCHEMES: ReadonlySet<string> = new Set([...SECURE_SCHEMES, 'http:', 'ws:']
  * jar.getCookieHeader('https://example.com/') // session=abc
  */
 export class CookieJar {
+  static [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
+    return isInstance(this, value)
+  }
+
   readonly #settings: JarSettings
   readonly #store: CookieStore
 
@@ -188,6 +194,8 @@ export class CookieJar {
     return { host: hostname, path: pathname, isSecure }
   }
 }
+
+defineKind(CookieJar, 'ventuno.CookieJar')
 
 /** A URL of another realm or package is read as its text. */
 function parse(url: string | URL): URL {
