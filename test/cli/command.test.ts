@@ -293,7 +293,7 @@ test('exit 3: it took too long', async (t) => {
     assert.equal(code, 3)
     assert.match(stderr, /TIMEOUT: no complete response within 0\.3 s while (connecting|waiting|receiving)/)
   }
-  const many = await command(['--h2c', '--timeout', '.05', '--repeat', '2', '--concurrency', '2', url])
+  const many = await command(['--h2c', '--timeout', '.5', '--repeat', '2', '--concurrency', '2', url])
   assert.equal(many.code, 3)
   assert.match(many.stdout, /TIMEOUT × 2: /)
 })
