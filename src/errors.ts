@@ -534,6 +534,19 @@ export class BlockedAddressError extends UndiciError {
 }
 defineKind(BlockedAddressError, 'undici.error.UND_ERR_BLOCKED_ADDRESS', 'BlockedAddressError')
 
+/** More requests wait than a throttle keeps. */
+export class ThrottledError extends UndiciError {
+  override name: string = 'ThrottledError'
+  override code: string = 'UND_ERR_THROTTLED'
+  /** Nothing was sent. */
+  override retrySafety: RetrySafety = 'safe'
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Too many requests are waiting', options)
+  }
+}
+defineKind(ThrottledError, 'undici.error.UND_ERR_THROTTLED', 'ThrottledError')
+
 /** Never thrown: undici's parser needs WebAssembly, ours does not. Its name is `Error` there, too. */
 export class WebAssemblyNotSupportedError extends Error {
   code: string = 'ERR_WEBASSEMBLY_NOT_SUPPORTED'

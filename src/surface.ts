@@ -149,6 +149,7 @@ export type {
   RetryState,
 } from './interceptor/retry/options.ts'
 export type { RetryBudgetOptions } from './interceptor/retry-budget.ts'
+export type { ThrottleKey, ThrottleOptions } from './interceptor/throttle/options.ts'
 export type { BodyMatcher } from './mock/body-matcher.ts'
 export type {
   FilterCallsObjectCriteria,

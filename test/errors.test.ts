@@ -71,6 +71,7 @@ const ROWS = [
   ['MaxRedirectsError', 'MaxRedirectsError', 'UND_ERR_REDIRECT_MAX', 'max redirects'],
   ['CircuitOpenError', 'CircuitOpenError', 'UND_ERR_CIRCUIT_OPEN', 'Circuit is open'],
   ['BlockedAddressError', 'BlockedAddressError', 'UND_ERR_BLOCKED_ADDRESS', 'Blocked address'],
+  ['ThrottledError', 'ThrottledError', 'UND_ERR_THROTTLED', 'Too many requests are waiting'],
   ['Socks5ProxyError', 'Socks5ProxyError', 'UND_ERR_SOCKS5', 'SOCKS5 proxy error'],
   [
     'MessageSizeExceededError',

@@ -28,3 +28,4 @@ export type { ResponseErrorOptions as ResponseErrorInterceptorOpts } from './res
 export { responseError } from './response-error/interceptor.ts'
 export { retry } from './retry/interceptor.ts'
 export type { RetryOptions as RetryInterceptorOpts } from './retry/options.ts'
+export { throttle } from './throttle/interceptor.ts'

@@ -14,6 +14,7 @@ const OWN_FAULTS: ReadonlySet<string> = new Set([
   'UND_ERR_MAX_ORIGINS_REACHED',
   'UND_ERR_CIRCUIT_OPEN',
   'UND_ERR_BLOCKED_ADDRESS',
+  'UND_ERR_THROTTLED',
 ])
 
 /** An abort is not the server's fault, whatever its reason. An error without a code is a value of the caller. */

@@ -120,6 +120,8 @@ export interface DispatchOptions {
   cookies?: boolean | object | null | undefined
   /** For `interceptors.dump`: the most bytes of body that are read for this request. */
   dumpMaxSize?: number | null | undefined
+  /** For `interceptors.throttle`: a request with a higher number waits less; −10 to 10. Default: 0. */
+  priority?: number | null | undefined
   /** For `interceptors.redirect`; a dispatcher without it accepts only `0`. */
   maxRedirections?: number | null | undefined
   /** For `interceptors.redirect`. */

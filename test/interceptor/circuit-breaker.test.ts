@@ -111,6 +111,7 @@ describe('interceptors.circuitBreaker', () => {
       fail(new Error('an error of the caller'))
       fail(new errors.InvalidArgumentError('x'))
       fail(new errors.ClientDestroyedError())
+      fail(new errors.ThrottledError())
       fail(new DOMException('x', 'AbortError'))
       fail('a string' as unknown as Error)
       fail(new errors.SocketError('aborted'), ({ handler, newController }) =>

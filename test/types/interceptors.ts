@@ -17,6 +17,8 @@ import {
   RetryAgent,
   RetryHandler,
   type RetryOptions,
+  type ThrottleKey,
+  type ThrottleOptions,
 } from '../../src/index.ts'
 
 const client = new Client('http://localhost')
@@ -30,6 +32,15 @@ const resolving: DnsOptions = {
 }
 declare const storage: DnsStorage
 const breaker: CircuitBreakerOptions = { threshold: 0.5 }
+const perUser: ThrottleKey = ({ path }) => (path === '/health' ? null : path.split('/')[1])
+const slow: ThrottleOptions = {
+  rate: 10,
+  burst: 2,
+  concurrency: 4,
+  adaptive: true,
+  per: perUser,
+  maxQueue: 100,
+}
 const sharing: DeduplicateOptions = { methods: ['GET', 'HEAD'], excludeHeaderNames: ['x-request-id'] }
 
 const policy: RetryHandler.RetryCallback = (error: Error, { state, opts }, callback) => {
@@ -60,6 +71,11 @@ const composed: Client = client.compose(interceptors.circuitBreaker(breaker), in
 const inList: Client = client.compose([
   interceptors.deduplicate(sharing),
   interceptors.deduplicate(),
+  interceptors.throttle(slow),
+  interceptors.throttle({ per: 'origin' }),
+  interceptors.throttle(),
+  // @ts-expect-error: no such key
+  interceptors.throttle({ per: 'host' }),
   interceptors.retry(),
   interceptors.retry({ retry: policy }),
   interceptors.retry(untyped),
@@ -73,6 +89,7 @@ const handler: Dispatcher.DispatchHandler = new RetryHandler(
     handler: {
       onResponseError(_controller, error) {
         if (error instanceof errors.RequestRetryError) void [error.statusCode + 1, error.retryAfter]
+        if (error instanceof errors.ThrottledError) void error.retrySafety
         if (error instanceof errors.CircuitOpenError) void (error.retryAfter + 1)
       },
     },
@@ -82,6 +99,7 @@ void [composed, inList, resolved, agent, handler]
 
 export async function requests(): Promise<void> {
   await composed.request({ path: '/', method: 'PUT', body: () => 'x', retryOptions: { maxRetries: 1 } })
+  await composed.request({ path: '/', method: 'GET', priority: -3 })
   // @ts-expect-error: not a body
   await composed.request({ path: '/', method: 'PUT', body: () => 7 })
 }

@@ -1,0 +1,183 @@
+/**
+ * One key of a throttle: how many of its requests run, which wait, and when the next one may go. A request that waits does
+ * so for one of three things: a response (`concurrency`), the time (`rate`, `retry-after`), or its turn among the keys.
+ */
+import type { Linked } from '../../base/linked-list.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import { retryAfterOf } from '../retry/policy.ts'
+import { AdaptiveRate } from './adaptive-rate.ts'
+import type { ThrottleSettings } from './options.ts'
+import { TokenBucket } from './token-bucket.ts'
+import { type Waiting, WaitingRequests } from './waiting-requests.ts'
+
+/** A request as its lane sees it. */
+export interface LaneRequest extends Waiting<LaneRequest> {
+  /** It was held up. */
+  readonly hasWaited: boolean
+  /** By the clock of the host; only if the rate is adaptive. */
+  sentAt: number
+  /** Its turn has come. Never throws. */
+  send(): void
+}
+
+/** What a lane needs of its throttle. */
+export interface LaneHost {
+  /** Never earlier than the time of a timer that has fired. */
+  time(): number
+  /** The timer for this time has fired. */
+  onDue(at: number): void
+  /** A request of the lane could go. */
+  enqueue(lane: Lane): void
+  /** Sends what can go. */
+  run(): void
+  onSent(): void
+  onReleased(): void
+  /** The lane may have become idle. */
+  onQuiet(lane: Lane): void
+}
+
+/** Timers cannot wait longer: the runtime makes a millisecond of more. */
+const MAX_TIMER = 2 ** 31 - 1
+
+/** `open`: nothing waits, or what waits does so for a response. `enqueued`: for the lane's turn. An alarm: for the time. */
+type State = 'open' | 'enqueued' | Alarm
+
+interface Alarm {
+  readonly timer: ReturnType<typeof setTimeout>
+}
+
+export class Lane implements Linked<Lane> {
+  previous: Lane | null = null
+  next: Lane | null = null
+  readonly key: string
+  /** The host has it among those that it may forget. */
+  isResting = false
+  readonly #host: LaneHost
+  readonly #settings: ThrottleSettings
+  readonly #bucket: TokenBucket
+  readonly #rate: AdaptiveRate | null
+  readonly #waiting: WaitingRequests<LaneRequest> = new WaitingRequests()
+  #running = 0
+  #state: State = 'open'
+
+  constructor(key: string, host: LaneHost, settings: ThrottleSettings) {
+    this.key = key
+    this.#host = host
+    this.#settings = settings
+    this.#rate = settings.adaptive ? new AdaptiveRate(settings.rate) : null
+    const rate = this.#rate?.value ?? settings.rate
+    this.#bucket = new TokenBucket(rate, settings.burst, rate === Number.POSITIVE_INFINITY ? 0 : host.time())
+  }
+
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#waiting.size === 0
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.size >= this.#settings.maxQueue
+  }
+
+  /** Whether a request that has just come need not wait. */
+  get isFree(): boolean {
+    return this.#waiting.size === 0 && this.#hasRoom && this.#delay() === 0
+  }
+
+  /** A request is about to be sent. */
+  admit(request: LaneRequest): void {
+    this.#running++
+    this.#bucket.take()
+    if (this.#rate !== null) request.sentAt = this.#host.time()
+    this.#host.onSent()
+  }
+
+  /** The request waits; `advance()` may send it. */
+  add(request: LaneRequest): void {
+    this.#waiting.add(request)
+  }
+
+  /** A request is given up while it waits. */
+  abandon(request: LaneRequest): void {
+    this.#waiting.remove(request)
+    if (this.#waiting.size === 0) this.#stopAlarm()
+    this.#host.onQuiet(this)
+  }
+
+  /** Finds out what the next request waits for. */
+  #offer(): void {
+    if (this.#state !== 'open' || this.#waiting.size === 0 || !this.#hasRoom) return
+    const delay = this.#delay()
+    if (delay === 0) {
+      this.#state = 'enqueued'
+      this.#host.enqueue(this)
+    } else this.#setAlarm(delay)
+  }
+
+  /** Its turn has come. It may have lost the request that it was enqueued for, or the leave to send it. */
+  takeTurn(): void {
+    this.#state = 'open'
+    if (this.#waiting.size > 0 && this.#hasRoom && this.#delay() === 0) {
+      const request = this.#waiting.take()!
+      this.admit(request)
+      request.send()
+    }
+    this.#offer()
+  }
+
+  get #hasRoom(): boolean {
+    return this.#running < this.#settings.concurrency
+  }
+
+  #delay(): number {
+    return this.#bucket.isUnlimited ? 0 : this.#bucket.delay(this.#host.time())
+  }
+
+  #setAlarm(delay: number): void {
+    // Rounded up, because the runtime rounds down, and would have to be asked again.
+    const wait = Math.min(Math.ceil(delay), MAX_TIMER)
+    const due = this.#host.time() + wait
+    // Keeps the process alive: a request waits.
+    this.#state = { timer: globalThis.setTimeout(() => this.#onAlarm(due), wait) }
+  }
+
+  #onAlarm(due: number): void {
+    this.#state = 'open'
+    this.#host.onDue(due)
+    this.#bucket.catchUp(this.#host.time())
+    this.#offer()
+    this.#host.run()
+  }
+
+  #stopAlarm(): void {
+    if (typeof this.#state === 'string') return
+    globalThis.clearTimeout(this.#state.timer)
+    this.#state = 'open'
+  }
+
+  /** The head of a response shows whether the server bears the rate. */
+  onHead(statusCode: number, headers: HeaderObject, request: LaneRequest): void {
+    const isRefusal = statusCode === 429 || statusCode === 503
+    if (!isRefusal && (this.#rate === null || statusCode >= 500)) return
+    const at = this.#host.time()
+    if (!isRefusal) this.#rate!.onAccepted(at, request.hasWaited)
+    else {
+      this.#rate?.onRefused(at, request.sentAt)
+      const asked = retryAfterOf(headers)
+      if (asked !== null) this.#bucket.pause(at + Math.min(asked, this.#settings.maxRetryAfter))
+    }
+    if (this.#rate !== null) this.#bucket.changeRate(this.#rate.value, at)
+  }
+
+  /** A request is over, or has become a tunnel. `wasSent` is false if it cannot have reached the server. */
+  release(wasSent: boolean): void {
+    this.#running--
+    if (!wasSent) this.#bucket.giveBack()
+    this.#host.onReleased()
+  }
+
+  /** After a release, when the handler knows of it: the next request may go. */
+  advance(): void {
+    this.#offer()
+    this.#host.run()
+    this.#host.onQuiet(this)
+  }
+}

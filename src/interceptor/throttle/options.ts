@@ -1,0 +1,97 @@
+/** The options of a throttle: their defaults and checks. */
+import { ignoreRejection } from '../../base/stray-promise.ts'
+import {
+  type Check,
+  finiteAbove,
+  finiteFrom,
+  integerFrom,
+  isBoolean,
+  OptionReader,
+} from '../../dispatcher/option-reader.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { originKey } from '../origin-key.ts'
+
+/** The key of a request: requests of one key share its limits. Null and undefined: the request is not throttled. */
+export type ThrottleKey = (opts: DispatchOptions) => string | null | undefined
+
+/** Options of `interceptors.throttle`. */
+export interface ThrottleOptions {
+  /** Most requests of a key at a time, until their responses are complete. Default: no limit. */
+  concurrency?: number | null | undefined
+  /** Most requests at a time over all keys, which take turns. Default: no limit. */
+  totalConcurrency?: number | null | undefined
+  /** Most requests of a key per second; may be a fraction. Default: no limit. */
+  rate?: number | null | undefined
+  /** How many a key that was idle may send at once. Default: 1; 10 if `adaptive`. */
+  burst?: number | null | undefined
+  /** What the limits apply to: each origin, or each key that a function returns. Default: `'origin'`. */
+  per?: 'origin' | ThrottleKey | null | undefined
+  /** Finds the rate that the server bears, up to `rate`. Default: false. */
+  adaptive?: boolean | null | undefined
+  /** Most requests of a key that wait; others fail with a `ThrottledError`. Default: no limit. */
+  maxQueue?: number | null | undefined
+  /** The longest wait that the server may ask for with `retry-after`, in milliseconds. Default: 60 000. */
+  maxRetryAfter?: number | null | undefined
+}
+
+export interface ThrottleSettings {
+  readonly concurrency: number
+  readonly totalConcurrency: number
+  readonly rate: number
+  readonly burst: number
+  readonly keyOf: ThrottleKey
+  readonly adaptive: boolean
+  readonly maxQueue: number
+  readonly maxRetryAfter: number
+}
+
+/** So few that a queue can be kept for each. */
+const MAX_PRIORITY = 10
+
+/** What a key may send at once while its rate is not known. */
+const ADAPTIVE_BURST = 10
+
+const countFrom =
+  (least: number): Check =>
+  (value) =>
+    value === Number.POSITIVE_INFINITY || integerFrom(least)(value)
+const isRate: Check = (value) => value === Number.POSITIVE_INFINITY || finiteAbove(0)(value)
+const isPer: Check = (value) => value === 'origin' || typeof value === 'function'
+
+export function readThrottleOptions(options: ThrottleOptions | null | undefined): ThrottleSettings {
+  if (options !== null && options !== undefined && typeof options !== 'object') {
+    throw new InvalidArgumentError('options must be an object')
+  }
+  const from = new OptionReader<keyof ThrottleOptions>(options ?? {})
+  const none = Number.POSITIVE_INFINITY
+  const adaptive = from.read('adaptive', false, isBoolean, 'invalid adaptive')
+  const per = from.read<'origin' | ThrottleKey>('per', 'origin', isPer, 'invalid per')
+  return {
+    concurrency: from.read('concurrency', none, countFrom(1), 'invalid concurrency'),
+    totalConcurrency: from.read('totalConcurrency', none, countFrom(1), 'invalid totalConcurrency'),
+    rate: from.read('rate', none, isRate, 'invalid rate'),
+    burst: from.read('burst', adaptive ? ADAPTIVE_BURST : 1, integerFrom(1), 'invalid burst'),
+    keyOf: per === 'origin' ? originKey : per,
+    adaptive,
+    maxQueue: from.read('maxQueue', none, countFrom(0), 'invalid maxQueue'),
+    maxRetryAfter: from.read('maxRetryAfter', 60e3, finiteFrom(0), 'invalid maxRetryAfter'),
+  }
+}
+
+/** Null if the request is not throttled. */
+export function readKey(opts: DispatchOptions, { keyOf }: ThrottleSettings): string | null {
+  const key: unknown = keyOf(opts)
+  if (key === null || key === undefined) return null
+  if (typeof key === 'string') return key
+  ignoreRejection(key)
+  throw new InvalidArgumentError('the key of a throttle must be a string')
+}
+
+export function readPriority({ priority }: DispatchOptions): number {
+  if (priority === undefined || priority === null) return 0
+  if (!Number.isInteger(priority) || Math.abs(priority) > MAX_PRIORITY) {
+    throw new InvalidArgumentError('invalid priority')
+  }
+  return priority
+}

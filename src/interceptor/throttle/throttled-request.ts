@@ -1,0 +1,217 @@
+/**
+ * One request on its way through a throttle: waiting, if it has to → sent → over. While it waits, its body is not read, and
+ * its caller can give it up.
+ */
+import type { Duplex } from 'node:stream'
+import { now } from '../../base/clock.ts'
+import { withoutPollution } from '../../base/own-options.ts'
+import type { Dispatch } from '../../dispatcher/compose.ts'
+import { RequestAbortedError, type RetrySafety, ThrottledError } from '../../errors.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import { type BodyStream, destroyBodyOf, isStream } from '../../request/body-source.ts'
+import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { describeError, shownPath } from '../../request/error-context.ts'
+import { newTimings } from '../../request/timings.ts'
+import { ForwardingHandler } from '../forwarding-handler.ts'
+import { originKey } from '../origin-key.ts'
+import { refuse } from '../refusal.ts'
+import { readableAgain } from '../request-headers.ts'
+import type { Lane, LaneRequest } from './lane.ts'
+
+type AbortFunction = (reason?: unknown) => void
+
+/** A request that waits, with what is needed to send it. */
+interface Held {
+  readonly opts: DispatchOptions
+  readonly dispatch: Dispatch
+  readonly since: number
+  /** Listens to a body that is a stream: an error that has no listener would end the process. */
+  readonly onBodyError: ((error: unknown) => void) | null
+}
+
+type State = Held | 'sent' | 'over'
+
+/** The dispatcher takes no more requests: it has sent nothing. */
+const CLOSED: ReadonlySet<unknown> = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
+
+export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
+  previous: LaneRequest | null = null
+  next: LaneRequest | null = null
+  readonly priority: number
+  order = 0
+  hasWaited = false
+  sentAt = 0
+  readonly #lane: Lane
+  #state: State = 'sent'
+  /** Gives the request up below. Only of one that has waited: others have been given the way themselves. */
+  #abortSent: AbortFunction | null = null
+  #abortion: { readonly reason: unknown } | null = null
+
+  constructor(handler: DispatchHandler, lane: Lane, priority: number) {
+    super(handler)
+    this.#lane = lane
+    this.priority = priority
+  }
+
+  /** Throws what the dispatcher throws. */
+  sendAtOnce(opts: DispatchOptions, dispatch: Dispatch): boolean {
+    this.#lane.admit(this)
+    try {
+      return dispatch(opts, this)
+    } catch (error) {
+      if (this.#release(false)) this.#lane.advance()
+      throw error
+    }
+  }
+
+  /** Waits for its turn; false if the headers cannot be read. */
+  wait(opts: DispatchOptions, dispatch: Dispatch): boolean {
+    let copy: DispatchOptions
+    try {
+      // The caller may change its options meanwhile.
+      copy = withoutPollution({ ...opts })
+      if (copy.headers) copy.headers = readableAgain(copy.headers)
+    } catch (error) {
+      return refuse(this.inner, error)
+    }
+    const onBodyError = isStream(copy.body) ? (error: unknown) => this.#abort(error) : null
+    if (onBodyError !== null) (copy.body as BodyStream).on('error', onBodyError)
+    this.#state = { opts: copy, dispatch, since: now(), onBodyError }
+    this.hasWaited = true
+    this.#lane.add(this)
+    try {
+      this.inner.onRequestQueued?.((reason) => this.#abort(reason))
+    } catch (error) {
+      this.#abort(error)
+    }
+    this.#lane.advance()
+    return true
+  }
+
+  /** The queue is full. */
+  refuse(opts: DispatchOptions): true {
+    this.inner.onResponseError?.(null, described(new ThrottledError(), opts, now(), 'safe'))
+    return true
+  }
+
+  send(): void {
+    const { opts, dispatch } = this.#leaveQueue(this.#state as Held)
+    this.#state = 'sent'
+    try {
+      dispatch(opts, this)
+    } catch (error) {
+      this.#failUnsent(error as Error)
+    }
+  }
+
+  /** The dispatcher has thrown, outside of any call of the handler's owner. */
+  #failUnsent(error: Error): void {
+    if (!this.#release(false)) return
+    try {
+      this.inner.onResponseError?.(null, error)
+    } catch {
+      // It was the last call.
+    }
+    this.#lane.advance()
+  }
+
+  #leaveQueue(held: Held): Held {
+    const { opts, onBodyError } = held
+    if (onBodyError !== null) (opts.body as BodyStream).removeListener?.('error', onBodyError)
+    return held
+  }
+
+  #abort(reason: unknown): void {
+    if (this.#state === 'over') return
+    if (this.#state === 'sent') {
+      this.#abortion ??= { reason }
+      this.#abortSent?.(reason)
+      return
+    }
+    const { opts, since } = this.#leaveQueue(this.#state)
+    this.#state = 'over'
+    this.#lane.abandon(this)
+    const error = (reason || described(new RequestAbortedError(), opts, since, 'no')) as Error
+    destroyBodyOf(opts, error)
+    this.inner.onResponseError?.(null, error)
+  }
+
+  /** False if that was done before. */
+  #release(wasSent: boolean): boolean {
+    if (this.#state === 'over') return false
+    this.#state = 'over'
+    this.#abortSent = null
+    this.#lane.release(wasSent)
+    return true
+  }
+
+  protected override forwardQueued(abort: AbortFunction): void {
+    if (!this.hasWaited) super.forwardQueued(abort)
+    else if (this.#abortion !== null) abort(this.#abortion.reason)
+    else this.#abortSent = abort
+  }
+
+  override onRequestStart(controller: DispatchController, context: unknown): void {
+    if (this.#abortion !== null) controller.abort(this.#abortion.reason)
+    else super.onRequestStart(controller, context)
+  }
+
+  override onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText?: string,
+  ): void {
+    if (statusCode >= 200) this.#lane.onHead(statusCode, headers, this)
+    super.onResponseStart(controller, statusCode, headers, statusText)
+  }
+
+  override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
+    const isFirst = this.#release(true)
+    try {
+      super.onResponseEnd(controller, trailers)
+    } finally {
+      if (isFirst) this.#lane.advance()
+    }
+  }
+
+  /** A tunnel lasts as long as its owner wants: it holds no place. */
+  override onRequestUpgrade(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    const isFirst = this.#release(true)
+    try {
+      super.onRequestUpgrade(controller, statusCode, headers, socket)
+    } finally {
+      if (isFirst) this.#lane.advance()
+    }
+  }
+
+  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
+    const isFirst = this.#release(!CLOSED.has((error as { code?: unknown } | null)?.code))
+    try {
+      super.onResponseError(controller, error)
+    } finally {
+      if (isFirst) this.#lane.advance()
+    }
+  }
+}
+
+/** With the fields that errors of a request have. */
+function described(error: Error, opts: DispatchOptions, since: number, retrySafety: RetrySafety): Error {
+  const { method, path } = opts
+  return describeError(error, {
+    method,
+    origin: originKey(opts),
+    path: shownPath(String(path)),
+    phase: 'queued',
+    reusedSocket: false,
+    retrySafety,
+    timings: { ...newTimings(since), end: now() },
+    socket: null,
+  })
+}
