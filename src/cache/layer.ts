@@ -1,8 +1,10 @@
 /** The cache between one dispatcher and its callers: looks responses up, serves them, and sends what it cannot answer. */
+import { withoutPollution } from '../base/own-options.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
 import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import { isComplete } from '../interceptor/refusal.ts'
+import { isComplete, refuse } from '../interceptor/refusal.ts'
+import { readableAgain } from '../interceptor/request-headers.ts'
 import { markStored } from '../interceptor/stored-response.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { classifyBody, destroyStream, isReplayable, isStream } from '../request/body-source.ts'
@@ -70,14 +72,18 @@ export class CacheLayer implements CacheHost {
     if (origin === null || isObject(opts.cookies)) return this.#pass(opts, handler, 'bypass')
     const isStorable = this.settings.methods.has(method)
     if (!isStorable && isSafe(method)) return this.#pass(opts, handler, 'bypass')
-    const view = viewRequest(opts, origin, isStorable)
-    if (view === null) return this.dispatch(opts, handler)
+    let request = opts
+    let view: RequestView | null
     try {
-      this.#addPartition(view.key, opts)
+      // An iterator can be read only once, and the dispatcher reads what the cache cannot.
+      const headers = readableAgain(opts.headers)
+      if (headers !== opts.headers) request = withoutPollution({ ...opts, headers })
+      view = viewRequest(request, origin, isStorable)
+      if (view !== null) this.#addPartition(view.key, request)
     } catch (error) {
-      handler.onResponseError?.(null, error as Error)
-      return false
+      return refuse(handler, error)
     }
+    if (view === null) return this.dispatch(request, handler)
     const caller = new Caller(handler, this.maxResponseSize)
     if (!isStorable) return this.#forward(view, caller, undefined, view.key, 'method')
     if (view.control['no-store'] === true) return this.#pass(view.opts, handler, 'bypass')
