@@ -2,8 +2,9 @@
  * The caller's side of one request through the cache: its handler, and the one controller that it gets, whether the
  * response comes from the origin, from a store, or from one after the other. The handler gets exactly one final call.
  */
+import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
-import { RequestAbortedError, type Timings } from '../errors.ts'
+import { RequestAbortedError, SocketError, type Timings } from '../errors.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { flatFields } from '../request/received-fields.ts'
@@ -149,6 +150,20 @@ export class Caller implements DispatchController {
     } catch (error) {
       this.handler.onResponseError?.(this, error as Error)
     }
+  }
+
+  /** A dispatcher has switched protocols unasked. The connection is the handler's, if that has a use for it. */
+  upgrade(statusCode: number, headers: HeaderObject, socket: Duplex, received: RawHead): void {
+    if (this.settled || this.handler.onRequestUpgrade === undefined) {
+      socket.destroy()
+      this.fail(new SocketError('bad upgrade'))
+      return
+    }
+    this.#state = 'settled'
+    this.#head = headers
+    this.#received = received
+    this.#rawHeaders = null
+    this.handler.onRequestUpgrade(this, statusCode, headers, socket)
   }
 
   fail(error: Error): void {

@@ -221,7 +221,8 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
     socket: Duplex,
   ): void {
     this.#leave()
-    this.#caller.handler.onRequestUpgrade?.(controller, statusCode, headers, socket)
+    this.#followers?.release(false)
+    this.#caller.upgrade(statusCode, headers, socket, controller)
   }
 
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {

@@ -1,7 +1,8 @@
-/** What can be used only once on the way through the cache: an iterator of headers. */
+/** What can be used only once on the way through the cache: an iterator of headers, a connection. */
 import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
-import { interceptors } from '../../src/index.ts'
+import { errors, interceptors } from '../../src/index.ts'
 import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { ORIGIN } from './support.ts'
@@ -41,4 +42,46 @@ describe('headers from a generator', () => {
     assert.deepEqual(handler.errors, [thrown])
     assert.equal(base.exchanges.length, 0)
   })
+})
+
+describe('an upgrade that was not asked for', () => {
+  test('settles its caller, and those who wait are sent on their own', () => {
+    const base = new ScriptedDispatcher()
+    const dispatcher = base.compose(interceptors.cache({ collapse: true }))
+    const [first, second] = [new RecordingHandler(), new RecordingHandler()]
+    dispatcher.dispatch(GET, first)
+    dispatcher.dispatch(GET, second)
+    const socket = new PassThrough()
+    const [exchange] = base.exchanges
+    exchange!.start().upgrade(101, { upgrade: 'x' }, socket)
+    assert.equal(first.socket, socket)
+    first.controller!.abort()
+    exchange!.error(new Error('late'))
+    assert.deepEqual(first.story, ['onRequestStart', 'onRequestUpgrade 101'])
+    assert.deepEqual(exchange!.aborts, [])
+    assert.equal(base.exchanges.length, 2)
+    base.last.start().head().end()
+    assert.equal(second.status, 200)
+  })
+
+  for (const name of ['cache', 'deduplicate'] as const) {
+    test(`of a handler without a use for it fails through ${name}, and the connection is closed`, () => {
+      const base = new ScriptedDispatcher()
+      const failures: Error[] = []
+      const handler = {
+        onRequestStart() {},
+        onResponseStart() {},
+        onResponseData() {},
+        onResponseEnd() {},
+        onResponseError: (_controller: unknown, error: Error) => void failures.push(error),
+      }
+      base.compose(interceptors[name]()).dispatch(GET, handler)
+      const socket = new PassThrough()
+      base.last.start().upgrade(101, {}, socket)
+      assert.equal(socket.destroyed, true)
+      assert.equal(failures.length, 1)
+      assert.ok(failures[0] instanceof errors.SocketError)
+      assert.equal(failures[0].message, 'bad upgrade')
+    })
+  }
 })

@@ -226,7 +226,7 @@ export class SharedExchange implements DispatchHandler, PartyHost {
   }
 
   onRequestUpgrade(
-    _controller: DispatchController,
+    controller: DispatchController,
     statusCode: number,
     headers: HeaderObject,
     socket: Duplex,
@@ -239,7 +239,7 @@ export class SharedExchange implements DispatchHandler, PartyHost {
     }
     // There is one connection.
     for (const party of parties) if (party !== taken) this.#sendAlone(party)
-    taken.caller.handler.onRequestUpgrade?.(taken.caller, statusCode, headers, socket)
+    taken.caller.upgrade(statusCode, headers, socket, controller)
   }
 
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
