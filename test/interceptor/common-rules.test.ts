@@ -25,6 +25,7 @@ const all: Record<string, () => Interceptor> = {
   redirect: () => interceptors.redirect({ maxRedirections: 1 }),
   responseError: () => interceptors.responseError(),
   retry: () => interceptors.retry(),
+  throttle: () => interceptors.throttle({ concurrency: 10, rate: 100 }),
 }
 
 test('the list is complete', () => {
