@@ -13,6 +13,7 @@ export interface GuardTarget {
   readonly address: string | null
   /** 4 or 6; 0 without an address. */
   readonly family: 0 | 4 | 6
+  /** Where no port was given, that of the scheme. */
   readonly port: number
 }
 

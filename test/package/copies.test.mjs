@@ -66,6 +66,7 @@ describe('a copy that was imported beside one that was required', () => {
         BalancedPool: ({ BalancedPool }) => new BalancedPool(),
         Client: ({ Client }) => new Client('http://localhost'),
         CloseEvent: ({ CloseEvent }) => new CloseEvent('close'),
+        CookieJar: ({ CookieJar }) => new CookieJar(),
         DecoratorHandler: ({ DecoratorHandler }) => new DecoratorHandler({ onRequestStart() {} }),
         Dispatcher: ({ Dispatcher }) => new Dispatcher(),
         Dispatcher1Wrapper: ({ Dispatcher1Wrapper, Agent }) => new Dispatcher1Wrapper(new Agent()),

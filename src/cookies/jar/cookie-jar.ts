@@ -24,9 +24,11 @@ import { byPathAndAge, isExpired, type JarCookie, type StoredCookie, toJarCookie
 
 /** Which cookies are meant. What is not given does not count. */
 export interface CookieFilter {
+  /** The name of the cookie. */
   name?: string | undefined
   /** The domain of the cookie; those below are not meant. */
   domain?: string | undefined
+  /** The path of the cookie, exactly. */
   path?: string | undefined
 }
 

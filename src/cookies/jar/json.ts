@@ -7,23 +7,33 @@ import type { StoredCookie } from './stored-cookie.ts'
 
 /** A cookie in the JSON form of a jar. Dates are in the form of ISO 8601. */
 export interface SerializedCookie {
+  /** Empty for a cookie without a name. */
   name: string
+  /** As the server wrote it. */
   value: string
+  /** The host that set the cookie, or the domain that the server named. */
   domain: string
+  /** Whether only that host gets it, and not the hosts below it. */
   hostOnly: boolean
+  /** The path from which on it is sent. */
   path: string
+  /** Whether it is sent over secure connections only. */
   secure: boolean
+  /** Whether it is kept from interfaces other than HTTP. */
   httpOnly: boolean
   /** Null if the server did not say. */
   sameSite: 'Strict' | 'Lax' | 'None' | null
   /** Null if the cookie ends with the session. */
   expires: string | null
+  /** When the cookie was first set. */
   creationTime: string
+  /** When it was last sent or set. */
   lastAccessTime: string
 }
 
 /** The JSON form of a jar. */
 export interface SerializedCookieJar {
+  /** The version of this form. */
   version: 1
   /** Oldest first. */
   cookies: SerializedCookie[]

@@ -33,7 +33,9 @@ export interface JarCookie extends Cookie {
   path: string
   secure: boolean
   httpOnly: boolean
+  /** When the cookie was first set. */
   creationTime: Date
+  /** When it was last sent or set. */
   lastAccessTime: Date
 }
 
