@@ -258,9 +258,11 @@ function openConnection(
   const refusal = guard === null ? null : refusalOf(guard, target, settings.socketPath)
   if (refusal !== null) return refuse(blockedError(refusal), callback)
   const resolver = guard === null ? settings.lookup : guardedLookup(guard, hostname, port, settings.lookup)
-  // TLS on a connection that is open already reads from that; an `onread` of the caller reads for itself.
+  // TLS on a connection that is open already reads from that; an `onread` of the caller reads for itself. In Deno, TLS
+  // on top of a socket with `onread` never receives a byte, and any connection may become a tunnel.
   const hasInlets =
     details !== null &&
+    process.versions['deno'] === undefined &&
     settings.alpn !== null &&
     target.httpSocket === null &&
     settings.passedOn['onread'] === undefined
