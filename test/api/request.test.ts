@@ -3,13 +3,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter, getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { InfoData } from '../../src/api/api-handler.ts'
 import type { BodyReadable } from '../../src/api/body/readable.ts'
 import type { RequestOptions, ResponseData } from '../../src/api/request.ts'
 import { InvalidArgumentError, RequestAbortedError, type Timings } from '../../src/errors.ts'
 import { turn } from '../support/fake-clock.ts'
+import { garbageCollector } from '../support/garbage.ts'
 import { ScriptedDispatcher, uncaughtDuring } from './scripted-dispatcher.ts'
 
 const GET = { path: '/', method: 'GET' } as const
@@ -497,8 +496,7 @@ describe('request(): signals', () => {
   })
 
   it('a response that is dropped unread takes its listener with it', async () => {
-    setFlagsFromString('--expose-gc')
-    const collect = runInNewContext('gc') as () => void
+    const collect = garbageCollector()
     const dispatcher = new ScriptedDispatcher()
     const ee = new EventEmitter()
     await (async () => {
@@ -523,8 +521,7 @@ describe('request(): what a response keeps', () => {
   }
   for (const [name, read] of Object.entries(ways)) {
     it(`nothing of its request once it was ${name}`, async () => {
-      setFlagsFromString('--expose-gc')
-      const collect = runInNewContext('gc') as () => void
+      const collect = garbageCollector()
       const [response, sent] = await (async () => {
         const dispatcher = new ScriptedDispatcher()
         const body = Buffer.from('sent')
