@@ -1,13 +1,20 @@
-// Runs the tests with other versions of Node than the current one: each is installed from the package registry
-// (package `node`) into a temporary folder, which is removed afterwards. Prints one line per runtime, followed by
-// its failures. With arguments: runs only the test files whose path contains one of them.
+// Runs the tests with other runtimes than the current one. Each is installed from the package registry into a temporary
+// folder, which is removed afterwards. Other versions of Node run the whole suite; Bun and Deno run the API suite
+// (`test/index.test.ts`, `test/api`, `test/suite`) except for the tests in `test/runtimes/exceptions.ts`. All of them run
+// the smoke test with the package as published. Prints one line per runtime, followed by its failures.
+//
+// With arguments: runs only the test files whose path contains one of them; `smoke` is the smoke test.
+// VENTUNO_RUNTIMES=24,bun selects runtimes; VENTUNO_EXCEPTIONS=run runs the excepted tests, too.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isOfApiSuite, runApiSuite } from './runtimes/api-suite.mjs'
+import { install } from './runtimes/install.mjs'
+import { preparePackage, runSmoke } from './runtimes/smoke.mjs'
 
-const VERSIONS = (process.env.VENTUNO_RUNTIMES ?? '22,24,26').split(',')
+const RUNTIMES = (process.env.VENTUNO_RUNTIMES ?? '22,24,26,bun,deno').split(',')
 
 /** Milliseconds for one test file, so that a file that hangs in only one runtime is reported by name. */
 const PATIENCE = 600_000
@@ -24,41 +31,73 @@ const files = readdirSync(join(root, 'test'), { recursive: true, withFileTypes: 
   .filter((file) => !file.includes('node_modules'))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
   .sort()
-if (files.length === 0) {
+const hasSmoke = wanted.length === 0 || wanted.includes('smoke')
+if (files.length === 0 && !hasSmoke) {
   console.error('no test file matches')
   process.exit(1)
 }
 
-const home = mkdtempSync(join(tmpdir(), 'runtimes-'))
+const home = realpathSync(mkdtempSync(join(tmpdir(), 'runtimes-')))
+const places = { root, home }
+let tried = 0
 let failed = false
 try {
-  for (const version of VERSIONS) if (!check(version)) failed = true
+  const app = hasSmoke ? preparePackage(places) : null
+  for (const name of RUNTIMES) {
+    const runtime = install(name, home)
+    if (typeof runtime === 'string') {
+      console.log(`skipped ${name}: ${runtime}`)
+      continue
+    }
+    tried++
+    if (!checkFiles(runtime)) failed = true
+    if (app !== null && !(await checkSmoke(runtime, app))) failed = true
+  }
 } finally {
   rmSync(home, { recursive: true, force: true })
 }
-process.exit(failed ? 1 : 0)
+if (tried < RUNTIMES.length)
+  console.log(`${RUNTIMES.length - tried} of ${RUNTIMES.length} runtimes were skipped`)
+process.exit(failed || tried === 0 ? 1 : 0)
 
-function check(version) {
-  const folder = join(home, version)
-  const runtime = install(version, folder)
-  if (runtime === null) return false
+function checkFiles(runtime) {
+  const mine = runtime.kind === 'node' ? files : files.filter(isOfApiSuite)
+  if (mine.length === 0) return true
   const start = Date.now()
-  const flags = ['--import', 'tsx', '--test', '--test-reporter=tap', `--test-timeout=${PATIENCE}`]
-  const run = spawnSync(runtime, [...flags, ...files], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 30,
-  })
-  const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(run.stdout)?.[1] ?? 0)
-  const { stdout: name } = spawnSync(runtime, ['--version'], { encoding: 'utf8' })
+  const result = runtime.kind === 'node' ? runWithNode(runtime, mine) : runApiSuite(runtime, mine, places)
   const seconds = Math.round((Date.now() - start) / 1000)
-  const ok = run.status === 0
+  const excepted = [...result.exceptions.values()].reduce((sum, count) => sum + count, 0)
   console.log(
-    `${ok ? 'ok    ' : 'FAILED'} ${name.trim()}: ${count('pass')} passed, ${count('fail')} failed, ` +
-      `${count('cancelled')} cancelled, ${count('skipped')} skipped, ${files.length} files, ${seconds} s`,
+    `${result.failed === 0 ? 'ok    ' : 'FAILED'} ${runtime.title}: ${result.passed} passed, ${result.failed} failed, ` +
+      `${result.skipped} skipped, ${excepted} excepted, ${mine.length} files, ${seconds} s`,
   )
-  if (!ok) report(run)
+  for (const [fault, count] of result.exceptions) console.log(`       ${count} × ${fault}`)
+  for (const failure of result.failures) console.log(failure)
+  return result.failed === 0
+}
+
+async function checkSmoke(runtime, app) {
+  const { ok, passed, total, output } = await runSmoke(runtime, app, places)
+  console.log(
+    `${ok ? 'ok    ' : 'FAILED'} ${runtime.title}: ${passed} of ${total} checks of the smoke test passed`,
+  )
+  if (!ok) console.log(output.replace(/^ok .*\n/gm, ''))
   return ok
+}
+
+function runWithNode({ path }, mine) {
+  const flags = ['--import', 'tsx', '--test', '--test-reporter=tap', `--test-timeout=${PATIENCE}`]
+  const run = spawnSync(path, [...flags, ...mine], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 30 })
+  const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(run.stdout)?.[1] ?? 0)
+  const unfinished = run.status === 0 ? 0 : count('cancelled')
+  const wrong = count('fail') + unfinished || (run.status === 0 ? 0 : 1)
+  return {
+    passed: count('pass'),
+    failed: wrong,
+    skipped: count('skipped'),
+    failures: wrong === 0 ? [] : report(run),
+    exceptions: new Map(),
+  }
 }
 
 /** The failed tests, each with enough of its error to identify it. */
@@ -69,21 +108,5 @@ function report({ stdout, stderr }) {
     const end = lines.indexOf(`${/^\s*/.exec(line)[0]}  ...`, index)
     return lines.slice(index, Math.min(end + 1 || index + 1, index + MAX_LINES))
   })
-  console.log(blocks.length > 0 ? blocks.join('\n') : `${lines.slice(-MAX_LINES).join('\n')}\n${stderr}`)
-}
-
-/** The path of the runtime, or null if it is unavailable. */
-function install(version, folder) {
-  const windows = process.platform === 'win32'
-  mkdirSync(folder)
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
-  const run = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--no-save', `node@${version}`], {
-    cwd: folder,
-    encoding: 'utf8',
-    shell: windows,
-  })
-  const runtime = join(folder, 'node_modules', 'node', 'bin', windows ? 'node.exe' : 'node')
-  if (run.status === 0 && spawnSync(runtime, ['--version']).status === 0) return runtime
-  console.log(`FAILED node@${version}: could not be installed\n${run.stdout}${run.stderr}`)
-  return null
+  return blocks.length > 0 ? blocks : [...lines.slice(-MAX_LINES), stderr]
 }
