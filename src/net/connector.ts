@@ -367,8 +367,8 @@ function socketOptions(settings: Settings, target: Target, lookup: LookupFunctio
 function openPlainSocket(settings: Settings, target: Target, options: SocketOptions): Socket {
   const { hostname, servername } = target
   const family = loadNet().isIP(hostname)
-  if (family !== 0 && servername !== null && servername !== hostname) {
-    options['host'] = servername
+  if (family !== 0 && servername !== null && loadNet().isIP(servername) === 0) {
+    options['host'] = servername // Never a literal: the runtime asks no lookup, and connects to that.
     options['lookup'] = lookupOf({ address: hostname, family })
   }
   // The runtime checks the options itself; a type for "anything passed through" does not exist.

@@ -332,6 +332,18 @@ test('the address of a plain request with another server name is checked', async
   assert.equal(evil.length, 0)
 })
 
+test('an address as the server name of a plain request is not connected to', async (t) => {
+  const { port, evil } = await twins(t)
+  const options = { guard: { allow: ['127.0.0.1'] } }
+  for (const servername of ['127.0.0.2', '::ffff:127.0.0.2', '::1']) {
+    const call = { hostname: '127.0.0.1', servername, port }
+    assert.equal((await connect(t, options, call)).socket?.remoteAddress, '127.0.0.1')
+    const fixed = await connect(t, { ...options, servername }, { hostname: '127.0.0.1', port })
+    assert.equal(fixed.socket?.remoteAddress, '127.0.0.1')
+  }
+  assert.equal(evil.length, 0)
+})
+
 test('localAddress has no part in it', async (t) => {
   const { port, evil } = await twins(t)
   const lookup = answering(['127.0.0.2'])
