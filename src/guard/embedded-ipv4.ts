@@ -48,6 +48,13 @@ export function withoutMapping(address: Uint8Array): Uint8Array {
   return samePrefix(address, MAPPED.prefix, MAPPED.bits) ? address.slice(12) : address
 }
 
+/** The IPv4-mapped form of an IPv4 address. */
+export function mapped(address: Uint8Array): Uint8Array {
+  const bytes = MAPPED.prefix.slice()
+  bytes.set(address, 12)
+  return bytes
+}
+
 /** RFC 5214 §6.1: any prefix, then 0000:5efe or 0200:5efe, with the universal bit either way. */
 function isIsatap(address: Uint8Array): boolean {
   return (address[8]! & 0xfc) === 0 && address[9] === 0 && address[10] === 0x5e && address[11] === 0xfe

@@ -4,8 +4,9 @@
  * read is an error: one that silently never applies would leave a door open.
  */
 import { domainToASCII } from 'node:url'
+import { ipBytes } from '../base/ip-address.ts'
 import { type IpSet, readIpSet } from '../base/ip-set.ts'
-import { embeddedIpv4, withoutMapping } from './embedded-ipv4.ts'
+import { embeddedIpv4, mapped, withoutMapping } from './embedded-ipv4.ts'
 
 /** What entries are compared with. */
 export interface HostFacts {
@@ -34,7 +35,7 @@ export function readHostEntry(text: unknown): HostEntry | null {
   if (typeof text !== 'string') return null
   const { host, port } = splitPort(text)
   if (port !== null && (port < 1 || port > MAX_PORT)) return null
-  const addresses = readIpSet(host)
+  const addresses = readAddresses(host)
   const names = addresses === null ? readNames(host) : null
   return addresses === null && names === null ? null : { text, port, names, addresses }
 }
@@ -59,6 +60,19 @@ function applies({ port, names, addresses }: HostEntry, facts: HostFacts): boole
   if (names !== null) return facts.name !== null && names(facts.name)
   const { address } = facts
   return address !== null && (addresses!(address) || addresses!(withoutMapping(address)))
+}
+
+/**
+ * A part of the IPv4-mapped addresses means those IPv4 addresses, however they are written. All of them are a form, which
+ * may be listed by itself.
+ */
+function readAddresses(text: string): IpSet | null {
+  const set = readIpSet(text)
+  if (set === null) return null
+  const isOfForm = set(ipBytes('::ffff:0.0.0.0')!) && set(ipBytes('::ffff:255.255.255.255')!)
+  const isWider = set(ipBytes('::fffe:255.255.255.255')!) || set(ipBytes('::1:0:0:0')!)
+  if (isOfForm || isWider) return set
+  return (address) => set(address) || (address.length === 4 && set(mapped(address)))
 }
 
 /** A bare IPv6 address (`::1`) has colons, too, and cannot have a port. */

@@ -90,6 +90,28 @@ describe('lists', () => {
     assert.equal(ruleFor(made, '2002:0a01:0203::'), '6to4')
   })
 
+  test('an entry in the mapped form means the IPv4 addresses', () => {
+    for (const entry of [
+      '::ffff:10.0.0.1',
+      '[::ffff:a00:1]',
+      '::ffff:10.0.0.0/104',
+      '::ffff:10.0.0.0-::ffff:10.0.0.9',
+    ]) {
+      const denying = guard({ policy: 'any', deny: [entry] })
+      const allowing = guard({ allow: [entry] })
+      for (const address of ['10.0.0.1', '::ffff:10.0.0.1']) {
+        assert.equal(ruleFor(denying, address), 'deny', entry)
+        assert.equal(ruleFor(allowing, address), null, entry)
+      }
+      assert.equal(ruleFor(denying, '11.0.0.1'), null, entry)
+      assert.equal(ruleFor(allowing, '127.0.0.1'), 'loopback', entry)
+    }
+    for (const entry of ['::/0', '::ffff:0:0/96', '::-::ffff:10.0.0.9', '::ffff:10.0.0.0-::1:0:0:1']) {
+      assert.equal(ruleFor(guard({ policy: 'any', deny: [entry] }), '10.0.0.1'), null, entry)
+      assert.equal(ruleFor(guard({ allow: [entry] }), '10.0.0.1'), 'private', entry)
+    }
+  })
+
   test('an allowed name may lead anywhere, and only that name', () => {
     const made = guard({ allow: ['files.example', '*.below.example', '.zone.example'] })
     assert.deepEqual(admitted(made, 'files.example', '10.0.0.1'), ['10.0.0.1'])
