@@ -12,18 +12,44 @@ export function resolveAll(
   options: LookupOptions,
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
 ): void {
-  lookup(hostname, { ...options, all: true }, (error, answer) => {
+  settledLookup(lookup)(hostname, { ...options, all: true }, (error, answer) => {
     if (error) callback(error, [])
     else callback(null, (Array.isArray(answer) ? answer : [answer]).map(asAddress))
   })
+}
+
+/** As a caller's resolver, but an async one that rejects answers with that: the process would end otherwise. */
+export function settledLookup(lookup: LookupFunction): LookupFunction {
+  return (hostname, options, callback) => {
+    let isAnswered = false
+    const answer: typeof callback = (...args) => {
+      isAnswered = true
+      callback(...args)
+    }
+    const returned: unknown = lookup(hostname, options, answer)
+    if (!(returned instanceof Promise)) return
+    returned.catch((reason: unknown) => {
+      if (!isAnswered)
+        callback(reason instanceof Error ? reason : new Error('lookup failed', { cause: reason }), '', 0)
+    })
+  }
 }
 
 /**
  * An entry that is not an address keeps its place with family 0: the runtime refuses it with its own error.
  */
 export function asAddress(entry: LookupAddress | string): LookupAddress {
-  const address = typeof entry === 'string' ? entry : String(entry?.address)
+  const address = typeof entry === 'string' ? entry : textOf(entry)
   return { address, family: loadNet().isIP(address) }
+}
+
+/** A caller's resolver may answer with objects that have no text; nothing around its callback would catch that. */
+function textOf(entry: LookupAddress): string {
+  try {
+    return String(entry?.address)
+  } catch {
+    return ''
+  }
 }
 
 /** A `lookup` that always answers with this address, in the shape asked for. */

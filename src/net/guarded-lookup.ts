@@ -7,7 +7,7 @@ import type { LookupFunction } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { loadDns } from '../base/lazy-modules.ts'
 import { blockedError, type Guard, type Refusal } from '../guard/guard.ts'
-import { asAddress } from './addresses.ts'
+import { asAddress, settledLookup } from './addresses.ts'
 
 /** What a connector is asked for. */
 interface Goal {
@@ -30,7 +30,7 @@ export function guardedLookup(
   port: string | number,
   given: LookupFunction | null,
 ): LookupFunction {
-  const lookup = given ?? loadDns().lookup
+  const lookup = settledLookup(given ?? loadDns().lookup)
   return (name, options, callback) => {
     let isAnswered = false
     lookup(name, options, (error, answer) => {

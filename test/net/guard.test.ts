@@ -241,6 +241,27 @@ test('an error, an empty answer and nonsense of the resolver are errors of the c
   }
 })
 
+test('a resolver that is an async function and rejects, or answers with what has no text', async (t) => {
+  const rejecting = (async () => {
+    await null
+    throw Object.assign(new Error('no'), { code: 'ENOTFOUND' })
+  }) as unknown as LookupFunction
+  const rejectingWithout = (() => Promise.reject(null)) as unknown as LookupFunction
+  const textless = ((_h: string, _options: LookupOptions, callback: (...args: unknown[]) => void) =>
+    setImmediate(callback, null, [{ address: Object.create(null) }], 4)) as LookupFunction
+  for (const family of FAMILIES) {
+    // Without a guard, a resolver that is asked for one address is the runtime's to call.
+    for (const guard of family === FAMILIES[2] ? [GUARD] : [GUARD, null]) {
+      const { error } = await connect(t, { guard, ...family, lookup: rejecting }, { port: 80 })
+      assert.equal(error?.['code'], 'ENOTFOUND')
+      const other = await connect(t, { guard, ...family, lookup: rejectingWithout }, { port: 80 })
+      assert.equal(other.error?.message, 'lookup failed')
+    }
+    const refusal = await refusalOf(t, { guard: GUARD, ...family, lookup: textless }, { port: 80 })
+    assert.equal(refusal.rule, 'invalid-address')
+  }
+})
+
 test('numbers that the resolver of the system takes for addresses', async (t) => {
   const { port, good } = await twins(t)
   for (const hostname of [
