@@ -406,6 +406,24 @@ describe('interceptors.cookies', () => {
     assert.deepEqual(headers, { cookie: 'a=1' })
   })
 
+  test('a jar whose methods are asynchronous and reject does not end the process', async () => {
+    const strays: unknown[] = []
+    const note = (reason: unknown): void => void strays.push(reason)
+    process.on('unhandledRejection', note)
+    const reject = (): Promise<never> => Promise.reject(new Error('not in the domain of this host'))
+    const dispatcher = new ScriptedDispatcher()
+    const target = { origin: 'http://a.test', path: '/', method: 'GET' } as const
+    for (const getCookieHeader of [() => '', reject as unknown as () => string]) {
+      const jar: CookieJarLike = { getCookieHeader, setCookie: reject }
+      const response = dispatcher.compose(interceptors.cookies({ jar })).request(target)
+      dispatcher.last.start().head(200, { 'set-cookie': 'a=1; Domain=b.test' }).end()
+      await response
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', note)
+    assert.deepEqual(strays, [])
+  })
+
   test('a jar may be any object with the two methods', async () => {
     const calls: unknown[] = []
     const jar: CookieJarLike = {

@@ -1,5 +1,6 @@
 /** Takes the cookies that the response to one request sets. */
 import type { Duplex } from 'node:stream'
+import { ignoreRejection } from '../../base/stray-promise.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -46,7 +47,9 @@ export class CookieHandler extends ForwardingHandler {
     if (values === undefined) return
     const url = this.#urls.of(this.#opts)
     if (url === null) return
-    if (typeof values === 'string') this.#jar.setCookie(values, url)
-    else for (const value of values) this.#jar.setCookie(value, url)
+    for (const value of typeof values === 'string' ? [values] : values) {
+      // Jars of other packages are asynchronous, and reject for cookies that any server may send.
+      ignoreRejection(this.#jar.setCookie(value, url))
+    }
   }
 }

@@ -1,4 +1,5 @@
 /** `interceptors.cookies`: sends the cookies of a jar, and stores those that responses set. */
+import { ignoreRejection } from '../../base/stray-promise.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall, refuse } from '../refusal.ts'
@@ -45,5 +46,9 @@ function isEmpty(jar: CookieJarLike): boolean {
 }
 
 function headerFor(jar: CookieJarLike, url: URL | null): string {
-  return url === null ? '' : jar.getCookieHeader(url)
+  if (url === null) return ''
+  const header = jar.getCookieHeader(url)
+  // A promise is not a header, and the request fails.
+  ignoreRejection(header)
+  return header
 }
