@@ -169,8 +169,22 @@ overTwoWires('interceptors.cookies', (wire) => {
     jar.setCookie('session=abc; Path=/', origin.url)
     const redirect = interceptors.redirect({ maxRedirections: 5 })
     const agent = composedAgent(t, wire, redirect, interceptors.cookies({ jar }))
-    await get(agent, origin.url, `/1?${to(`${otherUrl}/2`)}`)
+    await get(agent, origin.url, `/1?${to(`${otherUrl}/2?${setting('theirs=1')}`)}`)
     assert.deepEqual(seen, ['/1 session=abc', '/2 -'])
+    assert.equal(jar.getCookieHeader(`${origin.url}/`), 'session=abc')
+    assert.equal(jar.getCookieHeader(`${otherUrl}/`), 'theirs=1')
+  })
+
+  test('nothing is stored after redirects that another library has followed unseen', async () => {
+    const jar = new CookieJar()
+    const dispatcher = new ScriptedDispatcher()
+    const response = dispatcher
+      .compose(interceptors.cookies({ jar }))
+      .request({ origin: 'http://a.test', path: '/', method: 'GET' })
+    dispatcher.last.start({ history: [new URL('http://a.test/'), new URL('http://b.test/')] })
+    dispatcher.last.head(200, { 'set-cookie': 'theirs=1' }).end()
+    await response
+    assert.equal(jar.size, 0)
   })
 
   test('every hop of a fetch has its own cookies, and none with credentials: omit', async (t) => {

@@ -5,6 +5,7 @@ import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { ForwardingHandler } from '../forwarding-handler.ts'
+import { followedRedirects, RedirectContext } from '../redirect/context.ts'
 import { isStored } from '../stored-response.ts'
 import type { CookieJarLike } from './options.ts'
 import type { RequestUrls } from './request-url.ts'
@@ -13,12 +14,18 @@ export class CookieHandler extends ForwardingHandler {
   readonly #jar: CookieJarLike
   readonly #opts: DispatchOptions
   readonly #urls: RequestUrls
+  #context: unknown = null
 
   constructor(inner: DispatchHandler, jar: CookieJarLike, opts: DispatchOptions, urls: RequestUrls) {
     super(inner)
     this.#jar = jar
     this.#opts = opts
     this.#urls = urls
+  }
+
+  override onRequestStart(controller: DispatchController, context: unknown): void {
+    this.#context = context
+    super.onRequestStart(controller, context)
   }
 
   override onResponseStart(
@@ -42,10 +49,16 @@ export class CookieHandler extends ForwardingHandler {
     super.onRequestUpgrade(controller, statusCode, headers, socket)
   }
 
+  /** Where `redirect` is nearer to the origin, the response may be that of another host, which must not set cookies here. */
+  #answeringUrl(): URL | null {
+    if (followedRedirects(this.#context).length === 0) return this.#urls.of(this.#opts)
+    return this.#context instanceof RedirectContext ? this.#context.url : null
+  }
+
   #store(headers: HeaderObject): void {
     const values = headers['set-cookie']
     if (values === undefined) return
-    const url = this.#urls.of(this.#opts)
+    const url = this.#answeringUrl()
     if (url === null) return
     for (const value of typeof values === 'string' ? [values] : values) {
       // Jars of other packages are asynchronous, and reject for cookies that any server may send.
