@@ -4,6 +4,7 @@
  * stream derives from its buffer and its events come from the subclass, which owns the bytes and the state.
  */
 import { Readable, type ReadableOptions } from 'node:stream'
+import { ownBytes } from '../../base/own-bytes.ts'
 
 /**
  * In the runtime these are accessors, which a subclass may override; the types declare them as properties.
@@ -101,7 +102,9 @@ export abstract class IdleReadable extends AccessorReadable {
   /** Reads from the running stream. */
   override read(size?: number): ReturnType<Readable['read']> {
     this.run()
-    return super.read(size)
+    const chunk = super.read(size)
+    // The runtime joins small chunks in a pool that is shared with other data, and cuts pieces off larger ones.
+    return chunk instanceof Uint8Array ? ownBytes(chunk as Buffer, 0, chunk.length) : chunk
   }
 
   /** Lets the data flow. */
