@@ -59,6 +59,7 @@ export async function compileTests({ together }) {
     plugins: [importCompiled],
   })
   const outputs = new Map(alone.outputFiles.map(({ path, contents }) => [path, contents]))
+  copyModules(folder, alone.metafile, outputs)
   if (together) await putTogether(folder, alone.metafile, outputs)
   for (const [path, contents] of outputs) tree.write(path, contents)
   for (const file of sources) tree.write(join(folder, file), readFileSync(join(root, file)))
@@ -67,12 +68,24 @@ export async function compileTests({ together }) {
   return folder
 }
 
-/** Replaces the modules of src/ by one script of all, with a file for each that re-exports its part. */
-async function putTogether(folder, { outputs }, files) {
-  // The command is a program, not a part of the library.
-  const modules = Object.values(outputs).filter(
+/** The modules of the library, without the command, which is a program. */
+function libraryModules({ outputs }) {
+  return Object.values(outputs).filter(
     ({ entryPoint }) => entryPoint?.startsWith('src/') && !entryPoint.startsWith('src/cli/'),
   )
+}
+
+/** Tests of two copies in one process import these. */
+function copyModules(folder, metafile, files) {
+  for (const { entryPoint } of libraryModules(metafile)) {
+    const path = toScript(entryPoint)
+    files.set(join(folder, 'copy', path), files.get(join(folder, path)))
+  }
+}
+
+/** Replaces the modules of src/ by one script of all, with a file for each that re-exports its part. */
+async function putTogether(folder, metafile, files) {
+  const modules = libraryModules(metafile)
   // The library's entry first: the modules are evaluated in the order in which users get them.
   modules.sort((a, b) => (b.entryPoint === 'src/index.ts') - (a.entryPoint === 'src/index.ts'))
   const lines = []
@@ -81,8 +94,6 @@ async function putTogether(folder, { outputs }, files) {
     const names = exports.map((name) => ({ name, unique: `export${count++}` }))
     lines.push(`export { ${names.map(({ name, unique }) => `${name} as ${unique}`)} } from './${module}'`)
     const path = toScript(module)
-    // Tests of two copies in one process import this one.
-    files.set(join(folder, 'copy', path), files.get(join(folder, path)))
     files.set(join(folder, path), partOf(module, names))
     files.delete(join(folder, `${path}.map`))
   }
