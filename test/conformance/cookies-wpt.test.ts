@@ -1,23 +1,16 @@
 // The Set-Cookie cases of web-platform-tests. They state what a browser exposes after storing the received cookies. The
 // library only parses, so the storage model is implemented here (RFC 6265bis §5.7, §5.8).
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { parseCookie } from '../../src/cookies/api.ts'
-
-interface Vector {
-  file: string
-  via: 'dom' | 'http' | 'redirect' | 'prefix'
-  name: string
-  setCookie: string[]
-  cookie?: string
-  accepted?: boolean
-  secureOrigin?: boolean
-  location?: string
-  mayRejectMessage?: boolean
-}
+import {
+  agrees,
+  type CookieCase,
+  DAMAGED_CASES,
+  pageOf,
+  readCookieCases,
+  skipCookieCases,
+} from '../support/cookie-cases.ts'
 
 interface Stored {
   name: string
@@ -29,9 +22,6 @@ interface Stored {
   httpOnly: boolean
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const path = join(process.env['VENTUNO_VECTORS'] ?? join(root, '../shared/vectors'), 'cookies-wpt.json')
-
 /** The dates of the cases are in 2027 and 2038, or in 2007 and before. */
 const NOW = Date.UTC(2025, 0, 1)
 
@@ -41,12 +31,7 @@ const REVIEWED: Record<string, string> = {
     'A path that is none becomes "/" here. A browser takes the directory of the request, which parseCookie does not know.',
   'Set cookie but ignore value after LF':
     'A line feed ends a header line, so none can be inside the value; parseCookie refuses a text that has one.',
-  "Return cookie for domain match (domain attribute is suffix of the host name and first level subdomain, with leading '.')":
-    'The data lost a label: its location is the bare host, where a cookie for the www host must not show.',
-  'No cookie returned for domain mismatch when cookie was created (which would match after the redirect, with two subdomain levels)':
-    'The data lost the second subdomain level: its domain is the bare host, which the setting host does match.',
-  'No cookie set on domain mismatch before a (domain matching) redirect (for second level subdomain)':
-    'The data lost the second subdomain level: its domain is the bare host, which the setting host does match.',
+  ...DAMAGED_CASES,
 }
 
 class Store {
@@ -118,12 +103,8 @@ function keepsPrefix(cookie: Stored, givenPath: string | undefined): boolean {
 }
 
 /** The visible cookies after a case, in the form of its `cookie`. */
-function visible(vector: Vector, host: string): string {
-  // Only the prefix cases distinguish secure and insecure pages.
-  const scheme = vector.secureOrigin === false ? 'http' : 'https'
-  // The child cases run inside a frame on the www host.
-  const pageHost = vector.file.includes('-child.') ? `www.${host}` : host
-  const page = new URL(`${scheme}://${pageHost}/${vector.file}`)
+function visible(vector: CookieCase, host: string): string {
+  const page = pageOf(vector, host)
   // Before a redirect, a script in another directory sets the cookies; otherwise the page sees its own cookies.
   const defaultPath = vector.via === 'redirect' ? '/cookies/resources' : '/'
   const store = new Store()
@@ -131,15 +112,8 @@ function visible(vector: Vector, host: string): string {
   return store.show(new URL(vector.location ?? page, page))
 }
 
-function agrees(vector: Vector, shown: string): boolean {
-  if (vector.accepted !== undefined) return vector.accepted === (shown !== '')
-  return shown === vector.cookie || (vector.mayRejectMessage === true && shown === '')
-}
-
-const skip = existsSync(path) ? false : 'the vectors are not here'
-
-test('Set-Cookie cases of web-platform-tests agree or are reviewed', { skip }, () => {
-  const { host, vectors } = JSON.parse(readFileSync(path, 'utf8')) as { host: string; vectors: Vector[] }
+test('Set-Cookie cases of web-platform-tests agree or are reviewed', { skip: skipCookieCases }, () => {
+  const { host, vectors } = readCookieCases()
   assert.ok(vectors.length > 0)
   const differing = vectors
     .filter((vector) => !agrees(vector, visible(vector, host)))
