@@ -3,23 +3,15 @@ import { writeFileSync } from 'node:fs'
 import type { HttpCache } from '../http-cache.ts'
 import { freePort } from '../ports.ts'
 import { findProgram } from '../server-process.ts'
+import { squidArguments, squidSettings } from './squid-settings.ts'
 
 const configuration = (folder: string, port: number, origin: number): string => `
 http_port 127.0.0.1:${port} accel defaultsite=127.0.0.1:${origin} no-vhost
 cache_peer 127.0.0.1 parent ${origin} 0 no-query originserver no-digest connect-fail-limit=1000000
 http_access allow all
 never_direct allow all
-cache_mem 8 MB
-access_log none
-cache_store_log none
-cache_log /dev/stderr
-pid_filename none
-pinger_enable off
-coredump_dir ${folder}
-shutdown_lifetime 0 seconds
 visible_hostname squid
-max_filedescriptors 1024
-`
+${squidSettings(folder)}`
 
 export const squidCache: HttpCache = {
   name: 'squid',
@@ -32,10 +24,9 @@ export const squidCache: HttpCache = {
     const port = await freePort()
     const file = `${folder}/squid.conf`
     writeFileSync(file, configuration(folder, port, originPort))
-    // The name is that of its shared memory, which must not be that of another Squid.
     await stage.start({
       file: this.program!,
-      args: ['-N', '-f', file, '-n', `interop${port}`],
+      args: squidArguments(file, port),
       ports: [port],
     })
     const url = `http://127.0.0.1:${port}`

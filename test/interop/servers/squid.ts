@@ -4,6 +4,7 @@ import type { ForwardProxy } from '../forward-proxy.ts'
 import { freePort } from '../ports.ts'
 import { findProgram } from '../server-process.ts'
 import type { Stage } from '../stage.ts'
+import { squidArguments, squidSettings } from './squid-settings.ts'
 
 /** Reads lines `name password` and answers whether they match (squid's helper protocol). */
 const helper = (name: string, password: string): string => `#!/bin/sh
@@ -21,17 +22,8 @@ acl known proxy_auth REQUIRED
 http_access allow known
 http_access deny all
 cache deny all
-cache_mem 8 MB
-access_log none
-cache_store_log none
-cache_log /dev/stderr
-pid_filename none
-pinger_enable off
-coredump_dir ${folder}
-shutdown_lifetime 0 seconds
 visible_hostname localhost
-max_filedescriptors 1024
-`
+${squidSettings(folder)}`
 
 export const squid: ForwardProxy = {
   name: 'squid',
@@ -43,10 +35,9 @@ export const squid: ForwardProxy = {
     chmodSync(`${folder}/helper`, 0o755)
     const port = await freePort()
     writeFileSync(`${folder}/squid.conf`, configuration(folder, port))
-    // The name is that of its shared memory, which must not be that of another Squid.
     await stage.start({
       file: this.program!,
-      args: ['-N', '-f', `${folder}/squid.conf`, '-n', `interop${port}`],
+      args: squidArguments(`${folder}/squid.conf`, port),
       ports: [port],
     })
     return `http://127.0.0.1:${port}`
