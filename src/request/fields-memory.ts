@@ -20,8 +20,11 @@ class KnownFields {
   /** Lists in a row that were different; beyond `MAX_MISSES`, those that were not compared. */
   misses = 0
 
-  /** Whether this one is worth a comparison. A program that signs or traces its requests never sends a list twice. */
-  get isWorthIt(): boolean {
+  /**
+   * Counts one more list. Returns whether it is worth a comparison: a program that signs or traces its requests never sends
+   * a list twice.
+   */
+  count(): boolean {
     if (this.misses < MAX_MISSES) return true
     this.misses = this.misses === MAX_MISSES + SKIPPED ? MAX_MISSES - 1 : this.misses + 1
     return false
@@ -56,7 +59,7 @@ export class FieldsMemory {
     if (known === null) {
       known = new KnownFields()
       this.#known[place] = known
-    } else if (!known.isWorthIt) {
+    } else if (!known.count()) {
       return checkedLists(names, values)
     } else if (known.fields !== null && isSame(known.names, names) && isSame(known.values, values)) {
       known.misses = 0
