@@ -15,10 +15,27 @@ export const SMALL_BYTES = 64
 
 const scratch = Buffer.allocUnsafeSlow(SMALL_BYTES)
 
+/** Memory that is lent to a receiver, who may keep it: null once it is kept. */
+let offered: Buffer | null = null
+
 /** These bytes in memory that holds nothing else: the same if they fill it, else a copy. */
 export function ownBytes(bytes: Buffer, start: number, end: number): Buffer {
   const isWhole = start === 0 && end === bytes.length && end > SMALL_BYTES
-  return isWhole && bytes.buffer.byteLength === end ? bytes : copyBytes(bytes, start, end)
+  if (!isWhole || bytes.buffer.byteLength !== end) return copyBytes(bytes, start, end)
+  if (bytes === offered) offered = null
+  return bytes
+}
+
+/** The owner of this memory lends it, and will not use it again if {@link ownBytes} gives it to a caller. */
+export function offerMemory(memory: Buffer): void {
+  offered = memory
+}
+
+/** Whether the memory that was offered has become a caller's. */
+export function isMemoryTaken(memory: Buffer): boolean {
+  const isTaken = offered !== memory
+  offered = null
+  return isTaken
 }
 
 /** A copy in memory that holds nothing else. */

@@ -356,7 +356,7 @@ export class Body implements BodySink {
       this.#collector = collector as BodyCollector<unknown>
       this.#context = context
       this.#held ??= BodyBytes.none()
-      this.#held.expect(this.#expected)
+      this.#held.expect(this.#expected, collector.isDecoding)
       this.#resume()
     })
   }

@@ -1,8 +1,8 @@
 /**
  * How bytes come in from sockets that were opened for our own clients: the runtime reads into one piece of
  * memory that all of them share (`onread`), instead of making a buffer and running a Readable for each read.
- * Receivers borrow it for the length of a call and copy what they keep. A socket with large reads gets separate
- * memory, which its receiver may keep when it is full.
+ * Receivers borrow it for the length of a call and copy what they keep. A socket with large reads is read into separate
+ * memory, which its receiver may keep when it is full; as long as the receiver does so.
  *
  * Sharing is safe because the runtime fills the memory immediately before it calls back, and fills it only from
  * the event loop: never while a receiver is running.
@@ -11,13 +11,16 @@
 import { Buffer } from 'node:buffer'
 import type { OnReadOpts, Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { copyBytes } from '../base/own-bytes.ts'
+import { copyBytes, isMemoryTaken, offerMemory } from '../base/own-bytes.ts'
 
 /** The runtime's own limit for one read without `onread`. */
 const SLAB_BYTES = 65_536
 
 /** A read of this size is likely to be followed by more. */
 const LARGE_READ_BYTES = SLAB_BYTES / 2
+
+/** Full reads into shared memory after a receiver did not keep separate memory, before it is asked again. */
+const READS_UNTIL_NEXT_OFFER = 32
 
 /**
  * `waiting`: not opened, or paused. `released`: an ordinary socket now. `closed`: reads on and drops the
@@ -46,6 +49,8 @@ export class SlabInlet {
   #own: Buffer | null = null
   /** The read before was large. */
   #wasLarge = false
+  /** Large reads until separate memory is tried. */
+  #untilOffer = 0
   /** The memory that the next read should go to, if it is to change. */
   #next: Buffer | null = null
 
@@ -147,8 +152,8 @@ export class SlabInlet {
   #onRead(length: number, memory: Buffer): boolean {
     switch (this.#state) {
       case 'open':
-        this.#chooseNext(length, memory)
-        this.#receive!(memory, length)
+        if (memory === this.#own) this.#lendOwn(length, memory)
+        else this.#lendShared(length, memory)
         return (this.#state as State) !== 'waiting'
       case 'released':
         return this.#socket!.push(copyBytes(memory, 0, length))
@@ -163,15 +168,29 @@ export class SlabInlet {
   }
 
   /** Most responses fit into one read, so separate memory waits for the second large one in a row. */
-  #chooseNext(length: number, memory: Buffer): void {
+  #lendShared(length: number, memory: Buffer): void {
     const isLarge = length >= LARGE_READ_BYTES
-    if (memory === this.#own) {
-      if (length === SLAB_BYTES) this.#next = Buffer.allocUnsafeSlow(SLAB_BYTES)
-      else if (!isLarge) this.#next = shared
-    } else if (isLarge && this.#wasLarge) {
+    if (isLarge && this.#wasLarge && --this.#untilOffer < 0) {
+      this.#untilOffer = 0
       this.#next = Buffer.allocUnsafeSlow(SLAB_BYTES)
     }
     this.#wasLarge = isLarge
+    this.#receive!(memory, length)
+  }
+
+  /** A receiver that copies what it needs is better served by shared memory, which the processor has at hand. */
+  #lendOwn(length: number, memory: Buffer): void {
+    if (length < SLAB_BYTES) {
+      if (length < LARGE_READ_BYTES) this.#next = shared
+      this.#receive!(memory, length)
+      return
+    }
+    offerMemory(memory)
+    // Before the receiver can throw: what it has kept is not read into again.
+    this.#next = shared
+    this.#receive!(memory, length)
+    if (isMemoryTaken(memory)) this.#next = Buffer.allocUnsafeSlow(SLAB_BYTES)
+    else this.#untilOffer = READS_UNTIL_NEXT_OFFER
   }
 
   #drain(): void {

@@ -16,7 +16,11 @@ import { InternalError } from '../../src/base/invariant.ts'
 const STATES: Record<BodyState['kind'], BodyState> = {
   held: HELD,
   asked: ASKED,
-  collecting: { kind: 'collecting', collector: { finish() {}, fail() {} }, bytes: BodyBytes.none() },
+  collecting: {
+    kind: 'collecting',
+    collector: { isDecoding: true, finish() {}, fail() {} },
+    bytes: BodyBytes.none(),
+  },
   iterating: ITERATING,
   streaming: STREAMING,
   dumping: EMPTYING,

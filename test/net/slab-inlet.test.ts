@@ -223,6 +223,43 @@ for (const wire of ['http:', 'https:'] as const) {
   })
 }
 
+describe('the memory that is read into', () => {
+  /** Sends this many bytes, and returns the memories that they came in. */
+  async function memoriesOf(
+    t: TestContext,
+    size: number,
+    take: (memory: Buffer, length: number) => void,
+  ): Promise<number> {
+    const sink = new Sink()
+    const memories = new Set<ArrayBufferLike>()
+    let received = 0
+    sink.onBytes = (memory, length) => {
+      memories.add(memory.buffer)
+      received += length
+      take(memory, length)
+      if (received === size) sink.onEof()
+    }
+    const { peer } = await open(t, 'http:', sink)
+    peer.write(Buffer.alloc(size))
+    await sink.until(() => sink.calls.includes('eof'))
+    return memories.size
+  }
+
+  test('stays the same for a receiver that copies what it needs', async (t) => {
+    const size = 8_000_000
+    assert.ok((await memoriesOf(t, size, () => {})) <= size / 65_536 / 16)
+  })
+
+  test('is another one after each that the receiver keeps', async (t) => {
+    const kept: Buffer[] = []
+    await memoriesOf(t, 8_000_000, (memory, length) => {
+      const bytes = ownBytes(memory, 0, length)
+      if (bytes === memory) kept.push(bytes)
+    })
+    assert.equal(new Set(kept.map((bytes) => bytes.buffer)).size, kept.length)
+  })
+})
+
 describe('who gets such sockets', () => {
   test('not callers without details, who listen for data', async (t) => {
     const { port, accept } = await listen(t, 'http:')

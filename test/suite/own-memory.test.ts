@@ -122,6 +122,36 @@ overEachWire('the memory of a chunk', (wire) => {
     })
   }
 
+  test('is not that of bodies which are decoded beside it and after it', async (t) => {
+    const origin = await startOrigin(t, wire, (request, response) => {
+      const [, letter, size] = request.url!.split('/')
+      request.resume()
+      request.on('end', () => {
+        response.setHeader('content-length', size!)
+        response.end(letter!.repeat(Number(size)))
+      })
+    })
+    const clients = new Map(['a', 'b', 'c', 'd', 'e'].map((letter) => [letter, origin.client()]))
+    const read = async (letter: string, size: number, way: 'text' | 'bytes'): Promise<() => void> => {
+      const { body } = await clients.get(letter)!.request({ path: `/${letter}/${size}`, method: 'GET' })
+      const got = await body[way]()
+      return () => {
+        assert.equal(typeof got === 'string' ? got : Buffer.from(got).toString(), letter.repeat(size))
+        if (typeof got !== 'string') assertOwn(got)
+      }
+    }
+    for (let round = 0; round < 3; round++) {
+      const checks = await Promise.all([
+        read('a', 300_000, 'text'),
+        read('b', 400_000, 'bytes'),
+        read('c', 200_000, 'text'),
+        read('d', 300_000, 'bytes'),
+        read('e', 40_000, 'text'),
+      ])
+      for (const check of checks) check()
+    }
+  })
+
   test('so is that of raw headers and trailers', async (t) => {
     const origin = await startOrigin(t, wire, (_request, response) => answer(response, 10, 'trailers'))
     const handler = new TransferringHandler()

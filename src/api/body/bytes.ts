@@ -1,6 +1,7 @@
 /** The bytes of a body in chunks as they arrived. Does not know where chunks come from or who wants them. */
 
 import { holdBytes } from '../../base/held-bytes.ts'
+import { returnMemory, takeMemory } from './collection-memory.ts'
 
 /**
  * Largest announced length for which memory is taken in advance. A `content-length` is only a claim: a peer
@@ -22,6 +23,8 @@ const PRESIZE_SHARE = 4
 export class BodyBytes {
   readonly #chunks: Buffer[]
   #target: Buffer | null = null
+  /** The memory for all of them goes back when it was read. */
+  #isBorrowed = false
   #size: number
 
   /** @param chunks Belong to this object from now on. */
@@ -125,10 +128,14 @@ export class BodyBytes {
     this.#target = null
   }
 
-  /** Announces the total; memory is taken for it unless it is too much to take on trust. */
-  expect(length: number): void {
+  /**
+   * Announces the total; memory is taken for it unless it is too much to take on trust. `isDecoded`: the bytes are read once,
+   * and {@link release} follows.
+   */
+  expect(length: number, isDecoded = false): void {
     if (this.#target !== null || length < this.#size || length === 0 || length > PRESIZE_LIMIT) return
-    const target = Buffer.allocUnsafeSlow(length)
+    const target = isDecoded ? takeMemory(length) : Buffer.allocUnsafeSlow(length)
+    this.#isBorrowed = isDecoded
     let offset = 0
     for (const chunk of this.#chunks) {
       target.set(chunk, offset)
@@ -136,6 +143,13 @@ export class BodyBytes {
     }
     this.#chunks.length = 0
     this.#target = target
+  }
+
+  /** The bytes were read, and nothing refers to their memory. */
+  release(): void {
+    if (this.#target === null || !this.#isBorrowed) return
+    returnMemory(this.#target)
+    this.#target = null
   }
 
   /** All bytes, to be read only: may share memory with others. */

@@ -57,6 +57,8 @@ export function toBlob(bytes: BodyBytes, context: CollectContext): Blob {
 
 /** The caller of `text()` or a sibling, who waits for bytes that are still to arrive. */
 export interface Collector {
+  /** It reads the bytes, and keeps none of their memory. */
+  readonly isDecoding: boolean
   /** Answers with the converted bytes; throws what the conversion throws. */
   finish(bytes: BodyBytes, context: CollectContext): void
   fail(error: unknown): void
@@ -73,8 +75,14 @@ export class BodyCollector<T> implements Collector {
     this.#reject = reject
   }
 
+  get isDecoding(): boolean {
+    const convert: Conversion<unknown> = this.#convert
+    return convert === toText || convert === toJson
+  }
+
   finish(bytes: BodyBytes, context: CollectContext): void {
     this.#resolve(this.#convert(bytes, context))
+    bytes.release()
   }
 
   fail(error: unknown): void {

@@ -181,7 +181,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     this.#dropRead()
     const bytes = this.takeHeld()
     this.enterState({ kind: 'collecting', collector, bytes })
-    if (!this.isComplete) bytes.expect(this.announced ?? 0)
+    if (!this.isComplete) bytes.expect(this.announced ?? 0, collector.isDecoding)
     // A running stream has the same bytes, and reaches its end only if they are taken from it.
     if (this.isRunning && this.readableFlowing !== true) this.resume()
     if (this.isComplete) this.onCollected()

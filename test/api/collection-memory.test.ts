@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { returnMemory, takeMemory } from '../../src/api/body/collection-memory.ts'
+
+const LARGE = 100_000
+
+describe('the memory in which bodies are collected', () => {
+  test('is used again for a body that fits', () => {
+    const memory = takeMemory(LARGE)
+    returnMemory(memory)
+    assert.equal(takeMemory(LARGE - 1), memory)
+  })
+
+  test('belongs to one body at a time', () => {
+    const memory = takeMemory(LARGE)
+    returnMemory(memory)
+    assert.equal(takeMemory(LARGE), memory)
+    assert.notEqual(takeMemory(LARGE), memory)
+  })
+
+  test('is fresh for a body that does not fit', () => {
+    const memory = takeMemory(LARGE)
+    returnMemory(memory)
+    assert.equal(takeMemory(LARGE * 2).length, LARGE * 2)
+    assert.equal(takeMemory(LARGE), memory)
+  })
+
+  test('is not kept when it is small, nor for more than a few bodies', () => {
+    const small = takeMemory(100)
+    returnMemory(small)
+    assert.notEqual(takeMemory(100), small)
+
+    const many = Array.from({ length: 10 }, () => takeMemory(LARGE))
+    for (const memory of many) returnMemory(memory)
+    const again = many.map(() => takeMemory(LARGE))
+    assert.equal(again.filter((memory) => many.includes(memory)).length, 4)
+  })
+})
