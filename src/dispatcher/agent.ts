@@ -16,8 +16,8 @@ import { type ConnectFunction, readClientOptions } from './client-options.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { endAll } from './end-all.ts'
 import { LifecycleDispatcher, takesNoMore, whenIdle } from './lifecycle.ts'
-import { Pool } from './pool.ts'
-import { type PoolOptions, readPoolOptions } from './pool-options.ts'
+import { type PoolOptions, readPoolOptions } from './pool/options.ts'
+import { Pool } from './pool/pool.ts'
 import { isIdle, type PoolStats, statsOf } from './stats.ts'
 
 /** Makes the dispatcher for an origin, which is as the request gave it; gets the agent's own options. */

@@ -2,7 +2,7 @@
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import { type ClientOptions, readClientOptions } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import { readPoolOptions } from '../dispatcher/pool-options.ts'
+import { readPoolOptions } from '../dispatcher/pool/options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { NetworkSettings } from './mock-network.ts'
 

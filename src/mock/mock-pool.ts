@@ -1,8 +1,8 @@
 /** A pool whose requests interceptors reply to. */
 import { defineKind } from '../base/kind.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import { Pool } from '../dispatcher/pool.ts'
-import type { PoolOptions } from '../dispatcher/pool-options.ts'
+import type { PoolOptions } from '../dispatcher/pool/options.ts'
+import { Pool } from '../dispatcher/pool/pool.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'

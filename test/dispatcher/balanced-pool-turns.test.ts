@@ -1,8 +1,8 @@
 /** The order of upstreams: the same sequences as undici's BalancedPool for the same events. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { BalancedPool, type BalancedPoolOptions } from '../../src/dispatcher/balanced-pool.ts'
 import { Dispatcher } from '../../src/dispatcher/dispatcher.ts'
+import { BalancedPool, type BalancedPoolOptions } from '../../src/dispatcher/pool/balanced-pool.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { http1Only, overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
-import { Pool } from '../../src/dispatcher/pool.ts'
+import { Pool } from '../../src/dispatcher/pool/pool.ts'
 import { SETTINGS_MAX_CONCURRENT_STREAMS } from '../../src/protocol/http2/constants.ts'
 import { authority } from '../support/certificates.ts'
 import { deferred, failure } from '../support/exchange.ts'

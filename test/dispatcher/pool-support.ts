@@ -1,7 +1,7 @@
 /** Shared by the tests of dispatchers with several connections. */
 import type { TestContext } from 'node:test'
-import { Pool } from '../../src/dispatcher/pool.ts'
-import type { PoolOptions } from '../../src/dispatcher/pool-options.ts'
+import type { PoolOptions } from '../../src/dispatcher/pool/options.ts'
+import { Pool } from '../../src/dispatcher/pool/pool.ts'
 import type { ConnectorOptions } from '../../src/net/connector.ts'
 import { turns } from '../support/fake-clock.ts'
 import { MemorySocket } from '../support/memory-socket.ts'

@@ -1,7 +1,7 @@
 /** The class `RoundRobinPool`. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { RoundRobinPool } from '../../src/dispatcher/round-robin-pool.ts'
+import { RoundRobinPool } from '../../src/dispatcher/pool/round-robin-pool.ts'
 import { echo, readEcho } from '../support/exchange.ts'
 import { turns } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'

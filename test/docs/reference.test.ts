@@ -142,8 +142,8 @@ describe('the options', () => {
     const places: [file: string, type: string, page: string][] = [
       ['dispatcher/client-options.ts', 'ClientOptions', 'docs/client.md'],
       ['dispatcher/h2c-client.ts', 'H2CClientOptions', 'docs/h2c-client.md'],
-      ['dispatcher/pool-options.ts', 'PoolOptions', 'docs/pool.md'],
-      ['dispatcher/balanced-pool.ts', 'BalancedPoolOptions', 'docs/balanced-pool.md'],
+      ['dispatcher/pool/options.ts', 'PoolOptions', 'docs/pool.md'],
+      ['dispatcher/pool/balanced-pool.ts', 'BalancedPoolOptions', 'docs/balanced-pool.md'],
       ['dispatcher/agent.ts', 'AgentOptions', 'docs/agent.md'],
       ['dispatcher/agent.ts', 'AgentDispatchOptions', 'docs/agent.md'],
       ['proxy/socks5-options.ts', 'Socks5ProxyAgentOptions', 'docs/socks5-proxy-agent.md'],

@@ -4,7 +4,7 @@
  */
 import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
 import type { Member } from './member.ts'
-import type { GrowthPolicy, Protocol } from './pool-policy.ts'
+import type { GrowthPolicy, Protocol } from './policy.ts'
 
 /**
  * Milliseconds without another attempt after one more connection could not be opened while others are up: a server that

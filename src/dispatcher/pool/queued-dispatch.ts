@@ -9,7 +9,7 @@ import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { callersReason, type EndReason } from '../../request/end-reason.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { offer } from '../lifecycle.ts'
-import type { Work } from './pool-policy.ts'
+import type { Work } from './policy.ts'
 
 /** The pool that it waits in. */
 export interface QueuedDispatchHost {

@@ -31,7 +31,7 @@ import {
   ownMember,
   watchMember,
 } from './member.ts'
-import type { PoolPolicy, Work } from './pool-policy.ts'
+import type { PoolPolicy, Work } from './policy.ts'
 
 /**
  * `finishing`: work that waits is still given out. `closing`: the members finish what they have. `closed`: they have.

@@ -1,9 +1,9 @@
 /**
- * Several connections to one origin. Its work is done in pool/scheduler.ts.
+ * Several connections to one origin. Its work is done in scheduler.ts.
  */
-import { defineKind } from '../base/kind.ts'
+import { defineKind } from '../../base/kind.ts'
+import type { PoolOptions } from './options.ts'
 import { PoolBase } from './pool-base.ts'
-import type { PoolOptions } from './pool-options.ts'
 
 /**
  * Clients for one origin: a request goes to the oldest one that is free, to a new one while there are fewer
@@ -27,5 +27,5 @@ defineKind(Pool, 'ventuno.Pool')
 /** The types under the names that programs written for undici use. */
 export declare namespace Pool {
   type Options = PoolOptions
-  type PoolStats = import('./stats.ts').PoolStats
+  type PoolStats = import('../stats.ts').PoolStats
 }

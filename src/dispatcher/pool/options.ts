@@ -1,9 +1,9 @@
 /**
  * The options of a pool besides those of its clients.
  */
-import { InvalidArgumentError } from '../errors.ts'
-import type { ClientOptions } from './client-options.ts'
-import type { Dispatcher } from './dispatcher.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import type { ClientOptions } from '../client-options.ts'
+import type { Dispatcher } from '../dispatcher.ts'
 
 /** Makes a member of a pool; gets the pool's own options with a `connect` that all members share. */
 export type PoolFactory = (origin: URL, options: ClientOptions) => Dispatcher

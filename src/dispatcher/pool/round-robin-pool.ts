@@ -1,9 +1,9 @@
 /**
- * Several connections to one origin, used in turn. Its work is done in pool/scheduler.ts.
+ * Several connections to one origin, used in turn. Its work is done in scheduler.ts.
  */
-import { defineKind } from '../base/kind.ts'
+import { defineKind } from '../../base/kind.ts'
+import type { PoolOptions } from './options.ts'
 import { PoolBase } from './pool-base.ts'
-import type { PoolOptions } from './pool-options.ts'
 
 /**
  * A pool that spreads requests evenly: of the clients that are free, the one that was used longest ago gets
@@ -25,5 +25,5 @@ defineKind(RoundRobinPool, 'ventuno.RoundRobinPool')
 /** The types under the names that programs written for undici use. */
 export declare namespace RoundRobinPool {
   type Options = PoolOptions
-  type RoundRobinPoolStats = import('./stats.ts').PoolStats
+  type RoundRobinPoolStats = import('../stats.ts').PoolStats
 }

@@ -1,24 +1,24 @@
 /**
  * What the pools for one origin share: their options, and the two kinds of members they can have. How a pool behaves is in
- * pool/scheduler.ts.
+ * scheduler.ts.
  */
-import { type Origin, parseOrigin } from '../base/origin.ts'
-import { InvalidArgumentError } from '../errors.ts'
-import type { DispatchHandler } from '../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../request/dispatch-options.ts'
-import type { EndReason } from '../request/end-reason.ts'
-import { Request, type RequestHost } from '../request/request.ts'
-import { clientIn } from './client.ts'
-import { isForeignConnector, shareConnector } from './client-connector.ts'
-import { type ClientSettings, readClientOptions } from './client-options.ts'
-import type { Dispatcher } from './dispatcher.ts'
-import { LifecycleDispatcher, reportIdle } from './lifecycle.ts'
-import type { GrowthPolicy, PoolPolicy, Protocol } from './pool/pool-policy.ts'
-import { QueuedDispatch } from './pool/queued-dispatch.ts'
-import { PoolScheduler } from './pool/scheduler.ts'
-import { type PoolOptions, readPoolOptions } from './pool-options.ts'
-import { OriginContext } from './session/origin-context.ts'
-import type { PoolStats } from './stats.ts'
+import { type Origin, parseOrigin } from '../../base/origin.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import type { DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { EndReason } from '../../request/end-reason.ts'
+import { Request, type RequestHost } from '../../request/request.ts'
+import { clientIn } from '../client.ts'
+import { isForeignConnector, shareConnector } from '../client-connector.ts'
+import { type ClientSettings, readClientOptions } from '../client-options.ts'
+import type { Dispatcher } from '../dispatcher.ts'
+import { LifecycleDispatcher, reportIdle } from '../lifecycle.ts'
+import { OriginContext } from '../session/origin-context.ts'
+import type { PoolStats } from '../stats.ts'
+import { type PoolOptions, readPoolOptions } from './options.ts'
+import type { GrowthPolicy, PoolPolicy, Protocol } from './policy.ts'
+import { QueuedDispatch } from './queued-dispatch.ts'
+import { PoolScheduler } from './scheduler.ts'
 
 /** `first`: the oldest member that is free. `next`: the one that was used longest ago. */
 export type Turn = 'first' | 'next'
