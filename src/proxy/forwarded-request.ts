@@ -4,6 +4,7 @@
  */
 
 import { RequestAbortedError } from '../errors.ts'
+import { ForwardingHandler } from '../handler/forwarding-handler.ts'
 import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
@@ -42,11 +43,10 @@ interface CollectedRefusal {
 
 const RUNNING: State = { at: 'running' }
 
-export class ForwardedRequest implements DispatchHandler {
+export class ForwardedRequest extends ForwardingHandler {
   readonly #hops: readonly ProxyHop[]
   readonly #target: ForwardTarget
   readonly #options: DispatchOptions
-  readonly #handler: DispatchHandler
   readonly #asking: AskingRequests
   #state: State = RUNNING
   #next = 0
@@ -60,10 +60,10 @@ export class ForwardedRequest implements DispatchHandler {
     handler: DispatchHandler,
     asking: AskingRequests,
   ) {
+    super(handler)
     this.#hops = hops
     this.#target = target
     this.#options = options
-    this.#handler = handler
     this.#asking = asking
   }
 
@@ -112,7 +112,7 @@ export class ForwardedRequest implements DispatchHandler {
       },
       (error: Error) => this.giveUp(error),
     )
-    this.#handler.onRequestQueued?.((reason) => this.giveUp((reason as Error) ?? new RequestAbortedError()))
+    this.inner.onRequestQueued?.((reason) => this.giveUp((reason as Error) ?? new RequestAbortedError()))
   }
 
   /** Fails it as long as the caller has not answered; afterwards a dispatcher has it. */
@@ -167,47 +167,17 @@ export class ForwardedRequest implements DispatchHandler {
   #fail(controller: DispatchController | null | undefined, error: Error): void {
     if (this.#state.at === 'settled') return
     this.#state = { at: 'settled' }
-    this.#handler.onResponseError?.(controller, error)
+    super.onResponseError(controller, error)
   }
 
-  // A dispatcher makes a function for each request that can be given up, and bytes for each that wants to see them.
-  get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    return this.#handler.onRequestQueued === undefined ? undefined : this.#onQueued
-  }
-
-  #onQueued(abort: (reason?: unknown) => void): void {
-    this.#handler.onRequestQueued?.(abort)
-  }
-
-  onRequestStart(controller: DispatchController, context: unknown): void {
-    this.#handler.onRequestStart?.(controller, context)
-  }
-
-  get onBodySent(): NonNullable<DispatchHandler['onBodySent']> {
-    const wanted = this.#handler.onBodySent === undefined ? undefined : this.#onSent
-    return wanted as NonNullable<typeof wanted>
-  }
-
-  #onSent(chunk: string | Uint8Array): void {
-    this.#handler.onBodySent?.(chunk)
-  }
-
-  onRequestSent(): void {
-    this.#handler.onRequestSent?.()
-  }
-
-  onResponseStarted(): void {
-    this.#handler.onResponseStarted?.()
-  }
-
-  onResponseStart(
+  override onResponseStart(
     controller: DispatchController,
     statusCode: number,
     headers: HeaderObject,
-    statusText: string,
+    statusText?: string,
   ): void {
     if (statusCode === 407) this.#onRefusal(controller, statusCode, headers)
-    else this.#handler.onResponseStart?.(controller, statusCode, headers, statusText)
+    else super.onResponseStart(controller, statusCode, headers, statusText)
   }
 
   #onRefusal(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
@@ -218,9 +188,9 @@ export class ForwardedRequest implements DispatchHandler {
     }
   }
 
-  onResponseData(controller: DispatchController, chunk: Buffer): void {
+  override onResponseData(controller: DispatchController, chunk: Buffer): void {
     if (this.#state.at !== 'refused') {
-      this.#handler.onResponseData?.(controller, chunk)
+      super.onResponseData(controller, chunk)
       return
     }
     const { refusal } = this.#state
@@ -247,9 +217,9 @@ export class ForwardedRequest implements DispatchHandler {
     return { statusCode, headers, body: body.toString('utf8', 0, KEPT_BYTES) }
   }
 
-  onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
+  override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
     if (this.#state.at === 'refused') this.#onRefused(controller, this.#takeRefusal())
-    else if (this.#state.at !== 'settled') this.#handler.onResponseEnd?.(controller, trailers)
+    else if (this.#state.at !== 'settled') super.onResponseEnd(controller, trailers)
   }
 
   #onRefused(controller: DispatchController, refusal: Refusal): void {
@@ -294,7 +264,7 @@ export class ForwardedRequest implements DispatchHandler {
     this.#fail(controller, error)
   }
 
-  onResponseError(controller: DispatchController | null | undefined, error: Error): void {
+  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
     if (this.#state.at === 'refused' && !controller?.aborted) {
       // The refusal counts, complete or not.
       this.#onRefused(this.#state.refusal.controller, this.#takeRefusal())

@@ -1,10 +1,10 @@
 /** Takes the cookies that the response to one request sets. */
 import type { Duplex } from 'node:stream'
 import { ignoreRejection } from '../../base/stray-promise.ts'
+import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { ForwardingHandler } from '../forwarding-handler.ts'
 import { followedRedirects, RedirectContext } from '../redirect/context.ts'
 import { isStored } from '../stored-response.ts'
 import type { CookieJarLike } from './options.ts'

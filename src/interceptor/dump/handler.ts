@@ -1,9 +1,9 @@
 /** Discards the body of one response. A caller that aborts is released at once, and the rest is still read. */
 import type { Duplex } from 'node:stream'
 import { RequestAbortedError } from '../../errors.ts'
+import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
-import { ForwardingHandler } from '../forwarding-handler.ts'
 import { RelayController } from '../relay-controller.ts'
 
 /** Reports an abort instead of passing it on. */

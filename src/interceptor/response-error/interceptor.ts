@@ -2,12 +2,12 @@
 import type { Interceptor } from '../../dispatcher/compose.ts'
 import { integerFrom, OptionReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError, ResponseError } from '../../errors.ts'
+import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { shownPath } from '../../request/error-context.ts'
 import { logicalOrigin } from '../../request/logical-origin.ts'
-import { ForwardingHandler } from '../forwarding-handler.ts'
 import { isCall } from '../refusal.ts'
 import { bodyValue } from './body-text.ts'
 

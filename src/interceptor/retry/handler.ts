@@ -2,8 +2,8 @@
 import { defineKind, isInstance } from '../../base/kind.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
-import { ForwardingHandler } from '../forwarding-handler.ts'
 import { type RetryHandlers as Handlers, type RetryDispatchOptions, readRetryOptions } from './options.ts'
 import { RetriedRequest } from './retried-request.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Base of the handlers that our interceptors put before a caller's handler: forwards every call. Unlike
+ * Base of the handlers that this library puts before a caller's handler: forwards every call. Unlike
  * `DecoratorHandler` it has the optional hooks only if the caller's handler has them, because a dispatcher works for
  * each: a function for `onRequestQueued`, a copy of the body for `onBodySent`.
  */
