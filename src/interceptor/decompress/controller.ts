@@ -1,6 +1,6 @@
 /** The controller of a response that is decoded: what the caller pauses is the decoder, which pauses the connection. */
 import type { ContentDecoding } from '../../content-coding/content-decoding.ts'
-import { RelayController } from '../relay-controller.ts'
+import { RelayController } from '../../handler/relay-controller.ts'
 
 /** Fields about the coded body, which the caller does not get. */
 const CODED_FIELDS: ReadonlySet<string> = new Set(['content-encoding', 'content-length'])
@@ -10,15 +10,9 @@ export function isCodedField(name: string): boolean {
 }
 
 export class DecodingController extends RelayController {
-  readonly #onAbort: { onAbort(reason: unknown): void }
   #decoding: ContentDecoding | null = null
   /** Null until the response turns out to be coded. */
   #rawHeaders: Buffer[] | null = null
-
-  constructor(onAbort: { onAbort(reason: unknown): void }) {
-    super()
-    this.#onAbort = onAbort
-  }
 
   override get rawHeaders(): Buffer[] | null {
     return this.#rawHeaders ?? super.rawHeaders
@@ -43,12 +37,6 @@ export class DecodingController extends RelayController {
   /** From now on pauses are the decoder's. */
   decodeWith(decoding: ContentDecoding): void {
     this.#decoding = decoding
-  }
-
-  override abort(reason?: unknown): void {
-    if (this.aborted) return
-    super.abort(reason)
-    if (this.aborted) this.#onAbort.onAbort(reason)
   }
 
   override pause(): void {

@@ -4,6 +4,7 @@ import { ContentDecoding, type DecodingTarget, limitOf } from '../../content-cod
 import { isDecodable, openDecoders, readCodings } from '../../content-coding/decoders.ts'
 import { RequestAbortedError, ResponseExceededMaxSizeError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
+import type { RelayOwner } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import { markBodyChanged } from '../changed-body.ts'
@@ -31,7 +32,7 @@ interface Decoding {
 const PLAIN: State = { at: 'plain' }
 const OVER: State = { at: 'over' }
 
-export class DecompressHandler extends ForwardingHandler implements DecodingTarget {
+export class DecompressHandler extends ForwardingHandler implements DecodingTarget, RelayOwner {
   readonly #settings: DecompressSettings
   readonly #controller = new DecodingController(this)
   #wire: DispatchController | null = null
@@ -185,8 +186,9 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
     this.#notifyError(error)
   }
 
-  /** The connection may be done with the response, and does not report the abort then. */
   onAbort(reason: unknown): void {
+    this.#controller.giveUp(reason)
+    // The connection may be done with the response, and does not report the abort then.
     if (this.#state.at !== 'decoding' || this.#state.trailers === null) return
     this.#stop()
     this.#notifyError((reason ?? new RequestAbortedError()) as Error)

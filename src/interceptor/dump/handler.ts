@@ -2,29 +2,15 @@
 import type { Duplex } from 'node:stream'
 import { RequestAbortedError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
+import { RelayController, type RelayOwner } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
-import { RelayController } from '../relay-controller.ts'
-
-/** Reports an abort instead of passing it on. */
-class DumpController extends RelayController {
-  readonly #handler: DumpHandler
-
-  constructor(handler: DumpHandler) {
-    super()
-    this.#handler = handler
-  }
-
-  protected override giveUp(reason: unknown): void {
-    if (!this.#handler.release(reason)) super.giveUp(reason)
-  }
-}
 
 /** `waiting`: not started. `released`: the caller had its final call, and the response is still read. */
 type State = 'waiting' | 'running' | 'released' | 'over'
 
-export class DumpHandler extends ForwardingHandler {
-  readonly #controller: DumpController
+export class DumpHandler extends ForwardingHandler implements RelayOwner {
+  readonly #controller = new RelayController(this)
   readonly #hasBody: boolean
   readonly #maxSize: number
   #state: State = 'waiting'
@@ -33,7 +19,6 @@ export class DumpHandler extends ForwardingHandler {
 
   constructor(handler: DispatchHandler, method: string, maxSize: number) {
     super(handler)
-    this.#controller = new DumpController(this)
     this.#hasBody = method !== 'HEAD'
     this.#maxSize = maxSize
   }
@@ -64,14 +49,16 @@ export class DumpHandler extends ForwardingHandler {
     if (this.#state === 'running') super.onResponseStarted()
   }
 
-  /** The caller has aborted. False if the request has not started: there is nothing to read then. */
-  release(reason: unknown): boolean {
-    if (this.#state !== 'running') return false
+  /** Lets the caller go and reads on. There is nothing to read if the request has not started. */
+  onAbort(reason: unknown): void {
+    if (this.#state !== 'running') {
+      this.#controller.giveUp(reason)
+      return
+    }
     this.#state = 'released'
     // The caller may have paused.
     this.#wire?.resume()
     super.onResponseError(this.#controller, (reason ?? new RequestAbortedError()) as Error)
-    return true
   }
 
   override onResponseStart(

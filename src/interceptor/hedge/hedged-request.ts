@@ -5,11 +5,11 @@
 import type { Duplex } from 'node:stream'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError } from '../../errors.ts'
+import { RelayController, type RelayOwner } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { HeldResponse } from '../held-response.ts'
-import { LogicalController, type LogicalRequest } from '../logical-controller.ts'
 import { originKey } from '../origin-key.ts'
 import { optionsOfAttempt } from '../retry/repeat.ts'
 import { HedgeAttempt, type Race } from './attempt.ts'
@@ -26,12 +26,12 @@ const MAX_HELD = 65_536
 const RACING: State = { at: 'racing' }
 const SETTLED: State = { at: 'settled' }
 
-export class HedgedRequest implements Race, LogicalRequest {
+export class HedgedRequest implements Race, RelayOwner {
   readonly #inner: DispatchHandler
   readonly #dispatch: Dispatch
   readonly #opts: DispatchOptions
   readonly #settings: HedgeSettings
-  readonly #controller: LogicalController = new LogicalController(this)
+  readonly #controller = new RelayController(this)
   /** Those that have not ended; in the order in which they began. */
   readonly #attempts: HedgeAttempt[] = []
   #state: State = RACING
@@ -49,10 +49,6 @@ export class HedgedRequest implements Race, LogicalRequest {
     this.#dispatch = dispatch
     this.#settings = settings
     settings.budget?.onRequest(originKey(opts))
-  }
-
-  get settled(): boolean {
-    return this.#state.at === 'settled'
   }
 
   /** Dispatches the first attempt. Throws what the dispatcher throws. */
@@ -183,7 +179,7 @@ export class HedgedRequest implements Race, LogicalRequest {
   }
 
   #end(trailers: HeaderObject): void {
-    this.#state = SETTLED
+    this.#finish()
     try {
       this.#inner.onResponseEnd?.(this.#controller, trailers)
     } catch (error) {
@@ -197,7 +193,7 @@ export class HedgedRequest implements Race, LogicalRequest {
       return
     }
     this.#win(attempt)
-    this.#state = SETTLED
+    this.#finish()
     this.#inner.onRequestUpgrade?.(this.#controller, statusCode, headers, socket)
   }
 
@@ -257,14 +253,20 @@ export class HedgedRequest implements Race, LogicalRequest {
   }
 
   #settle(error: Error, reason?: unknown): void {
-    if (this.settled) return
-    this.#state = SETTLED
+    if (this.#state === SETTLED) return
+    this.#finish()
     this.#stopTimer()
     try {
       this.#inner.onResponseError?.(this.#started ? this.#controller : null, error)
     } finally {
       this.#abortOthers(null, reason)
     }
+  }
+
+  /** The handler gets its final call. */
+  #finish(): void {
+    this.#state = SETTLED
+    this.#controller.settle()
   }
 
   #abortOthers(kept: HedgeAttempt | null, reason?: unknown): void {

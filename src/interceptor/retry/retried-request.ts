@@ -8,11 +8,11 @@ import { now } from '../../base/clock.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
+import { RelayController, type RelayOwner } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { type Head, HeldResponse } from '../held-response.ts'
-import { LogicalController, type LogicalRequest } from '../logical-controller.ts'
 import { originKey } from '../origin-key.ts'
 import { replayOf } from '../request-body.ts'
 import { Attempts, statusError } from './attempts.ts'
@@ -30,12 +30,12 @@ export interface RetryOwner {
   onSettled(request: RetriedRequest): void
 }
 
-export class RetriedRequest extends ForwardingHandler implements LogicalRequest {
+export class RetriedRequest extends ForwardingHandler implements RelayOwner {
   readonly #dispatch: Dispatch
   readonly #opts: DispatchOptions
   readonly #settings: RetrySettings
   readonly #owner: RetryOwner | null
-  readonly #controller: LogicalController
+  readonly #controller = new RelayController(this)
   /** Only if there is a deadline. */
   readonly #startedAt: number
   #state: RetryPhase = RUNNING
@@ -62,7 +62,6 @@ export class RetriedRequest extends ForwardingHandler implements LogicalRequest 
     this.#settings = settings
     this.#owner = owner
     this.#startedAt = settings.deadline === null ? 0 : now()
-    this.#controller = new LogicalController(this)
     settings.budget?.onRequest(originKey(opts))
   }
 
@@ -268,7 +267,7 @@ export class RetriedRequest extends ForwardingHandler implements LogicalRequest 
   #decide(error: Error): void {
     this.#fail(error)
     if (this.#settings.retry !== null) {
-      this.#controller.detach()
+      this.#controller.release()
       this.#ask(error, { at: 'waiting', timer: null })
       return
     }
@@ -325,7 +324,7 @@ export class RetriedRequest extends ForwardingHandler implements LogicalRequest 
     this.#attempts!.onRetry(error, delay, this.#opts)
     const timer: unknown = globalThis.setTimeout(() => this.#begin(), delay)
     this.#state = { at: 'waiting', timer }
-    this.#controller.detach()
+    this.#controller.release()
     this.#announce()
   }
 
@@ -337,7 +336,7 @@ export class RetriedRequest extends ForwardingHandler implements LogicalRequest 
   #begin(): void {
     this.#state = RUNNING
     this.#abortQueued = null
-    this.#controller.detach()
+    this.#controller.release()
     try {
       const fields = this.#response === null ? null : this.#response.fields()
       this.#dispatch(optionsOfAttempt(this.#opts, fields), this)
@@ -369,6 +368,7 @@ export class RetriedRequest extends ForwardingHandler implements LogicalRequest 
   #release(): void {
     const state = this.#state
     this.#state = SETTLED
+    this.#controller.settle()
     if (state.at === 'discarding') state.body.stop()
     else if (state.at === 'waiting' || state.at === 'held') {
       globalThis.clearTimeout(state.timer as NodeJS.Timeout)

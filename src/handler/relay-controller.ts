@@ -1,23 +1,44 @@
 /**
- * The one controller that a caller has for a request that may take several attempts below: `abort` reaches the attempt that
- * runs or waits now, and a pause outlasts it.
+ * The one controller that a handler has for a request that may take several attempts below: a pause outlasts the attempt,
+ * and `abort` reaches the one that runs or waits now, or the owner of the request.
  */
 import type { Timings } from '../errors.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 
 type AbortFunction = (reason?: unknown) => void
 
-/** `settled`: the caller's handler had its final call. */
+/** A request that decides what an abort ends, or has data to deliver that no attempt has any more. */
+export interface RelayOwner {
+  /** The handler gives the request up: once, and not after `settle()`. */
+  onAbort(reason: unknown): void
+  /** The handler takes data again; the attempt goes on afterwards, unless the handler has paused again. */
+  onResume?(): void
+}
+
+/** `settled`: the handler had its final call. */
 type State = 'open' | 'aborted' | 'settled'
 
 export class RelayController implements DispatchController {
+  readonly #owner: RelayOwner | null
   /** The attempt that has started. */
   #attempt: DispatchController | null = null
+  /** The attempt whose head the handler got: the raw fields of a later one are not those of the response. */
+  #shown: DispatchController | null = null
   /** Gives up the attempt that waits. */
   #abortWaiting: AbortFunction | null = null
   #state: State = 'open'
   #reason: unknown = null
   #paused = false
+
+  /** @param owner Null: an abort ends the attempt. */
+  constructor(owner: RelayOwner | null = null) {
+    this.#owner = owner
+  }
+
+  /** The controller of the attempt that runs. */
+  get attempt(): DispatchController | null {
+    return this.#attempt
+  }
 
   get aborted(): boolean {
     return this.#state === 'aborted'
@@ -33,11 +54,12 @@ export class RelayController implements DispatchController {
   }
 
   get rawHeaders(): Buffer[] | null {
-    return this.#attempt?.rawHeaders ?? null
+    return (this.#shown ?? this.#attempt)?.rawHeaders ?? null
   }
 
   set rawHeaders(value: Buffer[] | null) {
-    if (this.#attempt !== null) this.#attempt.rawHeaders = value
+    const target = this.#shown ?? this.#attempt
+    if (target !== null) target.rawHeaders = value
   }
 
   get rawTrailers(): Buffer[] | null {
@@ -51,7 +73,7 @@ export class RelayController implements DispatchController {
   // Both are absent from controllers of other dispatchers, which the type of a getter cannot say.
 
   get timings(): Timings {
-    return this.#attempt?.timings as Timings
+    return (this.#shown ?? this.#attempt)?.timings as Timings
   }
 
   get maxResponseSize(): number {
@@ -62,11 +84,12 @@ export class RelayController implements DispatchController {
     if (this.#state !== 'open') return
     this.#state = 'aborted'
     this.#reason = reason ?? null
-    this.giveUp(reason)
+    if (this.#owner === null) this.giveUp(reason)
+    else this.#owner.onAbort(reason)
   }
 
-  /** The caller has aborted. */
-  protected giveUp(reason: unknown): void {
+  /** Ends the attempt that runs or waits. */
+  giveUp(reason: unknown): void {
     if (this.#attempt !== null) this.#attempt.abort(reason)
     else this.#abortWaiting?.(reason)
   }
@@ -79,7 +102,8 @@ export class RelayController implements DispatchController {
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    this.#attempt?.resume()
+    this.#owner?.onResume?.()
+    if (!this.#paused) this.#attempt?.resume()
   }
 
   /** Keeps in mind whether delivery is stopped, for a subclass that stops it elsewhere. */
@@ -94,15 +118,26 @@ export class RelayController implements DispatchController {
     else this.#abortWaiting = abort
   }
 
-  /** An attempt has started. */
+  /** An attempt has started: it is aborted or paused if the request is. */
   follow(attempt: DispatchController): void {
-    this.#attempt = attempt
-    this.#abortWaiting = null
+    this.attach(attempt)
     if (this.aborted) attempt.abort(this.#reason)
     else if (this.#paused) attempt.pause()
   }
 
-  /** The attempt is over, and another one is going to follow. */
+  /** An attempt has started, and its owner decides when it is paused. */
+  attach(attempt: DispatchController): void {
+    this.#attempt = attempt
+    this.#abortWaiting = null
+  }
+
+  /** The handler gets the head of this attempt. */
+  show(attempt: DispatchController): void {
+    this.attach(attempt)
+    this.#shown = attempt
+  }
+
+  /** The attempt is over, and another one may follow. */
   release(): void {
     this.#attempt = null
     this.#abortWaiting = null
