@@ -4,7 +4,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 import { checkPath, withQuery } from '../request/check-options.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { isPairIterable } from '../request/request-fields.ts'
+import { type FlatHeaders, flatHeaders, isPairIterable } from '../request/headers-input.ts'
 import { type CacheControlDirectives, parseCacheControl } from './cache-control.ts'
 import type { CacheKey } from './cache-store.ts'
 import { setField } from './entry.ts'
@@ -98,20 +98,13 @@ function requestControl(headers: HeaderObject): CacheControlDirectives {
 /** Null if a name or value is none: the dispatcher refuses the request. */
 function readHeaders(given: unknown): HeaderObject | null {
   const headers: HeaderObject = {}
-  if (given === null || given === undefined) return headers
-  if (typeof given !== 'object') return null
-  if (Array.isArray(given)) {
-    if (given.length % 2 !== 0) return null
-    for (let i = 0; i < given.length; i += 2) if (!add(headers, given[i], given[i + 1])) return null
-  } else if (isPairIterable(given)) {
-    for (const pair of given) {
-      if (!Array.isArray(pair) || pair.length !== 2 || !add(headers, pair[0], pair[1])) return null
-    }
-  } else {
-    for (const name of Object.keys(given)) {
-      if (!add(headers, name, (given as Record<string, unknown>)[name])) return null
-    }
+  let flat: FlatHeaders
+  try {
+    flat = flatHeaders(given)
+  } catch {
+    return null
   }
+  for (let i = 0; i < flat.length; i += 2) if (!add(headers, flat[i], flat[i + 1])) return null
   return headers
 }
 

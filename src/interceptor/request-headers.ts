@@ -1,25 +1,8 @@
 /** The headers of a request as a caller gave them, in any of the accepted shapes: looking for a name, replacing some. */
 import type { HeadersInput, HeaderValueInput } from '../request/dispatch-options.ts'
-import { isPairIterable } from '../request/request-fields.ts'
+import { headerPairs, isPairIterable } from '../request/headers-input.ts'
 
 type GivenHeaders = HeadersInput | null | undefined
-
-/**
- * Names and values. A wrong shape comes out as it is, for the dispatcher to refuse. Other dispatchers take a list of pairs.
- */
-function* pairs(headers: GivenHeaders): Generator<[name: unknown, value: unknown]> {
-  if (typeof headers !== 'object' || headers === null) return
-  if (Array.isArray(headers) && !Array.isArray(headers[0])) {
-    for (let i = 0; i < headers.length; i += 2) yield [headers[i], headers[i + 1]]
-  } else if (isPairIterable(headers)) {
-    for (const pair of headers) {
-      const [name, value] = pair as [unknown, unknown]
-      yield [name, value]
-    }
-  } else {
-    for (const name of Object.keys(headers)) yield [name, (headers as Record<string, unknown>)[name]]
-  }
-}
 
 function isNamed(name: unknown, wanted: string): boolean {
   return typeof name === 'string' && name.length === wanted.length && name.toLowerCase() === wanted
@@ -27,7 +10,7 @@ function isNamed(name: unknown, wanted: string): boolean {
 
 /** `name` in lower case. */
 export function hasHeader(headers: GivenHeaders, name: string): boolean {
-  for (const [given, value] of pairs(headers)) {
+  for (const [given, value] of headerPairs(headers)) {
     if (value !== undefined && isNamed(given, name)) return true
   }
   return false
@@ -36,7 +19,7 @@ export function hasHeader(headers: GivenHeaders, name: string): boolean {
 /** The values of all fields of this name, which is in lower case. */
 export function headerValues(headers: GivenHeaders, name: string): string[] {
   const values: string[] = []
-  for (const [given, value] of pairs(headers)) {
+  for (const [given, value] of headerPairs(headers)) {
     if (value === undefined || !isNamed(given, name)) continue
     for (const one of Array.isArray(value) ? value : [value]) values.push(one === null ? '' : String(one))
   }
@@ -50,7 +33,7 @@ export function withHeaders(
 ): HeaderValueInput[] {
   const names = Object.keys(replacements)
   const flat: HeaderValueInput[] = []
-  for (const [name, value] of pairs(headers)) {
+  for (const [name, value] of headerPairs(headers)) {
     if (names.some((replaced) => isNamed(name, replaced))) continue
     flat.push(name as string, value as HeaderValueInput)
   }
@@ -64,7 +47,7 @@ export function withHeaders(
 /** A flat copy of the fields whose lower-case name passes. Other dispatchers take names that are Buffers. */
 export function keepHeaders(headers: GivenHeaders, keeps: (name: string) => boolean): HeaderValueInput[] {
   const flat: HeaderValueInput[] = []
-  for (const [name, value] of pairs(headers)) {
+  for (const [name, value] of headerPairs(headers)) {
     const text = Buffer.isBuffer(name) ? name.toString('latin1') : String(name)
     if (keeps(text.toLowerCase())) flat.push(name as string, value as HeaderValueInput)
   }

@@ -1,7 +1,7 @@
 /**
  * Headers of requests in all their shapes, as an object with lower-case names, and the matchers for them.
  */
-import { isPairIterable } from '../request/request-fields.ts'
+import { headerPairs, isPairIterable } from '../request/headers-input.ts'
 import { matchesText, type TextMatcher } from './text-matcher.ts'
 
 /** By name, in any letter case, or one function for all headers. Headers that are not listed may have any value. */
@@ -9,14 +9,7 @@ export type HeadersMatcher = Record<string, TextMatcher> | ((headers: Record<str
 
 /** Calls back for each field, with the name as it was given. Anything but headers is left to the checks of a request. */
 export function eachField(headers: unknown, visit: (name: string, value: unknown) => void): void {
-  if (typeof headers !== 'object' || headers === null) return
-  if (Array.isArray(headers)) {
-    for (let i = 0; i + 1 < headers.length; i += 2) visit(String(headers[i]), headers[i + 1])
-  } else if (isPairIterable(headers)) {
-    for (const pair of headers) if (Array.isArray(pair)) visit(String(pair[0]), pair[1])
-  } else {
-    for (const name of Object.keys(headers)) visit(name, (headers as Record<string, unknown>)[name])
-  }
+  for (const [name, value] of headerPairs(headers)) if (name !== undefined) visit(String(name), value)
 }
 
 /** Names in lower case; repeated and array values are joined by a comma. */

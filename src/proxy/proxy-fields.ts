@@ -4,8 +4,9 @@
  */
 import { InvalidArgumentError } from '../errors.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
+import { type FlatHeaders, flatHeaders } from '../request/headers-input.ts'
 import { RequestFields } from '../request/request-fields.ts'
-import { type FlatHeaders, flatHeaders, PROXY_AUTHORIZATION } from './request-headers.ts'
+import { PROXY_AUTHORIZATION } from './request-headers.ts'
 
 /** Returns the value of `proxy-authorization`. */
 export type ProxyTokenFunction = () => string | null | undefined | Promise<string | null | undefined>
@@ -15,7 +16,7 @@ const NOT_OURS: ReadonlySet<string> = new Set(['host', 'proxy-connection', PROXY
 
 export class ProxyFields {
   /** Checked, without those of each hop. */
-  readonly #own: FlatHeaders = []
+  readonly #own: unknown[] = []
   readonly #fixed: string | null
   readonly #token: ProxyTokenFunction | null
 
@@ -50,14 +51,14 @@ export class ProxyFields {
 
   /** The fields of CONNECT; `extra` replaces those of the same name. */
   forConnect(authority: string, authorization: string | null, extra: FlatHeaders): FlatHeaders {
-    const fields: FlatHeaders = ['host', authority, ...this.#own]
+    const fields: unknown[] = ['host', authority, ...this.#own]
     if (authorization !== null) fields.push(PROXY_AUTHORIZATION, authorization)
     return replaced(fields, extra)
   }
 
   /** The fields of a forwarded request: those of the request replace the others. */
   forRequest(host: string, authorization: string | null, extra: FlatHeaders, request: unknown): FlatHeaders {
-    const fields: FlatHeaders = ['host', host, ...this.#own]
+    const fields: unknown[] = ['host', host, ...this.#own]
     if (authorization !== null) fields.push(PROXY_AUTHORIZATION, authorization)
     return replaced(replaced(fields, extra), flatHeaders(request))
   }
@@ -67,7 +68,7 @@ export class ProxyFields {
 function replaced(fields: FlatHeaders, later: FlatHeaders): FlatHeaders {
   if (later.length === 0) return fields
   const names = new Set<string>()
-  const kept: FlatHeaders = []
+  const kept: unknown[] = []
   for (let i = 0; i < later.length; i += 2) {
     const name = later[i]
     const lower = typeof name === 'string' ? lowerCaseName(name) : ''
@@ -75,7 +76,7 @@ function replaced(fields: FlatHeaders, later: FlatHeaders): FlatHeaders {
     names.add(lower)
     kept.push(name, later[i + 1])
   }
-  const merged: FlatHeaders = []
+  const merged: unknown[] = []
   for (let i = 0; i < fields.length; i += 2) {
     if (!names.has(lowerCaseName(fields[i] as string))) merged.push(fields[i], fields[i + 1])
   }

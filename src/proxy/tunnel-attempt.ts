@@ -12,10 +12,11 @@ import { timeoutError } from '../net/connect-errors.ts'
 import { startConnectTimeout, type TimeoutTarget } from '../net/connect-timeout.ts'
 import type { DispatchOptions, HeadersInput } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import { type FlatHeaders, flatHeaders } from '../request/headers-input.ts'
 import { ConnectExchange, type ConnectOutcome } from './connect-exchange.ts'
 import { connectError, type Refusal, refusedTunnel, withProxy } from './proxy-error.ts'
 import type { ProxyHop } from './proxy-hop.ts'
-import { type FlatHeaders, flatHeaders, PROXY_AUTHORIZATION } from './request-headers.ts'
+import { PROXY_AUTHORIZATION } from './request-headers.ts'
 import type { OnTunnel, TunnelTry } from './tunnel-hop.ts'
 
 /** Schemes that take several steps need some (RFC 4559 §5 two), and a proxy that is never satisfied gets no more. */

@@ -2,7 +2,8 @@
  * The headers that a client was given lately, and what they came to: programs send the same few lists again and
  * again, and to compare strings costs a small part of checking them.
  */
-import { isPairIterable, RequestFields } from './request-fields.ts'
+import { isPairIterable } from './headers-input.ts'
+import { RequestFields } from './request-fields.ts'
 
 /** Lists that are remembered, one for each number of fields; a power of two. */
 const PLACES = 8

@@ -1,11 +1,12 @@
 /**
- * The caller's `headers` in all their shapes → the checked list of a request.
+ * The caller's `headers` → the checked list of a request.
  * Some names never reach the list: they steer the request instead.
  */
 import { InvalidArgumentError, NotSupportedError } from '../errors.ts'
 import { isFieldValue, isToken } from '../protocol/ascii.ts'
 import { type FieldValue, HeaderList } from '../protocol/header-list.ts'
 import { lowerCaseToken } from '../protocol/header-names.ts'
+import { flatHeaders } from './headers-input.ts'
 
 /** Discarded whatever the protocol turns out to be: HTTP/2 sets its own, and HTTP/1.1 has others for them. */
 const PSEUDO_FIELDS = new Set([':path', ':method', ':scheme', ':authority'])
@@ -19,21 +20,8 @@ export class RequestFields {
   close = false
 
   addAll(headers: unknown): void {
-    if (headers === null || headers === undefined) return
-    if (typeof headers !== 'object') throw new InvalidArgumentError('headers must be an object or an array')
-    if (Array.isArray(headers)) {
-      if (headers.length % 2 !== 0) throw new InvalidArgumentError('headers array must be even')
-      for (let i = 0; i < headers.length; i += 2) this.add(headers[i], headers[i + 1])
-    } else if (isPairIterable(headers)) {
-      for (const pair of headers) {
-        if (!Array.isArray(pair) || pair.length !== 2) {
-          throw new InvalidArgumentError('headers must be in key-value pair format')
-        }
-        this.add(pair[0], pair[1])
-      }
-    } else {
-      this.addLists(Object.keys(headers), Object.values(headers))
-    }
+    const flat = flatHeaders(headers)
+    for (let i = 0; i < flat.length; i += 2) this.add(flat[i], flat[i + 1])
   }
 
   addLists(names: readonly unknown[], values: readonly unknown[]): void {
@@ -112,16 +100,6 @@ export class RequestFields {
       if (option.toLowerCase() === 'close') this.close = true
     }
   }
-}
-
-/**
- * A pair iterator counts only when the object or its class has one: one on a polluted Object.prototype
- * would turn every plain object into something else.
- */
-export function isPairIterable(headers: object): headers is Iterable<unknown> {
-  const iterator = (headers as Record<PropertyKey, unknown>)[Symbol.iterator]
-  const inherited = (Object.prototype as Record<PropertyKey, unknown>)[Symbol.iterator]
-  return typeof iterator === 'function' && iterator !== inherited
 }
 
 /** Coerced once: what is checked is the very string that is sent. */

@@ -1,6 +1,6 @@
 /** The `cookie` header of a request that has cookies of a jar, and maybe some that its caller wrote. */
 import type { DispatchOptions, HeaderValueInput } from '../../request/dispatch-options.ts'
-import { isPairIterable } from '../../request/request-fields.ts'
+import { isPairIterable } from '../../request/headers-input.ts'
 import { headerValues, readableAgain, withHeaders } from '../request-headers.ts'
 
 /** A copy of the options with the cookies; the same object if there are none. */

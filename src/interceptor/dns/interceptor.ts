@@ -2,7 +2,7 @@
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
 import type { DispatchOptions, HeadersInput, HeaderValueInput } from '../../request/dispatch-options.ts'
-import { isPairIterable } from '../../request/request-fields.ts'
+import { isPairIterable } from '../../request/headers-input.ts'
 import { isCall, refuse } from '../refusal.ts'
 import { hasHeader, readableAgain, withHeaders } from '../request-headers.ts'
 import { type Destination, DestinationReader } from './destination.ts'
