@@ -54,7 +54,7 @@ export function checkResponseOptions(opts: { signal?: unknown; method?: unknown;
 }
 
 /** Response headers in the form the caller asked for. */
-export function presentHeaders(
+function presentHeaders(
   controller: DispatchController,
   headers: HeaderObject,
   form: string | null | undefined,

@@ -55,7 +55,7 @@ export function toRequest(input: RequestInfo): Request {
 }
 
 /** The names in a `vary` field. */
-export function fieldNames(vary: string): string[] {
+function fieldNames(vary: string): string[] {
   return vary
     .split(',')
     .map((name) => name.trim().toLowerCase())

@@ -50,7 +50,7 @@ export function serviceOf(
 }
 
 /** Never served stale, whatever the request or an option allows. */
-export function mustRevalidate(control: CacheControlDirectives, type: CacheType): boolean {
+function mustRevalidate(control: CacheControlDirectives, type: CacheType): boolean {
   if (control['must-revalidate'] === true || control['no-cache'] === true) return true
   return type === 'shared' && (control['proxy-revalidate'] === true || control['s-maxage'] !== undefined)
 }

@@ -20,10 +20,7 @@ const SECONDS: ReadonlySet<string> = new Set([
 ])
 
 /** The first of `targets` that is valid; null if there is none, and Cache-Control counts. */
-export function targetedControl(
-  headers: HeaderObject,
-  targets: readonly string[],
-): CacheControlDirectives | null {
+function targetedControl(headers: HeaderObject, targets: readonly string[]): CacheControlDirectives | null {
   for (const target of targets) {
     const text = fieldText(headers, target)
     const directives = text === null ? null : parseDictionary(text)

@@ -64,7 +64,7 @@ export function getGlobalDispatcher(): Dispatcher {
 }
 
 /** The dispatcher chosen for the whole process, by whichever library; null if none was. */
-export function chosenDispatcher(): Dispatcher | null {
+function chosenDispatcher(): Dispatcher | null {
   const globals = globalThis as unknown as Globals
   const shared = globals[SHARED]
   if (shared === undefined || shared === null) return null

@@ -34,7 +34,7 @@ const INTERNAL = Symbol('internal')
 const FORBIDDEN_IN_VALUE = /[\0\r\n]/
 
 /** The list of a `Headers` object; null for any other object. */
-export let listIn: (value: object) => HeaderList | null
+let listIn: (value: object) => HeaderList | null
 
 /** Headers over a list that the caller still shares. */
 export let makeHeaders: (list: HeaderList, guard: HeadersGuard) => Headers

@@ -76,7 +76,7 @@ function firstOf(text: string, characters: string, from: number): number {
 }
 
 /** Reads the quoted string that starts at `start`, and returns where it ends. The closing quote may be missing. */
-export function readQuoted(text: string, start: number): { value: string; end: number } {
+function readQuoted(text: string, start: number): { value: string; end: number } {
   let value = ''
   let at = start + 1
   while (at < text.length) {

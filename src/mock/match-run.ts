@@ -74,7 +74,7 @@ export class MatchRun {
   }
 }
 
-export function matchesPath(pattern: Interception['pattern'], call: MockCall): boolean {
+function matchesPath(pattern: Interception['pattern'], call: MockCall): boolean {
   const path = pattern.ignoreTrailingSlash ? call.barePath : call.path
   if (pattern.named !== null) {
     const params = pattern.named(path)

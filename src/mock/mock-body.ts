@@ -8,7 +8,7 @@ import { type BodySource, classifyBody, type IterableForm } from '../request/bod
 import { encodeForm } from '../request/form-body.ts'
 
 /** Most bytes of a body that is collected. */
-export const MOST_COLLECTED: number = 16 * 1024 * 1024
+const MOST_COLLECTED = 16 * 1024 * 1024
 
 /** Bytes as a view of them; null for any other value. */
 export function bytesOf(value: unknown): Buffer | null {

@@ -107,7 +107,7 @@ function addFields(
   }
 }
 
-export function shownFields(fields: Readonly<Record<string, string>>): string {
+function shownFields(fields: Readonly<Record<string, string>>): string {
   return JSON.stringify(
     Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shownField(name, value)])),
   )

@@ -4,12 +4,6 @@
  */
 import { withQuery } from '../request/check-options.ts'
 
-/** How an agent reads the paths of requests. */
-export interface PathReading {
-  /** `a[]=1` is `a=1`, and `a=1,2` is `a=1&a=2`. */
-  readonly nonStandard: boolean
-}
-
 /** The order of the parameters and the spelling of spaces do not matter; repeated names keep their order. */
 export function sortedPath(path: string, nonStandard = false): string {
   const mark = path.indexOf('?')

@@ -98,7 +98,7 @@ function delayOf(facts: ErrorFacts, counter: number, settings: RetrySettings): n
 }
 
 /** What the server, or a circuit breaker, asked for. */
-export function askedDelay({ headers, retryAfter }: ErrorFacts): number | null {
+function askedDelay({ headers, retryAfter }: ErrorFacts): number | null {
   if (typeof retryAfter === 'number') return retryAfter
   return typeof headers === 'object' && headers !== null ? retryAfterOf(headers) : null
 }

@@ -12,7 +12,7 @@ export const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 export const SWITCHING_PROTOCOLS = 101
 /** How an extended CONNECT is granted. */
-export const CONNECTED = 200
+const CONNECTED = 200
 
 /** A server that speaks HTTP/2 and takes no WebSockets over it (RFC 8441 §3): worth a try over HTTP/1.1. */
 export const NO_EXTENDED_CONNECT: ProtocolFailure = {
