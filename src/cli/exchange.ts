@@ -86,7 +86,7 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   const { url, method, headers, body, timeout } = outgoing
   const startedAt = new Date()
   const early: { status: number; headers: Field[] }[] = []
-  const wiretap = new Wiretap(dialer, method, body)
+  const probe = new SentHeadProbe(dialer, method, body)
   const limit = timeout && deadline(timeout)
   let stage: Stage = 'connecting'
   let response: Incoming | null = null
@@ -127,7 +127,7 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
     timings ??= (error as { timings?: Timings }).timings ?? null
   }
   if (limit) limit.clear()
-  wiretap.stop()
+  probe.stop()
   await (failure === null ? client.close() : client.destroy())
   dialer.end()
   return {
@@ -135,8 +135,8 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
     request: {
       ...outgoing,
       url: final,
-      method: wiretap.method ?? method,
-      headers: (wiretap.fields ?? headers).map(redact),
+      method: probe.method ?? method,
+      headers: (probe.fields ?? headers).map(redact),
     },
     early,
     response,
@@ -177,7 +177,7 @@ function pairs(flat: readonly string[]): Field[] {
 }
 
 /** Sees the request's head as it is written on the connection of this run. */
-class Wiretap {
+class SentHeadProbe {
   static readonly #channel = 'undici:client:sendHeaders'
   /** Of the last request: a redirect may have changed it. */
   method: string | null = null
@@ -189,11 +189,11 @@ class Wiretap {
       const { headers, socket } = message as { headers: string; socket: object }
       if (socket === dialer.socket) this.#read(headers, method, body)
     }
-    subscribe(Wiretap.#channel, this.#listener)
+    subscribe(SentHeadProbe.#channel, this.#listener)
   }
 
   stop(): void {
-    unsubscribe(Wiretap.#channel, this.#listener)
+    unsubscribe(SentHeadProbe.#channel, this.#listener)
   }
 
   #read(head: string, method: string, body: Buffer | null): void {

@@ -17,8 +17,8 @@ import { readWebSocketOptions, type WebSocketOptions } from './websocket-options
 export type Offer = 'accepted' | 'busy' | 'refused'
 
 /**
- * For the dispatchers that are made of others: `dispatch()` of any dispatcher, with the two meanings of its `false` told
- * apart.
+ * For the dispatchers that are made of others: `dispatch()` of any dispatcher, which distinguishes the two meanings of
+ * its `false`.
  */
 export function offer(dispatcher: Dispatcher, options: DispatchOptions, handler: DispatchHandler): Offer {
   if (dispatcher.dispatch(options, handler)) return 'accepted'

@@ -43,10 +43,10 @@ export class StreamTransport implements Transport {
     if (this.#sink?.onBroken === undefined) this.destroy(error)
     else this.#sink.onBroken(error)
   }
-  readonly #onDrain = (): void => this.#tell('onDrain')
+  readonly #onDrain = (): void => this.#notify('onDrain')
   readonly #onEnd = (): void => {
     if (this.#inlet?.hasBacklog) this.#inlet.whenDrained(this.#onEnd)
-    else this.#tell('onEof')
+    else this.#notify('onEof')
   }
   readonly #onError = (error: Error): void => {
     this.#error ??= error
@@ -226,7 +226,7 @@ export class StreamTransport implements Transport {
       .off('close', this.#onClose)
   }
 
-  #tell(event: 'onDrain' | 'onEof'): void {
+  #notify(event: 'onDrain' | 'onEof'): void {
     try {
       this.#sink?.[event]()
     } catch (error) {
@@ -235,7 +235,7 @@ export class StreamTransport implements Transport {
   }
 
   #endLate(): void {
-    this.#tell('onEof')
+    this.#notify('onEof')
     this.#finish()
   }
 

@@ -1,7 +1,7 @@
 /**
  * A body that is a stream of the oldest make: an emitter of `data` and `end`, perhaps with `pause` and `resume`, as
  * npm's `form-data` is. Nothing of it can be asked, so this listens from the moment it is given, keeps what comes
- * before the request is sent, and is a stream like all others to everybody else.
+ * before the request is sent, and is used like any other stream.
  */
 import { Readable } from 'node:stream'
 import { coverPollution } from '../base/own-options.ts'

@@ -27,7 +27,7 @@ interface Vector {
 }
 
 const LF_ONLY =
-  'LF line ends: the contract demands CRLF, a bare LF is HPE_CR_EXPECTED (RFC 9112 §2.2 allows both)'
+  'LF line ends: lines must end in CRLF here, a bare LF is HPE_CR_EXPECTED (RFC 9112 §2.2 allows both)'
 const BAD_LENGTH =
   'RFC 9112 §6.3 rule 5: an invalid Content-Length is an unrecoverable error; browsers read on until EOF'
 const REPEATED_LENGTH = 'RFC 9112 §6.3 rule 5 permits merging equal lengths; we refuse any repetition'

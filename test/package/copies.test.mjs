@@ -183,7 +183,7 @@ describe('a copy that was imported beside one that was required', () => {
 
   test('an agent forgets an origin whose pool of the other copy has nothing left', () => {
     const output = script(
-      'vacancy',
+      'idle-pool',
       `
       const origin = 'http://' + (await listen(http.createServer((_, response) => response.end('x'))))
       for (const [name, here, there] of pairs) {

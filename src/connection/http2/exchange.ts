@@ -39,7 +39,7 @@ export interface ExchangeHost {
   onStreamClosed(exchange: Http2Exchange, failure: ProtocolFailure | null): EndReason | null
   /** The request has settled, and nothing more comes from this exchange. */
   onSettled(exchange: Http2Exchange): void
-  /** The response is overdue: is there anybody at the other end? */
+  /** The response is overdue: does the peer still respond? */
   onOverdue(): void
   onHandlerError(error: unknown): void
   onBroken(error: Error): void

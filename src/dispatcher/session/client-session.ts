@@ -394,7 +394,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     if (!fruitless && !END_RULES[reason.kind].failsWaiting) return
     this.#connectRetries = 0
     // An error of the socket's owner was meant for all requests alike: none of them changes it.
-    const told = reason.kind === 'foreign' ? callersReason('foreign', reason.error) : reason
-    for (const request of this.#queue.drain()) request.fail(told)
+    const passed = reason.kind === 'foreign' ? callersReason('foreign', reason.error) : reason
+    for (const request of this.#queue.drain()) request.fail(passed)
   }
 }

@@ -1,4 +1,4 @@
-/** Reads the body of a response that nobody gets, so that its connection can be used again; but not at any price. */
+/** Reads the body of a response that no handler gets, so that its connection can be used again; but not at any price. */
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController } from '../../request/dispatch-handler.ts'
 
