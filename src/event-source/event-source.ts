@@ -8,7 +8,7 @@ import { getGlobalOrigin } from '../fetch/global-origin.ts'
 import type { Response } from '../fetch/response.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { EventHandlers } from '../websocket/event-handlers.ts'
-import { MessageEvent } from '../websocket/events.ts'
+import { type MessageEvent, receivedMessage } from '../websocket/events.ts'
 import { defineInterface, toDictionary } from '../websocket/web-idl.ts'
 import { EventFeed } from './event-feed.ts'
 import type { StreamErrorEvent } from './stream-error-event.ts'
@@ -214,7 +214,7 @@ export class EventSource extends EventTarget {
   }
 
   #receive(type: string, data: string, lastEventId: string): void {
-    const event = new MessageEvent(type, { data, lastEventId, origin: this.#origin })
+    const event = receivedMessage(type, data, this.#origin, lastEventId)
     if (this.#onEvent !== null) {
       try {
         this.#onEvent(event)

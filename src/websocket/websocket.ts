@@ -14,7 +14,7 @@ import { publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import { limitsOf } from './dispatcher-limits.ts'
 import { EventHandlers } from './event-handlers.ts'
-import { CloseEvent, ErrorEvent, MessageEvent } from './events.ts'
+import { CloseEvent, ErrorEvent, type MessageEvent, receivedMessage } from './events.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
 import { parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
 import { readInit, type WebSocketInit } from './socket-init.ts'
@@ -340,7 +340,7 @@ export class WebSocket extends EventTarget {
         : this.#binaryType === 'blob'
           ? new Blob([message])
           : message.buffer
-    this.dispatchEvent(new MessageEvent('message', { data, origin: this.#origin }))
+    this.dispatchEvent(receivedMessage('message', data, this.#origin, ''))
   }
 
   #onClosed({ code, reason, wasClean, error }: Closure): void {

@@ -19,7 +19,6 @@ export interface EventSink {
 }
 
 const LF = 0x0a
-const CR = 0x0d
 const SPACE = 0x20
 const COLON = 0x3a
 
@@ -105,12 +104,12 @@ export class EventStreamParser {
     let at = this.#state === 'afterCr' && bytes[0] === LF ? 1 : 0
     this.#state = 'reading'
     // Each is searched for again only after it was passed: most streams have no CR, and some no LF.
-    let cr = indexOr(bytes, CR, at, end)
+    let cr = -1
     let lf = -1
     while (at < end) {
       // The line that ends an event is empty, so the search often ends where it starts.
-      if (lf < at) lf = bytes[at] === LF ? at : indexOr(bytes, LF, at, end)
-      if (cr < at) cr = indexOr(bytes, CR, at, end)
+      if (lf < at) lf = bytes[at] === LF ? at : this.#values.find('\n', at)
+      if (cr < at) cr = this.#values.find('\r', at)
       const stop = Math.min(lf, cr)
       if (stop === end) break
       this.#endLine(bytes, at, stop)
@@ -236,12 +235,6 @@ export class EventStreamParser {
     this.stop()
     this.#sink.onFailure(EVENT_TOO_LARGE)
   }
-}
-
-/** Where the byte is; `end` if it is not there. */
-function indexOr(bytes: Buffer, byte: number, start: number, end: number): number {
-  const at = bytes.indexOf(byte, start)
-  return at === -1 ? end : at
 }
 
 /** U+FEFF in UTF-8. */

@@ -89,6 +89,31 @@ describe('the events of a stream', () => {
     })
   }
 
+  test('lines of any length are found, also where long chunks are read piece by piece', () => {
+    for (const [end, letter] of [
+      ['\n', 'x'],
+      ['\r', 'x'],
+      ['\r\n', 'x'],
+      ['\n', 'ä'],
+      ['\r\n', '😀'],
+    ] as const) {
+      const lengths = [1, 500, 1010, 1015, 1016, 1017, 1018, 1019, 1023, 1024, 1025, 2047, 2048, 2049, 3, 9]
+      const data = lengths.map((length, i) => `${i}${letter.repeat(length)}`)
+      const text = data.map((value) => `id: ${value.length}${end}data: ${value}${end}${end}`).join('')
+      const bytes = Buffer.from(`${text}:${'c'.repeat(1500)}${end}`)
+      const reports = [
+        ...data.map((value) => `message ${JSON.stringify(value)} id=${value.length}`),
+        `comment ${'c'.repeat(1500)}`,
+      ]
+      assert.deepEqual(parse([bytes]), reports)
+      for (const size of [1, 1000, 1023, 1024, 1025, 4096]) {
+        const chunks: Buffer[] = []
+        for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size))
+        assert.deepEqual(parse(chunks), reports, `in chunks of ${size}`)
+      }
+    }
+  })
+
   test('an event is reported with the CR that ends it', () => {
     const recorder = new Recorder()
     recorder.parser.push(Buffer.from('data: x\r\r'))
