@@ -51,7 +51,7 @@ export class EventFeed {
   #lastEventId: string
   /** Ends the attempt that is under way. */
   #attempt: AbortController | null = null
-  /** Ends the wait for the next attempt. */
+  /** Ends the wait for the next attempt, or for the decision about it. */
   #wake: (() => void) | null = null
   #timer: NodeJS.Timeout | null = null
   /** Whether the wait keeps the process running. */
@@ -220,7 +220,7 @@ export class EventFeed {
     let event = streamErrorEvent(error, delay, attempts)
     if (delay !== null && this.#plan.shouldReconnect !== null) {
       try {
-        if (!(await this.#plan.shouldReconnect(event))) event = streamErrorEvent(error, null, attempts)
+        if (!(await this.#ask(event))) event = streamErrorEvent(error, null, attempts)
       } catch (thrown) {
         event = streamErrorEvent(thrown, null, attempts)
       }
@@ -229,6 +229,18 @@ export class EventFeed {
     if (event.delay !== null) this.#enter({ at: 'waiting', delay: event.delay })
     else this.#enter({ at: 'over', error: event.error === null ? null : { value: event.error } })
     this.#observer.onEnd(event)
+  }
+
+  /** What `shouldReconnect` decides. `close()` ends the wait for it: the answer may never come. */
+  async #ask(event: StreamErrorEvent): Promise<unknown> {
+    const closed = new Promise<false>((resolve) => {
+      this.#wake = () => resolve(false)
+    })
+    try {
+      return await Promise.race([this.#plan.shouldReconnect!(event), closed])
+    } finally {
+      this.#wake = null
+    }
   }
 
   async #wait(delay: number): Promise<void> {

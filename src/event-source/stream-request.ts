@@ -40,7 +40,7 @@ export class StreamRequest {
   }
 
   async send(lastEventId: string, signal: AbortSignal): Promise<Response> {
-    const fields = await this.#fields(lastEventId)
+    const fields = await this.#fields(lastEventId, signal)
     signal.throwIfAborted()
     const { dispatcher, idleTimeout } = this.#plan
     const init: RequestInit = { headers: fields, signal, dispatcher }
@@ -57,11 +57,12 @@ export class StreamRequest {
     return send()
   }
 
-  async #fields(lastEventId: string): Promise<Headers> {
+  async #fields(lastEventId: string, signal: AbortSignal): Promise<Headers> {
     const fields = new Headers(this.#request.headers)
     const { headers } = this.#plan
     if (typeof headers === 'function') {
-      new Headers(await headers()).forEach((value, name) => void fields.set(name, value))
+      const fresh = await Promise.race([headers(), aborted(signal)])
+      new Headers(fresh).forEach((value, name) => void fields.set(name, value))
     }
     if (!fields.has('accept')) fields.set('accept', 'text/event-stream')
     // The bytes of the id in UTF-8, each as one character.
@@ -76,6 +77,13 @@ export class StreamRequest {
     if (!this.isReplayable || fields.has('authorization')) return false
     return new URL(response.url).origin === new URL(this.#request.url).origin
   }
+}
+
+/** Rejects when the signal is aborted: the function of a caller may never return the header fields. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
 }
 
 function withoutCredentials(url: URL): URL {

@@ -195,6 +195,24 @@ describe('a signal', () => {
     assert.ok(![...clock.active].some(({ delay }) => delay === 777))
   })
 
+  test('ends the wait for a function of the caller that never answers', async (t) => {
+    const stage = await setStage(t, h1, [lost()])
+    for (const name of ['headers', 'shouldReconnect'] as const) {
+      const controller = new AbortController()
+      let calls = 0
+      const never = (): Promise<never> => {
+        calls++
+        return new Promise(() => {})
+      }
+      const error = failure(dataOf(stage, { signal: controller.signal, [name]: never }))
+      await eventually(() => calls === 1)
+      const reason = new Error('enough')
+      controller.abort(reason)
+      assert.equal(await error, reason)
+    }
+    assert.equal(stage.requests.length, 1)
+  })
+
   test('that is aborted already prevents the request', async (t) => {
     const stage = await setStage(t, h1, [])
     assert.equal((await failure(dataOf(stage, { signal: AbortSignal.abort() }))).name, 'AbortError')
