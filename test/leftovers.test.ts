@@ -158,26 +158,49 @@ describe('EventSource and events()', () => {
       const before = timers()
       const source = new EventSource(url)
       await once(source, answer === 'stream' ? 'message' : 'error')
-      source.close()
+      if (answer === 'stream') (source as unknown as Disposable)[Symbol.dispose]()
+      else source.close()
+      assert.equal(source.readyState, EventSource.CLOSED)
       const loop = events(url, { reconnect: 'always' })
       if (answer === 'refuse') await assert.rejects(loop.next())
       else assert.equal((await loop.next()).done, false)
-      await loop.return!()
+      if (answer === 'stream') await (loop as unknown as AsyncDisposable)[Symbol.asyncDispose]()
+      else await loop.return!()
       await eventually(() => timers() <= before)
     })
   }
 })
 
-test('WebSocketStream leaves nothing after close()', async () => {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
-  await once(server, 'listening')
-  const before = timers()
-  const { port } = server.address() as AddressInfo
-  const stream = new WebSocketStream(`ws://127.0.0.1:${port}`)
-  await stream.opened
-  stream.close({ closeCode: 1000 })
-  assert.equal((await stream.closed).closeCode, 1000)
-  await eventually(() => server.clients.size === 0 && timers() <= before)
-  server.close()
-  await once(server, 'close')
+const SOCKET_ENDS: Record<string, (stream: WebSocketStream) => Promise<unknown>> = {
+  'close()': (stream) => {
+    stream.close({ closeCode: 1000 })
+    return stream.closed
+  },
+  'await using': async (stream) => (stream as unknown as AsyncDisposable)[Symbol.asyncDispose](),
+}
+
+describe('WebSocketStream', () => {
+  for (const [end, finish] of Object.entries(SOCKET_ENDS)) {
+    test(`leaves nothing after ${end}`, async () => {
+      const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+      await once(server, 'listening')
+      const before = timers()
+      const { port } = server.address() as AddressInfo
+      const stream = new WebSocketStream(`ws://127.0.0.1:${port}`)
+      await stream.opened
+      await finish(stream)
+      assert.ok((await stream.closed).closeCode >= 1000)
+      await eventually(() => server.clients.size === 0 && timers() <= before)
+      server.close()
+      await once(server, 'close')
+    })
+  }
+
+  test('await using gives up one that is not open', async () => {
+    const before = timers()
+    const stream = new WebSocketStream('ws://127.0.0.1:9')
+    await SOCKET_ENDS['await using']!(stream)
+    await assert.rejects(stream.opened, { name: 'WebSocketError' })
+    await eventually(() => timers() <= before)
+  })
 })

@@ -83,6 +83,9 @@ class Ends<T> {
 /** One listener on each signal, however many connections share it. */
 const hub = new SignalHub()
 
+/** Missing in early versions of Node 20. */
+const ASYNC_DISPOSE: symbol | undefined = (Symbol as { asyncDispose?: symbol }).asyncDispose
+
 const NO_CODE: CheckedCloseInfo = { closeCode: null, reason: '' }
 
 /**
@@ -261,6 +264,15 @@ export class WebSocketStream {
 
   static {
     defineInterface(WebSocketStream, 'WebSocketStream')
+    if (ASYNC_DISPOSE !== undefined) {
+      Object.defineProperty(WebSocketStream.prototype, ASYNC_DISPOSE, {
+        async value(this: WebSocketStream): Promise<void> {
+          this.close()
+          // The end of a block is not the place to report how the server has closed.
+          await this.closed.catch(ignoreError)
+        },
+      })
+    }
   }
 }
 
