@@ -25,6 +25,9 @@ import {
 import { ReplyFields } from './reply-fields.ts'
 import type { WireFault, WireScript } from './wire-step.ts'
 
+/** The runtime turns a longer delay into 1 ms. */
+const LONGEST_DELAY = 2 ** 31 - 1
+
 /** How often a reply is given, and when. Returned by `reply()` and its siblings. */
 export class MockScope {
   readonly #interception: Interception
@@ -35,7 +38,7 @@ export class MockScope {
 
   /** Replies after so many milliseconds. */
   delay(waitInMs: number): this {
-    this.#interception.delay = positive(waitInMs, 'waitInMs')
+    this.#interception.delay = Math.min(positive(waitInMs, 'waitInMs'), LONGEST_DELAY)
     return this
   }
 

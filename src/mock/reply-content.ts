@@ -24,9 +24,14 @@ export function toContent(data: unknown): ReplyContent {
   if (typeof data !== 'object') return data ? Buffer.from(String(data)) : NO_BYTES
   const bytes = bytesOf(data)
   if (bytes !== null) return bytes
-  if (data instanceof Blob) return new StreamedContent(data.stream())
+  if (data instanceof Blob) return new StreamedContent(repeatable(data))
   if (isStreamed(data)) return new StreamedContent(data)
   return Buffer.from(JSON.stringify(data))
+}
+
+/** A Blob can be read for each request; a stream of it only once. */
+function repeatable(blob: Blob): AsyncIterable<unknown> {
+  return { [Symbol.asyncIterator]: () => (blob.stream() as AsyncIterable<unknown>)[Symbol.asyncIterator]() }
 }
 
 /** Arrays are data. An old stream that cannot be iterated is data, too. */

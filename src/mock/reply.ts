@@ -111,7 +111,7 @@ export type WireReply =
   | { readonly kind: 'upgrade'; readonly accept: UpgradeAcceptor }
 
 /** Gets the server's end of a connection that was handed over. */
-export type UpgradeAcceptor = (socket: Duplex, opts: MockResponseCallbackOptions) => void
+export type UpgradeAcceptor = (socket: Duplex, opts: MockResponseCallbackOptions) => unknown
 
 export function fixedReply(
   statusCode: unknown,

@@ -8,7 +8,7 @@ import { ACCEPT_SUFFIX } from '../protocol/websocket/handshake.ts'
 import { RequestReader } from './request-reader.ts'
 import { responseText } from './response-text.ts'
 import { WirePlayer } from './wire-player.ts'
-import { type WireListener, WireServerSocket, type WireSocket } from './wire-socket.ts'
+import { systemError, type WireListener, WireServerSocket, type WireSocket } from './wire-socket.ts'
 import { faultScript } from './wire-step.ts'
 import type { WireTurn } from './wire-turn.ts'
 
@@ -70,8 +70,15 @@ export class WirePeer implements WireListener {
         return
       case 'upgrade': {
         await this.#player.write(Buffer.from(this.#switchingHead(turn.call.method), 'latin1'))
-        this.#server = new WireServerSocket(this.#socket)
-        reply.accept(this.#server, turn.call.callbackOptions())
+        const server = new WireServerSocket(this.#socket)
+        this.#server = server
+        try {
+          await reply.accept(server, turn.call.callbackOptions())
+        } catch (error) {
+          // The client may have its end already: it gets a connection that is reset.
+          turn.fail(error)
+          server.destroy(systemError('ECONNRESET'))
+        }
       }
     }
   }

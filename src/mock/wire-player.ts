@@ -2,8 +2,13 @@
  * Plays steps on the mock's end of a connection in memory.
  */
 import { Buffer } from 'node:buffer'
+import { InvalidArgumentError } from '../errors.ts'
+import { bytesOf } from './mock-body.ts'
 import type { WireSocket } from './wire-socket.ts'
-import type { WireFrame, WireScript, WireStep } from './wire-step.ts'
+import type { WireAction, WireFrame, WireScript, WireStep } from './wire-step.ts'
+
+/** The runtime turns a longer wait into 1 ms. */
+const LONGEST_WAIT = 2 ** 31 - 1
 
 export class WirePlayer {
   readonly #socket: WireSocket
@@ -36,7 +41,7 @@ export class WirePlayer {
 
   wait(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = globalThis.setTimeout(resolve, milliseconds)
+      const timer = globalThis.setTimeout(resolve, Math.min(milliseconds, LONGEST_WAIT))
       this.#wake = () => {
         globalThis.clearTimeout(timer)
         resolve()
@@ -53,28 +58,34 @@ export class WirePlayer {
 
   /** False: nothing more is done. */
   async #act(step: WireStep): Promise<boolean> {
-    if (typeof step === 'string' || ArrayBuffer.isView(step)) {
-      await this.write(Buffer.from(step as string))
+    const bytes = typeof step === 'string' ? Buffer.from(step) : bytesOf(step)
+    if (bytes !== null) {
+      await this.write(Buffer.from(bytes))
       return true
     }
-    switch (step.kind) {
+    const action = step as WireAction
+    switch (action?.kind) {
       case 'wait':
-        await this.wait(step.milliseconds)
+        await this.wait(action.milliseconds)
         return true
       case 'split':
-        this.#split = step.bytes
+        this.#split = action.bytes
         return true
       case 'end':
         this.#socket.finish()
         return false
       case 'reset':
-        this.#socket.reset(step.code)
+        this.#socket.reset(action.code)
         return false
       case 'stall':
         return false
-      default:
-        await this.#writeFrame(step)
+      case 'headers':
+      case 'data':
+      case 'frame':
+        await this.#writeFrame(action)
         return true
+      default:
+        throw new InvalidArgumentError('a step must be a string, bytes or an action of mockWire')
     }
   }
 }

@@ -209,6 +209,24 @@ describe('delay', () => {
     })
   }
 
+  test('is at most what a timer can wait', async (t) => {
+    const warnings: string[] = []
+    const onWarning = ({ name }: Error): void => void warnings.push(name)
+    process.on('warning', onWarning)
+    t.after(() => process.off('warning', onWarning))
+    for (const wire of [false, true]) {
+      const { agent, pool } = mocking(t, { wire })
+      pool
+        .intercept({ path: '/' })
+        .reply(200)
+        .delay(2 ** 40)
+      const signal = AbortSignal.timeout(20)
+      const error = await failure(agent.request({ ...GET, signal }))
+      assert.equal(error.name, 'TimeoutError')
+    }
+    assert.deepEqual(warnings, [])
+  })
+
   test('an abort rejects at once, and leaves no timer', async (t) => {
     const clock = FakeClock.install(t)
     const { agent, pool } = mocking(t)

@@ -53,6 +53,17 @@ describe('the data of a reply', () => {
     })
   }
 
+  test('a Blob is read for each request', async (t) => {
+    for (const wire of [false, true]) {
+      const { pool, send } = mocking(t, { wire })
+      pool
+        .intercept({ path: '/' })
+        .reply(200, new Blob(['blob']))
+        .persist()
+      for (let i = 0; i < 2; i++) assert.equal((await send('/')).text, 'blob')
+    }
+  })
+
   test('is copied for each request, whose caller may transfer it', async (t) => {
     const { pool, agent } = mocking(t)
     pool.intercept({ path: '/' }).reply(200, 'x'.repeat(100)).persist()

@@ -1,5 +1,6 @@
 /** Mocks as connections in memory: bytes, faults, upgrades and events go through the engine of a real client. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { EventSource, fetch, MockAgent, mockWire, WebSocket } from '../../src/index.ts'
@@ -54,6 +55,17 @@ describe('replyRaw', () => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/' }).replyRaw(['SSH-2.0-x\r\n'])
     assert.equal((await failure(send('/'))).name, 'HTTPParserError')
+  })
+
+  test('a step of another kind fails the request', async (t) => {
+    const { pool, send } = mocking(t)
+    for (const step of [null, 5, {}, { kind: 'jump' }]) {
+      pool.intercept({ path: '/' }).replyRaw([step as never])
+      assert.equal(
+        (await failure(send('/'))).message,
+        'a step must be a string, bytes or an action of mockWire',
+      )
+    }
   })
 
   test('arguments are checked', (t) => {
@@ -245,6 +257,23 @@ describe('replyUpgrade', () => {
     })
     webSocket.close()
     await closed
+  })
+
+  test('a function that throws or rejects: the connection is reset', async (t) => {
+    const { agent, pool } = mocking(t)
+    const mine = new Error('mine')
+    const broken = [
+      () => {
+        throw mine
+      },
+      () => Promise.reject(mine),
+    ]
+    for (const accept of broken) {
+      pool.intercept({ path: '/' }).replyUpgrade(accept)
+      const upgraded = agent.upgrade({ origin: ORIGIN, path: '/', protocol: 'x' })
+      const error = await failure(upgraded.then(({ socket }) => once(socket.resume(), 'end')))
+      assert.ok(error === mine || error.code === 'ECONNRESET', error.stack)
+    }
   })
 
   test('a WebSocket without a match fails, with the reason', async (t) => {
