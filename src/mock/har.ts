@@ -3,12 +3,20 @@
  * fields that describe their coding on the wire do not come back.
  */
 import { loadZlib } from '../base/lazy-modules.ts'
-import type { Snapshot, SnapshotResponse } from './snapshot.ts'
+import { textOrBytes } from './mock-body.ts'
+import type { Snapshot, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
 import { statusText } from './status-text.ts'
 
 interface HarField {
   readonly name: string
   readonly value: string
+}
+
+interface HarPostData {
+  readonly mimeType?: string
+  readonly text?: string
+  readonly encoding?: string
+  readonly params?: readonly { readonly name: string; readonly value?: string }[]
 }
 
 interface HarEntry {
@@ -18,7 +26,7 @@ interface HarEntry {
     readonly method: string
     readonly url: string
     readonly headers?: readonly HarField[]
-    readonly postData?: { readonly text?: string; readonly encoding?: string }
+    readonly postData?: HarPostData
   }
   readonly response: {
     readonly status: number
@@ -48,8 +56,7 @@ export function parseHar(value: unknown): Snapshot[] {
           method: request.method,
           url: withoutHash(request.url),
           headers: joined(request.headers),
-          body: request.postData?.text ?? '',
-          ...(request.postData?.encoding === 'base64' ? { bodyEncoding: 'base64' as const } : null),
+          ...readBody(request.postData),
         },
         responses: [readResponse(response, time)],
         callCount: 0,
@@ -58,13 +65,34 @@ export function parseHar(value: unknown): Snapshot[] {
   )
 }
 
+/** As the body of a request would be stored: bytes that are text as text. */
+function readBody(data: HarPostData = {}): Pick<SnapshotRequest, 'body' | 'bodyEncoding'> {
+  const { mimeType = '', text, encoding, params = [] } = data
+  // Browsers list the fields of a form instead of its text.
+  if (text === undefined && mimeType.startsWith('application/x-www-form-urlencoded')) {
+    return {
+      body: String(
+        new URLSearchParams(params.map(({ name, value = '' }): [string, string] => [name, value])),
+      ),
+    }
+  }
+  if (text === undefined || encoding !== 'base64') return { body: text ?? '' }
+  const content = textOrBytes(Buffer.from(text, 'base64'))
+  return typeof content === 'string'
+    ? { body: content }
+    : { body: content.toString('base64'), bodyEncoding: 'base64' }
+}
+
 function readResponse({ status, headers = [], content }: HarEntry['response'], time = 0): SnapshotResponse {
   const fields: Record<string, string | string[]> = {}
   for (const { name, value } of headers) {
     const lower = name.toLowerCase()
     if (lower.startsWith(':') || OF_THE_WIRE.has(lower)) continue
-    const present = fields[lower]
-    fields[lower] = present === undefined ? value : [present, value].flat()
+    // Chrome joins repeated fields with a line break.
+    for (const one of value.split('\n')) {
+      const present = fields[lower]
+      fields[lower] = present === undefined ? one : [present, one].flat()
+    }
   }
   const text = content?.text ?? ''
   const body = content?.encoding === 'base64' ? text : Buffer.from(text).toString('base64')

@@ -21,6 +21,8 @@ export class MockCall {
   /** The parts of the path that the interceptor names. */
   params: Readonly<Record<string, string>> = NO_PARAMS
   log: MockCallHistoryLog | null = null
+  /** As the caller gave them. */
+  readonly given: DispatchOptions
   #options: DispatchOptions
   #fields: Record<string, string> | null = null
   /** What matchers and reply functions get in place of a body that was collected. */
@@ -29,6 +31,7 @@ export class MockCall {
   constructor(origin: string, options: DispatchOptions, handler: DispatchHandler, nonStandard: boolean) {
     this.origin = origin
     this.handler = handler
+    this.given = options
     this.#options = options
     this.#shownBody = options.body
     const path = options.query ? withQuery(options.path, options.query) : options.path

@@ -127,15 +127,17 @@ export class SnapshotAgent extends MockAgent implements Fallback {
   }
 
   #take(call: MockCall, ways: FallbackWays): boolean {
-    const { options, origin } = call
+    const { options, given, origin } = call
     if (this.#mode !== 'record' && this.#options.shouldPlayback?.(options) !== false) {
-      const snapshot = this.#recorder.findSnapshot(options, origin)
+      const snapshot = this.#recorder.findSnapshot(given, origin, options.body)
       if (snapshot !== undefined) return this.#replay(snapshot, ways)
     }
     if (this.#mode === 'playback') throw this.#notFound(call)
     if (this.#options.shouldRecord?.(options) === false) return ways.send(null)
     return ways.send(
-      new SnapshotHandler(call.handler, (response) => this.#recorder.record(options, response, origin)),
+      new SnapshotHandler(call.handler, (response) =>
+        this.#recorder.record(given, response, origin, options.body),
+      ),
     )
   }
 

@@ -5,9 +5,10 @@ import { loadCrypto } from '../base/lazy-modules.ts'
 import { withQuery } from '../request/check-options.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { readFields } from './header-matcher.ts'
-import { bytesOf, textOrBytes } from './mock-body.ts'
+import { bytesOf } from './mock-body.ts'
 import { isSecret } from './secrets.ts'
 import { REDACTED, type SnapshotRequest } from './snapshot.ts'
+import { storedBody, storedContentType, undiciBody } from './snapshot-body.ts'
 import type { SnapshotRecorderOptions } from './snapshot-options.ts'
 
 /** Of our `fetch`. */
@@ -62,9 +63,10 @@ export class HeaderLists {
   }
 }
 
-/** The request as it is stored. */
+/** The request as it is stored. `content` is its body, collected if it had to be. */
 export function snapshotRequest(
   options: DispatchOptions,
+  content: unknown,
   origin: string,
   lists: HeaderLists,
   settings: SnapshotRecorderOptions,
@@ -75,15 +77,17 @@ export function snapshotRequest(
     if (!lists.storesOfRequest(name)) continue
     headers[name] = isSecret(name) && settings.secrets !== 'keep' ? REDACTED : value
   }
+  if (headers['content-type'] !== undefined) {
+    headers['content-type'] = storedContentType(headers['content-type'])
+  }
   // The writer of a connection adds it to the fields of `fetch`; undici does before, and looks for it.
   const isFetched = 'sec-fetch-mode' in fields && !('content-length' in fields)
   if (isFetched && lists.storesOfRequest('content-length')) {
     const length = lengthOf(options.body)
-    if (length > 0 || options.method === 'POST' || options.method === 'PUT') {
-      headers['content-length'] = String(length)
-    }
+    const isExpected = options.method === 'POST' || options.method === 'PUT'
+    if (length !== null && (length > 0 || isExpected)) headers['content-length'] = String(length)
   }
-  const body = storedBody(options.body, settings)
+  const body = storedBody(content, fields, settings)
   return { method: options.method, url: storedUrl(options, origin, settings), headers, ...body }
 }
 
@@ -99,20 +103,21 @@ function storedUrl(
   return url.toString()
 }
 
-function storedBody(
-  body: unknown,
-  { matchBody, normalizeBody }: SnapshotRecorderOptions,
-): Pick<SnapshotRequest, 'body' | 'bodyEncoding'> {
-  if (matchBody === false) return { body: '' }
-  const bytes = bytesOf(body)
-  const content = bytes === null ? body : textOrBytes(bytes)
-  if (normalizeBody !== undefined) return { body: normalizeBody(content as string) }
-  if (Buffer.isBuffer(content)) return { body: content.toString('base64'), bodyEncoding: 'base64' }
-  return { body: typeof content === 'string' ? content : '' }
+/** Null for a stream. */
+function lengthOf(body: unknown): number | null {
+  if (body === undefined || body === null) return 0
+  return typeof body === 'string' ? Buffer.byteLength(body) : (bytesOf(body)?.length ?? null)
 }
 
-function lengthOf(body: unknown): number {
-  return typeof body === 'string' ? Buffer.byteLength(body) : (bytesOf(body)?.length ?? 0)
+/** The same request with the body that undici would have stored. */
+export function undiciRequest(
+  request: SnapshotRequest,
+  { body, headers }: DispatchOptions,
+  { matchBody, normalizeBody }: SnapshotRecorderOptions,
+): SnapshotRequest {
+  if (matchBody === false || normalizeBody !== undefined) return request
+  const { bodyEncoding: _, ...others } = request
+  return { ...others, body: undiciBody(body, readFields(headers)) }
 }
 
 /** The name of a snapshot in files: undici finds it by nothing else. Its `fetch` has another user agent than ours. */

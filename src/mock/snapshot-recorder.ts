@@ -1,6 +1,7 @@
 /**
  * The snapshots of an agent: finds the response to a request, stores new ones, reads and writes files.
  */
+import { ignoreError } from '../base/ignore-error.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { isSecret } from './secrets.ts'
@@ -12,8 +13,9 @@ import {
   type SnapshotRequest,
   type SnapshotResponse,
 } from './snapshot.ts'
-import { parseSnapshots, readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts'
-import { HeaderLists, hashOf, keyOf, snapshotRequest } from './snapshot-key.ts'
+import { storedContentType } from './snapshot-body.ts'
+import { parseSnapshots, type ReadSnapshot, readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts'
+import { HeaderLists, hashOf, keyOf, snapshotRequest, undiciRequest } from './snapshot-key.ts'
 import { isHar, type SnapshotRecorderOptions } from './snapshot-options.ts'
 
 const FLUSH_INTERVAL = 30_000
@@ -22,6 +24,8 @@ export class SnapshotRecorder {
   readonly #options: SnapshotRecorderOptions
   readonly #lists: HeaderLists
   readonly #snapshots = new Map<string, Snapshot>()
+  /** The names of those that were read or recorded. */
+  readonly #hashes = new WeakMap<Snapshot, string>()
   /** Recorded or replayed since the beginning. */
   readonly #used = new Set<Snapshot>()
   /** Not yet: the file is read when it is first needed. */
@@ -29,6 +33,8 @@ export class SnapshotRecorder {
   /** From an archive of a browser, which sends headers of its own. */
   #ignoresHeaders = false
   #isChanged = false
+  /** Settles when the last write has ended. */
+  #saving: Promise<void> = Promise.resolve()
   #flushTimer: ReturnType<typeof setTimeout> | null = null
 
   constructor(options: SnapshotRecorderOptions = {}) {
@@ -43,11 +49,15 @@ export class SnapshotRecorder {
   }
 
   /** Stores a response to a request. `body` is in base64. */
-  record(opts: DispatchOptions, response: SnapshotResponse, origin: string = originOf(opts)): void {
-    let entry = {
-      request: snapshotRequest(opts, origin, this.#lists, this.#options),
-      response: this.#storedResponse(response),
-    }
+  record(
+    opts: DispatchOptions,
+    response: SnapshotResponse,
+    origin: string = originOf(opts),
+    content: unknown = opts.body,
+  ): void {
+    const request = snapshotRequest(opts, content, origin, this.#lists, this.#options)
+    const { body } = request
+    let entry = { request, response: this.#storedResponse(response) }
     entry = this.#options.sanitize?.(entry) ?? entry
     const key = keyOf(entry.request, this.#lists, this.#ignoresHeaders)
     let snapshot = this.#snapshots.get(key)
@@ -56,6 +66,9 @@ export class SnapshotRecorder {
       snapshot = { request: entry.request, responses: [], callCount: 0, timestamp }
       this.#makeRoom()
       this.#snapshots.set(key, snapshot)
+      const isSame = entry.request.body === body
+      const named = isSame ? undiciRequest(entry.request, opts, this.#options) : entry.request
+      this.#hashes.set(snapshot, hashOf(named))
     }
     snapshot.responses.push(entry.response)
     this.#used.add(snapshot)
@@ -64,8 +77,12 @@ export class SnapshotRecorder {
   }
 
   /** The snapshot of a request; it counts as replayed. */
-  findSnapshot(opts: DispatchOptions, origin: string = originOf(opts)): Snapshot | undefined {
-    const snapshot = this.#find(opts, origin)
+  findSnapshot(
+    opts: DispatchOptions,
+    origin: string = originOf(opts),
+    content: unknown = opts.body,
+  ): Snapshot | undefined {
+    const snapshot = this.#find(opts, origin, content)
     if (snapshot === undefined) return undefined
     snapshot.callCount++
     this.#used.add(snapshot)
@@ -80,8 +97,21 @@ export class SnapshotRecorder {
   /** Writes all snapshots, in a stable order. */
   async saveSnapshots(filePath?: string): Promise<void> {
     const path = this.#pathOf(filePath)
+    // One write at a time: the last that was asked for must be the last that ends.
+    const saved = this.#saving.then(() => this.#save(path))
+    this.#saving = saved.catch(ignoreError)
+    return saved
+  }
+
+  async #save(path: string): Promise<void> {
     this.#isChanged = false
-    await writeSnapshotFile(path, this.getSnapshots(), isHar(this.#options, path))
+    try {
+      const list = this.getSnapshots().map((snapshot) => ({ hash: this.#hashOf(snapshot), snapshot }))
+      await writeSnapshotFile(path, list, isHar(this.#options, path))
+    } catch (error) {
+      this.#isChanged = true
+      throw error
+    }
   }
 
   /** Removes all snapshots. */
@@ -120,7 +150,7 @@ export class SnapshotRecorder {
   /** What is known about the snapshot of a request; null if there is none. */
   getSnapshotInfo(opts: DispatchOptions): SnapshotInfo | null {
     const snapshot = this.#find(opts, originOf(opts))
-    return snapshot === undefined ? null : describe(snapshot)
+    return snapshot === undefined ? null : this.#describe(snapshot)
   }
 
   /** Replaces all snapshots. */
@@ -133,7 +163,7 @@ export class SnapshotRecorder {
   unusedSnapshots(): SnapshotInfo[] {
     return this.getSnapshots()
       .filter((snapshot) => !this.#used.has(snapshot))
-      .map(describe)
+      .map((snapshot) => this.#describe(snapshot))
   }
 
   /** Removes those that were neither replayed nor recorded. */
@@ -151,10 +181,23 @@ export class SnapshotRecorder {
     this.#flushTimer = null
   }
 
-  #find(opts: DispatchOptions, origin: string): Snapshot | undefined {
+  /** A file of undici may have a body that is not text in another form. */
+  #find(opts: DispatchOptions, origin: string, content: unknown = opts.body): Snapshot | undefined {
     this.#loadOnce()
-    const request = snapshotRequest(opts, origin, this.#lists, this.#options)
-    return this.#snapshots.get(keyOf(request, this.#lists, this.#ignoresHeaders))
+    const request = snapshotRequest(opts, content, origin, this.#lists, this.#options)
+    const found = this.#snapshots.get(keyOf(request, this.#lists, this.#ignoresHeaders))
+    if (found !== undefined || typeof opts.body === 'string') return found
+    const other = undiciRequest(request, opts, this.#options)
+    return this.#snapshots.get(keyOf(other, this.#lists, this.#ignoresHeaders))
+  }
+
+  #hashOf(snapshot: Snapshot): string {
+    return this.#hashes.get(snapshot) ?? hashOf(snapshot.request)
+  }
+
+  #describe(snapshot: Snapshot): SnapshotInfo {
+    const { request, responses, callCount, timestamp } = snapshot
+    return { hash: this.#hashOf(snapshot), request, responseCount: responses.length, callCount, timestamp }
   }
 
   #loadOnce(): void {
@@ -173,25 +216,30 @@ export class SnapshotRecorder {
   }
 
   /** The entries of a file may differ in headers that do not count. */
-  #adopt(snapshots: readonly Snapshot[]): void {
-    for (const snapshot of snapshots) {
+  #adopt(snapshots: readonly ReadSnapshot[]): void {
+    for (const { hash, snapshot } of snapshots) {
       const key = keyOf(this.#comparable(snapshot.request), this.#lists, this.#ignoresHeaders)
       const known = this.#snapshots.get(key)
       if (known === undefined) {
         this.#makeRoom()
         this.#snapshots.set(key, snapshot)
+        if (hash !== null) this.#hashes.set(snapshot, hash)
       } else {
-        known.responses.push(...snapshot.responses)
+        for (const response of snapshot.responses) known.responses.push(response)
       }
     }
   }
 
   /** A file may have been recorded with other options. */
   #comparable(request: SnapshotRequest): SnapshotRequest {
-    const headers = Object.entries(request.headers).filter(([name]) => this.#lists.storesOfRequest(name))
+    const headers: Record<string, string> = {}
+    for (const [name, value] of Object.entries(request.headers)) {
+      if (!this.#lists.storesOfRequest(name)) continue
+      headers[name] = name === 'content-type' ? storedContentType(value) : value
+    }
     const { matchBody } = this.#options
     const body = matchBody === false ? { body: '' } : null
-    return { ...request, headers: Object.fromEntries(headers), ...body }
+    return { ...request, headers, ...body }
   }
 
   #makeRoom(): void {
@@ -218,9 +266,7 @@ export class SnapshotRecorder {
     this.#flushTimer = globalThis.setTimeout(() => {
       this.#flushTimer = null
       // A write that fails is tried again by `close()`, which reports it.
-      this.saveSnapshots().catch(() => {
-        this.#isChanged = true
-      })
+      this.saveSnapshots().catch(ignoreError)
     }, flushInterval)
     this.#flushTimer.unref?.()
   }
@@ -230,11 +276,6 @@ export class SnapshotRecorder {
     if (!path) throw new InvalidArgumentError('Snapshot path is required')
     return path
   }
-}
-
-function describe(snapshot: Snapshot): SnapshotInfo {
-  const { request, responses, callCount, timestamp } = snapshot
-  return { hash: hashOf(request), request, responseCount: responses.length, callCount, timestamp }
 }
 
 function originOf({ origin, path }: DispatchOptions): string {

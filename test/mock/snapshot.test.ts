@@ -1,6 +1,6 @@
 /** The snapshot agent: recording, replaying, files, and what is stored of secrets. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -354,6 +354,147 @@ describe('files', () => {
     assert.equal(first.snapshot.request.headers['user-agent'], 'ventuno')
   })
 
+  /** Bodies that are not text, the text that undici 8.12.4 stores of them, and the name it finds them by. */
+  const abc = new Uint8Array([97, 98, 99])
+  const bodies: [path: string, make: () => unknown, stored: string, hash: string][] = [
+    ['/buffer', () => Buffer.from('äö text'), 'äö text', 'yVgP_aS5BBUbSbDVBjaOhDpfPKVbVXkOYJtMqv46pDE'],
+    [
+      '/binary',
+      () => Buffer.from([0xff, 0xfe, 0, 1, 2]),
+      '\ufffd\ufffd\0\u0001\u0002',
+      '6m9rLweg5kBcGklvqwx9yCYUP7hEAfqjpHJ6CS1uJ34',
+    ],
+    ['/u8', () => abc, '97,98,99', 'E0H8wstOFvKpJqxakM93UJAiGXY7pZ1PIALNR_8x4hk'],
+    ['/u16', () => new Uint16Array([97, 98]), '97,98', 'elV-CXOAJMSAHrGUFojfEAJznnnmZtI6EUIIwDqE_Es'],
+    [
+      '/arraybuffer',
+      () => abc.slice().buffer,
+      '[object ArrayBuffer]',
+      '7cEgcUjr1SEhiAacowu2DqGNhOq7OilKdq-bPnbsAkI',
+    ],
+    [
+      '/blob',
+      () => new Blob(['abc'], { type: 'text/x' }),
+      '[object Blob]',
+      '5NAVsiLoO1oRlhIOs_4UK5LGVADM-MC4TpBLSTwP0QE',
+    ],
+    ['/form', () => formOf('b'), '[object FormData]', 'W18n5IBsQlNC-_QIJG-0Y38Dvd8PxBcVUKwl42P3X4Y'],
+    [
+      '/stream',
+      () => Readable.from(['a', 'b']),
+      '[object Object]',
+      'CYW9iszTq1Ut1cef9r83A66aVpe6o7y7521-aAOAO2c',
+    ],
+    [
+      '/rstream',
+      () => new Blob(['abc']).stream(),
+      '[object ReadableStream]',
+      'ol-dAgz7NGm_ziW6EQhTmsMhA9bW8Z_1b7f7JRn1wSI',
+    ],
+    ['/gen', generate, '[object AsyncGenerator]', 'T5gUf_XYYdrfn_Bd9HpDzN3pMJlc9B-gqJJxJHPo5LU'],
+  ]
+  const fetched: typeof bodies = [
+    [
+      '/buffer',
+      () => Buffer.from('äö text'),
+      '195,164,195,182,32,116,101,120,116',
+      'Y9J7sVtAxFSo5K_i779-GNMmDsuX3y3nNTUqB-hPwgQ',
+    ],
+    ['/u16', () => new Uint16Array([97, 98]), '97,0,98,0', 'pvFczs1TpUoWEtMzSREvV8RSwo4NBP6aaFNDyd9VQ8o'],
+    ['/arraybuffer', () => abc.slice().buffer, '97,98,99', '1Gr2ntlC7SHbe9BJKOZdN4FAvC1d4qT0PkIGbbbc55s'],
+    [
+      '/blob',
+      () => new Blob(['abc'], { type: 'text/x' }),
+      '[object Blob]',
+      'oFXbqEywtaA8X6rHHgktKmscRUxAy7OaifOFAT5kPtM',
+    ],
+    [
+      '/stream',
+      () => Readable.from([Buffer.from('a')]),
+      '[object ReadableStream]',
+      'wqAcv19eKJJ5AhuiKNgnUzcsYSDg57nf-p6ISZ0S9-E',
+    ],
+    [
+      '/rstream',
+      () => new Blob(['abc']).stream(),
+      '[object ReadableStream]',
+      'pBlS4mnUGa3GAvHEfO13n5iygm2ePtNOKfra_Elu_lY',
+    ],
+    ['/gen', generate, '[object ReadableStream]', 'H7GKdD8ic_NQLozWqFYkRcUREwnWI4AOJXv_lKDBJf8'],
+  ]
+
+  function formOf(value: string, file?: string): FormData {
+    const form = new FormData()
+    form.append('a', value)
+    if (file !== undefined) form.append('f', new Blob([file]), 'x.txt')
+    return form
+  }
+
+  async function* generate(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('a')
+  }
+
+  for (const [caller, rows] of [
+    ['request', bodies],
+    ['fetch', fetched],
+  ] as const) {
+    const origin = 'http://127.0.0.1:18098'
+    const send = async (dispatcher: SnapshotAgent, path: string, body: unknown): Promise<string> => {
+      if (caller === 'request') return text(dispatcher, origin, { path, method: 'POST', body })
+      const init = { method: 'POST', body, dispatcher, duplex: 'half' } as RequestInit
+      return (await fetch(origin + path, init)).text()
+    }
+
+    test(`with bodies of any kind go both ways, ${caller}`, async (t) => {
+      const path = fileFor(t)
+      const inner = new MockAgent()
+      t.after(() => inner.destroy())
+      inner.get(origin).intercept({ path: /./, method: 'POST' }).reply(200, 'ours').persist()
+      const recording = snapshots(t, { snapshotPath: path, agent: inner })
+      for (const [place, make] of rows) await send(recording, place, make())
+      await recording.close()
+      const names = new Map(stored(path).map(({ hash, snapshot }) => [snapshot.request.url, hash]))
+      for (const [place, , , hash] of rows) assert.equal(names.get(origin + place), hash, place)
+
+      const replaying = snapshots(t, { mode: 'playback', snapshotPath: path })
+      for (const [place, make] of rows) assert.equal(await send(replaying, place, make()), 'ours', place)
+      await replaying.saveSnapshots(`${path}.copy`)
+      assert.equal(readFileSync(`${path}.copy`, 'utf8'), readFileSync(path, 'utf8'))
+
+      const responses = [{ statusCode: 200, headers: {}, body: '', trailers: {} }]
+      const theirs = rows.map(([place, , body]) => ({
+        snapshot: {
+          request: {
+            method: 'POST',
+            url: origin + place,
+            headers: caller === 'fetch' && place === '/blob' ? { 'content-type': 'text/x' } : {},
+            body,
+          },
+          responses,
+        },
+      }))
+      writeFileSync(path, JSON.stringify(theirs))
+      const agent = snapshots(t, { mode: 'playback', snapshotPath: path })
+      for (const [place, make] of rows) assert.equal(await send(agent, place, make()), '', place)
+    })
+
+    test(`forms are found again, and differ by their content, ${caller}`, async (t) => {
+      const path = fileFor(t)
+      const inner = new MockAgent()
+      t.after(() => inner.destroy())
+      inner.get(origin).intercept({ path: '/', method: 'POST' }).reply(200, 'ours').persist()
+      const recording = snapshots(t, { snapshotPath: path, agent: inner })
+      await send(recording, '/', formOf('b', 'content'))
+      await recording.close()
+      const agent = snapshots(t, { mode: 'playback', snapshotPath: path })
+      assert.equal(await send(agent, '/', formOf('b', 'content')), 'ours')
+      for (const other of [formOf('c', 'content'), formOf('b'), formOf('b', 'content!')]) {
+        const error = await failure(send(agent, '/', other))
+        assert.match(String(error.cause ?? error), /No snapshot found/)
+      }
+    })
+  }
+
   test('may be objects of snapshots by hash', async (t) => {
     const path = fileFor(t)
     writeFileSync(
@@ -365,7 +506,20 @@ describe('files', () => {
   })
 
   test('that are broken fail the request, with the reason', async (t) => {
-    for (const content of ['{bad', '5', '[{}]', '[{"snapshot":{}}]']) {
+    const snapshot = (responses: string): string =>
+      `[{"snapshot":{"request":{"method":"GET","url":"http://a.test/"},"responses":${responses}}}]`
+    for (const content of [
+      '{bad',
+      '5',
+      'null',
+      '[null]',
+      '[{}]',
+      '[{"snapshot":{}}]',
+      snapshot('[]'),
+      snapshot('[null]'),
+      snapshot('[{"body":""}]'),
+      snapshot('[{"statusCode":200,"body":5}]'),
+    ]) {
       const path = fileFor(t)
       writeFileSync(path, content)
       const agent = snapshots(t, { mode: 'playback', snapshotPath: path })
@@ -399,6 +553,68 @@ describe('files', () => {
     writeFileSync(path, '[]')
     const blocked = snapshots(t, { snapshotPath: join(path, 'inside.json') })
     assert.match(String((await failure(blocked.close())).code), /^E(?:NOTDIR|EXIST)$/)
+  })
+
+  test('that cannot be written leave no draft, and close tries again', async (t) => {
+    const server = await countingServer(t)
+    const path = fileFor(t)
+    const agent = snapshots(t, { mode: 'update', snapshotPath: path })
+    await text(agent, server.url)
+    // A folder of this name cannot be replaced.
+    mkdirSync(join(path, 'inside'), { recursive: true })
+    await failure(agent.saveSnapshots())
+    assert.deepEqual(readdirSync(join(path, '..')), ['snapshots.json'])
+    rmSync(path, { recursive: true })
+    await agent.close()
+    assert.equal(stored(path).length, 1)
+  })
+
+  test('are written one after another', async (t) => {
+    const server = await countingServer(t)
+    const path = fileFor(t)
+    const agent = snapshots(t, { snapshotPath: path })
+    await text(agent, server.url)
+    const first = agent.saveSnapshots()
+    await text(agent, server.url, { path: '/other' })
+    await Promise.all([first, agent.saveSnapshots(), agent.saveSnapshots(), agent.close()])
+    assert.equal(stored(path).length, 2)
+  })
+
+  test('with very many responses to one request are read', async (t) => {
+    const path = fileFor(t)
+    const response = { statusCode: 200, body: '' }
+    const request = { method: 'GET', url: 'http://a.test/', body: '' }
+    const many = { snapshot: { request, responses: Array.from({ length: 200_000 }, () => response) } }
+    writeFileSync(path, JSON.stringify([{ snapshot: { request, responses: [response] } }, many]))
+    const agent = snapshots(t, { mode: 'playback', snapshotPath: path })
+    assert.equal(await text(agent, 'http://a.test'), '')
+    assert.equal(
+      agent.getSnapshotInfo({ origin: 'http://a.test', path: '/', method: 'GET' })!.responseCount,
+      200_001,
+    )
+  })
+
+  test('a callback that throws fails the request', async (t) => {
+    const server = await countingServer(t)
+    const error = new Error('mine')
+    const path = fileFor(t)
+    writeFileSync(path, '[]')
+    const broken = (): never => {
+      throw error
+    }
+    for (const options of [
+      { shouldRecord: broken },
+      { sanitize: broken },
+      { normalizeBody: broken },
+      { normalizeQuery: broken },
+      { mode: 'playback', snapshotPath: path, shouldPlayback: broken },
+    ] as const) {
+      const agent = snapshots(t, options)
+      assert.equal(
+        await failure(text(agent, server.url, { path: '/?a=1', method: 'POST', body: 'x' })),
+        error,
+      )
+    }
   })
 
   test('autoFlush writes after the interval, once for all changes, with a timer that is not referenced', async (t) => {
@@ -529,14 +745,59 @@ describe('HTTP archives', () => {
     assert.equal(await text(agent, 'https://site.test', { path: '/page' }), 'second')
   })
 
+  test('with any body of a request, and with repeated fields in one', async (t) => {
+    const path = fileFor(t)
+    const bodies: [postData: object | undefined, body: string | Buffer | undefined][] = [
+      [undefined, undefined],
+      [{ mimeType: 'text/plain', text: 'text' }, 'text'],
+      [{ mimeType: 'text/plain', text: 'dGV4dA==', encoding: 'base64' }, 'text'],
+      [{ mimeType: 'x/y', text: '/wA=', encoding: 'base64' }, Buffer.from([0xff, 0])],
+      [
+        {
+          mimeType: 'application/x-www-form-urlencoded; charset=utf-8',
+          params: [{ name: 'a b', value: 'c' }, { name: 'd' }],
+        },
+        'a+b=c&d=',
+      ],
+      [{ mimeType: 'multipart/form-data', params: [] }, undefined],
+    ]
+    const headers = [{ name: 'Set-Cookie', value: 'a=1\nb=2' }]
+    const entries = bodies.map(([postData], i) => ({
+      request: { method: 'POST', url: `http://a.test/${i}`, postData },
+      response: { status: 200, headers, content: { size: 0 } },
+    }))
+    writeFileSync(path, JSON.stringify({ log: { entries } }))
+    const agent = snapshots(t, { mode: 'playback', snapshotPath: path, format: 'har' })
+    for (const [i, [, body]] of bodies.entries()) {
+      const response = await agent.request({ origin: 'http://a.test', path: `/${i}`, method: 'POST', body })
+      assert.deepEqual(response.headers['set-cookie'], ['a=1', 'b=2'])
+      assert.equal(await response.body.text(), '')
+    }
+  })
+
   test('that are broken are refused', async (t) => {
     const path = fileFor(t, 'broken.har')
-    writeFileSync(path, '{"log":{}}')
-    const agent = snapshots(t, { mode: 'playback', snapshotPath: path })
-    assert.equal(
-      (await failure(text(agent, 'http://a.test'))).message,
-      `Failed to load snapshots from ${path}`,
-    )
+    const entry = (url: string, headers: string): string =>
+      `{"log":{"entries":[{"request":{"method":"GET","url":"${url}","headers":${headers}},"response":{"status":200}}]}}`
+    for (const content of [
+      '',
+      'null',
+      '[]',
+      '{"log":{}}',
+      '{"log":{"entries":[null]}}',
+      '{"log":{"entries":[{}]}}',
+      entry('/relative', '[]'),
+      entry('http://a.test/', '5'),
+      entry('http://a.test/', '[null]'),
+    ]) {
+      writeFileSync(path, content)
+      const agent = snapshots(t, { mode: 'playback', snapshotPath: path })
+      assert.equal(
+        (await failure(text(agent, 'http://a.test'))).message,
+        `Failed to load snapshots from ${path}`,
+        content,
+      )
+    }
   })
 })
 
