@@ -5,6 +5,7 @@
 import { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
 import { loadZlib } from '../base/lazy-modules.ts'
+import { ZstdEndCheck } from './zstd-frame-end.ts'
 
 /** A stream that decodes one coding. */
 export type Decoder = Transform
@@ -21,6 +22,7 @@ const ZSTD_WINDOW_LOG_MAX = 23
 /** Missing from the types of Node 20. */
 interface ZstdModule {
   createZstdDecompress?(options: object): Transform
+  zstdDecompressSync?(bytes: Uint8Array): Buffer
 }
 
 /** Decodes `deflate`. It should be in zlib format, but some servers send it without the zlib header. */
@@ -97,6 +99,21 @@ function openZstd(truncation: Truncation): Decoder {
   })
 }
 
+let noticesTruncatedZstd: boolean | undefined
+
+/** Node 22 takes the beginning of a frame for an empty one; later versions throw. */
+function runtimeNoticesTruncatedZstd(): boolean {
+  if (noticesTruncatedZstd === undefined) {
+    try {
+      ;(loadZlib() as typeof zlib & ZstdModule).zstdDecompressSync!(Uint8Array.of(0x28))
+      noticesTruncatedZstd = false
+    } catch {
+      noticesTruncatedZstd = true
+    }
+  }
+  return noticesTruncatedZstd
+}
+
 /** Whether bodies in this coding can be decoded. The name is in lower case. */
 export function isDecodable(coding: string): boolean {
   switch (coding) {
@@ -112,15 +129,16 @@ export function isDecodable(coding: string): boolean {
   }
 }
 
-/** Of a coding that is decodable. */
-function openDecoder(coding: string, truncation: Truncation): Decoder {
+/** Of a coding that is decodable, in the reverse of the order in which they must run. */
+function openDecoder(coding: string, truncation: Truncation): Decoder | Decoder[] {
   switch (coding) {
     case 'deflate':
       return new InflateEither(truncation)
     case 'br':
       return loadZlib().createBrotliDecompress(brotliOptions(truncation))
     case 'zstd':
-      return openZstd(truncation)
+      if (truncation === 'accepted' || runtimeNoticesTruncatedZstd()) return openZstd(truncation)
+      return [openZstd(truncation), new ZstdEndCheck()]
     default:
       return loadZlib().createGunzip(zlibOptions(truncation))
   }
@@ -141,7 +159,7 @@ export function readCodings(contentEncoding: string): string[] | { readonly prob
 
 /** In the order in which they must run. Each coding must be decodable. */
 export function openDecoders(codings: readonly string[], truncation: Truncation): Decoder[] {
-  return codings.map((coding) => openDecoder(coding, truncation)).reverse()
+  return codings.flatMap((coding) => openDecoder(coding, truncation)).reverse()
 }
 
 /** In the order in which they must run. Null if a coding is unknown: in that case nothing is decoded. */
