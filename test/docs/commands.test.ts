@@ -64,6 +64,25 @@ describe('the commands in the documents', () => {
   })
 })
 
+/** The lines of the script that run something of the project. */
+const gate = readFileSync(join(root, '.ci/run'), 'utf8')
+  .split('\n')
+  .filter((line) => /^np[mx] /.test(line))
+  .flatMap((line) => commandsIn(line.replace(/ \|\| .*/, '').replace(/^npx .* -- /, '')))
+
+describe('the commands of .ci/run', () => {
+  it('exist', () => {
+    assert.ok(gate.length > 10)
+    for (const words of gate) assert.ok(isKnown(words), words.join(' '))
+  })
+
+  it('include every test of package.json', () => {
+    const named = new Set(gate.map(([, verb, script]) => (verb === 'run' ? script : verb)))
+    const missing = [...scripts].filter((name) => name.startsWith('test') && !named.has(name))
+    assert.deepEqual(missing, [])
+  })
+})
+
 describe('the command ventuno in the documents', () => {
   let origins: Origins
 

@@ -1,0 +1,37 @@
+// The test files of the project, and how Node runs them.
+import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { compileTests } from './compile-tests.mjs'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Finds the files itself: `node --test` learned globs only after Node 20. With words: the paths with one of them. */
+export function testFiles(words) {
+  const files = readdirSync(join(root, 'test'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    // Packages that other tests install contain tests, too.
+    .filter((file) => !file.includes('node_modules'))
+    .filter((file) => words.length === 0 || words.some((part) => file.includes(part)))
+  // Backwards: with torture/ and suite/ last, one core would have nothing to do while the other runs the longest file.
+  return files.sort().reverse()
+}
+
+/** Compiles the tests; returns the arguments with which Node runs these files, and the environment. */
+export async function nodeTests(files) {
+  // Coverage is counted in each source file.
+  const compiled = await compileTests({ together: !process.env.NODE_V8_COVERAGE })
+  const flags = [
+    '--test',
+    // By default the runner keeps one core for itself, which is half of two.
+    `--test-concurrency=${availableParallelism()}`,
+    '--test-reporter=./scripts/test-reporter.mjs',
+    '--test-reporter-destination=stdout',
+  ]
+  const scripts = files.map((file) => join(relative(root, compiled), file.replace(/ts$/, 'js')))
+  // Test vectors may be beside the project: the compiled tests are elsewhere.
+  const env = { VENTUNO_VECTORS: join(root, '../shared/vectors'), ...process.env }
+  return { flags, scripts, env }
+}
