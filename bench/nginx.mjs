@@ -6,6 +6,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onServerCore } from './cores.mjs'
+import { compressedPage, ORIGINS, PAGE_LENGTH, PAGES, PAGES_PATH } from './crawl.mjs'
 import { writeEvents } from './events.mjs'
 import { CERTS, programPath } from './prepare.mjs'
 import { ORDERS_PATH, REAL_PATH } from './real-traffic.mjs'
@@ -23,6 +24,7 @@ export const BODIES = {
   '/post': 13,
   [REAL_PATH]: JSON_TEXT.length,
   [ORDERS_PATH]: JSON_TEXT.length,
+  [PAGES_PATH]: PAGE_LENGTH,
   '/64k': 64 * 1024,
   '/1m': 1024 * 1024,
   '/8m': 8 * 1024 * 1024,
@@ -31,14 +33,16 @@ const FILES = ['/post', '/64k', '/1m', '/8m']
 
 const WIRES = ['h1', 'h1-tls', 'h2c', 'h2', 'forward-proxy']
 
-/** Resolves to the port of each wire and a function that stops the server. */
+/** Resolves to the port of each wire, the ports of the crawler's origins as `pages`, and a function that stops it. */
 export async function startNginx() {
   const folder = mkdtempSync(join(tmpdir(), 'ventuno-bench-'))
   const files = join(folder, 'files')
   mkdirSync(files)
   for (const name of FILES) writeFileSync(join(files, name), line(BODIES[name]))
+  for (let i = 0; i < PAGES; i++) writeFileSync(join(files, `page-${i}.html.gz`), compressedPage(i))
   writeEvents(join(files, 'events'))
-  const ports = Object.fromEntries(await Promise.all(WIRES.map(async (wire) => [wire, await freePort()])))
+  const [pages, ...others] = await freePorts([ORIGINS, ...WIRES.map(() => 1)])
+  const ports = { ...Object.fromEntries(WIRES.map((wire, i) => [wire, others[i][0]])), pages }
   const file = join(folder, 'nginx.conf')
   writeFileSync(file, configuration(folder, files, ports))
   const [command, ...args] = onServerCore([programPath('nginx'), '-e', 'stderr', '-p', folder, '-c', file])
@@ -66,12 +70,19 @@ function line(length) {
 }
 
 export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
+  const [[port]] = await freePorts([1])
   return port
+}
+
+/** All are taken before the first is given back, so that no two are the same. */
+async function freePorts(counts) {
+  const servers = counts.map((count) =>
+    Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1')),
+  )
+  await Promise.all(servers.flat().map((server) => once(server, 'listening')))
+  const ports = servers.map((group) => group.map((server) => server.address().port))
+  await Promise.all(servers.flat().map((server) => once(server.close(), 'close')))
+  return ports
 }
 
 async function failed(child, said) {
@@ -131,6 +142,25 @@ function configuration(folder, files, ports) {
   server {
     listen 127.0.0.1:${listen};${extra}${post}${locations}
   }`
+  const pages = `
+  server {${ports.pages.map((port) => `\n    listen 127.0.0.1:${port};`).join('')}
+    location ${PAGES_PATH} {
+      default_type text/html;
+      charset utf-8;
+      gzip_static always;
+      etag off;
+      add_header etag '"$request_id"';
+      add_header x-request-id $request_id;
+      add_header vary accept-encoding;
+      add_header cache-control "public, max-age=60";
+      add_header set-cookie "visit=$request_id; Path=/; SameSite=Lax";
+      add_header content-security-policy "default-src 'self'; img-src *";
+      add_header x-content-type-options nosniff;
+      rewrite ^${PAGES_PATH}([0-9]+)/ /page-$1.html break;
+      root ${files};
+    }
+    location = /protocol { return 200 "$server_protocol"; }
+  }`
   // A worker of root's nginx may not read root's temporary files; without root the line has no effect.
   return `${process.getuid() === 0 ? 'user root;' : ''}
 daemon off;
@@ -144,7 +174,7 @@ http {
   sendfile on;
   tcp_nopush on;
   tcp_nodelay on;
-  open_file_cache max=16 inactive=1h;
+  open_file_cache max=64 inactive=1h;
   open_file_cache_valid 1h;
   keepalive_requests 1000000000;
   keepalive_timeout 1h;
@@ -159,6 +189,7 @@ ${server(ports.h1, postOverHttp1)}
 ${server(`${ports['h1-tls']} ssl`, postOverHttp1, tls)}
 ${server(`${ports.h2c} http2`, postOverHttp2)}
 ${server(`${ports.h2} ssl http2`, postOverHttp2, tls)}
+${pages}
   upstream origin { server 127.0.0.1:${ports.h1}; keepalive 64; keepalive_requests 1000000000; }
   server {
     listen 127.0.0.1:${ports['forward-proxy']};

@@ -1,5 +1,6 @@
 // The scenarios. Each names a measurement (bench/measurements), its parameters and its candidates.
 import { BASELINE, OURS, SYSTEM_NODE } from './candidates/index.mjs'
+import { PAGES_PATH } from './crawl.mjs'
 import { EVENT_COUNT } from './events.mjs'
 import { ORDERS_PATH, REAL_PATH } from './real-traffic.mjs'
 
@@ -28,9 +29,16 @@ const load = (name, title, wire, parameters, candidates) => ({
 const POST = { path: '/post', method: 'POST' }
 
 /** Another request each time: see real-traffic.mjs. */
-const REAL = { isReal: true, api: 'request-real', path: REAL_PATH }
+const REAL = { traffic: 'service', api: 'request-real', path: REAL_PATH }
 const REAL_POST = { ...REAL, path: ORDERS_PATH, method: 'POST' }
 const REAL_FETCH = { ...REAL, api: 'fetch-real' }
+const CRAWLER = {
+  traffic: 'crawler',
+  feature: 'crawler',
+  api: 'request-page',
+  path: PAGES_PATH,
+  connections: 50,
+}
 const REAL_H1 = [...LIBRARIES, 'floor (h1)']
 const REAL_H2 = [...LIBRARIES, 'floor (h2)']
 
@@ -89,6 +97,20 @@ export const SCENARIOS = [
     'h1',
     { ...REAL_POST, connections: 50 },
     REAL_H1,
+  ),
+  load(
+    'crawler-50',
+    '20 KB pages of 20 origins through an Agent, gzip, 50 at a time',
+    'h1',
+    CRAWLER,
+    REAL_H1,
+  ),
+  load(
+    'crawler-fetch-50',
+    '20 KB pages of 20 origins with fetch(), gzip, 50 at a time',
+    'h1',
+    { ...CRAWLER, api: 'fetch-page' },
+    [...LIBRARIES, "the runtime's fetch"],
   ),
   {
     ...load('h1-get', 'small GET, one connection, one after the other', 'h1', {}, H1_ALL),

@@ -22,11 +22,9 @@ export function exported(library, name) {
 export async function open(target) {
   const library = await loadLibrary(target)
   const dispatcher = FEATURES[target.feature]?.(library, target) ?? makeDispatcher(library, target)
-  const api = FETCHES[target.api]
-    ? { send: fetcher(exported(library, 'fetch'), dispatcher, target, FETCHES[target.api]) }
-    : target.api === 'fetch-real'
-      ? { send: realFetcher(exported(library, 'fetch'), dispatcher, target) }
-      : APIS[target.api](dispatcher, target)
+  const api = target.api.startsWith('fetch')
+    ? { send: (FETCHES[target.api] ? fetcher : realFetcher)(exported(library, 'fetch'), dispatcher, target) }
+    : APIS[target.api](dispatcher, target)
   // undici's MockAgent cannot be destroyed.
   return { ...api, close: () => (target.feature === 'mock' ? dispatcher.close() : dispatcher.destroy()) }
 }
@@ -44,6 +42,9 @@ export function makeDispatcher(library, { origin, wire, ca, connections, pipelin
   return new (exported(library, 'Client'))(origin, options)
 }
 
+/** Connections to each origin, as crawlers limit them. */
+const CRAWLED_AT_ONCE = 6
+
 /** Features on top of a dispatcher, or in place of one. */
 const FEATURES = {
   /** Three interceptors of which none has anything to do. */
@@ -55,6 +56,11 @@ const FEATURES = {
   cache: (library, target) => {
     const { cache } = exported(library, 'interceptors')
     return makeDispatcher(library, target).compose(cache())
+  },
+  crawler: (library, { api }) => {
+    const agent = new (exported(library, 'Agent'))({ connections: CRAWLED_AT_ONCE })
+    // fetch() decodes without it.
+    return api === 'request-page' ? agent.compose(exported(library, 'interceptors').decompress()) : agent
   },
   tunnel: (library, target) => makeProxyAgent(library, target, true),
   forward: (library, target) => makeProxyAgent(library, target, false),
@@ -75,24 +81,8 @@ function makeProxyAgent(library, { ports, connections }, proxyTunnel) {
 }
 
 const APIS = {
-  /** A different request each time, and the answer as JSON. */
-  'request-real': (dispatcher, { origin, method, headers, nextRequest }) => ({
-    async send(place) {
-      if (place === '/protocol') {
-        return (await dispatcher.request({ origin, path: place, method: 'GET', headers })).body.text()
-      }
-      const { path, headers: fields, body } = nextRequest()
-      const { statusCode, body: answer } = await dispatcher.request({
-        origin,
-        path,
-        method,
-        headers: fields,
-        body,
-      })
-      if (statusCode !== 200) throw new Error(`status ${statusCode}`)
-      return (await answer.json()).text
-    },
-  }),
+  'request-real': (dispatcher, target) => realRequester(dispatcher, target, jsonText),
+  'request-page': (dispatcher, target) => realRequester(dispatcher, target, (body) => body.text()),
 
   request: (dispatcher, { origin, method, headers, body, blocking, reset }) => ({
     async send(path) {
@@ -121,6 +111,29 @@ const APIS = {
   }),
 }
 
+const jsonText = async (body) => (await body.json()).text
+
+/** A different request each time. */
+function realRequester(dispatcher, { origin, method, headers, nextRequest }, read) {
+  return {
+    async send(place) {
+      if (place === '/protocol') {
+        return (await dispatcher.request({ origin, path: place, method: 'GET', headers })).body.text()
+      }
+      const next = nextRequest()
+      const { statusCode, body } = await dispatcher.request({
+        origin: next.origin ?? origin,
+        path: next.path,
+        method,
+        headers: next.headers,
+        body: next.body,
+      })
+      if (statusCode !== 200) throw new Error(`status ${statusCode}`)
+      return read(body)
+    },
+  }
+}
+
 /** `fetch` as programs use it: with different ways to read the body, and different arguments beside the URL. */
 const FETCHES = {
   fetch: { read: (response) => response.text() },
@@ -129,7 +142,8 @@ const FETCHES = {
   'fetch-stream': { read: readStream },
 }
 
-function fetcher(fetch, dispatcher, { origin, method, headers, body, api }, { read, signal: makeSignal }) {
+function fetcher(fetch, dispatcher, { origin, method, headers, body, api }) {
+  const { read, signal: makeSignal } = FETCHES[api]
   const signal = makeSignal?.()
   return async (path) => {
     const response = await fetch(origin + path, { method, headers, body, dispatcher, signal })
@@ -140,13 +154,15 @@ function fetcher(fetch, dispatcher, { origin, method, headers, body, api }, { re
 }
 
 /** Real traffic; also for the `fetch` of the runtime, which needs no dispatcher. */
-export function realFetcher(fetch, dispatcher, { origin, method, nextRequest }) {
+export function realFetcher(fetch, dispatcher, { origin, method, api, nextRequest }) {
+  const read = api === 'fetch-page' ? (response) => response.text() : jsonText
   return async (place) => {
     if (place === '/protocol') return (await fetch(origin + place, { dispatcher })).text()
-    const { path, headers, body } = nextRequest()
-    const response = await fetch(origin + path, { method, headers, body, dispatcher })
+    const next = nextRequest()
+    const { headers, body } = next
+    const response = await fetch((next.origin ?? origin) + next.path, { method, headers, body, dispatcher })
     if (response.status !== 200) throw new Error(`status ${response.status}`)
-    return (await response.json()).text
+    return read(response)
   }
 }
 

@@ -1,15 +1,17 @@
 // The floor for HTTP/1.1: a bare socket, a request encoded once, and a parser that trusts its input. With real traffic
-// each request is encoded, and each response's fields and JSON are parsed.
+// each request is encoded, and each response's fields are parsed, and its JSON, or its page is decompressed.
 // Nothing here is safe to use. It shows the speed of JavaScript on a socket that does as little as possible.
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
+import { gunzipSync } from 'node:zlib'
 import { Fifo } from './fifo.mjs'
 import { textOf } from './text.mjs'
 
 export async function open(target) {
-  const sockets = await Promise.all(Array.from({ length: target.connections }, () => dial(target)))
-  const lines = sockets.map((socket) => new Line(socket, target))
+  const targets = targetsOf(target)
+  const sockets = await Promise.all(targets.map(dial))
+  const lines = sockets.map((socket, i) => new Line(socket, targets[i]))
   const [only] = lines
   const queued = []
   const run = (line, path, done) => {
@@ -33,6 +35,18 @@ export async function open(target) {
   }
 }
 
+/** One for each connection; those of a crawler go to its origins in turn. */
+function targetsOf(target) {
+  const origins =
+    target.traffic === 'crawler'
+      ? target.ports.pages.map((port) => `http://127.0.0.1:${port}`)
+      : [target.origin]
+  return Array.from({ length: target.connections }, (_, i) => ({
+    ...target,
+    origin: origins[i % origins.length],
+  }))
+}
+
 async function dial({ origin, wire, ca }) {
   const { hostname, port } = new URL(origin)
   const encrypted = wire === 'h1-tls'
@@ -54,18 +68,20 @@ class Line {
   #host
   #method
   #nextRequest
+  #read
 
-  constructor(socket, { origin, method, headers, body = '', nextRequest }) {
+  constructor(socket, { origin, method, headers, body = '', nextRequest, api }) {
     this.#socket = socket
     this.#host = new URL(origin).host
     this.#method = method
     this.#nextRequest = nextRequest
+    this.#read = api === 'request-page' ? pageOf : jsonTextOf
     this.#prefix = `${method} `
     const fields = { host: new URL(origin).host, ...headers }
     if (method === 'POST') fields['content-length'] = String(body.length)
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
     this.#suffix = ` HTTP/1.1\r\n${lines.join('')}\r\n${body}`
-    socket.on('data', (bytes) => this.#read(bytes))
+    socket.on('data', (bytes) => this.#receive(bytes))
   }
 
   start(path, done) {
@@ -84,7 +100,7 @@ class Line {
     return body === undefined ? `${text}\r\n` : `${text}content-length: ${body.length}\r\n\r\n${body}`
   }
 
-  #read(bytes) {
+  #receive(bytes) {
     let chunk = bytes
     if (this.#rest !== null) {
       chunk = Buffer.concat([this.#rest, bytes])
@@ -116,11 +132,19 @@ class Line {
   }
 
   #finish() {
-    const text = textOf(this.#chunks)
+    const chunks = this.#chunks
     this.#chunks = []
     const { done, isReal } = this.#waiting.shift()
-    done(null, isReal ? JSON.parse(text).text : text)
+    done(null, (isReal ? this.#read : textOf)(chunks))
   }
+}
+
+function jsonTextOf(chunks) {
+  return JSON.parse(textOf(chunks)).text
+}
+
+function pageOf(chunks) {
+  return gunzipSync(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString()
 }
 
 /** The fields of a head as a library returns them. */

@@ -1,7 +1,11 @@
 // From a job to an open session of its candidate, which must speak the protocol of the scenario.
 import { readFileSync } from 'node:fs'
+import { crawlTraffic } from '../crawl.mjs'
 import { realTraffic } from '../real-traffic.mjs'
 import { headersOf, JSON_BODY } from '../request.mjs'
+
+/** What makes the requests of the scenarios that send no request twice. */
+const TRAFFIC = { service: realTraffic, crawler: crawlTraffic }
 
 const PROTOCOL = { h1: 'HTTP/1.1', 'h1-tls': 'HTTP/1.1', h2c: 'HTTP/2.0', h2: 'HTTP/2.0' }
 
@@ -17,7 +21,7 @@ export async function openSession(job, overrides = {}) {
     ca: job.ca === null ? undefined : readFileSync(job.ca, 'utf8'),
     headers: headersOf(scenario.method),
     body: scenario.method === 'POST' ? JSON_BODY : scenario.body,
-    nextRequest: scenario.isReal ? realTraffic(scenario) : null,
+    nextRequest: TRAFFIC[scenario.traffic]?.({ ...scenario, ports: job.ports }) ?? null,
     ...overrides,
   }
   return open(target)
