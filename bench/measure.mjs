@@ -67,13 +67,12 @@ function runOnce(name, scenario, setting) {
   const port = setting.ports[scenario.port ?? scenario.wire]
   if (candidate.tool !== undefined) return runTool(candidate.tool, scenario, port, setting.seconds)
   const library = candidate.build === undefined ? null : setting.builds[candidate.build]
-  const standard = scenario.wire === 'ws' && name !== 'ws'
   const job = {
     scenario,
     port,
     ports: setting.ports,
     library,
-    open: standard ? ['websocket.mjs', 'openStandard'] : candidate.open,
+    open: openerOf(name, scenario),
     specifier: library === null ? candidate.specifier : pathToFileURL(join(library, 'index.js')).href,
     ca: scenario.wire === 'h1-tls' || scenario.wire === 'h2' ? join(CERTS, 'ca.pem') : null,
     bytes: scenario.wire === 'ws' ? scenario.body.bytes : BODIES[scenario.path],
@@ -82,6 +81,13 @@ function runOnce(name, scenario, setting) {
     requests: setting.requests,
   }
   return runWorker(candidate.systemNode ? process.execPath : benchNode(), job)
+}
+
+/** Module and export that open a session, or a gateway. */
+function openerOf(name, { wire, kind }) {
+  if (kind === 'gateway') return ['gateway.mjs', CANDIDATES[name].gateway]
+  if (wire === 'ws' && name !== 'ws') return ['websocket.mjs', 'openStandard']
+  return CANDIDATES[name].open
 }
 
 function runWorker(node, job) {

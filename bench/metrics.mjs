@@ -1,12 +1,15 @@
 // The metrics of each measurement. Ratios use the first one.
 const metric = (key, title, better, digits = 1) => ({ key, title, better, digits })
 
+const THROUGHPUT = [
+  metric('rps', 'requests/s', 'more', 0),
+  metric('cpu', 'CPU µs/request', 'less', 2),
+  metric('garbage', 'heap bytes/request', 'less', 0),
+]
+
 export const METRICS = {
-  throughput: [
-    metric('rps', 'requests/s', 'more', 0),
-    metric('cpu', 'CPU µs/request', 'less', 2),
-    metric('garbage', 'heap bytes/request', 'less', 0),
-  ],
+  throughput: THROUGHPUT,
+  gateway: THROUGHPUT,
   latency: [
     metric('p99', 'p99 ms', 'less', 2),
     metric('p50', 'p50 ms', 'less', 2),

@@ -112,6 +112,17 @@ export const SCENARIOS = [
     { ...CRAWLER, api: 'fetch-page' },
     [...LIBRARIES, "the runtime's fetch"],
   ),
+  ...[
+    ['gateway-50', 'a gateway with a Pool of 50: real traffic in, out and back', REAL],
+    ['gateway-post-50', 'a gateway with a Pool of 50: JSON POSTs of 200 B to 4 KB', REAL_POST],
+  ].map(([name, title, traffic]) => ({
+    ...load(name, title, 'h1', { ...traffic, connections: 50 }, [
+      ...LIBRARIES,
+      'node:http',
+      'floor (server alone)',
+    ]),
+    kind: 'gateway',
+  })),
   {
     ...load('h1-get', 'small GET, one connection, one after the other', 'h1', {}, H1_ALL),
     quick: true,

@@ -4,23 +4,27 @@ export const SUBJECT = 'ventuno'
 export const SYSTEM_NODE = 'ventuno (system node)'
 export const BASELINE = 'baseline'
 
+const DISPATCHER = { open: ['dispatcher.mjs', 'open'], gateway: 'openDispatcher' }
+
 /**
  * - `open`: module and export that open a session, `send(path)` → promise of the text or `start(path, done)`
+ * - `gateway`: export of gateway.mjs that opens a gateway
  * - `build`: which build of ventuno, for the candidates that are ventuno
  * - `tool`: a program instead of a module
  * - `specifier`: the import that a fresh process measures
  */
 export const CANDIDATES = {
-  [SUBJECT]: { open: ['dispatcher.mjs', 'open'], build: 'library' },
-  [SYSTEM_NODE]: { open: ['dispatcher.mjs', 'open'], build: 'library', systemNode: true },
-  [BASELINE]: { open: ['dispatcher.mjs', 'open'], build: 'baseline' },
-  undici: { open: ['dispatcher.mjs', 'open'], specifier: 'undici' },
+  [SUBJECT]: { ...DISPATCHER, build: 'library' },
+  [SYSTEM_NODE]: { ...DISPATCHER, build: 'library', systemNode: true },
+  [BASELINE]: { ...DISPATCHER, build: 'baseline' },
+  undici: { ...DISPATCHER, specifier: 'undici' },
   "the runtime's fetch": { open: ['runtime-fetch.mjs', 'open'] },
-  'node:http': { open: ['node-http.mjs', 'open'] },
+  'node:http': { open: ['node-http.mjs', 'open'], gateway: 'openNodeHttp' },
   'node:http2': { open: ['node-http2.mjs', 'open'] },
   got: { open: ['got.mjs', 'open'], specifier: 'got' },
   axios: { open: ['axios.mjs', 'open'], specifier: 'axios' },
   ws: { open: ['websocket.mjs', 'openWs'], specifier: 'ws' },
+  'floor (server alone)': { gateway: 'openAlone' },
   'floor (h1)': { open: ['floor-http1.mjs', 'open'] },
   'floor (h2)': { open: ['floor-http2.mjs', 'open'] },
   wrk: { tool: 'wrk' },
