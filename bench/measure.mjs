@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CANDIDATES, SUBJECT } from './candidates/index.mjs'
+import { CHUNKED_BODIES } from './chunks.mjs'
 import { onClientCore } from './cores.mjs'
 import { METRICS } from './metrics.mjs'
 import { BODIES } from './nginx.mjs'
@@ -75,7 +76,7 @@ function runOnce(name, scenario, setting) {
     open: openerOf(name, scenario),
     specifier: library === null ? candidate.specifier : pathToFileURL(join(library, 'index.js')).href,
     ca: scenario.wire === 'h1-tls' || scenario.wire === 'h2' ? join(CERTS, 'ca.pem') : null,
-    bytes: scenario.wire === 'ws' ? scenario.body.bytes : BODIES[scenario.path],
+    bytes: scenario.wire === 'ws' ? scenario.body.bytes : { ...BODIES, ...CHUNKED_BODIES }[scenario.path],
     seconds: setting.seconds,
     warmup: setting.warmup,
     requests: setting.requests,

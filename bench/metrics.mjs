@@ -10,6 +10,11 @@ const THROUGHPUT = [
 export const METRICS = {
   throughput: THROUGHPUT,
   gateway: THROUGHPUT,
+  chunks: [
+    metric('cps', 'chunks/s', 'more', 0),
+    metric('cpu', 'CPU µs/chunk', 'less', 2),
+    metric('garbage', 'heap bytes/chunk', 'less', 0),
+  ],
   latency: [
     metric('p99', 'p99 ms', 'less', 2),
     metric('p50', 'p50 ms', 'less', 2),

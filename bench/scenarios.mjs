@@ -1,5 +1,6 @@
 // The scenarios. Each names a measurement (bench/measurements), its parameters and its candidates.
 import { BASELINE, OURS, SYSTEM_NODE } from './candidates/index.mjs'
+import { FULL_PATH, PACED_PATH } from './chunks.mjs'
 import { PAGES_PATH } from './crawl.mjs'
 import { EVENT_COUNT } from './events.mjs'
 import { ORDERS_PATH, REAL_PATH } from './real-traffic.mjs'
@@ -123,6 +124,30 @@ export const SCENARIOS = [
     ]),
     kind: 'gateway',
   })),
+  chunked(
+    'chunks-20',
+    '20 streams, a few small chunks at a time, for await of request()',
+    'request',
+    PACED_PATH,
+  ),
+  chunked(
+    'chunks-fetch-20',
+    '20 streams, a few small chunks at a time, for await of fetch()',
+    'fetch',
+    PACED_PATH,
+  ),
+  chunked(
+    'chunks-full-20',
+    '20 streams, all their small chunks at once, for await of request()',
+    'request',
+    FULL_PATH,
+  ),
+  chunked(
+    'chunks-full-fetch-20',
+    '20 streams, all their small chunks at once, for await of fetch()',
+    'fetch',
+    FULL_PATH,
+  ),
   {
     ...load('h1-get', 'small GET, one connection, one after the other', 'h1', {}, H1_ALL),
     quick: true,
@@ -531,6 +556,11 @@ export const SCENARIOS = [
 
 function websocket(name, title, parameters, body) {
   return { ...load(name, title, 'ws', { ...parameters, body }, [...LIBRARIES, 'ws']), path: '' }
+}
+
+function chunked(name, title, api, path) {
+  const parameters = { api: `${api}-chunks`, path, port: 'chunks', connections: 20 }
+  return { ...load(name, title, 'h1', parameters, LIBRARIES), kind: 'chunks' }
 }
 
 function nodeFor(wire) {

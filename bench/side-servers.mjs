@@ -1,12 +1,13 @@
 // Servers that nginx cannot provide, in one process on the server's core: a WebSocket echo, servers that never
-// answer (memory of requests in flight), a proxy for CONNECT where there is no better one, and relays that make a round
-// trip take 100 ms.
+// answer (memory of requests in flight), a proxy for CONNECT where there is no better one, relays that make a round
+// trip take 100 ms, and streams of many small chunks.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
 import net from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { streamChunks } from './chunks.mjs'
 import { onServerCore } from './cores.mjs'
 import { startRelay } from './delay-relay.mjs'
 import { benchNode } from './prepare.mjs'
@@ -51,6 +52,7 @@ async function run(ports) {
     'silent-h2c': await listen(
       http2.createServer({ settings: { maxConcurrentStreams: SILENT_STREAMS } }, silent),
     ),
+    chunks: await listen(net.createServer({ noDelay: true }, streamChunks)),
   }
   for (const wire of ['h1', 'h1-tls', 'h2c', 'h2'])
     more[`far-${wire}`] = await startRelay(ports[wire], ONE_WAY_MS)

@@ -93,6 +93,14 @@ const APIS = {
     },
   }),
 
+  'request-chunks': (dispatcher, { method, headers }) => ({
+    async send(path) {
+      const { statusCode, body } = await dispatcher.request({ path, method, headers })
+      if (statusCode !== 200) throw new Error(`status ${statusCode}`)
+      return path === '/protocol' ? body.text() : lengthOf(body)
+    },
+  }),
+
   dispatch: (dispatcher, { method, headers, body, blocking }) => ({
     start(path, done) {
       dispatcher.dispatch({ path, method, headers, body, blocking }, new TextHandler(done))
@@ -140,6 +148,7 @@ const FETCHES = {
   'fetch-json': { read: async (response) => (await response.json()).text },
   'fetch-signal': { read: (response) => response.text(), signal: () => new AbortController().signal },
   'fetch-stream': { read: readStream },
+  'fetch-chunks': { read: (response) => lengthOf(response.body) },
 }
 
 function fetcher(fetch, dispatcher, { origin, method, headers, body, api }) {
@@ -164,6 +173,13 @@ export function realFetcher(fetch, dispatcher, { origin, method, api, nextReques
     if (response.status !== 200) throw new Error(`status ${response.status}`)
     return read(response)
   }
+}
+
+/** What a program does that looks at each chunk as it arrives. */
+async function lengthOf(body) {
+  let length = 0
+  for await (const chunk of body) length += chunk.length
+  return { length }
 }
 
 async function readStream(response) {
