@@ -12,8 +12,8 @@ import { CERTS, programPath } from './prepare.mjs'
 import { ORDERS_PATH, REAL_PATH } from './real-traffic.mjs'
 import { JSON_BODY } from './request.mjs'
 
-/** The body of `/json`: its candidates parse it and return the text in it. */
-const JSON_TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(5)
+/** In the JSON of a response: its candidates parse it and return this text. */
+export const JSON_TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(5)
 const JSON_ANSWER = JSON.stringify({ id: 21, name: 'bench', list: [1, 2, 3], text: JSON_TEXT })
 
 /** Paths of the server → length of the text that a candidate returns: the whole body, or the text in its JSON. */

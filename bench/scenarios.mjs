@@ -148,6 +148,13 @@ export const SCENARIOS = [
     'fetch',
     FULL_PATH,
   ),
+  load(
+    'heads-real-50',
+    'real traffic with the heads of Apache, Caddy, h2o, HAProxy and nginx, Pool of 50',
+    'h1',
+    { ...REAL, port: 'heads', connections: 50 },
+    LIBRARIES,
+  ),
   {
     ...load('h1-get', 'small GET, one connection, one after the other', 'h1', {}, H1_ALL),
     quick: true,

@@ -1,6 +1,6 @@
 // Servers that nginx cannot provide, in one process on the server's core: a WebSocket echo, servers that never
 // answer (memory of requests in flight), a proxy for CONNECT where there is no better one, relays that make a round
-// trip take 100 ms, and streams of many small chunks.
+// trip take 100 ms, streams of many small chunks, and heads that were recorded from other servers.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { streamChunks } from './chunks.mjs'
 import { onServerCore } from './cores.mjs'
 import { startRelay } from './delay-relay.mjs'
+import { replayHeads } from './heads.mjs'
 import { benchNode } from './prepare.mjs'
 
 const ONE_WAY_MS = 50
@@ -53,6 +54,7 @@ async function run(ports) {
       http2.createServer({ settings: { maxConcurrentStreams: SILENT_STREAMS } }, silent),
     ),
     chunks: await listen(net.createServer({ noDelay: true }, streamChunks)),
+    heads: await listen(net.createServer({ noDelay: true }, replayHeads)),
   }
   for (const wire of ['h1', 'h1-tls', 'h2c', 'h2'])
     more[`far-${wire}`] = await startRelay(ports[wire], ONE_WAY_MS)
