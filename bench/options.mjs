@@ -13,6 +13,7 @@ export const USAGE = `npm run bench -- [options]
   --requests N        requests of the "million" scenarios, which run only by name (default 1,000,000)
   --json FILE         write the figures
   --svg FILE          write the bar chart
+  --markdown FILE     write a table of ventuno beside undici
   --library DIR       measure this build instead of dist, and build nothing
   --baseline DIR      measure this older build too, as candidate "baseline"
   --no-install        install nothing; candidates that lack something are left out
@@ -37,6 +38,7 @@ export function readOptions(args) {
       requests: { type: 'string' },
       json: { type: 'string' },
       svg: { type: 'string' },
+      markdown: { type: 'string' },
       library: { type: 'string' },
       baseline: { type: 'string' },
       'no-install': { type: 'boolean', default: false },

@@ -5,6 +5,7 @@ import { chart } from './chart.mjs'
 import { startConnectProxy } from './connect-proxy.mjs'
 import { PINNED } from './cores.mjs'
 import { describeMachine, machineLine } from './machine.mjs'
+import { markdownTable } from './markdown.mjs'
 import { runScenario } from './measure.mjs'
 import { startNginx } from './nginx.mjs'
 import { readOptions, USAGE } from './options.mjs'
@@ -99,6 +100,7 @@ function write(results, machine) {
     const figures = { date: new Date().toISOString(), machine, rounds, seconds, warmup, scenarios: results }
     writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`)
   }
+  if (options.markdown !== undefined) writeFileSync(options.markdown, markdownTable(results))
   if (options.svg !== undefined) writeFileSync(options.svg, chart(results, machineLine(machine)))
 }
 

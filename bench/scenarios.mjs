@@ -156,43 +156,55 @@ export const SCENARIOS = [
     LIBRARIES,
   ),
   {
-    ...load('h1-get', 'small GET, one connection, one after the other', 'h1', {}, H1_ALL),
+    ...load('h1-get', 'the same GET again, one connection, one after the other', 'h1', {}, H1_ALL),
     quick: true,
     goals: { undici: [1.5, 2] },
   },
-  load('h1-tls-get', 'small GET, one connection, one after the other, TLS', 'h1-tls', {}, H1_ALL),
+  load('h1-tls-get', 'the same GET again, one connection, one after the other, TLS', 'h1-tls', {}, H1_ALL),
   {
-    ...load('h1-pipeline-10', 'small GET, one connection, pipelining 10', 'h1', PIPELINED, H1_PIPELINED),
+    ...load(
+      'h1-pipeline-10',
+      'the same GET again, one connection, pipelining 10',
+      'h1',
+      PIPELINED,
+      H1_PIPELINED,
+    ),
     quick: true,
     goals: { undici: [4, 6] },
   },
   load(
     'h1-tls-pipeline-10',
-    'small GET, one connection, pipelining 10, TLS',
+    'the same GET again, one connection, pipelining 10, TLS',
     'h1-tls',
     PIPELINED,
     H1_PIPELINED.slice(0, -1),
   ),
   {
-    ...load('h1-pool-50', 'small GET, Pool of 50', 'h1', { connections: 50 }, H1_ALL),
+    ...load('h1-pool-50', 'the same GET again, Pool of 50', 'h1', { connections: 50 }, H1_ALL),
     quick: true,
     goals: { undici: [2, 3], wrk: [0.6, 1] },
   },
-  load('h1-tls-pool-50', 'small GET, Pool of 50, TLS', 'h1-tls', { connections: 50 }, H1_SOME),
-  load('h1-fresh-20', 'small GET, a new connection each, 20 at a time', 'h1', FRESH, [
+  load('h1-tls-pool-50', 'the same GET again, Pool of 50, TLS', 'h1-tls', { connections: 50 }, H1_SOME),
+  load('h1-fresh-20', 'the same GET again, a new connection each, 20 at a time', 'h1', FRESH, [
     ...LIBRARIES,
     'node:http',
   ]),
-  load('h1-tls-fresh-20', 'small GET, a new connection each, 20 at a time, TLS', 'h1-tls', FRESH, [
+  load('h1-tls-fresh-20', 'the same GET again, a new connection each, 20 at a time, TLS', 'h1-tls', FRESH, [
     ...LIBRARIES,
     'node:http',
   ]),
   {
-    ...load('h1-post-1k', '1 KB JSON POST, one connection', 'h1', POST, H1_ALL),
+    ...load('h1-post-1k', 'the same 1 KB JSON POST again, one connection', 'h1', POST, H1_ALL),
     goals: { undici: [1.5, 2] },
   },
   {
-    ...load('h1-post-1k-pool-50', '1 KB JSON POST, Pool of 50', 'h1', { ...POST, connections: 50 }, H1_SOME),
+    ...load(
+      'h1-post-1k-pool-50',
+      'the same 1 KB JSON POST again, Pool of 50',
+      'h1',
+      { ...POST, connections: 50 },
+      H1_SOME,
+    ),
     goals: { undici: [1.5, 2] },
   },
   {
@@ -226,7 +238,7 @@ export const SCENARIOS = [
   {
     ...load(
       'interceptors-idle',
-      'small GET through retry, decompress and redirect, Pool of 50',
+      'the same GET through retry, decompress and redirect, Pool of 50',
       'h1',
       { connections: 50, feature: 'idle' },
       LIBRARIES,
@@ -236,7 +248,7 @@ export const SCENARIOS = [
   {
     ...load(
       'cache-hit',
-      'small GET from the cache in memory, 50 at a time',
+      'the same GET from the cache in memory, 50 at a time',
       'h1',
       { connections: 50, feature: 'cache', path: '/cached', isInProcess: true },
       LIBRARIES,
@@ -246,7 +258,7 @@ export const SCENARIOS = [
   {
     ...load(
       'proxy-connect-50',
-      'small GET through 50 tunnels',
+      'the same GET through 50 tunnels',
       'h1',
       { connections: 50, feature: 'tunnel' },
       LIBRARIES,
@@ -256,7 +268,7 @@ export const SCENARIOS = [
   {
     ...load(
       'proxy-forward-50',
-      'small GET forwarded by a proxy, 50 at a time',
+      'the same GET forwarded by a proxy, 50 at a time',
       'h1',
       { connections: 50, feature: 'forward' },
       LIBRARIES,
@@ -302,7 +314,7 @@ export const SCENARIOS = [
   {
     ...load(
       'h1-fetch-post-1k-pool-50',
-      '1 KB JSON POST with fetch(), Pool of 50',
+      'the same 1 KB JSON POST again with fetch(), Pool of 50',
       'h1',
       { ...FETCH_50, ...POST },
       LIBRARIES,
@@ -360,27 +372,33 @@ export const SCENARIOS = [
     goals: { undici: [3, 4] },
   },
 
-  load('h2c-1', 'h2c, 1 at a time', 'h2c', { lanes: 1 }, H2C),
-  load('h2c-10', 'h2c, 10 concurrent', 'h2c', { lanes: 10 }, H2C),
+  load('h2c-1', 'the same GET again, h2c, 1 at a time', 'h2c', { lanes: 1 }, H2C),
+  load('h2c-10', 'the same GET again, h2c, 10 concurrent', 'h2c', { lanes: 10 }, H2C),
   {
-    ...load('h2c-100', 'h2c, 100 concurrent', 'h2c', { lanes: 100 }, H2C),
+    ...load('h2c-100', 'the same GET again, h2c, 100 concurrent', 'h2c', { lanes: 100 }, H2C),
     quick: true,
     goals: { undici: [5, 8], h2load: [0.6, 1] },
   },
-  load('h2-1', 'HTTP/2 over TLS, 1 at a time', 'h2', { lanes: 1 }, H2_ALL),
-  load('h2-10', 'HTTP/2 over TLS, 10 concurrent', 'h2', { lanes: 10 }, H2_ALL),
+  load('h2-1', 'the same GET again, HTTP/2 over TLS, 1 at a time', 'h2', { lanes: 1 }, H2_ALL),
+  load('h2-10', 'the same GET again, HTTP/2 over TLS, 10 concurrent', 'h2', { lanes: 10 }, H2_ALL),
   {
-    ...load('h2-100', 'HTTP/2 over TLS, 100 concurrent', 'h2', { lanes: 100 }, H2_ALL),
+    ...load('h2-100', 'the same GET again, HTTP/2 over TLS, 100 concurrent', 'h2', { lanes: 100 }, H2_ALL),
     quick: true,
     goals: { undici: [5, 8], h2load: [0.6, 1] },
   },
   {
-    ...load('h2c-post-1k', '1 KB JSON POST, h2c, 100 concurrent', 'h2c', { ...POST, lanes: 100 }, H2C),
+    ...load(
+      'h2c-post-1k',
+      'the same 1 KB JSON POST again, h2c, 100 concurrent',
+      'h2c',
+      { ...POST, lanes: 100 },
+      H2C,
+    ),
     goals: { undici: [3, 6] },
   },
   load(
     'h2-post-1k',
-    '1 KB JSON POST, HTTP/2 over TLS, 100 concurrent',
+    'the same 1 KB JSON POST again, HTTP/2 over TLS, 100 concurrent',
     'h2',
     { ...POST, lanes: 100 },
     H2_ALL,
