@@ -10,14 +10,14 @@ import { SCENARIOS } from './scenarios.ts'
 import { type TortureOptions, torture } from './torture.ts'
 
 /**
- * One in nine internal calls is made to throw: not a divisor of their number, so that each kind gets its turn. The long
+ * One in 31 internal calls is made to throw: not a divisor of their number, so that each kind gets its turn. The long
  * run makes each one throw, also varies the number of pieces in which the origin's output arrives, and injects two
  * faults at a time.
  */
 const VARIANTS: readonly (TortureOptions & { readonly pieces?: number })[] =
   process.env['VENTUNO_TORTURE'] === 'full'
     ? [{ pieces: 1 }, { pairs: 200, everyEdge: 1 }, { pieces: 7 }]
-    : [{ everyEdge: 9 }]
+    : [{ everyEdge: 31 }]
 
 describe('torture in memory', () => {
   const totals = { scenarios: 0, events: 0, runs: 0 }
