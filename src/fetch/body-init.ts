@@ -106,9 +106,14 @@ function newBoundary(): string {
   return `----formdata-undici-0${String(loadCrypto().randomInt(0, 10 ** 11)).padStart(11, '0')}`
 }
 
+/** The type of a Blob can be nothing else; that of another class could add lines to the head of the request. */
+const PRINTABLE = /^[\x20-\x7e]+$/
+
 function extractBlob(blob: BlobLike): ExtractedBody {
-  const origin: PulledOrigin = { length: blob.size, chunks: () => blob.stream() }
-  return { body: new Body(origin), type: blob.type === '' ? null : blob.type, once: false }
+  const { size, type } = blob
+  const origin: PulledOrigin = { length: size, chunks: () => blob.stream() }
+  const isType = typeof type === 'string' && PRINTABLE.test(type)
+  return { body: new Body(origin), type: isType ? type : null, once: false }
 }
 
 function extractStream(stream: ReadableStream): ExtractedBody {

@@ -89,6 +89,7 @@ export abstract class FetchHandler implements DispatchHandler, LegacyDispatchHan
   /** Fetch upgrades nothing, but a dispatcher may check that the method exists. */
   onUpgrade(_statusCode: number, _rawHeaders: unknown, socket: { destroy(): void }): void {
     socket.destroy()
+    this.onResponseError(this.#legacy, new Error('unexpected upgrade'))
   }
 }
 

@@ -13,7 +13,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { AbortLink, type AbortTarget } from './abort-link.ts'
 import { Body } from './body.ts'
-import type { BodyFeed, BodySink } from './body-feed.ts'
+import { type BodyFeed, type BodySink, toBytes } from './body-feed.ts'
 import { FetchHandler } from './fetch-handler.ts'
 import { HeaderList } from './header-list.ts'
 import type { RequestRecord } from './init.ts'
@@ -21,6 +21,7 @@ import { nextHop, REDIRECT_STATUSES, Trail } from './redirect.ts'
 import {
   makeResponse,
   NULL_BODY_STATUSES,
+  opaqueResponse,
   type Response,
   type ResponseRecord,
   type ResponseType,
@@ -32,9 +33,6 @@ import { SinkLink } from './sink-link.ts'
 import { Transfer } from './transfer.ts'
 import { loosenLater, type Unread, watchFresh } from './unread-bodies.ts'
 import { verifiedBody } from './verified-body.ts'
-
-/** Bytes of a redirect's body that are drained to keep the connection; beyond that, a new connection is cheaper. */
-const DUMP_LIMIT = 131_072
 
 export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTarget {
   readonly #record: RequestRecord
@@ -59,28 +57,25 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     this.#trail = trail
   }
 
+  /** Throws nothing, whatever the caller's signal, body and dispatcher throw. */
   start(): void {
-    const { signal } = this.#record
-    if (signal !== null && !this.#follow(signal)) return
-    if (this.#record.url.hasBadPort) {
-      this.#refuse(new Error('bad port'))
-      return
-    }
-    if (this.#record.cache === 'only-if-cached') {
-      this.#refuse(new Error('no cached response'))
-      return
-    }
-    const dispatcher = this.#record.dispatcher ?? getGlobalDispatcher()
     try {
-      if (typeof dispatcher.dispatch !== 'function') {
-        throw new TypeError('agent.dispatch is not a function')
-      }
-      const { options, body } = sendRequest(this.#record, this.#trail)
-      this.#sent = body
-      dispatcher.dispatch(options, this as DispatchHandler)
+      this.#dispatch()
     } catch (error) {
       this.onResponseError(null, error as Error)
     }
+  }
+
+  #dispatch(): void {
+    const record = this.#record
+    if (record.signal !== null && !this.#follow(record.signal)) return
+    if (record.url.hasBadPort) throw new Error('bad port')
+    if (record.cache === 'only-if-cached') throw new Error('no cached response')
+    const dispatcher = record.dispatcher ?? getGlobalDispatcher()
+    if (typeof dispatcher.dispatch !== 'function') throw new TypeError('agent.dispatch is not a function')
+    const { options, body } = sendRequest(record, this.#trail)
+    this.#sent = body
+    dispatcher.dispatch(options, this as DispatchHandler)
   }
 
   /** False if the signal was already aborted. */
@@ -161,7 +156,8 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     this.#state = 'responding'
     const type: ResponseType = trail?.isForeign === true ? 'cors' : 'basic'
     if (type === 'cors' && record.mode === 'no-cors') {
-      this.#respondOpaquely()
+      this.#resolve(opaqueResponse())
+      this.#dump()
       return
     }
     const list = new HeaderList(headers)
@@ -190,13 +186,6 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     }
     if (record.integrity === '') this.#resolve(makeResponse(answer, body))
     else this.#verify(answer, body)
-  }
-
-  /** The caller may learn nothing about the response: status 0, no fields, no body. */
-  #respondOpaquely(): void {
-    const opaque = { type: 'opaque', status: 0, statusText: '', url: '', redirected: false } as const
-    this.#resolve(makeResponse({ ...opaque, headers: new HeaderList(), guard: 'immutable' }, null))
-    this.#dump()
   }
 
   /** Resolves the promise only after the body has matched its integrity metadata. */
@@ -243,18 +232,29 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     return true
   }
 
-  /** Drains the body so that the connection can be reused. */
+  /** Drains the body so that the connection can be reused. An abort still ends a request body that is being sent. */
   #dump(): void {
     if (isAborted(this.#state) || this.#state === 'failed') return
     this.#state = 'dumping'
-    this.#abortLink.end()
     this.#controller?.resume()
   }
 
-  onResponseData(_controller: DispatchController, chunk: Buffer): void {
+  /** No more of an unwanted body follows. */
+  #endDump(): void {
+    this.#state = 'ended'
+    this.#abortLink.end()
+  }
+
+  onResponseData(_controller: DispatchController, data: Buffer | string): void {
+    // An interceptor may replace the content with text, or with bytes that are not in a Buffer.
+    const chunk = toBytes(data)
+    if (chunk === null) {
+      this.onDecodeError(new TypeError('Received non-Uint8Array chunk'))
+      return
+    }
     this.#transfer.bytes += chunk.length
     if (this.#state === 'dumping') {
-      if (this.#transfer.bytes > DUMP_LIMIT) this.#stop(undefined)
+      if (this.#transfer.exceedsDrain) this.#stop(undefined)
       return
     }
     if (this.#state !== 'responding') return
@@ -282,14 +282,16 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
       return false
     }
     if (this.#sinkLink.sink !== null) return true
-    if (this.#sinkLink.isWeak) this.#stop(undefined)
+    // Dropped by the caller, or sent with a status that has no body.
+    if (this.#sinkLink.isWeak || this.#transfer.exceedsDrain) this.#stop(undefined)
     return false
   }
 
   onResponseEnd(controller: DispatchController, _trailers: HeaderObject): void {
     this.#transfer.timings = controller?.timings ?? null
     this.#controller = null
-    if (this.#state === 'dumping') this.#state = 'ended'
+    if (this.#state === 'dumping') this.#endDump()
+    if (this.#state === 'waiting') this.onResponseError(controller, new Error('the response has no head'))
     if (this.#state !== 'responding') return
     if (this.#decoding === null) this.onDecodedEnd()
     else this.#decoding.end()
@@ -316,6 +318,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
   }
 
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
+    if (this.#state === 'dumping') this.#endDump()
     if (this.#state !== 'waiting' && this.#state !== 'responding') return
     const { sink } = this.#sinkLink
     this.#state = 'failed'

@@ -30,10 +30,10 @@ export function fetch(
   let record: RequestRecord
   try {
     record = readRequest(input, init)
+    if (!record.url.isHttp) return fetchLocally(record)
   } catch (error) {
     return Promise.reject(error)
   }
-  if (!record.url.isHttp) return fetchLocally(record)
   const promise = new Promise<Response>(keepEnds)
   const ends = { resolve: resolveNew!, reject: rejectNew! }
   resolveNew = null

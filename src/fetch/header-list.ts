@@ -35,7 +35,7 @@ export class HeaderList {
   get(lower: string): string | null {
     const received = this.#received
     if (received !== null) {
-      const value = Object.hasOwn(received, lower) ? received[lower] : undefined
+      const value = ownValue(received, lower)
       return value === undefined ? null : joined(lower, value)
     }
     const field = this.#fields?.get(lower)
@@ -44,7 +44,7 @@ export class HeaderList {
 
   has(lower: string): boolean {
     const received = this.#received
-    if (received !== null) return Object.hasOwn(received, lower) && received[lower] !== undefined
+    if (received !== null) return ownValue(received, lower) !== undefined
     return this.#fields?.has(lower) === true
   }
 
@@ -53,7 +53,7 @@ export class HeaderList {
     const received = this.#received
     const value = received === null ? this.#fields?.get(SET_COOKIE)?.value : ownValue(received, SET_COOKIE)
     if (value === undefined) return []
-    return typeof value === 'string' ? [value] : [...value]
+    return [kept(SET_COOKIE, value)].flat()
   }
 
   append(name: string, lower: string, value: string): void {
@@ -120,31 +120,40 @@ export class HeaderList {
 
   #map(): Map<string, Field> {
     if (this.#fields !== null) return this.#fields
-    const fields = new Map<string, Field>()
     const received = this.#received
-    if (received !== null) {
-      for (const name of Object.keys(received)) {
-        const value = received[name]
-        if (value !== undefined) fields.set(name, { name, value: kept(name, value) })
-      }
-    }
+    const fields = new Map<string, Field>()
     this.#received = null
     this.#fields = fields
+    if (received === null) return fields
+    for (const name of Object.keys(received)) {
+      const value = received[name] ?? undefined
+      if (value === undefined) continue
+      const lower = name.toLowerCase()
+      if (!fields.has(lower)) fields.set(lower, { name, value: kept(lower, value) })
+      else for (const one of [value].flat()) this.append(name, lower, String(one))
+    }
     return fields
   }
 }
 
+/** Our engines deliver lower-case names and strings. Interceptors and other dispatchers may add anything. */
 function ownValue(received: HeaderObject, lower: string): string | string[] | undefined {
-  return Object.hasOwn(received, lower) ? received[lower] : undefined
+  if (Object.hasOwn(received, lower)) return received[lower] ?? undefined
+  for (const name in received) {
+    if (name.length !== lower.length || name.toLowerCase() !== lower) continue
+    if (Object.hasOwn(received, name)) return received[name] ?? undefined
+  }
+  return undefined
 }
 
 function kept(lower: string, value: string | string[]): string | string[] {
-  if (lower === SET_COOKIE) return typeof value === 'string' ? [value] : [...value]
-  return joined(lower, value)
+  if (lower !== SET_COOKIE) return joined(lower, value)
+  return Array.isArray(value) ? [...value] : [String(value)]
 }
 
 function joined(lower: string, value: string | string[]): string {
-  return typeof value === 'string' ? value : value.join(separatorOf(lower))
+  if (typeof value === 'string') return value
+  return Array.isArray(value) ? value.join(separatorOf(lower)) : String(value)
 }
 
 /** RFC 9113 §8.2.3 allows a sender to split `cookie`; the parts must not be joined with a comma. */

@@ -28,7 +28,7 @@ export function encodeMultipart(form: Iterable<readonly [string, unknown]>, boun
     if (length !== null) length += bytes.length
   }
   for (const [name, value] of form) {
-    text += `--${boundary}\r\ncontent-disposition: form-data; name="${escaped(withCrLf(name))}"`
+    text += `--${boundary}\r\ncontent-disposition: form-data; name="${escaped(withCrLf(String(name)))}"`
     if (isFile(value)) {
       const fileName = typeof value.name === 'string' ? value.name : 'blob'
       text += `; filename="${escaped(fileName)}"\r\ncontent-type: ${typeOf(value)}\r\n\r\n`

@@ -23,9 +23,9 @@ export function reportTiming(
   encodedBodySize: number,
   decodedBodySize: number,
 ): void {
-  // Looked up on the global object, because a measuring program may have replaced the function.
-  const clock = performance as unknown as { markResourceTiming?: Mark }
-  if (typeof clock.markResourceTiming !== 'function') return
+  // Looked up on the global object, because a measuring program or a test environment may have replaced it.
+  const clock = globalThis.performance as unknown as { markResourceTiming?: Mark } | undefined
+  if (typeof clock?.markResourceTiming !== 'function') return
   // Third-party dispatchers report no timings: then only the end is known.
   const end = timings?.end ?? now()
   const begin = timings?.queued ?? end
@@ -53,5 +53,9 @@ export function reportTiming(
   }
   const first = trail === null ? url : trail.first
   const bodyInfo = { encodedSize: encodedBodySize, decodedSize: decodedBodySize }
-  clock.markResourceTiming(info, first.href, 'fetch', globalThis, '', bodyInfo, status, '')
+  try {
+    clock.markResourceTiming(info, first.href, 'fetch', globalThis, '', bodyInfo, status, '')
+  } catch {
+    // The response is complete, whatever becomes of its measurement.
+  }
 }

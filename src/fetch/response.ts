@@ -246,6 +246,11 @@ showMembers(Response.prototype, [
 ])
 showMembers(Response, ['error', 'json', 'redirect'])
 
+/** A response that the caller may learn nothing about: status 0, no fields, no body. */
+export function opaqueResponse(): Response {
+  return makeResponse(madeHere({ type: 'opaque', status: 0, guard: 'immutable' }), null)
+}
+
 function readInit(init: ResponseInit | null): ResponseRecord {
   const { headers, status, statusText } = withoutPollution(init ?? NO_INIT)
   const list = new HeaderList()

@@ -4,6 +4,9 @@ import type { Trail } from './redirect.ts'
 import { reportTiming } from './resource-timing.ts'
 import type { UrlParts } from './url-parts.ts'
 
+/** Bytes of an unwanted body that are drained to keep the connection; beyond that, a new connection is cheaper. */
+const DRAIN_LIMIT = 131_072
+
 export class Transfer {
   status = 0
   timings: Timings | null = null
@@ -17,6 +20,11 @@ export class Transfer {
   admit(count: number): boolean {
     this.#decodedBytes += count
     return this.#decodedBytes <= this.maxBytes
+  }
+
+  /** Whether so much of an unwanted body has arrived that its connection is not worth waiting for. */
+  get exceedsDrain(): boolean {
+    return this.bytes > DRAIN_LIMIT
   }
 
   report(url: UrlParts, trail: Trail | null): void {
