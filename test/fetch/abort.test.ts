@@ -39,6 +39,18 @@ overEachWire('an abort', (wire) => {
     const url = wire.secure ? 'https://a.test' : 'http://a.test'
     assert.equal(await failure(fetch(url, { ...init, signal: AbortSignal.abort(reason) })), reason)
     assert.equal(await cancelled, reason)
+    const request = new Request(url, {
+      method: 'POST',
+      body: 'x',
+      signal: AbortSignal.abort(reason),
+      dispatcher,
+    })
+    assert.equal(await failure(fetch(request)), reason)
+    assert.equal(request.bodyUsed, true)
+    const order: string[] = []
+    fetch(url, { dispatcher, signal: AbortSignal.abort() }).catch(() => order.push('fetch'))
+    await Promise.resolve().then(() => order.push('microtask'))
+    assert.deepEqual(order, ['fetch', 'microtask'])
   })
 
   test('while it waits in the queue, and while it connects', async (t) => {
@@ -167,6 +179,28 @@ overEachWire('an abort', (wire) => {
     await (await fetch(origin.url, { dispatcher })).body!.cancel('enough')
     assert.equal(closed.length, 2)
     await Promise.all(closed)
+  })
+
+  test('while a stream is read: its reads and `closed` reject with the reason', async (t) => {
+    const origin = await startOrigin(t, wire, (_request, response) => response.write('some'))
+    const controller = new AbortController()
+    const { signal } = controller
+    const dispatcher = agentFor(t, wire)
+    const response = await fetch(origin.url, { dispatcher, signal })
+    const order: string[] = []
+    const { body } = response
+    const reader = body!.getReader()
+    await reader.read()
+    const ended = [
+      reader.closed.catch((reason) => order.push(`closed ${reason}`)),
+      reader.read().catch((reason) => order.push(`read ${reason}`)),
+    ]
+    signal.addEventListener('abort', () => order.push('listener'))
+    controller.abort('why')
+    assert.deepEqual(order, ['listener'])
+    await Promise.all(ended)
+    assert.deepEqual(order.sort(), ['closed why', 'listener', 'read why'])
+    assert.deepEqual([response.bodyUsed, body!.locked], [true, true])
   })
 
   test('undefined as reason, and a foreign signal', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
-import { FormData, Headers, Request, Response } from '../../src/index.ts'
+import { FormData, Headers, Request, type RequestInit, Response } from '../../src/index.ts'
 import { failure } from '../support/exchange.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -249,6 +249,77 @@ describe('reading a body', () => {
   })
 })
 
+describe('textStream()', () => {
+  const read = async (stream: AsyncIterable<string>): Promise<string[]> => {
+    const texts: string[] = []
+    for await (const text of stream) {
+      assert.equal(typeof text, 'string')
+      texts.push(text)
+    }
+    return texts
+  }
+  const owners: [name: string, make: (body: unknown) => Request | Response][] = [
+    ['Response', (body) => new Response(body as never)],
+    [
+      'Request',
+      (body) => new Request('http://a.test', { method: 'POST', body, duplex: 'half' } as RequestInit),
+    ],
+  ]
+  for (const [name, make] of owners) {
+    test(`of a ${name}: of strings, bytes, Blobs, forms, streams and nothing`, async () => {
+      const rows: [body: unknown, text: string][] = [
+        ['grün', 'grün'],
+        ['', ''],
+        [null, ''],
+        [encode('grün'), 'grün'],
+        [new Blob(['blob']), 'blob'],
+        [new URLSearchParams('a=b'), 'a=b'],
+        [streamOf(encode('a'), encode('b')), 'ab'],
+        [generate('a', encode('b')), 'ab'],
+      ]
+      for (const [body, text] of rows) assert.equal((await read(make(body).textStream())).join(''), text)
+    })
+
+    test(`of a ${name}: a character in two chunks, a mark, bytes that are no text`, async () => {
+      const bytes = encode('\ufeffa€b')
+      for (let at = 0; at <= bytes.length; at++) {
+        const split = streamOf(bytes.subarray(0, at), bytes.subarray(at))
+        assert.equal((await read(make(split).textStream())).join(''), 'a€b', String(at))
+      }
+      const wrong = streamOf(new Uint8Array([0x61, 0xff, 0x62, 0xe2]))
+      assert.equal((await read(make(wrong).textStream())).join(''), 'a\ufffdb\ufffd')
+    })
+
+    test(`of a ${name}: uses the body, and needs one that is not used`, async () => {
+      const owner = make('x')
+      const stream = owner.textStream()
+      assert.deepEqual([owner.body!.locked, stream.locked], [true, false])
+      assert.throws(() => owner.textStream(), UNUSABLE)
+      assert.throws(() => owner.clone(), TypeError)
+      await assert.rejects(owner.text(), UNUSABLE)
+      assert.deepEqual(await read(stream), ['x'])
+      assert.equal(owner.bodyUsed, true)
+      const locked = make(streamOf(encode('x')))
+      locked.body!.getReader()
+      assert.throws(() => locked.textStream(), UNUSABLE)
+    })
+
+    test(`of a ${name}: a failure and a cancel go through`, async () => {
+      const broken = new ReadableStream({
+        pull() {
+          throw new Error('broken')
+        },
+      })
+      await assert.rejects(read(make(broken).textStream()), { message: 'broken' })
+      const reasons: unknown[] = []
+      const source = new ReadableStream({ cancel: (reason) => void reasons.push(reason) })
+      await make(source).textStream().cancel('why')
+      await new Promise(setImmediate)
+      assert.deepEqual(reasons, ['why'])
+    })
+  }
+})
+
 describe('the stream of a body', () => {
   test('is made once, and is a byte stream', async () => {
     const response = new Response('hello')
@@ -369,6 +440,45 @@ describe('a clone', () => {
     uncloneable.clone()
     assert.equal((await failure(uncloneable.body!.getReader().read())).name, 'DataCloneError')
   })
+
+  const VIEWS = [
+    Int8Array,
+    Uint8Array,
+    Uint8ClampedArray,
+    Int16Array,
+    Uint16Array,
+    Int32Array,
+    Uint32Array,
+    Float32Array,
+    Float64Array,
+    BigInt64Array,
+    BigUint64Array,
+    DataView,
+    ArrayBuffer,
+    Blob,
+  ]
+  const chunkOf = (View: (typeof VIEWS)[number], buffer: ArrayBuffer): object => {
+    if (View === ArrayBuffer) return buffer
+    return View === Blob ? new Blob([buffer]) : new (View as unknown as Uint8ArrayConstructor)(buffer)
+  }
+  for (const View of VIEWS) {
+    test(`of a stream of ${View.name}: the copy has memory of its own`, async () => {
+      const { buffer } = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8])
+      const chunk = chunkOf(View, buffer)
+      const one = new Response(streamOf(chunk))
+      const two = one.clone()
+      const [first, second] = [one.body!.getReader(), two.body!.getReader()]
+      assert.equal((await first.read()).value, chunk as never)
+      const copy = (await second.read()).value as unknown as ArrayBufferView
+      assert.notEqual(copy, chunk as never)
+      assert.equal(Object.prototype.toString.call(copy), Object.prototype.toString.call(chunk))
+      if (View === Blob) return
+      const memory = View === ArrayBuffer ? (copy as unknown as ArrayBuffer) : copy.buffer
+      assert.notEqual(memory, buffer)
+      new Uint8Array(buffer).fill(0)
+      assert.deepEqual([...new Uint8Array(memory)], [1, 2, 3, 4, 5, 6, 7, 8])
+    })
+  }
 
   test('the faster reader decides; the slower one finds all of it', async () => {
     let asked = 0

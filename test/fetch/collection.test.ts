@@ -119,6 +119,40 @@ overEachWire('a body nobody reads', (wire) => {
   })
 })
 
+test("a collection takes away neither a caller's stream nor an abort", async () => {
+  const program = `
+    const { Request, Response } = await import(${JSON.stringify(sourceUrl('src/index.ts'))})
+    const outcome = { cancelled: false, aborted: [] }
+    const stream = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(1))
+        controller.close()
+      },
+      cancel() { outcome.cancelled = true },
+    }, { highWaterMark: 0 })
+    ;(() => { new Response(stream) })()
+    const controller = new AbortController()
+    ;(() => {
+      const request = new Request('http://a.test', { signal: controller.signal })
+      for (const { signal } of [request, request.clone(), new Request(request)]) {
+        signal.addEventListener('abort', () => outcome.aborted.push(signal.reason))
+      }
+    })()
+    await collect()
+    outcome.read = 0
+    for await (const chunk of stream) outcome.read += chunk.length
+    controller.abort('why')
+    console.log(JSON.stringify(outcome))
+    await dispatcher.close()
+  `
+  const wire: Wire = { name: 'h1', secure: false, multiplexes: false }
+  assert.deepEqual(JSON.parse(await run(wire, '', program)), {
+    cancelled: false,
+    aborted: ['why', 'why', 'why'],
+    read: 1,
+  })
+})
+
 test('nothing loads the HTTP client of the runtime but FormData', async (t) => {
   // Without `startOrigin` and tsx: the program imports only the library.
   const origin = await startOrigin(t, { name: 'h1', secure: false, multiplexes: false }, (_, response) => {

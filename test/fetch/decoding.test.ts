@@ -41,6 +41,18 @@ describe('a decoder', () => {
       }
     })
 
+    test(`${coding}: byte by byte, and in any three pieces`, async () => {
+      const bytes = code(text)
+      const single = [...bytes].map((byte) => Buffer.of(byte))
+      assert.equal((await decode(coding, single)).toString(), text.toString())
+      for (let at = 0; at < bytes.length; at += 11) {
+        for (let to = at; to <= bytes.length; to += 9) {
+          const pieces = [bytes.subarray(0, at), bytes.subarray(at, to), bytes.subarray(to)]
+          assert.equal((await decode(coding, pieces)).toString(), text.toString(), `${at}, ${to}`)
+        }
+      }
+    })
+
     test(`${coding}: large bodies, and none`, async () => {
       const large = Buffer.alloc(300_000, 'some text ')
       assert.equal(Buffer.compare(await decode(coding, [code(large)]), large), 0)

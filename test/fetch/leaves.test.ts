@@ -40,6 +40,30 @@ describe('a MIME type', () => {
     ['text/html;test;charset=gbk', 'text/html;charset=gbk'],
     ['text/html;test=\u00ff;charset=gbk', 'text/html;test="\u00ff";charset=gbk'],
     ['\r\ntext/html\t', 'text/html'],
+    ['\n\r\t x/x;x=x\n\r\t ', 'x/x;x=x'],
+    ['x/x\n\r\t ;x=x', 'x/x;x=x'],
+    ['x/x;\n\r\t x=x\n\r\t ;x=y', 'x/x;x=x'],
+    ['text/html;\u000bcharset=gbk', 'text/html'],
+    ['text/html;\u000ccharset=gbk', 'text/html'],
+    ['text/html;\tcharset=gbk', 'text/html;charset=gbk'],
+    ['text/html;charset=\u000cgbk', 'text/html'],
+    ['text/html;charset="\\"gbk"', 'text/html;charset="\\"gbk"'],
+    ['text/html;charset=";charset=foo";charset=GBK', 'text/html;charset=";charset=foo"'],
+    ['text/html;charset="\\a\\;x=y"', 'text/html;charset="a;x=y"'],
+    ['text/html;charset="a;b"junk;x=y', 'text/html;charset="a;b";x=y'],
+    ['text/html;charset==gbk', 'text/html;charset="=gbk"'],
+    ['text/html;charset', 'text/html'],
+    ['text/html;charset=', 'text/html'],
+    ['text/html;"charset"=gbk', 'text/html'],
+    ['text/html;é=x;charset=gbk', 'text/html;charset=gbk'],
+    ['text/html;test=\ufffd;charset=gbk', 'text/html;charset=gbk'],
+    ['x/x;x= ', 'x/x'],
+    ['x/x;x=\t', 'x/x'],
+    ['x/x;x=" \t"', 'x/x;x=" \t"'],
+    ['x/x;', 'x/x'],
+    ['x/x;;', 'x/x'],
+    [`x/x;${'n'.repeat(300)}=v`, `x/x;${'n'.repeat(300)}=v`],
+    [`${'t'.repeat(127)}/${'s'.repeat(127)}`, `${'t'.repeat(127)}/${'s'.repeat(127)}`],
     ['x/x;x=x;X=y', 'x/x;x=x'],
     ['x/x;a="\\', 'x/x;a="\\\\"'],
     ['x/x;a="b\\', 'x/x;a="b\\\\"'],
@@ -53,6 +77,17 @@ describe('a MIME type', () => {
     ['text/ht ml', null],
     ['(/x', null],
     ['\u000btext/html', null],
+    ['text/html\u000c', null],
+    ['\u000b', null],
+    ['\u0100/x', null],
+    ['x/\u0100', null],
+    ['text/html(;doesnot=matter', null],
+    ['text/html{;doesnot=matter', null],
+    ['text/ html', null],
+    ['text /html', null],
+    ['"text/html"', null],
+    [';charset=gbk', null],
+    [' ', null],
   ]
   for (const [input, output] of rows) {
     test(JSON.stringify(input), () => {
@@ -60,6 +95,49 @@ describe('a MIME type', () => {
       assert.equal(parsed === null ? null : serializeMimeType(parsed), output)
     })
   }
+
+  /** RFC 9110 §5.6.2. */
+  const isTokenCode = (code: number): boolean => /[!#$%&'*+\-.^_`|~\w]/.test(String.fromCharCode(code))
+
+  test('each character in each place', () => {
+    for (let code = 0; code <= 0x100; code++) {
+      const one = String.fromCharCode(code)
+      const where = `U+${code.toString(16)}`
+      const lower = one.toLowerCase()
+      const isToken = code < 0x80 && isTokenCode(code)
+      // In the middle, so that white space is not taken away.
+      for (const [text, essence] of [
+        [`a${one}b/x`, `a${lower}b/x`],
+        [`x/a${one}b`, `x/a${lower}b`],
+      ] as const) {
+        if (one === ';' && text.startsWith('x/')) continue
+        assert.equal(parseMimeType(text)?.essence, isToken ? essence : undefined, where)
+      }
+      const named = parseMimeType(`x/x;a${one}b=v;last=1`)!.parameters
+      assert.equal(named.get(`a${lower}b`), isToken ? 'v' : undefined, where)
+      assert.equal(named.get('last'), '1', where)
+      const isQuotable = code === 9 || (code >= 0x20 && code <= 0x7e) || (code >= 0x80 && code <= 0xff)
+      const quoted = parseMimeType(`x/x;n="a${one}b"`)!.parameters.get('n')
+      const content = one === '"' ? 'a' : one === '\\' ? 'ab' : `a${one}b`
+      assert.equal(quoted, isQuotable ? content : undefined, where)
+      const bare = parseMimeType(`x/x;n=a${one}b`)!.parameters.get('n')
+      assert.equal(bare, isQuotable ? (one === ';' ? 'a' : `a${one}b`) : undefined, where)
+    }
+  })
+
+  test('any text: no exception, and what is written again stays as it is', () => {
+    const unit = fc.constantFrom(...'aA/;= "\\\t\r\n,\u000b\u00ff\u0100')
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 30 }), (text) => {
+        const parsed = parseMimeType(`a/b;${text}`)!
+        const written = serializeMimeType(parsed)
+        assert.deepEqual(parseMimeType(written), parsed)
+        parseMimeType(text)
+        extractMimeType([text, written])
+      }),
+      { numRuns: 500 },
+    )
+  })
 
   test('of a header: the last that is one, with the charset before it', () => {
     for (const [values, output] of [
@@ -117,6 +195,35 @@ describe('a data: URL', () => {
     ['data:;base64,%57%41', 'text/plain;charset=US-ASCII', 'X'],
     ['data:;base64,', 'text/plain;charset=US-ASCII', ''],
     ['data:base64,WA', 'text/plain;charset=US-ASCII', 'WA'],
+    ['data:,', 'text/plain;charset=US-ASCII', ''],
+    ['data:,%00', 'text/plain;charset=US-ASCII', '\0'],
+    ['data:,%', 'text/plain;charset=US-ASCII', '%'],
+    ['data:,%4', 'text/plain;charset=US-ASCII', '%4'],
+    ['data:,%g1%1g', 'text/plain;charset=US-ASCII', '%g1%1g'],
+    ['DATA:,X', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:X,X', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:text / html,X', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:†,X', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:†/†,X', '%e2%80%a0/%e2%80%a0', 'X'],
+    ['data:  text/html  ,X', 'text/html', 'X'],
+    ['data:;x=x,X', 'text/plain;x=x', 'X'],
+    ['data:;x=x;charset=x,X', 'text/plain;x=x;charset=x', 'X'],
+    ['data:;charset=,X', 'text/plain', 'X'],
+    ['data:;CHARSET="X",X', 'text/plain;charset=X', 'X'],
+    ['data:text/plain;a=",",X', 'text/plain;a=""', '",X'],
+    ['data:text/plain;a=%2C,X', 'text/plain;a=%2C', 'X'],
+    ['data:;base64;base64,WA', 'text/plain', 'X'],
+    ['data:x/x;base64;base64,WA', 'x/x', 'X'],
+    ['data:x/x;base64;charset=x,WA', 'x/x;charset=x', 'WA'],
+    ['data:x/x;base64;charset=x;base64,WA', 'x/x;charset=x', 'X'],
+    ['data:x/x;base64;base64x,WA', 'x/x', 'WA'],
+    ['data:x;base64=x,WA', 'text/plain;charset=US-ASCII', 'WA'],
+    ['data:; base64;base64,WA', 'text/plain', 'X'],
+    ['data:;%62ase64,WA', 'text/plain', 'WA'],
+    ['data:%3Bbase64,WA', 'text/plain;charset=US-ASCII', 'WA'],
+    ['data:;base64,W%0CA', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:;base64,WA%3D%3D', 'text/plain;charset=US-ASCII', 'X'],
+    ['data:;base64,WB', 'text/plain;charset=US-ASCII', 'X'],
     ['data:;base64,W', null],
     ['data:;base64,WA=', null],
     ['data:;base64,WA===', null],
@@ -131,6 +238,25 @@ describe('a data: URL', () => {
       else assert.deepEqual([data?.mimeType, Buffer.from(data!.body).toString('latin1')], [type, body])
     })
   }
+
+  test('base64 is as forgiving as atob, and not more', () => {
+    const unit = fc.constantFrom(...'AbZ09+/=-_~ \t\n\f\r\u000b\0')
+    const expected = (text: string): string | null => {
+      try {
+        return atob(text)
+      } catch {
+        return null
+      }
+    }
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
+        const data = parseDataUrl(new URL(`data:;base64,${encodeURIComponent(text)}`))
+        const body = data === null ? null : Buffer.from(data.body).toString('latin1')
+        assert.equal(body, expected(text))
+      }),
+      { numRuns: 2000 },
+    )
+  })
 
   test('any bytes survive both codings', () => {
     fc.assert(
@@ -249,6 +375,38 @@ describe('multipart/form-data', () => {
       const entries = decodeMultipart(multipart(...lines), BOUNDARY)
       assert.ok('problem' in entries && entries.problem.length > 0, lines.join('|'))
     }
+  })
+
+  test('any bytes are read or refused, and a prefix of a form is refused', async () => {
+    const part = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="a"\r\n\r\nx\r\n`
+    const whole = Buffer.from(`${part}${part}--${BOUNDARY}--\r\n`)
+    const end = whole.length - '\r\n'.length
+    for (let at = 0; at < end; at++) {
+      assert.ok('problem' in decodeMultipart(whole.subarray(0, at), BOUNDARY), String(at))
+    }
+    assert.equal(entriesOf(whole.subarray(0, end)).length, 2)
+    const piece = fc.constantFrom(
+      `--${BOUNDARY}`,
+      '--',
+      '\r\n',
+      '\r',
+      'content-disposition: form-data; name="a"',
+      'content-disposition: form-data; name=',
+      '; filename="',
+      '"',
+      'content-type: a/b',
+      ':',
+      'x',
+      '\0',
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
+        const read = decodeMultipart(Buffer.from(pieces.join('')), BOUNDARY)
+        if ('problem' in read) assert.ok(read.problem.length > 0)
+        else for (const { name } of read) assert.equal(typeof name, 'string')
+      }),
+      { numRuns: 2000 },
+    )
   })
 
   test('what is written is read the same', async () => {

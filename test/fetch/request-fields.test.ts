@@ -1,7 +1,13 @@
 /** The fields that fetch adds to those of the caller, on our dispatchers. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { fetch, type RequestInitWithDispatcher } from '../../src/index.ts'
+import {
+  FormData,
+  fetch,
+  type RequestInitWithDispatcher,
+  Response,
+  setGlobalOrigin,
+} from '../../src/index.ts'
 import { deferred, type Echo, echo, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'
@@ -58,6 +64,81 @@ overEachWire('the fields of a fetch', (wire) => {
     assert.equal(values['origin'], undefined)
   })
 
+  test('with all that the options add', async (t) => {
+    t.after(() => setGlobalOrigin(undefined))
+    setGlobalOrigin('http://client.test/page')
+    const { names, values } = await sent(t, wire, {
+      method: 'POST',
+      body: new URLSearchParams('a=b'),
+      cache: 'no-store',
+      mode: 'same-origin',
+      referrer: '/other',
+      referrerPolicy: 'unsafe-url',
+      headers: { 'x-own': '1' },
+    } as RequestInitWithDispatcher)
+    const own = names.filter((name) => !name.startsWith(':') && !VARYING.includes(name.toLowerCase()))
+    assert.deepEqual(own, [
+      'x-own',
+      'content-type',
+      'accept',
+      'accept-language',
+      'referer',
+      'origin',
+      'sec-fetch-mode',
+      'user-agent',
+      'pragma',
+      'cache-control',
+      'accept-encoding',
+      'content-length',
+    ])
+    assert.deepEqual(
+      [values['referer'], values['origin'], values['sec-fetch-mode']],
+      ['http://client.test/other', 'http://client.test', 'same-origin'],
+    )
+    assert.deepEqual([values['pragma'], values['cache-control']], ['no-cache', 'no-cache'])
+  })
+
+  test("a caller's host and sec-fetch-mode are not sent", async (t) => {
+    const { values } = await sent(t, wire, { headers: { Host: 'other.test', 'Sec-Fetch-Mode': 'navigate' } })
+    assert.equal(values['sec-fetch-mode'], 'cors')
+    assert.match(values[wire.multiplexes ? ':authority' : 'host']!, /^localhost:/)
+    assert.equal(wire.multiplexes ? values['host'] : undefined, undefined)
+  })
+
+  test('referer and origin that the caller sets are left alone', async (t) => {
+    t.after(() => setGlobalOrigin(undefined))
+    setGlobalOrigin('http://client.test/page')
+    const headers = { referer: 'http://mine.test/', origin: 'http://mine.test' }
+    const { values } = await sent(t, wire, { method: 'POST', headers })
+    assert.deepEqual([values['referer'], values['origin']], ['http://mine.test/', 'http://mine.test'])
+  })
+
+  test('the length of a body where it is known, chunks where it is not', async (t) => {
+    const form = new FormData()
+    form.append('a', new File(['content'], 'name'))
+    const encoded = (await new Response(form).bytes()).length
+    const stream = new Blob(['x']).stream()
+    const rows: [body: unknown, length: number | null, type: string | undefined][] = [
+      ['grün', 5, 'text/plain;charset=UTF-8'],
+      [new Uint8Array(3), 3, undefined],
+      [new Uint8Array(4).buffer, 4, undefined],
+      [new URLSearchParams('a=b c'), 5, 'application/x-www-form-urlencoded;charset=UTF-8'],
+      [new Blob(['abc'], { type: 'x/y' }), 3, 'x/y'],
+      [new Blob([]), 0, undefined],
+      [form, encoded, 'multipart/form-data; boundary=…'],
+      [new FormData(), 0, 'multipart/form-data; boundary=…'],
+      [stream, null, undefined],
+    ]
+    for (const [body, length, type] of rows) {
+      const init = { method: 'POST', body, duplex: 'half' } as RequestInitWithDispatcher
+      const { values } = await sent(t, wire, init)
+      assert.equal(values['content-length'], length === null ? undefined : String(length))
+      const chunked = length === null && !wire.multiplexes
+      assert.equal(values['transfer-encoding'], chunked ? 'chunked' : undefined)
+      assert.equal(values['content-type']?.replace(/boundary=.*/, 'boundary=…'), type)
+    }
+  })
+
   test("the caller's own stand in for the defaults", async (t) => {
     const headers = { accept: 'a/b', 'accept-language': 'de', 'user-agent': 'me', 'accept-encoding': 'br' }
     const { values } = await sent(t, wire, { headers })
@@ -76,7 +157,7 @@ overEachWire('the fields of a fetch', (wire) => {
   })
 
   test('no body: a length of 0 where one is expected, none elsewhere', async (t) => {
-    for (const method of ['POST', 'PUT']) {
+    for (const method of ['POST', 'PUT', 'PATCH']) {
       assert.equal((await sent(t, wire, { method })).values['content-length'], '0')
     }
     for (const method of ['GET', 'DELETE']) {

@@ -245,8 +245,27 @@ describe('a request', () => {
       [new Request(first).referrer, new Request(first).referrerPolicy],
       ['http://b.test/', 'origin'],
     )
-    const second = new Request(first, { cache: 'reload' })
-    assert.deepEqual([second.referrer, second.referrerPolicy], ['about:client', ''])
+    for (const init of [
+      { body: null },
+      { cache: 'reload' },
+      { credentials: 'omit' },
+      { duplex: 'half' },
+      { headers: {} },
+      { integrity: '' },
+      { keepalive: false },
+      { method: 'GET' },
+      { mode: 'cors' },
+      { priority: 'high' },
+      { redirect: 'follow' },
+      { signal: null },
+      { window: null },
+    ] as const) {
+      const second = new Request(first, init)
+      const name = Object.keys(init)[0]
+      assert.deepEqual([second.referrer, second.referrerPolicy], ['about:client', ''], name)
+    }
+    assert.equal(new Request(first, { referrerPolicy: 'same-origin' }).referrer, 'about:client')
+    assert.equal(new Request(first, { referrer: 'http://c.test/' }).referrerPolicy, '')
   })
 
   test('headers: those of init instead of those of the request', () => {

@@ -52,10 +52,11 @@ overEachWire('a response to fetch', (wire) => {
     for (const [method, status] of [
       ['HEAD', 200],
       ['GET', 204],
+      ['GET', 205],
       ['GET', 304],
     ] as const) {
       const response = await fetch(`${origin.url}/${status}`, { dispatcher, method })
-      assert.deepEqual([response.status, await response.text()], [status, ''])
+      assert.deepEqual([response.status, response.body, await response.text()], [status, null, ''])
     }
   })
 

@@ -72,6 +72,12 @@ describe('a blob: URL', () => {
       ['bytes=-20', '0123456789', 'bytes 0-9/10'],
       ['bytes=8-100', '89', 'bytes 8-9/10'],
       ['bytes = 0 - 0', '0', 'bytes 0-0/10'],
+      ['bytes=\t 1-2', '12', 'bytes 1-2/10'],
+      ['bytes\t=1-2', '12', 'bytes 1-2/10'],
+      ['bytes=1 \t-2', '12', 'bytes 1-2/10'],
+      ['bytes=1-\t2', '12', 'bytes 1-2/10'],
+      ['bytes=9-10', '9', 'bytes 9-9/10'],
+      ['bytes=00-01', '01', 'bytes 0-1/10'],
     ] as const) {
       const response = await fetch(url, { dispatcher, headers: { range } })
       assert.deepEqual([response.status, response.statusText], [206, 'Partial Content'], range)
@@ -79,9 +85,15 @@ describe('a blob: URL', () => {
       assert.equal(response.headers.get('content-length'), String(text.length))
       assert.equal(await response.text(), text)
     }
-    for (const range of ['bytes=-', 'bytes=10-', 'bytes=4-2', 'bytes=a', 'bits=0-1', 'bytes=0-1,3-4']) {
+    const refused =
+      'bytes=-;bytes=10-;bytes=4-2;bytes=a;bits=0-1;bytes=0-1,3-4;bytes=0-1, 3-4;bytes=0-1,;bytes;bytes=;bytes=5;bytes5-6;bytes=5-x;bytes=x-6;=5-6;5-6;byte=5-6;bytes=-5-6;bytes=5--6;Bytes=0-1'
+    for (const range of refused.split(';')) {
       assert.ok(await cause(url, { headers: { range } }), range)
     }
+    const typed = blobUrl(t, new Blob(['0123456789'], { type: 'text/x' }))
+    const part = await fetch(typed, { dispatcher, headers: { range: 'bytes=1-2' } })
+    assert.equal(part.headers.get('content-type'), 'text/x')
+    assert.equal((await part.blob()).type, 'text/x')
   })
 
   test('not registered, with a query, with another method', async (t) => {
