@@ -1,6 +1,6 @@
 /** The scenarios: each way to send a request, over each protocol that supports it. */
 import { type Duplex, Readable, Writable } from 'node:stream'
-import { fetch, type Response, WebSocket } from '../../src/index.ts'
+import { fetch, type RequestInit, type Response, WebSocket } from '../../src/index.ts'
 import { PromiseCall } from './call.ts'
 import type { Scenario, Stage } from './stage.ts'
 import { STREAMED_PIECES } from './torture-origin.ts'
@@ -204,13 +204,30 @@ function webSocket(stage: Stage): void {
   })
 }
 
+const textOf = (response: Response): Promise<string> => response.text()
+
 function fetchIt(stage: Stage): void {
-  settleWith(stage, 'fetch', (response) => response.text())
+  fetchInto(stage, 'fetch', '/streamed', {}, STREAMED, textOf)
+}
+
+/** `/moved` redirects with 307: the body is sent to both. */
+function fetchPosting(stage: Stage, path: string, body: string | AsyncIterable<string>): void {
+  const expected = typeof body === 'string' ? body : PARTS.join('')
+  fetchInto(stage, 'posting fetch', path, { method: 'POST', body, duplex: 'half' }, expected, textOf)
+}
+
+/** Its body is left unread until nothing else happens any more. A late reader then gets its outcome. */
+function leaveFetchUnread(stage: Stage): void {
+  fetchInto(stage, 'unread fetch', '/streamed', {}, STREAMED, (response, call) => {
+    return new Promise((resolve) => {
+      call.given = { destroy: () => resolve(response.text()) }
+    })
+  })
 }
 
 /** Two readers of one response, one of them through a stream. */
 function fetchAndClone(stage: Stage): void {
-  settleWith(stage, 'cloned fetch', async (response) => {
+  fetchInto(stage, 'cloned fetch', '/streamed', {}, STREAMED, async (response) => {
     const clone = response.clone()
     const [text, chunks] = await Promise.allSettled([clone.text(), readStream(response.body!)])
     if (text.status === 'rejected') throw text.reason
@@ -225,12 +242,19 @@ async function readStream(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return text
 }
 
-function settleWith(stage: Stage, name: string, read: (response: Response) => Promise<string>): void {
-  const call = stage.add(new PromiseCall(name, STREAMED))
-  fetch(`${stage.url}/streamed`, { dispatcher: stage.entry, signal: call.signal })
+function fetchInto(
+  stage: Stage,
+  name: string,
+  path: string,
+  init: RequestInit,
+  expected: string,
+  read: (response: Response, call: PromiseCall) => Promise<string>,
+): void {
+  const call = stage.add(new PromiseCall(name, expected))
+  fetch(stage.url + path, { ...init, dispatcher: stage.entry, signal: call.signal })
     .then((response) => {
       stage.mark('listener', `${name} resolved`)
-      return read(response)
+      return read(response, call)
     })
     .then(
       (text) => {
@@ -430,6 +454,17 @@ const PLAIN: readonly Scenario[] = [
   { name: 'pipeline()', protocols: BOTH, act: pipelineThrough },
   { name: 'fetch()', protocols: BOTH, act: fetchIt },
   { name: 'fetch() and clone()', protocols: BOTH, act: fetchAndClone },
+  { name: 'fetch() left unread', protocols: BOTH, act: leaveFetchUnread },
+  {
+    name: 'fetch() with a stream',
+    protocols: BOTH,
+    act: (stage) => fetchPosting(stage, '/echo', slowIterator()),
+  },
+  {
+    name: 'fetch() over a redirect',
+    protocols: BOTH,
+    act: (stage) => fetchPosting(stage, '/moved', 'bytes'.repeat(2_000)),
+  },
   {
     name: 'upgrade by handler',
     protocols: BOTH,
@@ -460,6 +495,7 @@ const STACKED = [
   'request() left unread',
   'stream()',
   'fetch()',
+  'fetch() with a stream',
 ]
 
 function throughInterceptors(scenario: Scenario): Scenario {

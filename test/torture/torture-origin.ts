@@ -67,6 +67,13 @@ export class TortureOrigin {
         if (exchange.headers['expect'] !== undefined) exchange.interim(100)
         exchange.onComplete = () => exchange.respond(200, Buffer.concat(exchange.received))
         return
+      case 'moved':
+        exchange.onComplete = () => {
+          exchange.head(307, { location: '/echo?moved' })
+          exchange.write(path)
+          exchange.end()
+        }
+        return
       case 'trailers':
         exchange.onComplete = () => {
           const trailers = Buffer.from(JSON.stringify(exchange.trailers))
