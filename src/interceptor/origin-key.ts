@@ -1,11 +1,16 @@
 /** The origin of a request as a key of a table, and tables by origin that stay small. */
+import { OriginReader } from '../base/origin-reader.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { logicalOrigin } from '../request/logical-origin.ts'
 
-/** Empty for a dispatcher that chooses among several origins by itself. */
+const origins: OriginReader = new OriginReader()
+
+/** One key for all spellings of an origin; empty for a dispatcher that chooses among several origins by itself. */
 export function originKey(opts: DispatchOptions): string {
   // Options that are no object are for the dispatcher to refuse.
   const origin = typeof opts === 'object' && opts !== null ? logicalOrigin(opts) : undefined
+  const normalised = origins.read(origin)
+  if (normalised !== null) return normalised
   if (typeof origin === 'string') return origin
   return origin ? origin.origin : ''
 }

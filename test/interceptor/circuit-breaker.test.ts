@@ -73,6 +73,18 @@ describe('interceptors.circuitBreaker', () => {
     assert.equal(all.base.exchanges.length, before)
   })
 
+  it('all spellings of an origin have one circuit', (t) => {
+    const all = setting(t)
+    for (const origin of ['http://a.test', 'http://a.test/', 'HTTP://a.test', 'http://A.TEST:80']) {
+      all.answer(500, origin)
+    }
+    const handler = all.send('http://a.test:80/')
+    assert.equal(isRefused(handler), true)
+    assert.equal((handler.error as unknown as { origin: string }).origin, 'http://a.test')
+    assert.equal(isRefused(all.answer(200, 'http://a.test:8080')), false)
+    assert.equal(isRefused(all.answer(200, 'https://a.test')), false)
+  })
+
   it('each origin has its own circuit', (t) => {
     const all = setting(t)
     open(all)

@@ -342,6 +342,15 @@ describe('interceptors.retry: limits', () => {
     assert.equal(waits(1), 1)
   })
 
+  it('budget: all spellings of an origin share one', (t) => {
+    const { base, send, delays } = retrying(t, { budget: { ratio: 0, minPerSecond: 0.1, ttl: 10_000 } })
+    for (const origin of ['http://a.test', 'http://a.test/', 'HTTP://A.test:80']) {
+      send({ origin })
+      base.last.start().error(RESET())
+    }
+    assert.equal(delays().length, 1)
+  })
+
   it('budget: one retry that is safe is free', async (t) => {
     const { base, clock, send, delays } = retrying(t, { budget: { ratio: 0, minPerSecond: 0 } })
     const handler = send(POST)

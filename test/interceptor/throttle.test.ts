@@ -70,6 +70,14 @@ describe('interceptors.throttle: concurrency', () => {
     assert.deepEqual(sent, ['/a1', '/b1'])
   })
 
+  it('all spellings of an origin are one', (t) => {
+    const { send, sent } = setting(t, { concurrency: 1 })
+    send('/1')
+    for (const origin of ['http://a.test/', 'HTTP://A.test:80', new URL('http://a.test')])
+      send('/2', { origin })
+    assert.deepEqual(sent, ['/1'])
+  })
+
   it('one interceptor on two dispatchers is one throttle', () => {
     const shared = interceptors.throttle({ concurrency: 1 })
     const [first, second] = [new ScriptedDispatcher(), new ScriptedDispatcher()]

@@ -1,7 +1,9 @@
 /** `interceptors.deduplicate`: concurrent requests for the same are one request. */
+
+import { OriginReader } from '../../base/origin-reader.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import { Caller } from '../../cache/caller.ts'
-import { OriginReader, type RequestView, viewRequest } from '../../cache/request-view.ts'
+import { type RequestView, viewRequest } from '../../cache/request-view.ts'
 import type { Dispatch, Interceptor, OwnOrigin } from '../../dispatcher/compose.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
