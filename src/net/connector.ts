@@ -18,7 +18,7 @@ import { blockedError, type Guard, readGuard } from '../guard/guard.ts'
 import type { GuardOptions, GuardPolicy } from '../guard/options.ts'
 import type { AddressPolicy, AttemptCallback } from './address-attempts.ts'
 import { AddressAttempts } from './address-attempts.ts'
-import { lookupOf } from './addresses.ts'
+import { lookupOf, settledLookup } from './addresses.ts'
 import type { ConnectDetails } from './connect-details.ts'
 import { guardedLookup, refusalOf } from './guarded-lookup.ts'
 import { SlabInlet } from './slab-inlet.ts'
@@ -278,7 +278,7 @@ function openConnection(
         timeout: settings.timeout,
         readyEvent: secure ? 'secureConnect' : 'connect',
         details,
-        open: (lookup) => openSocket(settings, target, lookup ?? resolver, inlets),
+        open: (lookup) => openSocket(settings, target, lookup ?? settled(resolver), inlets),
       },
       (...answer) => {
         const [, socket] = answer
@@ -291,6 +291,11 @@ function openConnection(
   } catch (error) {
     return refuse(error as Error, callback)
   }
+}
+
+/** What is not a function is for the runtime to refuse. */
+function settled(lookup: LookupFunction | null): LookupFunction | null {
+  return typeof lookup === 'function' ? settledLookup(lookup) : lookup
 }
 
 function readTarget(settings: Settings, call: ConnectorOptions): Target | InvalidArgumentError {

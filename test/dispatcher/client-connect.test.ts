@@ -459,3 +459,28 @@ test('the time of the connect is that of the address that was reached, not of th
   assert.ok(timings!.connect! < timings!.secured!)
   assert.ok(timings!.queued <= timings!.connect!)
 })
+
+for (const autoSelectFamily of [undefined, false, true]) {
+  test(`a lookup that rejects fails its request only, autoSelectFamily ${autoSelectFamily}`, async (t) => {
+    const server = http.createServer((_request, response) => void response.end('ok'))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const thrown = Object.assign(new Error('the resolver is gone'), { code: 'ENOTFOUND' })
+    let isDown = true
+    const lookup: net.LookupFunction = async (_hostname, { all }, callback) => {
+      await null
+      if (isDown) throw thrown
+      if (all) callback(null, [{ address: '127.0.0.1', family: 4 }])
+      else callback(null, '127.0.0.1', 4)
+    }
+    const client = new Client(`http://a.test:${port}`, { autoSelectFamily, connect: { lookup } })
+    t.after(() => client.destroy())
+    const request = (): Promise<string> =>
+      client.request({ path: '/', method: 'GET' }).then(({ body }) => body.text())
+    await assert.rejects(request(), (error) => error === thrown)
+    isDown = false
+    assert.equal(await request(), 'ok')
+  })
+}

@@ -151,10 +151,10 @@ test('the default port is 80', (t) => {
 test('what is not named is passed on, functions included (CVE-2026-84961)', async (t) => {
   const port = await listening(t, '127.0.0.1')
   const seen = spyOnConnect(t)
-  const lookup = resolvingTo('127.0.0.1')
   const onread = { buffer: () => Buffer.alloc(8), callback: () => true }
-  const options = { lookup, onread, family: 4, hints: dns.ADDRCONFIG, highWaterMark: 7, madeUp: { x: 1 } }
-  await connected(t, buildConnector({ ...options, autoSelectFamily: false }), http(port))
+  const options = { onread, family: 4, hints: dns.ADDRCONFIG, highWaterMark: 7, madeUp: { x: 1 } }
+  const lookup = resolvingTo('127.0.0.1')
+  await connected(t, buildConnector({ ...options, lookup, autoSelectFamily: false }), http(port))
   for (const [name, value] of Object.entries(options)) assert.equal(seen[0]![name], value, name)
   for (const name of ['timeout', 'maxCachedSessions', 'allowH2', 'useH2c', 'socketPath', 'keepAlive']) {
     assert.equal(name in seen[0]!, false, name)
