@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { describe, it, type TestContext, test } from 'node:test'
 import { type CircuitBreakerOptions, type Dispatcher, errors, interceptors } from '../../src/index.ts'
-import { type Exchange, ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
+import { type Exchange, ScriptedDispatcher, uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { failure } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
@@ -71,6 +71,20 @@ describe('interceptors.circuitBreaker', () => {
     assert.equal(lastController, null)
     assert.deepEqual(story, ['onResponseError'])
     assert.equal(all.base.exchanges.length, before)
+  })
+
+  it('destroys the body of a request that it fails', async (t) => {
+    const all = setting(t)
+    open(all)
+    const body = new PassThrough()
+    const handler = new RecordingHandler()
+    const uncaught = await uncaughtDuring(() =>
+      all.dispatcher.dispatch({ ...GET, method: 'POST', body }, handler),
+    )
+    assert.deepEqual(
+      [isRefused(handler), body.destroyed, body.errored, uncaught],
+      [true, true, handler.error, []],
+    )
   })
 
   it('all spellings of an origin have one circuit', (t) => {

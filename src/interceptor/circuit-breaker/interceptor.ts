@@ -4,6 +4,7 @@ import type { Interceptor } from '../../dispatcher/compose.ts'
 import { CircuitOpenError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import { OriginTable, originKey } from '../origin-key.ts'
 import { isCall } from '../refusal.ts'
@@ -27,6 +28,7 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
       if (era === REFUSED) {
         const error = new CircuitOpenError(undefined, circuit.retryAfter)
         if (key !== '') error.origin = key
+        destroyBodyOf(opts, error)
         handler.onResponseError?.(null, error)
         return true
       }
