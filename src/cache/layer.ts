@@ -12,6 +12,7 @@ import { classifyBody, destroyStream, isReplayable, isStream } from '../request/
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { logicalOrigin } from '../request/logical-origin.ts'
+import { contain } from './body-delivery.ts'
 import { discardBody } from './body-readers.ts'
 import type { CacheHost } from './cache-host.ts'
 import { type ForwardReason, ttlOf } from './cache-status.ts'
@@ -28,6 +29,7 @@ import { type RequestView, viewPassing, viewRequest } from './request-view.ts'
 import { serviceOf } from './serving-rules.ts'
 import { StoreAccess } from './store-access.ts'
 import { varyText } from './vary.ts'
+import { WaitingBody } from './waiting-body.ts'
 import { wholeStoreOf } from './whole-store.ts'
 
 /** The handler of a request that only brings the store up to date. */
@@ -119,37 +121,44 @@ export class CacheLayer implements CacheHost {
     // A response to GET answers HEAD as well (RFC 9111 §4).
     const firstKey = key.method === 'HEAD' ? { ...key, method: 'GET' } : key
     const found = this.access.get(firstKey, Date.now())
-    if (found instanceof Promise) {
-      caller.announce()
-      void found.then((result) => this.#continue(view, caller, result, firstKey))
-      return true
-    }
+    if (found instanceof Promise) return this.#await(view, caller, found, firstKey)
     if (found === undefined && firstKey !== key) return this.#lookUpHead(view, caller)
     return this.#respond(view, caller, found, firstKey)
   }
 
   #lookUpHead(view: RequestView, caller: Caller): boolean {
     const found = this.access.get(view.key, Date.now())
-    if (!(found instanceof Promise)) return this.#respond(view, caller, found, view.key)
-    void found.then((result) => {
-      if (caller.settled) discardBody(result?.body)
-      else this.#respond(view, caller, result, view.key)
+    if (found instanceof Promise) return this.#await(view, caller, found, view.key)
+    return this.#respond(view, caller, found, view.key)
+  }
+
+  /** A store answers later: outside of any call that could report what is thrown then. */
+  #await(view: RequestView, caller: Caller, answer: Promise<Found>, foundKey: CacheKey): true {
+    const { body } = view.opts
+    const waiting = isStream(body) ? new WaitingBody(body, caller) : null
+    caller.announce()
+    void answer.then((found) => {
+      waiting?.end()
+      if (caller.settled) discardBody(found?.body)
+      else this.#continue(view, caller, found, foundKey)
     })
     return true
   }
 
-  /** A store has answered later. */
   #continue(view: RequestView, caller: Caller, found: Found, foundKey: CacheKey): void {
-    if (caller.settled) discardBody(found?.body)
-    else if (found === undefined && foundKey !== view.key) this.#lookUpHead(view, caller)
-    else this.#respond(view, caller, found, foundKey)
+    try {
+      if (found === undefined && foundKey !== view.key) this.#lookUpHead(view, caller)
+      else this.#respond(view, caller, found, foundKey)
+    } catch (error) {
+      contain(() => caller.abort(error))
+    }
   }
 
   #respond(view: RequestView, caller: Caller, found: Found, foundKey: CacheKey): boolean {
     const onlyIfCached = view.control['only-if-cached'] === true
     if (found === undefined) {
       return onlyIfCached
-        ? this.#refuse(caller, 'miss')
+        ? this.#refuse(view, caller, 'miss')
         : this.#forward(view, caller, undefined, foundKey, 'miss')
     }
     if (needsOrigin(view.headers)) {
@@ -162,7 +171,7 @@ export class CacheLayer implements CacheHost {
       const reason = service === 'request' ? 'request' : 'stale'
       if (onlyIfCached) {
         discardBody(found.body)
-        return this.#refuse(caller, reason)
+        return this.#refuse(view, caller, reason)
       }
       return this.#forward(view, caller, found, foundKey, reason)
     }
@@ -172,13 +181,14 @@ export class CacheLayer implements CacheHost {
       kind: 'hit',
       ttl: ttlOf(found, now),
     })
-    if (isStream(view.opts.body)) destroyStream(view.opts.body, null)
+    dropBody(view)
     serving.startLater()
     if (isRevalidated) this.#refresh(view, found, foundKey)
     return true
   }
 
-  #refuse(caller: Caller, reason: ForwardReason): boolean {
+  #refuse(view: RequestView, caller: Caller, reason: ForwardReason): boolean {
+    dropBody(view)
     this.presenter.refuse(caller, 504, 'Gateway Timeout', { kind: 'forwarded', reason }).startLater()
     return true
   }
@@ -265,6 +275,11 @@ export class CacheLayer implements CacheHost {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
+}
+
+/** The request is answered without it. */
+function dropBody({ opts: { body } }: RequestView): void {
+  if (isStream(body)) destroyStream(body, null)
 }
 
 function isRepeatable(body: DispatchOptions['body']): boolean {

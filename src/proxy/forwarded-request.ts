@@ -13,6 +13,7 @@ import type { DispatchOptions, HeadersInput } from '../request/dispatch-options.
 import { describeError, shownPath } from '../request/error-context.ts'
 import { type FlatHeaders, flatHeaders } from '../request/headers-input.ts'
 import { describeUnsent } from '../request/unsent-error.ts'
+import { watchBody } from '../request/waiting-body.ts'
 import type { AskingRequests } from './asking-requests.ts'
 import { checkForward } from './forward-check.ts'
 import { type Refusal, refusedForward, withProxy } from './proxy-error.ts'
@@ -29,7 +30,7 @@ export interface ForwardTarget {
 type State =
   | { readonly at: 'running' }
   /** A function of the caller is asked, which answers later. */
-  | { readonly at: 'asking' }
+  | { readonly at: 'asking'; readonly unwatch: (() => void) | null }
   | { readonly at: 'refused'; readonly refusal: CollectedRefusal }
   | { readonly at: 'settled' }
 
@@ -104,11 +105,12 @@ export class ForwardedRequest extends ForwardingHandler {
 
   /** Goes on when the caller has answered, unless the request was given up. */
   #ask<T>(answer: Promise<T>, then: (value: T) => unknown): void {
-    this.#state = { at: 'asking' }
+    const unwatch = watchBody(this.#options.body, (error) => this.giveUp(error as Error))
+    this.#state = { at: 'asking', unwatch }
     this.#asking.add(this)
     answer.then(
       (value) => {
-        if (this.#state.at === 'asking') this.#goOn(() => then(value))
+        if (this.#stopAsking()) this.#goOn(() => then(value))
       },
       (error: Error) => this.giveUp(error),
     )
@@ -117,13 +119,21 @@ export class ForwardedRequest extends ForwardingHandler {
 
   /** Fails it as long as the caller has not answered; afterwards a dispatcher has it. */
   giveUp(error: Error): void {
-    if (this.#state.at !== 'asking') return
+    if (!this.#stopAsking()) return
     this.#asking.delete(this)
+    destroyBodyOf(this.#options, error)
     this.#failAlone(error)
   }
 
-  #goOn(send: () => unknown): void {
+  /** False if the request was not waiting any more. */
+  #stopAsking(): boolean {
+    if (this.#state.at !== 'asking') return false
+    this.#state.unwatch?.()
     this.#state = RUNNING
+    return true
+  }
+
+  #goOn(send: () => unknown): void {
     try {
       send()
     } catch (error) {

@@ -1,10 +1,11 @@
 /** Stores of the caller: what they may return, and how they may fail. */
 import assert from 'node:assert/strict'
 import { channel } from 'node:diagnostics_channel'
-import { Readable, Writable } from 'node:stream'
+import { PassThrough, Readable, Writable } from 'node:stream'
 import { describe, test } from 'node:test'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from '../../src/cache/cache-store.ts'
 import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
+import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { value } from './store-suite.ts'
 import { cached, installDate, ORIGIN, settle } from './support.ts'
@@ -329,4 +330,95 @@ describe('a store that fails never fails a request', () => {
     assert.equal(store.written.length, 0)
     assert.equal(store.deleted.length, 1)
   })
+
+  for (const method of ['GET', 'HEAD']) {
+    test(`a body of ${method} that fails while get runs fails the request, and not the process`, async () => {
+      const { store, answers } = held()
+      const origin = cached(FRESH, { store, methods: ['GET', 'HEAD'] })
+      const body = new PassThrough()
+      const done = origin.get('/', {}, { method, body } as never)
+      if (method === 'HEAD') answers.shift()!(undefined)
+      await settle()
+      const error = new Error('the file is gone')
+      assert.deepEqual(await uncaughtDuring(() => body.destroy(error)), [])
+      const { errors, story } = await done
+      assert.deepEqual([errors, story], [[error], ['onResponseError']])
+      answers.shift()!(undefined)
+      await settle()
+      assert.equal(origin.received.length, 0)
+    })
+  }
+
+  test('a body is left to the dispatcher when get has answered, and destroyed when it is not needed', async (t) => {
+    const clock = installDate(t)
+    const { store, answers } = held()
+    const origin = cached(FRESH, { store })
+    const [sent, aborted, unused, refused] = [1, 2, 3, 4].map(() => new PassThrough())
+    const first = origin.get('/', {}, { body: sent! })
+    answers.shift()!(undefined)
+    await first
+    assert.deepEqual([origin.received[0]!.opts.body, sent!.listenerCount('error')], [sent, 0])
+
+    let abort: (reason?: unknown) => void = () => assert.fail('no way to abort')
+    const handler = Object.assign(new RecordingHandler(), {
+      onRequestQueued: (given: (reason?: unknown) => void) => {
+        abort = given
+      },
+    })
+    origin.dispatch({ origin: ORIGIN, path: '/', method: 'GET', body: aborted! }, handler)
+    const uncaught = await uncaughtDuring(() => abort())
+    assert.deepEqual([handler.error?.name, aborted!.destroyed, uncaught], ['AbortError', true, []])
+
+    answers.length = 0
+    const hit = origin.get('/', {}, { body: unused! })
+    answers.shift()!({
+      ...value(),
+      staleAt: clock.now + 1000,
+      deleteAt: clock.now + 1000,
+      body: ['stored'],
+    } as never)
+    assert.deepEqual([(await hit).body, unused!.destroyed], ['stored', true])
+
+    const missing = origin.get('/', { 'cache-control': 'only-if-cached' }, { body: refused! })
+    answers.shift()!(undefined)
+    assert.deepEqual([(await missing).status, refused!.destroyed], [504, true])
+    assert.equal(origin.received.length, 1)
+  })
+
+  test('an answer that cannot be used, and a handler that throws, end no more than the request', async () => {
+    const { store, answers } = held()
+    const origin = cached(FRESH, { store })
+    const handler = new RecordingHandler({
+      onResponseError() {
+        throw new Error('thrown by the handler')
+      },
+    })
+    const thrown = new Error('no vary')
+    const unusable = {
+      ...value(),
+      deleteAt: Number.POSITIVE_INFINITY,
+      get staleAt(): number {
+        throw thrown
+      },
+    }
+    const rejections: unknown[] = []
+    const onRejection = (reason: unknown): void => void rejections.push(reason)
+    process.on('unhandledRejection', onRejection)
+    try {
+      origin.dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler)
+      answers.shift()!(unusable as never)
+      await settle()
+    } finally {
+      process.off('unhandledRejection', onRejection)
+    }
+    assert.deepEqual([handler.errors, rejections], [[thrown], []])
+  })
 })
+
+/** A store whose answers the test gives. */
+function held(): { store: Custom; answers: ((found: CacheGetResult | undefined) => void)[] } {
+  const store = new Custom()
+  const answers: ((found: CacheGetResult | undefined) => void)[] = []
+  store.get = () => new Promise((resolve) => void answers.push(resolve))
+  return { store, answers }
+}

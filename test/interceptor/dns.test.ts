@@ -571,6 +571,31 @@ describe('interceptors.dns: lookups', () => {
     assert.deepEqual(all.origins(), [])
   })
 
+  it('a body that fails while the lookup runs fails the request, and not the process', async () => {
+    const names = new Names(null)
+    const all = setting({ lookup: names.lookup })
+    const body = new PassThrough()
+    const handler = all.send({ method: 'POST', body })
+    const other = all.send()
+    const error = new Error('the file is gone')
+    assert.deepEqual(await uncaughtDuring(() => body.destroy(error)), [])
+    assert.deepEqual([handler.errors, handler.story], [[error], ['onResponseError']])
+    names.held[0]!(null, [V4])
+    assert.equal(all.base.exchanges.length, 1)
+    all.base.last.start().head().end()
+    assert.equal(other.status, 200)
+  })
+
+  it('a body that waited for the lookup is left to the dispatcher', () => {
+    const names = new Names(null)
+    const all = setting({ lookup: names.lookup })
+    const body = new PassThrough()
+    all.send({ method: 'POST', body })
+    assert.equal(body.listenerCount('error'), 1)
+    names.held[0]!(null, [V4])
+    assert.deepEqual([all.base.last.opts.body, body.listenerCount('error')], [body, 0])
+  })
+
   it('an abort after the lookup reaches the request, and is not repeated elsewhere', () => {
     const all = setting({ lookup: new Names([V4, V4_OTHER]).lookup })
     let abort: (reason?: unknown) => void = () => {}

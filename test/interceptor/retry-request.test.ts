@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import type { DispatchController, DispatchHandler } from '../../src/index.ts'
 import { interceptors, type RetryOptions } from '../../src/index.ts'
-import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
+import { ScriptedDispatcher, uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { turns } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { errors, failed, GET, POST, REFUSED, RESET, retrying } from './retry-support.ts'
@@ -496,6 +496,47 @@ describe('interceptors.retry: request bodies', () => {
       assert.equal(result.sent, 2)
       assert.equal(result.body, body)
     }
+  })
+
+  for (const [who, options] of [
+    ['a timer', {}],
+    ['the policy of the caller', { retry: () => null }],
+  ] as const) {
+    it(`one that fails while the next attempt waits for ${who} fails the request, not the process`, async (t) => {
+      const { base, send, delays } = retrying(t, options)
+      const body = new PassThrough()
+      const handler = send({ ...POST, body })
+      base.last.error(REFUSED())
+      assert.equal(body.destroyed, false)
+      const error = new Error('the file is gone')
+      assert.deepEqual(await uncaughtDuring(() => body.destroy(error)), [])
+      assert.deepEqual([handler.errors, delays(), base.exchanges.length], [[error], [], 1])
+    })
+  }
+
+  it('one that waited is left to the next attempt, and destroyed if there is none', async (t) => {
+    const { base, clock, dispatcher, send } = retrying(t, { maxRetries: 1 })
+    const body = new PassThrough()
+    send({ ...POST, body })
+    base.last.error(REFUSED())
+    assert.equal(body.listenerCount('error'), 1)
+    await clock.advance(500)
+    assert.deepEqual([base.last.opts.body, body.listenerCount('error')], [body, 0])
+    const last = REFUSED()
+    assert.deepEqual(await uncaughtDuring(() => base.last.error(last)), [])
+    assert.deepEqual([body.destroyed, body.errored], [true, last])
+
+    const given = new PassThrough()
+    let abort: (reason?: unknown) => void = () => assert.fail('no way to abort')
+    const handler = Object.assign(new RecordingHandler(), {
+      onRequestQueued: (way: (reason?: unknown) => void) => {
+        abort = way
+      },
+    })
+    dispatcher.dispatch({ ...POST, body: given }, handler)
+    base.last.error(REFUSED())
+    assert.deepEqual(await uncaughtDuring(() => abort()), [])
+    assert.deepEqual([handler.error?.name, given.destroyed], ['AbortError', true])
   })
 
   it('a function makes one for each attempt', async (t) => {

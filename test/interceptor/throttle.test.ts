@@ -398,18 +398,20 @@ describe('interceptors.throttle: a request that waits', () => {
       if (++calls === 2) throw new Error('no such call')
     })
     const dispatcher = base.compose(interceptors.throttle({ concurrency: 1 }))
+    const body = new PassThrough()
     const handlers = [1, 2, 3].map((name) => {
       const handler = new RecordingHandler({
         onResponseError() {
           throw new Error(`thrown by ${name}`)
         },
       })
-      dispatcher.dispatch({ ...GET, path: `/${name}` }, handler)
+      dispatcher.dispatch({ ...GET, path: `/${name}`, ...(name === 2 ? { body } : null) }, handler)
       return handler
     })
     base.last.start().head().end()
     assert.equal(handlers[1]!.error?.message, 'no such call')
     assert.equal(base.last.opts.path, '/3')
+    assert.equal(body.destroyed, true)
   })
 
   it('fails at once when its dispatcher is closed, and those after it', (t) => {

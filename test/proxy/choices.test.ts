@@ -1,9 +1,12 @@
 /** What programs add to a proxy agent: tokens that change, other schemes, a choice of proxies. */
 import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
 import { ProxyAgent, type ProxyErrorInfo } from '../../src/index.ts'
+import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { authority } from '../support/certificates.ts'
 import { deferred, echo, failure, readEcho } from '../support/exchange.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { OK } from '../support/scripted-client.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
@@ -86,6 +89,24 @@ for (const proxyTunnel of [true, false]) {
       controller.abort()
       assert.equal((await error).name, 'AbortError')
       await agent.destroy()
+    })
+
+    test('that never answers leaves the request to its body, which is destroyed with it', async (t) => {
+      const proxy = await startProxy(t, 'h1')
+      const agent = proxy.agent({ proxyTunnel, token: () => new Promise<string>(() => {}) })
+      const options = { ...GET, origin: 'http://a.test', method: 'POST' } as const
+      const [failing, given] = [new PassThrough(), new PassThrough()]
+      const handler = new RecordingHandler()
+      agent.dispatch({ ...options, body: failing }, handler)
+      await new Promise(setImmediate)
+      const error = new Error('the file is gone')
+      assert.deepEqual(await uncaughtDuring(() => failing.destroy(error)), [])
+      assert.deepEqual(handler.errors, [error])
+      const last = new RecordingHandler()
+      agent.dispatch({ ...options, body: given }, last)
+      assert.deepEqual(await uncaughtDuring(() => agent.destroy()), [])
+      await last.settled
+      assert.equal(given.destroyed, true)
     })
 
     test('that rejects calls the handler once, whatever that throws', async (t) => {

@@ -14,6 +14,7 @@ import type { DispatchController, DispatchHandler } from '../../request/dispatch
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { describeError, shownPath } from '../../request/error-context.ts'
 import { replaceOrigin } from '../../request/logical-origin.ts'
+import { watchBody } from '../../request/waiting-body.ts'
 import { replayOf } from '../request-body.ts'
 import type { Destination } from './destination.ts'
 import type { DnsRecords } from './records.ts'
@@ -44,6 +45,8 @@ export class ResolvedRequest extends ForwardingHandler implements Waiter {
   #announced = false
   #abortion: { readonly reason: unknown } | null = null
   #abortAttempt: AbortFunction | null = null
+  /** Ends listening to the body, which nothing else does while the name is looked up. */
+  #unwatch: (() => void) | null = null
   #tried: Set<string> | null = null
 
   /** `opts` is a copy. */
@@ -81,6 +84,7 @@ export class ResolvedRequest extends ForwardingHandler implements Waiter {
 
   #announceWaiting(): void {
     try {
+      this.#unwatch = watchBody(this.#opts.body, (error) => this.#abort(error))
       this.#announce()
     } catch (error) {
       this.#resolver.leave(this.#destination, this)
@@ -148,6 +152,8 @@ export class ResolvedRequest extends ForwardingHandler implements Waiter {
         else this.#fail(failure)
         return
       }
+      this.#unwatch?.()
+      this.#unwatch = null
       this.#state = { at: 'attempting', entry, target }
       this.#abortAttempt = null
       this.#accepted = this.#dispatch(this.#optionsFor(target), this)
@@ -223,6 +229,7 @@ export class ResolvedRequest extends ForwardingHandler implements Waiter {
     if (this.#state === OVER) return
     this.#state = OVER
     this.#accepted = false
+    this.#unwatch?.()
     destroyBodyOf(this.#opts, error)
     this.inner.onResponseError?.(null, error)
   }

@@ -10,6 +10,7 @@ import { RequestAbortedError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import { RelayController, type RelayOwner } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { type Head, HeldResponse } from '../held-response.ts'
@@ -22,7 +23,7 @@ import { PassedResponse } from './passed-response.ts'
 import { decide, GIVE_UP, safetyOf } from './policy.ts'
 import { askPolicy } from './policy-call.ts'
 import { isRepeatable, optionsOfAttempt } from './repeat.ts'
-import { RESPONDING, type RetryPhase, RUNNING, SETTLED } from './retry-phase.ts'
+import { abandon, RESPONDING, type RetryPhase, RUNNING, SETTLED, waiting } from './retry-phase.ts'
 
 /** For a dispatcher that waits for its requests. */
 export interface RetryOwner {
@@ -268,7 +269,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     this.#fail(error)
     if (this.#settings.retry !== null) {
       this.#controller.release()
-      this.#ask(error, { at: 'waiting', timer: null })
+      this.#ask(error, this.#waiting(null))
       return
     }
     const delay = this.#delayAfter(error)
@@ -323,9 +324,13 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
   #wait(error: Error, delay: number): void {
     this.#attempts!.onRetry(error, delay, this.#opts)
     const timer: unknown = globalThis.setTimeout(() => this.#begin(), delay)
-    this.#state = { at: 'waiting', timer }
+    this.#state = this.#waiting(timer)
     this.#controller.release()
     this.#announce()
+  }
+
+  #waiting(timer: unknown): RetryPhase & { at: 'waiting' } {
+    return waiting(timer, this.#opts.body, (error) => this.#controller.abort(error))
   }
 
   #again(error: Error): void {
@@ -334,6 +339,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
   }
 
   #begin(): void {
+    if (this.#state.at === 'waiting') this.#state.unwatch?.()
     this.#state = RUNNING
     this.#abortQueued = null
     this.#controller.release()
@@ -362,17 +368,13 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     if (this.settled) return
     if (!this.#controller.aborted) this.#attempts?.describe(error)
     this.#release()
+    destroyBodyOf(this.#opts, error)
     this.inner.onResponseError?.(this.#started ? this.#controller : null, error)
   }
 
   #release(): void {
-    const state = this.#state
+    abandon(this.#state)
     this.#state = SETTLED
-    this.#controller.settle()
-    if (state.at === 'discarding') state.body.stop()
-    else if (state.at === 'waiting' || state.at === 'held') {
-      globalThis.clearTimeout(state.timer as NodeJS.Timeout)
-    }
     this.#owner?.onSettled(this)
   }
 

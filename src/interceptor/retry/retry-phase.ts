@@ -1,5 +1,6 @@
 /** Where a request stands that may be sent several times. */
 
+import { watchBody } from '../../request/waiting-body.ts'
 import type { HeldResponse } from '../held-response.ts'
 import type { Discarding } from './discarding.ts'
 
@@ -13,9 +14,27 @@ export type RetryPhase =
   /** A response waits for the caller's policy. */
   | { readonly at: 'held'; readonly response: HeldResponse; timer: unknown }
   /** No attempt runs, and the caller's policy has not answered; or the time until the next attempt is not over. */
-  | { readonly at: 'waiting'; timer: unknown }
+  | Waiting
   | { readonly at: 'settled' }
+
+interface Waiting {
+  readonly at: 'waiting'
+  timer: unknown
+  /** Ends listening to a body that no attempt has begun to read. */
+  readonly unwatch: (() => void) | null
+}
 
 export const RUNNING: RetryPhase = { at: 'running' }
 export const RESPONDING: RetryPhase = { at: 'responding' }
 export const SETTLED: RetryPhase = { at: 'settled' }
+
+export function waiting(timer: unknown, body: unknown, onBodyError: (error: unknown) => void): Waiting {
+  return { at: 'waiting', timer, unwatch: watchBody(body, onBodyError) }
+}
+
+/** Nothing follows from this phase any more. */
+export function abandon(phase: RetryPhase): void {
+  if (phase.at === 'discarding') phase.body.stop()
+  if (phase.at === 'waiting') phase.unwatch?.()
+  if (phase.at === 'waiting' || phase.at === 'held') globalThis.clearTimeout(phase.timer as NodeJS.Timeout)
+}

@@ -9,11 +9,12 @@ import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError, type RetrySafety, ThrottledError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { type BodyStream, destroyBodyOf, isStream } from '../../request/body-source.ts'
+import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { describeError, shownPath } from '../../request/error-context.ts'
 import { newTimings } from '../../request/timings.ts'
+import { watchBody } from '../../request/waiting-body.ts'
 import { originKey } from '../origin-key.ts'
 import { refuse } from '../refusal.ts'
 import { readableAgain } from '../request-headers.ts'
@@ -26,8 +27,8 @@ interface Held {
   readonly opts: DispatchOptions
   readonly dispatch: Dispatch
   readonly since: number
-  /** Listens to a body that is a stream: an error that has no listener would end the process. */
-  readonly onBodyError: ((error: unknown) => void) | null
+  /** Ends listening to the body. */
+  readonly unwatch: (() => void) | null
 }
 
 type State = Held | 'sent' | 'over'
@@ -75,9 +76,8 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
     } catch (error) {
       return refuse(this.inner, error)
     }
-    const onBodyError = isStream(copy.body) ? (error: unknown) => this.#abort(error) : null
-    if (onBodyError !== null) (copy.body as BodyStream).on('error', onBodyError)
-    this.#state = { opts: copy, dispatch, since: now(), onBodyError }
+    const unwatch = watchBody(copy.body, (error) => this.#abort(error))
+    this.#state = { opts: copy, dispatch, since: now(), unwatch }
     this.hasWaited = true
     this.#lane.add(this)
     try {
@@ -101,13 +101,14 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
     try {
       dispatch(opts, this)
     } catch (error) {
-      this.#failUnsent(error as Error)
+      this.#failUnsent(opts, error as Error)
     }
   }
 
   /** The dispatcher has thrown, outside of any call of the handler's owner. */
-  #failUnsent(error: Error): void {
+  #failUnsent(opts: DispatchOptions, error: Error): void {
     if (!this.#release(false)) return
+    destroyBodyOf(opts, error)
     try {
       this.inner.onResponseError?.(null, error)
     } catch {
@@ -117,8 +118,7 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
   }
 
   #leaveQueue(held: Held): Held {
-    const { opts, onBodyError } = held
-    if (onBodyError !== null) (opts.body as BodyStream).removeListener?.('error', onBodyError)
+    held.unwatch?.()
     return held
   }
 
