@@ -22,7 +22,7 @@ import type { RequestContext } from '../request/request-spec.ts'
 import type { Interception } from './interception.ts'
 import { bytesOf, piecesOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
-import { isBodiless, type MockedResponse, statusText } from './reply.ts'
+import { isBodiless, isThenable, type MockedResponse, statusText } from './reply.ts'
 import { StreamedContent } from './reply-content.ts'
 
 /** The options of an agent that mocked requests follow, too. */
@@ -341,8 +341,4 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     this.#release()
     if (this.#keeper.running.delete(this)) this.#keeper.onIdle()
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
 }

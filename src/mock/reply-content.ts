@@ -25,6 +25,7 @@ export function toContent(data: unknown): ReplyContent {
   const bytes = bytesOf(data)
   if (bytes !== null) return bytes
   if (data instanceof Blob) return new StreamedContent(repeatable(data))
+  if (data instanceof URLSearchParams) return Buffer.from(String(data))
   if (isStreamed(data)) return new StreamedContent(data)
   return Buffer.from(JSON.stringify(data))
 }

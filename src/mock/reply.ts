@@ -3,6 +3,7 @@
  * or a connection that behaves as a script says.
  */
 import type { Duplex } from 'node:stream'
+import { ignoreRejection } from '../base/stray-promise.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
 import type { BodyInput, HeadersInput } from '../request/dispatch-options.ts'
@@ -120,19 +121,30 @@ export function fixedReply(
   defaults: ReplyDefaults,
 ): Reply {
   const head = readHead(statusCode, responseOptions, defaults)
-  if (typeof data !== 'function') return { kind: 'response', response: head.with(data) }
+  // A promise may have rejected before the first request, and its failure is that of the request.
+  ignoreRejection(data)
+  if (typeof data !== 'function' && !isThenable(data)) {
+    return { kind: 'response', response: head.with(data) }
+  }
   return {
     kind: 'function',
-    make: data as MockResponseDataHandler,
+    make: typeof data === 'function' ? (data as MockResponseDataHandler) : () => data,
     read: (made) => head.with(made),
     statusCode: head.statusCode,
   }
 }
 
-export function computedReply(make: MockReplyOptionsCallback, defaults: ReplyDefaults): Reply {
+export function computedReply(callback: MockReplyOptionsCallback, defaults: ReplyDefaults): Reply {
+  const make = (...[opts]: [MockResponseCallbackOptions]): unknown => {
+    const made: unknown = callback(opts)
+    return isThenable(made)
+      ? Promise.resolve(made).then((result) => withData(result, opts))
+      : withData(made, opts)
+  }
   return {
     kind: 'function',
-    make,
+    // The number of parameters shows whether the function reads the body.
+    make: callback.length === 0 ? make : (opts) => make(opts),
     read: (made) => {
       if (typeof made !== 'object' || made === null) {
         throw new InvalidArgumentError('reply options callback must return an object')
@@ -142,6 +154,18 @@ export function computedReply(make: MockReplyOptionsCallback, defaults: ReplyDef
     },
     statusCode: undefined,
   }
+}
+
+/** The data of a reply may be a function or a promise in turn. */
+function withData(made: unknown, opts: MockResponseCallbackOptions): unknown {
+  const given = (made as Partial<MockReplyOptions> | null | undefined)?.data
+  const data: unknown = typeof given === 'function' ? (given as MockResponseDataHandler)(opts) : given
+  if (isThenable(data)) return Promise.resolve(data).then((value) => ({ ...(made as object), data: value }))
+  return data === given ? made : { ...(made as object), data }
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
 }
 
 export function failingReply(error: unknown): Reply {

@@ -24,6 +24,8 @@ describe('the data of a reply', () => {
     ['a Readable', () => Readable.from(['a', Buffer.from('b')]), 'ab'],
     ['a web stream', () => new Response('web').body, 'web'],
     ['a Blob', () => new Blob(['blob']), 'blob'],
+    ['a promise', Promise.resolve('late'), 'late'],
+    ['URLSearchParams', new URLSearchParams({ a: 'b c' }), 'a=b+c'],
     [
       'a generator',
       function* () {
@@ -52,6 +54,35 @@ describe('the data of a reply', () => {
       for (let i = 0; i < 4; i++) assert.equal((await send('/')).text, expected)
     })
   }
+
+  test('of a function may be a function or a promise in turn', async (t) => {
+    for (const wire of [false, true]) {
+      const { pool, send } = mocking(t, { wire })
+      const interceptor = pool.intercept({ path: '/', method: 'POST' })
+      const data = ({ body }: { body?: unknown }): string => `got ${body}`
+      interceptor.reply(() => ({ statusCode: 200, data }))
+      interceptor.reply(async () => ({ statusCode: 200, data: async (opts: object) => data(opts) }))
+      interceptor.reply((opts) => ({ statusCode: 200, data: Promise.resolve(data(opts)) }))
+      for (let i = 0; i < 3; i++) {
+        assert.equal((await send('/', { method: 'POST', body: 'sent' })).text, 'got sent')
+      }
+    }
+  })
+
+  test('a promise that rejects fails the request, and nothing before it', async (t) => {
+    const { pool, send } = mocking(t)
+    const error = new Error('mine')
+    const unhandled: unknown[] = []
+    const onUnhandled = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', onUnhandled)
+    t.after(() => process.off('unhandledRejection', onUnhandled))
+    pool.intercept({ path: '/' }).reply(200, Promise.reject(error))
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(unhandled, [])
+    assert.equal(await failure(send('/')), error)
+    pool.intercept({ path: '/' }).reply(() => ({ statusCode: 200, data: () => Promise.reject(error) }))
+    assert.equal(await failure(send('/')), error)
+  })
 
   test('a Blob is read for each request', async (t) => {
     for (const wire of [false, true]) {
