@@ -18,8 +18,12 @@ export function resolveAll(
   })
 }
 
-/** As a caller's resolver, but an async one that rejects answers with that: the process would end otherwise. */
-export function settledLookup(lookup: LookupFunction): LookupFunction {
+/**
+ * As a caller's resolver, but an async one that rejects answers with that: the process would end otherwise. What is not a
+ * function is for the runtime to refuse.
+ */
+export function settledLookup<T extends LookupFunction | null>(lookup: T): T | LookupFunction {
+  if (typeof lookup !== 'function') return lookup
   return (hostname, options, callback) => {
     let isAnswered = false
     const answer: typeof callback = (...args) => {

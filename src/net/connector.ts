@@ -278,7 +278,7 @@ function openConnection(
         timeout: settings.timeout,
         readyEvent: secure ? 'secureConnect' : 'connect',
         details,
-        open: (lookup) => openSocket(settings, target, lookup ?? settled(resolver), inlets),
+        open: (lookup) => openSocket(settings, target, lookup ?? settledLookup(resolver), inlets),
       },
       (...answer) => {
         const [, socket] = answer
@@ -291,11 +291,6 @@ function openConnection(
   } catch (error) {
     return refuse(error as Error, callback)
   }
-}
-
-/** What is not a function is for the runtime to refuse. */
-function settled(lookup: LookupFunction | null): LookupFunction | null {
-  return typeof lookup === 'function' ? settledLookup(lookup) : lookup
 }
 
 function readTarget(settings: Settings, call: ConnectorOptions): Target | InvalidArgumentError {

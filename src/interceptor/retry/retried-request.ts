@@ -375,6 +375,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
   #release(): void {
     abandon(this.#state)
     this.#state = SETTLED
+    this.#controller.settle()
     this.#owner?.onSettled(this)
   }
 
