@@ -47,7 +47,8 @@ overEachWire('the cache', (wire: Wire) => {
     assert.equal(await first.body.text(), 'GET 1')
     const second = await client.request(GET)
     assert.equal(await second.body.text(), 'GET 1')
-    assert.equal(second.headers['age'], '0')
+    // Seconds, and the clock may have ticked.
+    assert.match(String(second.headers['age']), /^[0-9]+$/)
     assert.equal(count(), 1)
     const confirmed = await client.request({ ...GET, headers: { 'cache-control': 'no-cache' } })
     assert.deepEqual([confirmed.statusCode, await confirmed.body.text()], [200, 'GET 1'])
