@@ -155,13 +155,17 @@ export class CookieJar {
     const { http, sameSiteContext } = readContext(options)
     if (this.#store.size === 0) return []
     const now = this.#now()
-    const found = this.#store.of(host, now).filter((cookie) => {
-      if (!pathMatches(path, cookie.path) || (cookie.secure && !isSecure)) return false
-      if (cookie.httpOnly && !http) return false
-      return sameSiteContext === 'strict' || isSentAcross(cookie, sameSiteContext, http)
-    })
-    for (const cookie of found) cookie.lastAccessTime = now
-    return found.sort(byPathAndAge)
+    const found = this.#store.of(host, now)
+    let count = 0
+    for (const cookie of found) {
+      if (!pathMatches(path, cookie.path) || (cookie.secure && !isSecure)) continue
+      if (cookie.httpOnly && !http) continue
+      if (sameSiteContext !== 'strict' && !isSentAcross(cookie, sameSiteContext, http)) continue
+      cookie.lastAccessTime = now
+      found[count++] = cookie
+    }
+    found.length = count
+    return sorted(found)
   }
 
   #put(cookie: StoredCookie, now: number): boolean {
@@ -207,6 +211,14 @@ function parse(url: string | URL): URL {
     // The runtime's error shows the URL, which may contain a password.
     throw new InvalidArgumentError('invalid url')
   }
+}
+
+/** In place. They mostly are in order: a store keeps them in that in which they came. */
+function sorted(cookies: StoredCookie[]): StoredCookie[] {
+  for (let i = 1; i < cookies.length; i++) {
+    if (byPathAndAge(cookies[i - 1]!, cookies[i]!) > 0) return cookies.sort(byPathAndAge)
+  }
+  return cookies
 }
 
 /** RFC 6265bis §5.8.3: with a request that another site caused. */

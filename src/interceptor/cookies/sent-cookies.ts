@@ -6,12 +6,28 @@ import { headerValues, readableAgain, withHeaders } from '../request-headers.ts'
 /** A copy of the options with the cookies; the same object if there are none. */
 export function withCookies(opts: DispatchOptions, fromJar: string): DispatchOptions {
   if (fromJar === '') return opts
-  const given = readableAgain(opts.headers)
-  const written = headerValues(given, 'cookie').filter((value) => value !== '')
-  const cookie = written.length === 0 ? fromJar : merged(written.join('; '), fromJar)
-  const headers = isRecord(given) ? withField(given, cookie) : withHeaders(given, { cookie })
+  const headers = headersWith(readableAgain(opts.headers), fromJar)
   // Node 20 makes a slow object of a spread to which a property is added.
   return Object.hasOwn(opts, 'headers') ? { ...opts, headers } : { headers, ...opts }
+}
+
+function headersWith(given: DispatchOptions['headers'], fromJar: string): DispatchOptions['headers'] {
+  const isObject = isRecord(given)
+  // Few callers write cookies beside those of a jar.
+  if (isObject && !hasCookieField(given)) return { ...given, cookie: fromJar }
+  const written = headerValues(given, 'cookie').filter((value) => value !== '')
+  const cookie = written.length === 0 ? fromJar : merged(written.join('; '), fromJar)
+  return isObject ? withField(given, cookie) : withHeaders(given, { cookie })
+}
+
+function hasCookieField(headers: Record<string, HeaderValueInput> | null | undefined): boolean {
+  if (!headers) return false
+  for (const name of Object.keys(headers)) if (isCookieName(name)) return true
+  return false
+}
+
+function isCookieName(name: string): boolean {
+  return name.length === 'cookie'.length && name.toLowerCase() === 'cookie'
 }
 
 function isRecord(
@@ -27,7 +43,7 @@ function withField(
   cookie: string,
 ): Record<string, HeaderValueInput> {
   const copy: Record<string, HeaderValueInput> = { ...headers }
-  for (const name of Object.keys(copy)) if (name.toLowerCase() === 'cookie') delete copy[name]
+  for (const name of Object.keys(copy)) if (isCookieName(name)) delete copy[name]
   copy['cookie'] = cookie
   return copy
 }
