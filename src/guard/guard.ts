@@ -2,6 +2,7 @@
  * Decides where connections may go, by host name, port and address. It opens and resolves nothing: those who do ask it
  * before, and use only what it lets through. The order of the rules: `deny`, `hosts`, `ports`, `allow`, the policy, `check`.
  */
+import { domainToASCII } from 'node:url'
 import { BAD_PORTS } from '../base/bad-ports.ts'
 import { ipBytes } from '../base/ip-address.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
@@ -153,6 +154,7 @@ export class Guard {
 }
 
 const DOT = 0x2e
+const LAST_ASCII = 0x7f
 const NOT_AN_ADDRESS: Reason = { rule: 'invalid-address', entry: null }
 
 export function blockedError({ rule, cause, ...details }: Refusal): BlockedAddressError {
@@ -167,8 +169,17 @@ function refusal(reason: Reason, { hostname, port }: Host, address: string | nul
 /** A port as the runtime reads it, also in the form `0x50`. */
 function hostOf(hostname: string, port: string | number): Host {
   const address = ipBytes(withoutZone(hostname))
-  const name = address === null ? withoutLastDots(hostname.toLowerCase()) : null
+  const name = address === null ? withoutLastDots(asciiOf(hostname).toLowerCase()) : null
   return { hostname, name, address, port: Number(port) }
+}
+
+/** The runtime's resolver converts a name that is not ASCII, which a connector may be given: `ⓔvil.test` is `evil.test`. */
+function asciiOf(hostname: string): string {
+  for (let i = 0; i < hostname.length; i++) {
+    // Empty for what is not a name in any form.
+    if (hostname.charCodeAt(i) > LAST_ASCII) return domainToASCII(hostname) || hostname
+  }
+  return hostname
 }
 
 /** The name may be a stranger's: a regular expression would need quadratic time for many dots. */

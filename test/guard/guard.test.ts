@@ -380,3 +380,26 @@ test('the error names the rule, and its message not the address', () => {
     },
   )
 })
+
+test('a name is compared in the form that the resolver makes of it', () => {
+  const made = guard({ deny: ['evil.test'] })
+  for (const name of [
+    'evil.test',
+    'EVIL.test.',
+    'ⓔvil.test',
+    'ｅｖｉｌ.test',
+    'evil。test',
+    'evil．test．',
+    'ev\u00adil.test',
+  ]) {
+    assert.equal(ruleFor(made, name), 'deny', name)
+    assert.equal(made.refuseName(name, 80)?.rule, 'deny', name)
+  }
+  assert.equal(ruleFor(guard({ hosts: ['bücher.test'] }), 'BÜCHER.test'), null)
+  for (const name of ['ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'metadata.google.ⓘnternal']) {
+    assert.equal(guard('public-only').refuseName(name, 80)?.rule, 'local-name', name)
+  }
+  assert.equal(guard('public-only').refuseName('①②⑦.0.0.1', 80)?.rule, 'invalid-address')
+  // Not a name in any form, which no resolver finds.
+  assert.equal(guard('public-only').refuseName('ⓧ<.test', 80), null)
+})
