@@ -1,12 +1,13 @@
 /** A guard in the options of dispatchers: redirects, rebinding between connections, retries, mistakes of the caller. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { LookupFunction } from 'node:net'
+import net, { type LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import {
   Agent,
   Client,
+  EventSource,
   errors,
   fetch,
   type GuardOptions,
@@ -17,7 +18,8 @@ import {
   WebSocket,
 } from '../../src/index.ts'
 import { echo, failure, readEcho } from '../support/exchange.ts'
-import { overEachWay, overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
+import { eventually } from '../support/fake-clock.ts'
+import { type Listener, overEachWay, overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
 
 const GET = { path: '/', method: 'GET' } as const
 /** 127.0.0.1 plays the public Internet. */
@@ -219,4 +221,99 @@ test('a socket path is refused at every kind of dispatcher', async (t) => {
     const error = await failure(dispatcher.request({ ...GET, origin: 'http://x.test' }))
     assert.equal(error['rule'], 'socket-path')
   }
+})
+
+/**
+ * A resolver that answers with the public address first and with a private one from then on, and a server on each, at the
+ * same port: what gets through to the second is counted.
+ */
+async function rebinding(
+  t: TestContext,
+  listener: Listener,
+): Promise<{ url: string; agent: Agent; lookup: { count: number }; open: () => number; evil: () => number }> {
+  const h1 = { name: 'h1', secure: false, multiplexes: false } as const
+  const origin = await startOrigin(t, h1, listener)
+  let evil = 0
+  const inside = net.createServer((socket) => {
+    evil++
+    socket.on('error', () => {}).destroy()
+  })
+  inside.listen(origin.port, '127.0.0.2')
+  await once(inside, 'listening')
+  t.after(() => inside.close())
+  const lookup = turning('127.0.0.1', ...Array.from({ length: 99 }, () => '127.0.0.2'))
+  const agent = new Agent({ connect: { guard: GUARD, lookup } })
+  t.after(() => agent.destroy())
+  return {
+    url: `http://public.test:${origin.port}`,
+    agent,
+    lookup,
+    open: () => origin.sockets.length,
+    evil: () => evil,
+  }
+}
+
+const lose: Listener = (request) => void request.socket.destroy()
+
+test('rebinding before a retry', async (t) => {
+  const { url, agent, lookup, open, evil } = await rebinding(t, lose)
+  const error = await failure(
+    agent.compose(interceptors.retry({ minTimeout: 1, jitter: 0 })).request({ ...GET, origin: url }),
+  )
+  assert.deepEqual([error['code'], error['rule']], ['UND_ERR_BLOCKED_ADDRESS', 'loopback'])
+  assert.deepEqual([lookup.count, open(), evil()], [2, 1, 0])
+})
+
+test('rebinding before the second request of a hedge', async (t) => {
+  const { url, agent, lookup, open, evil } = await rebinding(t, (_request, response) => {
+    void eventually(() => lookup.count > 1).then(() => response.end('public'))
+  })
+  const { body } = await agent.compose(interceptors.hedge({ delay: 1 })).request({ ...GET, origin: url })
+  assert.equal(await body.text(), 'public')
+  assert.deepEqual([lookup.count > 1, open(), evil()], [true, 1, 0])
+})
+
+test('rebinding before an EventSource connects again', async (t) => {
+  const { url, agent, lookup, open, evil } = await rebinding(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', connection: 'close' })
+    response.end('data: public\n\n')
+  })
+  const source = new EventSource(url, { node: { dispatcher: agent, reconnectionTime: 1 } })
+  t.after(() => source.close())
+  const data: string[] = []
+  source.onmessage = (event) => void data.push(event.data)
+  await eventually(() => lookup.count > 2 || source.readyState === source.CLOSED)
+  assert.deepEqual([data, open(), evil()], [['public'], 1, 0])
+})
+
+test('rebinding before another fetch, and before a WebSocket', async (t) => {
+  const { url, agent, open, evil } = await rebinding(t, (_request, response) => {
+    response.writeHead(200, { connection: 'close' }).end('public')
+  })
+  assert.equal(await (await fetch(url, { dispatcher: agent })).text(), 'public')
+  await eventually(() => agent.stats[url]?.connected !== 1)
+  assert.ok((await failure(fetch(url, { dispatcher: agent }))).cause instanceof errors.BlockedAddressError)
+  const socket = new WebSocket(url.replace('http', 'ws'), { dispatcher: agent } as never)
+  await new Promise((resolve) => socket.addEventListener('error', resolve))
+  assert.deepEqual([open(), evil()], [1, 0])
+})
+
+test('of a mixed answer, only the public addresses are raced', async (t) => {
+  const { url, open, evil } = await rebinding(t, echo)
+  const lookup: LookupFunction = (_hostname, _options, callback) =>
+    callback(
+      null,
+      ['127.0.0.2', '::1', '127.0.0.1', '127.0.0.3'].map((address) => ({
+        address,
+        family: address === '::1' ? 6 : 4,
+      })),
+    )
+  for (const autoSelectFamily of [true, false]) {
+    const agent = new Agent({
+      connect: { guard: GUARD, lookup, autoSelectFamily, autoSelectFamilyAttemptTimeout: 10 },
+    })
+    t.after(() => agent.destroy())
+    await readEcho(await agent.request({ ...GET, origin: url }))
+  }
+  assert.deepEqual([open(), evil()], [2, 0])
 })
