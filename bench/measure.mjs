@@ -69,7 +69,7 @@ function runOnce(name, scenario, setting) {
   if (candidate.tool !== undefined) return runTool(candidate.tool, scenario, port, setting.seconds)
   const library = candidate.build === undefined ? null : setting.builds[candidate.build]
   const job = {
-    scenario,
+    scenario: candidate.featureless ? { ...scenario, feature: undefined } : scenario,
     port,
     ports: setting.ports,
     library,

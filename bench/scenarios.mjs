@@ -1,5 +1,5 @@
 // The scenarios. Each names a measurement (bench/measurements), its parameters and its candidates.
-import { BASELINE, OURS, SYSTEM_NODE } from './candidates/index.mjs'
+import { BASELINE, OURS, SUBJECT, SYSTEM_NODE, WITHOUT } from './candidates/index.mjs'
 import { FULL_PATH, PACED_PATH } from './chunks.mjs'
 import { PAGES_PATH } from './crawl.mjs'
 import { EVENT_COUNT } from './events.mjs'
@@ -11,6 +11,8 @@ const H1_PIPELINED = [...OURS, 'undici', 'floor (h1)', 'wrk']
 const H2C = [...OURS, 'undici', 'node:http2', 'floor (h2)', 'h2load']
 const H2_ALL = [...OURS, 'undici', 'node:http2', 'got', 'floor (h2)', 'h2load']
 const LIBRARIES = [...OURS, 'undici']
+/** What undici does not have is compared with the same requests without it. */
+const COST = [SUBJECT, BASELINE, WITHOUT]
 
 const load = (name, title, wire, parameters, candidates) => ({
   name,
@@ -244,6 +246,39 @@ export const SCENARIOS = [
       LIBRARIES,
     ),
     goals: { undici: [2, 3] },
+  },
+  {
+    ...load(
+      'guard-open',
+      'small GET on open connections under a guard, Pool of 50',
+      'h1',
+      { connections: 50, feature: 'guard' },
+      COST,
+    ),
+    goals: { [WITHOUT]: [0.97, 1] },
+    judged: 'cpu',
+  },
+  {
+    ...load(
+      'cookies-empty',
+      'small GET through an empty cookie jar, Pool of 50',
+      'h1',
+      { connections: 50, feature: 'jar' },
+      COST,
+    ),
+    goals: { [WITHOUT]: [0.9, 1] },
+    judged: 'cpu',
+  },
+  {
+    ...load(
+      'cookies-sent',
+      'small GET with 2 cookies of a jar of 52, Pool of 50',
+      'h1',
+      { connections: 50, feature: 'filledJar' },
+      COST,
+    ),
+    goals: { [WITHOUT]: [0.65, 0.8] },
+    judged: 'cpu',
   },
   {
     ...load(

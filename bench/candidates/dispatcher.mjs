@@ -29,14 +29,15 @@ export async function open(target) {
   return { ...api, close: () => (target.feature === 'mock' ? dispatcher.close() : dispatcher.destroy()) }
 }
 
-export function makeDispatcher(library, { origin, wire, ca, connections, pipelining, lanes, keepAlive }) {
+export function makeDispatcher(library, target) {
+  const { origin, wire, ca, guard, connections, pipelining, lanes, keepAlive } = target
   const patience =
     keepAlive === undefined ? {} : { keepAliveTimeout: keepAlive, keepAliveMaxTimeout: keepAlive }
   if (wire === 'h2c') {
     const H2CClient = exported(library, 'H2CClient')
     return new H2CClient(origin, { ...patience, maxConcurrentStreams: Math.max(100, lanes) })
   }
-  const options = { ...patience, pipelining, allowH2: wire === 'h2', connect: { ca } }
+  const options = { ...patience, pipelining, allowH2: wire === 'h2', connect: { ca, guard } }
   if (wire === 'h2') options.maxConcurrentStreams = Math.max(100, lanes)
   if (connections > 1) return new (exported(library, 'Pool'))(origin, { ...options, connections })
   return new (exported(library, 'Client'))(origin, options)
@@ -52,6 +53,13 @@ const FEATURES = {
     const { retry, redirect, decompress } = exported(library, 'interceptors')
     const stack = [retry(), decompress(), redirect({ maxRedirections: 3 })]
     return makeDispatcher(library, target).compose(stack)
+  },
+  guard: (library, target) =>
+    makeDispatcher(library, { ...target, guard: { policy: 'public-only', allow: ['127.0.0.0/8'] } }),
+  jar: (library, target) => withJar(library, target, []),
+  filledJar: (library, target) => {
+    const others = Array.from({ length: 50 }, (_, index) => `https://site-${index}.example/`)
+    return withJar(library, target, [...others, target.origin, target.origin])
   },
   cache: (library, target) => {
     const { cache } = exported(library, 'interceptors')
@@ -72,6 +80,14 @@ const FEATURES = {
     pool.intercept({ path: '/small' }).reply(200, 'Hello, world!').persist()
     return agent
   },
+}
+
+/** With a cookie of each of these URLs. */
+function withJar(library, target, urls) {
+  const { cookies } = exported(library, 'interceptors')
+  const jar = new (exported(library, 'CookieJar'))()
+  for (const [index, url] of urls.entries()) jar.setCookie(`name-${index}=value-of-${index}; Path=/`, url)
+  return makeDispatcher(library, target).compose(cookies({ jar }))
 }
 
 /** The agents take an origin with each request. */

@@ -3,6 +3,8 @@
 export const SUBJECT = 'ventuno'
 export const SYSTEM_NODE = 'ventuno (system node)'
 export const BASELINE = 'baseline'
+/** For the cost of a feature: the same build without the feature of the scenario. */
+export const WITHOUT = 'ventuno (without)'
 
 const DISPATCHER = { open: ['dispatcher.mjs', 'open'], gateway: 'openDispatcher' }
 
@@ -11,12 +13,14 @@ const DISPATCHER = { open: ['dispatcher.mjs', 'open'], gateway: 'openDispatcher'
  * - `gateway`: export of gateway.mjs that opens a gateway
  * - `build`: which build of ventuno, for the candidates that are ventuno
  * - `tool`: a program instead of a module
+ * - `featureless`: leaves out the feature of a scenario
  * - `specifier`: the import that a fresh process measures
  */
 export const CANDIDATES = {
   [SUBJECT]: { ...DISPATCHER, build: 'library' },
   [SYSTEM_NODE]: { ...DISPATCHER, build: 'library', systemNode: true },
   [BASELINE]: { ...DISPATCHER, build: 'baseline' },
+  [WITHOUT]: { ...DISPATCHER, build: 'library', featureless: true },
   undici: { ...DISPATCHER, specifier: 'undici' },
   "the runtime's fetch": { open: ['runtime-fetch.mjs', 'open'] },
   'node:http': { open: ['node-http.mjs', 'open'], gateway: 'openNodeHttp' },
@@ -31,10 +35,11 @@ export const CANDIDATES = {
   h2load: { tool: 'h2load' },
 }
 
-/** All builds and APIs of ventuno. */
+/** The builds of ventuno, and the Nodes. */
 export const OURS = [SUBJECT, SYSTEM_NODE, BASELINE]
 
 /** The peers of ventuno. Floors and tools are limits, not peers. */
 export function isPeer(name) {
-  return !OURS.includes(name) && !name.startsWith('floor') && CANDIDATES[name].tool === undefined
+  const { build, tool } = CANDIDATES[name]
+  return build === undefined && !name.startsWith('floor') && tool === undefined
 }
