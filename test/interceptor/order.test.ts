@@ -20,8 +20,8 @@ import { type Listener, startOrigin, type Wire, wireOptions } from '../support/w
 import { steadyClock } from './retry-support.ts'
 import { overTwoWires } from './two-wires.ts'
 
-const { cache, circuitBreaker, decompress, deduplicate, dns, hedge, redirect, responseError, retry } =
-  interceptors
+const { cache, circuitBreaker, cookies, decompress, deduplicate, dns, guard } = interceptors
+const { hedge, redirect, responseError, retry, throttle } = interceptors
 
 const FRESH = { 'cache-control': 'max-age=60' }
 const QUICK = { minTimeout: 1, jitter: 0 }
@@ -272,12 +272,15 @@ overTwoWires('the order of interceptors', (wire) => {
     const dispatcher = agentOf(
       t,
       wire,
+      guard({ allow: ['127.0.0.1'] }),
       dns({ lookup: local }),
+      throttle({ concurrency: 1, rate: 1000 }),
       circuitBreaker(),
       retry(QUICK),
       hedge({ delay: 10_000 }),
       deduplicate(),
       cache(),
+      cookies(),
       decompress({ acceptEncoding: true }),
       follow(),
       responseError(),
@@ -303,5 +306,105 @@ describe('the order of interceptors', () => {
     const slow = retry({ minTimeout: 10_000, jitter: 0 })
     assert.equal(await sent(slow, hedge({ delay: 100 })), 2)
     assert.equal(await sent(hedge({ delay: 100 }), slow), 1)
+  })
+
+  /** Requests that the test answers itself, and their paths in the order in which they were sent. */
+  function scripted(...order: Interceptor[]): {
+    base: ScriptedDispatcher
+    paths: () => string[]
+    send: (path: string) => RecordingHandler
+  } {
+    const base = new ScriptedDispatcher()
+    const dispatcher = base.compose(...order)
+    return {
+      base,
+      paths: () => base.exchanges.map(({ opts }) => opts.path),
+      send: (path) => {
+        const handler = new RecordingHandler()
+        dispatcher.dispatch({ origin: 'http://a.test', path, method: 'GET' }, handler)
+        return handler
+      },
+    }
+  }
+
+  it('throttle inside circuitBreaker: while the circuit is open, no request waits for its turn', async (t) => {
+    const clock = steadyClock(t)
+    const third = async (...order: Interceptor[]): Promise<RecordingHandler> => {
+      const { base, send } = scripted(...order)
+      for (const path of ['/1', '/2']) {
+        send(path)
+        base.last.start().head(503).end()
+      }
+      const handler = send('/3')
+      await clock.advance(1)
+      return handler
+    }
+    const slow = (): Interceptor => throttle({ rate: 1, burst: 2 })
+    const breaker = (): Interceptor => circuitBreaker({ minRequests: 2 })
+    const right = await third(slow(), breaker())
+    assert.equal((right.error as errors.UndiciError).code, 'UND_ERR_CIRCUIT_OPEN')
+    const wrong = await third(breaker(), slow())
+    assert.deepEqual(wrong.calls, [])
+    await clock.advance(1000)
+    assert.equal((wrong.error as errors.UndiciError).code, 'UND_ERR_CIRCUIT_OPEN')
+  })
+
+  it('throttle inside retry: a request holds no place while it waits for its retry, which takes its turn', async (t) => {
+    const clock = steadyClock(t)
+    const sent = async (...order: Interceptor[]): Promise<string[][]> => {
+      const { base, paths, send } = scripted(...order)
+      send('/a')
+      send('/b')
+      base.last.start().head(503).end()
+      const before = paths()
+      await clock.advance(1000)
+      return [before, paths()]
+    }
+    const one = (): Interceptor => throttle({ concurrency: 1 })
+    const slow = (): Interceptor => retry({ minTimeout: 1000, jitter: 0 })
+    assert.deepEqual(await sent(one(), slow()), [
+      ['/a', '/b'],
+      ['/a', '/b'],
+    ])
+    assert.deepEqual(await sent(slow(), one()), [['/a'], ['/a', '/a']])
+  })
+
+  it('throttle inside cache: a stored response neither waits nor counts', async (t) => {
+    const clock = steadyClock(t)
+    const sent = async (...order: Interceptor[]): Promise<string[]> => {
+      const { base, paths, send } = scripted(...order)
+      send('/a')
+      base.last.start().head(200, FRESH).data('stored').end()
+      await clock.advance(1000)
+      const hit = send('/a')
+      await clock.advance(0)
+      // Has a turn of its own, unless the hit has taken it.
+      send('/b')
+      await clock.advance(0)
+      assert.equal(hit.body, 'stored')
+      return paths()
+    }
+    const slow = (): Interceptor => throttle({ rate: 1 })
+    assert.deepEqual(await sent(slow(), cache()), ['/a', '/b'])
+    assert.deepEqual(await sent(cache(), slow()), ['/a'])
+  })
+
+  it('throttle inside redirect: every request of a chain takes its turn', async (t) => {
+    const clock = steadyClock(t)
+    const sent = async (...order: Interceptor[]): Promise<string[][]> => {
+      const { base, paths, send } = scripted(...order)
+      send('/')
+      base.last.start().head(302, { location: '/target' }).end()
+      await clock.advance(1)
+      const before = paths()
+      await clock.advance(1000)
+      return [before, paths()]
+    }
+    const slow = (): Interceptor => throttle({ rate: 1 })
+    assert.deepEqual(await sent(slow(), follow()), [['/'], ['/', '/target']])
+    assert.deepEqual(await sent(follow(), slow()), [
+      ['/', '/target'],
+      ['/', '/target'],
+    ])
   })
 })
