@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { CacheOptions } from '../../src/cache/options.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
-import { type Answer, type CachedOrigin, cached, installDate, ORIGIN, settle } from './support.ts'
+import { type Answer, type CachedOrigin, cached, httpDate, installDate, ORIGIN, settle } from './support.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 
@@ -279,15 +279,19 @@ describe('collapse', () => {
     for (const headers of [
       { authorization: 'a' },
       { range: 'bytes=0-1' },
+      { 'if-match': '"1"' },
       { 'if-none-match': '"1"' },
+      { 'if-modified-since': httpDate(NOW) },
+      { 'if-unmodified-since': httpDate(NOW) },
       { 'cache-control': 'max-age=5' },
+      { pragma: 'no-cache' },
     ]) {
       void origin.get('/', headers)
     }
     void origin.get('/', {}, { body: 'x' })
     void origin.get('/other')
     await settle()
-    assert.equal(origin.received.length, 7)
+    assert.equal(origin.received.length, 11)
   })
 
   test('an expired response is confirmed once for all', async (t) => {

@@ -71,6 +71,17 @@ describe('MemoryCacheStore', () => {
     assert.equal(store.isFull(), false)
   })
 
+  test('by default: 1024 responses, 100 MiB, 5 MiB for one', () => {
+    const store = new MemoryCacheStore()
+    const events: { maxSize: number; maxCount: number; count: number }[] = []
+    store.on('maxSizeExceeded', (event) => events.push(event))
+    for (let i = 0; i < 1024; i++) store.set(key(`/${i}`), { ...value(), body: [] })
+    assert.deepEqual([events, store.isFull(), store.maxEntrySize], [[], true, 5_242_880])
+    store.set(key('/one more'), { ...value(), body: [] })
+    const { maxSize, maxCount, count } = events[0]!
+    assert.deepEqual([events.length, maxSize, maxCount, count], [1, 104_857_600, 1024, 1025])
+  })
+
   test('over maxSize', () => {
     const store = new MemoryCacheStore({ maxSize: 10_000 })
     let exceeded = 0

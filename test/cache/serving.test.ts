@@ -269,7 +269,7 @@ describe('served or sent', () => {
     clock.advance(-1000)
     await origin.get()
     assert.equal(origin.received.length, 1, 'clocks of processes differ a little')
-    clock.advance(-3_600_000)
+    clock.advance(-1)
     await origin.get()
     assert.equal(origin.received.length, 2)
   })
@@ -427,6 +427,20 @@ describe('ranges', () => {
       assert.equal(origin.received.length, 1)
     })
   }
+
+  test('a stale response is confirmed as a whole, and the range is cut from it', async (t) => {
+    const clock = installDate(t, NOW)
+    const origin = cached(({ headers }) =>
+      headers['if-none-match'] === '"1"'
+        ? { status: 304 }
+        : fresh('max-age=10', { etag: '"1"', 'content-length': '11' }),
+    )
+    await origin.get()
+    clock.advance(11_000)
+    const { status, body } = await origin.get('/', { range: 'bytes=6-10', 'if-range': '"1"' })
+    assert.deepEqual([status, body], [206, 'world'])
+    assert.deepEqual(origin.received[1]!.headers, { 'if-none-match': '"1"' })
+  })
 
   test('a weak ETag is never equal for if-range', async (t) => {
     installDate(t, NOW)

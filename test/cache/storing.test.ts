@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
-import { type Answer, cached, httpDate, installDate, settle } from './support.ts'
+import { type Answer, cached, httpDate, installDate, ORIGIN, settle } from './support.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const MODIFIED = httpDate(NOW - 1_000_000)
@@ -207,6 +207,18 @@ describe('stored or not', () => {
     control('max-age=9', { 'set-cookie': 'a=b' }),
     control('max-age=9', { vary: '*' }),
   ]) {
+    test(`${JSON.stringify(answer.headers)} of one variant drops the others`, async (t) => {
+      installDate(t, NOW)
+      let next: Answer = control('max-age=60', { vary: 'accept' })
+      const origin = cached(() => next)
+      await origin.get('/', { accept: 'a' })
+      next = answer
+      await origin.get('/', { accept: 'b' })
+      next = control('max-age=60')
+      await origin.get('/', { accept: 'a' })
+      assert.equal(origin.received.length, 3)
+    })
+
     test(`${JSON.stringify(answer.headers)} drops what is stored`, async (t) => {
       installDate(t, NOW)
       const store = new MemoryCacheStore()
@@ -223,7 +235,8 @@ describe('stored or not', () => {
 describe('fields that are not stored', () => {
   test('hop-by-hop fields, age, and what connection names', async (t) => {
     installDate(t, NOW)
-    const origin = cached({
+    const store = new MemoryCacheStore()
+    const description = {
       headers: {
         'cache-control': 'max-age=60, private="secret", no-cache="other"',
         connection: 'close, X-Hop',
@@ -242,14 +255,16 @@ describe('fields that are not stored', () => {
         kept: ['1', '2'],
       },
       body: 'x',
-    })
+    }
+    const origin = cached(description, { store })
     await origin.get()
     const { headers } = await origin.get()
-    assert.deepEqual(headers, {
+    const stored = {
       'cache-control': 'max-age=60, private="secret", no-cache="other"',
       kept: ['1', '2'],
-      age: '3',
-    })
+    }
+    assert.deepEqual(headers, { ...stored, age: '3' })
+    assert.deepEqual(store.get({ origin: ORIGIN, method: 'GET', path: '/' })?.headers, stored)
   })
 })
 

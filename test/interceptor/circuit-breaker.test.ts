@@ -117,6 +117,24 @@ describe('interceptors.circuitBreaker', () => {
     assert.equal(isRefused(all.send()), true)
   })
 
+  it('by default half of twenty requests within ten seconds open it, for five', (t) => {
+    const all = setting(t, {})
+    for (let i = 0; i < 10; i++) all.answer(200)
+    for (let i = 0; i < 10; i++) assert.equal(isRefused(all.answer(500)), false)
+    assert.equal((all.send().error as errors.CircuitOpenError).retryAfter, 5000)
+    for (const [milliseconds, opens] of [
+      [9999, true],
+      [10_000, false],
+    ] as const) {
+      all.pass(5000)
+      all.answer(200)
+      for (let i = 0; i < 19; i++) all.answer(500)
+      all.pass(milliseconds)
+      all.answer(500)
+      assert.equal(isRefused(all.send()), opens)
+    }
+  })
+
   it('forgets what is older than the window', (t) => {
     const all = setting(t, { minRequests: 4, window: 1000 })
     for (let i = 0; i < 3; i++) all.answer(500)

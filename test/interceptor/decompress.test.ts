@@ -225,10 +225,14 @@ overTwoWires('interceptors.decompress', (wire) => {
       const free = await setting(t, wire, answering(zeros, 'gzip'), { maxRatio })
       assert.equal((await (await free.get()).body.arrayBuffer()).byteLength, 4 * MIB)
     }
-    const small = await setting(t, wire, answering(zlib.gzipSync(Buffer.alloc(MIB)), 'gzip'), {
-      maxRatio: 10,
-    })
-    assert.equal((await (await small.get()).body.arrayBuffer()).byteLength, MIB)
+    const from = async (length: number): Promise<number> => {
+      const some = await setting(t, wire, answering(zlib.gzipSync(Buffer.alloc(length)), 'gzip'), {
+        maxRatio: 10,
+      })
+      return (await (await some.get()).body.arrayBuffer()).byteLength
+    }
+    assert.equal(await from(MIB), MIB)
+    assert.equal((await failure(from(MIB + 1))).code, 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
   })
 
   test('maxResponseSize of the client is for the decoded body, too', async (t) => {
@@ -356,6 +360,21 @@ describe('interceptors.decompress: handlers', () => {
     controller.resume()
     await handler.settled
     assert.equal(handler.body.length, 300_000)
+  })
+
+  test('a body that cannot be decoded, or decodes to too much, is given up', async () => {
+    for (const [bytes, options, code] of [
+      [Buffer.from('not gzip'), {}, 'Z_DATA_ERROR'],
+      [zlib.gzipSync(Buffer.alloc(100)), { maxSize: 99 }, 'UND_ERR_RES_EXCEEDED_MAX_SIZE'],
+    ] as const) {
+      const base = new ScriptedDispatcher()
+      const handler = new RecordingHandler()
+      base.compose(interceptors.decompress(options)).dispatch(GET, handler)
+      base.last.start().head(200, GZIP).data(bytes)
+      const { error } = await handler.settled
+      assert.equal((error as { code?: unknown }).code, code)
+      assert.deepEqual(base.last.aborts, [error])
+    }
   })
 
   test('an abort after the connection is done with the response', async () => {

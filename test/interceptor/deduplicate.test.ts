@@ -342,6 +342,17 @@ describe('interceptors.deduplicate: callers of different speed', () => {
     })
   }
 
+  it('maxBufferSize is 5 MiB by default', () => {
+    const { exchanges, send } = deduplicating()
+    const [lazy] = [send(), send()]
+    const exchange = exchanges[0]!.start().head()
+    lazy.controller!.pause()
+    exchange.data(Buffer.alloc(5_242_880))
+    assert.equal(lazy.errors.length, 0)
+    exchange.data('x')
+    assert.match(lazy.error!.message, /exceeded maxBufferSize \(5242880 bytes\)/)
+  })
+
   it('single bytes take no more memory than their number', () => {
     const { exchanges, send } = deduplicating()
     const [lazy] = [send(), send()]

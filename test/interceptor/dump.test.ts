@@ -103,6 +103,19 @@ overTwoWires('interceptors.dump', (wire) => {
 })
 
 describe('interceptors.dump: handlers', () => {
+  test('the limit is 1 MiB by default', () => {
+    for (const [length, message] of [
+      [1_048_576, undefined],
+      [1_048_577, 'Response size (1048577) larger than maxSize (1048576)'],
+    ] as const) {
+      const base = new ScriptedDispatcher()
+      const handler = new RecordingHandler()
+      base.compose(interceptors.dump()).dispatch(GET, handler)
+      base.last.start().head(200, { 'content-length': String(length) })
+      assert.equal(handler.error?.message, message)
+    }
+  })
+
   test('an abort is reported at once, before the head too, and once', () => {
     for (const withHead of [true, false]) {
       const base = new ScriptedDispatcher()

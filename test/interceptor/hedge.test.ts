@@ -105,7 +105,8 @@ describe('interceptors.hedge', () => {
     }
     function* generate(): Generator<string> {}
     for (const method of ['GET', 'HEAD', 'OPTIONS']) assert.equal(await sentTwice({ method }), true)
-    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) assert.equal(await sentTwice({ method }), false)
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'QUERY'])
+      assert.equal(await sentTwice({ method }), false)
     assert.equal(await sentTwice({ body: 'x' }), true)
     assert.equal(await sentTwice({ body: generate() }), false)
     assert.equal(await sentTwice({ body: new PassThrough() }), false)

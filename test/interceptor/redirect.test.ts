@@ -761,6 +761,51 @@ describe('interceptors.redirect: security', () => {
 })
 
 describe('interceptors.redirect: calls', () => {
+  test('the body of a redirect is read up to 64 KiB, announced or not', () => {
+    const base = new ScriptedDispatcher()
+    const dispatcher = base.compose(interceptors.redirect({ maxRedirections: 1 }))
+    const redirecting = (headers: HeaderObject): Exchange => {
+      dispatcher.dispatch({ origin: 'http://a.test', path: '/', method: 'GET' }, new RecordingHandler())
+      return base.last.start().head(302, { location: '/end', ...headers })
+    }
+    const unannounced = redirecting({}).data(Buffer.alloc(65_536))
+    assert.equal(unannounced.aborts.length, 0)
+    assert.equal(unannounced.data('x').aborts.length, 1)
+    assert.equal(redirecting({ 'content-length': '65536' }).aborts.length, 0)
+    assert.equal(redirecting({ 'content-length': '65537' }).aborts.length, 1)
+  })
+
+  test('a request without the body of the one before does not expect 100 Continue', async () => {
+    const base = new ScriptedDispatcher()
+    const dispatcher = base.compose(interceptors.redirect({ maxRedirections: 1 }))
+    for (const [status, expects] of [
+      [303, null],
+      [307, true],
+    ] as const) {
+      const opts = {
+        origin: 'http://a.test',
+        path: '/',
+        method: 'PUT',
+        body: 'x',
+        expectContinue: true,
+      } as const
+      dispatcher.dispatch(opts, new RecordingHandler())
+      base.last.start().head(status, { location: '/end' }).end()
+      await turn()
+      assert.deepEqual([base.last.opts.path, base.last.opts.expectContinue], ['/end', expects])
+    }
+  })
+
+  test('allow sees the URL that is sent to, without credentials and fragment', async () => {
+    const asked: string[] = []
+    const base = new ScriptedDispatcher()
+    const allow = (url: URL): boolean => asked.push(url.href) > 0
+    const dispatcher = base.compose(interceptors.redirect({ maxRedirections: 1, allow }))
+    dispatcher.dispatch({ origin: 'http://a.test', path: '/', method: 'GET' }, new RecordingHandler())
+    await redirected(base.last, { location: 'http://user:secret@b.test/x?q#y' })
+    assert.deepEqual(asked, ['http://b.test/x?q'])
+  })
+
   test('wrong options, of the interceptor and of a request', async () => {
     const wrong: [RedirectOptions, string][] = [
       [{ maxRedirections: -1 }, 'maxRedirections must be a positive number'],

@@ -33,6 +33,7 @@ overTwoWires('interceptors.responseError', (wire) => {
       assert.deepEqual(error.body, { why: 'not' })
       assert.equal((error.headers as Record<string, string>)['a'], 'b')
       assert.deepEqual([error.method, error.origin, error.path], ['GET', origin.url, '/path'])
+      assert.equal(error.retrySafety, 'idempotent-only')
       assert.match(
         error.stack!,
         new RegExp(`^ResponseError: Response Error \\(GET ${origin.url}/path answered ${status}\\)\n +at `),
@@ -138,6 +139,14 @@ describe('interceptors.responseError: bodies', () => {
     assert.deepEqual(bodyOf('application/octet-stream', 'ab'), Buffer.from('ab'))
     assert.deepEqual(bodyOf(undefined, 'ab'), Buffer.from('ab'))
     for (const type of ['application/json', 'image/png', undefined]) assert.equal(bodyOf(type, ''), '')
+  })
+
+  test('truncated JSON is text, even if it can be parsed', () => {
+    const base = new ScriptedDispatcher()
+    const handler = new RecordingHandler()
+    base.compose(interceptors.responseError({ maxSize: 3 })).dispatch(GET, handler)
+    base.last.start().head(400, { 'content-type': 'application/json' }).data('12345').end()
+    assert.equal((handler.error as errors.ResponseError).body, '123')
   })
 
   test('an origin that is not one does not replace the error', () => {

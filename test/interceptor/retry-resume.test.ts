@@ -88,6 +88,13 @@ describe('interceptors.retry: a body that breaks off', () => {
     assert.equal(all.handler.body, 'abcd')
   })
 
+  it('such a range is not completed from a representation of another size', async (t) => {
+    const part = { ...FIRST, 'content-length': '4', 'content-range': 'bytes 10-13/20' }
+    const all = await broken(t, part, {}, { headers: { range: 'bytes=10-13' } }, 206)
+    all.base.last.start().head(206, { ...FIRST, 'content-length': '1', 'content-range': 'bytes 13-13/21' })
+    assert.equal(all.handler.error?.message, 'Content-Range mismatch')
+  })
+
   it('without a byte, the whole response is taken, if it is the same', async (t) => {
     const all = await broken(t, FIRST, {}, {}, 200, '')
     assert.deepEqual(fields(all), { 'if-match': '"a"' })
