@@ -64,6 +64,25 @@ const ROWS: readonly Row[] = [
       [SITE, ''],
       ['https://x.www.example.com/', ''],
       ['https://other.com/', ''],
+      ['https://ample.com/', ''],
+    ],
+  },
+  {
+    rule: 'a Domain with an empty label refuses the cookie',
+    set: [['https://www.x..example.com/', 'a=1; Domain=x..example.com; Path=/']],
+    get: [['https://x..example.com/', '']],
+  },
+  {
+    rule: 'an insecure connection does not hide the Secure cookie of a host below, or above',
+    set: [
+      ['https://www.example.com/', 'a=1; Secure; Path=/'],
+      ['http://www.example.com/', 'a=2; Domain=example.com; Path=/'],
+      ['https://example.com/', 'b=1; Secure; Domain=example.com; Path=/'],
+      ['http://www.example.com/', 'b=2; Path=/'],
+    ],
+    get: [
+      ['https://www.example.com/', 'a=1; b=1'],
+      ['http://example.com/', ''],
     ],
   },
   {
@@ -408,6 +427,7 @@ const ROWS: readonly Row[] = [
     rule: '__Http- needs Secure and HttpOnly, __Host-Http- also what __Host- needs',
     set: [
       [SITE, '__Http-a=1; Secure'],
+      [SITE, '__Http-f=1; HttpOnly'],
       [SITE, '__Http-b=1; Secure; HttpOnly; Path=/a'],
       [SITE, '__Host-Http-c=1; Secure; Path=/'],
       [SITE, '__Host-Http-d=1; Secure; HttpOnly; Path=/'],
@@ -540,6 +560,9 @@ describe('time', () => {
     now += 5000
     const next = jar.setCookie('a=2', SITE, { http: false })
     assert.deepEqual(next?.creationTime, new Date(now))
+    jar.setCookie('b=1; Max-Age=1; Secure', SITE)
+    now += 5000
+    assert.equal(jar.setCookie('b=2', SITE.replace('https', 'http'))?.value, '2')
   })
 
   test('without a clock it is that of the system, fake or not', (t) => {
@@ -613,6 +636,12 @@ describe('eviction', () => {
     assert.equal(names(jar), 'a d e')
   })
 
+  test('of those that were used at the same time, the oldest; a replaced one is as old as it was', () => {
+    const jar = new CookieJar({ now: () => NOW, maxCookiesPerDomain: 2 })
+    for (const value of ['a=1', 'b=1', 'a=2', 'c=1']) jar.setCookie(value, SITE)
+    assert.equal(jar.getCookieHeader(SITE), 'b=1; c=1')
+  })
+
   test('replacing evicts nothing', () => {
     const jar = new CookieJar({ maxCookies: 2 })
     jar.setCookie('a=1', host)
@@ -620,4 +649,13 @@ describe('eviction', () => {
     jar.setCookie('b=2', host)
     assert.equal(jar.getCookieHeader(host), 'a=1; b=2')
   })
+})
+
+test('the Domain of an address is the host itself, and no suffix is asked for', () => {
+  const asked: string[] = []
+  const jar = new CookieJar({ isPublicSuffix: (domain) => asked.push(domain) < 0 })
+  for (const host of ['192.0.2.7', '[2001:db8::7]']) {
+    assert.equal(jar.setCookie(`a=1; Domain=${host}`, `http://${host}/`)?.hostOnly, true, host)
+  }
+  assert.deepEqual(asked, [])
 })
