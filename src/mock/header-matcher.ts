@@ -9,6 +9,7 @@ export type HeadersMatcher = Record<string, TextMatcher> | ((headers: Record<str
 
 /** Calls back for each field, with the name as it was given. Anything but headers is left to the checks of a request. */
 export function eachField(headers: unknown, visit: (name: string, value: unknown) => void): void {
+  if (headers === null || headers === undefined) return
   for (const [name, value] of headerPairs(headers)) if (name !== undefined) visit(String(name), value)
 }
 

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
-import { flatHeaders, headerPairs, isPairIterable } from '../request/headers-input.ts'
+import { flatHeaders, headerNames, isPairIterable } from '../request/headers-input.ts'
 
 export const PROXY_AUTHORIZATION = 'proxy-authorization'
 
@@ -14,7 +14,7 @@ export function guardHeaders(headers: HeadersInput | null | undefined): HeadersI
   if (typeof headers !== 'object' || headers === null) return headers
   const isOneShot = !Array.isArray(headers) && isPairIterable(headers)
   const given = isOneShot ? (flatHeaders(headers) as HeadersInput) : headers
-  for (const [name] of headerPairs(given)) guardName(name)
+  for (const name of headerNames(given)) guardName(name)
   return given
 }
 

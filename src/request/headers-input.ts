@@ -7,6 +7,8 @@ import { InvalidArgumentError } from '../errors.ts'
 /** name, value, name, value … */
 export type FlatHeaders = readonly unknown[]
 
+const NONE: FlatHeaders = Object.freeze([])
+
 /**
  * A pair iterator counts only when the object or its class has one: one on a polluted Object.prototype
  * would turn every plain object into something else.
@@ -19,7 +21,7 @@ export function isPairIterable(headers: object): headers is Iterable<unknown> {
 
 /** A list that is flat already is returned itself. Throws for anything that has none of the shapes. */
 export function flatHeaders(headers: unknown): FlatHeaders {
-  if (headers === null || headers === undefined) return []
+  if (headers === null || headers === undefined) return NONE
   if (typeof headers !== 'object') throw new InvalidArgumentError('headers must be an object or an array')
   if (Array.isArray(headers)) {
     if (headers.length % 2 !== 0) throw new InvalidArgumentError('headers array must be even')
@@ -50,6 +52,12 @@ export function* headerPairs(headers: unknown): Generator<[name: unknown, value:
   } else {
     for (const name of Object.keys(headers)) yield [name, (headers as Record<string, unknown>)[name]]
   }
+}
+
+/** The names alone, by the same rules; those of an object without a generator, because most headers are objects. */
+export function headerNames(headers: object): readonly unknown[] {
+  if (!Array.isArray(headers) && !isPairIterable(headers)) return Object.keys(headers)
+  return Array.from(headerPairs(headers), ([name]) => name)
 }
 
 function isPair(pair: unknown): pair is [name: unknown, value: unknown] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { InvalidArgumentError } from '../../src/errors.ts'
-import { flatHeaders, headerPairs } from '../../src/request/headers-input.ts'
+import { flatHeaders, headerNames, headerPairs } from '../../src/request/headers-input.ts'
 
 const SHAPES: readonly (readonly [shape: string, headers: unknown])[] = [
   ['an object', { a: '1', b: '2' }],
@@ -25,6 +25,12 @@ for (const [shape, headers] of SHAPES) {
     )
   })
 }
+
+test('names are read from all shapes', () => {
+  assert.deepEqual(headerNames({ a: '1', b: '2' }), ['a', 'b'])
+  assert.deepEqual(headerNames(['a', '1', 'b', '2']), ['a', 'b'])
+  assert.deepEqual(headerNames(new Map([['a', '1']])), ['a'])
+})
 
 test('no headers are an empty list', () => {
   assert.deepEqual(flatHeaders(null), [])
