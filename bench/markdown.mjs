@@ -12,13 +12,13 @@ export function markdownTable(results) {
     `| | ${SUBJECT} | ${PEER} | times | CPU µs | ${PEER} | times | heap bytes | ${PEER} | times |`,
     '|---|---|---|---|---|---|---|---|---|---|',
   ]
-  for (const { title, metrics, candidates } of results) {
+  for (const { name: scenario, metrics, candidates } of results) {
     const own = candidates.find(({ name }) => name === SUBJECT)
     const other = candidates.find(({ name }) => name === PEER)
     if (!own?.metrics || !other?.metrics) continue
     const [first, ...rest] = metrics
     const shown = [first, ...MORE.map((key) => rest.find((metric) => metric.key === key))]
-    lines.push(`| ${title} | ${shown.flatMap((metric) => cells(metric, own, other)).join(' | ')} |`)
+    lines.push(`| \`${scenario}\` | ${shown.flatMap((metric) => cells(metric, own, other)).join(' | ')} |`)
   }
   return `${lines.join('\n')}\n`
 }
