@@ -342,7 +342,7 @@ function openSocket(
     ? openSecureSocket(settings, target, options)
     : openPlainSocket(settings, target, options)
   if (inlet !== null) {
-    inlet.bind(socket)
+    if (!inlet.bind(socket)) return openSocket(settings, target, lookup, null)
     inlets!.set(socket, inlet)
   }
   socket.setNoDelay(true)
