@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import net from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Stage } from './support.mjs'
+import { isNewest, Stage } from './support.mjs'
 
 /** Milliseconds for one check. */
 const PATIENCE = 20_000
@@ -49,8 +49,13 @@ function introduce({ package: subject, about, own = false, undici = subject, row
   return { package: subject, version: release, about, row, library: version, skipped: skip }
 }
 
+/** Of the version that `#name` imports, if there are two. */
 function manifest(subject) {
-  return join(folder, 'node_modules', subject, 'package.json')
+  const { imports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const isOfSubject = ([name]) => name === `#${subject}` || name.startsWith(`#${subject}/`)
+  const [, targets] = Object.entries(imports).find(isOfSubject) ?? []
+  const [name] = (isNewest && targets?.newest.split('/')) || [subject]
+  return join(folder, 'node_modules', name, 'package.json')
 }
 
 /** The package of a file. */

@@ -13,8 +13,11 @@ const UNREACHABLE =
 /** Milliseconds for the installation. */
 const PATIENCE = 600_000
 
+/** The names of undici in the tree. */
+const UNDICI = ['undici', 'undici8']
+
 /** The name of the real one while this library is in its place. */
-const ASIDE = '.undici-aside'
+const aside = (name) => `.${name}-aside`
 
 /** Null, or why the packages are missing. Throws if anything but the registry is at fault. */
 export function installPackages(folder) {
@@ -50,9 +53,11 @@ export function useLibrary(folder) {
   const endings = []
   try {
     const { installed } = usePackage({ after: (ending) => endings.push(ending) })
-    for (const place of placesOf(modules, 'undici')) {
-      renameSync(join(place, 'undici'), join(place, ASIDE))
-      cpSync(installed, join(place, 'undici'), { recursive: true })
+    for (const name of UNDICI) {
+      for (const place of placesOf(modules, name)) {
+        renameSync(join(place, name), join(place, aside(name)))
+        cpSync(installed, join(place, name), { recursive: true })
+      }
     }
   } finally {
     for (const ending of endings) ending()
@@ -61,9 +66,11 @@ export function useLibrary(folder) {
 }
 
 function giveBack(modules) {
-  for (const place of placesOf(modules, ASIDE)) {
-    rmSync(join(place, 'undici'), { recursive: true, force: true })
-    renameSync(join(place, ASIDE), join(place, 'undici'))
+  for (const name of UNDICI) {
+    for (const place of placesOf(modules, aside(name))) {
+      rmSync(join(place, name), { recursive: true, force: true })
+      renameSync(join(place, aside(name)), join(place, name))
+    }
   }
 }
 

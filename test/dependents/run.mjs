@@ -25,8 +25,8 @@ const SHORT = [
 ]
 
 const [major, minor] = process.versions.node.split('.').map(Number)
-/** undici 8 needs Node 22.19. */
-const NEWEST = major > 22 || (major === 22 && minor >= 19)
+/** undici 8 and the newest versions of some packages need Node 22.22. */
+const NEWEST = major > 22 || (major === 22 && minor >= 22)
 
 /** Milliseconds for one program. */
 const PATIENCE = 180_000
@@ -51,7 +51,7 @@ if (names.length === 0) {
 
 const missing = installPackages(folder)
 if (missing !== null) {
-  console.log(`skipped, all ${names.length} programs: ${missing}`)
+  console.log(`skipped, all ${names.length} programs (${names.join(', ')}): ${missing}`)
   process.exit(options.required ? 1 : 0)
 }
 process.exit((await compare()) ? 0 : 1)
@@ -78,8 +78,8 @@ async function compare() {
 
 /** What a program reports, with each check and its error. */
 function run(name, column) {
-  // The newest undici that this Node can run, where the program and not its package chooses.
-  const conditions = column === 'undici' && NEWEST ? ['--conditions=newest'] : []
+  // The newest packages that this Node can run, and the newest undici where the program and not its package chooses.
+  const conditions = NEWEST ? ['--conditions=newest'] : []
   const child = fork(join(folder, 'child.mjs'), [name, column], {
     cwd: folder,
     execArgv: [...conditions, '--no-warnings'],

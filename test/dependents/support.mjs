@@ -12,6 +12,9 @@ const certificate = (name) => readFileSync(new URL(`../support/certs/${name}`, i
 export const ca = certificate('ca.pem')
 const identity = () => ({ key: certificate('localhost-key.pem'), cert: certificate('localhost.pem') })
 
+/** The newest versions of packages are in use: see the imports in package.json. */
+export const isNewest = process.execArgv.includes('--conditions=newest')
+
 /** Milliseconds to close one thing. */
 const PATIENCE = 2_000
 

@@ -13,8 +13,9 @@ const guide = readFileSync(path('../../../docs/guides/ecosystem.md'), 'utf8')
 function* programs() {
   for (const section of guide.split(/^## /m).slice(1)) {
     const [heading] = section.split('\n', 1)
-    for (const [, program] of section.matchAll(/^```mjs\n([\s\S]*?)^```/gm)) {
-      if (!program.includes("'vitest'")) yield [heading, program]
+    const found = [...section.matchAll(/^```mjs\n([\s\S]*?)^```/gm)].map(([, program]) => program)
+    for (const [index, program] of found.entries()) {
+      if (!program.includes("'vitest'")) yield [index === 0 ? heading : `${heading}, ${index + 1}`, program]
     }
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { CookieAgent, cookie } from 'http-cookie-agent/undici'
 import { CookieJar } from 'tough-cookie'
 import { Agent, Client, fetch, request, WebSocket } from 'undici'
 import { WebSocketServer } from 'ws'
+import { CookieAgent, cookie } from '#http-cookie-agent/undici'
 
 /** Sets a cookie for each path, and answers with those it got. */
 const origin = (t) =>

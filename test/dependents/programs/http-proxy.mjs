@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
 import proxy from '@fastify/http-proxy'
+import multipart from '@fastify/multipart'
 import Fastify from 'fastify'
 import { fetch, WebSocket } from 'undici'
 import { WebSocketServer } from 'ws'
@@ -83,6 +84,22 @@ export default {
       const { body } = await (await fetch(at, { method: 'POST', body: form })).json()
       assert.match(body, /filename="a.txt"/)
     },
+    'passes on the files of a form to a server that reads them': async (t) => {
+      const upstream = Fastify()
+      await upstream.register(multipart)
+      upstream.post('/', async (request) => {
+        const sizes = {}
+        for await (const { filename, file } of request.files()) sizes[filename] = (await text(file)).length
+        return sizes
+      })
+      t.after(() => upstream.close())
+      const at = await gateway(t, { upstream: await upstream.listen({ port: 0, host: '127.0.0.1' }) })
+      const form = new FormData()
+      form.append('one', new Blob(['x'.repeat(200_000)]), 'one.txt')
+      form.append('two', new Blob(['content']), 'two.txt')
+      const response = await fetch(at, { method: 'POST', body: form })
+      assert.deepEqual(await response.json(), { 'one.txt': 200_000, 'two.txt': 7 })
+    },
     'speaks HTTP/2 to the upstream': async (t) => {
       const at = await gateway(t, {
         upstream: await t.serveH2(echo),
@@ -105,6 +122,22 @@ export default {
       socket.close(1000)
       const [{ code }] = await once(socket, 'close')
       assert.equal(code, 1000)
+    },
+    'closes a WebSocket whose upstream is lost': async (t) => {
+      const server = http.createServer()
+      const sockets = new WebSocketServer({ server })
+      sockets.on('connection', (socket) => socket.on('message', () => socket.terminate()))
+      const at = await gateway(t, { upstream: await t.listen(server), websocket: true })
+      const socket = new WebSocket(at.replace('http', 'ws'))
+      await once(socket, 'open')
+      socket.send('hello')
+      const [{ wasClean, code }] = await once(socket, 'close')
+      assert.ok(!wasClean || code !== 1000, `${wasClean} ${code}`)
+    },
+    'answers 504 after a time limit over HTTP/2': async (t) => {
+      const upstream = await t.serveH2((request) => request.resume())
+      const undici = { connect: { ca }, allowH2: true, headersTimeout: 100 }
+      assert.equal((await fetch(await gateway(t, { upstream, undici }))).status, 504)
     },
     'answers 504 after a time limit': async (t) => {
       const upstream = await t.serve((request) => request.resume())

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import ky from 'ky'
+import ky from '#ky'
 import { Agent, FormData, fetch } from '#library'
-import { ca, failure, sendJson, text } from '../support.mjs'
+import { ca, failure, isNewest, sendJson, text } from '../support.mjs'
 
 const make = (t, options = {}, agentOptions = {}) => {
   const dispatcher = new Agent(agentOptions)
@@ -87,7 +87,9 @@ export default {
       assert.equal((await api.get(await t.serve(echo)).json()).headers['x-a'], 'b')
     },
     'extends with a prefix': async (t) => {
-      const api = make(t, { prefixUrl: await t.serve(echo) }).extend({ headers: { 'x-a': 'b' } })
+      const api = make(t, { [isNewest ? 'prefix' : 'prefixUrl']: await t.serve(echo) }).extend({
+        headers: { 'x-a': 'b' },
+      })
       const { url, headers } = await api.get('v1/x').json()
       assert.deepEqual([url, headers['x-a']], ['/v1/x', 'b'])
     },

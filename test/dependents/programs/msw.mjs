@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
 import { Agent, fetch, MockAgent, request } from '#library'
+import { HttpResponse, http } from '#msw'
+import { setupServer } from '#msw/node'
 
 /** Answers the fetch of the runtime and node:http. */
 function mocks(t, ...handlers) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
-import nock from 'nock'
 import { fetch, install, MockAgent, request, setGlobalDispatcher } from '#library'
-import { failure } from '../support.mjs'
+import nock from '#nock'
+import { ca, failure, isNewest } from '../support.mjs'
 
 const runtimeFetch = globalThis.fetch
 const restore = (t) => {
@@ -14,25 +14,51 @@ const restore = (t) => {
   if (!nock.isActive()) nock.activate()
 }
 
+/** From version 15 on it mocks sockets, and thereby every client. */
+const mocksOurs = isNewest
+
 export default {
   package: 'nock',
-  about: 'alongside: it mocks the fetch of the runtime, `MockAgent` that of the library',
+  about: mocksOurs
+    ? 'mocks every request, `MockAgent` those of the library'
+    : 'alongside: it mocks the fetch of the runtime, `MockAgent` that of the library',
   own: true,
   checks: {
-    'mocks the fetch of the runtime while ours goes to the server': async (t) => {
+    'mocks the fetch of the runtime, and ours if it mocks sockets': async (t) => {
       restore(t)
       const at = await t.serve((_, response) => response.end('real'))
       nock(at).get('/').reply(200, 'mocked')
-      assert.equal(await (await fetch(at)).text(), 'real')
+      nock(at).get('/ours').reply(200, 'mocked', { 'x-a': 'b' })
+      const ours = await fetch(`${at}/ours`)
+      assert.equal(await ours.text(), mocksOurs ? 'mocked' : 'real')
+      assert.equal(ours.headers.get('x-a'), mocksOurs ? 'b' : null)
       assert.equal(await (await globalThis.fetch(at)).text(), 'mocked')
     },
-    'forbids connections of the runtime while ours go on': async (t) => {
+    'mocks request() with a body, if it mocks sockets': async (t) => {
+      restore(t)
+      const at = await t.serve((_, response) => response.end('real'))
+      nock(at).post('/', 'sent').reply(201, 'mocked')
+      const { statusCode, body } = await request(at, { method: 'POST', body: 'sent' })
+      assert.deepEqual([statusCode, await body.text()], mocksOurs ? [201, 'mocked'] : [200, 'real'])
+    },
+    'mocks TLS, if it mocks sockets': async (t) => {
+      restore(t)
+      const at = await t.serveTls((_, response) => response.end('real'))
+      nock(at).get('/').reply(200, 'mocked')
+      const { Agent } = await import('#library')
+      const dispatcher = new Agent({ connect: { ca } })
+      t.after(() => dispatcher.close())
+      const { body } = await request(at, { dispatcher })
+      assert.equal(await body.text(), mocksOurs ? 'mocked' : 'real')
+    },
+    'forbids connections of the runtime, and ours if it mocks sockets': async (t) => {
       restore(t)
       const at = await t.serve((_, response) => response.end('real'))
       nock.disableNetConnect()
       t.after(() => nock.enableNetConnect())
       await failure(globalThis.fetch(at))
-      assert.equal(await (await request(at)).body.text(), 'real')
+      if (mocksOurs) await failure(request(at))
+      else assert.equal(await (await request(at)).body.text(), 'real')
     },
     'lets MockAgent mock ours at the same time': async (t) => {
       restore(t)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import OpenAI from 'openai'
 import { Agent, fetch, interceptors, MockAgent, ProxyAgent, RetryAgent } from '#library'
+import OpenAI from '#openai'
 import { ca, failure, json, sendEvents, sendJson } from '../support.mjs'
 
 const words = ['to', 'be', 'or', 'not']

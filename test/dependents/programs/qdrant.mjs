@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { QdrantClient } from '@qdrant/js-client-rest'
+import { QdrantClient } from '#@qdrant/js-client-rest'
 import { failure, json, sendJson } from '../support.mjs'
 
 const answer = (response, result, status = 200) =>
@@ -16,15 +16,12 @@ export default {
     },
     'searches with a vector': async (t) => {
       const at = await t.serve(async (request, response) => {
-        const { vector, limit } = await json(request)
-        answer(
-          response,
-          Array.from({ length: limit }, (_, id) => ({ id, score: vector[0] })),
-        )
+        const { query, limit } = await json(request)
+        answer(response, { points: Array.from({ length: limit }, (_, id) => ({ id, score: query[0] })) })
       })
-      const found = await connect(at).search('c', { vector: [0.5, 0.25], limit: 3 })
+      const { points } = await connect(at).query('c', { query: [0.5, 0.25], limit: 3 })
       assert.deepEqual(
-        found.map(({ id, score }) => [id, score]),
+        points.map(({ id, score }) => [id, score]),
         [
           [0, 0.5],
           [1, 0.5],

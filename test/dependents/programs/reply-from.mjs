@@ -255,6 +255,47 @@ export default {
         sizes,
       )
     },
+    'answers 504 if the upstream is silent over HTTP/2': async (t) => {
+      const base = await t.serveH2((request) => request.resume())
+      const undici = { connect: { ca }, allowH2: true, headersTimeout: 100 }
+      assert.equal((await fetch(await gateway(t, { base, undici }))).status, 504)
+    },
+    'breaks off a body whose upstream is lost over HTTP/2': async (t) => {
+      const base = await t.serveH2((_, response) => {
+        response.writeHead(200, { 'content-length': 10 })
+        response.write('half', () => response.stream.session.destroy())
+      })
+      const at = await gateway(t, { base, undici: { connect: { ca }, allowH2: true } })
+      const response = await fetch(at)
+      await assert.rejects(response.text())
+    },
+    'goes on over HTTP/2 after the loss of its upstream': async (t) => {
+      let calls = 0
+      const base = await t.serveH2((_, response) => {
+        if (++calls === 1) response.stream.session.destroy()
+        else response.end('second')
+      })
+      const undici = { connect: { ca }, allowH2: true }
+      const at = await gateway(t, { base, undici, retriesCount: 0 }, { retriesCount: 0 })
+      assert.ok((await fetch(at, { method: 'POST', body: 'x' })).status >= 500)
+      assert.equal(await (await fetch(at, { method: 'POST', body: 'x' })).text(), 'second')
+    },
+    'passes on a form over HTTP/2': async (t) => {
+      const base = await t.serveH2(echo)
+      const at = await gateway(t, { base, undici: { connect: { ca }, allowH2: true } })
+      const form = new FormData()
+      form.append('file', Buffer.alloc(300_000, 'f'), { filename: 'f.txt' })
+      const response = await fetch(at, {
+        method: 'POST',
+        headers: form.getHeaders(),
+        body: form.pipe(new PassThrough()),
+        duplex: 'half',
+      })
+      const { body, version } = await response.json()
+      assert.match(body, /filename="f.txt"/)
+      assert.ok(body.length > 300_000)
+      assert.equal(version, '2.0')
+    },
     'calls onResponse and onError': async (t) => {
       const base = await t.serve(echo)
       const bad = await t.nowhere()
