@@ -120,6 +120,18 @@ describe('what a body can be made from', () => {
     assert.equal((await failure(new Response(generate(1 as never) as never).text())).name, 'TypeError')
   })
 
+  test('not a Readable that was read, or destroyed', async () => {
+    const read = Readable.from(['a'])
+    for await (const _ of read);
+    const destroyed = new Readable({ read() {} }).destroy()
+    for (const body of [read, destroyed]) {
+      assert.throws(() => new Response(body as never), {
+        name: 'TypeError',
+        message: 'Response body object should not be disturbed or locked',
+      })
+    }
+  })
+
   test('a stream that fails', async () => {
     const broken = (): ReadableStream =>
       new ReadableStream({
@@ -436,9 +448,18 @@ describe('a clone', () => {
     assert.deepEqual(copy, chunk)
     assert.notEqual(copy, chunk)
     assert.equal((await second.read()).value, 'text' as never)
-    const uncloneable = new Response(streamOf(() => {}))
+    const reasons: Error[] = []
+    const source = new ReadableStream({
+      start: (controller) => controller.enqueue(() => {}),
+      cancel: (reason) => void reasons.push(reason),
+    })
+    const uncloneable = new Response(source)
     uncloneable.clone()
     assert.equal((await failure(uncloneable.body!.getReader().read())).name, 'DataCloneError')
+    assert.deepEqual(
+      reasons.map(({ name }) => name),
+      ['DataCloneError'],
+    )
   })
 
   const VIEWS = [
@@ -541,6 +562,17 @@ describe('a clone', () => {
     const copy = stream.clone()
     assert.equal((await failure(copy.text())).message, 'stream')
     assert.equal((await failure(stream.text())).message, 'stream')
+    let fail = (_: Error): void => {}
+    const silent = new Response(
+      new ReadableStream({
+        start(controller) {
+          fail = (error) => controller.error(error)
+        },
+      }),
+    )
+    const readers = [silent.clone(), silent].map(({ body }) => body!.getReader())
+    fail(new Error('before a read'))
+    for (const { closed } of readers) assert.equal((await failure(closed)).message, 'before a read')
   })
 })
 

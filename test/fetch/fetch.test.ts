@@ -205,10 +205,18 @@ describe('which dispatcher', () => {
     const request = new Request(URL_, { dispatcher: new Named('request') })
     assert.equal(await text(fetch(request)), 'request')
     assert.equal(await text(fetch(request, { dispatcher: new Named('init') })), 'init')
+    assert.equal(await text(fetch(request, { dispatcher: null })), 'request')
     assert.equal(await text(fetch(request.clone())), 'request')
     assert.equal(await text(fetch(request.clone().clone())), 'request')
     assert.equal(await text(fetch(new Request(request))), 'request')
     assert.equal(await text(fetch(new Request(request, { dispatcher: new Named('newer') }))), 'newer')
+  })
+
+  test('that of a request of the runtime, where it can be found', async () => {
+    const members = { url: URL_, method: 'GET', [Symbol.toStringTag]: 'Request' }
+    const theirs = { ...members, [Symbol('dispatcher')]: new Named('theirs') }
+    assert.equal(await text(fetch(theirs)), 'theirs')
+    assert.equal(await text(fetch(theirs, { dispatcher: new Named('init') })), 'init')
   })
 
   test('any object that can dispatch', async () => {

@@ -143,6 +143,7 @@ overEachWire('what a dispatcher gets', (wire) => {
       },
     )
     assert.equal((headers as Record<string, string>)['accept'], '*/*')
+    assert.equal(seen[0]!.maxRedirections, 0)
     t.diagnostic(wire.name)
   })
 

@@ -316,6 +316,9 @@ describe('multipart/form-data', () => {
     const unsized = { stream: () => contentOf([] as never), type: 'a\r\nb' }
     const odd = encodeMultipart([['x', unsized]], BOUNDARY)
     assert.equal(odd.length, null)
+    const forged = { stream: () => new Blob([]).stream(), type: 'a/b\r\nx: y' }
+    const safe = await contentOf(encodeMultipart([['x', forged]], BOUNDARY).chunks())
+    assert.match(safe.toString(), /\r\ncontent-type: application\/octet-stream\r\n\r\n/)
   })
 
   test('read: what stands around the parts, and fields nobody asked for', () => {
@@ -355,6 +358,16 @@ describe('multipart/form-data', () => {
       { name: 'b"', value: `text--${BOUNDARY}` },
     ])
     assert.deepEqual(entriesOf(multipart(`--${BOUNDARY}--`)), [])
+    const twice = multipart(
+      `--${BOUNDARY}`,
+      'content-disposition: form-data; name=a; name=b; filename=c; filename=d',
+      '',
+      '',
+      `--${BOUNDARY}--`,
+    )
+    assert.deepEqual(entriesOf(twice), [
+      { name: 'a', filename: 'c', contentType: 'text/plain', bytes: Buffer.alloc(0) },
+    ])
   })
 
   test('refused', () => {

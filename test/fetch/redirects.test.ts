@@ -212,6 +212,18 @@ overEachWire('where a redirect leads', (wire) => {
     assert.equal(((await within.json()) as Echo).url, '/there')
   })
 
+  test('a user in the URL: not with another origin, unless nothing is told of it', async (t) => {
+    const withUser = (url: string): string => url.replace('://', '://user@')
+    const other = await startOrigin(t, wire, (request, response) => {
+      if (request.url === '/there') response.end('there')
+      else response.writeHead(302, { location: withUser(`${other.url}/there`) }).end()
+    })
+    const error = await refused(t, () => `${other.url}/again`)
+    assert.match(error.message, /credentials/)
+    const opaque = await follow(t, () => withUser(`${other.url}/there`), { mode: 'no-cors' })
+    assert.equal(opaque.type, 'opaque')
+  })
+
   test('a body that is a stream: the cause says why', async (t) => {
     const origin = await startOrigin(t, wire, async (request, response) => {
       await contentOf(request)
@@ -375,6 +387,9 @@ overEachWire('referrer and origin on the way', (wire) => {
   test('the policy of a response counts from then on', async (t) => {
     const { ask } = await way(t, { method: 'POST' }, { 'referrer-policy': 'no-referrer' })
     assert.equal((await ask('/once'))['referer'], undefined)
+    const unsafe = { method: 'POST', referrerPolicy: 'unsafe-url' }
+    const { first, ask: unknown } = await way(t, unsafe, { 'referrer-policy': 'unknown' })
+    assert.equal((await unknown('/once'))['referer'], `${first.url}/page?query`)
   })
 
   test('unsafe-url, no-referrer and a referrer of its own', async (t) => {
@@ -420,6 +435,7 @@ overEachWire('421', (wire) => {
     const dispatcher = agentFor(t, wire)
     const response = await fetch(origin.url, { dispatcher, method: 'POST', body: 'again' })
     assert.deepEqual([response.status, await response.text(), count], [200, 'again', 2])
+    assert.equal(response.redirected, false)
     // Over HTTP/2 only the stream is given up: other exchanges may use the connection.
     assert.equal(origin.sockets.length, wire.multiplexes ? 1 : 2)
     const always = await fetch(`${origin.url}/always`, { dispatcher })

@@ -113,6 +113,41 @@ overEachWire('the fields of a fetch', (wire) => {
     assert.deepEqual([values['referer'], values['origin']], ['http://mine.test/', 'http://mine.test'])
   })
 
+  test('a referrer without a global origin', async (t) => {
+    const { values } = await sent(t, wire, {
+      referrer: 'https://page.test/x#y',
+      referrerPolicy: 'unsafe-url',
+    })
+    assert.deepEqual([values['referer'], values['origin']], ['https://page.test/x', undefined])
+  })
+
+  test('the origin of a POST, by policy', async (t) => {
+    t.after(() => setGlobalOrigin(undefined))
+    const origin = 'https://client.test'
+    setGlobalOrigin(`${origin}/page`)
+    const unlessDowngraded = wire.secure ? origin : 'null'
+    const rows = {
+      'no-referrer': 'null',
+      'same-origin': 'null',
+      'no-referrer-when-downgrade': unlessDowngraded,
+      'strict-origin': unlessDowngraded,
+      'strict-origin-when-cross-origin': unlessDowngraded,
+      '': unlessDowngraded,
+      origin: origin,
+      'origin-when-cross-origin': origin,
+      'unsafe-url': origin,
+    } as const
+    for (const [referrerPolicy, expected] of Object.entries(rows)) {
+      const init = { method: 'POST', referrerPolicy } as RequestInitWithDispatcher
+      assert.equal((await sent(t, wire, init)).values['origin'], expected, referrerPolicy)
+    }
+  })
+
+  test('a name that objects have a meaning for', async (t) => {
+    const { names } = await sent(t, wire, { headers: [['__proto__', 'x']] })
+    assert.ok(names.includes('__proto__'), names.join())
+  })
+
   test('the length of a body where it is known, chunks where it is not', async (t) => {
     const form = new FormData()
     form.append('a', new File(['content'], 'name'))

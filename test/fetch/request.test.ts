@@ -1,5 +1,6 @@
 /** The class `Request`: its arguments, properties and refusals. */
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import { fetch, Headers, Request, setGlobalOrigin } from '../../src/index.ts'
@@ -277,6 +278,14 @@ describe('a request', () => {
     assert.equal(first.headers.get('a'), '1')
   })
 
+  test('the type of the body is added unless the headers have one', () => {
+    const post = { method: 'POST', body: 'x' }
+    assert.equal(new Request(URL_, post).headers.get('content-type'), 'text/plain;charset=UTF-8')
+    const typed = new Request(URL_, { ...post, headers: { 'Content-Type': 'a/b' } })
+    assert.equal(typed.headers.get('content-type'), 'a/b')
+    assert.equal(new Request(typed, { body: 'y' }).headers.get('content-type'), 'a/b')
+  })
+
   test('relative URLs are relative to the global origin, and so are referrers', (t) => {
     t.after(() => setGlobalOrigin(undefined))
     setGlobalOrigin('http://base.test/dir/')
@@ -336,6 +345,13 @@ describe('the signal of a request', () => {
     assert.deepEqual([request.signal.aborted, request.signal.reason], [true, 'why'])
     assert.equal(new Request(request, { signal: null }).signal.aborted, false)
     assert.equal(new Request(request).signal.reason, 'why')
+  })
+
+  test('adds no listener to that of init, however many requests share it', () => {
+    const { signal } = new AbortController()
+    const requests = Array.from({ length: 20 }, () => new Request(URL_, { signal }))
+    for (const request of requests) assert.equal(request.signal.aborted, false)
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
   })
 
   test('that of the original is told before that of the clone', () => {

@@ -87,6 +87,26 @@ overEachWire('a response to fetch', (wire) => {
     assert.equal(await response.text(), 'final')
   })
 
+  test('has clones with all of its content, whoever reads first', async (t) => {
+    const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7919) % 251))
+    const origin = await startOrigin(t, wire, async (_, response) => {
+      for (let at = 0; at < content.length; at += 10_000) {
+        response.write(content.subarray(at, at + 10_000))
+        await new Promise(setImmediate)
+      }
+      response.end()
+    })
+    const dispatcher = agentFor(t, wire)
+    for (const order of [0, 1, 2]) {
+      const response = await fetch(origin.url, { dispatcher })
+      const all = [response, response.clone(), response.clone()]
+      const first = all.splice(order, 1)[0]!
+      assert.equal(Buffer.compare(await first.bytes(), content), 0)
+      const rest = await Promise.all(all.map((each) => each.bytes()))
+      for (const bytes of rest) assert.equal(Buffer.compare(bytes, content), 0)
+    }
+  })
+
   test('that is cancelled is given up', async (t) => {
     const gone = deferred()
     const origin = await startOrigin(t, wire, (_, response) => {
