@@ -191,7 +191,7 @@ export function buildClientConnector(options: BuildConnectorOptions): ClientConn
 
 /**
  * A connector for what is not HTTP, such as the connection to a SOCKS proxy: it offers no protocol over TLS, and its sockets
- * emit `data` also for a caller that passes details.
+ * emit `data` also for a caller that passes details. They may become those of a client: see `reclaimInlet`.
  */
 export function buildStreamConnector(options: BuildConnectorOptions): ClientConnector {
   const settings = { ...readSettings(options), alpn: null }
@@ -263,10 +263,11 @@ function openConnection(
   const hasInlets =
     details !== null &&
     process.versions['deno'] === undefined &&
-    settings.alpn !== null &&
     target.httpSocket === null &&
     settings.passedOn['onread'] === undefined
   const inlets = hasInlets ? new Map<Socket, SlabInlet>() : null
+  // The second argument is left out beside an error: see ConnectorCallback.
+  const deliver = callback as AttemptCallback
   try {
     return AddressAttempts.start(
       {
@@ -281,11 +282,10 @@ function openConnection(
         open: (lookup) => openSocket(settings, target, lookup ?? settledLookup(resolver), inlets),
       },
       (...answer) => {
-        const [, socket] = answer
-        if (details !== null && socket !== undefined)
-          details.inlet = inlets?.get(socket) ?? null
-          // The second argument is left out beside an error: see ConnectorCallback.
-        ;(callback as AttemptCallback)(...answer)
+        const inlet = inlets?.get(answer[1]!) ?? null
+        if (settings.alpn === null) inlet?.release()
+        else if (details !== null) details.inlet = inlet
+        deliver(...answer)
       },
     )
   } catch (error) {

@@ -10,7 +10,7 @@
 // The global of this name is a getter, which is too slow for every read.
 import { Buffer } from 'node:buffer'
 import type { OnReadOpts, Socket } from 'node:net'
-import { Readable } from 'node:stream'
+import { type Duplex, Readable } from 'node:stream'
 import { copyBytes, isMemoryTaken, offerMemory } from '../base/own-bytes.ts'
 
 /** The runtime's own limit for one read without `onread`. */
@@ -28,6 +28,9 @@ const READS_UNTIL_NEXT_OFFER = 32
  */
 type State = 'waiting' | 'open' | 'draining' | 'released' | 'closed'
 
+/** With `onread`, the runtime has its own versions of these methods. */
+const OVERRIDDEN = ['pause', 'resume', 'read'] as const
+
 let shared: Buffer | null = null
 
 /** One byte longer than what is read into it: so `ownBytes` copies even from a full read. */
@@ -38,6 +41,26 @@ type Receive = (memory: Buffer, length: number) => void
 
 /** Shared by all inlets without a backlog; never added to. */
 const NO_BACKLOG: Buffer[] = []
+
+/** Those of sockets that were handed over as ordinary ones. */
+const released = new WeakMap<Duplex, SlabInlet>()
+
+/**
+ * The inlet of a socket that was handed over and comes back unused, as a tunnel does that a proxy has opened. Bytes that have
+ * come since are its backlog. Null for other sockets, which are read through their stream.
+ */
+export function reclaimInlet(socket: Duplex): SlabInlet | null {
+  const inlet = released.get(socket)
+  const isUsed =
+    socket.destroyed ||
+    socket.readableEnded ||
+    socket.readableFlowing === true ||
+    socket.listenerCount('data') + socket.listenerCount('readable') > 0
+  if (inlet === undefined || isUsed) return null
+  released.delete(socket)
+  inlet.reclaim()
+  return inlet
+}
 
 export class SlabInlet {
   #state: State = 'waiting'
@@ -110,8 +133,8 @@ export class SlabInlet {
     this.#onDrained = callback
   }
 
-  /** Turns the socket into an ordinary one, to be read through its stream. Returns the backlog. */
-  release(): readonly Buffer[] {
+  /** Turns the socket into an ordinary one, to be read through its stream, beginning with the backlog. */
+  release(): void {
     const socket = this.#socket!
     const backlog = this.#backlog
     this.#state = 'released'
@@ -119,16 +142,24 @@ export class SlabInlet {
     // The bytes read so far bypassed the stream, which still waits for the first read that it asked for and
     // asks for no other until then. An empty chunk answers it.
     socket.push('')
-    // With `onread`, the runtime overrides these methods: a socket stops reading as soon as it is paused, and
-    // starts when it is read from. An ordinary one leaves both to its stream, which knows how much it holds.
-    for (const name of ['pause', 'resume', 'read'] as const) {
+    // The runtime's versions stop reading as soon as the socket is paused, and start when it is read from. An ordinary
+    // socket leaves both to its stream, which knows how much it holds.
+    for (const name of OVERRIDDEN) {
       Object.defineProperty(socket, name, {
         value: Readable.prototype[name],
         configurable: true,
         writable: true,
       })
     }
-    return backlog
+    for (let i = backlog.length - 1; i >= 0; i--) socket.unshift(backlog[i]!)
+    released.set(socket, this)
+  }
+
+  /** Takes a released socket back. */
+  reclaim(): void {
+    const socket = this.#socket!
+    if (socket.readableLength > 0) this.#backlog = [socket.read()]
+    this.#state = 'waiting'
   }
 
   /** Drops the backlog and everything that still comes. */
@@ -137,10 +168,14 @@ export class SlabInlet {
     this.#forget()
   }
 
-  /** Not with `resume`: a stream that has never flowed or paused is as good as new when it is handed over. */
+  /**
+   * Not with `resume`: a stream that has never flowed or paused is as good as new when it is handed over. The socket may have
+   * methods from an earlier `release`, and keeps them: without a property that it had, an object is slower in all it does.
+   */
   #start(): void {
     this.#state = 'open'
-    this.#socket!.read(0)
+    const socket = this.#socket!
+    Object.getPrototypeOf(socket).read.call(socket, 0)
   }
 
   #forget(): void {

@@ -165,8 +165,8 @@ export class StreamTransport implements Transport {
     this.#batch.flush()
     this.setReferenced(true)
     this.#unlisten()
-    const backlog = this.#inlet?.release() ?? this.#unflow()
-    for (let i = backlog.length - 1; i >= 0; i--) socket.unshift(backlog[i]!)
+    if (this.#inlet === null) this.#unflow()
+    else this.#inlet.release()
     if (unread.byteLength > 0) socket.unshift(unread)
     // Last, because until all of this has succeeded an error must still be noticed.
     socket.off('error', this.#onError)
@@ -200,11 +200,10 @@ export class StreamTransport implements Transport {
    * Back to the state of a new stream, which flows with its first `data` listener; a paused one needs a
    * `resume`.
    */
-  #unflow(): [] {
+  #unflow(): void {
     const { socket } = this
     if (socket.isPaused()) socket.resume()
     ;(socket as { readableFlowing: boolean | null }).readableFlowing = null
-    return []
   }
 
   #listen(): void {

@@ -18,6 +18,7 @@ import {
   type ClientConnector,
   type ConnectorOptions,
 } from '../net/connector.ts'
+import { reclaimInlet } from '../net/slab-inlet.ts'
 import {
   checkTarget,
   type ProxiedTarget,
@@ -58,8 +59,8 @@ export function tunnelConnector(hops: readonly TunnelHop[], settings: InsideSett
   const http1: Inside = { ...any, secure: buildClientConnector({ ...tls, allowH2: false }) }
   const connectorFor =
     (inside: Inside): DetailedConnector =>
-    (target, callback, details = new ConnectDetails()) =>
-      new TunnelConnect(hops, inside, target, callback, details).start()
+    (target, callback, details) =>
+      new TunnelConnect(hops, inside, target, callback, details ?? null).start()
   return ownConnector(connectorFor(any), connectorFor(http1))
 }
 
@@ -69,6 +70,8 @@ class TunnelConnect {
   readonly #target: ConnectorOptions
   readonly #callback: Callback
   readonly #details: ConnectDetails
+  /** Others read the `data` events of the socket. */
+  readonly #readsInlets: boolean
   #next = 0
 
   constructor(
@@ -76,13 +79,14 @@ class TunnelConnect {
     inside: Inside,
     target: ConnectorOptions,
     callback: Callback,
-    details: ConnectDetails,
+    details: ConnectDetails | null,
   ) {
     this.#hops = hops
     this.#inside = inside
     this.#target = target
     this.#callback = callback
-    this.#details = details
+    this.#details = details ?? new ConnectDetails()
+    this.#readsInlets = details !== null
   }
 
   start(): void {
@@ -148,6 +152,7 @@ class TunnelConnect {
     else if (socket.readableLength === 0 || this.#inside.isH2c) {
       // What TLS to the proxy has negotiated is not about the target, whose client reads it there.
       if ('alpnProtocol' in socket) Reflect.set(socket, 'alpnProtocol', false)
+      if (this.#readsInlets) this.#details.inlet = reclaimInlet(socket)
       this.#callback(null, socket)
     } else {
       // The target speaks only when it is spoken to: these bytes answer no request of ours.

@@ -6,11 +6,12 @@ import tls from 'node:tls'
 import { ownBytes } from '../../src/base/own-bytes.ts'
 import { ConnectDetails } from '../../src/net/connect-details.ts'
 import { type BuildConnectorOptions, buildClientConnector } from '../../src/net/connector.ts'
+import { reclaimInlet } from '../../src/net/slab-inlet.ts'
 import { StreamTransport } from '../../src/net/stream-transport.ts'
 import type { TransportSink } from '../../src/net/transport.ts'
 import { authority, localhost } from '../support/certificates.ts'
 import { deferred } from '../support/exchange.ts'
-import { turns } from '../support/fake-clock.ts'
+import { eventually, turns } from '../support/fake-clock.ts'
 
 type Wire = 'http:' | 'https:'
 
@@ -205,6 +206,62 @@ for (const wire of ['http:', 'https:'] as const) {
       await once(socket, 'end')
       assert.equal(text, all)
       assert.equal(sink.text, 'first')
+    })
+
+    test('a socket that comes back unused is read as before', async (t) => {
+      const { transport, sink, peer, socket } = await open(t, wire)
+      peer.write('first')
+      await sink.until(() => sink.text === 'first')
+      transport.detach(Buffer.from('unread '))
+      peer.write('second')
+      await eventually(() => socket.readableLength === 'unread second'.length)
+      const inlet = reclaimInlet(socket)
+      assert.notEqual(inlet, null)
+      assert.equal(reclaimInlet(socket), null)
+      const later = new Sink()
+      const again = new StreamTransport(socket, inlet)
+      again.attach(later)
+      await later.until(() => later.text === 'unread second')
+      const large = 'x'.repeat(200_000)
+      peer.write(large)
+      await later.until(() => later.text === `unread second${large}`)
+      assert.equal(socket.listenerCount('data'), 0)
+      assert.equal(sink.text, 'first')
+      // It may be handed over once more.
+      again.detach(Buffer.alloc(0))
+      let text = ''
+      socket.on('data', (chunk: Buffer) => {
+        text += chunk.toString('latin1')
+      })
+      peer.end('last')
+      await once(socket, 'end')
+      assert.equal(text, 'last')
+    })
+
+    test('a socket that comes back with its end still has the bytes before it', async (t) => {
+      const { transport, peer, socket } = await open(t, wire)
+      transport.detach(Buffer.from('unread '))
+      peer.end('last')
+      await eventually(() => socket.readableLength === 'unread last'.length)
+      await turns(4)
+      const sink = new Sink()
+      new StreamTransport(socket, reclaimInlet(socket)).attach(sink)
+      await sink.until(() => sink.calls.at(-1) === 'closed in order')
+      assert.deepEqual(sink.calls, ['bytes', 'eof', 'closed in order'])
+      assert.equal(sink.text, 'unread last')
+    })
+
+    test('a socket with a reader does not come back', async (t) => {
+      for (const event of ['data', 'readable']) {
+        const { transport, socket } = await open(t, wire)
+        assert.equal(reclaimInlet(socket), null, 'not handed over')
+        transport.detach(Buffer.alloc(0))
+        socket.on(event, () => {})
+        assert.equal(reclaimInlet(socket), null, event)
+        socket.destroy()
+        socket.removeAllListeners(event)
+        assert.equal(reclaimInlet(socket), null, 'destroyed')
+      }
     })
 
     test('what arrives before anybody listens is kept', async (t) => {
