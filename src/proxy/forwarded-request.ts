@@ -191,7 +191,13 @@ export class ForwardedRequest extends ForwardingHandler {
   }
 
   #onRefusal(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
-    const timer = globalThis.setTimeout(() => this.#cutOff(), MOST_TIME)
+    const timer = globalThis.setTimeout(() => {
+      try {
+        this.#cutOff()
+      } catch {
+        // The handler threw in its last call.
+      }
+    }, MOST_TIME)
     this.#state = {
       at: 'refused',
       refusal: { statusCode, headers, timer, controller, body: Buffer.alloc(0) },
@@ -283,7 +289,8 @@ export class ForwardedRequest extends ForwardingHandler {
     if (this.#state.at === 'refused') this.#takeRefusal()
     if (this.#state.at !== 'running') return
     const described = this.#describe(error)
-    const isSafe = described.retrySafety === 'safe' && described.proxy !== undefined
+    // A dispatcher of the caller may fail with any value.
+    const isSafe = described?.retrySafety === 'safe' && described.proxy !== undefined
     if (isSafe && this.#next + 1 < this.#hops.length && isRepeatable(this.#options.body)) {
       this.#next++
       this.#again(controller!, () => this.#authorize([]))

@@ -29,6 +29,8 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
   #answer: OnTunnel | null
   #stopClock: () => void = () => {}
   #exchange: ConnectExchange | null = null
+  /** The connection of a refusal, as long as the next CONNECT may be sent on it. */
+  #refused: Duplex | null = null
   #tries = 0
   #hasAskedAgain = false
 
@@ -46,7 +48,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
       this.#authorize(this.#hop.tunnelling, [])
     } catch (error) {
       // The caller's `clientFactory` threw.
-      this.#fail(error as Error)
+      this.#fail(error)
     }
   }
 
@@ -71,11 +73,19 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
     const answer = this.#answer
     this.#answer = null
     this.#stopClock()
+    this.#keepRefused(null)
     return answer
   }
 
-  #fail(error: Error): void {
-    this.#end()?.(connectError(error, this.#hop.uri), null)
+  #keepRefused(socket: Duplex | null): void {
+    if (this.#refused !== null && this.#refused !== socket) discardSocket(this.#refused)
+    this.#refused = socket
+  }
+
+  /** A dispatcher of the caller may fail with any value. */
+  #fail(value: unknown): void {
+    const error = connectError(toError(value), this.#hop.uri)
+    this.#end()?.(error, null)
   }
 
   #authorize(dispatcher: Dispatching, extra: FlatHeaders): void {
@@ -92,15 +102,15 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
       try {
         then(value)
       } catch (error) {
-        this.#fail(error as Error)
+        this.#fail(error)
       }
     }
     try {
       const value = ask()
       if (!isThenable(value)) goOn(value as T)
-      else Promise.resolve(value).then(goOn, (error: unknown) => this.#fail(toError(error)))
+      else Promise.resolve(value).then(goOn, (error: unknown) => this.#fail(error))
     } catch (error) {
-      this.#fail(toError(error))
+      this.#fail(error)
     }
   }
 
@@ -120,6 +130,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
     this.#exchange = new ConnectExchange((outcome) => {
       if (outcome.is === 'failure' && dispatcher !== hop.tunnelling) {
         // The proxy has closed the connection after its refusal, without saying so in there.
+        this.#keepRefused(null)
         this.#tries--
         this.#connect(hop.tunnelling, authorization, extra)
       } else this.#onOutcome(outcome, fields)
@@ -129,8 +140,12 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
 
   #onOutcome(outcome: ConnectOutcome, fields: FlatHeaders): void {
     if (outcome.is === 'failure') this.#fail(outcome.error)
-    else if (outcome.is === 'refusal') this.#onRefusal(outcome.refusal, outcome.socket)
-    else {
+    else if (outcome.is === 'refusal') {
+      this.#keepRefused(outcome.socket)
+      this.#onRefusal(outcome.refusal)
+    } else {
+      this.#keepRefused(outcome.socket)
+      this.#refused = null
       this.#publish(outcome.socket, fields)
       const answer = this.#end()
       if (answer === null) discardSocket(outcome.socket)
@@ -138,38 +153,31 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
     }
   }
 
-  #onRefusal(refusal: Refusal, socket: Duplex | null): void {
+  #onRefusal(refusal: Refusal): void {
     const { fields, onProxyResponse, uri } = this.#hop
     if (refusal.statusCode === 407 && fields.isRotating && !this.#hasAskedAgain) {
       this.#hasAskedAgain = true
-      if (socket !== null) discardSocket(socket)
+      this.#keepRefused(null)
       this.#authorize(this.#hop.tunnelling, [])
-      return
-    }
-    if (onProxyResponse === null || this.#tries >= MOST_TRIES) {
-      if (socket !== null) discardSocket(socket)
+    } else if (onProxyResponse === null || this.#tries >= MOST_TRIES) {
       this.#end()?.(refusedTunnel(uri, refusal), null)
-      return
+    } else {
+      this.#await(
+        () => onProxyResponse(refusal),
+        (headers) => this.#onAnswerToRefusal(headers, refusal),
+      )
     }
-    this.#await(
-      () => onProxyResponse(refusal),
-      (headers) => this.#onAnswerToRefusal(headers, refusal, socket),
-    )
   }
 
-  #onAnswerToRefusal(
-    headers: HeadersInput | null | undefined,
-    refusal: Refusal,
-    socket: Duplex | null,
-  ): void {
+  #onAnswerToRefusal(headers: HeadersInput | null | undefined, refusal: Refusal): void {
     if (headers === null || headers === undefined) {
-      if (socket !== null) discardSocket(socket)
       this.#end()?.(refusedTunnel(this.#hop.uri, refusal), null)
       return
     }
     const extra = flatHeaders(headers)
+    const socket = this.#refused
     const isUsable = socket instanceof loadNet().Socket && !socket.destroyed
-    if (socket !== null && !isUsable) discardSocket(socket)
+    if (!isUsable) this.#keepRefused(null)
     this.#authorize(isUsable ? clientOn(this.#hop.uri, socket) : this.#hop.tunnelling, extra)
   }
 
@@ -216,5 +224,13 @@ function isThenable(value: unknown): value is Promise<never> {
 function toError(value: unknown): Error {
   return value instanceof Error
     ? value
-    : new InvalidArgumentError(`the answer is not usable: ${String(value)}`)
+    : new InvalidArgumentError(`the answer is not usable: ${textOf(value)}`)
+}
+
+function textOf(value: unknown): string {
+  try {
+    return String(value)
+  } catch {
+    return typeof value
+  }
 }
