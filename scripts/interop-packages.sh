@@ -24,6 +24,7 @@ missing_packages() {
     tinyproxy-bin:tinyproxy \
     microsocks:microsocks \
     dante-server:danted \
+    libnss-wrapper:/usr/share/doc/libnss-wrapper \
     openssh-server:sshd \
     openssh-client:ssh \
     stunnel4:stunnel4; do

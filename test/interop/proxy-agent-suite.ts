@@ -1,12 +1,13 @@
 /** The suite for ProxyAgent with a real proxy: every kind of target, large bodies, WebSocket, aborts, a proxy that dies. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ProxyAgent, type ProxyAgentOptions, type ProxyErrorInfo, WebSocket } from '../../src/index.ts'
+import { ProxyAgent, type ProxyAgentOptions, type ProxyErrorInfo } from '../../src/index.ts'
 import type { Backend } from './backend.ts'
 import { TRUST } from './certificate-files.ts'
-import { digest, pattern, SMALL } from './content.ts'
+import { digest } from './content.ts'
 import type { Credentials } from './forward-proxy.ts'
 import { freePort } from './ports.ts'
+import { abortUpload, echoThroughWebSocket, failuresUnderLoad, getSmallFrom, UPLOAD } from './proxy-use.ts'
 
 export interface ProxyAgentStage {
   /** Without credentials. */
@@ -21,8 +22,6 @@ export interface ProxyAgentStage {
   /** Kills the proxy and starts another at another port. */
   replace(): Promise<void>
 }
-
-const UPLOAD = pattern(10 * 1024 * 1024)
 
 /** Under load squid 5.7 closes the connection of a larger upload that it forwards, for curl as well. */
 const FORWARDED_UPLOAD = UPLOAD.subarray(0, 1024 * 1024)
@@ -53,11 +52,7 @@ export function proxyAgentSuite(stage: ProxyAgentStage): void {
     test(`${what}: GET, large POST, 200 requests`, { skip }, async () => {
       const agent = open(options)
       const { origin, echo } = target()
-      const get = async (): Promise<void> => {
-        const { statusCode, body } = await agent.request({ ...GET, origin, path: '/small.txt' })
-        assert.equal(statusCode, 200)
-        assert.deepEqual(Buffer.from(await body.bytes()), SMALL)
-      }
+      const get = (): Promise<void> => getSmallFrom(agent, origin)
       // First, on a new connection: a proxy may close one that was idle, and a POST is not sent again.
       const { statusCode, body } = await agent.request({ origin, path: echo, method: 'POST', body: upload })
       assert.equal(statusCode, 200)
@@ -69,6 +64,26 @@ export function proxyAgentSuite(stage: ProxyAgentStage): void {
         }),
       )
       await agent.close()
+    })
+
+    test(`${what}: an upload that is aborted leaves the agent usable`, { skip }, async () => {
+      const agent = open(options)
+      const { origin, echo } = target()
+      await abortUpload(agent, origin, echo)
+      await getSmallFrom(agent, origin)
+      await agent.close()
+    })
+
+    test(`${what}: a proxy that dies under load`, { skip }, async () => {
+      const agent = open(options)
+      const { origin } = target()
+      // Every request settles, and the next proxy works.
+      const failures = await failuresUnderLoad(agent, origin, () => stage.replace())
+      assert.ok(failures.length > 0)
+      await agent.close()
+      const next = open(options)
+      await getSmallFrom(next, origin)
+      await next.close()
     })
   }
 
@@ -86,25 +101,20 @@ export function proxyAgentSuite(stage: ProxyAgentStage): void {
     controller.abort()
     await assert.rejects(held, { name: 'AbortError' })
     stage.backend().release()
-    const { body } = await agent.request({ ...GET, origin: plainOrigin(), path: '/small.txt' })
-    assert.deepEqual(Buffer.from(await body.bytes()), SMALL)
+    await getSmallFrom(agent, plainOrigin())
     await agent.close()
   })
 
-  test('WebSocket', async () => {
-    const agent = open()
-    const socket = new WebSocket(`ws://127.0.0.1:${stage.backend().port}/`, { dispatcher: agent })
-    const text = await new Promise<unknown>((resolve, reject) => {
-      socket.addEventListener('open', () => socket.send('hello'))
-      socket.addEventListener('message', ({ data }) => resolve(data))
-      socket.addEventListener('error', reject)
+  for (const [scheme, origin] of [
+    ['ws', plainOrigin],
+    ['wss', () => stage.secureOrigin()],
+  ] as const) {
+    test(`WebSocket with ${scheme}:`, async () => {
+      const agent = open()
+      await echoThroughWebSocket(agent, origin().replace(/^http/, 'ws'))
+      await agent.close()
     })
-    assert.equal(text, 'hello')
-    const closed = new Promise((resolve) => socket.addEventListener('close', resolve))
-    socket.close()
-    await closed
-    await agent.close()
-  })
+  }
 
   test('a target that nobody listens at', async () => {
     const agent = open()
@@ -118,34 +128,6 @@ export function proxyAgentSuite(stage: ProxyAgentStage): void {
   })
 
   if (stage.credentials !== null) refusals(stage, plainOrigin)
-
-  test('a proxy that dies under load: every request settles, and the next proxy works', async () => {
-    const agent = open({ proxyTunnel: true })
-    let isOver = false
-    let succeeded = 0
-    const failures: Error[] = []
-    const load = Array.from({ length: 20 }, async () => {
-      while (!isOver) {
-        try {
-          const { body } = await agent.request({ ...GET, origin: plainOrigin(), path: '/small.txt' })
-          await body.bytes()
-          succeeded++
-        } catch (error) {
-          failures.push(error as Error)
-          isOver = true
-        }
-      }
-    })
-    while (succeeded < 100) await new Promise((resolve) => setTimeout(resolve, 5))
-    await stage.replace()
-    await Promise.all(load)
-    assert.ok(failures.length > 0)
-    await agent.close()
-    const next = open({ proxyTunnel: true })
-    const { body } = await next.request({ ...GET, origin: plainOrigin(), path: '/small.txt' })
-    assert.deepEqual(Buffer.from(await body.bytes()), SMALL)
-    await next.close()
-  })
 }
 
 function refusals(stage: ProxyAgentStage, plainOrigin: () => string): void {

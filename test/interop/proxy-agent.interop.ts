@@ -2,29 +2,18 @@
 import { after, before } from 'node:test'
 import { Backend } from './backend.ts'
 import type { Credentials } from './forward-proxy.ts'
+import { KillableStage } from './killable-stage.ts'
 import { type ProxyAgentStage, proxyAgentSuite } from './proxy-agent-suite.ts'
 import { describeProgram } from './running-server.ts'
 import { startSecureOrigin } from './secure-origin.ts'
-import type { ProgramStart, ServerProcess } from './server-process.ts'
 import { apache } from './servers/apache.ts'
 import { haproxy, startHaproxyBefore } from './servers/haproxy.ts'
 import { nghttpx, startHttp2Proxy } from './servers/nghttpx.ts'
 import { squid } from './servers/squid.ts'
 import { startTinyproxy, tinyproxy } from './servers/tinyproxy.ts'
-import { Stage } from './stage.ts'
+import type { Stage } from './stage.ts'
 
 const CREDENTIALS: Credentials = { name: 'somebody', password: 'sesame' }
-
-/** Remembers the programs, so that a test can kill one. */
-class KillableStage extends Stage {
-  readonly processes: ServerProcess[] = []
-
-  override async start(start: ProgramStart): Promise<ServerProcess> {
-    const server = await super.start(start)
-    this.processes.push(server)
-    return server
-  }
-}
 
 class RealProxy implements ProxyAgentStage {
   readonly credentials: Credentials | null
@@ -69,7 +58,7 @@ class RealProxy implements ProxyAgentStage {
   }
 
   async replace(): Promise<void> {
-    for (const server of this.#stage.processes.splice(0)) server.kill()
+    this.#stage.killPrograms()
     this.#proxy = await this.#start(this.#stage, this.#backend!)
   }
 }

@@ -1,8 +1,9 @@
-/** A TLS origin for requests through a tunnel: HTTP/2 and HTTP/1.1, echoes bodies. */
+/** A TLS origin for requests through a tunnel: HTTP/2 and HTTP/1.1, echoes bodies, and WebSockets over HTTP/1.1. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { WebSocketServer } from 'ws'
 import { CERT_FILE, KEY_FILE } from './certificate-files.ts'
 import { SMALL } from './content.ts'
 import type { Stage } from './stage.ts'
@@ -36,8 +37,18 @@ export async function startSecureOrigin(stage: Stage): Promise<string> {
   server.on('session', (session) => session.setLocalWindowSize(WINDOW))
   // A client that ends its connection early is not a failure of the server.
   server.on('sessionError', () => {})
+  const sockets = new WebSocketServer({ noServer: true })
+  server.on('upgrade', (request, socket, head) => {
+    sockets.handleUpgrade(request, socket, head, (client) => {
+      client.on('message', (data: Buffer, isBinary: boolean) => client.send(data, { binary: isBinary }))
+      client.on('error', () => client.terminate())
+    })
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  stage.onEnd(() => new Promise((resolve) => server.close(resolve)))
+  stage.onEnd(() => {
+    for (const client of sockets.clients) client.terminate()
+    return new Promise((resolve) => server.close(resolve))
+  })
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

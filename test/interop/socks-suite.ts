@@ -1,10 +1,11 @@
 /** The suite for any SOCKS 5 proxy: targets over HTTP/1.1, HTTP/1.1 with TLS, and HTTP/2. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Socks5ProxyAgent, WebSocket } from '../../src/index.ts'
+import type { Socks5ProxyAgent } from '../../src/index.ts'
 import type { Backend } from './backend.ts'
-import { digest, pattern, SMALL, streamOf } from './content.ts'
+import { digest, SMALL, streamOf } from './content.ts'
 import { freePort } from './ports.ts'
+import { abortUpload, echoThroughWebSocket, failuresUnderLoad, getSmallFrom, UPLOAD } from './proxy-use.ts'
 
 export interface SocksStage {
   /** An agent for the proxy; `allowH2` for its targets. */
@@ -12,6 +13,8 @@ export interface SocksStage {
   backend(): Backend
   /** HTTP/2 and HTTP/1.1, with TLS. */
   secureOrigin(): string
+  /** Kills the proxy and starts another at another port. */
+  replace(): Promise<void>
 }
 
 interface Target {
@@ -39,8 +42,6 @@ const TARGETS: readonly Target[] = [
   },
   { name: 'HTTP/2', allowH2: true, origin: (stage) => stage.secureOrigin(), small: '/', echo: '/' },
 ]
-
-const UPLOAD = pattern(10 * 1024 * 1024)
 
 export function socksSuite(stage: SocksStage): void {
   for (const { name, allowH2, origin, small, echo } of TARGETS) {
@@ -70,21 +71,24 @@ export function socksSuite(stage: SocksStage): void {
       await agent.close()
     })
 
-    test(`${name}: an abort, and the next request`, async () => {
+    test(`${name}: an upload that is aborted, and the next request`, async () => {
       const agent = stage.open({ allowH2 })
-      const controller = new AbortController()
-      const upload = agent.request({
-        origin: origin(stage),
-        path: echo,
-        method: 'POST',
-        body: streamOf(UPLOAD),
-        signal: controller.signal,
-      })
-      setImmediate(() => controller.abort())
-      await assert.rejects(upload, { name: 'AbortError' })
-      const { body } = await agent.request({ origin: origin(stage), path: small, method: 'GET' })
-      assert.deepEqual(Buffer.from(await body.bytes()), SMALL)
+      await abortUpload(agent, origin(stage), echo)
+      await getSmallFrom(agent, origin(stage))
       await agent.close()
+    })
+
+    test(`${name}: a proxy that is killed under load`, async () => {
+      const agent = stage.open({ allowH2 })
+      const failures = await failuresUnderLoad(agent, origin(stage), () => stage.replace())
+      assert.ok(failures.length > 0)
+      for (const error of failures as Failure[]) {
+        assert.match(String(error.code), /^(?:ECONN|UND_ERR_SOCK|EPIPE)/, error.stack)
+      }
+      await agent.destroy()
+      const next = stage.open({ allowH2 })
+      await getSmallFrom(next, origin(stage))
+      await next.close()
     })
   }
 
@@ -96,23 +100,16 @@ export function socksSuite(stage: SocksStage): void {
     await agent.close()
   })
 
-  test('a WebSocket', async () => {
-    const agent = stage.open()
-    const socket = new WebSocket(`ws://127.0.0.1:${stage.backend().port}/`, { dispatcher: agent })
-    socket.binaryType = 'arraybuffer'
-    const received = new Promise<ArrayBuffer>((resolve, reject) => {
-      socket.onmessage = ({ data }) => resolve(data as ArrayBuffer)
-      socket.onerror = reject
+  for (const [scheme, origin] of [
+    ['ws', () => `http://127.0.0.1:${stage.backend().port}`],
+    ['wss', () => stage.secureOrigin()],
+  ] as const) {
+    test(`a WebSocket with ${scheme}:`, async () => {
+      const agent = stage.open()
+      await echoThroughWebSocket(agent, origin().replace(/^http/, 'ws'))
+      await agent.close()
     })
-    socket.onopen = () => socket.send(UPLOAD)
-    assert.equal(digest(new Uint8Array(await received)), digest(UPLOAD))
-    const closed = new Promise((resolve) => {
-      socket.onclose = resolve
-    })
-    socket.close()
-    await closed
-    await agent.close()
-  })
+  }
 
   test('a target without a listener: the error says so', async () => {
     const agent = stage.open()
