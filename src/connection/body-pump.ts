@@ -104,7 +104,10 @@ export class BodyPump {
     this.#stream = stream
     stream.on('end', () => this.#finish(stream))
     stream.on('error', (error: Error) => this.#fail(error))
-    stream.on('close', () => this.#fail(stream.errored ?? new RequestAbortedError()))
+    stream.on('close', () => {
+      // Every stream closes, and an error takes long to make.
+      if (!this.#isStopped()) this.#fail(stream.errored ?? new RequestAbortedError())
+    })
     stream.on('data', (chunk: unknown) => {
       try {
         this.#deliver(chunk)
