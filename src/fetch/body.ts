@@ -267,7 +267,7 @@ export class Body implements BodySink {
       return
     }
     if (origin !== null) this.#startReading(origin)
-    const chunk = this.#held?.shift()
+    const chunk = this.#held?.takeOwn()
     if (chunk === undefined) {
       this.#pulled = true
     } else {

@@ -39,6 +39,11 @@ export function makeBody(options: BodyOptions = {}): { body: BodyReadable; sourc
   return { body: new BodyReadable(source, headers, highWaterMark, isHead), source }
 }
 
+/** So long that it is handed out alone. */
+export function piece(letter: string): string {
+  return letter.repeat(16_384)
+}
+
 /** A body that has arrived completely. */
 export function arrived(chunks: (string | Buffer)[], options: BodyOptions = {}): BodyReadable {
   const { body } = makeBody(options)

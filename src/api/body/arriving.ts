@@ -258,12 +258,11 @@ export abstract class ArrivingBody extends IdleReadable {
     return bytes
   }
 
-  /** The first held chunk, which is read from now on. */
+  /** The first of the held bytes, which are read from now on. */
   protected shiftHeld(): Buffer | undefined {
-    const chunk = this.#held?.shift()
-    if (chunk === undefined) return undefined
-    this.noteRead()
-    return ownBytes(chunk, 0, chunk.length)
+    const chunk = this.#held?.takeOwn()
+    if (chunk !== undefined) this.noteRead()
+    return chunk
   }
 
   /** Removes held bytes that were read from the running stream. */

@@ -1,6 +1,7 @@
 /** The bytes of a body in chunks as they arrived. Does not know where chunks come from or who wants them. */
 
 import { holdBytes } from '../../base/held-bytes.ts'
+import { ownBytes } from '../../base/own-bytes.ts'
 import { returnMemory, takeMemory } from './collection-memory.ts'
 
 /**
@@ -15,6 +16,9 @@ export function bytesOf(chunk: unknown, encoding: BufferEncoding | undefined): B
   if (!(chunk instanceof Uint8Array)) return null
   return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
 }
+
+/** Chunks are handed out together up to this size: separate memory for a small one takes longer than to copy it. */
+const JOINED_BYTES = 16_384
 
 /** A first piece of less than this part of its body does not say that all of it will be collected. */
 const PRESIZE_SHARE = 4
@@ -104,6 +108,21 @@ export class BodyBytes {
     return chunk
   }
 
+  /** Takes the first chunk, or the first few small ones, in memory that belongs to the caller; undefined if there is none. */
+  takeOwn(): Buffer | undefined {
+    this.#split()
+    const chunks = this.#chunks
+    const first = chunks[0]
+    if (first === undefined) return undefined
+    let size = first.length
+    let count = 1
+    while (count < chunks.length && size + chunks[count]!.length <= JOINED_BYTES)
+      size += chunks[count++]!.length
+    const taken = chunks.splice(0, count)
+    this.#size -= size
+    return count === 1 ? ownBytes(first, 0, size) : join(taken, size)
+  }
+
   /** Puts a chunk before the others. */
   unshift(chunk: Buffer): void {
     this.#split()
@@ -177,4 +196,15 @@ export class BodyBytes {
     }
     return bytes
   }
+}
+
+/** Buffer.concat would take memory from a pool. */
+function join(chunks: readonly Buffer[], size: number): Buffer {
+  const joined = Buffer.allocUnsafeSlow(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    joined.set(chunk, offset)
+    offset += chunk.length
+  }
+  return joined
 }
