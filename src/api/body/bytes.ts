@@ -155,11 +155,7 @@ export class BodyBytes {
     if (this.#target !== null || length < this.#size || length === 0 || length > PRESIZE_LIMIT) return
     const target = isDecoded ? takeMemory(length) : Buffer.allocUnsafeSlow(length)
     this.#isBorrowed = isDecoded
-    let offset = 0
-    for (const chunk of this.#chunks) {
-      target.set(chunk, offset)
-      offset += chunk.length
-    }
+    copyAll(this.#chunks, target)
     this.#chunks.length = 0
     this.#target = target
   }
@@ -189,11 +185,7 @@ export class BodyBytes {
       bytes.set(target.subarray(0, this.#size))
       return bytes
     }
-    let offset = 0
-    for (const chunk of this.#chunks) {
-      bytes.set(chunk, offset)
-      offset += chunk.length
-    }
+    copyAll(this.#chunks, bytes)
     return bytes
   }
 }
@@ -201,10 +193,14 @@ export class BodyBytes {
 /** Buffer.concat would take memory from a pool. */
 function join(chunks: readonly Buffer[], size: number): Buffer {
   const joined = Buffer.allocUnsafeSlow(size)
+  copyAll(chunks, joined)
+  return joined
+}
+
+function copyAll(chunks: readonly Buffer[], target: Uint8Array): void {
   let offset = 0
   for (const chunk of chunks) {
-    joined.set(chunk, offset)
+    target.set(chunk, offset)
     offset += chunk.length
   }
-  return joined
 }
