@@ -89,7 +89,7 @@ export class SlabInlet {
 
   /**
    * False if the socket can only be read through its stream: it is destroyed, and another must be opened. Libraries that
-   * mock servers (nock 15, msw 3) take over each socket as it connects, replace its `_read`, and push the bytes into
+   * mock servers (msw 3) take over each socket as it connects, replace its `_read`, and push the bytes into
    * its stream. The handle of such a socket is connected to nothing.
    */
   bind(socket: Socket): boolean {
