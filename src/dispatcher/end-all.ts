@@ -2,6 +2,7 @@
  * Closing or destroying several dispatchers, of which some may be the caller's: one that throws, or that calls back twice,
  * must neither keep the others from being waited for nor end the wait early.
  */
+import { isThenable } from '../base/thenable.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
 export function endAll(
@@ -28,8 +29,4 @@ export function endAll(
       ended(dispatcher)
     }
   }
-}
-
-function isThenable(value: unknown): value is Promise<unknown> {
-  return typeof (value as Promise<unknown> | null | undefined)?.then === 'function'
 }

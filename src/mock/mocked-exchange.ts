@@ -7,6 +7,7 @@ import { now } from '../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
 import { invariant } from '../base/invariant.ts'
 import { copyBytes } from '../base/own-bytes.ts'
+import { isThenable } from '../base/thenable.ts'
 import {
   BodyTimeoutError,
   HeadersTimeoutError,
@@ -22,7 +23,7 @@ import type { RequestContext } from '../request/request-spec.ts'
 import type { Interception } from './interception.ts'
 import { bytesOf, piecesOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
-import { isBodiless, isThenable, type MockedResponse, statusText } from './reply.ts'
+import { isBodiless, type MockedResponse, statusText } from './reply.ts'
 import { StreamedContent } from './reply-content.ts'
 
 /** The options of an agent that mocked requests follow, too. */

@@ -2,8 +2,10 @@
  * What an interceptor replies: a response that is known beforehand, a function that makes it for each request, an error,
  * or a connection that behaves as a script says.
  */
+
 import type { Duplex } from 'node:stream'
 import { ignoreRejection } from '../base/stray-promise.ts'
+import { isThenable } from '../base/thenable.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
 import type { BodyInput, HeadersInput } from '../request/dispatch-options.ts'
@@ -162,10 +164,6 @@ function withData(made: unknown, opts: MockResponseCallbackOptions): unknown {
   const data: unknown = typeof given === 'function' ? (given as MockResponseDataHandler)(opts) : given
   if (isThenable(data)) return Promise.resolve(data).then((value) => ({ ...(made as object), data: value }))
   return data === given ? made : { ...(made as object), data }
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
 }
 
 export function failingReply(error: unknown): Reply {

@@ -2,9 +2,11 @@
  * The way to one tunnel: asks for the token, sends CONNECT, answers a refusal if the agent has an answer to it, and keeps to
  * the time limit, which covers all of that.
  */
+
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../api/socket-handler.ts'
 import { loadNet } from '../base/lazy-modules.ts'
+import { isThenable } from '../base/thenable.ts'
 import { channels } from '../diagnostics.ts'
 import { Client } from '../dispatcher/client.ts'
 import { InvalidArgumentError, ProxyConnectionError, SocketError } from '../errors.ts'
@@ -215,10 +217,6 @@ function clientOn(uri: string, socket: Duplex): Client {
       socket.resume()
     },
   })
-}
-
-function isThenable(value: unknown): value is Promise<never> {
-  return typeof (value as Promise<unknown> | null | undefined)?.then === 'function'
 }
 
 function toError(value: unknown): Error {
