@@ -4,10 +4,12 @@
  * each: a function for `onRequestQueued`, a copy of the body for `onBodySent`.
  */
 import type { Duplex } from 'node:stream'
+import { ownBytes } from '../base/own-bytes.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 
 type BodySentHook = NonNullable<DispatchHandler['onBodySent']>
+type BytesHook = NonNullable<DispatchHandler['onResponseBytes']>
 
 export abstract class ForwardingHandler implements DispatchHandler {
   protected readonly inner: DispatchHandler
@@ -56,6 +58,24 @@ export abstract class ForwardingHandler implements DispatchHandler {
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
     this.inner.onResponseData?.(controller, chunk)
+  }
+
+  get onResponseBytes(): BytesHook {
+    return (this.inner.onResponseBytes === undefined ? undefined : this.forwardBytes) as BytesHook
+  }
+
+  protected forwardBytes(controller: DispatchController, memory: Buffer, start: number, end: number): void {
+    const passed = this.lendingController(controller, end - start)
+    if (passed === null) this.onResponseData(controller, ownBytes(memory, start, end))
+    else this.inner.onResponseBytes!(passed, memory, start, end)
+  }
+
+  /**
+   * The controller with which the inner handler gets so many bytes that are lent; null if `onResponseData` wants them.
+   * A subclass that overrides `onResponseData` overrides this as well.
+   */
+  protected lendingController(controller: DispatchController, _length: number): DispatchController | null {
+    return controller
   }
 
   onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {

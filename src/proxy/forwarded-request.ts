@@ -214,6 +214,10 @@ export class ForwardedRequest extends ForwardingHandler {
     if (refusal.body.length >= KEPT_BYTES) this.#cutOff()
   }
 
+  protected override lendingController(controller: DispatchController): DispatchController | null {
+    return this.#state.at === 'refused' ? null : controller
+  }
+
   /** Enough of the refusal has come, or it comes too slowly. */
   #cutOff(): void {
     if (this.#state.at !== 'refused') return

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
-import { BalancedPool, type Interceptor, interceptors, Pool } from '../../src/index.ts'
+import {
+  BalancedPool,
+  type Interceptor,
+  interceptors,
+  Pool,
+  RedirectHandler,
+  RetryHandler,
+} from '../../src/index.ts'
+import type { DispatchController, DispatchHandler } from '../../src/request/dispatch-handler.ts'
 import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
 import { turns } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
@@ -26,6 +34,52 @@ const all: Record<string, () => Interceptor> = {
   responseError: () => interceptors.responseError(),
   retry: () => interceptors.retry(),
   throttle: () => interceptors.throttle({ concurrency: 10, rate: 100 }),
+}
+
+/** The others keep the body, share it, or drop it. */
+const LENDING = new Set([
+  'circuitBreaker',
+  'cookies',
+  'decompress',
+  'dns',
+  'guard',
+  'redirect',
+  'responseError',
+  'retry',
+  'throttle',
+])
+
+class CopyingHandler extends RecordingHandler {
+  text = ''
+  /** How many pieces came without memory of their own. */
+  lent = 0
+
+  override onResponseData(_controller: DispatchController, chunk: Buffer): void {
+    this.text += chunk
+  }
+
+  onResponseBytes(_controller: DispatchController, memory: Buffer, start: number, end: number): void {
+    this.text += memory.toString('latin1', start, end)
+    this.lent++
+  }
+}
+
+class WatchedRedirect extends RedirectHandler {
+  seen = ''
+
+  override onResponseData(controller: DispatchController, chunk: Buffer): void {
+    this.seen += chunk
+    super.onResponseData(controller, chunk)
+  }
+}
+
+class WatchedRetry extends RetryHandler {
+  seen = ''
+
+  override onResponseData(controller: DispatchController, chunk: Buffer): void {
+    this.seen += chunk
+    super.onResponseData(controller, chunk)
+  }
 }
 
 test('the list is complete', () => {
@@ -65,6 +119,16 @@ for (const [name, make] of Object.entries(all)) {
         'onResponseEnd',
       ])
       assert.deepEqual([handler.headers, handler.trailers], [{ a: 'b' }, { t: '1' }])
+    })
+
+    test('a handler that copies gets the bytes that are lent', async () => {
+      const base = new ScriptedDispatcher()
+      const handler = new CopyingHandler()
+      base.compose(make()).dispatch(GET, handler)
+      base.last.start().head(200, { a: 'b' }).lend('one').lend('two').end()
+      await turns(5)
+      assert.equal(handler.text, name === 'dump' ? '' : 'onetwo')
+      assert.equal(handler.lent, LENDING.has(name) ? 2 : 0)
     })
 
     test('passes on a failure, once', async () => {
@@ -129,6 +193,20 @@ for (const [name, make] of Object.entries(all)) {
       assert.equal(base.compose(make()).dispatch(GET, new RecordingHandler()), true)
       assert.equal(base.exchanges.length, 1)
     })
+  })
+}
+
+for (const [name, make] of [
+  ['RedirectHandler', (handler: DispatchHandler) => new WatchedRedirect(() => true, 1, GET, handler)],
+  ['RetryHandler', (handler: DispatchHandler) => new WatchedRetry(GET, { dispatch: () => true, handler })],
+] as const) {
+  test(`a subclass of ${name} sees all of the body`, () => {
+    const handler = new CopyingHandler()
+    const watched = make(handler)
+    new ScriptedDispatcher((exchange) => {
+      exchange.start().head(200).lend('one').lend('two').end()
+    }).dispatch(GET, watched)
+    assert.deepEqual([watched.seen, handler.text], ['onetwo', 'onetwo'])
   })
 }
 

@@ -102,6 +102,10 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
     if (this.#state.at === 'decoding' && !this.#state.isDecoded) this.#state.decoding.write(chunk)
   }
 
+  protected override lendingController(): DispatchController | null {
+    return this.#state === PLAIN ? this.#controller : null
+  }
+
   #open(codings: readonly string[]): Decoding {
     const decoders = openDecoders(codings, 'refused')
     for (const decoder of decoders.slice(0, -1)) {

@@ -80,6 +80,10 @@ export class DumpHandler extends ForwardingHandler implements RelayOwner {
     if (this.#received > this.#maxSize) this.#refuse(controller, this.#received)
   }
 
+  protected override lendingController(): null {
+    return null
+  }
+
   #refuse(controller: DispatchController, size: number): void {
     const error = new RequestAbortedError(`Response size (${size}) larger than maxSize (${this.#maxSize})`)
     this.onResponseError(controller, error)

@@ -149,6 +149,10 @@ export class RedirectHop extends ForwardingHandler {
     }
   }
 
+  protected override lendingController(): DispatchController | null {
+    return this.#state === DELIVERING ? this.#relay : null
+  }
+
   override onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
     const state = this.#state
     if (state === OVER) return

@@ -89,6 +89,10 @@ class ResponseErrorHandler extends ForwardingHandler {
     }
   }
 
+  protected override lendingController(controller: DispatchController): DispatchController | null {
+    return this.#state === 'passing' ? controller : null
+  }
+
   override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
     const state = this.#state
     if (state === 'over') return

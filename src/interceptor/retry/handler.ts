@@ -20,6 +20,11 @@ export class RetryHandler extends ForwardingHandler {
     return isInstance(this, value)
   }
 
+  /** A subclass that overrides `onResponseData` gets all of the body there. */
+  override get onResponseBytes(): never {
+    return undefined as never
+  }
+
   constructor(options: RetryDispatchOptions, { dispatch, handler }: Handlers) {
     if (typeof dispatch !== 'function') throw new InvalidArgumentError('dispatch must be a function')
     if (typeof handler !== 'object' || handler === null) {

@@ -35,9 +35,9 @@ export class PassedResponse {
     return this.#resumption!.refusal(statusCode, headers, this.#received)
   }
 
-  /** More of the body. Returns why these bytes cannot belong to it, or null. */
-  take(chunk: Buffer): string | null {
-    this.#received += chunk.length
+  /** So many more bytes of the body. Returns why these bytes cannot belong to it, or null. */
+  take(length: number): string | null {
+    this.#received += length
     return this.#resumption === null ? null : this.#resumption.refusalOfData(this.#received)
   }
 

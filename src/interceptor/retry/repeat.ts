@@ -3,6 +3,7 @@ import { loadCrypto } from '../../base/lazy-modules.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import { ignoreRejection } from '../../base/stray-promise.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { replayOf } from '../request-body.ts'
 import { hasHeader, readableAgain, withHeaders } from '../request-headers.ts'
 import type { RetrySettings } from './options.ts'
 
@@ -30,6 +31,11 @@ export function isRepeatable(opts: DispatchOptions, settings: RetrySettings): bo
   if (typeof opts.idempotent === 'boolean') return opts.idempotent
   if (settings.methods.has(opts.method)) return true
   return settings.idempotencyKey && KEYED_METHODS.has(opts.method) && hasHeader(opts.headers, IDEMPOTENCY_KEY)
+}
+
+/** Whether another attempt may follow a bad status. If nothing can follow, it is an answer like any other. */
+export function mayAnswerAgain(opts: DispatchOptions, settings: RetrySettings): boolean {
+  return replayOf(opts.body) === 'always' && (settings.retry !== null || isRepeatable(opts, settings))
 }
 
 /** The options as a dispatcher takes them: `body` may be a function that makes one for each attempt. */

@@ -22,7 +22,7 @@ import type { RetrySettings } from './options.ts'
 import { PassedResponse } from './passed-response.ts'
 import { decide, GIVE_UP, safetyOf } from './policy.ts'
 import { askPolicy } from './policy-call.ts'
-import { isRepeatable, optionsOfAttempt } from './repeat.ts'
+import { mayAnswerAgain, optionsOfAttempt } from './repeat.ts'
 import { abandon, RESPONDING, type RetryPhase, RUNNING, SETTLED, waiting } from './retry-phase.ts'
 
 /** For a dispatcher that waits for its requests. */
@@ -130,7 +130,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     } else if (statusCode < 200 || this.#response !== null) {
       // What becomes of a second final head is the handler's decision.
       this.inner.onResponseStart?.(this.#controller, statusCode, headers, statusText)
-    } else if (this.#settings.statusCodes.has(statusCode) && this.#mayRepeatStatus()) {
+    } else if (this.#settings.statusCodes.has(statusCode) && mayAnswerAgain(this.#opts, this.#settings)) {
       this.#onBadStatus(controller, { statusCode, headers, statusText })
     } else this.#pass(controller, statusCode, headers, statusText)
   }
@@ -151,11 +151,20 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
   override onResponseData(_controller: DispatchController, chunk: Buffer): void {
     const state = this.#state
     if (state.at === 'responding') {
-      const refusal = this.#response!.take(chunk)
-      if (refusal === null) this.inner.onResponseData?.(this.#controller, chunk)
-      else this.#refuse(refusal)
+      if (this.#admits(chunk.length)) this.inner.onResponseData?.(this.#controller, chunk)
     } else if (state.at === 'discarding') state.body.take(chunk)
     else if (state.at === 'held') state.response.chunks.push(chunk)
+  }
+
+  protected override lendingController(_: DispatchController, length: number): RelayController | null {
+    return this.#state.at === 'responding' && this.#admits(length) ? this.#controller : null
+  }
+
+  /** Whether so many more bytes can belong to the response. */
+  #admits(length: number): boolean {
+    const refusal = this.#response!.take(length)
+    if (refusal !== null) this.#refuse(refusal)
+    return refusal === null
   }
 
   override onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
@@ -212,12 +221,6 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     if (replay === 'spent' || (replay === 'unread' && safetyOf(error) !== 'safe')) return false
     const { attempt } = this.#controller
     return this.#response === null || this.#response.canGoOn(this.#opts.method, attempt, this.#settings)
-  }
-
-  /** A bad response that nothing can follow is an answer like any other. */
-  #mayRepeatStatus(): boolean {
-    if (replayOf(this.#opts.body) !== 'always') return false
-    return this.#settings.retry !== null || isRepeatable(this.#opts, this.#settings)
   }
 
   #onBadStatus(controller: DispatchController, head: Head): void {
