@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'
 import { BodyBytes } from '../api/body/bytes.ts'
 import type { CollectContext, Conversion } from '../api/body/collect.ts'
-import { BodyCollector, NO_CONTEXT, toText } from '../api/body/collect.ts'
+import { BodyCollector, convertBytes, NO_CONTEXT, toText } from '../api/body/collect.ts'
 import { holdBytes } from '../base/held-bytes.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { ownBytes } from '../base/own-bytes.ts'
@@ -344,7 +344,7 @@ export class Body implements BodySink {
     this.#origin = null
     this.#release()?.spent()
     try {
-      return Promise.resolve(convert(bytes, context))
+      return Promise.resolve(convertBytes(bytes, convert, context))
     } catch (error) {
       return Promise.reject(error)
     }

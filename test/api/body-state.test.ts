@@ -13,6 +13,16 @@ import {
 } from '../../src/api/body/state.ts'
 import { InternalError } from '../../src/base/invariant.ts'
 
+const LARGE = 100_000
+
+/** A body of one letter that has arrived in two pieces. */
+function large(letter: string): BodyBytes {
+  const memory = Buffer.alloc(LARGE, letter)
+  const bytes = BodyBytes.begin(memory, 0, 60_000, LARGE)
+  bytes.addLent(memory, 60_000, LARGE)
+  return bytes
+}
+
 const STATES: Record<BodyState['kind'], BodyState> = {
   held: HELD,
   asked: ASKED,
@@ -76,14 +86,41 @@ describe('the bytes of a body', () => {
 
   it('move into one piece when their length is announced', () => {
     const all = bytes('ab', 'c')
-    all.expect(5)
+    all.expect(5, false)
     all.add(Buffer.from('de'))
     assert.equal(Buffer.from(all.own()).toString(), 'abcde')
     assert.equal(all.own().buffer.byteLength, 5)
     const longer = bytes('abc')
-    longer.expect(2)
+    longer.expect(2, false)
     longer.add(Buffer.from('d'))
     assert.equal(String(longer.view()), 'abcd')
+  })
+
+  it('leave their memory to a later body once they were read', () => {
+    const first = large('a')
+    const { buffer } = first.view()
+    first.release()
+    const second = large('b')
+    assert.equal(second.view().buffer, buffer)
+    assert.equal(String(second.view()), 'b'.repeat(LARGE))
+  })
+
+  it('keep memory that was given away', () => {
+    const first = large('a')
+    const own = first.own()
+    first.release()
+    const second = large('b')
+    assert.notEqual(second.view().buffer, own.buffer)
+    assert.equal(Buffer.from(own).toString(), 'a'.repeat(LARGE))
+  })
+
+  it('keep memory that a clone refers to', () => {
+    const first = large('a')
+    const copy = first.clone()
+    first.view()
+    first.release()
+    large('b')
+    assert.equal(String(copy.view()), 'a'.repeat(LARGE))
   })
 
   it('of a clone are its own', () => {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { returnMemory, takeMemory } from '../../src/api/body/collection-memory.ts'
 
 const LARGE = 100_000
+const LARGEST = 1_048_576
 
 describe('the memory in which bodies are collected', () => {
   test('is used again for a body that fits', () => {
@@ -30,9 +31,9 @@ describe('the memory in which bodies are collected', () => {
     returnMemory(small)
     assert.notEqual(takeMemory(100), small)
 
-    const many = Array.from({ length: 10 }, () => takeMemory(LARGE))
+    const many = Array.from({ length: 10 }, () => takeMemory(LARGEST))
     for (const memory of many) returnMemory(memory)
-    const again = many.map(() => takeMemory(LARGE))
+    const again = many.map(() => takeMemory(LARGEST))
     assert.equal(again.filter((memory) => many.includes(memory)).length, 4)
   })
 })

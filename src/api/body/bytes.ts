@@ -27,7 +27,7 @@ const PRESIZE_SHARE = 4
 export class BodyBytes {
   readonly #chunks: Buffer[]
   #target: Buffer | null = null
-  /** The memory for all of them goes back when it was read. */
+  /** The memory for all of them goes back when it was read, unless it was given away. */
   #isBorrowed = false
   #size: number
 
@@ -49,7 +49,7 @@ export class BodyBytes {
       return BodyBytes.of(holdBytes(memory, start, end))
     }
     const bytes = BodyBytes.none()
-    bytes.expect(announced)
+    bytes.expect(announced, true)
     bytes.addLent(memory, start, end)
     return bytes
   }
@@ -148,13 +148,13 @@ export class BodyBytes {
   }
 
   /**
-   * Announces the total; memory is taken for it unless it is too much to take on trust. `isDecoded`: the bytes are read once,
-   * and {@link release} follows.
+   * Announces the total; memory is taken for it unless it is too much to take on trust. `isShared`: it may have served an
+   * earlier body, and serves a later one if {@link release} follows.
    */
-  expect(length: number, isDecoded = false): void {
+  expect(length: number, isShared: boolean): void {
     if (this.#target !== null || length < this.#size || length === 0 || length > PRESIZE_LIMIT) return
-    const target = isDecoded ? takeMemory(length) : Buffer.allocUnsafeSlow(length)
-    this.#isBorrowed = isDecoded
+    const target = isShared ? takeMemory(length) : Buffer.allocUnsafeSlow(length)
+    this.#isBorrowed = isShared
     copyAll(this.#chunks, target)
     this.#chunks.length = 0
     this.#target = target
@@ -178,6 +178,7 @@ export class BodyBytes {
     const target = this.#target
     if (target !== null && target.length === this.#size) {
       // allocUnsafeSlow never takes from a pool: this ArrayBuffer has exactly this size.
+      this.#isBorrowed = false
       return new Uint8Array(target.buffer as ArrayBuffer)
     }
     const bytes = new Uint8Array(this.#size)

@@ -55,6 +55,13 @@ export function toBlob(bytes: BodyBytes, context: CollectContext): Blob {
   return new Blob([bytes.view()], { type: context.contentType })
 }
 
+/** The converted bytes; their memory may serve another body then. Throws what the conversion throws. */
+export function convertBytes<T>(bytes: BodyBytes, convert: Conversion<T>, context: CollectContext): T {
+  const converted = convert(bytes, context)
+  bytes.release()
+  return converted
+}
+
 /** The caller of `text()` or a sibling, who waits for bytes that are still to arrive. */
 export interface Collector {
   /** It reads the bytes, and keeps none of their memory. */
@@ -81,8 +88,7 @@ export class BodyCollector<T> implements Collector {
   }
 
   finish(bytes: BodyBytes, context: CollectContext): void {
-    this.#resolve(this.#convert(bytes, context))
-    bytes.release()
+    this.#resolve(convertBytes(bytes, this.#convert, context))
   }
 
   fail(error: unknown): void {

@@ -7,17 +7,28 @@ import { Buffer } from 'node:buffer'
 /** Less than this is cheap to get, and often kept by many bodies at once. */
 const LEAST_BYTES = 32_768
 
-const MOST_KEPT = 4
+/** Bytes that wait for their next use. */
+const MOST_KEPT = 4_194_304
+
+interface Free {
+  readonly pieces: Buffer[]
+  /** Of all pieces together. */
+  bytes: number
+}
 
 /** Weak: what is not in use goes with the next collection of garbage. */
-let kept: WeakRef<Buffer[]> | null = null
+let kept: WeakRef<Free> | null = null
 
 /** At least so many bytes, with the content of an earlier body. */
 export function takeMemory(length: number): Buffer {
   const free = kept?.deref()
   if (free !== undefined && length >= LEAST_BYTES) {
-    const index = free.findLastIndex((memory) => memory.length >= length)
-    if (index >= 0) return free.splice(index, 1)[0]!
+    const index = free.pieces.findLastIndex((memory) => memory.length >= length)
+    if (index >= 0) {
+      const [memory] = free.pieces.splice(index, 1) as [Buffer]
+      free.bytes -= memory.length
+      return memory
+    }
   }
   return Buffer.allocUnsafeSlow(length)
 }
@@ -26,6 +37,10 @@ export function takeMemory(length: number): Buffer {
 export function returnMemory(memory: Buffer): void {
   if (memory.length < LEAST_BYTES) return
   const free = kept?.deref()
-  if (free === undefined) kept = new WeakRef([memory])
-  else if (free.length < MOST_KEPT) free.push(memory)
+  if (free === undefined) {
+    kept = new WeakRef({ pieces: [memory], bytes: memory.length })
+  } else if (free.bytes + memory.length <= MOST_KEPT) {
+    free.pieces.push(memory)
+    free.bytes += memory.length
+  }
 }

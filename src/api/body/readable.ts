@@ -15,6 +15,7 @@ import {
   type CollectContext,
   type Collector,
   type Conversion,
+  convertBytes,
   toArrayBuffer,
   toBlob,
   toBytes,
@@ -163,7 +164,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     const bytes = this.takeHeld()
     let converted: T
     try {
-      converted = convert(bytes, this.#context())
+      converted = convertBytes(bytes, convert, this.#context())
     } catch (error) {
       this.fail(error)
       throw error
