@@ -34,10 +34,13 @@ class KnownFields {
 
 export class FieldsMemory {
   readonly #known: (KnownFields | null)[] = new Array<KnownFields | null>(PLACES).fill(null)
+  /** For all requests without headers. */
+  readonly #none = new RequestFields()
 
   /** The checked fields, not to be changed: other requests may have the same. Throws as `addAll` does. */
   read(headers: unknown): RequestFields {
-    if (typeof headers !== 'object' || headers === null) return checked(headers)
+    if (headers === undefined || headers === null) return this.#none
+    if (typeof headers !== 'object') return checked(headers)
     if (Array.isArray(headers)) return headers.length % 2 === 0 ? this.#readFlat(headers) : checked(headers)
     if (isPairIterable(headers)) return checked(headers)
     // Read once, for a getter may answer differently the next time: what is remembered is what was checked.

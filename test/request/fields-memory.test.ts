@@ -12,6 +12,14 @@ describe('headers that come again', () => {
     assert.equal(memory.read(['Accept', 'a/b', 'host', 'c.test']), first)
   })
 
+  test('are the same where there are none', () => {
+    const memory = new FieldsMemory()
+    const none = memory.read(undefined)
+    assert.deepEqual(none.list.flat, [])
+    assert.equal(memory.read(null), none)
+    assert.throws(() => memory.read('a: b'), { message: 'headers must be an object or an array' })
+  })
+
   for (const [title, headers] of [
     ['another value', { Accept: 'a/c' }],
     ['another spelling', { accept: 'a/b' }],
