@@ -19,6 +19,8 @@ interface Field {
 
 export class HeaderList {
   #received: HeaderObject | null
+  /** What was received, or given, has names in lower case and strings as values. */
+  #isPlain = false
   /** By lower-case name; null while the list is unchanged since it was received. */
   #fields: Map<string, Field> | null = null
   #sorted: readonly HeaderPair[] | null = null
@@ -29,6 +31,12 @@ export class HeaderList {
 
   get isEmpty(): boolean {
     return this.#received === null && (this.#fields === null || this.#fields.size === 0)
+  }
+
+  /** Takes over an object with names in lower case and strings as values. Only for an empty list. */
+  keep(plain: Record<string, string>): void {
+    this.#received = plain
+    this.#isPlain = true
   }
 
   /** `lower` is the name in lower case, here and in the other methods. */
@@ -88,13 +96,22 @@ export class HeaderList {
 
   /** In order of first appearance, with the names in their original spelling. */
   forEach(visit: (name: string, lower: string, value: string | string[]) => void): void {
-    if (this.#received === null && this.#fields === null) return
+    const received = this.#received
+    if (received === null && this.#fields === null) return
+    if (received !== null && this.#isPlain) {
+      for (const name of Object.keys(received)) visit(name, name, received[name]!)
+      return
+    }
     for (const [lower, { name, value }] of this.#map()) visit(name, lower, value)
   }
 
   copy(): HeaderList {
     const copy = new HeaderList()
     if (this.isEmpty) return copy
+    if (this.#received !== null && this.#isPlain) {
+      copy.keep({ ...this.#received } as Record<string, string>)
+      return copy
+    }
     const fields = new Map<string, Field>()
     for (const [lower, { name, value }] of this.#map()) {
       fields.set(lower, { name, value: typeof value === 'string' ? value : [...value] })

@@ -6,7 +6,7 @@
 import { isProxy } from 'node:util/types'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { isFieldValue } from '../protocol/ascii.ts'
-import { isFieldName, lowerCaseName } from '../protocol/header-names.ts'
+import { isFieldName, lowerCaseName, lowerCaseToken } from '../protocol/header-names.ts'
 import {
   illegalInvocation,
   requireArguments,
@@ -246,7 +246,29 @@ function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): v
     }
     return
   }
-  for (const name of Object.keys(init)) appendChecked(list, name, init[name])
+  // Each member is read once, for a getter may answer differently the next time.
+  const plain: Record<string, string> = {}
+  let isPlain = list.isEmpty
+  for (const name of Object.keys(init)) {
+    const value = init[name]
+    if (isPlain && isPlainField(name, value)) {
+      plain[name] = value
+      continue
+    }
+    if (isPlain) {
+      isPlain = false
+      list.keep(plain)
+    }
+    appendChecked(list, name, value)
+  }
+  if (isPlain) list.keep(plain)
+}
+
+/** Whether a field can be sent unchanged, under a name that only the same spelling equals. */
+function isPlainField(name: string, value: unknown): value is string {
+  return (
+    typeof value === 'string' && lowerCaseToken(name) === name && isPlainValue(value) && name !== '__proto__'
+  )
 }
 
 function appendChecked(list: HeaderList, name: unknown, value: unknown): void {

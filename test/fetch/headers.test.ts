@@ -69,6 +69,49 @@ describe('Headers are made from', () => {
     assert.deepEqual(reads, ['a'])
   })
 
+  test('records in which a name comes in two spellings', () => {
+    assert.deepEqual(
+      [...make({ a: '1', b: '2', A: '3' })],
+      [
+        ['a', '1, 3'],
+        ['b', '2'],
+      ],
+    )
+  })
+
+  test('records that change afterwards', () => {
+    const init: Record<string, string> = { a: '1' }
+    const headers = make(init)
+    init['a'] = '2'
+    init['b'] = '3'
+    assert.deepEqual([...headers], [['a', '1']])
+    const copy = make(headers)
+    headers.append('a', '4')
+    assert.deepEqual(
+      [...headers, ...copy],
+      [
+        ['a', '1, 4'],
+        ['a', '1'],
+      ],
+    )
+  })
+
+  test('records with a field called __proto__', () => {
+    const headers = make(JSON.parse('{"a":"1","__proto__":"2"}'))
+    assert.deepEqual([headers.get('a'), headers.get('__proto__')], ['1', '2'])
+  })
+
+  test('records with a value between spaces after others', () => {
+    assert.deepEqual(
+      [...make({ a: '1', b: ' 2\t', c: 3 })],
+      [
+        ['a', '1'],
+        ['b', '2'],
+        ['c', '3'],
+      ],
+    )
+  })
+
   test('nothing else', () => {
     const wrong =
       'Headers constructor: Argument 1 could not be converted to one of: sequence<sequence<ByteString>>, record<ByteString, ByteString>.'
