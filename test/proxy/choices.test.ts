@@ -230,6 +230,21 @@ describe('onProxyResponse', () => {
     }
   })
 
+  test('its proxy-connection is not sent: HTTP/2 forbids it', async (t) => {
+    const origin = await startOrigin(t, H1, echo)
+    for (const wire of ['h1', 'h2+tls'] as const) {
+      const proxy = await startProxy(t, wire, {
+        judge: ({ headers }) => (headers['x-try'] === '1' ? null : { status: 407 }),
+      })
+      const agent = proxy.agent({
+        proxyTunnel: true,
+        onProxyResponse: () => ({ 'x-try': '1', 'Proxy-Connection': 'keep-alive' }),
+      })
+      await readEcho(await agent.request({ ...GET, origin: origin.url }))
+      assert.equal(proxy.connects.at(-1)!.headers['proxy-connection'], undefined)
+    }
+  })
+
   test('that throws fails the request', async (t) => {
     const proxy = await startProxy(t, 'h1', { judge: () => ({ status: 407 }) })
     const mine = new Error('mine')

@@ -183,10 +183,12 @@ describe('EnvHttpProxyAgent', () => {
 
   test('ignores uri and proxy among its options', async (t) => {
     setVariables(t, {})
-    const options = { uri: 'http://proxy.test', proxy: () => 'http://proxy.test' }
+    const options = { uri: 'http://127.0.0.1:1', proxy: () => 'http://127.0.0.1:1' }
     const agent = new EnvHttpProxyAgent(options as object)
     t.after(() => agent.destroy())
     assert.equal(agent.explain('http://a.test').proxy, null)
+    const origin = await startOrigin(t, H1, echo)
+    await readEcho(await agent.request({ ...GET, origin: origin.url }))
   })
 
   test('explains its way, without credentials', async (t) => {

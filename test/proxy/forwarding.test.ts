@@ -26,19 +26,19 @@ async function start(t: import('node:test').TestContext, options: ProxyAgentOpti
 
 describe('a forwarded request', () => {
   test('has the whole URL, the host of the target and the fields for the proxy', async (t) => {
-    const { server, agent } = await start(t, { headers: { 'X-Own': '1', 'x-both': 'agent' }, token: 'T' })
+    const { server, agent } = await start(t, { headers: { 'X-Own': '1', 'X-both': 'agent' }, token: 'T' })
     const answer = agent.request({
       origin: 'http://target.test:8080',
       path: '/p',
       query: { q: 1 },
       method: 'GET',
-      headers: { 'X-Both': 'request', 'proxy-connection': 'keep-alive', 'x-last': '1' },
+      headers: { 'x-BOTH': 'request', 'proxy-connection': 'keep-alive', 'x-last': '1' },
     })
     const peer = await server.accept()
     assert.equal(
       await peer.head(),
       'GET http://target.test:8080/p?q=1 HTTP/1.1\r\nhost: target.test:8080\r\nconnection: keep-alive\r\n' +
-        'X-Own: 1\r\nproxy-authorization: T\r\nX-Both: request\r\nx-last: 1\r\n\r\n',
+        'X-Own: 1\r\nproxy-authorization: T\r\nx-BOTH: request\r\nx-last: 1\r\n\r\n',
     )
     peer.send(OK)
     assert.equal(await (await answer).body.text(), 'ok')
@@ -250,6 +250,33 @@ describe('a forwarded request fails', () => {
       reply: null,
     })
   })
+
+  for (const [what, options, limit] of [
+    ['10 seconds by default', {}, 10_000],
+    ['connectTimeout', { connectTimeout: 1234 }, 1234],
+    ['proxyTls.timeout', { connectTimeout: 1234, proxyTls: { timeout: 567 } }, 567],
+  ] as const) {
+    test(`when TLS to the proxy takes too long: ${what}`, async (t) => {
+      const { FakeClock } = await import('../support/fake-clock.ts')
+      const server = await startScriptedServer(t)
+      const uri = server.url.replace('http:', 'https:')
+      const agent = new ProxyAgent({ uri, ...options })
+      t.after(() => agent.destroy())
+      const clock = FakeClock.install(t)
+      const error = failure(agent.request({ origin: 'http://h.test', path: '/', method: 'GET' }))
+      await (await server.accept()).until('\x16\x03')
+      await clock.advance(limit)
+      const { code, message, proxy, phase, retrySafety } = await error
+      assert.equal(code, 'UND_ERR_CONNECT_TIMEOUT')
+      assert.match(
+        message,
+        new RegExp(`attempted address: 127\\.0\\.0\\.1:${server.port}, timeout: ${limit}ms`),
+      )
+      assert.deepEqual([phase, retrySafety], ['connecting', 'safe'])
+      const { uri: shown, phase: step } = proxy as ProxyErrorInfo
+      assert.deepEqual([shown, step], [uri, 'proxy-tls'])
+    })
+  }
 
   test('with the reason of its signal, untouched', async (t) => {
     const { server, agent } = await start(t)

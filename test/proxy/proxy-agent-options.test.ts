@@ -4,8 +4,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { errors, fetch, Pool, ProxyAgent, type ProxyAgentOptions } from '../../src/index.ts'
+import {
+  errors,
+  fetch,
+  Pool,
+  ProxyAgent,
+  type ProxyAgentOptions,
+  type ProxyErrorInfo,
+} from '../../src/index.ts'
 import { echo, failure, readEcho } from '../support/exchange.ts'
+import { startScriptedServer } from '../support/scripted-server.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
 import { startProxy } from './support/test-proxy.ts'
 
@@ -141,6 +149,7 @@ describe('the proxy gets', () => {
     ['the token rather than user info', 'a:b@', { token: 'T' }, 'T'],
     ['auth rather than user info', 'a:b@', { auth: 'eA==' }, 'Basic eA=='],
     ['the token rather than the header', '', { token: 'T', headers: { 'Proxy-Authorization': 'H' } }, 'T'],
+    ['user info rather than the header', 'a:b@', { headers: { 'Proxy-Authorization': 'H' } }, basic('a:b')],
     ['the header', '', { headers: { 'Proxy-Authorization': 'H' } }, 'H'],
   ] as const) {
     test(what, async (t) => {
@@ -171,7 +180,59 @@ describe('the proxy gets', () => {
   })
 })
 
+test('host and proxy-connection among the headers of the agent are not sent: each hop writes its own', async (t) => {
+  const server = await startScriptedServer(t)
+  for (const proxyTunnel of [true, false]) {
+    const headers = { Host: 'evil.test', 'Proxy-Connection': 'keep-alive', 'x-own': '1' }
+    const agent = new ProxyAgent({ uri: server.url, proxyTunnel, headers })
+    t.after(() => agent.destroy())
+    const error = failure(agent.request({ origin: 'http://a.test', path: '/', method: 'GET' }))
+    const peer = await server.accept()
+    const connection = proxyTunnel ? 'close' : 'keep-alive'
+    const host = proxyTunnel ? 'a.test:80' : 'a.test'
+    assert.deepEqual((await peer.head()).split('\r\n').slice(1), [
+      `host: ${host}`,
+      `connection: ${connection}`,
+      'x-own: 1',
+      '',
+      '',
+    ])
+    peer.end()
+    await error
+  }
+})
+
+test('only true switches proxyTunnel on', async (t) => {
+  const origin = await startOrigin(t, H1, echo)
+  const proxy = await startProxy(t, 'h1')
+  for (const value of [1, 'yes', {}, 'true', null, undefined, false]) {
+    const agent = proxy.agent({ proxyTunnel: value as never })
+    await readEcho(await agent.request({ origin: origin.url, path: '/', method: 'GET' }))
+  }
+  assert.deepEqual([proxy.forwards.length, proxy.connects.length], [7, 0])
+})
+
 describe('the options of the target side', () => {
+  test('the more important is taken: requestTls, then connect, then tls', async (t) => {
+    const origin = await startOrigin(t, WIRES[1]!, echo)
+    const proxy = await startProxy(t, 'h1')
+    const { authority } = await import('../support/certificates.ts')
+    const [good, bad] = [{ ca: authority }, { ca: '' }]
+    for (const [options, isTrusted] of [
+      [{ tls: good }, true],
+      [{ tls: good, connect: bad }, false],
+      [{ tls: bad, connect: good }, true],
+      [{ connect: good, requestTls: bad }, false],
+      [{ connect: bad, requestTls: good }, true],
+    ] as const) {
+      const agent = new ProxyAgent({ uri: proxy.url, ...options } as ProxyAgentOptions)
+      t.after(() => agent.destroy())
+      const answer = agent.request({ origin: origin.url, path: '/', method: 'GET' })
+      if (isTrusted) await readEcho(await answer)
+      else assert.equal(((await failure(answer)).proxy as ProxyErrorInfo).phase, 'target-tls')
+    }
+  })
+
   test('connect: { ca } holds inside the tunnel', async (t) => {
     const origin = await startOrigin(t, WIRES[1]!, echo)
     const proxy = await startProxy(t, 'h1')
@@ -186,18 +247,20 @@ describe('the options of the target side', () => {
     const net = await import('node:net')
     const origin = await startOrigin(t, H1, echo)
     const proxy = await startProxy(t, 'h1')
-    const targets: unknown[] = []
-    const agent = new ProxyAgent({
-      uri: 'http://elsewhere.test:1',
-      proxyTunnel: true,
-      connect: (target, callback) => {
-        targets.push([target.hostname, target.port])
-        const socket = net.connect(proxy.port, '127.0.0.1', () => callback(null, socket))
-      },
-    })
-    t.after(() => agent.destroy())
-    await readEcho(await agent.request({ origin: origin.url, path: '/', method: 'GET' }))
-    assert.deepEqual(targets, [['elsewhere.test', '1']])
+    for (const proxyTunnel of [true, false]) {
+      const targets: unknown[] = []
+      const agent = new ProxyAgent({
+        uri: 'http://elsewhere.test:1',
+        proxyTunnel,
+        connect: (target, callback) => {
+          targets.push([target.hostname, target.port])
+          const socket = net.connect(proxy.port, '127.0.0.1', () => callback(null, socket))
+        },
+      })
+      t.after(() => agent.destroy())
+      await readEcho(await agent.request({ origin: origin.url, path: '/', method: 'GET' }))
+      assert.deepEqual(targets, [['elsewhere.test', '1']])
+    }
   })
 
   test('proxyTls.socketPath leads to a proxy on a Unix socket', {

@@ -115,6 +115,23 @@ test('5: each certificate is checked for its own hop, and sessions are not mixed
   assert.equal(error.code, 'UND_ERR_PRX_TLS')
   assert.ok(localhost.cert !== other.cert)
   server.closeAllConnections()
+  const origin = await startOrigin(t, H1_TLS, echo)
+  const trust = { ca: authority }
+  for (const [proxyTls, requestTls, phase] of [
+    [trust, trust, null],
+    [trust, {}, 'target-tls'],
+    [trust, undefined, 'target-tls'],
+    [{}, trust, 'proxy-tls'],
+    [undefined, trust, 'proxy-tls'],
+    [{ rejectUnauthorized: false }, {}, 'target-tls'],
+    [{}, { rejectUnauthorized: false }, 'proxy-tls'],
+  ] as const) {
+    const each = new ProxyAgent({ uri: proxy.url, proxyTls, requestTls })
+    t.after(() => each.destroy())
+    const answer = each.request({ ...GET, origin: origin.url })
+    if (phase === null) await readEcho(await answer)
+    else assert.equal(((await failure(answer)).proxy as ProxyErrorInfo).phase, phase)
+  }
 })
 
 describe('6: control characters are refused before a byte is written', () => {

@@ -312,23 +312,27 @@ describe('the time limit holds for each step', () => {
     await peer.closed()
   })
 
-  test('TLS to the target has its own', async (t) => {
-    const clock = FakeClock.install(t)
-    const { server, agent } = await startPair(t, { connectTimeout: 100, requestTls: { timeout: 50 } })
-    const failed = failure(agent.request({ ...GET, origin: 'https://x.test' }))
-    const peer = await server.accept()
-    await peer.until(GREETING)
-    peer.send('\x05\x00')
-    await peer.until('\x01\xbb')
-    peer.send(REPLY)
-    await peer.until('\x16\x03')
-    await clock.advance(50)
-    const error = await failed
-    assert.equal(error.code, timeout)
-    assert.match(error.message, /attempted address: x\.test:443, timeout: 50ms/)
-    assert.equal((error['proxy'] as { phase: string }).phase, 'target-tls')
-    await peer.closed()
-  })
+  for (const [whose, requestTls, limit] of [
+    ['its own', { timeout: 50 }, 50],
+    ['the same again', {}, 100],
+  ] as const)
+    test(`TLS to the target has ${whose}`, async (t) => {
+      const clock = FakeClock.install(t)
+      const { server, agent } = await startPair(t, { connectTimeout: 100, requestTls })
+      const failed = failure(agent.request({ ...GET, origin: 'https://x.test' }))
+      const peer = await server.accept()
+      await peer.until(GREETING)
+      peer.send('\x05\x00')
+      await peer.until('\x01\xbb')
+      peer.send(REPLY)
+      await peer.until('\x16\x03')
+      await clock.advance(limit)
+      const error = await failed
+      assert.equal(error.code, timeout)
+      assert.ok(error.message.includes(`attempted address: x.test:443, timeout: ${limit}ms`), error.message)
+      assert.equal((error['proxy'] as { phase: string }).phase, 'target-tls')
+      await peer.closed()
+    })
 
   test('TLS to the proxy has that of proxyTls', async (t) => {
     const clock = FakeClock.install(t)

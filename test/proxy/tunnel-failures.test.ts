@@ -243,6 +243,22 @@ describe('a proxy that does not answer CONNECT', () => {
     await peer.closed()
   })
 
+  test('is silent: 10 seconds by default', async (t) => {
+    const { server, agent } = await start(t)
+    const clock = FakeClock.install(t)
+    let isOver = false
+    const error = failure(agent.request(GET)).finally(() => {
+      isOver = true
+    })
+    const peer = await server.accept()
+    await peer.head()
+    await clock.advance(9_999)
+    await turns(5)
+    assert.equal(isOver, false)
+    await clock.advance(1)
+    assert.match((await error).message, /timeout: 10000ms/)
+  })
+
   test('is silent with connectTimeout 0: the request can still be aborted', async (t) => {
     const { server, agent } = await start(t, { connectTimeout: 0 })
     const signal = new AbortController()
