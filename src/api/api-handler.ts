@@ -148,6 +148,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
       }
       const end = signalHubOf(dispatcher).subscribe(signal, (reason) => failOnAbort(this, reason))
       this.#subscription = { signal, owner: dispatcher, end }
+      if (this.#state !== 'open') return
     }
     try {
       dispatcher.dispatch(opts, this)

@@ -60,6 +60,11 @@ class FanOut {
   constructor(signal: AbortSource, onEmpty: (signal: AbortSource) => void) {
     this.#signal = signal
     this.#onEmpty = onEmpty
+  }
+
+  /** After the first subscriber has joined: a signal of another class may fire while the listener is added. */
+  listen(): void {
+    const signal = this.#signal
     if (isEventTarget(signal)) signal.addEventListener('abort', this.#onAbort)
     else signal.on('abort', this.#onAbort)
   }
@@ -132,19 +137,27 @@ export class SignalHub {
   readonly #fanOuts: Map<AbortSource, FanOut> = new Map()
 
   /**
-   * Calls `onAbort` once when the signal aborts, with its `reason`. The caller checks {@link abortedReason}
-   * first: an aborted signal emits nothing more. Returns the disposer, which may be called repeatedly.
+   * Calls `onAbort` once when the signal aborts, with its `reason`: even before this returns, if the signal fires while
+   * it is subscribed to. The caller checks {@link abortedReason} first: an aborted signal emits nothing more. Returns
+   * the disposer, which may be called repeatedly.
    */
   subscribe(signal: AbortSource, onAbort: (reason: unknown) => void): () => void {
-    let fanOut = this.#fanOuts.get(signal)
-    if (fanOut === undefined) {
-      fanOut = new FanOut(signal, this.#forget)
-      this.#fanOuts.set(signal, fanOut)
-    }
+    const present = this.#fanOuts.get(signal)
+    const fanOut = present ?? new FanOut(signal, this.#forget)
     const subscriber: Subscriber = { onAbort }
     fanOut.subscribers.add(subscriber)
-    const joined = fanOut
-    return () => joined.remove(subscriber)
+    if (present === undefined) this.#listen(signal, fanOut)
+    return () => fanOut.remove(subscriber)
+  }
+
+  #listen(signal: AbortSource, fanOut: FanOut): void {
+    this.#fanOuts.set(signal, fanOut)
+    try {
+      fanOut.listen()
+    } catch (error) {
+      this.#fanOuts.delete(signal)
+      throw error
+    }
   }
 
   /**

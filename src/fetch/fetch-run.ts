@@ -78,7 +78,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     dispatcher.dispatch(options, this as DispatchHandler)
   }
 
-  /** False if the signal was already aborted. */
+  /** False if the signal was already aborted, or fired just now. */
   #follow(signal: AbortSource): boolean {
     const aborted = abortedReason(signal)
     if (aborted !== null) {
@@ -86,7 +86,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
       return false
     }
     this.#abortLink.follow(signal, this)
-    return true
+    return !isAborted(this.#state)
   }
 
   onAbort(reason: unknown): void {

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { abortedReason, isAbortSource, SignalHub, signalHubOf } from '../../src/base/signal.ts'
+import { EagerSignal } from '../support/eager-signal.ts'
 
 describe('abort sources', () => {
   it('are EventTargets and EventEmitters', () => {
@@ -104,6 +105,29 @@ describe('SignalHub', () => {
     process.removeAllListeners('uncaughtException')
     for (const listener of listeners) process.on('uncaughtException', listener)
     assert.deepEqual(uncaught, [failure])
+  })
+
+  it('reaches a subscriber whose signal fires while the listener is added', () => {
+    const hub = new SignalHub()
+    const signal = new EagerSignal('at once')
+    const seen: unknown[] = []
+    hub.subscribe(signal, (reason) => seen.push(reason))()
+    hub.subscribe(signal, (reason) => seen.push(reason))
+    assert.deepEqual(seen, ['at once', 'at once'])
+  })
+
+  it('forgets a signal that takes no listener', () => {
+    const hub = new SignalHub()
+    const signal = new AbortController().signal
+    signal.addEventListener = () => {
+      throw new Error('not now')
+    }
+    assert.throws(() => hub.subscribe(signal, () => assert.fail('not subscribed')), { message: 'not now' })
+    Reflect.deleteProperty(signal, 'addEventListener')
+    const seen: unknown[] = []
+    hub.subscribe(signal, () => seen.push('aborted'))
+    signal.dispatchEvent(new Event('abort'))
+    assert.deepEqual(seen, ['aborted'])
   })
 
   it('keeps signals and hubs apart', () => {

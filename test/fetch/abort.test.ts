@@ -10,6 +10,7 @@ import {
   fetch,
   Request,
 } from '../../src/index.ts'
+import { EagerSignal } from '../support/eager-signal.ts'
 import { deferred, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'
@@ -51,6 +52,10 @@ overEachWire('an abort', (wire) => {
     fetch(url, { dispatcher, signal: AbortSignal.abort() }).catch(() => order.push('fetch'))
     await Promise.resolve().then(() => order.push('microtask'))
     assert.deepEqual(order, ['fetch', 'microtask'])
+    const eager = endless()
+    const fetched = fetch(url, { ...init, body: eager.body, signal: new EagerSignal(reason) })
+    assert.equal(await failure(fetched), reason)
+    assert.equal(await eager.cancelled, reason)
   })
 
   test('while it waits in the queue, and while it connects', async (t) => {

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { PassThrough, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { type Dispatcher, errors } from '../../src/index.ts'
+import { EagerSignal } from '../support/eager-signal.ts'
 import { deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { loadOf, ONE_AT_A_TIME, overEachWay, startOrigin } from '../support/wire.ts'
 
@@ -17,7 +18,7 @@ function sink(): Writable {
   })
 }
 
-type Call = (client: Dispatcher, signal: AbortSignal | EventEmitter) => Promise<unknown>
+type Call = (client: Dispatcher, signal: AbortSignal | EventEmitter | EagerSignal) => Promise<unknown>
 
 /** Each method of the API, ending with the error it reports. */
 const METHODS: [name: string, call: Call][] = [
@@ -57,6 +58,8 @@ overEachWay('abort signals', (way) => {
       const emitter = Object.assign(new EventEmitter(), { aborted: true })
       const error = await failure(call(client, emitter))
       assert.ok(error instanceof errors.RequestAbortedError, String(error))
+      assert.equal(await failure(call(client, new EagerSignal(reason))), reason)
+      assert.deepEqual([loadOf(client).size, origin.sockets.length], [0, 0])
     })
 
     test(`${name}: aborted while it waits for the head`, async (t) => {
