@@ -70,6 +70,10 @@ export function streamIdsUsedUp(): EndReason {
   return endReason('goaway', new InformationalError('HTTP/2: all stream ids have been used'))
 }
 
+export function misdirected(): EndReason {
+  return endReason('goaway', new InformationalError('HTTP/2: misdirected request'))
+}
+
 export function goaway(code: number, debug: Uint8Array, socket: SocketInfo): EndReason {
   return endReason(code === NO_ERROR ? 'goaway' : 'goaway-error', goawayError(code, debug, socket))
 }

@@ -218,7 +218,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     return true
   }
 
-  /** Retries on another connection (RFC 9110 §15.5.20). An HTTP/1.1 connection does not survive the abort. */
+  /** Retries on another connection (RFC 9110 §15.5.20): the abort closes this one; over HTTP/2 the 421 retired it. */
   #sendAgain(): boolean {
     const { body } = this.#record
     const origin = this.#sent?.origin ?? null

@@ -1,6 +1,7 @@
 /** Redirects and the responses that fetch treats specially, on our dispatchers. */
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import {
   FormData,
@@ -436,11 +437,28 @@ overEachWire('421', (wire) => {
     const response = await fetch(origin.url, { dispatcher, method: 'POST', body: 'again' })
     assert.deepEqual([response.status, await response.text(), count], [200, 'again', 2])
     assert.equal(response.redirected, false)
-    // Over HTTP/2 only the stream is given up: other exchanges may use the connection.
-    assert.equal(origin.sockets.length, wire.multiplexes ? 1 : 2)
+    assert.equal(origin.sockets.length, 2)
     const always = await fetch(`${origin.url}/always`, { dispatcher })
     assert.deepEqual([always.status, await always.text(), count], [421, 'wrong', 4])
     const init = { dispatcher, method: 'POST', body: stream(), duplex: 'half' } as const
     assert.deepEqual([(await fetch(origin.url, init)).status, count], [421, 5])
+  })
+
+  test('leaves alone what else runs on the connection', async (t) => {
+    const slow = deferred<ServerResponse>()
+    const origin = await startOrigin(t, wire, (request, response) => {
+      if (request.url === '/slow') {
+        response.write('slow')
+        slow.resolve(response)
+      } else {
+        response.writeHead(421).end('wrong')
+      }
+    })
+    const dispatcher = agentFor(t, wire)
+    const other = await fetch(`${origin.url}/slow`, { dispatcher })
+    const response = await slow.promise
+    assert.equal((await fetch(origin.url, { dispatcher })).status, 421)
+    response.end(' and whole')
+    assert.equal(await other.text(), 'slow and whole')
   })
 })

@@ -114,7 +114,7 @@ export class Http2Connection
   }
 
   offer(request: Request): boolean {
-    if (!this.#canTake(request)) return false
+    if (this.#state.at !== 'open' || !this.#canTake(request)) return false
     this.#take(request)
     return true
   }
@@ -202,6 +202,11 @@ export class Http2Connection
   onOverdue(): void {
     // The handler of the overdue request may have destroyed the client just then.
     if (!this.isOver) this.#liveness.probe()
+  }
+
+  /** The origin can be reached over another connection (RFC 9110 §15.5.20): one with other requests is not cut off. */
+  onMisdirected(): void {
+    this.#drain(ends.misdirected())
   }
 
   onHandlerError(error: unknown): void {

@@ -41,6 +41,7 @@ export interface ExchangeHost {
   onSettled(exchange: Http2Exchange): void
   /** The response is overdue: does the peer still respond? */
   onOverdue(): void
+  onMisdirected(): void
   onHandlerError(error: unknown): void
   onBroken(error: Error): void
 }
@@ -49,6 +50,7 @@ export interface ExchangeHost {
 type Sending = 'held' | 'sending' | 'sent'
 
 const BOTH_ENDS = 2
+const MISDIRECTED = 421
 
 /** Most consumers keep up, and need no list of their own. */
 const NO_BACKLOG: Buffer[] = []
@@ -191,6 +193,7 @@ export class Http2Exchange
     this.#host.refusals.onAnswered()
     request.onResponseStarted(this.#host.readAt)
     if (request.settled) return
+    if (status === MISDIRECTED) this.#host.onMisdirected()
     if (request.takesOver && (request.upgrade === null || (status >= 200 && status < 300))) {
       this.deadline.disarm()
       this.#tunnel = new Http2Tunnel(this)
