@@ -170,9 +170,10 @@ export class SignalHub {
     onAbort: (target: T, reason: unknown) => void,
   ): () => void {
     const dispose = this.subscribe(signal, weakListener(new WeakRef(target), onAbort))
-    abandoned.register(target, dispose, target)
+    // Not unregistered by its target, which may have another subscription.
+    abandoned.register(target, dispose, dispose)
     return () => {
-      abandoned.unregister(target)
+      abandoned.unregister(dispose)
       dispose()
     }
   }

@@ -160,6 +160,13 @@ describe('SignalHub', () => {
     const hub = new SignalHub()
     const ee = new EventEmitter()
     ;(() => hub.subscribeWeakly(ee, { big: new Array(1000) }, () => assert.fail('collected')))()
+    // A second subscription of the same target goes with it, too, although the first was disposed.
+    ;(() => {
+      const target = {}
+      const dispose = hub.subscribeWeakly(ee, target, () => assert.fail('disposed'))
+      hub.subscribeWeakly(ee, target, () => assert.fail('collected'))
+      dispose()
+    })()
     for (let i = 0; i < 1000 && ee.listenerCount('abort') > 0; i++) {
       await new Promise((resolve) => setImmediate(resolve))
       collect()

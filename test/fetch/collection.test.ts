@@ -13,6 +13,7 @@ import { overEachWire, startOrigin, type Wire } from '../support/wire.ts'
 
 const SIZE = 1_000_000
 const PRELUDE = `
+import { getEventListeners } from 'node:events'
 const { Agent, fetch } = await import(${JSON.stringify(sourceUrl('src/index.ts'))})
 const url = process.env.TEST_URL
 const dispatcher = new Agent({ connect: { rejectUnauthorized: false }, useH2c: process.env.TEST_WIRE === 'h2c' })
@@ -40,6 +41,10 @@ async function start(
   const state = { count: 0 }
   const origin = await startOrigin(t, wire, (request, response) => {
     if (request.url === '/small') return void response.end('small')
+    if (request.url === '/split') {
+      response.write('sp')
+      return void setImmediate(() => response.end('lit'))
+    }
     if (request.url === '/trickle') response.write('x')
     else response.write(Buffer.alloc(SIZE, 'x'))
     response.on('close', () => {
@@ -103,19 +108,27 @@ const first = await fetch(url + '/small', { dispatcher })
 for (let i = 0; i < 20; i++) await fetch(url + '/small', { dispatcher })
 await collect()
 const small = [await first.text(), stats().reduce((sum, { running }) => sum + running, 0)]
-console.log(JSON.stringify({ sizes, small }))
+
+const shared = new AbortController().signal
+await (async () => {
+  for (const path of ['/small', '/split', '/split', '/split']) await fetch(url + path, { dispatcher, signal: shared })
+})()
+for (let i = 0; i < 10 && getEventListeners(shared, 'abort').length > 0; i++) await collect()
+const listeners = getEventListeners(shared, 'abort').length
+console.log(JSON.stringify({ sizes, small, listeners }))
 await dispatcher.close()
 `
 
 overEachWire('a body nobody reads', (wire) => {
   test('is given up when nobody holds it, whole for whoever does; a small one is held', async (t) => {
     const origin = await start(t, wire)
-    const { sizes, small } = JSON.parse(await run(wire, origin.url, PROGRAM))
+    const { sizes, small, listeners } = JSON.parse(await run(wire, origin.url, PROGRAM))
     await origin.given
     // Only the two large ones and the one that trickles.
     assert.equal(origin.count, 3)
     assert.deepEqual(sizes, Array(6).fill(SIZE))
     assert.deepEqual(small, ['small', 0])
+    assert.equal(listeners, 0)
   })
 })
 
