@@ -192,6 +192,8 @@ describe("the runtime's classes", () => {
     assert.throws(() => new Request({ url: URL_, method: 'GET' } as never), /Failed to parse URL/)
     const tagged = { url: URL_, method: 'GET', [Symbol.toStringTag]: 'Request' }
     assert.equal(new Request(tagged).url, URL_)
+    // Only a document can make one; it is sent like any other.
+    assert.equal(new Request({ ...tagged, mode: 'navigate' } as never).mode, 'cors')
   })
 })
 

@@ -9,6 +9,7 @@ import type { DispatchHandler } from '../../src/request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
 import { deferred, type Echo, echo, failure } from '../support/exchange.ts'
 import { refusingPort } from '../support/refusing-port.ts'
+import { copyUrl } from '../support/sources.ts'
 import { overEachWire, startOrigin, wireOptions } from '../support/wire.ts'
 
 overEachWire('fetch', (wire) => {
@@ -217,6 +218,15 @@ describe('which dispatcher', () => {
     const theirs = { ...members, [Symbol('dispatcher')]: new Named('theirs') }
     assert.equal(await text(fetch(theirs)), 'theirs')
     assert.equal(await text(fetch(theirs, { dispatcher: new Named('init') })), 'init')
+  })
+
+  test('that of a request of another copy of the library', async () => {
+    type Copy = typeof import('../../src/fetch/request.ts')
+    const copy = (await import(copyUrl('src/fetch/request.ts', 'copy'))) as Copy
+    assert.notEqual(copy.Request, Request)
+    const theirs = new copy.Request(URL_, { dispatcher: new Named('theirs') })
+    assert.equal(await text(fetch(theirs)), 'theirs')
+    assert.equal(await text(fetch(theirs.clone())), 'theirs')
   })
 
   test('any object that can dispatch', async () => {

@@ -160,6 +160,8 @@ describe('the methods of Headers', () => {
     headers.append('A', '1')
     headers.append('a', '  2\t')
     assert.equal(headers.get('a'), '1, 2')
+    headers.append('a', '\r\n 3 \n\r')
+    assert.equal(headers.get('a'), '1, 2, 3')
     headers.append('cookie', 'a=b')
     headers.append('Cookie', 'c=d')
     assert.equal(headers.get('cookie'), 'a=b; c=d')
@@ -345,4 +347,8 @@ test('console.log shows the fields', () => {
   assert.equal(inspect(headers), "Headers { B: '1', 'set-cookie': 'x' }")
   headers.append('set-cookie', 'y')
   assert.equal(inspect({ headers }), "{ headers: Headers { B: '1', 'set-cookie': [ 'x', 'y' ] } }")
+  // A new value keeps the place and the spelling of the name.
+  headers.set('b', '2')
+  headers.set('Set-Cookie', 'z')
+  assert.equal(inspect(headers), "Headers { B: '2', 'set-cookie': 'z' }")
 })

@@ -4,6 +4,7 @@ import { describe, type TestContext, test } from 'node:test'
 import {
   FormData,
   fetch,
+  Request,
   type RequestInitWithDispatcher,
   Response,
   setGlobalOrigin,
@@ -111,6 +112,17 @@ overEachWire('the fields of a fetch', (wire) => {
     const headers = { referer: 'http://mine.test/', origin: 'http://mine.test' }
     const { values } = await sent(t, wire, { method: 'POST', headers })
     assert.deepEqual([values['referer'], values['origin']], ['http://mine.test/', 'http://mine.test'])
+  })
+
+  test('about:client is the global origin at the time of the fetch', async (t) => {
+    const origin = await startOrigin(t, wire, echo)
+    const dispatcher = agentFor(t, wire)
+    const init: RequestInitWithDispatcher = { referrer: 'about:client', referrerPolicy: 'origin', dispatcher }
+    const request = new Request(origin.url, init)
+    t.after(() => setGlobalOrigin(undefined))
+    setGlobalOrigin('http://client.test/page')
+    const { headers } = (await (await fetch(request)).json()) as Echo
+    assert.equal(headers['referer'], 'http://client.test/')
   })
 
   test('a referrer without a global origin', async (t) => {

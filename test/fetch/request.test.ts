@@ -123,6 +123,11 @@ describe('what a request is refused for', () => {
       'Headers constructor: Argument 1 could not be converted to one of: sequence<sequence<ByteString>>, record<ByteString, ByteString>.',
     ],
     ['signal', { signal: {} }, 'RequestInit: Expected signal ("{}") to be an instance of AbortSignal.'],
+    [
+      'signal without aborted',
+      { signal: new EventTarget() },
+      'RequestInit: Expected signal ("EventTarget {}") to be an instance of AbortSignal.',
+    ],
     ['signal 1', { signal: 1 }, 'RequestInit: Expected signal ("1") to be an instance of AbortSignal.'],
     ['referrer', { referrer: 'http://' }, 'Referrer "http://" is not a valid URL.'],
   ]
@@ -143,7 +148,7 @@ describe('what a request is refused for', () => {
   })
 
   test('user or password in the URL', async () => {
-    for (const input of ['http://u:p@a.test/', 'http://u@a.test/']) {
+    for (const input of ['http://u:p@a.test/', 'http://u@a.test/', 'http://:p@a.test/']) {
       assert.equal(
         (await refusal({}, input)).message,
         `Request cannot be constructed from a URL that includes credentials: ${input}`,
@@ -273,9 +278,10 @@ describe('a request', () => {
     const first = new Request(URL_, { headers: { a: '1' } })
     assert.deepEqual([...new Request(first).headers], [['a', '1']])
     assert.deepEqual([...new Request(first, { headers: { b: '2' } }).headers], [['b', '2']])
-    const second = new Request(first)
-    second.headers.set('a', 'changed')
-    assert.equal(first.headers.get('a'), '1')
+    for (const second of [new Request(first), first.clone()]) {
+      second.headers.set('a', 'changed')
+      assert.equal(first.headers.get('a'), '1')
+    }
   })
 
   test('the type of the body is added unless the headers have one', () => {
@@ -359,6 +365,8 @@ describe('the signal of a request', () => {
     const request = new Request(URL_, { signal: controller.signal })
     const clone = request.clone()
     const order: string[] = []
+    // Asked for first, it is still not the first to be aborted.
+    assert.equal(clone.signal.aborted, false)
     // Node 24 notifies dependent signals in the order in which listeners were added to them.
     request.signal.addEventListener('abort', () => order.push('original'))
     clone.signal.addEventListener('abort', () => order.push('clone'))

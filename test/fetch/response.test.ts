@@ -57,11 +57,15 @@ describe('a response', () => {
     assert.throws(() => new Response(Symbol('x') as never), {
       message: 'Response: body is a symbol, which cannot be converted to a DOMString.',
     })
-    const used = new ReadableStream()
-    used.getReader()
-    assert.throws(() => new Response(used), {
-      message: 'Response body object should not be disturbed or locked',
-    })
+    const locked = new ReadableStream()
+    locked.getReader()
+    const disturbed = new ReadableStream()
+    void disturbed.cancel()
+    for (const used of [locked, disturbed]) {
+      assert.throws(() => new Response(used), {
+        message: 'Response body object should not be disturbed or locked',
+      })
+    }
   })
 
   test('error(), json() and redirect()', async () => {
@@ -75,6 +79,7 @@ describe('a response', () => {
     const redirect = Response.redirect('http://a.test/x', 308)
     assert.deepEqual([redirect.status, redirect.headers.get('location')], [308, 'http://a.test/x'])
     assert.equal(Response.redirect(new URL('http://a.test')).status, 302)
+    assert.equal(Response.redirect('http://a.test', '307' as never).status, 307)
     assert.throws(() => redirect.headers.set('a', 'b'), /immutable/)
     assert.throws(() => Response.redirect('nope'), {
       name: 'TypeError',

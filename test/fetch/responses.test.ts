@@ -131,6 +131,32 @@ describe('fetch', () => {
     assert.equal((error.cause as NodeJS.ErrnoException).code, 'UND_ERR_CONNECT_TIMEOUT')
   })
 
+  test('a status outside of the classes is passed on; repeated lengths are refused', async (t) => {
+    const heads = [
+      'HTTP/1.1 600 Odd\r\ncontent-length: 2',
+      'HTTP/1.1 999 \r\ncontent-length: 2',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 2',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2, 2',
+      'HTTP/1.1 099 Low\r\ncontent-length: 2',
+    ]
+    const origin = await startOrigin(t, H1, (request) => {
+      request.socket.end(`${heads[Number(request.url!.slice(1))]}\r\n\r\nok`)
+    })
+    const dispatcher = agentFor(t, H1)
+    const seen: unknown[] = []
+    for (const index of heads.keys()) {
+      const fetched = fetch(`${origin.url}/${index}`, { dispatcher })
+      seen.push(
+        await fetched.then(
+          async (response) => [response.status, response.statusText, response.ok, await response.text()],
+          (error: Error) => error.message,
+        ),
+      )
+    }
+    const failed = 'fetch failed'
+    assert.deepEqual(seen, [[600, 'Odd', false, 'ok'], [999, '', false, 'ok'], failed, failed, failed])
+  })
+
   test('data and blob are schemes, about and file are none', async (t) => {
     const dispatcher = { dispatch: () => assert.fail('nothing is to be sent') }
     assert.equal(await (await fetch('data:text/plain,here', { dispatcher })).text(), 'here')

@@ -1,10 +1,11 @@
 /** The resource timing entry of a fetch. */
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { PerformanceObserver, type PerformanceResourceTiming, performance } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { fetch, type Interceptor } from '../../src/index.ts'
-import { failure } from '../support/exchange.ts'
+import { deferred, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'
 
@@ -55,6 +56,21 @@ overEachWire('the timing of a fetch', (wire) => {
     assert.deepEqual([entry.redirectStart, entry.redirectEnd], [0, 0])
     assert.deepEqual([entry.encodedBodySize, entry.decodedBodySize], [content.length, 1000])
     if (entry.responseStatus !== undefined) assert.equal(entry.responseStatus, 201)
+  })
+
+  test('the response starts with its first byte', async (t) => {
+    const begun = deferred<ServerResponse>()
+    const origin = await startOrigin(t, wire, (_, response) => {
+      response.write('begun')
+      begun.resolve(response)
+    })
+    const entries = watch(t, origin.url)
+    const response = await fetch(origin.url, { dispatcher: agentFor(t, wire) })
+    const met = performance.now()
+    ;(await begun.promise).end()
+    await response.text()
+    const { responseStart, responseEnd } = (await first(entries)) as Entry
+    assert.ok(responseStart <= met && met <= responseEnd, `${responseStart} ${met} ${responseEnd}`)
   })
 
   test('of the first URL after redirects', async (t) => {
