@@ -143,6 +143,7 @@ describe('a MIME type', () => {
     for (const [values, output] of [
       [['text/plain;charset=gbk', 'text/html'], 'text/html'],
       [['text/html;charset=gbk;a=b, text/html;x=y'], 'text/html;x=y;charset=gbk'],
+      [['text/html;charset=gbk', 'text/html;charset=big5'], 'text/html;charset=big5'],
       [['text/html;charset=gbk', 'text/plain', 'text/html'], 'text/html'],
       [['text/html;charset=gbk', '*/*'], 'text/html;charset=gbk'],
       [['text/html', 'nonsense'], 'text/html'],
@@ -358,6 +359,15 @@ describe('multipart/form-data', () => {
       { name: 'b"', value: `text--${BOUNDARY}` },
     ])
     assert.deepEqual(entriesOf(multipart(`--${BOUNDARY}--`)), [])
+    // Space after a boundary is padding, and a byte order mark is no part of a text.
+    const padded = multipart(
+      `--${BOUNDARY} \t`,
+      'content-disposition: form-data; name=a',
+      '',
+      '\xef\xbb\xbftext',
+      `--${BOUNDARY}--`,
+    )
+    assert.deepEqual(entriesOf(padded), [{ name: 'a', value: 'text' }])
     const twice = multipart(
       `--${BOUNDARY}`,
       'content-disposition: form-data; name=a; name=b; filename=c; filename=d',
@@ -384,6 +394,8 @@ describe('multipart/form-data', () => {
       [`--${BOUNDARY}`, 'content-disposition: form-data; name="a', '', 'x', `--${BOUNDARY}--`],
       [`--${BOUNDARY}`, 'no field', '', 'x', `--${BOUNDARY}--`],
       [`--${BOUNDARY}`, 'content-disposition: form-data; name="a"'],
+      // The line end before a boundary belongs to it: this part has no content, not even an empty one.
+      [`--${BOUNDARY}`, 'content-disposition: form-data; name="a"', '', `--${BOUNDARY}--`],
     ]) {
       const entries = decodeMultipart(multipart(...lines), BOUNDARY)
       assert.ok('problem' in entries && entries.problem.length > 0, lines.join('|'))
