@@ -11,6 +11,7 @@ const PROTOCOL_LEAVES = [
   'protocol/last-bytes.ts',
   'base/empty.ts',
   'base/invariant.ts',
+  'base/repetition.ts',
 ]
 const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol/header-names.ts']
 /** What a feature needs that is built on `dispatch` and handlers alone. */

@@ -15,6 +15,8 @@ const MAX_REMEMBERED_LENGTH = 64
 
 const names: string[] = new Array<string>(PLACES).fill('')
 const lowerNames: string[] = new Array<string>(PLACES).fill('')
+/** The beginning of a line with this name, from the end of the line before; '' if it was never asked for. */
+const linePrefixes: string[] = new Array<string>(PLACES).fill('')
 /** 1 where the name is a token: only that may go to the wire. */
 const tokens = new Uint8Array(PLACES)
 /** The bytes of `names`, MAX_REMEMBERED_LENGTH for each: faster to compare than characters of strings. */
@@ -42,6 +44,7 @@ function placeOfName(name: string): number {
 function remember(place: number, name: string): void {
   names[place] = asPropertyKey(name)
   lowerNames[place] = asPropertyKey(name.toLowerCase())
+  linePrefixes[place] = ''
   tokens[place] = isToken(name) ? 1 : 0
   const at = place * MAX_REMEMBERED_LENGTH
   for (let i = 0; i < name.length; i++) spellings[at + i] = name.charCodeAt(i)
@@ -85,10 +88,23 @@ export function lowerCaseToken(name: string): string {
   return isToken(name) ? lower : ''
 }
 
-/** The name in `bytes[start, end)`, as one shared string where possible. The bytes are those of a token. */
-export function nameFromBytes(bytes: Buffer, start: number, end: number): string {
+/** The end of a line, and the beginning of one with this name. */
+export function linePrefix(name: string): string {
+  const length = name.length
+  if (length > 0 && length <= MAX_REMEMBERED_LENGTH) {
+    const place = placeOfName(name)
+    if (names[place] === name) {
+      linePrefixes[place] ||= `\r\n${name}: `
+      return linePrefixes[place]!
+    }
+  }
+  return `\r\n${name}: `
+}
+
+/** The name in `bytes[start, end)` in lower case, as one shared string where possible. The bytes are those of a token. */
+export function lowerNameFromBytes(bytes: Buffer, start: number, end: number): string {
   const length = end - start
-  if (length > MAX_REMEMBERED_LENGTH) return bytes.toString('latin1', start, end)
+  if (length > MAX_REMEMBERED_LENGTH) return bytes.toString('latin1', start, end).toLowerCase()
   const place = placeOf(
     length,
     bytes[start]!,
@@ -101,9 +117,8 @@ export function nameFromBytes(bytes: Buffer, start: number, end: number): string
     const at = place * MAX_REMEMBERED_LENGTH
     let i = 0
     while (i < length && spellings[at + i] === bytes[start + i]) i++
-    if (i === length) return known
+    if (i === length) return lowerNames[place]!
   }
-  const name = bytes.toString('latin1', start, end)
-  remember(place, name)
-  return name
+  remember(place, bytes.toString('latin1', start, end))
+  return lowerNames[place]!
 }

@@ -45,6 +45,23 @@ describe('HeaderBlock', () => {
     }
   })
 
+  it('has the fields of a list from a position on', () => {
+    const rest = new HeaderBlock([':status', '200', 'X-A', '1'], 2)
+    assert.deepEqual(rest.toObject(), { 'x-a': '1' })
+    assert.deepEqual(rest.flat, ['X-A', '1'])
+    assert.deepEqual(rest.flat, ['X-A', '1'])
+    assert.deepEqual(rest.toObject(), { 'x-a': '1' })
+  })
+
+  it('has the fields of a text, and hands out the object that was made of it once', () => {
+    const object: HeaderObject = { 'x-a': '1 2', 'x-e': '', 'x-s': '' }
+    const read = HeaderBlock.ofText('OK\r\nX-A:\t 1 2 \t\r\nx-e:\r\nx-s: \r\n\r\n', 4, object)
+    assert.equal(read.toObject(), object)
+    object['x-a'] = 'changed'
+    assert.deepEqual(read.toObject(), { 'x-a': '1 2', 'x-e': '', 'x-s': '' })
+    assert.deepEqual(read.flat, ['X-A', '1 2', 'x-e', '', 'x-s', ''])
+  })
+
   it('makes an empty object of no fields', () => {
     assert.deepEqual(HeaderBlock.EMPTY.toObject(), {})
   })

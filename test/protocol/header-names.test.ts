@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isFieldName, lowerCaseName, nameFromBytes } from '../../src/protocol/header-names.ts'
+import {
+  isFieldName,
+  linePrefix,
+  lowerCaseName,
+  lowerNameFromBytes,
+} from '../../src/protocol/header-names.ts'
 
 function fromBytes(name: string): string {
   const bytes = Buffer.from(`##${name}##`, 'latin1')
-  return nameFromBytes(bytes, 2, bytes.length - 2)
+  return lowerNameFromBytes(bytes, 2, bytes.length - 2)
 }
 
 describe('header names', () => {
@@ -38,7 +43,14 @@ describe('header names', () => {
     }
   })
 
-  it('are read from bytes with their case kept', () => {
+  it('begin a line, remembered or not', () => {
+    for (const name of ['X-Line', 'never-seen', 'X'.repeat(65), '']) {
+      if (name !== 'never-seen') lowerCaseName(name)
+      for (let i = 0; i < 2; i++) assert.equal(linePrefix(name), `\r\n${name}: `)
+    }
+  })
+
+  it('are read from bytes in lower case', () => {
     for (const name of [
       'Content-Type',
       'content-type',
@@ -47,9 +59,8 @@ describe('header names', () => {
       'x'.repeat(64),
       'x'.repeat(65),
     ]) {
-      assert.equal(fromBytes(name), name)
-      assert.equal(fromBytes(name), name)
-      assert.equal(lowerCaseName(fromBytes(name)), name.toLowerCase())
+      assert.equal(fromBytes(name), name.toLowerCase())
+      assert.equal(fromBytes(name), name.toLowerCase())
     }
   })
 
@@ -57,11 +68,12 @@ describe('header names', () => {
     for (let round = 0; round < 2; round++) {
       for (let i = 0; i < 5000; i++) {
         const name = `X-${i % 2 === 0 ? 'Even' : 'odd'}-${i}`
-        assert.equal(fromBytes(name), name)
+        assert.equal(fromBytes(name), name.toLowerCase())
         assert.equal(lowerCaseName(name), name.toLowerCase())
+        assert.equal(linePrefix(name), `\r\n${name}: `)
       }
     }
-    assert.equal(fromBytes('Content-Length'), 'Content-Length')
+    assert.equal(fromBytes('Content-Length'), 'content-length')
   })
 
   it('that differ only where the place is not looked for are told apart', () => {
@@ -73,7 +85,7 @@ describe('header names', () => {
 
   it('beyond latin1, from a careless caller, never pass for the name with the same low bytes', () => {
     assert.equal(lowerCaseName('X-\u0161bcdefgh'), 'x-\u0161bcdefgh')
-    assert.equal(fromBytes('X-abcdefgh'), 'X-abcdefgh')
+    assert.equal(fromBytes('X-abcdefgh'), 'x-abcdefgh')
     assert.equal(lowerCaseName('X-abcdefgh'), 'x-abcdefgh')
   })
 })

@@ -2,7 +2,7 @@
  * Everything about an HTTP/1.1 request that is decided before its first byte: the head, the framing of the
  * body, and whether the connection lives on afterwards.
  */
-import { encodeRequestHead } from '../../protocol/http1/request-encoder.ts'
+import { contentLengthTail, encodeRequestHead, NO_BODY_TAIL } from '../../protocol/http1/request-encoder.ts'
 import { expectsPayload } from '../../request/body-length.ts'
 import type { Request } from '../../request/request.ts'
 import type { ConnectionSettings } from '../connection.ts'
@@ -10,8 +10,10 @@ import { type OutgoingBody, prepareBody } from '../outgoing-body.ts'
 import { headTooLarge, illegalFields } from '../outgoing-head.ts'
 
 export interface PreparedRequest {
-  /** Without the framing line. */
-  readonly head: string
+  /** All that is sent as text: the head, and a body of ASCII characters. If the body is streamed, the head without its framing line. */
+  readonly text: string
+  /** Length of the head without its framing line. */
+  readonly headLength: number
   readonly body: OutgoingBody
   /** No request follows on this connection. */
   readonly last: boolean
@@ -33,18 +35,29 @@ export function prepareRequest(
 
   const { method, upgrade } = request
   const closes = isLast || closesConnection(request)
-  const head = encodeRequestHead({
-    method,
-    target: request.path,
-    host: request.host ?? settings.authority,
-    connection: upgrade !== null ? 'upgrade' : closes ? 'close' : 'keep-alive',
-    upgrade,
-    fields,
-    contentType: body.contentType,
-    trailer: body.trailer,
-  })
-  if (head.length > settings.maxHeaderSize) return headTooLarge(head.length, settings.maxHeaderSize)
-  return { head, body, last: closes || upgrade !== null || leavesDoubt(request) }
+  const tail = body.pumped === null ? tailOf(request, body) : ''
+  const text = encodeRequestHead(
+    {
+      method,
+      target: request.path,
+      host: request.host ?? settings.authority,
+      connection: upgrade !== null ? 'upgrade' : closes ? 'close' : 'keep-alive',
+      upgrade,
+      fields,
+      contentType: body.contentType,
+      trailer: body.trailer,
+    },
+    tail,
+  )
+  const headLength = text.length - tail.length
+  if (headLength > settings.maxHeaderSize) return headTooLarge(headLength, settings.maxHeaderSize)
+  return { text, headLength, body, last: closes || upgrade !== null || leavesDoubt(request) }
+}
+
+/** What follows the head in the same text. */
+function tailOf({ source }: Request, { length }: OutgoingBody): string {
+  const tail = length === null ? NO_BODY_TAIL : contentLengthTail(length)
+  return source.kind === 'bytes' && source.ascii !== null ? tail + source.ascii : tail
 }
 
 /** By itself the request says `connection: close`. */

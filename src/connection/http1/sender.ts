@@ -5,7 +5,6 @@
 import type { Deadline } from '../../base/deadline.ts'
 import { channels } from '../../diagnostics.ts'
 import type { Transport } from '../../net/transport.ts'
-import { contentLengthTail, NO_BODY_TAIL } from '../../protocol/http1/request-encoder.ts'
 import { lostMemory } from '../../request/body-source.ts'
 import type { Request } from '../../request/request.ts'
 import { type BodyWriterHost, Http1BodyWriter } from './body-writer.ts'
@@ -54,27 +53,25 @@ export class Http1Sender implements BodyWriterHost {
   }
 
   /** `joins`: others of the same tick may leave in the same write. */
-  sendWhole(request: Request, { head, body: { length } }: PreparedRequest, joins: boolean): void {
+  sendWhole(request: Request, { text, headLength }: PreparedRequest, joins: boolean): void {
     const transport = this.#transport
     if (request.blocking) this.#blocking = request
     const body = request.source.kind === 'bytes' ? request.source : null
-    const ascii = body?.ascii ?? null
-    const bytes = body !== null && ascii === null ? body.bytes() : null
-    this.#announceHead(request, head)
+    const bytes = body !== null && body.ascii === null ? body.bytes() : null
+    this.#announceHead(request, text, headLength)
     if (body?.isIntact === false) {
       this.#host.onBodyBroken(request, lostMemory())
       return
     }
-    const text = head + (length === null ? NO_BODY_TAIL : contentLengthTail(length)) + (ascii ?? '')
     if (joins) transport.writeAll(bytes === null ? [text] : [text, bytes])
     else if (bytes === null) transport.writeNow(text)
     else transport.writeAllNow([text, bytes])
     request.onWritten()
   }
 
-  sendStreamed(request: Request, { head, body: { length, pumped } }: PreparedRequest, strict: boolean): void {
+  sendStreamed(request: Request, { text, body: { length, pumped } }: PreparedRequest, strict: boolean): void {
     if (request.blocking) this.#blocking = request
-    this.#writer = new Http1BodyWriter(request, this, head, length, strict)
+    this.#writer = new Http1BodyWriter(request, this, text, length, strict)
     this.#writer.start(pumped!)
   }
 
@@ -98,7 +95,7 @@ export class Http1Sender implements BodyWriterHost {
   }
 
   writeHead(request: Request, head: string, tail: string): void {
-    this.#announceHead(request, head)
+    this.#announceHead(request, head, head.length)
     this.#transport.write(head + tail)
     request.onWritten()
   }
@@ -119,8 +116,12 @@ export class Http1Sender implements BodyWriterHost {
     this.#host.onBodyBroken(request, error)
   }
 
-  #announceHead(request: Request, head: string): void {
+  #announceHead(request: Request, text: string, length: number): void {
     if (!channels.sendHeaders.hasSubscribers) return
-    channels.sendHeaders.publish({ request, headers: head, socket: this.#transport.socket })
+    channels.sendHeaders.publish({
+      request,
+      headers: text.slice(0, length),
+      socket: this.#transport.socket,
+    })
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The fields of a head under way: names, and where the values are, so that one string is decoded for all of
+ * The fields of a head under way: names in lower case, and where the values are, so that one string is decoded for all of
  * them.
  */
-import { HeaderBlock } from '../header-block.ts'
+import { addField, HeaderBlock, type HeaderObject } from '../header-block.ts'
 
 /** Grows up to MAX_FIELDS. */
 const FIRST_FIELDS = 32
@@ -37,14 +37,16 @@ export class FieldSpans {
     this.#count = count + 1
   }
 
-  /** `text` is the head from position `from` on. */
-  toBlock(text: string, from: number): HeaderBlock {
-    const count = this.#count
-    const flat = new Array<string>(count * 2)
-    for (let i = 0; i < count; i++) {
-      flat[i * 2] = this.#names[i]!
-      flat[i * 2 + 1] = text.slice(this.#spans[i * 2]! - from, this.#spans[i * 2 + 1]! - from)
+  /** `text` is the head from position `base` on; its field lines begin at position `from`. */
+  toBlock(text: string, base: number, from: number): HeaderBlock {
+    const object: HeaderObject = {}
+    for (let i = 0; i < this.#count; i++) {
+      addField(
+        object,
+        this.#names[i]!,
+        text.slice(this.#spans[i * 2]! - base, this.#spans[i * 2 + 1]! - base),
+      )
     }
-    return new HeaderBlock(flat)
+    return HeaderBlock.ofText(text, from - base, object)
   }
 }

@@ -5,7 +5,6 @@
  * parties can read differently is how responses are smuggled.
  */
 import { equalsIgnoringCase } from '../ascii.ts'
-import { lowerCaseName } from '../header-names.ts'
 import {
   HPE_INVALID_CONTENT_LENGTH,
   HPE_INVALID_TRANSFER_ENCODING,
@@ -80,6 +79,19 @@ export class FramingFields {
   #coding = NO_CODING
   #chunkedSeen = false
 
+  /** Forgets all, for the next head. */
+  clear(): void {
+    this.contentLength = -1
+    this.connectionClose = false
+    this.connectionKeepAlive = false
+    this.connectionUpgrade = false
+    this.upgrade = false
+    this.keepAliveHint = -1
+    this.repeatsChunked = false
+    this.#coding = NO_CODING
+    this.#chunkedSeen = false
+  }
+
   get hasTransferEncoding(): boolean {
     return this.#coding !== NO_CODING
   }
@@ -89,7 +101,7 @@ export class FramingFields {
     return this.#coding === CHUNKED_CODING
   }
 
-  /** Takes note of a field. Returns the failure code of one that breaks the framing. */
+  /** Takes note of a field, whose name is in lower case. Returns the failure code of one that breaks the framing. */
   add(name: string, bytes: Buffer, start: number, end: number): string | null {
     // Few names have these lengths, so most fields are done with here.
     switch (name.length) {
@@ -97,7 +109,7 @@ export class FramingFields {
       case 10:
       case 14:
       case 17:
-        return this.#addNamed(lowerCaseName(name), bytes, start, end)
+        return this.#addNamed(name, bytes, start, end)
       default:
         return null
     }

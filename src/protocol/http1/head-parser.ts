@@ -9,7 +9,7 @@
 import { TOKEN_BYTE } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import { HeaderBlock } from '../header-block.ts'
-import { nameFromBytes } from '../header-names.ts'
+import { lowerNameFromBytes } from '../header-names.ts'
 import {
   HEADERS_OVERFLOW,
   HPE_CR_EXPECTED,
@@ -57,7 +57,7 @@ type Place =
 const CARRY_STEP = 1024
 
 export class HeadParser {
-  /** The last head that was completed. */
+  /** The last head that was completed, to be read before the next begins. */
   head: ParsedHead | null = null
   /** The last trailers that were completed. */
   trailers: HeaderBlock = HeaderBlock.EMPTY
@@ -116,7 +116,8 @@ export class HeadParser {
         return start + this.#memory.length
       }
       this.#statusLine.begin()
-      this.#framing = new FramingFields()
+      this.#framing = this.#memory.spare?.framing ?? new FramingFields()
+      this.#framing.clear()
       this.#fields.clear()
     }
     if (before > 0) this.#judgeCarried(bytes, start, upTo)
@@ -290,7 +291,7 @@ export class HeadParser {
     if (fields.count === MAX_FIELDS) {
       return this.#fail(HEADERS_OVERFLOW, `more than ${MAX_FIELDS} header fields`)
     }
-    const name = nameFromBytes(bytes, nameStart, nameEnd)
+    const name = lowerNameFromBytes(bytes, nameStart, nameEnd)
     if (this.#framing !== null) {
       const code = this.#framing.add(name, bytes, valueStart, valueEnd)
       if (code !== null) {
@@ -307,17 +308,23 @@ export class HeadParser {
     const end = base + this.#judged
     if (this.#framing === null) {
       this.trailers =
-        fields.count === 0 ? HeaderBlock.EMPTY : fields.toBlock(bytes.toString('latin1', base, end), 0)
+        fields.count === 0 ? HeaderBlock.EMPTY : fields.toBlock(bytes.toString('latin1', base, end), 0, 0)
       return
     }
-    const { version, status, reasonEnd } = this.#statusLine
+    const { version, status, reasonEnd, end: from } = this.#statusLine
     const text = bytes.toString('latin1', base + REASON_START, end)
-    this.head = {
+    const head = this.#memory.spare ?? {
       framing: this.#framing,
-      version,
-      status,
-      reason: reasonEnd > REASON_START ? text.slice(0, reasonEnd - REASON_START) : '',
-      fields: fields.toBlock(text, REASON_START),
+      version: 0,
+      status: 0,
+      reason: '',
+      fields: HeaderBlock.EMPTY,
     }
+    head.version = version
+    head.status = status
+    head.reason = reasonEnd > REASON_START ? text.slice(0, reasonEnd - REASON_START) : ''
+    head.fields = fields.toBlock(text, REASON_START, from)
+    this.#memory.spare = head
+    this.head = head
   }
 }

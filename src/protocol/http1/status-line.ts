@@ -36,6 +36,8 @@ export class StatusLine {
   status = 0
   /** Where the reason phrase ends; not after REASON_START if there is none. */
   reasonEnd = 0
+  /** Where the line ends, with its CRLF. */
+  end = 0
   failure: ProtocolFailure | null = null
   #place = STATUS_CODE
 
@@ -68,6 +70,7 @@ export class StatusLine {
       if (bytes[at] !== LF) return this.#refuse(at, HPE_STRICT, 'Expected LF after CR')
       this.#place = DONE
       at++
+      this.end = at - base
     }
     return at
   }

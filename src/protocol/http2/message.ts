@@ -105,9 +105,11 @@ export interface OrdinaryFields {
    * Flat, names in lower case, each value a string; the pseudo fields that most requests have come first,
    * still without values.
    */
-  readonly template: readonly string[]
+  readonly template: string[]
   /** Becomes a pseudo field. */
   readonly host: string | null
+  /** Other requests have the same: the template is copied for each. */
+  readonly isKept: boolean
 }
 
 export interface RequestHead {
@@ -121,29 +123,31 @@ export interface RequestHead {
   readonly fields: OrdinaryFields
 }
 
-/** Names that pseudo fields replace, or that concern the connection, which is not the caller's. */
-const DROPPED: ReadonlySet<string> = new Set([
-  ':authority',
-  ':method',
-  ':path',
-  ':protocol',
-  ':scheme',
-  'connection',
-  'host',
+/** Names that pseudo fields replace, or that concern the connection, which is not the caller's: dropped, or refused (false). */
+const SPECIAL: ReadonlyMap<string, boolean> = new Map([
+  [':authority', true],
+  [':method', true],
+  [':path', true],
+  [':protocol', true],
+  [':scheme', true],
+  ...[...CONNECTION_SPECIFIC, 'http2-settings'].map((name): [string, boolean] => [name, false]),
+  ['connection', true],
+  ['host', true],
 ])
-
-const FORBIDDEN: ReadonlySet<string> = new Set([...CONNECTION_SPECIFIC, 'http2-settings'])
 
 /** RFC 9113 §8.3.1: the beginning of all requests but CONNECT. */
 const UNFILLED: readonly string[] = [':method', '', ':scheme', '', ':authority', '', ':path', '']
 
-/** As `ordinaryFields` makes them, kept with the list, because many requests have the same. */
+/** The list was sent once, and may never be again. */
+const SENT_ONCE = 'once'
+
+/** As `ordinaryFields` makes them, kept with the list from the second time on, because many requests have the same. */
 export function ordinaryFieldsOf(list: HeaderList): OrdinaryFields | ProtocolFailure {
   // Only written here.
-  const known = list.http2Memo as OrdinaryFields | ProtocolFailure | null
-  if (known !== null) return known
-  const fields = ordinaryFields(list.flat)
-  list.http2Memo = fields
+  const known = list.http2Memo as OrdinaryFields | ProtocolFailure | typeof SENT_ONCE | null
+  if (known !== null && known !== SENT_ONCE) return known
+  const fields = ordinaryFields(list.flat, known !== null)
+  list.http2Memo = known === null ? SENT_ONCE : fields
   return fields
 }
 
@@ -151,23 +155,27 @@ export function ordinaryFieldsOf(list: HeaderList): OrdinaryFields | ProtocolFai
  * The fields of a caller (name, value, name, value …, already checked for illegal characters) in the form of
  * HTTP/2, or the caller's mistake.
  */
-export function ordinaryFields(headers: readonly FieldValue[]): OrdinaryFields | ProtocolFailure {
-  const template = [...UNFILLED]
+export function ordinaryFields(
+  headers: readonly FieldValue[],
+  isKept = false,
+): OrdinaryFields | ProtocolFailure {
+  const template = UNFILLED.slice()
   let host: string | null = null
   for (let i = 0; i < headers.length; i += 2) {
     // The list alternates names and values; names are never arrays.
     const name = lowerCaseName(headers[i] as string)
     const value = headers[i + 1]!
-    if (DROPPED.has(name)) {
+    const isDropped = SPECIAL.get(name)
+    if (isDropped === true) {
       // An empty host would make a request without an authority, which https does not have.
       if (name === 'host' && typeof value === 'string' && value !== '') host = value
       continue
     }
-    if (FORBIDDEN.has(name) || (name === 'te' && !isTrailersOnly(value))) return forbidden(name)
+    if (isDropped === false || (name === 'te' && !isTrailersOnly(value))) return forbidden(name)
     if (typeof value === 'string') template.push(name, value)
     else for (const item of value) template.push(name, item)
   }
-  return { template, host }
+  return { template, host, isKept }
 }
 
 /**
@@ -180,8 +188,7 @@ export function buildRequestFields(head: RequestHead): string[] {
   if (method === 'CONNECT' && protocol === null) {
     return [':method', method, ':authority', authority, ...template.slice(UNFILLED.length)]
   }
-  // Copied whole: a list that grows by pushes is copied several times, for every request.
-  const fields = template.slice()
+  const fields = head.fields.isKept ? template.slice() : template
   fields[1] = method
   fields[3] = head.scheme
   fields[5] = host ?? authority

@@ -2,6 +2,8 @@
  * Header blocks and the end of streams → responses (RFC 9113 §8.1). Owns the HPACK decoder, which must see
  * every block whatever becomes of its stream (§4.3). Everything malformed costs its stream only.
  */
+
+import { Repetition } from '../../base/repetition.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { HPACK_COMPRESSION_ERROR, HPACK_LIST_TOO_LARGE, HpackDecoder } from '../hpack/decoder.ts'
 import { LastBytes } from '../last-bytes.ts'
@@ -69,7 +71,7 @@ class Head {
     this.fault = this.status === 0 ? 'head without a valid :status first' : fieldFault(fields, 2)
     this.bytes = fieldBytes(fields, 2)
     this.length = contentLength(fields)
-    this.fields = new HeaderBlock(fields.slice(2))
+    this.fields = new HeaderBlock(fields, 2)
   }
 }
 
@@ -84,6 +86,7 @@ export class ResponseReader {
   readonly #decoder: HpackDecoder
   readonly #maxHeaderSize: number
   readonly #lastBytes = new LastBytes()
+  readonly #repetition = new Repetition()
   #last: LastHead | null = null
 
   constructor(state: EngineState, maxHeaderSize: number) {
@@ -99,7 +102,8 @@ export class ResponseReader {
   /** A complete header block. */
   onBlock(streamId: number, endStream: boolean, buf: Buffer, start: number, end: number): void {
     const decoder = this.#decoder
-    const last = this.#reuse(streamId, buf, start, end)
+    const isCompared = this.#repetition.count()
+    const last = isCompared ? this.#reuse(streamId, buf, start, end) : null
     if (last !== null) {
       const stream = this.#state.admit(streamId, RECV_HEADERS)
       if (stream !== null) this.#onHead(stream, last, endStream)
@@ -118,7 +122,9 @@ export class ResponseReader {
       this.#tooLarge(stream, decoder.message)
     } else if (stream.phase === AWAITING_HEAD) {
       const head = new Head(fields)
-      if (revision === decoder.revision && !decoder.hadSecret) this.#remember(head, revision, buf, start, end)
+      if (isCompared && revision === decoder.revision && !decoder.hadSecret) {
+        this.#remember(head, revision, buf, start, end)
+      }
       this.#onHead(stream, head, endStream)
     } else {
       this.#onTrailers(stream, fields, endStream)
@@ -131,11 +137,13 @@ export class ResponseReader {
     if (last === null || last.revision !== this.#decoder.revision) return null
     if (this.#lastBytes.length !== end - start || !this.#lastBytes.matches(buf, start)) return null
     if (this.#state.streams.get(streamId)?.phase !== AWAITING_HEAD) return null
+    this.#repetition.onSame()
     last.head.fields.prepareForReuse()
     return last.head
   }
 
   #remember(head: Head, revision: number, buf: Buffer, start: number, end: number): void {
+    this.#repetition.onDifferent()
     this.#last = this.#lastBytes.store(buf, start, end) ? { revision, head } : null
   }
 

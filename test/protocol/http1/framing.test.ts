@@ -34,7 +34,7 @@ function fields(given: Readonly<Record<string, string>>): FramingFields {
 
 const NONE = {}
 const COUNTED = { 'content-length': '5' }
-const ZERO = { 'Content-Length': '0' }
+const ZERO = { 'content-length': '0' }
 const CHUNKED = { 'transfer-encoding': 'chunked' }
 const GZIP = { 'transfer-encoding': 'gzip' }
 const SWITCH = { connection: 'upgrade', upgrade: 'x' }

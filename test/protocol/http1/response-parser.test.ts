@@ -348,6 +348,29 @@ describe('ResponseParser: a head that comes again', () => {
     assert.deepEqual(heads[0]?.fields.toObject(), { x: 'y', 'content-length': '1' })
   })
 
+  it('is recognised again after many that all differ, of which most were not compared', () => {
+    const { sink, parser } = setUp()
+    const heads: ResponseHead[] = []
+    sink.onHead = (head) => heads.push(head)
+    for (let i = 0; i < 300; i++) {
+      parser.expect('GET', false)
+      feed(
+        parser,
+        `${OK}X: ${i < 100 ? i : 'y'}\r\ncontent-length: 0\r\n${i % 2 ? 'Keep-Alive: timeout=9\r\n' : ''}\r\n`,
+      )
+    }
+    for (const [i, { fields, keepAliveHint }] of heads.slice(0, 200).entries()) {
+      assert.equal(fields.toObject()['x'], i < 100 ? `${i}` : 'y')
+      assert.equal(fields.flat[0], 'X')
+      assert.equal(keepAliveHint, i % 2 ? 9 : null)
+    }
+    for (let i = 0; i < 200; i++) {
+      parser.expect('GET', false)
+      feed(parser, `${OK}x: y\r\ncontent-length: 0\r\n\r\n`)
+    }
+    assert.equal(heads.at(-1)!.fields, heads.at(-2)!.fields)
+  })
+
   it('is another one from its first byte that differs', () => {
     const { sink, parser } = setUp()
     const lengths: (number | null)[] = []

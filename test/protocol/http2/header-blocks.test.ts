@@ -234,6 +234,15 @@ describe('a head that comes again', () => {
     assert.deepEqual(answer(peer, literal('a', 'b', 0x00)).flat, ['a', 'b'])
   })
 
+  test('is recognised again after many that all differ, of which most were not compared', () => {
+    const peer = FramePeer.ready()
+    for (let i = 0; i < 100; i++)
+      assert.deepEqual(answer(peer, literal('a', `${i}`, 0x00)).flat, ['a', `${i}`])
+    for (let i = 0; i < 200; i++)
+      assert.deepEqual(answer(peer, literal('a', 'b', 0x00)).toObject(), { a: 'b' })
+    assert.equal(answer(peer, literal('a', 'b', 0x00)), answer(peer, literal('a', 'b', 0x00)))
+  })
+
   test('is decoded each time when it is long', () => {
     const peer = FramePeer.ready()
     const long = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((name) =>
