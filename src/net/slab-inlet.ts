@@ -158,7 +158,9 @@ export class SlabInlet {
   /** Takes a released socket back. */
   reclaim(): void {
     const socket = this.#socket!
-    if (socket.readableLength > 0) this.#backlog = [socket.read()]
+    const length = socket.readableLength
+    // Without the length, Node 26 reads only the first of several chunks.
+    if (length > 0) this.#backlog = [socket.read(length)]
     this.#state = 'waiting'
   }
 
