@@ -32,7 +32,7 @@ export function installPackages(folder) {
   }
   // Without scripts: none of the packages needs them, and nothing is built or fetched from elsewhere.
   const words = ['ci', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-  const { status, stdout, stderr } = spawnSync('npm', words, {
+  const { status, stdout, stderr, error } = spawnSync('npm', words, {
     encoding: 'utf8',
     timeout: PATIENCE,
     shell: process.platform === 'win32',
@@ -41,7 +41,8 @@ export function installPackages(folder) {
     writeFileSync(stamp, lock)
     return null
   }
-  const output = `${stdout}${stderr}`
+  // The error is that of a registry which accepts connections and then keeps silent: npm was stopped.
+  const output = `${error ?? ''}${stdout}${stderr}`
   const code = UNREACHABLE.exec(output)
   if (code !== null) return `the package registry is not reachable (${code[0]})`
   throw new Error(`npm ci failed\n${output}`)
