@@ -20,6 +20,9 @@ const RUNTIMES = (process.env.VENTUNO_RUNTIMES ?? '20.19,22,24,26,bun,deno').spl
 /** Milliseconds for one test file, so that a file that hangs in only one runtime is reported by name. */
 const PATIENCE = 600_000
 
+/** Milliseconds for all of them: a file whose test was given up keeps running if something is still open in it. */
+const PATIENCE_IN_ALL = 3_600_000
+
 const words = process.argv.slice(2)
 const required = words.includes('--required')
 const wanted = words.filter((word) => word !== '--required')
@@ -86,6 +89,7 @@ async function runWithNode({ path }, mine) {
     env,
     encoding: 'utf8',
     maxBuffer: 2 ** 30,
+    timeout: PATIENCE_IN_ALL,
   })
   const count = (name) => Number(new RegExp(`^\\S+ ${name} (\\d+)$`, 'm').exec(run.stdout)?.[1] ?? 0)
   const wrong = count('fail') + count('cancelled') || (run.status === 0 ? 0 : 1)
