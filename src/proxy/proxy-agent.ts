@@ -203,12 +203,8 @@ export class ProxyAgent extends LifecycleDispatcher {
 defineKind(ProxyAgent, 'ventuno.ProxyAgent')
 
 function ownOptions(options: unknown): ProxyAgentOptions {
-  if (typeof options === 'string' || options instanceof URL) return { uri: options }
-  if (typeof options !== 'object' || options === null) {
-    if (options === undefined || options === null) throw new InvalidArgumentError('Proxy uri is mandatory')
-    return { uri: options as string }
-  }
-  return Object.assign(Object.create(null), options) as ProxyAgentOptions
+  const isUri = typeof options !== 'object' || options === null || options instanceof URL
+  return Object.assign(Object.create(null), isUri ? { uri: options } : options) as ProxyAgentOptions
 }
 
 function finishWay(way: Way, done: () => void): void {

@@ -2,6 +2,7 @@
  * One proxy as an agent uses it: how its connections are opened, the dispatchers that send CONNECT and forwarded requests to
  * it, and the fields that it gets.
  */
+import { withoutPollution } from '../base/own-options.ts'
 import { serverNameOf } from '../base/server-name.ts'
 import { type DetailedConnector, ownConnector } from '../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
@@ -34,7 +35,7 @@ export class ProxyHop {
     const { origin } = address
     this.address = address
     this.fields = new ProxyFields(headers, token, auth, address.authorization)
-    this.servername = proxyTls.servername || serverNameOf(origin.host) || origin.hostname
+    this.servername = withoutPollution(proxyTls).servername || serverNameOf(origin.host) || origin.hostname
     this.connectTimeout = settings.connectTimeout
     this.onProxyResponse = settings.onProxyResponse
     this.#settings = settings
@@ -55,7 +56,7 @@ export class ProxyHop {
 
   /** Takes CONNECT. Over HTTP/2 all tunnels share its connections (RFC 9113 §8.5). */
   get tunnelling(): Dispatcher {
-    const { maxHeaderSize } = this.#settings.agentOptions
+    const { maxHeaderSize } = withoutPollution(this.#settings.agentOptions)
     this.#tunnelling ??= this.#make({ maxHeaderSize, connect: this.#connect })
     return this.#tunnelling
   }
@@ -65,7 +66,7 @@ export class ProxyHop {
     if (this.#forwarding === null) {
       const { agentOptions, keepsAlive } = this.#settings
       const { factory: _factory, maxOrigins: _maxOrigins, ...options } = agentOptions
-      const pipelining = keepsAlive ? options.pipelining : 0
+      const pipelining = keepsAlive ? withoutPollution(options).pipelining : 0
       this.#forwarding = this.#make({ ...options, pipelining, allowH2: false, connect: this.#connectHttp1 })
       this.#onMade(this.#forwarding)
     }

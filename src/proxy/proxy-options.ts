@@ -1,4 +1,5 @@
 /** The options of `ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
+import { withoutPollution } from '../base/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
@@ -104,8 +105,15 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
   if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
     throw new InvalidArgumentError('connect must be a function or an object')
   }
-  const { localAddress, autoSelectFamily, autoSelectFamilyAttemptTimeout } = agentOptions
-  const timeout = readTimeout(agentOptions.connectTimeout)
+  const {
+    localAddress,
+    autoSelectFamily,
+    autoSelectFamilyAttemptTimeout,
+    connectTimeout,
+    maxCachedSessions,
+    useH2c,
+  } = withoutPollution(agentOptions)
+  const timeout = readTimeout(connectTimeout)
   const proxySide: BuildConnectorOptions = {
     ...(localAddress ? { localAddress } : null),
     ...(typeof autoSelectFamily === 'boolean' ? { autoSelectFamily } : null),
@@ -115,7 +123,7 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
   }
   const targetSide: BuildConnectorOptions = {
     ...tls,
-    maxCachedSessions: agentOptions.maxCachedSessions,
+    maxCachedSessions,
     timeout,
     ...(typeof connect === 'function' ? null : connect),
     ...requestTls,
@@ -136,8 +144,8 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
       connect: typeof connect === 'function' ? connect : null,
       timeout,
     },
-    requestServername: requestTls ? (requestTls.servername ?? null) : undefined,
-    isH2c: agentOptions.useH2c === true,
+    requestServername: requestTls ? (withoutPollution(requestTls).servername ?? null) : undefined,
+    isH2c: useH2c === true,
     connectProxy: typeof connect === 'function' ? connect : null,
     tunnelsAll: proxyTunnel === true,
     keepsAlive: proxyKeepAlive !== false,

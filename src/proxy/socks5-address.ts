@@ -2,6 +2,7 @@
  * Reads the URL of a SOCKS 5 proxy, with the name and the password for it. Everything that others see of it is without the
  * user info.
  */
+import { withoutPollution } from '../base/own-options.ts'
 import { withoutBrackets } from '../base/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { MAX_FIELD_LENGTH } from '../protocol/socks5/constants.ts'
@@ -34,10 +35,7 @@ export function isSocks5Protocol(protocol: string): boolean {
 }
 
 /** A string that is not a URL throws the runtime's `TypeError`. */
-export function readSocks5Address(
-  given: unknown,
-  { username, password }: GivenCredentials = {},
-): Socks5Address {
+export function readSocks5Address(given: unknown, besides: GivenCredentials = {}): Socks5Address {
   if (!given) throw new InvalidArgumentError('Proxy URL is mandatory')
   const url = urlOf(given)
   if (url === null || !isSocks5Protocol(url.protocol)) {
@@ -46,6 +44,7 @@ export function readSocks5Address(
   // The host of a scheme that browsers do not know is taken as it is written; this reads it as they read others.
   const host = new URL(`http://${url.hostname}`).hostname
   const port = Number(url.port || DEFAULT_PORT)
+  const { username, password } = withoutPollution(besides)
   return {
     uri: `${url.protocol}//${host}${url.port && `:${url.port}`}`,
     hostname: withoutBrackets(host),

@@ -1,4 +1,5 @@
 /** The options of `Socks5ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
+import { withoutPollution } from '../base/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -61,12 +62,15 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
   const timeout = readTimeout(connectTimeout, 'connectTimeout') ?? DEFAULT_CONNECT_TIMEOUT
   checkObject(proxyTls, 'proxyTls')
   checkObject(requestTls, 'requestTls')
-  readTimeout(proxyTls?.timeout, 'proxyTls.timeout')
-  readTimeout(requestTls?.timeout, 'requestTls.timeout')
+  const toProxy = withoutPollution(proxyTls)
+  const toTarget = withoutPollution(requestTls)
+  readTimeout(toProxy?.timeout, 'proxyTls.timeout')
+  readTimeout(toTarget?.timeout, 'requestTls.timeout')
   if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
     throw new InvalidArgumentError('connect must be a function or an object')
   }
-  const { autoSelectFamily, autoSelectFamilyAttemptTimeout, maxCachedSessions } = agentOptions
+  const { autoSelectFamily, autoSelectFamilyAttemptTimeout, maxCachedSessions, useH2c } =
+    withoutPollution(agentOptions)
   return {
     dial: {
       isSecure: proxyTls !== null && proxyTls !== undefined,
@@ -74,7 +78,7 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
         ...(typeof autoSelectFamily === 'boolean' ? { autoSelectFamily } : null),
         ...(typeof autoSelectFamilyAttemptTimeout === 'number' ? { autoSelectFamilyAttemptTimeout } : null),
         ...proxyTls,
-        timeout: proxyTls?.timeout ?? timeout,
+        timeout: toProxy?.timeout ?? timeout,
       },
       connect: typeof connect === 'function' ? connect : null,
       timeout,
@@ -84,10 +88,10 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
       maxCachedSessions,
       ...(typeof connect === 'function' ? null : connect),
       ...requestTls,
-      timeout: requestTls?.timeout ?? timeout,
+      timeout: toTarget?.timeout ?? timeout,
     },
-    requestServername: requestTls?.servername || undefined,
-    isH2c: agentOptions.useH2c === true,
+    requestServername: toTarget?.servername || undefined,
+    isH2c: useH2c === true,
     agentOptions,
   }
 }

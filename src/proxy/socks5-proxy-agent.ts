@@ -1,5 +1,6 @@
 /** Requests to any origin through a SOCKS 5 proxy: an agent whose connections are tunnels. */
 import { defineKind } from '../base/kind.ts'
+import { withoutPollution } from '../base/own-options.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../dispatcher/lifecycle.ts'
@@ -45,10 +46,8 @@ export class Socks5ProxyAgent extends LifecycleDispatcher {
     return Object.assign(this.#agent.stats, { proxy })
   }
 
-  override dispatch(
-    options: AgentDispatchOptions,
-    handler: DispatchHandler | LegacyDispatchHandler,
-  ): boolean {
+  override dispatch(given: AgentDispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
+    const options = withoutPollution(given)
     // The WebSocket of Node 20, 22 and 24 knows only the handshake of HTTP/1.1.
     const older = options?.upgrade === 'websocket' && isLegacyHandler(handler)
     return super.dispatch(older ? ({ ...options, allowH2: false } as AgentDispatchOptions) : options, handler)

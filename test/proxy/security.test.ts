@@ -1,13 +1,22 @@
 /** What an attacker would try with a proxy, one test each. Rows about SOCKS proxies are with those. */
 import assert from 'node:assert/strict'
-import type net from 'node:net'
+import net from 'node:net'
 import { describe, test } from 'node:test'
-import { EnvHttpProxyAgent, errors, fetch, ProxyAgent, type ProxyErrorInfo } from '../../src/index.ts'
+import {
+  type Dispatcher,
+  EnvHttpProxyAgent,
+  errors,
+  fetch,
+  ProxyAgent,
+  type ProxyErrorInfo,
+  Socks5ProxyAgent,
+} from '../../src/index.ts'
 import { authority, localhost, other } from '../support/certificates.ts'
 import { echo, failure, readEcho } from '../support/exchange.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
+import { startSocksServer } from '../support/socks-server.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
 import { PROXY_WIRES, startProxy } from './support/test-proxy.ts'
 
@@ -314,14 +323,75 @@ test('12: a polluted prototype configures nothing, and the environment has no ef
     const agent = new ProxyAgent({ uri: proxy.url })
     const environment = new EnvHttpProxyAgent({ httpProxy: proxy.url, noProxy: '' })
     for (const each of [agent, environment]) {
-      await readEcho(await each.request({ ...GET, origin: `http://a.test:${origin.port}` }))
+      const request = { ...GET, origin: `http://a.test:${origin.port}` }
+      await readEcho(await each.request(request))
+      // The methods read options before the agent does.
+      await new Promise<void>((resolve, reject) => {
+        const onResponseError = (_controller: unknown, error: Error): void => reject(error)
+        each.dispatch(request, { onRequestStart() {}, onResponseEnd: () => resolve(), onResponseError })
+      })
       await each.destroy()
     }
   } finally {
     for (const name of Object.keys(pollution)) delete prototype[name]
   }
-  assert.equal(proxy.forwards.length, 2)
+  assert.equal(proxy.forwards.length, 4)
   assert.equal(proxy.connects.length, 0)
+  // What constructors read, for every form of their argument.
+  const read: Record<string, unknown> = {
+    ...pollution,
+    connectTimeout: -1,
+    localAddress: '203.0.113.1',
+    maxCachedSessions: -1,
+    servername: 'evil.test',
+    timeout: -1,
+    username: 'evil',
+    password: 'evil',
+  }
+  const secure = await startProxy(t, 'h1+tls')
+  const socks = await startSocksServer(t, { credentials: { username: 'own', password: 'own' } })
+  const socksUrl = socks.url.replace('//', '//own:own@')
+  Object.assign(prototype, read)
+  let agents: Dispatcher[] = []
+  try {
+    agents = [
+      new ProxyAgent(proxy.url),
+      new ProxyAgent(new URL(proxy.url)),
+      new ProxyAgent({ uri: secure.url, proxyTls: { ca: authority } }),
+      new EnvHttpProxyAgent({ httpProxy: proxy.url, noProxy: '' }),
+      new ProxyAgent(socksUrl),
+      new Socks5ProxyAgent(socksUrl),
+      new Socks5ProxyAgent(socksUrl, { requestTls: {} }),
+    ]
+  } finally {
+    for (const name of Object.keys(read)) delete prototype[name]
+  }
+  for (const each of agents) {
+    await readEcho(await each.request({ ...GET, origin: `http://a.test:${origin.port}` }))
+    await each.destroy()
+  }
+  assert.equal(proxy.forwards.length, 7)
+  assert.deepEqual([secure.forwards.length, socks.requests.length], [1, 3])
+  assert.deepEqual(socks.logins, ['own:own', 'own:own', 'own:own'])
+  // What is read later, for the proxy of a function.
+  const late: Record<string, unknown> = { maxHeaderSize: 1, servername: 'evil.test' }
+  const names: unknown[] = []
+  const chosen = new ProxyAgent({
+    proxy: () => proxy.url,
+    proxyTunnel: true,
+    connect: ({ servername }, callback) => {
+      names.push(servername)
+      const socket = net.connect(proxy.port, '127.0.0.1', () => callback(null, socket))
+    },
+  })
+  Object.assign(prototype, late)
+  try {
+    await readEcho(await chosen.request({ ...GET, origin: `http://a.test:${origin.port}` }))
+  } finally {
+    for (const name of Object.keys(late)) delete prototype[name]
+  }
+  await chosen.destroy()
+  assert.deepEqual([names, proxy.connects.length], [['localhost'], 1])
   for (const { headers } of proxy.forwards) {
     assert.equal(headers['proxy-authorization'], undefined)
     assert.equal(headers['x-evil'], undefined)
