@@ -13,7 +13,7 @@ import {
 } from '../../src/index.ts'
 import { authority, localhost, other } from '../support/certificates.ts'
 import { echo, failure, readEcho } from '../support/exchange.ts'
-import { FakeClock } from '../support/fake-clock.ts'
+import { eventually, FakeClock } from '../support/fake-clock.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
 import { startSocksServer } from '../support/socks-server.ts'
@@ -85,7 +85,21 @@ for (const wire of PROXY_WIRES) {
   })
 }
 
-test('4: two origins through one agent reach their own hosts, and thousands leave nothing behind', async (t) => {
+/** To a proxy that refuses everything, without a byte on a wire. */
+function refusing(): Dispatcher {
+  const dispatcher = {
+    dispatch: (_options: unknown, handler: Dispatcher.DispatchHandler) => {
+      handler.onResponseError?.(null as never, new Error('refused'))
+      return true
+    },
+    on: () => dispatcher,
+    close: (done: () => void) => done(),
+    destroy: (_error: unknown, done: () => void) => done(),
+  }
+  return dispatcher as never
+}
+
+test('4: two origins through one agent reach their own hosts, and 10,000 leave nothing behind', async (t) => {
   const one = await startOrigin(t, H1, (_request, response) => response.end('one'))
   const two = await startOrigin(t, H1, (_request, response) => response.end('two'))
   const proxy = await startProxy(t, 'h1')
@@ -100,11 +114,30 @@ test('4: two origins through one agent reach their own hosts, and thousands leav
       assert.equal(await body.text(), expected)
     }
   }
-  const refusing = await startProxy(t, 'h1', { judge: () => ({ status: 403 }) })
-  const agent = refusing.agent({ proxyTunnel: true })
-  for (let i = 0; i < 300; i++) await failure(agent.request({ ...GET, origin: `http://n${i}.test` }))
-  await new Promise(setImmediate)
-  assert.deepEqual(Object.keys(agent.stats), ['proxy'])
+  // The map of origins with the most entries.
+  let most = 0
+  const { set } = Map.prototype
+  t.after(() => Object.assign(Map.prototype, { set }))
+  Map.prototype.set = function (key, value) {
+    set.call(this, key, value)
+    if (typeof key === 'string' && key.includes('.many.test')) most = Math.max(most, this.size)
+    return this
+  }
+  const agent = new EnvHttpProxyAgent({
+    httpProxy: 'http://proxy.test',
+    noProxy: 'x.test',
+    clientFactory: refusing,
+    proxyTunnel: true,
+  })
+  t.after(() => agent.destroy())
+  let failed = 0
+  const handler = { onRequestStart() {}, onResponseError: () => void failed++ }
+  for (let i = 1; i <= 10_000; i++) {
+    agent.dispatch({ ...GET, origin: `http://n${i}.many.test` }, handler)
+    if (i % 50 === 0) await eventually(() => failed === i)
+  }
+  await eventually(() => Object.keys(agent.stats).join() === 'proxy')
+  assert.ok(most > 0 && most <= 1000, String(most))
 })
 
 test('5: each certificate is checked for its own hop, and sessions are not mixed', async (t) => {
