@@ -5,8 +5,8 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { EnvHttpProxyAgent, errors } from '../../src/index.ts'
 import { authority } from '../support/certificates.ts'
-import { echo, readEcho } from '../support/exchange.ts'
-import { eventually } from '../support/fake-clock.ts'
+import { echo, failure, readEcho } from '../support/exchange.ts'
+import { eventually, FakeClock } from '../support/fake-clock.ts'
 import { sourceLoader, sourceUrl } from '../support/sources.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
 import { PROXY_WIRES, startProxy } from './support/test-proxy.ts'
@@ -131,19 +131,23 @@ describe('EnvHttpProxyAgent', () => {
     })
   }
 
-  test('closes the tunnels when the environment names no proxy any more', async (t) => {
-    const origin = await startOrigin(t, H1, echo)
-    const proxy = await startProxy(t, 'h1')
-    setVariables(t, { http_proxy: proxy.url })
-    const agent = new EnvHttpProxyAgent({ proxyTunnel: true })
-    t.after(() => agent.destroy())
-    await readEcho(await agent.request({ ...GET, origin: origin.url }))
-    assert.equal(proxy.tunnels.size, 1)
-    delete process.env['http_proxy']
-    await readEcho(await agent.request({ ...GET, origin: origin.url }))
-    await eventually(() => proxy.tunnels.size === 0)
-    assert.equal(proxy.connects.length, 1)
-  })
+  for (const wire of PROXY_WIRES) {
+    test(`closes the tunnels when the environment names no proxy any more, over ${wire}`, async (t) => {
+      const origin = await startOrigin(t, H1, echo)
+      const proxy = await startProxy(t, wire)
+      setVariables(t, { http_proxy: proxy.url })
+      // No connection is closed because it is idle.
+      FakeClock.install(t)
+      const agent = new EnvHttpProxyAgent({ proxyTunnel: true, proxyTls: { ca: authority } })
+      t.after(() => agent.destroy())
+      await readEcho(await agent.request({ ...GET, origin: origin.url }))
+      assert.equal(proxy.tunnels.size, 1)
+      delete process.env['http_proxy']
+      await readEcho(await agent.request({ ...GET, origin: origin.url }))
+      await eventually(() => proxy.tunnels.size === 0 && proxy.sockets.every(({ destroyed }) => destroyed))
+      assert.equal(proxy.connects.length, 1)
+    })
+  }
 
   test('fails requests while the environment has a mistake, and never goes direct', async (t) => {
     const origin = await startOrigin(t, H1, echo)
@@ -179,6 +183,23 @@ describe('EnvHttpProxyAgent', () => {
     assert.equal(await (await first).body.text(), 'ok')
     await closing
     await eventually(() => proxy.sockets.every(({ destroyed }) => destroyed))
+  })
+
+  test('destroy() fails the requests through a proxy of before', async (t) => {
+    const origin = await startOrigin(t, H1, (request, response) => {
+      if (request.url === '/now') response.end()
+    })
+    const [one, two] = [await startProxy(t, 'h1'), await startProxy(t, 'h1')]
+    setVariables(t, { http_proxy: one.url })
+    const agent = new EnvHttpProxyAgent()
+    t.after(() => agent.destroy())
+    const before = failure(agent.request({ ...GET, origin: origin.url }))
+    await eventually(() => origin.sockets.length === 1)
+    process.env['http_proxy'] = two.url
+    await (await agent.request({ ...GET, origin: origin.url, path: '/now' })).body.dump()
+    const reason = new Error('over')
+    await agent.destroy(reason)
+    assert.equal(await Promise.race([before, new Promise(setImmediate)]), reason)
   })
 
   test('ignores uri and proxy among its options', async (t) => {

@@ -1,5 +1,6 @@
 /** Requests that the proxy forwards: the lines it gets, the connections it is asked on, and its 407. */
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { ProxyAgent, type ProxyAgentOptions, type ProxyErrorInfo } from '../../src/index.ts'
 import { echo, failure, readEcho } from '../support/exchange.ts'
@@ -187,6 +188,32 @@ describe('a forwarded request fails', () => {
     assert.equal(info.body, 'who are you?')
     assert.deepEqual([error.origin, error.path, error.method], ['http://h.test', '/p', 'GET'])
     assert.ok(!JSON.stringify(error).includes('secret'))
+  })
+
+  test('with 407: whether it may be sent again depends on its body', async (t) => {
+    const proxy = await startProxy(t, 'h1', { judge: () => ({ status: 407 }) })
+    const agent = proxy.agent()
+    for (const [body, expected] of [
+      ['text', 'idempotent-only'],
+      [Readable.from(['a stream']), 'no'],
+    ] as const) {
+      const error = await failure(agent.request({ origin: 'http://h.test', path: '/', method: 'PUT', body }))
+      assert.equal(error.retrySafety, expected)
+    }
+  })
+
+  test('not with a 407 that a new token answers: its end is not that of the response', async (t) => {
+    const origin = await startOrigin(t, H1, echo)
+    const answers = [{ status: 407, body: 'no' }, null]
+    const proxy = await startProxy(t, 'h1', { judge: () => answers.shift()! })
+    const handler = new RecordingHandler()
+    const agent = proxy.agent({ token: () => 'T' })
+    agent.dispatch({ origin: `http://h.test:${origin.port}`, path: '/', method: 'GET' }, handler)
+    await handler.settled
+    assert.deepEqual(handler.statuses, [200])
+    assert.equal(handler.story.at(-1), 'onResponseEnd')
+    assert.equal(handler.calls.filter((call) => call === 'onResponseEnd').length, 1)
+    assert.ok(handler.chunks.length > 0)
   })
 
   test('with 407: the error keeps 4 KiB of an endless body', async (t) => {

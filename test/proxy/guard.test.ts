@@ -235,3 +235,11 @@ test('through a SOCKS proxy', async (t) => {
   assert.match(socks.requests[0]!, /good\.example/)
   assert.match(socks.requests[1]!, /93\.184\.216\.34/)
 })
+
+test('tunnels: a name whose address was checked may look local', async (t) => {
+  const { proxy, ask } = await setting(t, true)
+  const lookup = resolving({ intranet: [PUBLIC] })
+  const requestTls = { servername: 'localhost' }
+  await ask({ ...guarded({ resolve: true }, { lookup }), requestTls }, 'intranet')
+  assert.match(proxy.connects[0]!.target, new RegExp(`^${PUBLIC.replaceAll('.', '\\.')}:`))
+})

@@ -150,6 +150,8 @@ test('drain follows each false of dispatch', async (t) => {
   for (const proxyTunnel of [false, true]) {
     const agent = proxy.agent({ connections: 1, proxyTunnel })
     const drained = once(agent, 'drain')
+    const needsDrain = (): unknown => Reflect.get(agent, 'needsDrain')
+    assert.equal(needsDrain(), false)
     const handler = {
       onRequestStart() {},
       onResponseStart() {},
@@ -158,8 +160,37 @@ test('drain follows each false of dispatch', async (t) => {
       onResponseError() {},
     }
     assert.equal(agent.dispatch({ ...GET, origin: origin.url }, handler), false)
-    await drained
+    assert.equal(needsDrain(), true)
+    const [, targets] = (await drained) as [URL, [unknown, Pool]]
+    assert.equal(needsDrain(), false)
+    // Other events of its pools are passed on.
+    const events: unknown[] = []
+    agent.on('ping', (milliseconds) => events.push(milliseconds))
+    agent.on('error', (error) => events.push(error))
+    targets[1].emit('ping', 5)
+    targets[1].emit('error', 'thrown')
+    assert.deepEqual(events, [5, 'thrown'])
   }
+})
+
+test('close() lets queued requests open tunnels', async (t) => {
+  const mayAnswer = deferred()
+  const origin = await startOrigin(t, H1, async (_request, response) => {
+    await mayAnswer.promise
+    response.writeHead(200, { connection: 'close' }).end('ok')
+  })
+  const proxy = await startProxy(t, 'h1')
+  const agent = proxy.agent({ proxyTunnel: true, connections: 1 })
+  const answers = [1, 2].map(async () => {
+    const { body } = await agent.request({ ...GET, origin: origin.url })
+    return body.text()
+  })
+  await eventually(() => origin.sockets.length === 1)
+  const closed = agent.close()
+  mayAnswer.resolve()
+  assert.deepEqual(await Promise.all(answers), ['ok', 'ok'])
+  assert.equal(proxy.connects.length, 2)
+  await closed
 })
 
 test('forwarded requests: the events of the proxy', async (t) => {

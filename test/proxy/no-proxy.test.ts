@@ -71,7 +71,7 @@ row('other wildcards, URLs, paths and placeholders except nothing', {
     '[x.test]',
     '%78.test',
   ],
-  proxied: ANY,
+  proxied: [...ANY, 'http://x.test../'],
 })
 
 row('a port limits an entry, and the default port of the protocol counts', {
@@ -111,7 +111,7 @@ row('an empty list excepts nothing, not even loopback', {
 
 row('the end of an IP address is not a domain', {
   entries: ['0.0.1', '.0.0.1', '*.0.0.1', '1'],
-  proxied: ['http://127.0.0.1', 'http://10.0.0.1'],
+  proxied: ['http://127.0.0.1', 'http://10.0.0.1', 'http://0.0.0.1'],
 })
 
 row('an IPv6 address excepts any port, with and without brackets', {

@@ -52,6 +52,7 @@ test('http_proxy alone is for both', () => {
 test('https_proxy is for https alone', () => {
   assert.deepEqual(decide({ https_proxy: B }), [null, UNSET, B, 'https_proxy'])
   assert.deepEqual(decide({ http_proxy: A, HTTPS_PROXY: B }), [A, 'http_proxy', B, 'HTTPS_PROXY'])
+  assert.deepEqual(decide({ https_proxy: B, HTTPS_PROXY: A }).slice(2), [B, 'https_proxy'])
 })
 
 test('an empty variable in lower case hides the one in upper case', () => {

@@ -19,6 +19,8 @@ import { startScriptedServer } from '../support/scripted-server.ts'
 import { startSocksServer } from '../support/socks-server.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
 
+type ConnectFunction = (target: object, callback: (error: unknown) => void) => unknown
+
 const H1 = WIRES[0]!
 const H1_TLS = WIRES[1]!
 const GET = { path: '/', method: 'GET' } as const
@@ -106,6 +108,24 @@ test('6: a host that is none is refused before a byte is written', async (t) => 
       const error = await failure(agent.request({ ...GET, origin }))
       assert.ok(error instanceof TypeError || error instanceof errors.InvalidArgumentError, String(error))
     }
+  }
+  // A dispatcher of the caller may ask for any.
+  for (const hostname of ['a\rb', 'a\0b', 'a b', '']) {
+    const outcome = new Promise<unknown>((resolve, reject) => {
+      const factory = (_origin: URL, { connect }: { connect: ConnectFunction }): Dispatcher => {
+        try {
+          connect({ hostname, protocol: 'http:', port: '80' }, resolve)
+        } catch (error) {
+          reject(error)
+        }
+        throw new Error('mine')
+      }
+      const url = `socks5://127.0.0.1:${server.port}`
+      for (const agent of agentsFor(t, url, { factory } as never)) {
+        failure(agent.request({ ...GET, origin: 'http://target.test' }))
+      }
+    })
+    assert.ok((await outcome) instanceof errors.InvalidArgumentError, JSON.stringify(hostname))
   }
   assert.equal(server.count, 0)
 })

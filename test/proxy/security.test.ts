@@ -20,6 +20,8 @@ import { startSocksServer } from '../support/socks-server.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
 import { PROXY_WIRES, startProxy } from './support/test-proxy.ts'
 
+type ConnectFunction = (target: object, callback: (error: unknown) => void) => unknown
+
 const H1 = WIRES[0]!
 const H1_TLS = WIRES[1]!
 const GET = { path: '/', method: 'GET' } as const
@@ -194,6 +196,26 @@ describe('6: control characters are refused before a byte is written', () => {
     for (const origin of ['http://a\0b', 'http://a b', 'http://a%0db', 'https://a\0b', 'https://a%20b']) {
       const error = await failure(agent.request({ ...GET, origin }))
       assert.ok(error instanceof TypeError || error instanceof errors.InvalidArgumentError, String(error))
+    }
+    assert.equal(server.count, 0)
+  })
+
+  test('in a host that a dispatcher of the caller asks for', async (t) => {
+    const server = await startScriptedServer(t)
+    for (const hostname of ['a\rb', 'a\nb', 'a\0b', 'a b']) {
+      const outcome = new Promise<unknown>((resolve) => {
+        const agent = new ProxyAgent({
+          uri: server.url,
+          proxyTunnel: true,
+          factory: (_origin, { connect }) => {
+            ;(connect as ConnectFunction)({ hostname, protocol: 'http:', port: '80' }, resolve)
+            return refusing()
+          },
+        })
+        t.after(() => agent.destroy())
+        failure(agent.request({ ...GET, origin: 'http://target.test' }))
+      })
+      assert.ok((await outcome) instanceof errors.InvalidArgumentError, JSON.stringify(hostname))
     }
     assert.equal(server.count, 0)
   })

@@ -301,7 +301,9 @@ test('a false of dispatch is followed by drain', async (t) => {
   const handlers = [new RecordingHandler(), new RecordingHandler()]
   const results = handlers.map((handler) => agent.dispatch({ origin: origin.url, ...GET }, handler))
   assert.equal(results.at(-1), false)
+  assert.equal(Reflect.get(agent, 'needsDrain'), true)
   await once(agent, 'drain')
+  assert.equal(Reflect.get(agent, 'needsDrain'), false)
   await Promise.all(handlers.map(({ settled }) => settled))
 })
 

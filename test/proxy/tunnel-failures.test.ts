@@ -6,7 +6,7 @@ import tls from 'node:tls'
 import { errors, ProxyAgent, type ProxyAgentOptions, type ProxyErrorInfo } from '../../src/index.ts'
 import { authority } from '../support/certificates.ts'
 import { echo, failure } from '../support/exchange.ts'
-import { FakeClock, turns } from '../support/fake-clock.ts'
+import { eventually, FakeClock, turns } from '../support/fake-clock.ts'
 import { refusingPort } from '../support/refusing-port.ts'
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts'
 import { startOrigin, WIRES } from '../support/wire.ts'
@@ -105,6 +105,18 @@ describe('the body of a refusal', () => {
     })
   }
 
+  test('is not read without end', async (t) => {
+    const { server, agent } = await start(t)
+    // Its time never ends.
+    FakeClock.install(t)
+    const error = failure(agent.request(GET))
+    const peer = await server.accept()
+    await peer.head()
+    peer.send('HTTP/1.1 403 Forbidden\r\n\r\n', 'x'.repeat(70_000))
+    await eventually(() => peer.socket.closed || peer.socket.readableEnded)
+    assert.equal(((await error) as Failure).proxy.body, 'x'.repeat(4096))
+  })
+
   test('is waited for one second', async (t) => {
     const { server, agent } = await start(t)
     const clock = FakeClock.install(t)
@@ -172,6 +184,20 @@ describe('a proxy that cannot be reached', () => {
       new RegExp(`attempted address: 127\\.0\\.0\\.1:${server.port}, timeout: 1234ms`),
     )
     assertShape(late, uri, late.proxy.phase)
+  })
+
+  test('does not get on with TLS within proxyTls.timeout', async (t) => {
+    const server = await startScriptedServer(t)
+    const uri = server.url.replace('http:', 'https:')
+    const agent = new ProxyAgent({ uri, connectTimeout: 1234, proxyTls: { timeout: 567 } })
+    t.after(() => agent.destroy())
+    const clock = FakeClock.install(t)
+    const error = failure(agent.request(GET))
+    await (await server.accept()).until('\x16\x03')
+    await clock.advance(567)
+    const late = (await error) as Failure
+    assert.ok(late instanceof errors.ConnectTimeoutError, String(late))
+    assertShape(late, uri, 'proxy-tls')
   })
 })
 
@@ -313,8 +339,10 @@ describe('an abort', () => {
     const error = failure(agent.request({ ...GET, signal: controller.signal }))
     const peer = await server.accept()
     await peer.head()
+    // The time for the body never ends.
+    const clock = FakeClock.install(t)
     peer.send('HTTP/1.1 403 No\r\ncontent-length: 10\r\n\r\npart')
-    await turns(10)
+    await waitForTimer(clock, 1000)
     controller.abort()
     assert.equal((await error).name, 'AbortError')
     await peer.closed()
@@ -333,6 +361,18 @@ describe('TLS to the target', () => {
       assert.equal(error.proxy.uri, proxy.url)
       assert.equal(error.phase, 'connecting')
       assert.equal(error.retrySafety, 'safe')
+    })
+  }
+
+  for (const wire of PROXY_WIRES) {
+    test(`through ${wire}: an option that TLS cannot use leaves no tunnel`, async (t) => {
+      const origin = await startOrigin(t, WIRES[1]!, echo)
+      const proxy = await startProxy(t, wire)
+      const agent = proxy.agent({ requestTls: { cert: 'not a certificate' } })
+      const error = (await failure(agent.request({ ...GET, origin: origin.url }))) as Failure
+      assert.equal(error.proxy.phase, 'target-tls')
+      assert.equal(proxy.connects.length, 1)
+      await eventually(() => proxy.tunnels.size === 0)
     })
   }
 
