@@ -90,7 +90,8 @@ export const EXCEPTIONS: readonly Exception[] = [
     fault: 'a paused `tls.TLSSocket` is read on, and never emits `end`',
     tests: new RegExp(
       [
-        'tunnel-consumers.test.ts > .* over h1\\+tls.* > .*: (large|flood)',
+        'tunnel-consumers.test.ts > .* over h1\\+tls.* > .*: flood',
+        'tunnel-consumers.test.ts > .* over h1\\+tls.* > (?!data|http).*: large',
         'tunnel-consumers.test.ts > .* over h1\\+tls.* > Readable\\.wrap: late',
         'tunnel-consumers.test.ts > .* > tls\\.connect: large',
         'tunnel-sockets.test.ts > .* over (h1\\+tls|tls\\.TLSSocket).* > a reader that pauses makes the peer stop',
@@ -99,16 +100,13 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     runtime: 'deno',
-    fault:
-      '`Readable.wrap()` of a tunnel with much data fails with a premature close; the cause is not isolated',
-    tests: /tunnel-consumers.test.ts > .* over h2.* > Readable\.wrap: flood/,
-  },
-  {
-    runtime: 'deno',
     fault: 'a socket that was paused does not start to read for a `readable` listener',
     tests: /tunnel-sockets.test.ts > .* over (net|tls)\..* > pause\(\), then readable and read\(\)/,
   },
 ]
+
+/** The tests run although they are excepted, to find those that pass by now. */
+export const ALL: boolean = process.env['VENTUNO_EXCEPTIONS'] === 'run'
 
 const rows = EXCEPTIONS.filter(({ runtime }) => process.versions[runtime] !== undefined)
 

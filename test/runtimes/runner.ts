@@ -3,7 +3,7 @@
  * Each result is one line of JSON on stdout; `scripts/test-runtimes.mjs` reads them.
  */
 import { inspect } from 'node:util'
-import { exceptionFor } from './exceptions.ts'
+import { ALL, exceptionFor } from './exceptions.ts'
 
 type Body = (t: Context) => unknown
 type Hook = (t: Context) => unknown
@@ -18,9 +18,6 @@ const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis
 
 /** Milliseconds for a test or a hook without a limit of its own. */
 const PATIENCE = Number(process.env['VENTUNO_TEST_TIMEOUT'] ?? 20_000)
-
-/** Runs the tests that are excepted for this runtime, too, to find those that pass by now. */
-const ALL = process.env['VENTUNO_EXCEPTIONS'] === 'run'
 
 /** Only tests whose full name contains this text. */
 const ONLY = process.env['VENTUNO_ONLY'] ?? ''
