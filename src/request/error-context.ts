@@ -5,7 +5,13 @@
  * runtime made are described; a value of the caller (an abort reason, an error of a custom connector) is passed on
  * untouched.
  */
-import { HTTPParserError, type RequestErrorContext, type RequestPhase, UndiciError } from '../errors.ts'
+import {
+  HTTPParserError,
+  type ProxyErrorInfo,
+  type RequestErrorContext,
+  type RequestPhase,
+  UndiciError,
+} from '../errors.ts'
 
 const DOING: Record<RequestPhase, string> = {
   queued: 'while waiting in the queue',
@@ -73,7 +79,7 @@ function withContext(error: Error, context: RequestErrorContext): unknown {
   const [line] = error.message.split('\n', 1) as [string]
   const end = stack.indexOf(line) + line.length
   const endsThere = stack.startsWith('\n', end) || stack.length === end
-  return endsThere ? `${stack.slice(0, end)} (${words(context)})${stack.slice(end)}` : stack
+  return endsThere ? `${stack.slice(0, end)} (${words(context)}${step(error)})${stack.slice(end)}` : stack
 }
 
 function words({ method, origin, path, phase, reusedSocket, socket }: RequestErrorContext): string {
@@ -84,6 +90,11 @@ function words({ method, origin, path, phase, reusedSocket, socket }: RequestErr
   // CONNECT names another host, and an absolute URL another origin: what we talk to is then on the way.
   const target = path.startsWith('/') ? `${origin}${path}` : `${path} through ${origin}`
   return `${method} ${target} ${DOING[phase]}${connection}`
+}
+
+/** Which proxy on the way failed, and how far it had come. */
+function step({ proxy }: Error & { proxy?: ProxyErrorInfo }): string {
+  return proxy ? `, at ${proxy.phase} of the proxy ${proxy.uri}` : ''
 }
 
 /**

@@ -180,6 +180,10 @@ describe('a forwarded request fails', () => {
     assert.equal(error.name, 'ProxyConnectionError')
     assert.equal(error.code, 'UND_ERR_PRX_CONN')
     assert.equal(error.message, 'Proxy Authentication Required (407)')
+    assert.equal(
+      error.stack!.split('\n', 1)[0],
+      `ProxyConnectionError: ${error.message} (GET http://h.test/p while waiting for the response head, at forward of the proxy ${proxy.url})`,
+    )
     const info = error.proxy as ProxyErrorInfo
     assert.equal(info.uri, proxy.url)
     assert.equal(info.phase, 'forward')

@@ -157,6 +157,7 @@ describe('the proxy answers with', () => {
       const expected = code === 'UND_ERR_INVALID_ARG' ? 'InvalidArgumentError' : 'Socks5ProxyError'
       assert.deepEqual([name, fields.code, (await error).message], [expected, code, message])
       assert.deepEqual(fields['proxy'], { uri, phase, statusCode: null, headers: null, body: null, reply })
+      assert.ok((await error).stack!.includes(` while connecting, at ${phase} of the proxy ${uri})\n`))
       // Nothing of the request was sent.
       assert.deepEqual([fields['phase'], fields['retrySafety']], ['connecting', 'safe'])
       assert.ok(!JSON.stringify(fields).includes('sesame'))

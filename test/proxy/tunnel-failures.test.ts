@@ -60,6 +60,10 @@ for (const wire of PROXY_WIRES) {
         assert.ok(!(error instanceof errors.AbortError))
         assert.deepEqual([error.name, error['code']], ['ProxyConnectionError', 'UND_ERR_PRX_CONN'])
         assert.equal(error.message, `Proxy response (${status}) !== 200 when HTTP Tunneling`)
+        assert.equal(
+          error.stack!.split('\n', 1)[0],
+          `ProxyConnectionError: ${error.message} (GET https://target.test/ while connecting, at proxy-connect of the proxy ${proxy.url})`,
+        )
         assertShape(error, proxy.url, 'proxy-connect')
         assert.equal(error.proxy.statusCode, status)
         assert.equal(error.proxy.headers!['proxy-authenticate'], 'Basic')
