@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { WebSocketServer } from 'ws'
 import {
+  Client,
   type Dispatcher,
   fetch,
   Pool,
@@ -370,6 +371,22 @@ test('names and addresses of targets reach the proxy as they are', async (t) => 
     `ipv6 0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.1:${port}`,
     `name x.test.:${port}`,
   ])
+})
+
+test('an IPv6 address in brackets, from a dispatcher of the caller, is an address', async (t) => {
+  const proxy = await startSocksServer(t)
+  const origin = await startOrigin(t, H1, echo)
+  const { port } = origin
+  const agent = agentFor(t, proxy, {
+    factory: (url, options) => {
+      const { connect } = options as { connect: (target: object, callback: unknown) => void }
+      return new Client(url, {
+        connect: (target, callback) => connect({ ...target, hostname: '[::1]' }, callback),
+      })
+    },
+  })
+  await readEcho(await agent.request({ origin: `http://x.test:${port}`, ...GET }))
+  assert.deepEqual(proxy.requests, [`ipv6 0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.1:${port}`])
 })
 
 test('socks5h: and socks: are the same as socks5:', async (t) => {
