@@ -157,6 +157,15 @@ for (const proxyTunnel of [true, false]) {
   })
 }
 
+test('a token as a function is not asked again after another refusal than 407', async (t) => {
+  const proxy = await startProxy(t, 'h1', { judge: () => ({ status: 403 }) })
+  let asked = 0
+  const agent = proxy.agent({ proxyTunnel: true, token: () => `T${++asked}` })
+  const error = await failure(agent.request({ ...GET, origin: 'http://target.test' }))
+  assert.equal((error.proxy as ProxyErrorInfo).statusCode, 403)
+  assert.deepEqual([asked, proxy.connects.length], [1, 1])
+})
+
 describe('onProxyResponse', () => {
   test('answers a challenge on the same connection, step by step', async (t) => {
     const server = await startScriptedServer(t)
@@ -221,13 +230,20 @@ describe('onProxyResponse', () => {
   })
 
   test('that never gives up is asked a few times', async (t) => {
-    for (const wire of ['h1', 'h2+tls'] as const) {
+    for (const [wire, proxyTunnel] of [
+      ['h1', true],
+      ['h2+tls', true],
+      ['h1', false],
+    ] as const) {
       const proxy = await startProxy(t, wire, { judge: () => ({ status: 407 }) })
       let count = 0
-      const agent = proxy.agent({ proxyTunnel: true, onProxyResponse: () => ({ 'x-try': String(++count) }) })
+      const agent = proxy.agent({
+        proxyTunnel,
+        onProxyResponse: () => (++count < 20 ? { 'x-try': String(count) } : null),
+      })
       const error = await failure(agent.request({ ...GET, origin: 'http://target.test' }))
       assert.equal(error.code, 'UND_ERR_PRX_CONN')
-      assert.equal(proxy.connects.length, 5)
+      assert.equal([...proxy.connects, ...proxy.forwards].length, 5)
     }
   })
 
@@ -320,6 +336,21 @@ describe('proxy as a function', () => {
     const error = await failure(agent.request({ ...GET, origin: 'https://target.test' }))
     assert.equal((error.proxy as ProxyErrorInfo).statusCode, 403)
     assert.equal(first.connects.length, 1)
+  })
+
+  test('a list: no other for a forwarded stream, which ends with its request', async (t) => {
+    const dead = `http://127.0.0.1:${await refusingPort(t)}`
+    const alive = await startProxy(t, 'h1')
+    const agent = new ProxyAgent({ proxy: () => [dead, alive.url] })
+    t.after(() => agent.destroy())
+    const source = (async function* () {
+      yield 'part'
+    })()
+    for (const body of [new PassThrough(), source]) {
+      const error = await failure(agent.request({ ...GET, method: 'PUT', origin: 'http://a.test', body }))
+      assert.equal(error.code, 'ECONNREFUSED')
+    }
+    assert.equal(alive.sockets.length, 0)
   })
 
   test('a list: no other after a request that may have been processed', async (t) => {
