@@ -287,6 +287,21 @@ describe('the default dispatcher', () => {
     assert.equal(off, 'true Agent undefined')
   })
 
+  for (const [where, given] of [
+    ['the command line', `process.execArgv.push('--use-env-proxy')`],
+    ['NODE_OPTIONS', `process.env.NODE_OPTIONS = '--no-warnings --use-env-proxy'`],
+  ] as const) {
+    // A runtime that knows the option would set its own agent at its start.
+    test(`heeds the environment with --use-env-proxy in ${where}`, async () => {
+      const program = `
+        ${given}
+        const { getGlobalDispatcher } = await import(${JSON.stringify(index)})
+        console.log(getGlobalDispatcher().explain('http://a.test').proxy)`
+      const output = await run(program, { http_proxy: 'http://proxy.test:1', no_proxy: '' })
+      assert.equal(output, 'http://proxy.test:1')
+    })
+  }
+
   for (const [what, env, flags] of [
     ['NODE_USE_ENV_PROXY=1', { NODE_USE_ENV_PROXY: '1' }, []],
     ['--use-env-proxy', {}, ['--use-env-proxy']],
