@@ -249,7 +249,8 @@ function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): v
   // Each member is read once, for a getter may answer differently the next time.
   const plain: Record<string, string> = {}
   let isPlain = list.isEmpty
-  for (const name of Object.keys(init)) {
+  const names = Object.keys(init)
+  for (const name of names) {
     const value = init[name]
     if (isPlain && isPlainField(name, value)) {
       plain[name] = value
@@ -261,7 +262,7 @@ function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): v
     }
     appendChecked(list, name, value)
   }
-  if (isPlain) list.keep(plain)
+  if (isPlain && names.length > 0) list.keep(plain)
 }
 
 /** Whether a field can be sent unchanged, under a name that only the same spelling equals. */

@@ -286,3 +286,75 @@ overEachWire('a stream that fetch sends', (wire) => {
     assert.ok(atFirstRead < total, `${atFirstRead} of ${total} chunks were taken ahead`)
   })
 })
+
+describe('fields that come again', () => {
+  /** The fields of one fetch, as a dispatcher gets them; it changes what it got. */
+  async function given(init: RequestInitWithDispatcher, url = 'http://a.test'): Promise<object> {
+    let seen = {}
+    const dispatcher = {
+      dispatch(opts: { headers: Record<string, string> }): boolean {
+        seen = { ...opts.headers }
+        opts.headers['x-added'] = 'by an interceptor'
+        opts.headers['x-id'] = 'changed'
+        throw new Error('seen')
+      },
+    }
+    await failure(fetch(url, { dispatcher: dispatcher as never, ...init }))
+    return seen
+  }
+
+  const OWN = { 'accept-language': '*', 'user-agent': 'ventuno', 'accept-encoding': 'gzip, deflate' }
+
+  test('are the same each time, whatever becomes of those before', async () => {
+    for (const id of ['1', '1', '1', '2', '2', '1']) {
+      assert.deepEqual(await given({ headers: { 'x-id': id, accept: 'a/b' } }), {
+        'x-id': id,
+        accept: 'a/b',
+        'sec-fetch-mode': 'cors',
+        ...OWN,
+      })
+    }
+  })
+
+  test('differ with the mode, the scheme, the cache mode and the body', async () => {
+    const headers = { 'x-id': '1', accept: 'a/b' }
+    const same = { 'x-id': '1', accept: 'a/b', 'sec-fetch-mode': 'cors', ...OWN }
+    for (let round = 0; round < 2; round++) {
+      for (let again = 0; again < 3; again++) assert.deepEqual(await given({ headers }), same)
+      assert.deepEqual(await given({ headers, mode: 'same-origin' }), {
+        ...same,
+        'sec-fetch-mode': 'same-origin',
+      })
+      assert.match(JSON.stringify(await given({ headers }, 'https://a.test')), /"br, gzip, deflate/)
+      assert.deepEqual(await given({ headers, cache: 'no-cache' }), { ...same, 'cache-control': 'max-age=0' })
+      assert.deepEqual(await given({ headers, method: 'POST', body: 'x' }), {
+        ...same,
+        'content-type': 'text/plain;charset=UTF-8',
+      })
+    }
+  })
+
+  test('are remembered again after many that differ', async () => {
+    for (let i = 0; i < 100; i++) {
+      const { 'x-id': id } = (await given({ headers: { 'x-id': `${i}` } })) as Record<string, string>
+      assert.equal(id, `${i}`)
+    }
+    for (let i = 0; i < 100; i++) {
+      const { 'x-id': id } = (await given({ headers: { 'x-id': 'same' } })) as Record<string, string>
+      assert.equal(id, 'same')
+    }
+  })
+
+  test('of a Request that changes are not those of others', async () => {
+    const headers = { 'x-id': '1' }
+    const first = new Request('http://a.test', { headers })
+    const second = new Request('http://a.test', { headers })
+    const copy = first.clone()
+    first.headers.set('x-id', '2')
+    assert.deepEqual(
+      [first, second, copy].map((request) => request.headers.get('x-id')),
+      ['2', '1', '1'],
+    )
+    assert.equal(new Request('http://a.test', { headers }).headers.get('x-id'), '1')
+  })
+})
