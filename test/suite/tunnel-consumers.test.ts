@@ -192,7 +192,7 @@ for (const kind of TUNNEL_KINDS) {
       for (const [name, consume] of Object.entries(CONSUMERS)) {
         for (const arrival of ARRIVALS) {
           cells++
-          test(`${name}: ${arrival}`, { timeout: 5_000 }, async (t) => {
+          test(`${name}: ${arrival}`, { timeout: 30_000 }, async (t) => {
             const content = payload(arrival)
             const go = deferred()
             const socket = await openTunnel(t, wire, kind, (peer) => {
@@ -226,7 +226,7 @@ for (const kind of TUNNEL_KINDS) {
       for (const [name, { arrivals, serve, consume }] of Object.entries(PROTOCOLS)) {
         for (const arrival of arrivals) {
           cells++
-          test(`${name}: ${arrival}`, { timeout: 5_000 }, async (t) => {
+          test(`${name}: ${arrival}`, { timeout: 30_000 }, async (t) => {
             const content = payload(arrival)
             const target = await upstream(t, serve(content))
             const socket = await openTunnel(t, wire, kind, async (peer) => {

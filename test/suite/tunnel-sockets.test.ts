@@ -87,7 +87,7 @@ for (const kind of TUNNEL_KINDS) {
           await eventually(() => received === `${early}bytes`)
         })
 
-        test(`pause(), then readable and read()${title}`, { timeout: 5000 }, async (t) => {
+        test(`pause(), then readable and read()${title}`, { timeout: 30_000 }, async (t) => {
           const { socket, peer } = await open(t, early)
           socket.pause()
           await turns(3)
@@ -99,7 +99,7 @@ for (const kind of TUNNEL_KINDS) {
           await eventually(() => received === `${early}bytes`)
         })
 
-        test(`data, then readable instead${title}`, { timeout: 5000 }, async (t) => {
+        test(`data, then readable instead${title}`, { timeout: 30_000 }, async (t) => {
           const { socket, peer } = await open(t, early)
           let received = ''
           const onData = (chunk: Buffer): void => {
@@ -148,7 +148,9 @@ for (const kind of TUNNEL_KINDS) {
         assert.equal(socket.readableEnded, true)
       })
 
-      test('the end of the peer, with nothing to read and nobody who reads', { timeout: 5000 }, async (t) => {
+      test('the end of the peer, with nothing to read and nobody who reads', {
+        timeout: 30_000,
+      }, async (t) => {
         const { socket, peer } = await open(t)
         const events: string[] = []
         for (const name of ['end', 'finish', 'close']) socket.on(name, () => events.push(name))
@@ -179,7 +181,7 @@ for (const kind of TUNNEL_KINDS) {
         assert.equal(String(await contentOf(socket)), 'goodbye')
       })
 
-      test('setTimeout() hears when nothing comes', { timeout: 5000 }, async (t) => {
+      test('setTimeout() hears when nothing comes', { timeout: 30_000 }, async (t) => {
         const { socket, peer } = await open(t)
         socket.setTimeout(20)
         await once(socket, 'timeout')
@@ -190,7 +192,7 @@ for (const kind of TUNNEL_KINDS) {
 
       // The runtime cannot reset under TLS.
       const skip = isSecure(wire)
-      test('a reset is an error', { timeout: 5000, skip }, async (t) => {
+      test('a reset is an error', { timeout: 30_000, skip }, async (t) => {
         const { socket, peer } = await open(t)
         const closed = once(socket, 'close').catch((error: NodeJS.ErrnoException) => error.code)
         const under = peer as Socket
