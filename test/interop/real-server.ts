@@ -51,6 +51,12 @@ export interface RealServer<S extends Site = Site> {
    * the connection (Apache 2.4.68 with COMPRESSION_ERROR, for the client of `node:http2`, too).
    */
   readonly stumblesAtReset?: readonly Wire[]
+  /**
+   * The wires on which it sometimes ends a response early when the backend answers in the moment in which the request
+   * ends: about one of 300 echoes (Caddy 2.6.2, which logs that it closed its own connection to the backend; the client
+   * of `node:https` sees the same).
+   */
+  readonly breaksEchoes?: readonly Wire[]
   /** The content codings that it makes, each with the path of a text that it encodes. */
   readonly codings?: Readonly<Record<string, readonly string[]>>
   /** Selects by the client's order in ALPN, not by its own (RFC 7301 §3.2 requires its own). */

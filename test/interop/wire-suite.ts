@@ -52,7 +52,8 @@ function wireTests(running: RunningServer, wire: Wire): void {
     test('large bodies of bytes and of streams come back', () => echoKnown(client, '/backend/echo'))
     test('411 for a body of unknown length', () => lengthRequired(client, '/backend/echo'))
   } else {
-    test('large bodies of bytes and of streams come back', () => echoAll(client, '/backend/echo'))
+    test('large bodies of bytes and of streams come back', () =>
+      echoAll(client, '/backend/echo', server.breaksEchoes?.includes(wire) ? 5 : 1))
   }
   if (server.duplex.includes(wire)) {
     test('and come back while they are being sent', () => echoAll(client, '/backend/echo/duplex'))

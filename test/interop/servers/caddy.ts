@@ -61,6 +61,7 @@ export const caddy: RealServer = {
   earlyHints: onEvery('passed'),
   webSocket: ['h1', 'h1+tls'],
   duplex: ['h2', 'h2c'],
+  breaksEchoes: ['h1', 'h1+tls'],
   codings: { gzip: ['/text.txt'], zstd: ['/text.txt'] },
   refusesIn: 'handshake',
 
