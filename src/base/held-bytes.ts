@@ -5,27 +5,35 @@
  */
 import { Buffer } from 'node:buffer'
 import { NO_BYTES } from './empty.ts'
-import { copyBytes, SMALL_BYTES } from './own-bytes.ts'
+import { copyBytes, fillFrom, SMALL_BYTES } from './own-bytes.ts'
 
-/** Longer ones get memory that holds nothing else, and so do those that fit into the heap. */
-const MAX_SHARED = 4096
+/** Longer ones get memory that holds nothing else. */
+export const MAX_SHARED = 4096
 
 /** One body that is never read keeps no more than this alive. */
 const SLAB_BYTES = 32_768
 
-let slab: Buffer = NO_BYTES
+/** The memory into which {@link shareBytes} copies: another one when it is full. */
+export let slab: Buffer = NO_BYTES
 let taken = 0
 
-/** A copy to be read here only. */
-export function holdBytes(bytes: Buffer, start: number, end: number): Buffer {
+/** Copies at most {@link MAX_SHARED} bytes into {@link slab}, and returns where they begin there. */
+export function shareBytes(bytes: Buffer, start: number, end: number): number {
   const length = end - start
-  if (length <= SMALL_BYTES || length > MAX_SHARED) return copyBytes(bytes, start, end)
   if (length > slab.length - taken) {
     slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
     taken = 0
   }
   const from = taken
   taken += length
-  bytes.copy(slab, from, start, end)
-  return slab.subarray(from, taken)
+  fillFrom(slab, from, bytes, start, end)
+  return from
+}
+
+/** A copy to be read here only. Those that fit into the heap share nothing: a view of shared memory takes as long to make. */
+export function holdBytes(bytes: Buffer, start: number, end: number): Buffer {
+  const length = end - start
+  if (length <= SMALL_BYTES || length > MAX_SHARED) return copyBytes(bytes, start, end)
+  const from = shareBytes(bytes, start, end)
+  return slab.subarray(from, from + length)
 }

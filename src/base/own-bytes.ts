@@ -40,18 +40,29 @@ export function isMemoryTaken(memory: Buffer): boolean {
 
 /** A copy in memory that holds nothing else. */
 export function copyBytes(bytes: Buffer, start: number, end: number): Buffer {
-  return fill(Buffer.allocUnsafeSlow(end - start), bytes, start, end)
+  const copy = Buffer.allocUnsafeSlow(end - start)
+  fillFrom(copy, 0, bytes, start, end)
+  return copy
+}
+
+/** Copies bytes to a place in other memory. */
+export function fillFrom(target: Buffer, at: number, bytes: Buffer, start: number, end: number): void {
+  const length = end - start
+  if (length <= SMALL_BYTES) {
+    for (let i = 0; i < length; i++) target[at + i] = bytes[start + i]!
+  } else {
+    bytes.copy(target, at, start, end)
+  }
 }
 
 /**
- * Bytes as text, from `start` on. Before native code reads a typed array in the heap, the runtime moves it
- * out, which takes longer than copying a small one.
+ * Bytes as text. Before native code reads a typed array in the heap, the runtime moves it out, which takes longer than
+ * copying a small one.
  */
-export function utf8Of(bytes: Buffer, start: number): string {
-  const { length } = bytes
-  if (length > SMALL_BYTES) return bytes.toString('utf8', start)
-  for (let i = start; i < length; i++) scratch[i] = bytes[i]!
-  return scratch.toString('utf8', start, length)
+export function utf8Of(bytes: Buffer, start: number, end: number): string {
+  if (bytes.length > SMALL_BYTES) return bytes.toString('utf8', start, end)
+  for (let i = start; i < end; i++) scratch[i] = bytes[i]!
+  return scratch.toString('utf8', start, end)
 }
 
 /**
@@ -59,14 +70,4 @@ export function utf8Of(bytes: Buffer, start: number): string {
  */
 export function restOf(bytes: Buffer, start: number, length: number): Buffer {
   return start < length ? bytes.subarray(start, length) : NO_BYTES
-}
-
-function fill(target: Buffer, bytes: Buffer, start: number, end: number): Buffer {
-  const length = end - start
-  if (length <= SMALL_BYTES) {
-    for (let i = 0; i < length; i++) target[i] = bytes[start + i]!
-  } else {
-    bytes.copy(target, 0, start, end)
-  }
-  return target
 }

@@ -1,7 +1,7 @@
 /** The bytes of a body in chunks as they arrived. Does not know where chunks come from or who wants them. */
 
-import { holdBytes } from '../../base/held-bytes.ts'
-import { ownBytes } from '../../base/own-bytes.ts'
+import { holdBytes, MAX_SHARED, shareBytes, slab } from '../../base/held-bytes.ts'
+import { ownBytes, utf8Of } from '../../base/own-bytes.ts'
 import { returnMemory, takeMemory } from './collection-memory.ts'
 
 /**
@@ -26,7 +26,11 @@ const PRESIZE_SHARE = 4
 /** Chunks in order; once their total is announced they are copied into one piece as they come. */
 export class BodyBytes {
   readonly #chunks: Buffer[]
+  /** Memory in which all of them are one piece, from `#from` on. */
   #target: Buffer | null = null
+  #from = 0
+  /** Where the part of `#target` ends that is theirs. */
+  #limit = 0
   /** The memory for all of them goes back when it was read, unless it was given away. */
   #isBorrowed = false
   #size: number
@@ -45,12 +49,23 @@ export class BodyBytes {
   /** The first piece of a body that announced its length, or 0. */
   static begin(memory: Buffer, start: number, end: number, announced: number): BodyBytes {
     const size = end - start
-    if (size >= announced || size * PRESIZE_SHARE < announced || announced > PRESIZE_LIMIT) {
+    const isWhole = size >= announced
+    if (isWhole && size <= MAX_SHARED) return BodyBytes.#share(memory, start, end)
+    if (isWhole || size * PRESIZE_SHARE < announced || announced > PRESIZE_LIMIT) {
       return BodyBytes.of(holdBytes(memory, start, end))
     }
     const bytes = BodyBytes.none()
     bytes.expect(announced, true)
     bytes.addLent(memory, start, end)
+    return bytes
+  }
+
+  /** Without a Buffer of its own: most small bodies are read as text, which needs none. */
+  static #share(memory: Buffer, start: number, end: number): BodyBytes {
+    const bytes = new BodyBytes([], end - start)
+    bytes.#from = shareBytes(memory, start, end)
+    bytes.#limit = bytes.#from + bytes.#size
+    bytes.#target = slab
     return bytes
   }
 
@@ -62,6 +77,11 @@ export class BodyBytes {
   clone(): BodyBytes {
     this.#split()
     return new BodyBytes([...this.#chunks], this.#size)
+  }
+
+  /** Where the next one goes in memory for all of them. */
+  get #end(): number {
+    return this.#from + this.#size
   }
 
   /** In bytes. */
@@ -77,14 +97,12 @@ export class BodyBytes {
 
   add(chunk: Buffer): void {
     const target = this.#target
-    if (target === null) {
-      this.#chunks.push(chunk)
-    } else if (this.#size + chunk.length <= target.length) {
-      target.set(chunk, this.#size)
+    if (target !== null && this.#end + chunk.length <= this.#limit) {
+      target.set(chunk, this.#end)
     } else {
-      // More than announced: the dispatcher did not enforce the length, so go on without it.
-      this.#chunks.push(target.subarray(0, this.#size), chunk)
-      this.#target = null
+      // More than announced if there is memory for all: the dispatcher did not enforce the length, so go on without it.
+      this.#split()
+      this.#chunks.push(chunk)
     }
     this.#size += chunk.length
   }
@@ -92,8 +110,8 @@ export class BodyBytes {
   /** Adds a copy of bytes that are lent. */
   addLent(memory: Buffer, start: number, end: number): void {
     const target = this.#target
-    if (target !== null && this.#size + end - start <= target.length) {
-      memory.copy(target, this.#size, start, end)
+    if (target !== null && this.#end + end - start <= this.#limit) {
+      memory.copy(target, this.#end, start, end)
       this.#size += end - start
     } else {
       this.add(holdBytes(memory, start, end))
@@ -143,7 +161,7 @@ export class BodyBytes {
   /** Bytes in memory for all of them become a chunk: they are taken one by one after all. */
   #split(): void {
     if (this.#target === null) return
-    this.#chunks.push(this.#target.subarray(0, this.#size))
+    this.#chunks.push(this.#target.subarray(this.#from, this.#end))
     this.#target = null
   }
 
@@ -158,6 +176,8 @@ export class BodyBytes {
     copyAll(this.#chunks, target)
     this.#chunks.length = 0
     this.#target = target
+    this.#from = 0
+    this.#limit = target.length
   }
 
   /** The bytes were read, and nothing refers to their memory. */
@@ -169,8 +189,18 @@ export class BodyBytes {
 
   /** All bytes, to be read only: may share memory with others. */
   view(): Buffer {
-    if (this.#target !== null) return this.#target.subarray(0, this.#size)
+    if (this.#target !== null) return this.#target.subarray(this.#from, this.#end)
     return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#size)
+  }
+
+  /** All bytes as UTF-8, without the mark of its byte order. */
+  text(): string {
+    const bytes = this.#target ?? this.view()
+    const start = this.#target === null ? 0 : this.#from
+    const end = start + this.#size
+    const isMarked =
+      this.#size >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf
+    return utf8Of(bytes, isMarked ? start + 3 : start, end)
   }
 
   /** All bytes, in memory that belongs to the caller and holds nothing else. */
@@ -183,7 +213,7 @@ export class BodyBytes {
     }
     const bytes = new Uint8Array(this.#size)
     if (target !== null) {
-      bytes.set(target.subarray(0, this.#size))
+      bytes.set(target.subarray(this.#from, this.#end))
       return bytes
     }
     copyAll(this.#chunks, bytes)

@@ -3,7 +3,6 @@
  * `fetch()`.
  */
 import { Blob } from 'node:buffer'
-import { utf8Of } from '../../base/own-bytes.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { BodyBytes } from './bytes.ts'
 
@@ -33,10 +32,8 @@ function isUtf8(encoding: BufferEncoding | null): boolean {
 }
 
 export function toText(bytes: BodyBytes, context: CollectContext): string {
-  const view = bytes.view()
-  if (!isUtf8(context.encoding)) return view.toString(context.encoding ?? 'utf8')
-  const marked = view.length >= 3 && view[0] === 0xef && view[1] === 0xbb && view[2] === 0xbf
-  return utf8Of(view, marked ? 3 : 0)
+  const { encoding } = context
+  return isUtf8(encoding) ? bytes.text() : bytes.view().toString(encoding ?? 'utf8')
 }
 
 export function toJson(bytes: BodyBytes, context: CollectContext): unknown {
