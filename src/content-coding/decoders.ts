@@ -65,17 +65,21 @@ class InflateEither extends Transform {
     callback(error)
   }
 
-  /** The low half of the first byte is the compression method, which is 8 in zlib format (RFC 1950 §2.2). */
   #open(first: number): Transform {
     const { createInflate, createInflateRaw } = loadZlib()
     const options = zlibOptions(this.#truncation)
-    const inner = (first & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options)
+    const inner = isZlibFormat(first) ? createInflate(options) : createInflateRaw(options)
     inner.on('data', (chunk: Buffer) => {
       if (!this.push(chunk)) inner.pause()
     })
     inner.on('error', (error) => this.destroy(error))
     return inner
   }
+}
+
+/** The low half of the first byte is the compression method, which is 8 in zlib format (RFC 1950 §2.2). */
+export function isZlibFormat(first: number): boolean {
+  return (first & 0x0f) === 8
 }
 
 /** Without `finishFlush`, the end of the input must be the end of the coded data. */
@@ -89,14 +93,34 @@ function brotliOptions(truncation: Truncation): zlib.BrotliOptions {
   return truncation === 'accepted' ? { flush, finishFlush: flush } : { flush }
 }
 
-function openZstd(truncation: Truncation): Decoder {
-  const module = loadZlib() as typeof zlib & ZstdModule
-  const constants = module.constants as unknown as Record<string, number>
-  return module.createZstdDecompress!({
+function zstdOptions(truncation: Truncation): object {
+  const constants = loadZlib().constants as unknown as Record<string, number>
+  return {
     flush: constants['ZSTD_e_continue'],
     ...(truncation === 'accepted' && { finishFlush: constants['ZSTD_e_flush'] }),
     params: { [constants['ZSTD_d_windowLogMax']!]: ZSTD_WINDOW_LOG_MAX },
-  })
+  }
+}
+
+function openZstd(truncation: Truncation): Decoder {
+  return (loadZlib() as typeof zlib & ZstdModule).createZstdDecompress!(zstdOptions(truncation))
+}
+
+/** For the runtime's decoder of a coding; null if that alone does not notice what it has to refuse. */
+export function decoderOptions(coding: string, truncation: Truncation): object | null {
+  switch (coding) {
+    case 'br':
+      return brotliOptions(truncation)
+    case 'zstd':
+      return isZstdEnough(truncation) ? zstdOptions(truncation) : null
+    default:
+      return zlibOptions(truncation)
+  }
+}
+
+/** Whether the runtime's decoder needs no {@link ZstdEndCheck} beside it. */
+function isZstdEnough(truncation: Truncation): boolean {
+  return truncation === 'accepted' || runtimeNoticesTruncatedZstd()
 }
 
 let noticesTruncatedZstd: boolean | undefined
@@ -137,7 +161,7 @@ function openDecoder(coding: string, truncation: Truncation): Decoder | Decoder[
     case 'br':
       return loadZlib().createBrotliDecompress(brotliOptions(truncation))
     case 'zstd':
-      if (truncation === 'accepted' || runtimeNoticesTruncatedZstd()) return openZstd(truncation)
+      if (isZstdEnough(truncation)) return openZstd(truncation)
       return [openZstd(truncation), new ZstdEndCheck()]
     default:
       return loadZlib().createGunzip(zlibOptions(truncation))
@@ -160,12 +184,4 @@ export function readCodings(contentEncoding: string): string[] | { readonly prob
 /** In the order in which they must run. Each coding must be decodable. */
 export function openDecoders(codings: readonly string[], truncation: Truncation): Decoder[] {
   return codings.flatMap((coding) => openDecoder(coding, truncation)).reverse()
-}
-
-/** In the order in which they must run. Null if a coding is unknown: in that case nothing is decoded. */
-export function decodersFor(contentEncoding: string | null): Decoder[] | { readonly problem: string } | null {
-  if (contentEncoding === null) return null
-  const codings = readCodings(contentEncoding)
-  if ('problem' in codings) return codings
-  return codings.every(isDecodable) ? openDecoders(codings, 'accepted') : null
 }

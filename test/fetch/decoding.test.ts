@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
-import { decodersFor } from '../../src/content-coding/decoders.ts'
+import { ContentDecoding, openDecoding } from '../../src/content-coding/content-decoding.ts'
 import { fetch } from '../../src/index.ts'
-import { contentOf, deferred, failure } from '../support/exchange.ts'
+import { deferred, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'
 
@@ -20,67 +20,170 @@ const CODERS: Record<string, (bytes: Buffer) => Buffer> = {
   ...(zstdCompressSync === undefined ? {} : { zstd: zstdCompressSync }),
 }
 
-async function decode(coding: string, pieces: readonly Buffer[]): Promise<Buffer> {
-  const decoders = decodersFor(coding.replace('raw ', ''))
-  assert.ok(decoders !== null && !('problem' in decoders))
-  const [first] = decoders
-  decoders.reduce((from, to) => from.pipe(to))
-  for (const piece of pieces) first!.write(piece)
-  first!.end()
-  return contentOf(decoders.at(-1)!)
+/** `at once`: all of the body comes before the next tick. `apart`: streams decode it. */
+type Arrival = 'at once' | 'apart'
+const ARRIVALS: readonly Arrival[] = ['at once', 'apart']
+
+const FLOW = { pause() {}, resume() {} }
+
+class Output {
+  readonly chunks: Buffer[] = []
+  isOver = false
+  readonly #over = deferred()
+
+  onDecoded(chunk: Buffer): void {
+    this.chunks.push(chunk)
+  }
+
+  onDecodedEnd(): void {
+    this.isOver = true
+    this.#over.resolve()
+  }
+
+  onDecodeError(error: Error): void {
+    this.isOver = true
+    this.#over.reject(error)
+  }
+
+  async content(): Promise<Buffer> {
+    await this.#over.promise
+    return Buffer.concat(this.chunks)
+  }
+}
+
+function open(coding: string, output: Output): ContentDecoding {
+  const decoding = openDecoding(coding.replace('raw ', ''), output, FLOW)
+  assert.ok(decoding instanceof ContentDecoding)
+  return decoding
+}
+
+function decode(coding: string, pieces: readonly Buffer[], arrival: Arrival): Promise<Buffer> {
+  const output = new Output()
+  const decoding = open(coding, output)
+  if (arrival === 'apart') decoding.stream()
+  for (const piece of pieces) decoding.write(piece)
+  decoding.end()
+  return output.content()
+}
+
+/** A gzip body that says another length of its content. */
+function withLength(bytes: Buffer, length: number): Buffer {
+  bytes.writeUInt32LE(length, bytes.length - 4)
+  return bytes
 }
 
 describe('a decoder', () => {
   const text = Buffer.from('content that is long enough to be coded as more than a literal: content, content')
   for (const [coding, code] of Object.entries(CODERS)) {
-    test(`${coding}: wherever the bytes are split`, async () => {
-      const bytes = code(text)
-      for (let at = 0; at <= bytes.length; at++) {
-        const decoded = await decode(coding, [bytes.subarray(0, at), bytes.subarray(at)])
-        assert.equal(decoded.toString(), text.toString(), `split at ${at}`)
-      }
-    })
-
-    test(`${coding}: byte by byte, and in any three pieces`, async () => {
-      const bytes = code(text)
-      const single = [...bytes].map((byte) => Buffer.of(byte))
-      assert.equal((await decode(coding, single)).toString(), text.toString())
-      for (let at = 0; at < bytes.length; at += 11) {
-        for (let to = at; to <= bytes.length; to += 9) {
-          const pieces = [bytes.subarray(0, at), bytes.subarray(at, to), bytes.subarray(to)]
-          assert.equal((await decode(coding, pieces)).toString(), text.toString(), `${at}, ${to}`)
+    for (const arrival of ARRIVALS) {
+      test(`${coding}, ${arrival}: wherever the bytes are split`, async () => {
+        const bytes = code(text)
+        for (let at = 0; at <= bytes.length; at++) {
+          const decoded = await decode(coding, [bytes.subarray(0, at), bytes.subarray(at)], arrival)
+          assert.equal(decoded.toString(), text.toString(), `split at ${at}`)
         }
-      }
-    })
+      })
 
-    test(`${coding}: large bodies, and none`, async () => {
-      const large = Buffer.alloc(300_000, 'some text ')
-      assert.equal(Buffer.compare(await decode(coding, [code(large)]), large), 0)
-      assert.equal((await decode(coding, [])).length, 0)
+      test(`${coding}, ${arrival}: byte by byte, and in any three pieces`, async () => {
+        const bytes = code(text)
+        const single = [...bytes].map((byte) => Buffer.of(byte))
+        assert.equal((await decode(coding, single, arrival)).toString(), text.toString())
+        for (let at = 0; at < bytes.length; at += 11) {
+          for (let to = at; to <= bytes.length; to += 9) {
+            const pieces = [bytes.subarray(0, at), bytes.subarray(at, to), bytes.subarray(to)]
+            assert.equal((await decode(coding, pieces, arrival)).toString(), text.toString(), `${at}, ${to}`)
+          }
+        }
+      })
+
+      test(`${coding}, ${arrival}: large bodies, and none`, async () => {
+        const large = Buffer.alloc(300_000, 'some text ')
+        assert.equal(Buffer.compare(await decode(coding, [code(large)], arrival), large), 0)
+        assert.equal((await decode(coding, [], arrival)).length, 0)
+      })
+
+      test(`${coding}, ${arrival}: what is cut off ends where it ends`, async () => {
+        const bytes = code(text)
+        for (let length = 0; length < bytes.length; length++) {
+          const decoded = await decode(coding, [bytes.subarray(0, length)], arrival)
+          assert.ok(text.subarray(0, decoded.length).equals(decoded), `after ${length}`)
+        }
+      })
+    }
+
+    test(`${coding}: a small body that is there is decoded when it ends`, async () => {
+      const output = new Output()
+      const decoding = open(coding, output)
+      decoding.write(code(text))
+      assert.equal(output.chunks.length, 0)
+      decoding.end()
+      assert.ok(output.isOver)
+      assert.equal((await output.content()).toString(), text.toString())
     })
   }
 
-  test('a deflate body that is none', async () => {
-    await assert.rejects(decode('deflate', [Buffer.from('nonsense')]))
-    await assert.rejects(decode('deflate', [Buffer.from([0x78, 0x9c, 0xff, 0xff])]))
+  test('what expands to much is decoded piece by piece', async () => {
+    const bytes = gzipSync(Buffer.alloc(10_000_000))
+    const output = new Output()
+    const decoding = open('gzip', output)
+    decoding.write(bytes)
+    decoding.end()
+    assert.ok(!output.isOver)
+    assert.equal((await output.content()).length, 10_000_000)
+    for (const chunk of output.chunks) assert.ok(chunk.length <= 65_536)
+  })
+
+  test('a caller that has paused gets nothing', async () => {
+    const output = new Output()
+    const decoding = open('gzip', output)
+    decoding.write(gzipSync(text))
+    decoding.pause()
+    decoding.end()
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(output.chunks, [])
+    decoding.resume()
+    assert.equal((await output.content()).toString(), text.toString())
+  })
+
+  test('one that is destroyed gives nothing', async () => {
+    for (const arrival of ARRIVALS) {
+      const output = new Output()
+      const decoding = open('gzip', output)
+      if (arrival === 'apart') decoding.stream()
+      decoding.write(gzipSync(text))
+      decoding.destroy()
+      decoding.end()
+      await new Promise((resolve) => setImmediate(resolve))
+      assert.deepEqual([output.chunks, output.isOver], [[], false])
+    }
+  })
+
+  test('a body that is none fails in the same way', async () => {
+    for (const [coding, bytes] of [
+      ['deflate', Buffer.from('nonsense')],
+      ['deflate', Buffer.from([0x78, 0x9c, 0xff, 0xff])],
+      ['gzip', Buffer.from('nonsense')],
+      ['gzip', withLength(gzipSync(text), 0)],
+      ['gzip', withLength(gzipSync(text), 0xff_ff_ff)],
+      ['gzip', withLength(gzipSync(text), 0xff_ff_ff_ff)],
+      ['br', Buffer.from('nonsense')],
+    ] as const) {
+      const errors = await Promise.all(ARRIVALS.map((arrival) => failure(decode(coding, [bytes], arrival))))
+      const [first, second] = errors.map(({ code, message }: NodeJS.ErrnoException) => ({ code, message }))
+      assert.deepEqual(first, second)
+      assert.ok(first!.code)
+    }
   })
 
   test('which codings', () => {
-    const count = (value: string | null): number | null => {
-      const decoders = decodersFor(value)
-      if (decoders === null) return null
-      assert.ok(!('problem' in decoders))
-      return decoders.length
-    }
-    assert.deepEqual(['gzip', ' X-GZIP ,, br', ''].map(count), [1, 2, 0])
-    assert.deepEqual([null, 'identity', 'gzip, unknown', 'unknown, gzip'].map(count), [
-      null,
-      null,
-      null,
-      null,
+    const isDecoded = (value: string | null): boolean => openDecoding(value, new Output(), FLOW) !== null
+    assert.deepEqual(['gzip', ' X-GZIP ,, br', Array(5).fill('gzip').join()].map(isDecoded), [
+      true,
+      true,
+      true,
     ])
-    assert.equal(count(Array(5).fill('gzip').join()), 5)
-    assert.deepEqual(decodersFor(Array(6).fill('gzip').join()), {
+    assert.deepEqual([null, '', 'identity', 'gzip, unknown', 'unknown, gzip'].filter(isDecoded), [])
+    assert.deepEqual(openDecoding(Array(6).fill('gzip').join(), new Output(), FLOW), {
       problem: 'too many content-encodings in response: 6, maximum allowed is 5',
     })
   })

@@ -1,37 +1,34 @@
 /** The controller of a response that is decoded: what the caller pauses is the decoder, which pauses the connection. */
 import type { ContentDecoding } from '../../content-coding/content-decoding.ts'
 import { RelayController } from '../../handler/relay-controller.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
 
-/** Fields about the coded body, which the caller does not get. */
-const CODED_FIELDS: ReadonlySet<string> = new Set(['content-encoding', 'content-length'])
-
-export function isCodedField(name: string): boolean {
-  return CODED_FIELDS.has(name)
+/** The fields without those about the coded body, which the caller does not get. */
+export function withoutCodedFields(headers: HeaderObject): HeaderObject {
+  const { 'content-encoding': _coding, 'content-length': _length, ...shown } = headers
+  return shown
 }
 
 export class DecodingController extends RelayController {
   #decoding: ContentDecoding | null = null
-  /** Null until the response turns out to be coded. */
-  #rawHeaders: Buffer[] | null = null
+  #isCoded = false
+  /** Those of a coded response without the fields about its coding; undefined until somebody asks for them. */
+  #rawHeaders: Buffer[] | null | undefined
 
   override get rawHeaders(): Buffer[] | null {
-    return this.#rawHeaders ?? super.rawHeaders
+    if (!this.#isCoded) return super.rawHeaders
+    if (this.#rawHeaders === undefined) this.#rawHeaders = withoutCoding(super.rawHeaders)
+    return this.#rawHeaders
   }
 
   override set rawHeaders(value: Buffer[] | null) {
-    if (this.#rawHeaders === null) super.rawHeaders = value
-    else this.#rawHeaders = value
+    if (this.#isCoded) this.#rawHeaders = value
+    else super.rawHeaders = value
   }
 
   /** The response is coded: hides the fields about that. */
   hideCoding(): void {
-    const received = super.rawHeaders
-    if (received === null) return
-    this.#rawHeaders = []
-    for (let i = 0; i + 1 < received.length; i += 2) {
-      const name = received[i]!.toString('latin1').toLowerCase()
-      if (!isCodedField(name)) this.#rawHeaders.push(received[i]!, received[i + 1]!)
-    }
+    this.#isCoded = true
   }
 
   /** From now on pauses are the decoder's. */
@@ -57,4 +54,14 @@ export class DecodingController extends RelayController {
     this.note(false)
     this.#decoding.resume()
   }
+}
+
+function withoutCoding(received: Buffer[] | null): Buffer[] | null {
+  if (received === null) return null
+  const shown: Buffer[] = []
+  for (let i = 0; i + 1 < received.length; i += 2) {
+    const name = received[i]!.toString('latin1').toLowerCase()
+    if (name !== 'content-encoding' && name !== 'content-length') shown.push(received[i]!, received[i + 1]!)
+  }
+  return shown
 }

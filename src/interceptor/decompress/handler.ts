@@ -1,14 +1,14 @@
 /** Decodes the body of one response: undecided → plain, or undecided → coded → decoding → over. */
 import type { Duplex } from 'node:stream'
 import { ContentDecoding, type DecodingTarget, limitOf } from '../../content-coding/content-decoding.ts'
-import { isDecodable, openDecoders, readCodings } from '../../content-coding/decoders.ts'
+import { type Decoder, isDecodable, readCodings } from '../../content-coding/decoders.ts'
 import { RequestAbortedError, ResponseExceededMaxSizeError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { RelayOwner } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import { markBodyChanged } from '../changed-body.ts'
-import { DecodingController, isCodedField } from './controller.ts'
+import { DecodingController, withoutCodedFields } from './controller.ts'
 import type { DecompressSettings } from './options.ts'
 
 /** Output below which the ratio does not matter: a page of blanks may well shrink to a thousandth. */
@@ -72,8 +72,7 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
     this.#state = { at: 'coded', codings }
     this.#controller.hideCoding()
     markBodyChanged(this.#controller)
-    const fields = Object.entries(headers).filter(([name]) => !isCodedField(name))
-    super.onResponseStart(this.#controller, statusCode, Object.fromEntries(fields), statusText)
+    super.onResponseStart(this.#controller, statusCode, withoutCodedFields(headers), statusText)
   }
 
   /** Null if the body stays as it is. */
@@ -107,7 +106,13 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
   }
 
   #open(codings: readonly string[]): Decoding {
-    const decoders = openDecoders(codings, 'refused')
+    const decoding = new ContentDecoding(codings, 'refused', this, this.#wire!)
+    this.#controller.decodeWith(decoding)
+    return { at: 'decoding', decoding, trailers: null, isDecoded: false }
+  }
+
+  /** What a coding inside of another expands to counts as well: it needs not come out in the end. */
+  onDecoders(decoders: readonly Decoder[]): void {
     for (const decoder of decoders.slice(0, -1)) {
       let size = 0
       decoder.on('data', (chunk: Buffer) => {
@@ -116,9 +121,6 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
         if (error !== null) this.onDecodeError(error)
       })
     }
-    const decoding = new ContentDecoding(decoders, this, this.#wire!)
-    this.#controller.decodeWith(decoding)
-    return { at: 'decoding', decoding, trailers: null, isDecoded: false }
   }
 
   /** The error for a coding that has expanded to too much. */
