@@ -521,12 +521,21 @@ describe('a referrer', () => {
       determineReferrer({ referrer: new URL(referrer), policy: 'unsafe-url', current: new URL(page) })
     assert.equal(tell(`${origin}${'x'.repeat(4096)}`), origin)
     assert.equal(tell('data:,x'), '')
-    const local = determineReferrer({
-      referrer: new URL('https://a.test/'),
-      policy: 'strict-origin',
-      current: new URL('http://127.0.0.1:8080/'),
-    })
-    assert.equal(local, origin)
+  })
+
+  test('is told to a server on loopback as to one with TLS', () => {
+    const tell = (current: string): string =>
+      determineReferrer({
+        referrer: new URL('https://a.test/'),
+        policy: 'strict-origin',
+        current: new URL(current),
+      })
+    for (const host of ['127.0.0.1:8080', '127.9.9.9', '[::1]:8080', 'localhost', 'a.localhost']) {
+      assert.equal(tell(`http://${host}/`), origin, host)
+    }
+    for (const host of ['[::2]', '128.0.0.1', 'localhost.test', 'notlocalhost']) {
+      assert.equal(tell(`http://${host}/`), '', host)
+    }
   })
 
   test('policies of a header', () => {
