@@ -127,7 +127,8 @@ const NOTHING: ReadInit = { body: undefined, duplex: undefined, headers: undefin
 
 /**
  * Applies `init` to a record, which may come from another request. Members that `init` does not set keep their value.
- * As the standard says, any change resets the referrer, its policy and the mode `navigate`.
+ * As the standard says, any change resets the referrer and its policy. No request has the mode `navigate`, which it would
+ * reset, too.
  */
 export function applyInit(record: RequestRecord, init: RequestInit | null): RequestRecord {
   const read = init === null ? NOTHING : readInit(record, init)
@@ -184,7 +185,6 @@ function readInit(record: RequestRecord, init: RequestInit): ReadInit {
     signal !== undefined ||
     window !== undefined
   if (changes) {
-    if (record.mode === 'navigate') record.mode = 'same-origin'
     record.referrer = 'client'
     record.referrerPolicy = ''
   }
