@@ -79,7 +79,7 @@ export class ContentDecoding {
       state.size + chunk.length <= MAX_WHOLE_BYTES
     ) {
       // The rest of what was read together with this chunk comes before the next tick.
-      if (state.chunks.length === 0) process.nextTick(streamOn, this)
+      if (state.chunks.length === 0) process.nextTick(beginStreaming, this)
       state.chunks.push(chunk)
       state.size += chunk.length
       return
@@ -112,6 +112,12 @@ export class ContentDecoding {
     if (state.at === 'streaming') for (const decoder of state.decoders) decoder.destroy()
   }
 
+  fail(error: Error): void {
+    if (this.#state.at === 'over') return
+    this.destroy()
+    this.#target.onDecodeError(error)
+  }
+
   /** All of the body is there. False if streams have to decode it. */
   #decodeHeld({ chunks, size }: Holding): boolean {
     let decoded: Buffer | null = null
@@ -120,8 +126,7 @@ export class ContentDecoding {
       try {
         decoded = decodeWhole(this.#codings[0]!, this.#truncation, bytes)
       } catch (error) {
-        this.destroy()
-        this.#target.onDecodeError(error as Error)
+        this.fail(error as Error)
         return true
       }
       if (decoded === null) return false
@@ -157,11 +162,7 @@ export class ContentDecoding {
 
   #connect(decoders: readonly Decoder[]): void {
     decoders.forEach((decoder, index) => {
-      decoder.on('error', (error: Error) => {
-        if (this.#state.at === 'over') return
-        this.destroy()
-        this.#target.onDecodeError(error)
-      })
+      decoder.on('error', (error: Error) => this.fail(error))
       const next = decoders[index + 1]
       if (next !== undefined) decoder.pipe(next)
     })
@@ -175,8 +176,12 @@ export class ContentDecoding {
 }
 
 /** The rest of the body did not come with its beginning. */
-function streamOn(decoding: ContentDecoding): void {
-  decoding.stream()
+function beginStreaming(decoding: ContentDecoding): void {
+  try {
+    decoding.stream()
+  } catch (error) {
+    decoding.fail(error as Error)
+  }
 }
 
 /** The maximum number of decoded bytes. */

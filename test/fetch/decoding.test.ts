@@ -145,6 +145,19 @@ describe('a decoder', () => {
     assert.equal((await output.content()).toString(), text.toString())
   })
 
+  test('a flow that cannot be paused fails the body that needs it', async () => {
+    const output = new Output()
+    const flow = {
+      pause() {
+        throw new Error('no pause')
+      },
+      resume() {},
+    }
+    const decoding = openDecoding('gzip', output, flow) as ContentDecoding
+    for (let i = 0; i < 2; i++) decoding.write(Buffer.alloc(8192, gzipSync(text)))
+    await assert.rejects(output.content(), { message: 'no pause' })
+  })
+
   test('one that is destroyed gives nothing', async () => {
     for (const arrival of ARRIVALS) {
       const output = new Output()
