@@ -29,6 +29,10 @@ interface ZstdModule {
 class InflateEither extends Transform {
   readonly #truncation: Truncation
   #inner: Transform | null = null
+  /** The coded data has ended. Bytes after it are ignored, as other decoders do. */
+  #isOver = false
+  /** Waits until the inner stream takes more, or has ended. */
+  #waiting: (() => void) | null = null
 
   constructor(truncation: Truncation) {
     super()
@@ -40,24 +44,33 @@ class InflateEither extends Transform {
     _encoding: BufferEncoding,
     callback: (error?: Error | null) => void,
   ): void {
-    if (chunk.length === 0) {
+    if (chunk.length === 0 || this.#isOver) {
       callback()
       return
     }
     this.#inner ??= this.#open(chunk[0]!)
-    // The inner stream may be full: the callback waits until it has accepted the chunk.
     if (this.#inner.write(chunk)) callback()
-    else this.#inner.once('drain', callback)
+    else this.#waiting = callback
   }
 
   override _flush(callback: (error?: Error | null) => void): void {
-    if (this.#inner === null) callback()
-    else this.#inner.once('end', callback).end()
+    if (this.#inner === null || this.#isOver) {
+      callback()
+      return
+    }
+    this.#waiting = callback
+    this.#inner.end()
   }
 
   override _read(size: number): void {
     this.#inner?.resume()
     super._read(size)
+  }
+
+  #goOn(): void {
+    const waiting = this.#waiting
+    this.#waiting = null
+    waiting?.()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -71,6 +84,12 @@ class InflateEither extends Transform {
     const inner = isZlibFormat(first) ? createInflate(options) : createInflateRaw(options)
     inner.on('data', (chunk: Buffer) => {
       if (!this.push(chunk)) inner.pause()
+    })
+    inner.on('drain', () => this.#goOn())
+    // It ends where the coded data does, which may be before all input was written.
+    inner.on('end', () => {
+      this.#isOver = true
+      this.#goOn()
     })
     inner.on('error', (error) => this.destroy(error))
     return inner

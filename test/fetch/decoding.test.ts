@@ -102,6 +102,21 @@ describe('a decoder', () => {
         assert.equal((await decode(coding, [], arrival)).length, 0)
       })
 
+      if (coding !== 'br' && coding !== 'zstd') {
+        test(`${coding}, ${arrival}: what follows the end of the data is ignored`, async () => {
+          const rest = Buffer.alloc(100_000)
+          for (const body of [text, Buffer.alloc(300_000, 'some text ')]) {
+            for (const pieces of [
+              [code(body), rest],
+              [Buffer.concat([code(body), rest])],
+              [code(body), rest, rest],
+            ]) {
+              assert.ok((await decode(coding, pieces, arrival)).equals(body))
+            }
+          }
+        })
+      }
+
       test(`${coding}, ${arrival}: what is cut off ends where it ends`, async () => {
         const bytes = code(text)
         for (let length = 0; length < bytes.length; length++) {
