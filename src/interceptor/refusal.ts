@@ -1,11 +1,5 @@
-/** Calls that an interceptor does not send on, and those that it must not look at. */
+/** Calls that an interceptor does not send on. */
 import { checkHandler, type DispatchHandler } from '../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../request/dispatch-options.ts'
-
-/** False for a call that the dispatcher below refuses: it is passed on as it is. */
-export function isCall(opts: DispatchOptions, handler: DispatchHandler): boolean {
-  return typeof opts === 'object' && opts !== null && typeof handler === 'object' && handler !== null
-}
 
 /** False for a handler without a method: the dispatcher below has the words for it. */
 export function isComplete(handler: DispatchHandler): boolean {

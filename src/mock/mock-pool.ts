@@ -5,10 +5,11 @@ import type { PoolOptions } from '../dispatcher/pool/options.ts'
 import { Pool } from '../dispatcher/pool/pool.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { isCall } from '../request/dispatching.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import type { MockInterceptorOptions, OriginMatcher } from './interception.ts'
 import type { MockInterceptor } from './mock-interceptor.ts'
-import { isCall, MockTarget, urlFor } from './mock-target.ts'
+import { MockTarget, urlFor } from './mock-target.ts'
 import type { OriginMocks } from './origin-mocks.ts'
 
 /** Options of `MockPool`. */

@@ -111,8 +111,3 @@ export class MockTarget {
     return { running: [...running].filter(({ origin }) => own.has(origin)), clients: wire.release(own) }
   }
 }
-
-/** Whether these can be the arguments of `dispatch()`; what is wrong with others is for the dispatcher to say. */
-export function isCall(options: unknown, handler: unknown): boolean {
-  return typeof handler === 'object' && handler !== null && typeof options === 'object' && options !== null
-}

@@ -7,3 +7,8 @@ export interface Dispatching {
   /** Queues a request; false when it is busy. */
   dispatch(options: DispatchOptions, handler: DispatchHandler): boolean
 }
+
+/** Whether these can be the arguments of `dispatch()`; what is wrong with others is for the dispatcher to say. */
+export function isCall(options: unknown, handler: unknown): boolean {
+  return typeof options === 'object' && options !== null && typeof handler === 'object' && handler !== null
+}

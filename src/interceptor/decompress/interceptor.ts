@@ -2,7 +2,7 @@
 import { isDecodable } from '../../content-coding/decoders.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { isCall } from '../refusal.ts'
+import { isCall } from '../../request/dispatching.ts'
 import { hasHeader, withHeaders } from '../request-headers.ts'
 import { DecompressHandler } from './handler.ts'
 import { type DecompressOptions, readDecompressOptions } from './options.ts'

@@ -3,7 +3,8 @@ import type { Interceptor } from '../../dispatcher/compose.ts'
 import { finiteFrom, OptionReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { isCall, refuse } from '../refusal.ts'
+import { isCall } from '../../request/dispatching.ts'
+import { refuse } from '../refusal.ts'
 import { DumpHandler } from './handler.ts'
 
 /** Options of `interceptors.dump`. */

@@ -8,9 +8,9 @@ import type { GuardPolicy } from '../../guard/options.ts'
 import { type Place, placeOf, placeOfAuthority, placeOfSent } from '../../guard/place.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { isCall } from '../../request/dispatching.ts'
 import { logicalOrigin } from '../../request/logical-origin.ts'
 import { describeUnsent } from '../../request/unsent-error.ts'
-import { isCall } from '../refusal.ts'
 import {
   type GuardInterceptorOptions,
   type GuardInterceptorSettings,

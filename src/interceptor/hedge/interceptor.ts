@@ -2,7 +2,7 @@
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { isCall } from '../refusal.ts'
+import { isCall } from '../../request/dispatching.ts'
 import { replayOf } from '../request-body.ts'
 import { readableAgain } from '../request-headers.ts'
 import { HedgedRequest } from './hedged-request.ts'

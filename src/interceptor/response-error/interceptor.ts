@@ -6,9 +6,9 @@ import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { isCall } from '../../request/dispatching.ts'
 import { shownPath } from '../../request/error-context.ts'
 import { logicalOrigin } from '../../request/logical-origin.ts'
-import { isCall } from '../refusal.ts'
 import { bodyValue } from './body-text.ts'
 
 /** Options of `interceptors.responseError`. */

@@ -2,7 +2,7 @@
 import type { Dispatch, Interceptor } from '../../dispatcher/compose.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { isCall } from '../refusal.ts'
+import { isCall } from '../../request/dispatching.ts'
 import {
   type RetryDispatchOptions,
   type RetryOptions,
