@@ -28,7 +28,8 @@ export function decodeWhole(coding: string, truncation: Truncation, bytes: Uint8
   try {
     return decoded(coding, bytes, { ...options, chunkSize, maxOutputLength: MAX_OUTPUT_BYTES })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null
+    // More than `maxOutputLength`. Data that cannot be decoded is another kind of error.
+    if (error instanceof RangeError) return null
     throw error
   }
 }
