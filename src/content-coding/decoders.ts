@@ -20,9 +20,9 @@ const MAX_CODINGS = 5
 const ZSTD_WINDOW_LOG_MAX = 23
 
 /** Missing from the types of Node 20. */
-interface ZstdModule {
+export interface ZstdModule {
   createZstdDecompress?(options: object): Transform
-  zstdDecompressSync?(bytes: Uint8Array): Buffer
+  zstdDecompressSync?(bytes: Uint8Array, options?: object): Buffer
 }
 
 /** Decodes `deflate`. It should be in zlib format, but some servers send it without the zlib header. */

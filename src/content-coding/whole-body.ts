@@ -1,7 +1,7 @@
 /** Decodes a small body in one call. */
 import type * as zlib from 'node:zlib'
 import { loadZlib } from '../base/lazy-modules.ts'
-import { decoderOptions, isZlibFormat, type Truncation } from './decoders.ts'
+import { decoderOptions, isZlibFormat, type Truncation, type ZstdModule } from './decoders.ts'
 
 /** More than a page has in a coding, and decoded within a millisecond or two. */
 export const MAX_WHOLE_BYTES = 16_384
@@ -14,11 +14,6 @@ const LEAST_MEMORY = 1024
 const MOST_MEMORY = 65_536
 /** In lengths of the input, where nothing tells the length of the output. */
 const USUAL_RATIO = 5
-
-/** Missing from the types of Node 20. */
-interface ZstdModule {
-  zstdDecompressSync?(bytes: Uint8Array, options: object): Buffer
-}
 
 /** Null if it expands to too much, or if the runtime needs a stream for it. Throws what the runtime throws. */
 export function decodeWhole(coding: string, truncation: Truncation, bytes: Uint8Array): Buffer | null {

@@ -26,8 +26,9 @@ const PRESIZE_SHARE = 4
 /** Chunks in order; once their total is announced they are copied into one piece as they come. */
 export class BodyBytes {
   readonly #chunks: Buffer[]
-  /** Memory in which all of them are one piece, from `#from` on. */
+  /** Memory in which all of them are one piece. */
   #target: Buffer | null = null
+  /** Where they begin there; 0 without such memory. */
   #from = 0
   /** Where the part of `#target` ends that is theirs. */
   #limit = 0
@@ -163,6 +164,7 @@ export class BodyBytes {
     if (this.#target === null) return
     this.#chunks.push(this.#target.subarray(this.#from, this.#end))
     this.#target = null
+    this.#from = 0
   }
 
   /**
@@ -176,7 +178,6 @@ export class BodyBytes {
     copyAll(this.#chunks, target)
     this.#chunks.length = 0
     this.#target = target
-    this.#from = 0
     this.#limit = target.length
   }
 
@@ -196,11 +197,10 @@ export class BodyBytes {
   /** All bytes as UTF-8, without the mark of its byte order. */
   text(): string {
     const bytes = this.#target ?? this.view()
-    const start = this.#target === null ? 0 : this.#from
-    const end = start + this.#size
+    const start = this.#from
     const isMarked =
       this.#size >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf
-    return utf8Of(bytes, isMarked ? start + 3 : start, end)
+    return utf8Of(bytes, isMarked ? start + 3 : start, this.#end)
   }
 
   /** All bytes, in memory that belongs to the caller and holds nothing else. */

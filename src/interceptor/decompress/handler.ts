@@ -111,7 +111,7 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
     return { at: 'decoding', decoding, trailers: null, isDecoded: false }
   }
 
-  /** What a coding inside of another expands to counts as well: it needs not come out in the end. */
+  /** What a coding inside of another expands to counts as well: it need not come out in the end. */
   onDecoders(decoders: readonly Decoder[]): void {
     for (const decoder of decoders.slice(0, -1)) {
       let size = 0
