@@ -1,78 +1,37 @@
 /** `fetch` as the handler of a dispatcher: when it pauses, and what it aborts. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import {
-  type DispatchController,
-  type DispatchHandler,
-  type DispatchOptions,
-  fetch,
-  type LegacyDispatchHandler,
-  Request,
-  Response,
-} from '../../src/index.ts'
+import { fetch, type LegacyDispatchHandler, Request, Response } from '../../src/index.ts'
+import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
 import { failure } from '../support/exchange.ts'
 
 const URL_ = 'http://a.test/'
 const CHUNK = Buffer.alloc(16_384, 'x')
 
-class Controller implements DispatchController {
-  paused = false
-  aborted = false
-  reason: Error | null = null
-
-  abort(reason?: unknown): void {
-    this.aborted = true
-    this.reason = reason as Error
-  }
-
-  pause(): void {
-    this.paused = true
-  }
-
-  resume(): void {
-    this.paused = false
-  }
-}
-
-/** Leaves everything to the test. */
-class Held {
-  handler: (DispatchHandler & LegacyDispatchHandler) | null = null
-  options: DispatchOptions | null = null
-
-  dispatch(options: DispatchOptions, handler: DispatchHandler): boolean {
-    this.options = options
-    this.handler = handler as DispatchHandler & LegacyDispatchHandler
-    return true
-  }
-}
-
 describe('a body that nobody reads', () => {
   test('pauses its response at 64 KB', async () => {
-    const dispatcher = new Held()
+    const dispatcher = new ScriptedDispatcher()
     const fetched = fetch(URL_, { dispatcher })
-    const controller = new Controller()
-    const handler = dispatcher.handler!
-    handler.onRequestStart!(controller, null)
-    handler.onResponseStart!(controller, 200, {}, 'OK')
+    const exchange = dispatcher.last.start().head()
     const response = await fetched
     let given = 0
-    while (!controller.paused && given < 1_000_000) {
-      handler.onResponseData!(controller, Buffer.from(CHUNK))
+    while (exchange.log.length === 0 && given < 1_000_000) {
+      exchange.data(CHUNK)
       given += CHUNK.length
     }
-    assert.equal(given, 65_536)
+    assert.deepEqual([given, exchange.log], [65_536, ['pause']])
     const read = response.text()
     await new Promise((resolve) => setImmediate(resolve))
-    assert.ok(!controller.paused)
-    handler.onResponseEnd!(controller, {})
+    assert.deepEqual(exchange.log, ['pause', 'resume'])
+    exchange.end()
     assert.equal((await read).length, given)
   })
 
   test('does so for dispatchers of the older generation', async () => {
-    const dispatcher = new Held()
+    const dispatcher = new ScriptedDispatcher()
     const fetched = fetch(URL_, { dispatcher })
     let resumed = 0
-    const handler = dispatcher.handler!
+    const handler = dispatcher.last.handler as LegacyDispatchHandler
     handler.onConnect!(() => {}, null)
     assert.equal(
       handler.onHeaders!(200, [], () => resumed++, 'OK'),
@@ -90,15 +49,13 @@ describe('a body that nobody reads', () => {
 })
 
 test('a request that starts after it was aborted is aborted', async () => {
-  const dispatcher = new Held()
+  const dispatcher = new ScriptedDispatcher()
   const aborting = new AbortController()
   const fetched = failure(fetch(URL_, { dispatcher, signal: aborting.signal }))
   const reason = new Error('enough')
   aborting.abort(reason)
   assert.equal(await fetched, reason)
-  const controller = new Controller()
-  dispatcher.handler!.onRequestStart!(controller, null)
-  assert.deepEqual([controller.aborted, controller.reason], [true, reason])
+  assert.deepEqual(dispatcher.last.start().aborts, [reason])
 })
 
 test('a failed request cancels the stream of its body', async () => {
@@ -109,13 +66,11 @@ test('a failed request cancels the stream of its body', async () => {
         cancelled = reason
       },
     })
-    const dispatcher = new Held()
+    const dispatcher = new ScriptedDispatcher()
     const fetched = failure(fetch(URL_, { dispatcher, method: 'POST', body: stream, duplex: 'half' }))
-    const controller = new Controller()
-    const handler = dispatcher.handler!
-    handler.onRequestStart!(controller, null)
-    if (error === null) handler.onResponseEnd!(controller, {})
-    else handler.onResponseError!(controller, error)
+    const exchange = dispatcher.last.start()
+    if (error === null) exchange.end()
+    else exchange.error(error)
     const { cause } = await fetched
     assert.equal(cancelled, cause)
     if (error !== null) assert.equal(cause, error)
@@ -125,17 +80,17 @@ test('a failed request cancels the stream of its body', async () => {
 test('a request whose body is sent is used', async () => {
   for (const body of ['text', new Uint8Array(3), new Blob(['x'])]) {
     const request = new Request(URL_, { method: 'POST', body })
-    void fetch(request, { dispatcher: new Held() })
+    void fetch(request, { dispatcher: new ScriptedDispatcher() })
     assert.ok(request.bodyUsed)
-    await assert.rejects(fetch(request, { dispatcher: new Held() }), TypeError)
+    await assert.rejects(fetch(request, { dispatcher: new ScriptedDispatcher() }), TypeError)
   }
 })
 
 test('the length of a Blob is told, unless the caller tells one', () => {
   const sent = (headers: Record<string, string>): unknown => {
-    const dispatcher = new Held()
+    const dispatcher = new ScriptedDispatcher()
     void fetch(URL_, { dispatcher, method: 'POST', body: new Blob(['abc']), headers })
-    return (dispatcher.options!.headers as Record<string, string>)['content-length']
+    return (dispatcher.last.opts.headers as Record<string, string>)['content-length']
   }
   assert.equal(sent({}), '3')
   assert.equal(sent({ 'content-length': '5' }), '5')
