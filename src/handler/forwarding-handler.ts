@@ -13,9 +13,12 @@ type BytesHook = NonNullable<DispatchHandler['onResponseBytes']>
 
 export abstract class ForwardingHandler implements DispatchHandler {
   protected readonly inner: DispatchHandler
+  /** Read once: with several of these handlers in a row, each question would go through all of them. */
+  readonly #takesBytes: boolean
 
   constructor(inner: DispatchHandler) {
     this.inner = inner
+    this.#takesBytes = inner.onResponseBytes !== undefined
   }
 
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
@@ -61,7 +64,7 @@ export abstract class ForwardingHandler implements DispatchHandler {
   }
 
   get onResponseBytes(): BytesHook {
-    return (this.inner.onResponseBytes === undefined ? undefined : this.forwardBytes) as BytesHook
+    return (this.#takesBytes ? this.forwardBytes : undefined) as BytesHook
   }
 
   protected forwardBytes(controller: DispatchController, memory: Buffer, start: number, end: number): void {

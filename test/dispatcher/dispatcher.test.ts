@@ -239,6 +239,36 @@ describe('compose()', () => {
     assert.equal(base.last.opts, null)
   })
 
+  it('a polluted prototype adds nothing to the copy', (t) => {
+    const polluted = Object.prototype as Record<string, unknown>
+    polluted['body'] = 'polluted'
+    t.after(() => delete polluted['body'])
+    const base = new OwnOrigin()
+    base.compose(tag([], 'a')).dispatch({ ...GET }, { onRequestStart() {} })
+    assert.deepEqual([base.last.opts.origin, base.last.opts.body], ['http://own.test', undefined])
+  })
+
+  it('what a program replaces on the view or on the original is used', async () => {
+    const base = new OwnOrigin((exchange) => exchange.start().head(299).end())
+    const view = base.compose(tag([], 'a'))
+    const sent: DispatchOptions[] = []
+    const { dispatch } = view
+    view.dispatch = (opts, handler) => {
+      sent.push(opts)
+      return dispatch(opts, handler)
+    }
+    assert.equal((await view.request(GET)).statusCode, 299)
+    assert.equal(sent.length, 1)
+    await base.request(GET)
+    assert.equal(sent.length, 1)
+    const later = (status: number) => async () => ({ statusCode: status }) as never
+    base.request = later(201)
+    assert.equal((await view.request(GET)).statusCode, 201)
+    view.request = later(202)
+    assert.equal((await view.request(GET)).statusCode, 202)
+    assert.equal((await base.request(GET)).statusCode, 202)
+  })
+
   it('gives interceptors the origin, null where several are possible, undefined where the request decides', () => {
     const seen: unknown[] = []
     const look: Interceptor = (dispatch, origin) => {

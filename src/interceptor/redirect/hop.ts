@@ -31,6 +31,8 @@ type State =
   | { readonly at: 'draining'; readonly next: Next; received: number }
   | { readonly at: 'over' }
 
+const NONE_BEFORE: readonly URL[] = []
+
 const WAITING: State = { at: 'waiting' }
 const DELIVERING: State = { at: 'delivering' }
 const OVER: State = { at: 'over' }
@@ -65,13 +67,14 @@ export class RedirectHop extends ForwardingHandler {
     this.#context = new RedirectContext(
       opts,
       own,
-      previous === null ? [] : previous.#context.history,
+      previous === null ? NONE_BEFORE : previous.#context.history,
       this.#followed,
     )
   }
 
   override get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    return this.#followed.length === 0 ? super.onRequestQueued : this.#waitAgain
+    if (this.#followed.length > 0) return this.#waitAgain
+    return this.inner.onRequestQueued === undefined ? undefined : this.forwardQueued
   }
 
   protected override forwardQueued(abort: (reason?: unknown) => void): void {
