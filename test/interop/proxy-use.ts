@@ -68,7 +68,7 @@ export async function failuresUnderLoad(
       }
     }
   })
-  while (succeeded < 100) await new Promise((resolve) => setTimeout(resolve, 5))
+  while (succeeded < 100 && !isOver) await new Promise((resolve) => setTimeout(resolve, 5))
   await kill()
   await Promise.all(load)
   return failures
