@@ -6,7 +6,7 @@
  * without consumers fails quietly.
  */
 import { getDefaultHighWaterMark, type ReadableOptions } from 'node:stream'
-import { holdBytes } from '../../base/held-bytes.ts'
+import { holdBytes, MAX_SHARED } from '../../base/held-bytes.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
 import { ownBytes } from '../../base/own-bytes.ts'
 import { AbortError, RequestAbortedError } from '../../errors.ts'
@@ -36,6 +36,8 @@ export abstract class ArrivingBody extends IdleReadable {
    * stay here until it is first read.
    */
   #held: BodyBytes | null = null
+  /** Resolved for the iterators that wait. */
+  #news: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null
 
   constructor(upstream: BodyUpstream, highWaterMark: number) {
     super(streamOptions(highWaterMark))
@@ -90,8 +92,10 @@ export abstract class ArrivingBody extends IdleReadable {
         if (state.room < 0) this.destroy(new AbortError())
         return
       case 'held':
+      case 'iterating':
         this.#hold(chunk)
         if (this.heldLength >= this.readableHighWaterMark) this.#pauseUpstream()
+        this.#wakeIterators()
         return
       default:
         if (this.#isCollectable()) this.#hold(chunk)
@@ -103,7 +107,7 @@ export abstract class ArrivingBody extends IdleReadable {
   /** A piece of the body has arrived, in memory that is lent for the length of the call. */
   receiveLent(memory: Buffer, start: number, end: number): void {
     const state = this.#state
-    if (this.isRunning) {
+    if (this.isRunning || (state.kind === 'iterating' && end - start > MAX_SHARED)) {
       this.receive(ownBytes(memory, start, end))
     } else if (state.kind === 'collecting' && this.#arrival !== 'complete' && !this.destroyed) {
       this.noteRead()
@@ -121,6 +125,7 @@ export abstract class ArrivingBody extends IdleReadable {
     if (this.destroyed || this.#arrival === 'complete') return
     this.#arrival = 'complete'
     if (this.isRunning) this.push(null)
+    this.#wakeIterators()
     const state = this.#state
     if (state.kind === 'collecting') this.onCollected()
     else if (state.kind === 'dumping' && state.room !== null) this.endBody()
@@ -154,6 +159,7 @@ export abstract class ArrivingBody extends IdleReadable {
 
   protected enterState(state: BodyState): void {
     this.#state = advance(this.#state, state)
+    this.#wakeIterators()
   }
 
   /** Without a consumer, as far as the state says: a stream that runs may have been read. */
@@ -262,7 +268,29 @@ export abstract class ArrivingBody extends IdleReadable {
   protected shiftHeld(): Buffer | undefined {
     const chunk = this.#held?.takeOwn()
     if (chunk !== undefined) this.noteRead()
+    if (this.heldLength < this.readableHighWaterMark) this.resumeUpstream()
     return chunk
+  }
+
+  /** Resolves when an iterator that found nothing has to look again. */
+  protected nextArrival(): Promise<void> {
+    this.resumeUpstream()
+    if (this.#news === null) {
+      let resolve!: () => void
+      const promise = new Promise<void>((given) => {
+        resolve = given
+      })
+      this.#news = { promise, resolve }
+    }
+    return this.#news.promise
+  }
+
+  /** They look a microtask later, when all chunks of this read are there: these come together. */
+  #wakeIterators(): void {
+    const news = this.#news
+    if (news === null) return
+    this.#news = null
+    news.resolve()
   }
 
   /** Removes held bytes that were read from the running stream. */

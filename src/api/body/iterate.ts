@@ -1,15 +1,18 @@
 /**
- * Iterating over a body. The chunks of a body that has arrived are handed out as they are, because running a
- * stream for them costs several times as much; any other body is iterated by the runtime.
+ * Iterating over a body. The chunks that have arrived are handed out as they are, and the iterator waits for the next
+ * ones, because running a stream for them costs several times as much. A body whose stream runs is iterated by the
+ * runtime.
  */
+
+/** `later`: nothing has arrived. `streamed`: the stream runs, and has to be read. */
+export type Taken = Buffer | 'later' | 'end' | 'streamed'
 
 /** A body, as its iterator needs it. */
 export interface IteratedBody {
-  /**
-   * The next chunk of a body that has arrived and is not streamed; undefined at the end; null if the stream
-   * has to be read. Throws the reason of a failed body.
-   */
-  take(): Buffer | undefined | null
+  /** The next chunk. Throws the reason of a failed body. */
+  take(): Taken
+  /** Resolves when `take` may have another answer than `later`. */
+  nextArrival(): Promise<void>
   /** The iteration stopped before the end. */
   leave(reason: Error): void
   /** An iterator of the runtime. */
@@ -18,7 +21,7 @@ export interface IteratedBody {
 
 type Result = IteratorResult<Buffer, undefined>
 
-/** `new`: has taken nothing yet, so that leaving it does not destroy the body. */
+/** `new`: was not asked for anything yet, so that leaving it does not destroy the body. */
 type Stage = 'new' | 'taking' | 'over'
 
 const DONE: Result = Object.freeze({ value: undefined, done: true })
@@ -38,6 +41,8 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
   #stage: Stage = 'new'
   /** The runtime's iterator, once the stream has to be read; it answers everything from then on. */
   #stream: AsyncIterator<Buffer> | null = null
+  /** The last answer that is not known yet. */
+  #waiting: Promise<Result> | null = null
 
   constructor(body: IteratedBody) {
     this.#body = body
@@ -52,25 +57,59 @@ export class BodyIterator implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   next(): Promise<Result> {
-    if (this.#stream !== null) return this.#stream.next()
-    if (this.#stage === 'over') return Promise.resolve(DONE)
-    let chunk: Buffer | undefined | null
+    if (this.#waiting !== null) return this.#queue(this.#waiting)
     try {
-      chunk = this.#body.take()
+      const result = this.#step()
+      return result instanceof Promise ? result : Promise.resolve(result)
     } catch (reason) {
-      this.#stage = 'over'
       return Promise.reject(reason)
     }
-    if (chunk === null) {
-      this.#stream = this.#body.stream()
-      return this.#stream.next()
+  }
+
+  /** Asked again before the last answer: as from a generator, answers come one after the other. */
+  #queue(waiting: Promise<Result>): Promise<Result> {
+    const step = (): Result | Promise<Result> => {
+      if (this.#waiting === queued) this.#waiting = null
+      return this.#step()
     }
-    if (chunk === undefined) {
-      this.#stage = 'over'
-      return Promise.resolve(DONE)
-    }
+    const queued = waiting.then(step, step)
+    this.#waiting = queued
+    return queued
+  }
+
+  #step(): Result | Promise<Result> {
+    if (this.#stream !== null) return this.#stream.next()
+    if (this.#stage === 'over') return DONE
     this.#stage = 'taking'
-    return Promise.resolve({ value: chunk, done: false })
+    let taken: Taken
+    try {
+      taken = this.#body.take()
+    } catch (reason) {
+      this.#stage = 'over'
+      throw reason
+    }
+    switch (taken) {
+      case 'later':
+        return this.#wait()
+      case 'streamed':
+        this.#stream = this.#body.stream()
+        return this.#stream.next()
+      case 'end':
+        this.#stage = 'over'
+        return DONE
+      default:
+        return { value: taken, done: false }
+    }
+  }
+
+  #wait(): Promise<Result> {
+    const waiting = this.#body.nextArrival().then(() => {
+      if (this.#waiting === waiting) this.#waiting = null
+      return this.#step()
+    })
+    // Those that were queued behind this one wait for it without our help.
+    this.#waiting ??= waiting
+    return waiting
   }
 
   /** Left before the end, as by `break`. */

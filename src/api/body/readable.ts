@@ -23,7 +23,7 @@ import {
   toText,
 } from './collect.ts'
 import { dumped, dumpLimit, dumpSignal, emptyStream } from './dump.ts'
-import { BodyIterator } from './iterate.ts'
+import { BodyIterator, type Taken } from './iterate.ts'
 import type { BodyMixin, DumpOptions } from './mixin.ts'
 import { ASKED, EMPTYING, ITERATING, STREAMED } from './state.ts'
 import type { BodyUpstream } from './upstream.ts'
@@ -121,6 +121,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
   override [Symbol.asyncIterator](): ReturnType<Readable[typeof Symbol.asyncIterator]> {
     return new BodyIterator({
       take: () => this.#take(),
+      nextArrival: () => this.nextArrival(),
       leave: (reason) => this.destroy(reason),
       stream: () => super[Symbol.asyncIterator](),
     })
@@ -238,22 +239,25 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     }
   }
 
-  /** For an iterator: the next chunk; undefined at the end; null if it has to read the stream. */
-  #take(): Buffer | undefined | null {
+  /** For an iterator. */
+  #take(): Taken {
     const state = this.bodyState
     if (state.kind === 'failed') throw state.reason
-    if (this.isOver) return undefined
+    if (this.isOver) return 'end'
     if (state.kind === 'held') {
-      if (!this.isAtHand || this.#isUsed()) return null
+      if (this.#isUsed()) return 'streamed'
       this.#web?.getReader()
       this.enterState(ITERATING)
+    } else if (state.kind === 'dumping' && state.room !== null) {
+      return 'later'
     } else if (state.kind !== 'iterating') {
-      return null
+      return 'streamed'
     }
     const chunk = this.shiftHeld()
+    if (!this.isComplete || this.heldLength > 0) return chunk ?? 'later'
     // A stream ends with its last chunk, too: an iterator that asks for no more has not left it early.
-    if (this.heldLength === 0) this.endBody()
-    return chunk
+    this.endBody()
+    return chunk ?? 'end'
   }
 
   /** Dumps a body that has arrived, if no listener waits for its end and it cannot fail. */

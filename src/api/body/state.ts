@@ -22,7 +22,7 @@ export type BodyState =
   | { readonly kind: 'asked' }
   /** A collection has the bytes and gets the next ones, and so does the stream if it runs. */
   | { readonly kind: 'collecting'; readonly collector: Collector; readonly bytes: BodyBytes }
-  /** The body has arrived, and an iterator takes the kept chunks one by one. */
+  /** An iterator takes the kept chunks, and waits for more of them; the stream does not run. */
   | { readonly kind: 'iterating' }
   /** The stream runs and has the bytes; its end is the end of the body. */
   | { readonly kind: 'streaming' }
