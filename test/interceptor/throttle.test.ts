@@ -454,7 +454,8 @@ describe('interceptors.throttle: a request that waits', () => {
     t.diagnostic(`bytes: ${before} before, ${most} with ${MANY} waiting, ${after} after`)
     assert.equal(failed, MANY)
     assert.ok(most - before > 100 * MANY, 'they took memory')
-    assert.ok(after - before < 10 * MANY, `${after - before} bytes are left`)
+    // The smallest object for each would be more; code that the runtime compiles meanwhile is less.
+    assert.ok(after - before < 25 * MANY, `${after - before} bytes are left`)
     assert.deepEqual(sent, ['/'])
   })
 })
