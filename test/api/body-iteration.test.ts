@@ -107,6 +107,8 @@ describe('a body that is iterated while it arrives', () => {
     assert.deepEqual(source.log, ['pause', 'resume'])
     body.receive(Buffer.from('b'))
     assert.equal(text(await next), 'b')
+    source.onResume = () => body.receive(Buffer.from('c'))
+    assert.equal(text(await iterator.next()), 'c')
   })
 
   it('may arrive and end while it is resumed', async () => {

@@ -27,6 +27,20 @@ function streamOptions(highWaterMark: number): ReadableOptions | undefined {
   return lastOptions
 }
 
+/** Resolved when something has arrived, or nothing will. */
+interface News {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+}
+
+function makeNews(): News {
+  let resolve!: () => void
+  const promise = new Promise<void>((given) => {
+    resolve = given
+  })
+  return { promise, resolve }
+}
+
 export abstract class ArrivingBody extends IdleReadable {
   #upstream: BodyUpstream
   #state: BodyState = HELD
@@ -36,8 +50,8 @@ export abstract class ArrivingBody extends IdleReadable {
    * stay here until it is first read.
    */
   #held: BodyBytes | null = null
-  /** Resolved for the iterators that wait. */
-  #news: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null
+  /** For the iterators that wait. */
+  #news: News | null = null
 
   constructor(upstream: BodyUpstream, highWaterMark: number) {
     super(streamOptions(highWaterMark))
@@ -267,22 +281,19 @@ export abstract class ArrivingBody extends IdleReadable {
   /** The first of the held bytes, which are read from now on. */
   protected shiftHeld(): Buffer | undefined {
     const chunk = this.#held?.takeOwn()
-    if (chunk !== undefined) this.noteRead()
+    if (chunk === undefined) return undefined
+    this.noteRead()
     if (this.heldLength < this.readableHighWaterMark) this.resumeUpstream()
     return chunk
   }
 
   /** Resolves when an iterator that found nothing has to look again. */
   protected nextArrival(): Promise<void> {
+    this.#news ??= makeNews()
+    const { promise } = this.#news
+    // It may arrive within this call.
     this.resumeUpstream()
-    if (this.#news === null) {
-      let resolve!: () => void
-      const promise = new Promise<void>((given) => {
-        resolve = given
-      })
-      this.#news = { promise, resolve }
-    }
-    return this.#news.promise
+    return promise
   }
 
   /** They look a microtask later, when all chunks of this read are there: these come together. */
