@@ -133,6 +133,19 @@ describe('a body that is iterated while it arrives', () => {
     await assert.rejects(iterator.next(), reason)
   })
 
+  it('may end and fail while it is resumed', async () => {
+    const { body, source } = makeBody({ highWaterMark: 1 })
+    body.receive(Buffer.from('a'))
+    const reason = new Error('broken')
+    source.onResume = () => {
+      body.complete()
+      body.fail(reason)
+    }
+    const iterator = body[Symbol.asyncIterator]()
+    assert.equal(text(await iterator.next()), 'a')
+    await assert.rejects(iterator.next(), reason)
+  })
+
   it('answers in order when it is asked several times', async () => {
     const { body } = makeBody()
     const iterator = body[Symbol.asyncIterator]()

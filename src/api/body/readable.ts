@@ -254,7 +254,9 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
       return 'streamed'
     }
     const chunk = this.shiftHeld()
-    if (!this.isComplete || this.heldLength > 0) return chunk ?? 'later'
+    // More may have arrived meanwhile, and even have failed.
+    const isLast = this.isComplete && this.heldLength === 0 && this.bodyState.kind === 'iterating'
+    if (!isLast) return chunk ?? 'later'
     // A stream ends with its last chunk, too: an iterator that asks for no more has not left it early.
     this.endBody()
     return chunk ?? 'end'
