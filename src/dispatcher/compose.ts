@@ -111,8 +111,8 @@ function runsOnOriginal(target: object, key: PropertyKey): boolean {
     prototype !== null && prototype !== EventEmitter.prototype;
     prototype = Object.getPrototypeOf(prototype)
   ) {
-    // The bases of a class of ours are ours.
-    isOurs ||= isKind(prototype.constructor)
+    // The bases of a class of ours are ours. Before them there may be other views, which show what is the original's own.
+    isOurs ||= Object.hasOwn(prototype, 'constructor') && isKind(prototype.constructor)
     if (isOurs && Object.hasOwn(prototype, key)) return true
   }
   return false

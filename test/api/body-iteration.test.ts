@@ -1,6 +1,8 @@
 /** Iterating over a body while it arrives: its chunks are taken as they come, and the stream does not run for them. */
 import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
+import type { BodyReadable } from '../../src/api/body/readable.ts'
 import { turns } from '../support/fake-clock.ts'
 import { closed, makeBody, piece, record } from './made-body.ts'
 
@@ -226,6 +228,42 @@ describe('a body that is iterated while it arrives', () => {
     body.complete()
     assert.equal(text(await next), '62')
     assert.equal(text(await iterator.next()), null)
+  })
+
+  it('keeps what its iterator has not taken when somebody else lets it flow', async () => {
+    const uses: Record<string, (body: BodyReadable, hear: (data: Buffer) => unknown) => unknown> = {
+      resume: (body) => body.resume(),
+      data: (body, hear) => body.on('data', hear),
+      pipe: (body, hear) => body.pipe(new PassThrough().on('data', hear)),
+    }
+    for (const [name, use] of Object.entries(uses)) {
+      const { body } = makeBody()
+      const heard: string[] = []
+      body.receive(Buffer.from('a'))
+      let seen = ''
+      for await (const chunk of body) {
+        seen += chunk
+        if (seen === 'a') {
+          body.receive(Buffer.from('b'))
+          use(body, (data) => heard.push(String(data)))
+        } else if (seen === 'ab') body.receive(Buffer.from('c'))
+        else body.complete()
+        await turns(2)
+      }
+      assert.equal(seen, 'abc', name)
+      assert.equal(heard.join(''), name === 'resume' ? '' : 'bc', name)
+    }
+  })
+
+  it('can be dumped after it has become a stream', async () => {
+    const { body } = makeBody()
+    body.receive(Buffer.from('a'))
+    await body[Symbol.asyncIterator]().next()
+    body.setEncoding('utf8')
+    const dumped = body.dump()
+    body.receive(Buffer.from('b'))
+    body.complete()
+    assert.equal(await dumped, null)
   })
 
   it('ends for those who wait when it is dumped', async () => {

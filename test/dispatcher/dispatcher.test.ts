@@ -207,6 +207,24 @@ describe('compose()', () => {
     assert.notEqual(view, pool)
   })
 
+  it('a function that a program has added goes through the interceptors of all views', async () => {
+    const log: string[] = []
+    const base = new OwnOrigin((exchange) => exchange.start().head(299).end()) as OwnOrigin & {
+      ask?: () => Promise<{ statusCode: number }>
+    }
+    base.ask = function (this: OwnOrigin) {
+      return this.request(GET)
+    }
+    await base.compose(tag(log, 'a')).compose(tag(log, 'b')).ask!()
+    const client = new Client('http://own.test') as Client & { which?: () => unknown }
+    client.which = function (this: unknown) {
+      return this
+    }
+    const view = client.compose(tag([], 'a')).compose(tag([], 'b'))
+    assert.equal(view.which!(), view)
+    assert.deepEqual(log, ['b', 'a'])
+  })
+
   it('can be composed again', async () => {
     const log: string[] = []
     const base = new OwnOrigin((exchange) => exchange.start().head().end())

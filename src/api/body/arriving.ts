@@ -41,6 +41,9 @@ function makeNews(): News {
   return { promise, resolve }
 }
 
+/** Stands for an iterator among the listeners. */
+function readByIterator(): void {}
+
 export abstract class ArrivingBody extends IdleReadable {
   #upstream: BodyUpstream
   #state: BodyState = HELD
@@ -199,10 +202,18 @@ export abstract class ArrivingBody extends IdleReadable {
   protected override onRun(): void {
     const { kind } = this.#state
     if (kind === 'held' || kind === 'iterating') this.enterState(STREAMING)
+    // The iterator is a reader, though it listens only when it asks for more: without another one, `resume()` would drop
+    // what it has not taken.
+    if (kind === 'iterating') this.on('readable', readByIterator)
     if (this.#held !== null) {
       for (const chunk of this.#held.chunks) this.push(ownBytes(chunk, 0, chunk.length))
     }
     if (this.#arrival === 'complete') this.push(null)
+  }
+
+  /** The iterator is not waited for any more. */
+  protected forgetIterator(): void {
+    this.removeListener('readable', readByIterator)
   }
 
   /** Consumed. A stream that never ran announces it if that has a listener. */

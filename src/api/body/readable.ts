@@ -276,6 +276,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     const announced = this.announced ?? 0
     if (this.isRunning) {
       this.enterState(EMPTYING)
+      this.forgetIterator()
       if (announced > limit) this.destroy(new AbortError())
       else emptyStream(this, limit)
       return
