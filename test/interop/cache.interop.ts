@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   type CacheOptions,
   Client,
@@ -19,9 +18,7 @@ import { nginxCache } from './servers/nginx-cache.ts'
 import { squidCache } from './servers/squid-cache.ts'
 import { varnish } from './servers/varnish.ts'
 import { Stage } from './stage.ts'
-
-/** Far above what any condition here needs; a machine may be very slow. */
-const LIMIT = 60_000
+import { until } from './until.ts'
 
 type Fields = Record<string, string>
 
@@ -86,14 +83,6 @@ async function get(dispatcher: Dispatcher, path: string, headers: Fields = {}): 
 function ageOf({ headers }: Answer): number {
   const since = headers['date'] === undefined ? 0 : (Date.now() - Date.parse(String(headers['date']))) / 1_000
   return Math.max(Number(headers['age'] ?? 0), Math.floor(since))
-}
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const limit = performance.now() + LIMIT
-  while (!(await holds())) {
-    if (performance.now() > limit) assert.fail(`never became true: ${what}`)
-    await pause(20)
-  }
 }
 
 function cacheSuite(theirs: HttpCache, wire: 'h1' | 'h2c'): void {

@@ -1,6 +1,7 @@
 /** What is done through every real proxy, whatever it speaks: an upload that is given up, WebSockets, load. */
 import assert from 'node:assert/strict'
 import { type Dispatcher, WebSocket } from '../../src/index.ts'
+import { eventually } from '../support/fake-clock.ts'
 import { digest, pattern, SMALL } from './content.ts'
 
 export const UPLOAD: Buffer = pattern(10 * 1024 * 1024)
@@ -68,7 +69,7 @@ export async function failuresUnderLoad(
       }
     }
   })
-  while (succeeded < 100 && !isOver) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(() => succeeded >= 100 || isOver)
   await kill()
   await Promise.all(load)
   return failures

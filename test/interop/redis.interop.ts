@@ -8,12 +8,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Agent, cacheStores, interceptors, type RedisClient } from '../../src/index.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { freePort } from './ports.ts'
 import { findProgram, ServerProcess } from './server-process.ts'
+import { until } from './until.ts'
 
 const program = findProgram('redis-server') ?? findProgram('valkey-server')
 const folder = fileURLToPath(new URL('./redis-clients/', import.meta.url))
@@ -126,34 +126,28 @@ describe('RedisCacheStore', {
       /** A client of `redis` whose connection breaks before it is ready counts it as ready, and never connects again. */
       const connected = (connection: Connected): Promise<unknown> =>
         connection.ping().catch(() => connected(connection))
-      /** Asks again and again, until the answer does or does not come from the store. */
-      const until = async (stored: boolean, agent: Agent, path: string): Promise<void> => {
-        for (let attempt = 0; attempt < 2_000; attempt++) {
-          const before = asked
-          await get(agent, path)
-          if ((asked === before) === stored) return
-          await pause(20)
-        }
-        assert.fail(stored ? `${path} is never found` : `${path} is never removed`)
+      const isStored = async (agent: Agent, path: string): Promise<boolean> => {
+        const before = asked
+        await get(agent, path)
+        return asked === before
       }
+      const stored = (path: string): Promise<void> => until(`${path} is stored`, () => isStored(first!, path))
       /** The second process finds what the first one has stored. Either may leave a slow store alone for a while. */
       const shared = async (path: string): Promise<void> => {
-        for (let attempt = 0; attempt < 500; attempt++) {
-          await until(true, first!, `${path}?${attempt}`)
-          const before = asked
-          await get(second!, `${path}?${attempt}`)
-          if (asked === before) return
-          await pause(20)
-        }
-        assert.fail(`${path} is never shared`)
+        let attempt = 0
+        await until(`${path} is shared`, async () => {
+          const fresh = `${path}?${attempt++}`
+          await stored(fresh)
+          return isStored(second!, fresh)
+        })
       }
 
       await shared('/a')
       await shared('/large')
       assert.ok(large.equals(await get(second!, '/large?0')))
-      await until(true, first!, '/a')
+      await stored('/a')
       await (await second!.request({ origin: url, path: '/a', method: 'POST' })).body.dump()
-      await until(false, first!, '/a')
+      await until('/a is removed', async () => !(await isStored(first!, '/a')))
 
       // Under load: every request gets its answer, from the store or from the origin.
       let done = 0
