@@ -4,8 +4,9 @@ import { Duplex } from 'node:stream'
 import { it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
+import { ABNORMAL } from '../../src/protocol/websocket/close-code.ts'
 import { type Closure, WebSocketConnection } from '../../src/websocket/connection.ts'
-import { closePayload, serverFrame } from '../protocol/websocket/server-frames.ts'
+import { CLOSE, closePayload, serverFrame } from '../protocol/websocket/server-frames.ts'
 
 const MAX_PAYLOAD = 2000
 
@@ -40,9 +41,15 @@ const frame = fc
     )
   })
 
+const code = fc.oneof(
+  fc.constant(1000),
+  fc.integer({ min: 999, max: 1016 }),
+  fc.integer({ min: 2999, max: 5000 }),
+)
+
 const conversation = fc.record({
   frames: fc.array(frame, { maxLength: 8 }),
-  close: fc.boolean(),
+  close: fc.option(code),
   cut: fc.integer({ min: 1, max: 5000 }),
   noContext: fc.boolean(),
 })
@@ -50,7 +57,10 @@ const conversation = fc.record({
 it('arbitrary conversations', async () => {
   await fc.assert(
     fc.asyncProperty(conversation, async ({ frames, close, cut, noContext }) => {
-      const bytes = Buffer.concat([...frames, ...(close ? [serverFrame(8, closePayload(1000))] : [])])
+      const bytes = Buffer.concat([
+        ...frames,
+        ...(close === null ? [] : [serverFrame(CLOSE, closePayload(close))]),
+      ])
       const sent: Buffer[] = []
       const socket = new Duplex({
         read() {},
@@ -88,8 +98,8 @@ it('arbitrary conversations', async () => {
         socket.push(null)
       })
       assert.equal(closures.length, 1)
-      const [{ code, error }] = closures as [Closure]
-      assert.equal(error === null, code === 1000 || code === 1005, `${code}`)
+      const [closure] = closures as [Closure]
+      assert.equal(closure.error === null, closure.code !== ABNORMAL, `${closure.code}`)
       assert.ok(sent.every((chunk) => (chunk[1]! & 0x80) !== 0))
     }),
     { numRuns: 600 },
