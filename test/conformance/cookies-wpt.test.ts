@@ -6,9 +6,9 @@ import { parseCookie } from '../../src/cookies/api.ts'
 import {
   agrees,
   type CookieCase,
+  cookieCases,
   DAMAGED_CASES,
   pageOf,
-  readCookieCases,
   skipCookieCases,
 } from '../support/cookie-cases.ts'
 
@@ -113,7 +113,7 @@ function visible(vector: CookieCase, host: string): string {
 }
 
 test('Set-Cookie cases of web-platform-tests agree or are reviewed', { skip: skipCookieCases }, () => {
-  const { host, vectors } = readCookieCases()
+  const { host, vectors } = cookieCases
   assert.ok(vectors.length > 0)
   const differing = vectors
     .filter((vector) => !agrees(vector, visible(vector, host)))

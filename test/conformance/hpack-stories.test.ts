@@ -1,11 +1,9 @@
 /** The header lists of the public HPACK stories from six encoders, and our own encoder on the same lists. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { HPACK_OK, HpackDecoder } from '../../src/protocol/hpack/decoder.ts'
 import { HpackEncoder } from '../../src/protocol/hpack/encoder.ts'
+import { loadVectors } from '../support/vectors.ts'
 
 interface SizedCase {
   readonly wire: string
@@ -20,12 +18,8 @@ interface Stories {
   >
 }
 
-const folder =
-  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
-const file = join(folder, 'hpack.json')
-const skip = existsSync(file) ? false : 'the HPACK stories are not here; VENTUNO_VECTORS names their folder'
-const vectors: Stories =
-  skip === false ? JSON.parse(readFileSync(file, 'utf8')) : { fields: [], stories: {}, encoders: {} }
+const NONE: Stories = { fields: [], stories: {}, encoders: {} }
+const { data: vectors, skip } = loadVectors('hpack.json', NONE)
 
 function newDecoder(): HpackDecoder {
   return new HpackDecoder({ maxTableSize: 4096, maxListSize: 1 << 20, maxFields: 1000 })

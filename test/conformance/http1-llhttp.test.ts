@@ -3,10 +3,7 @@
  * Intended differences are in `DIFFERENCES`, each with its reason.
  */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import {
   type Conversation,
   everySplit,
@@ -14,6 +11,7 @@ import {
   transcript,
   whole,
 } from '../protocol/http1/transcript.ts'
+import { loadVectors } from '../support/vectors.ts'
 
 interface Message {
   readonly status: number
@@ -51,10 +49,7 @@ const DIFFERENCES: Readonly<Record<string, { readonly failure: string; readonly 
   },
 }
 
-const folder =
-  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
-const file = join(folder, 'llhttp-responses.json')
-const vectors: Vector[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).vectors : []
+const { data, skip } = loadVectors<{ vectors: readonly Vector[] }>('llhttp-responses.json', { vectors: [] })
 
 function requestsOf(vector: Vector): string[] {
   const request = vector.expect === 'upgrade' ? 'GET upgrade' : vector.skipBody === true ? 'HEAD' : 'GET'
@@ -89,8 +84,8 @@ function comparable(lines: readonly string[]): string[] {
     .map((line) => line.replace(/^((?:head|upgrade) \d+ ".*?").*$/, '$1'))
 }
 
-describe('llhttp responses', { skip: vectors.length === 0 && `no vectors at ${folder}` }, () => {
-  for (const vector of vectors) {
+describe('llhttp responses', { skip }, () => {
+  for (const vector of data.vectors) {
     it(`${vector.id} ${vector.title}`, () => {
       const bytes = Buffer.from(vector.input, 'latin1')
       const conversation: Conversation = { requests: requestsOf(vector) }
@@ -107,7 +102,7 @@ describe('llhttp responses', { skip: vectors.length === 0 && `no vectors at ${fo
 
   it('lists only differences that exist', () => {
     for (const title of Object.keys(DIFFERENCES)) {
-      const vector = vectors.find((candidate) => candidate.title === title)
+      const vector = data.vectors.find((candidate) => candidate.title === title)
       assert.ok(vector !== undefined, title)
       const seen = transcript(whole(Buffer.from(vector.input, 'latin1')), { requests: requestsOf(vector) })
       assert.notDeepEqual(comparable(seen), expected(vector), title)

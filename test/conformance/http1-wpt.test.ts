@@ -3,10 +3,7 @@
  * programs should be: `DIFFERENCES` gives the reason wherever we are stricter or decide a disputed case differently.
  */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import {
   type Conversation,
   everySplit,
@@ -14,6 +11,7 @@ import {
   transcript,
   whole,
 } from '../protocol/http1/transcript.ts'
+import { loadVectors } from '../support/vectors.ts'
 
 type Verdict = 'ok' | 'error' | 'error-at-eof'
 
@@ -56,14 +54,8 @@ const DIFFERENCES: Readonly<Record<string, string>> = {
   'content-length/Content-Length: ': BAD_LENGTH,
 }
 
-const folder =
-  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
-const file = join(folder, 'wpt-h1.json')
-const vectors: Vector[] = existsSync(file)
-  ? Object.values<Vector[]>(JSON.parse(readFileSync(file, 'utf8')))
-      .filter(Array.isArray)
-      .flat()
-  : []
+const { data, skip } = loadVectors<Readonly<Record<string, Vector[]>>>('wpt-h1.json', {})
+const vectors = Object.values(data).filter(Array.isArray).flat()
 
 const conversation: Conversation = { requests: ['GET'], close: true }
 
@@ -79,7 +71,7 @@ function bodyLength(lines: readonly string[]): number {
 }
 
 describe('web-platform-tests HTTP/1 parsing', {
-  skip: vectors.length === 0 && `no vectors at ${folder}`,
+  skip,
 }, () => {
   for (const vector of vectors) {
     it(JSON.stringify(vector.id), () => {

@@ -3,13 +3,12 @@
  * others (a CONTINUATION needs HEADERS); the engine refuses pushes.
  */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { PUSH_PROMISE } from '../../src/protocol/http2/constants.ts'
 import { FrameReader } from '../../src/protocol/http2/frame-reader.ts'
 import { FramePeer } from '../support/frame-peer.ts'
 import { FrameLog } from '../support/h2-frame-log.ts'
+import { loadVectors } from '../support/vectors.ts'
 
 interface Vector {
   readonly id: string
@@ -18,11 +17,7 @@ interface Vector {
   readonly description: string
 }
 
-const folder =
-  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
-const file = `${folder}/h2-frames.json`
-const isThere = existsSync(file)
-const vectors: readonly Vector[] = isThere ? JSON.parse(readFileSync(file, 'utf8')).vectors : []
+const { data, skip } = loadVectors<{ vectors: readonly Vector[] }>('h2-frames.json', { vectors: [] })
 
 /** Fed whole, then byte by byte. */
 function faultsOf(wire: Buffer): { whole: FrameLog; bytewise: FrameLog } {
@@ -34,10 +29,10 @@ function faultsOf(wire: Buffer): { whole: FrameLog; bytewise: FrameLog } {
   return { whole, bytewise }
 }
 
-describe('frame vectors', { skip: isThere ? false : `no vectors at ${file}` }, () => {
-  test('there are some', () => assert.ok(vectors.length > 0))
+describe('frame vectors', { skip }, () => {
+  test('there are some', () => assert.ok(data.vectors.length > 0))
 
-  for (const vector of vectors) {
+  for (const vector of data.vectors) {
     const wire = Buffer.from(vector.wire, 'hex')
     test(`${vector.id}: ${vector.description}`, () => {
       if (wire[3] === PUSH_PROMISE) {

@@ -3,15 +3,9 @@
  * recorded one. The client echoes, as the client in the recording did. Without the vectors, these tests are skipped.
  */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { loadVectors } from '../support/vectors.ts'
 import { closed, startRawServer } from '../websocket/raw-server.ts'
-
-const folder =
-  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
-const file = join(folder, 'ws-autobahn.json')
 
 type Step =
   | { readonly s: string }
@@ -26,39 +20,36 @@ interface Vector {
   readonly expectedClose: { readonly closeCode: readonly number[]; readonly requireClean: boolean }
 }
 
-if (!existsSync(file)) {
-  it('Autobahn conversations', { skip: `no vectors at ${file}` }, () => {})
-} else {
-  const { vectors } = JSON.parse(readFileSync(file, 'utf8')) as { vectors: readonly Vector[] }
-  describe('Autobahn conversations', () => {
-    for (const { id, description, events, clientSawClose, expectedClose } of vectors) {
-      it(`${id}: ${description}`, async (t) => {
-        const raw = await startRawServer(t)
-        const [socket, peer] = await raw.pair()
-        socket.onmessage = ({ data }) => socket.send(data as string | ArrayBuffer)
-        const close = closed(socket)
-        for (const step of events) {
-          if ('s' in step) {
-            if (peer.socket.writable) peer.send(Buffer.from(step.s, 'hex'))
-          } else if ('c' in step) {
-            const { op, hex } = step.c
-            const frame = await peer.frame()
-            assert.ok(frame !== null, `no frame where ${op} ${hex} was recorded`)
-            assert.ok(frame.fin && frame.masked && frame.rsv === 0)
-            assert.equal(frame.opcode, op)
-            // The recorded client sends no reason with its code; ours may.
-            const payload = op === 8 ? frame.payload.subarray(0, hex.length / 2) : frame.payload
-            assert.equal(payload.toString('hex'), hex)
-            if (op === 8 && payload.length > 0) {
-              assert.ok(expectedClose.closeCode.includes(payload.readUInt16BE(0)))
-            }
+const { data, skip } = loadVectors<{ vectors: readonly Vector[] }>('ws-autobahn.json', { vectors: [] })
+
+describe('Autobahn conversations', { skip }, () => {
+  for (const { id, description, events, clientSawClose, expectedClose } of data.vectors) {
+    it(`${id}: ${description}`, async (t) => {
+      const raw = await startRawServer(t)
+      const [socket, peer] = await raw.pair()
+      socket.onmessage = ({ data }) => socket.send(data as string | ArrayBuffer)
+      const close = closed(socket)
+      for (const step of events) {
+        if ('s' in step) {
+          if (peer.socket.writable) peer.send(Buffer.from(step.s, 'hex'))
+        } else if ('c' in step) {
+          const { op, hex } = step.c
+          const frame = await peer.frame()
+          assert.ok(frame !== null, `no frame where ${op} ${hex} was recorded`)
+          assert.ok(frame.fin && frame.masked && frame.rsv === 0)
+          assert.equal(frame.opcode, op)
+          // The recorded client sends no reason with its code; ours may.
+          const payload = op === 8 ? frame.payload.subarray(0, hex.length / 2) : frame.payload
+          assert.equal(payload.toString('hex'), hex)
+          if (op === 8 && payload.length > 0) {
+            assert.ok(expectedClose.closeCode.includes(payload.readUInt16BE(0)))
           }
         }
-        assert.equal(await peer.frame(), null)
-        const { code, wasClean } = await close
-        assert.equal(code, clientSawClose)
-        if (expectedClose.requireClean) assert.ok(wasClean)
-      })
-    }
-  })
-}
+      }
+      assert.equal(await peer.frame(), null)
+      const { code, wasClean } = await close
+      assert.equal(code, clientSawClose)
+      if (expectedClose.requireClean) assert.ok(wasClean)
+    })
+  }
+})

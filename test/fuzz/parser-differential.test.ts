@@ -3,10 +3,8 @@
  * the runtime's parser. Mutated recordings are compared in `fuzz.test.ts`.
  */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { loadVectors } from '../support/vectors.ts'
 import { compare, describeComparison, isReviewedParser } from './parser-comparison.ts'
 import { DIFFERENCES } from './parser-differences.ts'
 import type { RequestShape } from './parser-outcome.ts'
@@ -24,10 +22,7 @@ interface Vector {
   readonly skipBody?: boolean
 }
 
-const folder =
-  process.env['VENTUNO_VECTORS'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url))
-const file = join(folder, 'llhttp-responses.json')
-const vectors: Vector[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).vectors : []
+const { data, skip } = loadVectors<{ vectors: readonly Vector[] }>('llhttp-responses.json', { vectors: [] })
 
 /** With an unverified parser version, a new difference is reported and does not fail. */
 function report(t: TestContext, text: string): void {
@@ -54,8 +49,8 @@ describe('the same response for both clients', () => {
     t.diagnostic(`${GENERATED} responses, ${bytesCompared} bytes, ${accepted} accepted, ${[...seen].sort()}`)
   })
 
-  describe('corpus of the runtime', { skip: vectors.length === 0 && `no vectors at ${folder}` }, () => {
-    for (const { id, title, input, expect, skipBody } of vectors) {
+  describe('corpus of the runtime', { skip }, () => {
+    for (const { id, title, input, expect, skipBody } of data.vectors) {
       it(`${id} ${title}`, async (t) => {
         const shape: RequestShape = expect === 'upgrade' ? 'GET upgrade' : skipBody === true ? 'HEAD' : 'GET'
         const { same, listed, comparison } = await compare(shape, Buffer.from(input, 'latin1'))

@@ -2,9 +2,7 @@
  * The Set-Cookie cases of web-platform-tests, which state what a browser shows after it has stored the cookies. They are
  * not part of the project.
  */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { loadVectors } from './vectors.ts'
 
 export interface CookieCase {
   file: string
@@ -18,11 +16,9 @@ export interface CookieCase {
   mayRejectMessage?: boolean
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const path = join(process.env['VENTUNO_VECTORS'] ?? join(root, '../shared/vectors'), 'cookies-wpt.json')
+const NONE: { host: string; vectors: CookieCase[] } = { host: '', vectors: [] }
 
-/** The `skip` of a test that needs the cases. */
-export const skipCookieCases: false | string = existsSync(path) ? false : 'the vectors are not here'
+export const { data: cookieCases, skip: skipCookieCases } = loadVectors('cookies-wpt.json', NONE)
 
 /** Cases that lost a part when they were written down, each with what is missing. */
 export const DAMAGED_CASES: Readonly<Record<string, string>> = {
@@ -32,10 +28,6 @@ export const DAMAGED_CASES: Readonly<Record<string, string>> = {
     'The data lost the second subdomain level: its domain is the bare host, which the setting host does match.',
   'No cookie set on domain mismatch before a (domain matching) redirect (for second level subdomain)':
     'The data lost the second subdomain level: its domain is the bare host, which the setting host does match.',
-}
-
-export function readCookieCases(): { host: string; vectors: CookieCase[] } {
-  return JSON.parse(readFileSync(path, 'utf8'))
 }
 
 /** The page on which a case runs. */

@@ -5,9 +5,9 @@ import { CookieJar } from '../../../src/index.ts'
 import {
   agrees,
   type CookieCase,
+  cookieCases,
   DAMAGED_CASES,
   pageOf,
-  readCookieCases,
   skipCookieCases,
 } from '../../support/cookie-cases.ts'
 
@@ -36,7 +36,7 @@ function visible(vector: CookieCase, host: string): string {
 }
 
 test('a jar agrees with the Set-Cookie cases of web-platform-tests', { skip: skipCookieCases }, () => {
-  const { host, vectors } = readCookieCases()
+  const { host, vectors } = cookieCases
   assert.ok(vectors.length > 400)
   const differing = vectors
     .filter((vector) => !agrees(vector, visible(vector, host)))
