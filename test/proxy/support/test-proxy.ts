@@ -171,7 +171,8 @@ export class TestProxy {
       headers,
     })
     upstream.on('socket', (socket) => {
-      socket.once('connect', () => this.#ports.add(socket.localPort!))
+      // One that is used again is connected already.
+      if (socket.connecting) socket.once('connect', () => this.#ports.add(socket.localPort!))
     })
     upstream.on('response', (answer) => {
       response.writeHead(answer.statusCode!, answer.headers)
