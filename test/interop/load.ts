@@ -8,9 +8,14 @@ type RequestFailure = Error & { retrySafety?: string }
 /** If everything fails, more failures add no information. */
 const ENOUGH_FAILURES = 1_000
 
+/** The beginnings of HEADERS with a short field block and of WINDOW_UPDATE: what a client sends most. */
+const CLIENT_FRAMES = ['\x00\x00\x04\x01', '\x00\x00\x04\x08']
+
 export class Load {
   readonly failures: RequestFailure[] = []
   succeeded = 0
+  /** Responses into which the server has put frames that it had received. */
+  mixed = 0
   readonly #client: Client
   readonly #text: string = SMALL.toString('latin1')
   readonly #milestones: { readonly at: number; readonly reached: () => void }[] = []
@@ -48,6 +53,10 @@ export class Load {
         const { statusCode, body } = await this.#client.request({ path: '/small.txt', method: 'GET' })
         const received = Buffer.from(await body.bytes()).toString('latin1')
         assert.equal(statusCode, 200)
+        if (CLIENT_FRAMES.some((beginning) => received.startsWith(beginning))) {
+          this.mixed++
+          continue
+        }
         assert.equal(received, this.#text)
         this.succeeded++
       } catch (error) {

@@ -26,6 +26,8 @@ export interface Reload {
   readonly times: number
   /** The wires on which the old process ends connections with unanswered requests. */
   readonly drops: readonly Wire[]
+  /** The old process puts frames of the client into its last DATA frames. */
+  readonly mixes?: boolean
 }
 
 export function reloadSuite<S extends Site>(running: RunningServer<S>, reload: Reload): void {
@@ -41,7 +43,7 @@ async function underLoad<S extends Site>(
   t: TestContext,
   running: RunningServer<S>,
   wire: Wire,
-  { signal, times, drops }: Reload,
+  { signal, times, drops, mixes = false }: Reload,
 ): Promise<void> {
   const client = running.open(wire)
   let lost = 0
@@ -53,11 +55,12 @@ async function underLoad<S extends Site>(
     await load.progress(PROGRESS)
   }
   await load.stop()
-  const { failures, succeeded } = load
+  const { failures, succeeded, mixed } = load
   t.diagnostic(
     `${wire}: ${times} reloads, ${lost} connections ended, ${succeeded} requests succeeded, ` +
-      `${failures.length} failed`,
+      `${failures.length} failed, ${mixed} mixed`,
   )
+  if (!mixes) assert.equal(mixed, 0)
   if (multiplexes(wire) && !drops.includes(wire)) {
     assertAllSucceeded(load)
   } else {
