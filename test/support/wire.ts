@@ -39,8 +39,8 @@ export const WIRES: readonly Wire[] = [
   { name: 'h2c', secure: false, multiplexes: true },
 ]
 
-/** The runtime's HTTP/2 servers call the same listener with equivalent objects. */
-export function createServer(wire: Wire, listener: Listener): Server {
+/** The runtime's HTTP/2 servers call the same listener with equivalent objects. `options` are for these alone. */
+export function createServer(wire: Wire, listener: Listener, options: http2.ServerOptions = {}): Server {
   if (!wire.multiplexes) {
     return wire.secure ? https.createServer(localhost, listener) : http.createServer(listener)
   }
@@ -49,8 +49,8 @@ export function createServer(wire: Wire, listener: Listener): Server {
     response: http2.Http2ServerResponse,
   ) => void
   return wire.secure
-    ? http2.createSecureServer(localhost, compatible)
-    : (http2.createServer(compatible) as unknown as Server)
+    ? http2.createSecureServer({ ...options, ...localhost }, compatible)
+    : (http2.createServer(options, compatible) as unknown as Server)
 }
 
 /** Why a wire is left out, by its name. */
