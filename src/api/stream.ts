@@ -5,6 +5,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { finished } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
 import { coverPollution } from '../base/own-options.ts'
+import { throwLater } from '../base/throw-later.ts'
 import {
   InvalidArgumentError,
   InvalidReturnValueError,
@@ -178,9 +179,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
       this.#resolve(new StreamData(this.#opaque, this.#trailers, this.#timings))
     } catch (thrown) {
       // A callback threw it. A Writable may finish inside `end()`, and then it would reach the dispatcher.
-      queueMicrotask(() => {
-        throw thrown
-      })
+      throwLater(thrown)
     }
   }
 }

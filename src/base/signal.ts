@@ -2,6 +2,7 @@
  * Subscriptions to abort signals. Many requests may share one long-lived signal; each hub adds one listener
  * for all of them and removes it with the last (a listener per request leaks, and warns at the eleventh).
  */
+import { throwLater } from './throw-later.ts'
 
 /** The part of `AbortSignal` that is needed; any EventTarget will do. */
 export interface AbortEventTarget {
@@ -96,10 +97,7 @@ class FanOut {
       try {
         subscriber.onAbort(reason)
       } catch (error) {
-        // As an EventTarget does: the others are still called, and the error is not lost.
-        queueMicrotask(() => {
-          throw error
-        })
+        throwLater(error)
       }
     }
   }

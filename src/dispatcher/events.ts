@@ -3,13 +3,12 @@
  * going on.
  */
 import type { EventEmitter } from 'node:events'
+import { throwLater } from '../base/throw-later.ts'
 
 export function emitSafely(emitter: EventEmitter, event: string, ...args: unknown[]): void {
   try {
     emitter.emit(event, ...args)
   } catch (error) {
-    queueMicrotask(() => {
-      throw error
-    })
+    throwLater(error)
   }
 }
