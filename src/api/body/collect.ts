@@ -6,12 +6,25 @@ import { Blob } from 'node:buffer'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { BodyBytes } from './bytes.ts'
 
+const ZERO = 0x30
+
 /** The length in the head; null when unknown, and for HEAD, which announces the length of another body. */
 export function announcedLength(headers: HeaderObject, isHead: boolean): number | null {
   const value = headers['content-length']
   if (isHead || typeof value !== 'string') return null
-  const length = Number(value)
-  return Number.isSafeInteger(length) ? length : null
+  const length = decimal(value)
+  return length <= Number.MAX_SAFE_INTEGER ? length : null
+}
+
+/** The number that the digits write, NaN for anything else. `Number()` is a call into the runtime. */
+function decimal(digits: string): number {
+  let number = 0
+  for (let i = 0; i < digits.length; i++) {
+    const digit = digits.charCodeAt(i) - ZERO
+    if (digit < 0 || digit > 9) return Number.NaN
+    number = number * 10 + digit
+  }
+  return number
 }
 
 /** What a conversion may need beside the bytes. */
