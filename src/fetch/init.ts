@@ -193,7 +193,7 @@ function readInit(record: RequestRecord, init: RequestInit): ReadInit {
   const half = duplex === undefined ? undefined : toEnum(duplex, DUPLEXES, 'RequestInit')
   if (integrity !== undefined) record.integrity = toText(integrity, 'RequestInit', 'integrity')
   if (keepalive !== undefined) record.keepalive = Boolean(keepalive)
-  if (method !== undefined) record.method = toMethod(toByteString(method, 'RequestInit', 'method'))
+  if (method !== undefined) record.method = toMethod(method)
   if (mode !== undefined) {
     record.mode = toEnum(mode, MODES, 'RequestInit')
     if (record.mode === 'navigate') {
@@ -246,8 +246,9 @@ const USUAL_METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'
 const REFUSED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK'])
 let warnedOfPatch = false
 
-function toMethod(method: string): string {
-  if (USUAL_METHODS.has(method)) return method
+function toMethod(given: string): string {
+  if (USUAL_METHODS.has(given)) return given
+  const method = toByteString(given, 'RequestInit', 'method')
   if (!isToken(method)) throw new TypeError(`'${method}' is not a valid HTTP method.`)
   const upper = method.toUpperCase()
   if (REFUSED_METHODS.has(upper)) throw new TypeError(`'${method}' HTTP method is unsupported.`)
