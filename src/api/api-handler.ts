@@ -65,7 +65,7 @@ function presentHeaders(
 }
 
 function failOnAbort(handler: ApiHandler<unknown>, reason: unknown): void {
-  handler.fail(reason ?? new RequestAbortedError())
+  handler.withdraw(reason ?? new RequestAbortedError())
 }
 
 function loosenHandler(handler: ApiHandler<unknown>): void {
@@ -155,6 +155,11 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
     } catch (error) {
       this.#end(error)
     }
+  }
+
+  /** The caller gives up. */
+  withdraw(reason: unknown): void {
+    this.fail(reason)
   }
 
   /** Gives up the request from this side, wherever it is. */

@@ -2,6 +2,8 @@
  * `request()`: answers with the response head and a body that is read later.
  */
 import { AsyncResource } from 'node:async_hooks'
+import { type Answer, addCaller, answerCaller, removeCaller } from '../base/answers.ts'
+import { throwLater } from '../base/throw-later.ts'
 import { InvalidArgumentError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
@@ -80,7 +82,7 @@ export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
   }
 }
 
-class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements BodyUpstream {
+class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements BodyUpstream, Answer {
   declare protected readonly opts: RequestOptions<TOpaque>
   readonly #resolve: Resolve<ResponseData<TOpaque, THeaders>>
   readonly #reject: Reject
@@ -88,6 +90,10 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
   #trailers: HeaderObject | null = null
   /** Until it is read or destroyed. */
   #body: BodyReadable | null = null
+  /** The response until the caller has it. */
+  #answer: ResponseData<TOpaque, THeaders> | null = null
+  /** Neither a response nor an error is there for it. */
+  #isCallerWaiting = true
 
   constructor(
     opts: RequestOptions<TOpaque>,
@@ -99,6 +105,14 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
     checkResponseOptions(opts)
     this.#resolve = resolve
     this.#reject = reject
+    addCaller()
+  }
+
+  /** The caller gets an error. */
+  dismissCaller(): void {
+    if (!this.#isCallerWaiting) return
+    this.#isCallerWaiting = false
+    removeCaller()
   }
 
   protected override onFinalHead(
@@ -112,6 +126,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
     // With `responseHeaders: 'raw'` the overloads of `request` declare the flat list.
     const shown = this.present(controller, headers) as THeaders
     const { opaque } = this
+    const timings = controller.timings ?? null
     const body = new BodyReadable(
       this,
       headers,
@@ -120,7 +135,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
     )
     this.#body = body
     this.#trailers = {}
-    const data = new ResponseData(
+    this.#answer = new ResponseData(
       statusCode,
       statusText,
       shown,
@@ -128,16 +143,34 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
       opaque,
       body,
       this.context,
-      controller.timings ?? null,
+      timings,
     )
+    this.#isCallerWaiting = false
+    answerCaller(this)
+  }
+
+  deliver(): void {
+    const answer = this.#answer
+    if (answer === null) return
+    // The caller may change what it gets.
+    const { body } = answer
+    this.#answer = null
     try {
-      this.#resolve(data)
+      this.#resolve(answer)
     } catch (error) {
       body.destroy(error as Error)
-      queueMicrotask(() => {
-        throw error
-      })
+      throwLater(error)
     }
+    if (this.controller === null) this.#unfollowSignal()
+  }
+
+  /** A caller who gives up before the response was delivered does not get it any more. */
+  override withdraw(reason: unknown): void {
+    if (this.#answer !== null) {
+      this.#answer = null
+      this.#reject(reason)
+    }
+    super.withdraw(reason)
   }
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
@@ -157,8 +190,11 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
     if (this.#trailers !== null) copyFields(this.#trailers, trailers)
     this.controller = null
     this.#body?.complete()
-    // A body that has arrived and is not read can still be aborted, but the signal alone must not keep it
-    // alive.
+    if (this.#answer === null) this.#unfollowSignal()
+  }
+
+  /** A body that has arrived and is not read can still be aborted, but the signal alone must not keep it alive. */
+  #unfollowSignal(): void {
     if (this.#body === null || this.#body.spent) this.release()
     else this.loosen()
   }
@@ -186,8 +222,12 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
 
   protected override onFailure(error: unknown): void {
     destroyBodyOf(this.opts, error)
-    if (this.#trailers !== null) this.#body?.fail(error)
-    else this.#reject(error)
+    if (this.#trailers !== null) {
+      this.#body?.fail(error)
+      return
+    }
+    this.dismissCaller()
+    this.#reject(error)
   }
 }
 
@@ -211,5 +251,11 @@ function startRequest<TOpaque, THeaders>(
   resolve: Resolve<ResponseData<TOpaque, THeaders>>,
   reject: Reject,
 ): void {
-  new RequestHandler(opts, resolve, reject).start(dispatcher, opts, opts.signal)
+  const handler = new RequestHandler(opts, resolve, reject)
+  try {
+    handler.start(dispatcher, opts, opts.signal)
+  } catch (error) {
+    handler.dismissCaller()
+    throw error
+  }
 }

@@ -14,19 +14,13 @@ import type { DispatchController, DispatchHandler } from '../request/dispatch-ha
 import { AbortLink, type AbortTarget } from './abort-link.ts'
 import { Body } from './body.ts'
 import { type BodyFeed, type BodySink, toBytes } from './body-feed.ts'
+import type { Answering, Caller } from './caller.ts'
 import { FetchHandler } from './fetch-handler.ts'
 import { HeaderList } from './header-list.ts'
 import type { RequestRecord } from './init.ts'
 import { nextHop, REDIRECT_STATUSES, Trail } from './redirect.ts'
-import {
-  makeResponse,
-  NULL_BODY_STATUSES,
-  opaqueResponse,
-  type Response,
-  type ResponseRecord,
-  type ResponseType,
-} from './response.ts'
-import { type Ends, isAborted, type RunState } from './run-state.ts'
+import { makeResponse, NULL_BODY_STATUSES, opaqueResponse, type ResponseRecord } from './response.ts'
+import { isAborted, type RunState } from './run-state.ts'
 import type { SentBody } from './sent-body.ts'
 import { sendRequest } from './sent-request.ts'
 import { SinkLink } from './sink-link.ts'
@@ -34,11 +28,11 @@ import { Transfer } from './transfer.ts'
 import { loosenLater, type Unread, watchFresh } from './unread-bodies.ts'
 import { verifiedBody } from './verified-body.ts'
 
-export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTarget {
+export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTarget, Answering {
   readonly #record: RequestRecord
   readonly #trail: Trail | null
-  /** Cleared once the promise is settled, because these functions keep the response alive. */
-  #ends: Ends | null
+  /** Null once another run has taken it over, or the run has failed. */
+  #caller: Caller | null
   #state: RunState = 'waiting'
   #controller: DispatchController | null = null
   #abortQueued: ((reason?: unknown) => void) | null = null
@@ -50,10 +44,10 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
   #isFresh = false
   readonly #transfer = new Transfer()
 
-  constructor(record: RequestRecord, ends: Ends, trail: Trail | null) {
+  constructor(record: RequestRecord, caller: Caller, trail: Trail | null) {
     super()
     this.#record = record
-    this.#ends = ends
+    this.#caller = caller
     this.#trail = trail
   }
 
@@ -92,7 +86,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
   onAbort(reason: unknown): void {
     const body = this.#sinkLink.sink
     this.#stop(reason)
-    this.#reject(reason)
+    this.#caller?.reject(reason)
     body?.fail(reason)
   }
 
@@ -106,8 +100,12 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     if (this.#sent === null) this.#record.body?.cancel(reason)
     else this.#sent.cancel(reason)
     if (state === 'ended') return
-    if (this.#controller !== null) this.#controller.abort(reason)
-    else this.#abortQueued?.(reason)
+    try {
+      if (this.#controller !== null) this.#controller.abort(reason)
+      else this.#abortQueued?.(reason)
+    } catch {
+      // A dispatcher that fails to abort: the caller must get its error all the same.
+    }
   }
 
   /** Undefined without a signal: dispatchers create an abort function for each handler that has this method. */
@@ -154,9 +152,9 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     const { status } = this.#transfer
     const trail = this.#trail
     this.#state = 'responding'
-    const type: ResponseType = trail?.isForeign === true ? 'cors' : 'basic'
+    const type = trail?.isForeign === true ? 'cors' : 'basic'
     if (type === 'cors' && record.mode === 'no-cors') {
-      this.#resolve(opaqueResponse())
+      this.#caller?.answer(opaqueResponse(), this)
       this.#dump()
       return
     }
@@ -173,7 +171,6 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
       body = new Body(null, this, decoding === null ? (announcedLength(headers, false) ?? 0) : 0)
       this.#sinkLink.hold(body)
       this.#isFresh = true
-      watchFresh(this)
     }
     const answer: ResponseRecord = {
       type,
@@ -184,14 +181,14 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
       url: record.url.withoutFragment,
       redirected: trail !== null && trail.count > 0,
     }
-    if (record.integrity === '') this.#resolve(makeResponse(answer, body))
+    if (record.integrity === '') this.#caller?.answer(makeResponse(answer, body), this)
     else this.#verify(answer, body)
   }
 
   /** Resolves the promise only after the body has matched its integrity metadata. */
   #verify(answer: ResponseRecord, body: Body | null): void {
     verifiedBody(body, this.#record.integrity).then(
-      (verified) => this.#resolve(makeResponse(answer, verified)),
+      (verified) => this.#caller?.answer(makeResponse(answer, verified), this),
       (error) => this.#refuse(error),
     )
   }
@@ -213,7 +210,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     }
     next.trail.time(controller.timings)
     // This run keeps sending the rest of its request body.
-    new FetchRun(next.record, this.#takeEnds()!, next.trail).start()
+    new FetchRun(next.record, this.#takeCaller()!, next.trail).start()
     this.#dump()
     return true
   }
@@ -226,9 +223,9 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     const record = { ...this.#record, body: origin === null ? null : new Body(origin) }
     const trail = Trail.after(this.#trail, record)
     trail.isSecondTry = true
-    const ends = this.#takeEnds()!
+    const caller = this.#takeCaller()!
     this.#stop(undefined)
-    new FetchRun(record, ends, trail).start()
+    new FetchRun(record, caller, trail).start()
     return true
   }
 
@@ -242,7 +239,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
   /** No more of an unwanted body follows. */
   #endDump(): void {
     this.#state = 'ended'
-    this.#abortLink.end()
+    this.#unfollow()
   }
 
   onResponseData(_controller: DispatchController, data: Buffer | string): void {
@@ -326,32 +323,33 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     this.#decoding?.destroy()
     if (this.#sent === null) this.#record.body?.cancel(error)
     else this.#sent.cancel(error)
-    if (this.#ends !== null) this.#reject(new TypeError('fetch failed', { cause: error }))
+    if (this.#caller?.isWaiting) this.#caller.reject(new TypeError('fetch failed', { cause: error }))
     // With integrity metadata, the promise is still pending although there is a body.
     sink?.fail(new TypeError('terminated', { cause: error }))
   }
 
   /** Fails the fetch for a reason that the fetch algorithm gives. */
   #refuse(error: Error): void {
-    const ends = this.#takeEnds()
+    const caller = this.#takeCaller()
     this.#stop(error)
     this.#state = 'failed'
-    ends?.reject(new TypeError('fetch failed', { cause: error }))
+    caller?.reject(new TypeError('fetch failed', { cause: error }))
   }
 
-  #resolve(response: Response): void {
-    this.#takeEnds()?.resolve(response)
+  onDelivered(): void {
+    if (this.#isFresh) watchFresh(this)
+    if (this.#state === 'ended' && this.#sinkLink.sink === null) this.#abortLink.end()
   }
 
-  #reject(reason: unknown): void {
-    this.#takeEnds()?.reject(reason)
+  /** An abort has nothing to stop any more. Until the promise is settled, it rejects it. */
+  #unfollow(): void {
+    if (this.#caller === null || this.#caller.isSettled) this.#abortLink.end()
   }
 
-  /** From here on the promise is settled, or another run settles it. */
-  #takeEnds(): Ends | null {
-    const ends = this.#ends
-    this.#ends = null
-    return ends
+  #takeCaller(): Caller | null {
+    const caller = this.#caller
+    this.#caller = null
+    return caller
   }
 
   // Called by the body.
@@ -375,7 +373,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
 
   spent(): void {
     this.#sinkLink.release()
-    this.#abortLink.end()
+    this.#unfollow()
   }
 
   deliverTo(sink: BodySink): void {

@@ -1,5 +1,6 @@
 /** `fetch`: reads its arguments and starts the run. Everything from the call to `dispatch` is synchronous. */
 import { abortedReason } from '../base/signal.ts'
+import { Caller } from './caller.ts'
 import { FetchRun } from './fetch-run.ts'
 import type { RequestInit, RequestRecord } from './init.ts'
 import { type RequestInfo, readRequest } from './request.ts'
@@ -35,10 +36,10 @@ export function fetch(
     return Promise.reject(error)
   }
   const promise = new Promise<Response>(keepEnds)
-  const ends = { resolve: resolveNew!, reject: rejectNew! }
+  const caller = new Caller(resolveNew!, rejectNew!)
   resolveNew = null
   rejectNew = null
-  new FetchRun(record, ends, null).start()
+  new FetchRun(record, caller, null).start()
   return promise
 }
 

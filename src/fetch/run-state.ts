@@ -1,11 +1,4 @@
-/** Where one exchange of a fetch stands, and the promise that it settles. */
-import type { Response } from './response.ts'
-
-/** Settles the promise of `fetch`. */
-export interface Ends {
-  readonly resolve: (response: Response) => void
-  readonly reject: (reason: unknown) => void
-}
+/** Where one exchange of a fetch stands. */
 
 /** `dumping`: a redirect was followed or the response is opaque, and the body of this response is discarded. */
 export type RunState = 'waiting' | 'responding' | 'dumping' | 'ended' | 'failed' | Aborted

@@ -18,8 +18,9 @@ let unread: Unread[] = []
 
 /** The caller gets the response with the next microtasks. */
 export function watchFresh(run: Unread): void {
-  // Unlike a promise, `queueMicrotask` creates an AsyncResource per call.
-  if (fresh.push(run) === 1) void RESOLVED.then(lookAtFresh)
+  // Unlike a promise, `queueMicrotask` creates an AsyncResource per call. The second promise lets the callers go on whose
+  // responses are delivered after this one.
+  if (fresh.push(run) === 1) void RESOLVED.then(null).then(lookAtFresh)
 }
 
 /** Loosens it in the next turn of the event loop. */

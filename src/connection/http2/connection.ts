@@ -241,7 +241,8 @@ export class Http2Connection
     if (this.#engine.cancelledStreams < cancelled) this.#roomMade = true
     this.exchanges.endRead()
     if (this.#engine.areSettingsAcknowledged) this.#liveness.onSettingsAcknowledged(readAt)
-    if (this.#engine.wantsOutput || this.#engine.wantsPing) this.output.schedule()
+    // Callers get their responses at the end of this turn: what they send then leaves in it, too.
+    if (this.#roomMade || this.#engine.wantsOutput || this.#engine.wantsPing) this.output.schedule()
     this.onFlushed()
   }
 

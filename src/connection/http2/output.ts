@@ -4,6 +4,7 @@
  * few new requests among many open ones wait for others, because a write for each handful costs both sides more than the
  * wait.
  */
+import { afterAnswers } from '../../base/answers.ts'
 import type { Transport } from '../../net/transport.ts'
 import type { ClientEngine } from '../../protocol/http2/client-engine.ts'
 import { NO_ERROR } from '../../protocol/http2/constants.ts'
@@ -40,6 +41,10 @@ export class Http2Output {
   /** Something was read since the last turn. */
   #hasRead = false
   readonly #onImmediate = (): void => {
+    // What callers send in this turn leaves in it. Not again if they get more responses at once, as from a cache.
+    if (!afterAnswers(this.#onTurnEnd)) this.#onTurnEnd()
+  }
+  readonly #onTurnEnd = (): void => {
     try {
       this.#onTurn()
     } catch (error) {
