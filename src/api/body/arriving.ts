@@ -130,7 +130,9 @@ export abstract class ArrivingBody extends IdleReadable {
       this.noteRead()
       state.bytes.addLent(memory, start, end)
     } else if (state.kind === 'held' && this.#held === null && start < end && !this.destroyed) {
-      this.#held = BodyBytes.begin(memory, start, end, this.announced ?? 0)
+      // A small piece is mostly all of the body; if it is not, it is copied once more.
+      const announced = end - start <= MAX_SHARED ? null : this.announced
+      this.#held = BodyBytes.begin(memory, start, end, announced ?? 0)
       if (this.heldLength >= this.readableHighWaterMark) this.#pauseUpstream()
     } else {
       this.receive(holdBytes(memory, start, end))
