@@ -69,7 +69,11 @@ function runOnce(name, scenario, setting) {
   if (candidate.tool !== undefined) return runTool(candidate.tool, scenario, port, setting.seconds)
   const library = candidate.build === undefined ? null : setting.builds[candidate.build]
   const job = {
-    scenario: candidate.featureless ? { ...scenario, feature: undefined } : scenario,
+    scenario: {
+      ...scenario,
+      feature: candidate.featureless ? undefined : scenario.feature,
+      api: candidate.api ?? scenario.api,
+    },
     port,
     ports: setting.ports,
     library,

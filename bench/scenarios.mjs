@@ -1,5 +1,5 @@
 // The scenarios. Each names a measurement (bench/measurements), its parameters and its candidates.
-import { BASELINE, OURS, SUBJECT, SYSTEM_NODE, WITHOUT } from './candidates/index.mjs'
+import { BASELINE, OURS, SUBJECT, SYSTEM_NODE, WITH_REQUEST, WITHOUT } from './candidates/index.mjs'
 import { FULL_PATH, PACED_PATH } from './chunks.mjs'
 import { PAGES_PATH } from './crawl.mjs'
 import { EVENT_COUNT } from './events.mjs'
@@ -334,8 +334,8 @@ export const SCENARIOS = [
     goals: { undici: [3, 4] },
   },
   {
-    ...load('h1-fetch-pool-50', 'fetch(), Pool of 50', 'h1', { ...FETCH_50 }, LIBRARIES),
-    goals: { undici: [4, 5] },
+    ...load('h1-fetch-pool-50', 'fetch(), Pool of 50', 'h1', { ...FETCH_50 }, [...LIBRARIES, WITH_REQUEST]),
+    goals: { undici: [4, 5], [WITH_REQUEST]: [0.87, 1] },
   },
   {
     ...load(

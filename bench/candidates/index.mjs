@@ -5,6 +5,8 @@ export const SYSTEM_NODE = 'ventuno (system node)'
 export const BASELINE = 'baseline'
 /** For the cost of a feature: the same build without the feature of the scenario. */
 export const WITHOUT = 'ventuno (without)'
+/** For the cost of another interface: the same build, with `request()`. */
+export const WITH_REQUEST = 'ventuno (request)'
 
 const DISPATCHER = { open: ['dispatcher.mjs', 'open'], gateway: 'openDispatcher' }
 
@@ -14,6 +16,7 @@ const DISPATCHER = { open: ['dispatcher.mjs', 'open'], gateway: 'openDispatcher'
  * - `build`: which build of ventuno, for the candidates that are ventuno
  * - `tool`: a program instead of a module
  * - `featureless`: leaves out the feature of a scenario
+ * - `api`: in place of the interface of a scenario
  * - `specifier`: the import that a fresh process measures
  */
 export const CANDIDATES = {
@@ -21,6 +24,7 @@ export const CANDIDATES = {
   [SYSTEM_NODE]: { ...DISPATCHER, build: 'library', systemNode: true },
   [BASELINE]: { ...DISPATCHER, build: 'baseline' },
   [WITHOUT]: { ...DISPATCHER, build: 'library', featureless: true },
+  [WITH_REQUEST]: { ...DISPATCHER, build: 'library', api: 'request' },
   undici: { ...DISPATCHER, specifier: 'undici' },
   "the runtime's fetch": { open: ['runtime-fetch.mjs', 'open'] },
   'node:http': { open: ['node-http.mjs', 'open'], gateway: 'openNodeHttp' },
