@@ -7,8 +7,9 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { isAnyArrayBuffer } from 'node:util/types'
 import { ignoreError } from '../base/ignore-error.ts'
-import { loadCrypto, loadWebStreams } from '../base/lazy-modules.ts'
+import { loadWebStreams } from '../base/lazy-modules.ts'
 import type { FormDataLike } from '../request/dispatch-options.ts'
+import { newBoundary } from '../request/form-part.ts'
 import { Body } from './body.ts'
 import type { PulledOrigin } from './body-origin.ts'
 import { proxyOf } from './body-stream.ts'
@@ -99,11 +100,6 @@ function extractForm(form: FormDataLike & Iterable<[string, unknown]>): Extracte
   const encoded = encodeMultipart(form, newBoundary())
   const body = new Body(encoded.bytes() ?? (encoded as PulledOrigin))
   return { body, type: encoded.contentType, once: false }
-}
-
-/** Drawn from the cryptographic generator: with a predictable boundary, content can forge parts (CVE-2025-22150). */
-function newBoundary(): string {
-  return `----formdata-undici-0${String(loadCrypto().randomInt(0, 10 ** 11)).padStart(11, '0')}`
 }
 
 /** The type of a Blob can be nothing else; that of another class could add lines to the head of the request. */

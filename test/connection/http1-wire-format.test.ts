@@ -211,9 +211,9 @@ describe('the bytes of a request', () => {
     const { text } = await written(t, post({ body: form }))
     const boundary = /boundary=(-+formdata-undici-0\d{11})\r\n/.exec(text)?.[1] ?? assert.fail(text)
     const body =
-      `--${boundary}\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\nc\r\n` +
-      `--${boundary}\r\ncontent-disposition: form-data; name="f%22"; filename="n%22"\r\n` +
-      `content-type: text/x\r\n\r\nx\r\n--${boundary}--\r\n`
+      `--${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\nc\r\n` +
+      `--${boundary}\r\nContent-Disposition: form-data; name="f%22"; filename="n%22"\r\n` +
+      `Content-Type: text/x\r\n\r\nx\r\n--${boundary}--\r\n`
     assert.equal(
       text,
       head(

@@ -99,8 +99,8 @@ describe('what a body can be made from', () => {
       const [, boundary] = /^multipart\/form-data; ?boundary=(.+)$/.exec(type)!
       assert.equal(
         await response.text(),
-        `--${boundary}\r\ncontent-disposition: form-data; name="a%22%0D%0A"\r\n\r\nx\r\ny\r\n--${boundary}\r\n` +
-          'content-disposition: form-data; name="file"; filename="name.txt"\r\ncontent-type: a/b\r\n\r\ncontent\r\n' +
+        `--${boundary}\r\nContent-Disposition: form-data; name="a%22%0D%0A"\r\n\r\nx\r\ny\r\n--${boundary}\r\n` +
+          'Content-Disposition: form-data; name="file"; filename="name.txt"\r\nContent-Type: a/b\r\n\r\ncontent\r\n' +
           `--${boundary}--\r\n`,
       )
     }

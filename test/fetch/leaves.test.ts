@@ -289,7 +289,7 @@ describe('multipart/form-data', () => {
       ],
       BOUNDARY,
     )
-    const head = 'content-disposition: form-data; '
+    const head = 'Content-Disposition: form-data; '
     const expected = [
       `--${BOUNDARY}`,
       `${head}name="a%0D%0A%22%0D%0A"`,
@@ -297,12 +297,12 @@ describe('multipart/form-data', () => {
       'x\r\ny\r\nz\r\n',
       `--${BOUNDARY}`,
       `${head}name="f"; filename="n%22%0A.txt"`,
-      'content-type: application/octet-stream',
+      'Content-Type: application/octet-stream',
       '',
       '1',
       `--${BOUNDARY}`,
       `${head}name="g"; filename="blob"`,
-      'content-type: a/b',
+      'Content-Type: a/b',
       '',
       '2',
       `--${BOUNDARY}--`,
@@ -319,7 +319,7 @@ describe('multipart/form-data', () => {
     assert.equal(odd.length, null)
     const forged = { stream: () => new Blob([]).stream(), type: 'a/b\r\nx: y' }
     const safe = await contentOf(encodeMultipart([['x', forged]], BOUNDARY).chunks())
-    assert.match(safe.toString(), /\r\ncontent-type: application\/octet-stream\r\n\r\n/)
+    assert.match(safe.toString(), /\r\nContent-Type: application\/octet-stream\r\n\r\n/)
   })
 
   test('read: what stands around the parts, and fields nobody asked for', () => {

@@ -41,7 +41,7 @@ describe('multipart/form-data', () => {
     const file = (type: unknown) => ({ type, size: 0, stream: async function* () {} })
     for (const type of ['a\r\nb: c', 'ü', '', 5]) {
       const { text } = await encoded(formOf(['f', file(type)]))
-      assert.match(text, /filename="blob"\r\ncontent-type: application\/octet-stream\r\n\r\n/)
+      assert.match(text, /filename="blob"\r\nContent-Type: application\/octet-stream\r\n\r\n/)
     }
   })
 

@@ -334,7 +334,7 @@ describe('axios GHSA-445q: CRLF in the part headers of a form', () => {
     assert.match(body, /filename="b%22%0D%0Ax-injected: yes"\r\n/)
     assert.match(
       body,
-      /filename="c%0Ax-injected: yes"\r\ncontent-type: application\/octet-stream\r\n\r\n1\r\n/,
+      /filename="c%0Ax-injected: yes"\r\nContent-Type: application\/octet-stream\r\n\r\n1\r\n/,
     )
     connection.send(OK)
     await (await asked).body.text()

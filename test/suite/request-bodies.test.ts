@@ -241,7 +241,7 @@ overEachWay('request bodies', (way) => {
     // A part without a size leaves the length unknown.
     assert.equal(headers['content-length'], undefined)
     assert.match(body, /name="a"\r\n\r\n1\r\n/)
-    assert.match(body, /filename="x"\r\ncontent-type: text\/x\r\n\r\ngr..n\r\n/)
+    assert.match(body, /filename="x"\r\nContent-Type: text\/x\r\n\r\ngr..n\r\n/)
   })
 
   test('items that are neither text nor bytes fail the request and do not hang', async (t) => {
