@@ -177,11 +177,6 @@ export class Body implements BodySink {
     this.#shared = other.#shared
   }
 
-  /** The content is being sent from its origin. */
-  markUsed(): void {
-    if (this.#state === 'held') this.#state = 'used'
-  }
-
   /** Gives up a body that is no longer wanted. */
   cancel(reason: unknown): void {
     const stream = this.#stream

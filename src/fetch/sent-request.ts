@@ -14,7 +14,11 @@ export interface SentRequest {
 export function sendRequest(record: RequestRecord, trail: Trail | null): SentRequest {
   const { method, headersTimeout, bodyTimeout, url } = record
   const headers = wireHeaders(record, trail)
-  const body = record.body === null ? null : sendBody(record.body, headers)
+  const body = record.body === null ? null : sendBody(record.body)
+  // A client would add it, but interceptors and mocks look for it here, and an interceptor may replace the body.
+  if (body !== null && body.length !== null && !record.headers.has('content-length')) {
+    headers['content-length'] = String(body.length)
+  }
   const options: { -readonly [K in keyof DispatchOptions]: DispatchOptions[K] } = {
     origin: url.origin,
     path: url.path,

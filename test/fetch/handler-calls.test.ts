@@ -1,7 +1,7 @@
 /** `fetch` as the handler of a dispatcher: when it pauses, and what it aborts. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { fetch, type LegacyDispatchHandler, Request, Response } from '../../src/index.ts'
+import { type BodyInit, fetch, type LegacyDispatchHandler, Request, Response } from '../../src/index.ts'
 import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
 import { failure } from '../support/exchange.ts'
 
@@ -86,14 +86,23 @@ test('a request whose body is sent is used', async () => {
   }
 })
 
-test('the length of a Blob is told, unless the caller tells one', () => {
-  const sent = (headers: Record<string, string>): unknown => {
+test('the length of a body is told, unless the caller tells one', () => {
+  const sent = (body: BodyInit | null, headers: Record<string, string> = {}): Record<string, string> => {
     const dispatcher = new ScriptedDispatcher()
-    void fetch(URL_, { dispatcher, method: 'POST', body: new Blob(['abc']), headers })
-    return (dispatcher.last.opts.headers as Record<string, string>)['content-length']
+    void fetch(URL_, { dispatcher, method: 'POST', body, headers, duplex: 'half' })
+    return dispatcher.last.opts.headers as Record<string, string>
   }
-  assert.equal(sent({}), '3')
-  assert.equal(sent({ 'content-length': '5' }), '5')
+  const form = new FormData()
+  form.append('a', 'b')
+  const known = [new Blob(['é!']), 'é!', Buffer.from('é!'), new URLSearchParams('a=b')]
+  for (const body of known) assert.equal(sent(body)['content-length'], '3')
+  assert.ok(Number(sent(form)['content-length']) > 100)
+  for (const body of known) {
+    const { 'Content-Length': given, 'content-length': added } = sent(body, { 'Content-Length': '5' })
+    assert.deepEqual([given, added], ['5', undefined])
+  }
+  assert.equal(sent(null)['content-length'], undefined)
+  assert.equal(sent(new Blob(['x']).stream())['content-length'], undefined)
 })
 
 test('a stream is locked while its body is collected', async () => {

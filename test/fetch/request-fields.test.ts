@@ -330,6 +330,7 @@ describe('fields that come again', () => {
       assert.deepEqual(await given({ headers, method: 'POST', body: 'x' }), {
         ...same,
         'content-type': 'text/plain;charset=UTF-8',
+        'content-length': '1',
       })
     }
   })
