@@ -58,6 +58,9 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
   #mode: Mode = 'waiting'
   #context: unknown = null
   #isConditional = false
+  /** Before the first request. */
+  readonly #askedAt: number
+  /** Of the last request, if redirects were followed. */
   #requestTime: number
   #storing: Storing | null = null
   #discarded = 0
@@ -68,7 +71,8 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
     this.#host = host
     this.#caller = caller
     this.plan = plan
-    this.#requestTime = Date.now()
+    this.#askedAt = Date.now()
+    this.#requestTime = this.#askedAt
     this.#followers = plan.shared ? new Followers(host, this) : null
     caller.source = this
     if (caller.handler.onBodySent !== undefined)
@@ -354,7 +358,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
     const value = entryOf(facts, statusMessage, view.headers, settings, settings.staleIfError)
     const followed = followedRedirects(this.#context)
     if (followed.length === 0) return value
-    return entryAfterRedirects(value, followed, this.#context, view, settings) ?? 'redirect'
+    return entryAfterRedirects(value, followed, this.#askedAt, this.#context, view, settings) ?? 'redirect'
   }
 
   /** A HEAD response shows whether the response to GET that is stored is still right (RFC 9111 §4.3.5). */

@@ -17,12 +17,13 @@ import { varyValues } from './vary.ts'
 const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization']
 
 /**
- * The stored form of the last response, `last`, under the URL that was asked for; null if it must not be stored. Every
- * part of the way limits how long it is used, and for whom.
+ * The stored form of the last response, `last`, under the URL that was asked for at `askedAt`; null if it must not be
+ * stored. Every part of the way limits how long it is used, and for whom.
  */
 export function entryAfterRedirects(
   last: CacheValue,
   followed: Followed,
+  askedAt: number,
   context: unknown,
   view: RequestView,
   settings: CacheSettings,
@@ -31,10 +32,13 @@ export function entryAfterRedirects(
   if (CREDENTIALS.some((name) => fieldLines(view.headers, name) !== undefined)) return null
   if (!staysAtHome(context, followed.length, view.key.origin)) return null
   let { staleAt } = last
+  // Nobody noted when each request was sent: after the response before it.
+  let requestTime = askedAt
   const names = new Set(Object.keys(last.vary ?? {}))
   for (const redirect of followed) {
-    const step = stepOf(redirect, view, settings)
+    const step = stepOf(redirect, requestTime, view, settings)
     if (step === null) return null
+    requestTime = redirect.responseTime
     staleAt = Math.min(staleAt, step.staleAt)
     for (const name of Object.keys(step.vary ?? {})) names.add(name)
   }
@@ -56,10 +60,15 @@ function staysAtHome(context: unknown, followed: number, origin: string): boolea
 }
 
 /** A redirect as it would be stored; null if it would not, or not used without asking. */
-function stepOf(redirect: FollowedRedirect, view: RequestView, settings: CacheSettings): CacheValue | null {
+function stepOf(
+  redirect: FollowedRedirect,
+  requestTime: number,
+  view: RequestView,
+  settings: CacheSettings,
+): CacheValue | null {
   const { headers } = redirect
   const control = controlOf(headers, settings.targets)
-  const facts = { ...redirect, control, isTargeted: isTargeted(headers, settings.targets) }
+  const facts = { ...redirect, requestTime, control, isTargeted: isTargeted(headers, settings.targets) }
   if (control['no-cache'] !== undefined || control.private !== undefined || control['must-revalidate']) {
     return null
   }

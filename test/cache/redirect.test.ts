@@ -127,6 +127,34 @@ describe('redirect inside the cache', () => {
     assert.equal(from.received.length, 6)
   })
 
+  for (const [which, first, second, left] of [
+    ['the first', 16, 60, 9_000],
+    ['the second', 60, 16, 12_000],
+  ] as const) {
+    test(`a redirect ages while it is waited for: ${which}`, async (t) => {
+      const after = (seconds: number, answer: Answer): Answer => {
+        from.clock.advance(seconds * 1000)
+        return answer
+      }
+      const from: Site = site(t, {
+        get '/a'() {
+          return after(3, to('/b', `max-age=${first}`))
+        },
+        get '/b'() {
+          return after(4, to('/c', `max-age=${second}`))
+        },
+        '/c': page(),
+      })
+      await from.get()
+      from.clock.advance(left - 1)
+      await from.get()
+      assert.equal(from.received.length, 3)
+      from.clock.advance(1)
+      await from.get()
+      assert.equal(from.received.length, 6)
+    })
+  }
+
   test('it is never used when stale, and never confirmed: its validators are those of another URL', async (t) => {
     const stale = 'max-age=10, stale-while-revalidate=100, stale-if-error=100'
     const last = page(stale, { etag: '"1"', 'last-modified': httpDate(Date.UTC(2025, 0, 1)) })

@@ -15,7 +15,7 @@ const NO_ORIGIN = 'http://origin.invalid'
 export interface FollowedRedirect {
   readonly statusCode: number
   readonly headers: HeaderObject
-  readonly requestTime: number
+  /** When its head arrived. */
   readonly responseTime: number
 }
 

@@ -45,7 +45,6 @@ export class RedirectHop extends ForwardingHandler {
   readonly #context: RedirectContext
   readonly #relay: RelayController
   readonly #followed: readonly FollowedRedirect[]
-  #requestTime = 0
   #state: State = WAITING
 
   constructor(
@@ -89,7 +88,6 @@ export class RedirectHop extends ForwardingHandler {
   override onRequestStart(controller: DispatchController, context: unknown): void {
     this.#relay.follow(controller)
     if (this.#state === OVER || this.#relay.aborted) return
-    this.#requestTime = Date.now()
     if (typeof context === 'object' && context !== null) adoptContext(this.#context, context)
     super.onRequestStart(this.#relay, this.#context)
   }
@@ -107,8 +105,7 @@ export class RedirectHop extends ForwardingHandler {
       super.onResponseStart(this.#relay, statusCode, headers, statusText)
       return
     }
-    const after = { statusCode, headers, requestTime: this.#requestTime, responseTime: Date.now() }
-    const next: Next = { opts, after }
+    const next: Next = { opts, after: { statusCode, headers, responseTime: Date.now() } }
     this.#state = { at: 'draining', next, received: 0 }
     if (Number(headers['content-length']) > MAX_DRAINED && this.#opts.method !== 'HEAD') {
       this.#leave(controller, next)
