@@ -3,7 +3,9 @@
  * phases of a request, informational and repeated heads, pausing, and failing exactly once. Works with any
  * dispatcher that calls the handler methods.
  */
+
 import type { AsyncResource } from 'node:async_hooks'
+import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { type AbortSource, abortedReason, isAbortSource, signalHubOf } from '../base/signal.ts'
 import { InvalidArgumentError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -187,7 +189,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
    * bodies are read in the same turn of the loop, and a weak subscription costs more than the rest of it.
    */
   protected loosen(): void {
-    if (this.#subscription !== null) setImmediate(loosenHandler, this)
+    if (this.#subscription !== null) runtimeSetImmediate(loosenHandler, this)
   }
 
   /** The deferred part of {@link loosen}. */

@@ -3,15 +3,13 @@
  * another. If each caller went on before the next read, its code and the code that reads would drive each other out of
  * the caches of the processor. So callers wait until everything has been read that came with the poll.
  */
+import { runtimeNextTick, runtimeSetImmediate } from './runtime-turns.ts'
 import { throwLater } from './throw-later.ts'
 
 /** A response for a caller. */
 export interface Answer {
   deliver(): void
 }
-
-/** Not that of a fake clock: answers wait for the end of a turn, not for time to pass. */
-const runtimeSetImmediate = globalThis.setImmediate
 
 /** With fewer callers, most responses are alone in their turn, and an immediate costs more than it saves. */
 const MANY = 8
@@ -65,7 +63,7 @@ function deliverAll(): void {
 
 /** A tick that is set in a microtask runs when no microtask is left. */
 function endMicrotasks(): void {
-  process.nextTick(runFollowers)
+  runtimeNextTick(runFollowers)
 }
 
 function runFollowers(): void {

@@ -8,7 +8,9 @@
  *
  * Timers are taken from the global object at each call, so that a fake clock controls them.
  */
+
 import { now } from './clock.ts'
+import { runtimeSetImmediate } from './runtime-turns.ts'
 
 type Timer = ReturnType<typeof setTimeout>
 
@@ -119,7 +121,7 @@ export class Deadline {
         return
       }
     }
-    globalThis.setImmediate(() => {
+    runtimeSetImmediate(() => {
       if (deadline.#armed !== armed) return
       deadline.#armed = 0
       const { owner } = deadline

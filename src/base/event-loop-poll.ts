@@ -4,6 +4,8 @@
  * An immediate that is set while the loop handles the results of a poll runs before the next poll; one that
  * is set within an immediate runs after it. All waiters of one turn share the two.
  */
+import { runtimeSetImmediate } from './runtime-turns.ts'
+
 export interface PollWaiter {
   /** `poll` is the number that {@link afterPoll} returned. */
   onPolled(poll: number): void
@@ -15,36 +17,26 @@ export interface PollWaiter {
 let waiters: PollWaiter[] | null = null
 /** The poll that they wait for. */
 let next = 1
-/**
- * The `setImmediate` that the first immediate was set with, until it runs. If the global has been replaced
- * since, the old immediate may never run: tests install a fake clock, and remove it while its timers are
- * pending.
- */
-let setWith: typeof setImmediate | null = null
 
 /**
  * Returns the number of the poll. A waiter that awaits that poll already passes its number and is called
  * once.
  */
 export function afterPoll(waiter: PollWaiter, awaited = 0): number {
-  if (awaited !== next) {
-    if (waiters === null) waiters = [waiter]
-    else waiters.push(waiter)
-  }
-  const { setImmediate } = globalThis
-  if (setWith !== setImmediate) {
-    setWith = setImmediate
-    setImmediate(beforePoll)
+  if (awaited === next) return next
+  if (waiters === null) {
+    waiters = [waiter]
+    runtimeSetImmediate(beforePoll)
+  } else {
+    waiters.push(waiter)
   }
   return next
 }
 
 function beforePoll(): void {
-  // Empty when both the old immediate and its replacement run.
-  const waiting = waiters ?? []
+  const waiting = waiters!
   waiters = null
-  setWith = null
-  globalThis.setImmediate(notify, waiting, next++)
+  runtimeSetImmediate(notify, waiting, next++)
 }
 
 function notify(waiting: readonly PollWaiter[], poll: number): void {

@@ -3,6 +3,7 @@
  * while the decoders are full, and the decoders pause while the body wants nothing. A small response that expands to
  * gigabytes is therefore decoded as it is read.
  */
+import { runtimeNextTick } from '../base/runtime-turns.ts'
 import { type Decoder, isDecodable, openDecoders, readCodings, type Truncation } from './decoders.ts'
 import { decodeWhole, MAX_WHOLE_BYTES } from './whole-body.ts'
 
@@ -79,7 +80,7 @@ export class ContentDecoding {
       state.size + chunk.length <= MAX_WHOLE_BYTES
     ) {
       // The rest of what was read together with this chunk comes before the next tick.
-      if (state.chunks.length === 0) process.nextTick(beginStreaming, this)
+      if (state.chunks.length === 0) runtimeNextTick(beginStreaming, this)
       state.chunks.push(chunk)
       state.size += chunk.length
       return

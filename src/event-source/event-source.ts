@@ -2,8 +2,10 @@
  * The public `EventSource` (HTML §9.2): states, events and the checks of arguments. Requests, reading and reconnecting
  * are done by `event-feed.ts`.
  */
+
 import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import { throwLater } from '../base/throw-later.ts'
 import { getGlobalOrigin } from '../fetch/global-origin.ts'
 import type { Response } from '../fetch/response.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -220,9 +222,7 @@ export class EventSource extends EventTarget {
         this.#onEvent(event)
       } catch (error) {
         // As with a listener: the error is not lost, and the stream goes on.
-        process.nextTick(() => {
-          throw error
-        })
+        throwLater(error)
       }
       if (this.#feed.isOver) return
     }

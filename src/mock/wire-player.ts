@@ -1,7 +1,9 @@
 /**
  * Plays steps on the mock's end of a connection in memory.
  */
+
 import { Buffer } from 'node:buffer'
+import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { bytesOf } from './mock-body.ts'
 import type { WireSocket } from './wire-socket.ts'
@@ -35,7 +37,7 @@ export class WirePlayer {
     const size = this.#split || bytes.length
     for (let at = 0; at < bytes.length; at += size) {
       await this.#socket.feed(bytes.subarray(at, at + size))
-      if (size < bytes.length) await new Promise((resolve) => setImmediate(resolve))
+      if (size < bytes.length) await new Promise((resolve) => runtimeSetImmediate(resolve))
     }
   }
 

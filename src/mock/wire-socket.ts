@@ -1,7 +1,9 @@
 /**
  * A connection in memory: the end that a client reads and writes, and the end that the mock does.
  */
+
 import { Duplex } from 'node:stream'
+import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 
 /** Milliseconds; the longest interval of the runtime. */
 const LONG = 2 ** 31 - 1
@@ -67,14 +69,14 @@ export class WireSocket extends Duplex {
     const bytes = Buffer.from(chunk)
     if (this.bytesWritten <= MOST_KEPT) this.written.push(bytes)
     // Bytes take a turn of the event loop: no server answers before the client has finished its own.
-    globalThis.setImmediate(() => this.#listener?.onBytes(bytes))
+    runtimeSetImmediate(() => this.#listener?.onBytes(bytes))
     done()
   }
 
   override _final(done: (error?: Error | null) => void): void {
     done()
     // After the bytes that were written before.
-    globalThis.setImmediate(() => this.#listener?.onEnd())
+    runtimeSetImmediate(() => this.#listener?.onEnd())
   }
 
   /** Bytes for the client. Resolves when it wants more. */

@@ -12,12 +12,12 @@ import type { Duplex } from 'node:stream'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { loadNet, loadTls } from '../base/lazy-modules.ts'
 import { coverPollution } from '../base/own-options.ts'
+import { runtimeNextTick } from '../base/runtime-turns.ts'
 import { asciiHost, serverNameOf, withoutBrackets } from '../base/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { blockedError, type Guard, readGuard } from '../guard/guard.ts'
 import type { GuardOptions, GuardPolicy } from '../guard/options.ts'
-import type { AddressPolicy, AttemptCallback } from './address-attempts.ts'
-import { AddressAttempts } from './address-attempts.ts'
+import { AddressAttempts, type AddressPolicy, type AttemptCallback } from './address-attempts.ts'
 import { lookupOf, settledLookup } from './addresses.ts'
 import type { ConnectDetails } from './connect-details.ts'
 import { guardedLookup, refusalOf } from './guarded-lookup.ts'
@@ -315,7 +315,7 @@ function readTarget(settings: Settings, call: ConnectorOptions): Target | Invali
 
 /** Answers a connect that cannot start; like any other answer it comes after the call has returned. */
 function refuse(error: Error, callback: ConnectorCallback): Socket {
-  process.nextTick(callback, error)
+  runtimeNextTick(callback, error)
   return new (loadNet().Socket)().destroy()
 }
 

@@ -8,10 +8,12 @@
  * the event loop: never while a receiver is running.
  */
 // The global of this name is a getter, which is too slow for every read.
+
 import { Buffer } from 'node:buffer'
 import type { OnReadOpts, Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
 import { copyBytes, isMemoryTaken, offerMemory } from '../base/own-bytes.ts'
+import { runtimeNextTick } from '../base/runtime-turns.ts'
 
 /** The runtime's own limit for one read without `onread`. */
 const SLAB_BYTES = 65_536
@@ -125,7 +127,7 @@ export class SlabInlet {
       return
     }
     this.#state = 'draining'
-    process.nextTick(() => this.#drain())
+    runtimeNextTick(() => this.#drain())
   }
 
   /** Calls back when the backlog is empty. */

@@ -2,8 +2,10 @@
  * How sockets end: pending writes leave first, and a callback waits for `close`. A peer that does not read,
  * or a caller's Duplex, may take long for either, or never finish.
  */
+
 import type { Duplex } from 'node:stream'
 import { loadNet } from '../base/lazy-modules.ts'
+import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 
 /** Milliseconds after which a destroyed socket counts as closed. */
 const LONGEST_CLOSE = 1000
@@ -42,7 +44,7 @@ function destroyQuietly(socket: Duplex, error: Error | null): void {
 export function whenClosed(socket: Duplex, done: () => void): void {
   if (socket.closed && !(socket instanceof loadNet().Socket)) {
     // The event has come or is about to. Sockets of `node:net` set `closed` before they are.
-    globalThis.setImmediate(done)
+    runtimeSetImmediate(done)
     return
   }
   let isDone = false

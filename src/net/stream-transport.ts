@@ -4,8 +4,10 @@
  * It has more than fifteen fields because its listeners are fields: the functions that were added must be
  * removed.
  */
+
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import type { SocketInfo } from '../errors.ts'
 import type { SlabInlet } from './slab-inlet.ts'
 import { destroyWhenSent, whenClosed } from './socket-close.ts'
@@ -186,14 +188,14 @@ export class StreamTransport implements Transport {
       this.#error ??= thrown as Error
     }
     // The requests on it do not wait for `close`.
-    globalThis.setImmediate(this.#onOver)
+    runtimeSetImmediate(this.#onOver)
   }
 
   end(error: Error | null): void {
     this.#error ??= error
     this.#inlet?.close()
     destroyWhenSent(this.socket, this.#inlet === null ? error : null)
-    globalThis.setImmediate(this.#onOver)
+    runtimeSetImmediate(this.#onOver)
   }
 
   /**

@@ -3,8 +3,10 @@
  * one system call, and a head travels with its body.
  */
 // The global of this name is a getter, which is too slow for every write.
+
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
+import { runtimeNextTick } from '../base/runtime-turns.ts'
 
 /** Past this a batch is flushed at once, so that a large upload is not held twice. */
 const FLUSH_AT_BYTES = 64 * 1024
@@ -69,7 +71,7 @@ export class WriteBatch {
       this.flush()
     } else if (!this.#scheduled) {
       this.#scheduled = true
-      process.nextTick(this.#flush)
+      runtimeNextTick(this.#flush)
     }
   }
 

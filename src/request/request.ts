@@ -1,14 +1,14 @@
 /**
  * One accepted `dispatch()` call: the validated request, its handler, and the promise that the handler gets exactly one
  * final call. Connections report what happens on the wire; what the handler does or throws meanwhile is contained here.
- * Subscribers of the diagnostics channels get the same object, so its public fields are those that instrumentations of
- * undici read.
+ * Subscribers of the diagnostics channels get the same object: its public fields are those that instrumentations read.
  */
 import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { invariant } from '../base/invariant.ts'
 import { ownBytes } from '../base/own-bytes.ts'
+import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { channels } from '../diagnostics.ts'
 import {
   InformationalError,
@@ -354,7 +354,7 @@ export class Request extends RequestSpec {
     this.#state = 'failed'
     this.timings.end = now()
     if (this.source.kind === 'stream') destroyStream(this.source.stream, error)
-    if ((this.#marks & REPORTS_LATER) !== 0) globalThis.setImmediate(() => this.#notifyError(error))
+    if ((this.#marks & REPORTS_LATER) !== 0) runtimeSetImmediate(() => this.#notifyError(error))
     else this.#notifyError(error)
   }
 

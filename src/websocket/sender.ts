@@ -2,8 +2,10 @@
  * Everything this side sends, in order: a message that must be read from a Blob or compressed first holds
  * back the messages after it. It counts the bytes that have not left yet.
  */
+
 import type { Duplex } from 'node:stream'
 import { RingQueue } from '../base/ring-queue.ts'
+import { runtimeNextTick } from '../base/runtime-turns.ts'
 import { BINARY, PING, PONG, TEXT } from '../protocol/websocket/constants.ts'
 import { encodeCloseFrame, encodeFrame, encodeTextFrame } from '../protocol/websocket/frame-encoder.ts'
 import { nextMaskKey } from './mask-key.ts'
@@ -196,7 +198,7 @@ export class Sender {
     if (!this.#socket.writable) return
     if (this.#turn === 'nothing') {
       this.#turn = 'some'
-      process.nextTick(this.#endTurn)
+      runtimeNextTick(this.#endTurn)
     } else if (this.#turn === 'some') {
       this.#turn = 'corked'
       this.#socket.cork()

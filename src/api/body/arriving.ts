@@ -5,10 +5,12 @@
  * A failure ends the process only if a listener threw it. Consumers get it, `errored` shows it, and a body
  * without consumers fails quietly.
  */
+
 import { getDefaultHighWaterMark, type ReadableOptions } from 'node:stream'
 import { holdBytes, MAX_SHARED } from '../../base/held-bytes.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
 import { ownBytes } from '../../base/own-bytes.ts'
+import { runtimeNextTick, runtimeSetImmediate } from '../../base/runtime-turns.ts'
 import { AbortError, RequestAbortedError } from '../../errors.ts'
 import { BodyBytes, bytesOf } from './bytes.ts'
 import { IdleReadable } from './idle-readable.ts'
@@ -248,11 +250,11 @@ export abstract class ArrivingBody extends IdleReadable {
     const report = (): void => {
       // A listener is optional: all consumers get the reason, now or later. Added in the tick before that of
       // the `error` event, so that `removeAllListeners` does not remove it.
-      if (!state.isLoud) process.nextTick(() => this.on('error', ignoreError))
+      if (!state.isLoud) runtimeNextTick(() => this.on('error', ignoreError))
       callback(state.reason as Error)
     }
     // The promise of the response resolves a microtask later, and its user must have time to listen.
-    if (state.isUnused) setImmediate(report)
+    if (state.isUnused) runtimeSetImmediate(report)
     else report()
   }
 

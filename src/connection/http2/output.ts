@@ -4,14 +4,13 @@
  * few new requests among many open ones wait for others, because a write for each handful costs both sides more than the
  * wait.
  */
+
 import { afterAnswers } from '../../base/answers.ts'
+import { runtimeSetImmediate } from '../../base/runtime-turns.ts'
 import type { Transport } from '../../net/transport.ts'
 import type { ClientEngine } from '../../protocol/http2/client-engine.ts'
 import { NO_ERROR } from '../../protocol/http2/constants.ts'
 import type { Stream } from '../../protocol/http2/stream.ts'
-
-/** Not that of a fake clock: output waits for a turn of the event loop, not for time to pass. */
-const runtimeSetImmediate = globalThis.setImmediate
 
 /** Turns of the event loop for which requests wait for others to leave with, while responses keep coming. */
 const MAX_HELD_TURNS = 4

@@ -2,10 +2,12 @@
  * The socket that CONNECT and extended CONNECT give to their caller over HTTP/2: the two directions of one
  * stream as a Duplex.
  */
+
 import { Duplex } from 'node:stream'
 import { NO_BYTES } from '../../base/empty.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
 import { coverPollution } from '../../base/own-options.ts'
+import { runtimeSetImmediate } from '../../base/runtime-turns.ts'
 import { InformationalError } from '../../errors.ts'
 
 /** The stream below. */
@@ -76,7 +78,7 @@ export class Http2Tunnel extends Duplex {
     this.push(null)
     // A socket with nothing left to read emits `end` even if nothing reads from it. Code that awaits this one can
     // listen only after this turn.
-    globalThis.setImmediate(() => this.read(0))
+    runtimeSetImmediate(() => this.read(0))
   }
 
   /** The stream takes more. */
@@ -135,6 +137,6 @@ export class Http2Tunnel extends Duplex {
       return
     }
     // The bytes that open a stream may end it, too. Who awaits the socket can listen only after this turn.
-    globalThis.setImmediate(() => done(this.#abandoned ? null : error))
+    runtimeSetImmediate(() => done(this.#abandoned ? null : error))
   }
 }
