@@ -45,6 +45,9 @@ const UNDERSTOOD: ReadonlySet<number> = new Set([
   409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 500, 501, 502, 503, 504, 505,
 ])
 
+/** Those that can fail (RFC 9110 §13.1). */
+const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since']
+
 /** Null if it may be stored. */
 export function storingRefusal(
   facts: ResponseFacts,
@@ -55,6 +58,7 @@ export function storingRefusal(
   const { statusCode, headers, control } = facts
   // A 206 is part of a response, and a 304 answers a validator that is not ours.
   if (statusCode < 200 || statusCode === 206 || statusCode === 304) return 'status'
+  if (isAboutRequest(statusCode, request)) return 'status'
   if (requestControl['no-store'] === true) return 'request-no-store'
   const understood = UNDERSTOOD.has(statusCode)
   if (control['must-understand'] === true ? !understood : control['no-store'] === true) {
@@ -79,6 +83,12 @@ export function storingRefusal(
   if (lifetime === null && !hasValidator) return 'no-lifetime'
   if ((lifetime ?? 0) <= initialAge(facts) && !hasValidator) return 'expired'
   return null
+}
+
+/** Without its conditions or its range, the request would have got another response. */
+function isAboutRequest(statusCode: number, request: HeaderObject): boolean {
+  if (statusCode === 416) return fieldLines(request, 'range') !== undefined
+  return statusCode === 412 && CONDITIONS.some((name) => fieldLines(request, name) !== undefined)
 }
 
 export function dropsStored(refusal: Refusal | null): boolean {

@@ -232,6 +232,35 @@ describe('stored or not', () => {
   }
 })
 
+describe('a response to the conditions or the range of one request', () => {
+  for (const [status, headers] of [
+    [416, { range: 'bytes=100-' }],
+    [412, { 'if-match': '"1"' }],
+    [412, { 'if-none-match': '*' }],
+    [412, { 'if-unmodified-since': 'Thu, 01 Jan 2026 00:00:00 GMT' }],
+  ] as const) {
+    test(`${status} for ${Object.keys(headers)} does not answer a request without`, async (t) => {
+      installDate(t, NOW)
+      const origin = cached(({ headers: sent }) => ({
+        status: Object.keys(headers)[0]! in sent ? status : 200,
+        ...control('max-age=60'),
+      }))
+      assert.equal((await origin.get('/', headers)).status, status)
+      assert.equal((await origin.get()).status, 200)
+    })
+  }
+
+  for (const status of [412, 416]) {
+    test(`${status} without a reason in the request is stored like others`, async (t) => {
+      installDate(t, NOW)
+      const origin = cached(() => ({ status, ...control('max-age=60') }))
+      await origin.get()
+      await origin.get()
+      assert.equal(origin.received.length, 1)
+    })
+  }
+})
+
 describe('fields that are not stored', () => {
   test('hop-by-hop fields, age, and what connection names', async (t) => {
     installDate(t, NOW)
