@@ -1,9 +1,9 @@
 /** What the parts of the cache that handle one request need of the whole. */
 import type { Dispatch } from '../dispatcher/compose.ts'
-import type { HeaderObject } from '../protocol/header-block.ts'
 import type { Caller } from './caller.ts'
 import type { Flights } from './flights.ts'
 import type { InFlight } from './in-flight.ts'
+import type { OriginHead } from './invalidation.ts'
 import type { CacheSettings } from './options.ts'
 import type { Presenter } from './presenter.ts'
 import type { RequestView } from './request-view.ts'
@@ -18,8 +18,8 @@ export interface CacheHost {
   readonly dispatch: Dispatch
   /** The limit of the dispatcher's responses, as far as it is known; stored ones obey it as well. */
   maxResponseSize: number | undefined
-  /** A final head came from the origin. */
-  onResponse(view: RequestView, statusCode: number, headers: HeaderObject): void
+  /** A final head came from the origin; null if none will come. */
+  onResponse(view: RequestView, response: OriginHead | null, context: unknown): void
   /** Sends a request that no other follows. */
   forwardAlone(view: RequestView, caller: Caller): void
 }

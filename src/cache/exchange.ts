@@ -186,7 +186,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
       this.#fallBack(statusCode)
       return
     }
-    this.#host.onResponse(view, statusCode, headers)
+    this.#host.onResponse(view, facts, this.#context)
     this.#pass(controller, facts, statusMessage)
   }
 
@@ -238,6 +238,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
       return
     }
     if (mode === 'discarding' || mode === 'sharing') return
+    if (mode === 'waiting') this.#host.onResponse(this.plan.view, null, this.#context)
     const failed =
       mode === 'waiting' && this.plan.entry !== null && !this.#caller.aborted && isOriginFailure(error)
     if (failed && this.#mayFallBack(Date.now())) {

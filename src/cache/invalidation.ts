@@ -18,21 +18,35 @@ export function isSafe(method: string): boolean {
   return SAFE_METHODS.has(method)
 }
 
-/** The paths of the request's own origin that a response to an unsafe method makes wrong. */
+/** The part of a final response that counts here. */
+export interface OriginHead {
+  readonly statusCode: number
+  readonly headers: HeaderObject
+}
+
+/**
+ * The paths of the request's own origin that a response to an unsafe method makes wrong. `requested` are the URLs of all
+ * requests, if redirects were followed: a redirect is not an error, and names a URL that was changed. `response` is the
+ * last one; null if there was none.
+ */
 export function invalidatedPaths(
   origin: string,
   path: string,
-  statusCode: number,
-  headers: HeaderObject,
-): string[] {
-  if (statusCode < 200 || statusCode > 399) return []
-  const paths = new Set([path])
-  for (const name of ['location', 'content-location']) {
-    const value = fieldLines(headers, name)
-    if (typeof value !== 'string' || !URL.canParse(value, origin + path)) continue
-    const url = new URL(value, origin + path)
-    // Another origin must not be able to empty this one's part of the cache.
+  requested: readonly URL[],
+  response: OriginHead | null,
+): Iterable<string> {
+  const paths = new Set<string>()
+  // Another origin must not be able to empty this one's part of the cache.
+  const add = (url: URL): void => {
     if (url.origin === origin) paths.add(url.pathname + url.search)
   }
-  return [...paths]
+  for (const url of requested) add(url)
+  if (response === null || response.statusCode < 200 || response.statusCode > 399) return paths
+  if (requested.length === 0) paths.add(path)
+  const base = requested.at(-1)?.href ?? origin + path
+  for (const name of ['location', 'content-location']) {
+    const value = fieldLines(response.headers, name)
+    if (typeof value === 'string' && URL.canParse(value, base)) add(new URL(value, base))
+  }
+  return paths
 }

@@ -4,10 +4,10 @@ import { withoutPollution } from '../base/own-options.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
 import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import { requestedUrls } from '../interceptor/redirect/context.ts'
 import { isComplete, refuse } from '../interceptor/refusal.ts'
 import { readableAgain } from '../interceptor/request-headers.ts'
 import { markStored } from '../interceptor/stored-response.ts'
-import type { HeaderObject } from '../protocol/header-block.ts'
 import { classifyBody, destroyStream, isReplayable, isStream } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -21,7 +21,7 @@ import { Caller } from './caller.ts'
 import { Exchange } from './exchange.ts'
 import { Flights } from './flights.ts'
 import { InFlight, urlOf } from './in-flight.ts'
-import { invalidatedPaths, isSafe } from './invalidation.ts'
+import { invalidatedPaths, isSafe, type OriginHead } from './invalidation.ts'
 import { type CacheSettings, isListed } from './options.ts'
 import { needsOrigin } from './preconditions.ts'
 import { Presenter } from './presenter.ts'
@@ -256,11 +256,11 @@ export class CacheLayer implements CacheHost {
     else send(again)
   }
 
-  onResponse(view: RequestView, statusCode: number, headers: HeaderObject): void {
+  onResponse(view: RequestView, response: OriginHead | null, context: unknown): void {
     const { origin, method, path } = view.key
     if (origin === '' || isSafe(method)) return
     const own = origin.split(' ', 1)[0]!
-    for (const changed of invalidatedPaths(own, path, statusCode, headers))
+    for (const changed of invalidatedPaths(own, path, requestedUrls(context), response))
       this.#invalidate({ origin, method: 'GET', path: changed })
   }
 

@@ -219,6 +219,40 @@ describe('redirect inside the cache', () => {
     assert.ok(from.received.length > before)
   })
 
+  for (const [title, last] of [
+    ['succeeds', page()],
+    ['is refused', { status: 500 }],
+    ['fails', { error: new Error('lost') }],
+  ] as const) {
+    test(`a change that is redirected invalidates every URL on its way, if the last request ${title}`, async (t) => {
+      const answers: Record<string, Answer> = { '/a': page(), '/b': page(), '/c': page(), '/other': page() }
+      const from = site(t, answers)
+      const paths = Object.keys(answers)
+      for (const path of paths) await from.get({}, path)
+      assert.equal(from.received.length, 4)
+      Object.assign(answers, { '/a': to('/b'), '/b': to('/c'), '/c': last })
+      await from.get({}, '/a', 'POST')
+      const before = from.received.length
+      for (const path of paths) answers[path] = page('no-store')
+      for (const path of paths) await from.get({}, path)
+      assert.deepEqual(
+        from.received.slice(before).map(({ path }) => path),
+        ['/a', '/b', '/c'],
+      )
+    })
+  }
+
+  test('a change that is redirected elsewhere does not invalidate what has the same path here', async (t) => {
+    const answers: Record<string, Answer> = { '/a': page(), '/b': page(), 'http://away.test/b': page() }
+    const from = site(t, answers)
+    for (const path of ['/a', '/b']) await from.get({}, path)
+    answers['/a'] = to('http://away.test/b')
+    await from.get({}, '/a', 'POST')
+    const before = from.received.length
+    await from.get({}, '/b')
+    assert.equal(from.received.length, before)
+  })
+
   test('a partition keeps it', async (t) => {
     const answers = { '/a': to('/b'), '/b': page() }
     assert.equal(await sent(site(t, answers, { partition: () => 'tenant' })), 2)

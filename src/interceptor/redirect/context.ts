@@ -32,6 +32,12 @@ export function followedRedirects(context: unknown): Followed {
   return Array.isArray(history) && history.length > 0 ? 'unknown' : NONE
 }
 
+/** The URLs that were requested, if redirects were followed. */
+export function requestedUrls(context: unknown): readonly URL[] {
+  if (followedRedirects(context).length === 0) return []
+  return (context as { history: readonly unknown[] }).history.filter((url) => url instanceof URL)
+}
+
 // The class is a public type: what only the library needs is not among its members.
 let followedOf: (context: RedirectContext) => Followed
 /** Takes over the fields of the context of the dispatcher below. */
