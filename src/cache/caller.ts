@@ -22,6 +22,15 @@ export interface ResponseSource {
 /** Has the raw list of a head. It is made when it is read. */
 export type RawHead = Pick<DispatchController, 'rawHeaders'>
 
+/** The handler of a request whose response nobody waits for. */
+export const SILENT: DispatchHandler = {
+  onRequestStart() {},
+  onResponseStart() {},
+  onResponseData() {},
+  onResponseEnd() {},
+  onResponseError() {},
+}
+
 type State = 'waiting' | 'started' | 'settled'
 
 export class Caller implements DispatchController {

@@ -12,7 +12,7 @@ import { type BodyReader, blocksOf, discardBody } from './body-readers.ts'
 import type { CacheHost } from './cache-host.ts'
 import { type Handling, ttlOf } from './cache-status.ts'
 import type { CacheGetResult, CacheValue } from './cache-store.ts'
-import type { Caller, ResponseSource } from './caller.ts'
+import { Caller, type ResponseSource, SILENT } from './caller.ts'
 import { confirmed, factsOf, RewritingReader } from './confirming.ts'
 import { entryOf } from './entry.ts'
 import { fieldLines } from './fields.ts'
@@ -108,16 +108,14 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
     this.#storing?.forbid()
   }
 
-  /** The caller gives up. If others wait for the response, the next one takes its place. */
+  /** The caller gives up. If others wait for the response, it goes on for them. */
   abort(reason: unknown): void {
-    if (this.#mode === 'waiting') {
-      const next = this.#followers?.takeOver() ?? null
-      if (next !== null) {
-        this.#caller = next
-        next.source = this
-        if (this.upstream !== null) this.#start(next)
-        return
-      }
+    if (this.#mode === 'waiting' && this.#followers?.outlive()) {
+      // Not one of them: what is stored answers each only if it fits, and what is not stored answers none.
+      this.#caller = new Caller(SILENT)
+      this.#caller.source = this
+      if (this.upstream !== null) this.#caller.start(this.#context)
+      return
     }
     this.#followers?.release(false)
     this.giveUp(reason)
@@ -283,15 +281,6 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
     const wrap =
       left === 'body' ? (reader: BodyReader) => new RewritingReader(reader, access, entryKey, value) : null
     presenter.present(view, this.#caller, answer, false, handling, wrap).start()
-  }
-
-  /** The caller of a flight that goes on without its first one. */
-  #start(caller: Caller): void {
-    try {
-      caller.start(this.#context)
-    } catch (error) {
-      caller.abort(error)
-    }
   }
 
   #isRedirected(): boolean {

@@ -28,6 +28,8 @@ export class Followers {
   #shared: Storing | null = null
   #body: BodyLog | null = null
   #readers = 0
+  /** The request is for those who wait, and whose response it is must be looked at for each. */
+  #isFirstGone = false
 
   constructor(host: CacheHost, flight: Flight) {
     this.#host = host
@@ -46,8 +48,9 @@ export class Followers {
     this.#waiting.push(follower)
     caller.source = {
       upstream: null,
-      abort: () => {
+      abort: (reason) => {
         this.#waiting = this.#waiting.filter((other) => other !== follower)
+        this.#giveUpIfUnwanted(reason)
       },
       pause() {},
       resume() {},
@@ -56,13 +59,15 @@ export class Followers {
     return true
   }
 
-  /** The caller that the request is for from now on; null if none waits. */
-  takeOver(): Caller | null {
-    return this.#waiting.shift()?.caller ?? null
+  /** The first caller gives up. False if nobody else waits for the response. */
+  outlive(): boolean {
+    this.#isFirstGone = this.#waiting.length > 0
+    return this.#isFirstGone
   }
 
   /** Those of a request that is sent again. */
   adopt(other: Followers): void {
+    this.#isFirstGone = other.#isFirstGone
     for (const { caller, view } of other.#take()) if (!caller.settled) this.join(caller, view)
   }
 
@@ -71,6 +76,7 @@ export class Followers {
     const waiting = this.#take()
     this.#host.flights.end(this.#flight, apart, Date.now())
     for (const { caller, view } of waiting) this.#host.forwardAlone(view, caller)
+    this.#giveUpIfUnwanted(undefined)
   }
 
   /** The response is complete. */
@@ -87,14 +93,16 @@ export class Followers {
   /** The response arrives, and is short enough to be kept until the slowest has read it. */
   share(first: Caller, storing: Storing, head: ServedHead, handling: Handling): void {
     this.#shared = storing
-    this.#body = storing.log
+    this.#body = storing.read()
     const waiting = this.#take()
-    this.#start(first, { ...head, headers: this.#host.presenter.withStatus(head.headers, handling) })
+    if (!this.#isFirstGone)
+      this.#start(first, { ...head, headers: this.#host.presenter.withStatus(head.headers, handling) })
     for (const { caller, view } of waiting) {
       if (caller.settled) continue
       if (varyMatches(storing.value.vary, view.headers)) this.#read(caller)
       else this.#host.forwardAlone(view, caller)
     }
+    this.#giveUpIfUnwanted(undefined)
   }
 
   #read(caller: Caller): void {
@@ -110,9 +118,16 @@ export class Followers {
 
   #onReaderDone(): void {
     this.#readers--
-    if (this.#readers > 0 || !this.#shared!.active) return
+    if (this.#readers === 0 && this.#shared!.active) this.#giveUp(undefined)
+  }
+
+  #giveUpIfUnwanted(reason: unknown): void {
+    if (this.#isFirstGone && this.#waiting.length === 0 && this.#readers === 0) this.#giveUp(reason)
+  }
+
+  #giveUp(reason: unknown): void {
     this.#host.flights.end(this.#flight, false, Date.now())
-    this.#flight.giveUp(undefined)
+    this.#flight.giveUp(reason)
   }
 
   #take(): Follower[] {

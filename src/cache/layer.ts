@@ -17,7 +17,7 @@ import { discardBody } from './body-readers.ts'
 import type { CacheHost } from './cache-host.ts'
 import { type ForwardReason, ttlOf } from './cache-status.ts'
 import type { CacheGetResult, CacheKey } from './cache-store.ts'
-import { Caller } from './caller.ts'
+import { Caller, SILENT } from './caller.ts'
 import { Exchange } from './exchange.ts'
 import { Flights } from './flights.ts'
 import { InFlight, urlOf } from './in-flight.ts'
@@ -31,15 +31,6 @@ import { StoreAccess } from './store-access.ts'
 import { varyText } from './vary.ts'
 import { WaitingBody } from './waiting-body.ts'
 import { wholeStoreOf } from './whole-store.ts'
-
-/** The handler of a request that only brings the store up to date. */
-const SILENT: DispatchHandler = {
-  onRequestStart() {},
-  onResponseStart() {},
-  onResponseData() {},
-  onResponseEnd() {},
-  onResponseError() {},
-}
 
 type Found = CacheGetResult | undefined
 

@@ -2,13 +2,14 @@
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
+import { invariant } from '../base/invariant.ts'
 import { BodyLog } from './body-log.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
 import { singleField } from './fields.ts'
 import type { StoreAccess } from './store-access.ts'
 
 type State =
-  | { readonly at: 'collecting'; readonly log: BodyLog }
+  | { readonly at: 'collecting'; readonly log: BodyLog; isRead: boolean }
   | { readonly at: 'writing'; readonly stream: Writable }
   | { readonly at: 'over' }
 
@@ -35,7 +36,7 @@ export class Storing {
   #begin(shared: boolean): State {
     const announced = announcedLength(this.value)
     if (announced !== null && announced > this.#limit) return OVER
-    if (shared || this.#access.takesWhole) return { at: 'collecting', log: new BodyLog() }
+    if (shared || this.#access.takesWhole) return { at: 'collecting', log: new BodyLog(), isRead: false }
     const stream = this.#access.createWriteStream(this.key, this.value, () => this.#onStreamError())
     return stream === undefined ? OVER : { at: 'writing', stream }
   }
@@ -44,9 +45,12 @@ export class Storing {
     return this.#state.at !== 'over'
   }
 
-  /** The body so far, if it is kept in memory. */
-  get log(): BodyLog | null {
-    return this.#state.at === 'collecting' ? this.#state.log : null
+  /** The body that is kept in memory. From now on others read it while it arrives, whether it is stored or not. */
+  read(): BodyLog {
+    const state = this.#state
+    invariant(state.at === 'collecting', 'only a body in memory can be read')
+    state.isRead = true
+    return state.log
   }
 
   write(chunk: Buffer): void {
@@ -54,8 +58,11 @@ export class Storing {
     if (state.at === 'over') return
     this.#size += chunk.length
     if (this.#size > this.#limit) {
-      this.abandon()
-      return
+      if (state.at !== 'collecting' || !state.isRead) {
+        this.abandon()
+        return
+      }
+      this.#forbidden = true
     }
     if (state.at === 'collecting') {
       state.log.append(chunk)
@@ -74,17 +81,19 @@ export class Storing {
     const state = this.#state
     if (state.at === 'over') return null
     const announced = isHead ? null : announcedLength(this.value)
-    if (announced !== null && announced !== this.#size) {
-      this.abandon()
-      return null
-    }
-    this.#state = OVER
+    const isWhole = announced === null || announced === this.#size
     if (state.at === 'writing') {
+      if (!isWhole) {
+        this.abandon()
+        return null
+      }
+      this.#state = OVER
       endStream(state.stream)
       return null
     }
-    const body = state.log.blocks()
-    if (!this.#forbidden) storeWhole(this.#access, this.key, this.value, body)
+    this.#state = OVER
+    const body = isWhole ? state.log.blocks() : null
+    if (body !== null && !this.#forbidden) storeWhole(this.#access, this.key, this.value, body)
     state.log.complete()
     return body
   }

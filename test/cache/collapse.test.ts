@@ -1,6 +1,7 @@
 /** Concurrent requests for one URL: `collapse`. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { type Answer, type CachedOrigin, cached, httpDate, installDate, ORIGIN, settle } from './support.ts'
@@ -175,6 +176,97 @@ describe('collapse', () => {
     )
     assert.equal(origin.received.length, 1)
   })
+
+  for (const [title, headers] of [
+    ['that is not stored', { 'cache-control': 'private' }],
+    ['of another variant', { 'cache-control': 'max-age=60', vary: 'a' }],
+    ['of another variant, known length', { 'cache-control': 'max-age=60', vary: 'a', 'content-length': '5' }],
+  ] as const) {
+    test(`the first one aborts: nobody else gets a response ${title}`, async (t) => {
+      installDate(t, NOW)
+      const origin = held()
+      const first = new RecordingHandler()
+      origin.dispatch({ ...GET, headers: { a: '1' } }, first)
+      const other = origin.get('/', { a: '2' })
+      await settle()
+      first.controller!.abort(new Error('enough'))
+      await origin.answer(0, { headers, body: 'first' })
+      await origin.answer(1, { body: 'other' })
+      assert.equal((await other).body, 'other')
+      assert.equal(origin.received[1]!.headers['a'], '2')
+    })
+  }
+
+  test('the first one aborts: a confirmed response of another variant answers nobody else', async (t) => {
+    const clock = installDate(t, NOW)
+    const origin = held()
+    const stored = origin.get('/', { a: '1' })
+    await settle()
+    const headers = { 'cache-control': 'max-age=60', vary: 'a', etag: '"1"' }
+    await origin.answer(0, { headers, body: 'first' })
+    await stored
+    clock.advance(60_000)
+    const first = new RecordingHandler()
+    origin.dispatch({ ...GET, headers: { a: '1' } }, first)
+    const others = [origin.get('/', { a: '2' }), origin.get('/', { a: '1' })]
+    await settle()
+    first.controller!.abort(new Error('enough'))
+    await origin.answer(1, { status: 304, headers })
+    await origin.answer(2, { body: 'other' })
+    assert.deepEqual(
+      (await Promise.all(others)).map(({ body }) => body),
+      ['other', 'first'],
+    )
+  })
+
+  test('the first one aborts, then the others: the request is aborted', async (t) => {
+    installDate(t, NOW)
+    const origin = held()
+    const first = new RecordingHandler()
+    origin.dispatch(GET, first)
+    const second = new RecordingHandler()
+    let abort: (reason: unknown) => void = () => {}
+    origin.dispatch(GET, Object.assign(second, { onRequestQueued: (given: typeof abort) => (abort = given) }))
+    await settle()
+    first.controller!.abort(new Error('enough'))
+    assert.equal(origin.aborts.length, 0)
+    abort(new Error('enough'))
+    assert.equal(origin.aborts.length, 1)
+    const third = origin.get()
+    await settle()
+    await origin.answer(1, SIZED)
+    assert.equal((await third).body, 'hello')
+  })
+
+  test('the first one aborts: a response that none of the others can use is given up', async (t) => {
+    installDate(t, NOW)
+    const origin = held()
+    const first = new RecordingHandler()
+    origin.dispatch(GET, first)
+    void origin.get()
+    await settle()
+    first.controller!.abort(new Error('enough'))
+    await origin.answer(0, { headers: { 'cache-control': 'private' }, body: 'first' })
+    assert.equal(origin.aborts.length, 1)
+  })
+
+  for (const body of ['he', 'hello, world']) {
+    test(`a body of another length than announced reaches all: ${body}`, async (t) => {
+      installDate(t, NOW)
+      const origin = held({ store: new MemoryCacheStore({ maxEntrySize: 8 }) })
+      const all = [origin.get(), origin.get()]
+      await settle()
+      await origin.answer(0, { ...SIZED, body: [...body] })
+      assert.deepEqual(
+        (await Promise.all(all)).map((handler) => handler.body),
+        [body, body],
+      )
+      const next = origin.get()
+      await settle()
+      await origin.answer(1, SIZED)
+      assert.equal((await next).body, 'hello', 'nothing was stored')
+    })
+  }
 
   test('all abort: the request is aborted', async (t) => {
     installDate(t, NOW)
