@@ -3,8 +3,10 @@
  *
  * A URL has an index: a generation, and the request fields that its responses depend on. A response is stored under the
  * URL, the generation, the method and the values of these fields. To remove all of them, the index is removed: the next
- * one has another generation, so no process can bring an old response back. Long bodies are stored in parts under a name
- * that is used once. The response itself comes last, in one write: readers see all of the old one or all of the new one.
+ * one has another generation, so a response that was stored never comes back. A write that has not read the index yet
+ * would make the next one, so the writes of this process end when their URL is removed. Those of other processes do not.
+ * Long bodies are stored in parts under a name that is used once. The response itself comes last, in one write: readers
+ * see all of the old one or all of the new one.
  */
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
@@ -13,6 +15,7 @@ import { withoutPollution } from '../base/own-options.ts'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from './cache-store.ts'
 import { checkKey, checkValue } from './check-key.ts'
 import { DAY } from './freshness.ts'
+import { OpenStreams } from './open-streams.ts'
 import { PartStream, type StoredParts } from './part-stream.ts'
 import { keyValueClient, type RedisClient } from './redis-client.ts'
 import { RemoteAccess } from './remote-access.ts'
@@ -54,6 +57,7 @@ export class RedisCacheStore implements CacheStore {
   readonly #remote: RemoteAccess
   readonly #prefix: string
   readonly #maxEntrySize: number
+  readonly #writing = new OpenStreams()
 
   constructor(options: RedisCacheStoreOptions) {
     if (typeof options !== 'object' || options === null) {
@@ -108,17 +112,24 @@ export class RedisCacheStore implements CacheStore {
     const url = this.#urlKey(key)
     const life = value.deleteAt - Date.now()
     if (life <= 0) return undefined
-    return new PartStream(this.#remote, `${url}:${randomName()}`, life, this.#maxEntrySize, (parts, rest) =>
-      this.#write(url, key, value, parts, rest),
+    const name = `${url}:${randomName()}`
+    const stream = new PartStream(this.#remote, name, life, this.#maxEntrySize, (parts, rest) =>
+      this.#write(stream, url, key, value, parts, rest),
     )
+    this.#writing.add(url, stream)
+    return stream
   }
 
   async delete(key: CacheKey): Promise<void> {
     checkKey(key)
-    await this.#remote.delete([this.#urlKey(key)])
+    const url = this.#urlKey(key)
+    this.#writing.destroy(url)
+    await this.#remote.delete([url])
   }
 
+  /** Each step looks at the stream again: the URL may have been removed since the last one. */
   async #write(
+    stream: Writable,
     url: string,
     key: CacheKey,
     value: CacheValue,
@@ -127,10 +138,12 @@ export class RedisCacheStore implements CacheStore {
   ): Promise<void> {
     const names = Object.keys(value.vary ?? {}).sort()
     let index = await this.#index(url)
+    if (stream.destroyed) return
     if (index === null || index.until < value.deleteAt || index.names.join() !== names.join()) {
       const life = Math.max(INDEX_LIFE, value.deleteAt - Date.now())
       index = { generation: randomName(), names, until: Date.now() + life }
       await this.#remote.set(url, Buffer.from(JSON.stringify(index)), life)
+      if (stream.destroyed) return
     }
     const head = Buffer.from(JSON.stringify({ head: writeHead(value), parts }))
     const length = Buffer.alloc(LENGTH_BYTES)

@@ -11,9 +11,13 @@ class FakeServer {
   readonly values = new Map<string, { value: Buffer; until: number }>()
   readonly commands: string[] = []
   fails: Error | 'hangs' | null = null
+  /** Commands that wait to be let through, if they are to wait. */
+  held: (() => void)[] | null = null
 
   async run(name: string, args: unknown[]): Promise<unknown> {
     this.commands.push(name)
+    const { held } = this
+    if (held !== null) await new Promise<void>((resolve) => held.push(resolve))
     if (this.fails === 'hangs') return new Promise(() => {})
     if (this.fails !== null) throw this.fails
     await null
@@ -176,15 +180,72 @@ describe('RedisCacheStore', () => {
     }
   })
 
-  test('what one process removes, another cannot bring back', async () => {
+  test('what another process writes under an index that is removed is not found', async () => {
     const { server, store } = make()
     const other = new RedisCacheStore({ client: shapes.redis(server) })
-    await write(store, key(), value({ vary: { a: null } }), 'old')
-    const late = other.createWriteStream(key({ headers: { a: '1' } }), value({ vary: { a: '1' } }))!
+    await write(store, key(), value(), 'old')
+    server.held = []
+    const written = write(other, key(), value(), 'late')
+    await settle()
+    server.held.shift()!()
+    await settle()
+    const [set] = server.held
+    server.held = null
     await store.delete(key())
-    late.end('late')
-    await new Promise((resolve) => late.on('finish', resolve))
+    set!()
+    await written
     assert.equal(await store.get(key()), undefined)
+  })
+
+  // The server may run the last command first: a client may have several connections.
+  for (const order of ['first', 'last'] as const) {
+    for (const done of [0, 1, 2, 3]) {
+      test(`invalidated after ${done} commands of its write, a response stays away; ${order} command first`, async () => {
+        const { server, store } = make()
+        let version = 1
+        const origin = cached(
+          ({ method }) => {
+            if (method === 'POST') {
+              version++
+              return { status: 204 }
+            }
+            server.held ??= []
+            return { headers: { 'cache-control': 'max-age=60' }, body: `v${version}` }
+          },
+          { store },
+        )
+        const next = async (which: 'first' | 'last'): Promise<void> => {
+          const run = which === 'first' ? server.held!.shift() : server.held!.pop()
+          run?.()
+          await settle()
+        }
+        assert.equal((await origin.get()).body, 'v1')
+        await settle()
+        for (let i = 0; i < done; i++) await next('first')
+        await origin.get('/', {}, { method: 'POST' })
+        await settle()
+        while (server.held!.length > 0) await next(order)
+        server.held = null
+        assert.equal((await origin.get()).body, 'v2')
+      })
+    }
+  }
+
+  test('delete ends the streams of its URL, which take their parts back, and no others', async () => {
+    const { server, store } = make()
+    const [ended, other] = ['/', '/other'].map((path) => store.createWriteStream(key({ path }), value())!)
+    for (const stream of [ended!, other!]) stream.write(Buffer.alloc(300_000))
+    await settle()
+    assert.equal(server.values.size, 2)
+    await store.delete(key())
+    ended!.end('late')
+    other!.end()
+    await new Promise((resolve) => other!.on('finish', resolve))
+    assert.equal(await store.get(key()), undefined)
+    assert.ok(await store.get(key({ path: '/other' })))
+    assert.equal(server.values.size, 3)
+    await write(store, key(), value(), 'new')
+    assert.equal(await bodyOf(await store.get(key())), 'new')
   })
 
   test('a server that fails is a miss, and is left alone for a second', async (t) => {
