@@ -33,7 +33,7 @@ interface Kept {
 
 /**
  * Keeps responses in memory, up to a number and a size. When it is full, the least recently used URLs go until half is
- * left, and `maxSizeExceeded` is emitted.
+ * left, at last the older variants of the newest URL, and `maxSizeExceeded` is emitted.
  *
  * @example
  * const store = new cacheStores.MemoryCacheStore({ maxSize: 10_000_000 })
@@ -169,10 +169,14 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
     }
     const size = tooLarge ? this.#maxSize / 2 : this.#size
     const count = tooLarge ? this.#count : this.#maxCount / 2
+    const isOver = (): boolean => this.#size > size || this.#count > count
     for (const url of this.#byUrl.keys()) {
-      if (this.#size <= size && this.#count <= count) break
+      if (!isOver()) break
       if (url !== newest) this.#forget(url)
     }
+    // The last of its variants is the response that was just stored.
+    const variants = this.#byUrl.get(newest)!
+    while (isOver() && variants.length > 1) this.#remove(newest, variants, variants[0]!)
     this.emit('maxSizeExceeded', message)
   }
 }

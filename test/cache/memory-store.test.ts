@@ -92,6 +92,44 @@ describe('MemoryCacheStore', () => {
     assert.ok(store.get(key('/4')))
   })
 
+  describe('variants of one URL', () => {
+    const variant = (a: number) => ({ ...key(), headers: { a: `${a}` } })
+    const put = (store: MemoryCacheStore, a: number, size = 0): void =>
+      store.set(variant(a), { ...value({ vary: { a: `${a}` } }), body: [Buffer.alloc(size)] })
+    const kept = (store: MemoryCacheStore): number[] =>
+      [0, 1, 2, 3, 4, 5].filter((a) => store.get(variant(a)) !== undefined)
+
+    test('over maxCount: half is left, the oldest go, the new one stays', () => {
+      const store = new MemoryCacheStore({ maxCount: 4 })
+      for (let a = 0; a < 5; a++) put(store, a)
+      assert.deepEqual(kept(store), [3, 4])
+      const one = new MemoryCacheStore({ maxCount: 1 })
+      for (let a = 0; a < 5; a++) put(one, a)
+      assert.deepEqual(kept(one), [4])
+    })
+
+    test('over maxSize: also if the new one alone is more than half', () => {
+      const store = new MemoryCacheStore({ maxSize: 10_000 })
+      let exceeded = 0
+      store.on('maxSizeExceeded', () => exceeded++)
+      for (let a = 0; a < 5; a++) put(store, a, 8000)
+      assert.deepEqual(kept(store), [4])
+      assert.ok(store.size <= 10_000)
+      assert.equal(exceeded, 4)
+    })
+
+    test('other URLs go first: they were used less recently', () => {
+      const store = new MemoryCacheStore({ maxCount: 4 })
+      put(store, 0)
+      store.set(key('/b'), { ...value(), body: [] })
+      store.set(key('/c'), { ...value(), body: [] })
+      put(store, 1)
+      put(store, 2)
+      assert.deepEqual(kept(store), [1, 2])
+      assert.equal(store.get(key('/c')), undefined)
+    })
+  })
+
   test('what is larger than the limits is not stored', () => {
     const store = new MemoryCacheStore({ maxEntrySize: 10 })
     store.set(key(), { ...value(), body: [Buffer.alloc(11)] })
