@@ -1,9 +1,10 @@
 /** The options of the cache interceptor: types, defaults, checks. */
 import { withoutPollution } from '../base/own-options.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { MAX_SECONDS } from './cache-control.ts'
 import { cacheName } from './cache-status.ts'
 import type { CacheStore } from './cache-store.ts'
-import type { CacheType } from './freshness.ts'
+import { type CacheType, SECOND } from './freshness.ts'
 import { MemoryCacheStore } from './memory-store.ts'
 
 /** The methods whose responses can be stored. */
@@ -48,26 +49,29 @@ export interface CacheSettings {
 
 const METHODS: readonly CacheMethods[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 
+/** As for `max-age`. Stores keep times as JSON and as whole numbers, which cannot be infinite. */
+const MAX_DURATION = MAX_SECONDS * SECOND
+
 export function readCacheOptions(given: CacheOptions | undefined): CacheSettings {
   if (given !== undefined && (typeof given !== 'object' || given === null)) {
     throw new TypeError(`expected type of opts to be an Object, got ${typeName(given)}`)
   }
   const opts = Object.assign(Object.create(null), withoutPollution(given)) as CacheOptions
-  const type = opts.type ?? 'shared'
+  const { type = 'shared' } = opts
   if (type !== 'shared' && type !== 'private') {
-    throw new TypeError(`expected opts.type to be shared, private, or undefined, got ${typeName(opts.type)}`)
+    throw new TypeError(`expected opts.type to be shared, private, or undefined, got ${typeof type}`)
   }
   const targets = readTargets(opts.targets)
   return {
     store: readStore(opts.store),
     methods: readMethods(opts.methods),
-    cacheByDefault: readNumber('cacheByDefault', opts.cacheByDefault),
+    cacheByDefault: readDuration('cacheByDefault', opts.cacheByDefault),
     type,
     origins: readOrigins(opts.origins),
     collapse: readBoolean('collapse', opts.collapse),
     targets: type === 'shared' ? targets : [],
     cacheStatus: readName(opts.cacheStatus),
-    staleIfError: readNumber('staleIfError', opts.staleIfError) ?? 0,
+    staleIfError: readDuration('staleIfError', opts.staleIfError) ?? 0,
     partition: readPartition(opts.partition),
   }
 }
@@ -105,13 +109,13 @@ function readMethods(methods: unknown): ReadonlySet<string> {
   return new Set(methods as string[])
 }
 
-function readNumber(name: string, value: unknown): number | undefined {
+function readDuration(name: string, value: unknown): number | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'number') {
-    throw new TypeError(`expected opts.${name} to be number or undefined, got ${typeName(value)}`)
+    throw new TypeError(`expected opts.${name} to be number or undefined, got ${typeof value}`)
   }
   if (!(value >= 0)) throw new TypeError(`expected opts.${name} to be a non-negative number, got ${value}`)
-  return value
+  return Math.min(value, MAX_DURATION)
 }
 
 function readBoolean(name: string, value: unknown): boolean {
@@ -124,13 +128,13 @@ function readBoolean(name: string, value: unknown): boolean {
 function readOrigins(origins: unknown): readonly (string | RegExp)[] | null {
   if (origins === undefined) return null
   if (!Array.isArray(origins)) {
-    throw new TypeError(`expected opts.origins to be an array or undefined, got ${typeName(origins)}`)
+    throw new TypeError(`expected opts.origins to be an array or undefined, got ${typeof origins}`)
   }
   return origins.map((origin: unknown, index) => {
     if (typeof origin === 'string') return comparableOrigin(origin)
     // A copy without the flags that make an expression remember where it stopped.
     if (origin instanceof RegExp) return new RegExp(origin.source, origin.flags.replaceAll(/[gy]/g, ''))
-    throw new TypeError(`expected opts.origins[${index}] to be a string or RegExp, got ${typeName(origin)}`)
+    throw new TypeError(`expected opts.origins[${index}] to be a string or RegExp, got ${typeof origin}`)
   })
 }
 

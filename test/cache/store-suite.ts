@@ -42,6 +42,11 @@ export async function bodyOf(found: CacheGetResult | undefined): Promise<string>
   return Buffer.concat(parts).toString()
 }
 
+/** Turns of the event loop, for what a store does after a response. */
+async function drain(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
+}
+
 type Maker = (t: { after(run: () => void): void }) => CacheStore
 
 export function storeSuite(
@@ -195,6 +200,19 @@ export function storeSuite(
       }
     })
 
+    for (const endless of [
+      { cacheByDefault: Infinity },
+      { cacheByDefault: 10_000, staleIfError: Infinity },
+    ]) {
+      it(`keeps a response with ${Object.keys(endless).at(-1)}: Infinity`, async (store) => {
+        const origin = cached({ body: 'hello' }, { store, ...endless })
+        await origin.get()
+        await drain()
+        assert.equal((await origin.get()).body, 'hello')
+        assert.equal(origin.received.length, 1)
+      })
+    }
+
     it('serves the interceptor: stores, confirms, invalidates', async (store, t) => {
       const clock = installDate(t, Date.now())
       const origin = cached(
@@ -209,9 +227,6 @@ export function storeSuite(
                 },
         { store },
       )
-      const drain = async (): Promise<void> => {
-        for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
-      }
       await origin.get()
       await drain()
       assert.equal((await origin.get()).body, 'hello')
