@@ -362,6 +362,76 @@ describe('interceptors.decompress: handlers', () => {
     assert.equal(handler.body.length, 300_000)
   })
 
+  for (const codings of [...Object.keys(CODERS).map((coding) => [coding]), ['gzip', 'br']]) {
+    const name = codings.join(', ')
+    const coded = encode(Buffer.from(TEXT), ...codings)
+
+    /**
+     * The handler pauses at each piece that it gets, and has got all. A body that comes at once is decoded in one call.
+     * One that was held up has been decoded completely when the handler takes its first piece.
+     */
+    const pausedAtTheLast = async (way: string): Promise<RecordingHandler> => {
+      const base = new ScriptedDispatcher()
+      const handler = new RecordingHandler({ onResponseData: (controller) => controller.pause() })
+      base.compose(interceptors.decompress()).dispatch(GET, handler)
+      base.last.start().head(200, { 'content-encoding': name })
+      base.last.data(coded.subarray(0, -12))
+      if (way === 'held up') handler.controller!.pause()
+      if (way === 'in pieces') await turns(5)
+      base.last.data(coded.subarray(-12)).end({ check: 'sum' })
+      if (way === 'held up') await turns(50)
+      await eventually(() => {
+        if (handler.body === TEXT) return true
+        handler.controller!.resume()
+        return false
+      })
+      await turns(20)
+      return handler
+    }
+
+    for (const way of ['at once', 'in pieces', 'held up']) {
+      test(`${name}, ${way}: a handler that pauses at the last bytes gets the end when it resumes`, async () => {
+        const handler = await pausedAtTheLast(way)
+        assert.equal(handler.calls.at(-1), 'onResponseData')
+        handler.controller!.resume()
+        await handler.settled
+        assert.deepEqual([handler.body, handler.trailers, handler.errors], [TEXT, { check: 'sum' }, []])
+        handler.controller!.abort()
+        handler.controller!.resume()
+        await turns(5)
+        assert.equal(handler.story.at(-1), 'onResponseEnd')
+      })
+
+      test(`${name}, ${way}: a handler that pauses at the last bytes and aborts gets one error`, async () => {
+        const handler = await pausedAtTheLast(way)
+        const reason = new Error('enough')
+        handler.controller!.abort(reason)
+        handler.controller!.resume()
+        await turns(20)
+        assert.deepEqual(handler.errors, [reason])
+        assert.equal(handler.calls.includes('onResponseEnd'), false)
+      })
+    }
+  }
+
+  test('a handler that pauses when all is decoded gets the end of the response when it resumes', async () => {
+    const base = new ScriptedDispatcher()
+    const handler = new RecordingHandler()
+    base.compose(interceptors.decompress()).dispatch(GET, handler)
+    // The byte behind the data tells the decoder that it is done.
+    const coded = Buffer.concat([zlib.brotliCompressSync(TEXT), Buffer.from('x')])
+    base.last.start().head(200, { 'content-encoding': 'br' }).data(coded)
+    await eventually(() => handler.body === TEXT)
+    await turns(5)
+    handler.controller!.pause()
+    base.last.end()
+    await turns(5)
+    assert.equal(handler.calls.at(-1), 'onResponseData')
+    handler.controller!.resume()
+    await handler.settled
+    assert.equal(handler.calls.at(-1), 'onResponseEnd')
+  })
+
   test('a body that cannot be decoded, or decodes to too much, is given up', async () => {
     for (const [bytes, options, code] of [
       [Buffer.from('not gzip'), {}, 'Z_DATA_ERROR'],

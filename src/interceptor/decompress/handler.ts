@@ -157,7 +157,18 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
   onDecodedEnd(): void {
     if (this.#state.at !== 'decoding') return
     this.#state.isDecoded = true
-    if (this.#state.trailers !== null) this.#complete(this.#state.trailers)
+    this.#completeUnlessPaused()
+  }
+
+  onResume(): void {
+    this.#completeUnlessPaused()
+  }
+
+  /** The decoders may have delivered everything when the handler pauses: nothing else keeps the end back then. */
+  #completeUnlessPaused(): void {
+    const state = this.#state
+    if (state.at !== 'decoding' || !state.isDecoded || state.trailers === null) return
+    if (!this.#controller.paused) this.#complete(state.trailers)
   }
 
   override onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
@@ -170,11 +181,11 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
       return
     }
     state.trailers = trailers
-    if (state.isDecoded) this.#complete(trailers)
+    if (state.isDecoded) this.#completeUnlessPaused()
     else state.decoding.end()
   }
 
-  /** Runs in an event of a decoder, where nothing catches. */
+  /** Runs in an event of a decoder, or while the handler resumes, where nothing catches. */
   #complete(trailers: HeaderObject): void {
     this.#state = OVER
     this.#controller.settle()
