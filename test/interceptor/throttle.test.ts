@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { errors, interceptors, type ThrottleOptions } from '../../src/index.ts'
+import { Client, errors, interceptors, type ThrottleOptions } from '../../src/index.ts'
 import { ScriptedDispatcher, uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { memory } from '../load/watch.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -376,6 +376,28 @@ describe('interceptors.throttle: a request that waits', () => {
     assert.deepEqual(sent, ['/1'])
   })
 
+  it('whose handler throws at its failure is over all the same, and nobody else gets that', async (t) => {
+    const { dispatcher, send, sent, answer } = setting(t, { concurrency: 1 })
+    send('/1')
+    const ways: ((handler: AbortableHandler, body: PassThrough) => void)[] = [
+      (handler) => handler.abort(new Error('enough')),
+      (_handler, body) => body.destroy(new Error('the file is gone')),
+    ]
+    for (const fail of ways) {
+      const body = new PassThrough()
+      const handler = new AbortableHandler({
+        onResponseError() {
+          throw new Error('thrown')
+        },
+      })
+      dispatcher.dispatch({ ...GET, method: 'POST', path: '/2', body }, handler)
+      assert.deepEqual(await uncaughtDuring(() => fail(handler, body)), [])
+      assert.equal(handler.errors.length, 1)
+    }
+    answer('/1')
+    assert.deepEqual(sent, ['/1'])
+  })
+
   it('fails with the error of its body', async (t) => {
     const { send, sent, answer } = setting(t, { concurrency: 1 })
     send('/1')
@@ -427,6 +449,22 @@ describe('interceptors.throttle: a request that waits', () => {
       clock.jump(1000)
       assert.equal(handlers.slice(isFirst).filter((handler) => handler.error === error).length, 49)
       assert.equal(clock.active.size, 0)
+      t.mock.restoreAll()
+    }
+  })
+
+  it('has its body destroyed if its dispatcher is closed when its turn comes', async (t) => {
+    for (const error of [new errors.ClientClosedError(), new errors.ClientDestroyedError()]) {
+      const { send, base, answer } = setting(t, { concurrency: 1 })
+      send('/1')
+      const body = new PassThrough()
+      const handler = send('/2', { method: 'POST', body })
+      t.mock.method(base, 'dispatch', (_opts: unknown, below: RecordingHandler) => {
+        below.onResponseError(null, error)
+        return false
+      })
+      assert.deepEqual(await uncaughtDuring(() => answer('/1')), [])
+      assert.deepEqual([handler.errors, body.errored], [[error], error])
       t.mock.restoreAll()
     }
   })
@@ -623,13 +661,31 @@ describe('interceptors.throttle: maxQueue', () => {
     assert.equal(typeof timings?.queued, 'number')
     assert.deepEqual(story, ['onResponseError'])
     assert.deepEqual([lastController, queued], [null, 0])
-    // It can be sent again.
-    assert.equal(body.destroyed, false)
+    assert.deepEqual([body.destroyed, body.errored], [true, error])
     assert.equal(send('/b', { origin: 'http://b.test' }).error, undefined)
     answer('/1')
     assert.equal(send('/5').error, undefined)
     assert.ok(send('/6').error instanceof errors.ThrottledError)
     assert.deepEqual(sent, ['/1', '/b', '/2'])
+  })
+
+  it('what the handler throws at that comes out of dispatch(), as with a client that is closed', async (t) => {
+    const { dispatcher, send } = setting(t, { concurrency: 1, maxQueue: 0 })
+    send('/1')
+    const closed = new Client('http://a.test')
+    await closed.destroy()
+    const thrown = new Error('thrown')
+    const hooks = {
+      onResponseError() {
+        throw thrown
+      },
+    }
+    for (const refusing of [dispatcher, closed]) {
+      assert.throws(() => refusing.dispatch(GET, new RecordingHandler(hooks)), thrown)
+    }
+    const body = new PassThrough()
+    assert.throws(() => dispatcher.dispatch({ ...GET, body }, new RecordingHandler(hooks)), thrown)
+    assert.equal(body.destroyed, true)
   })
 
   it('an aborted request leaves its place', (t) => {

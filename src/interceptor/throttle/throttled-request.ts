@@ -45,6 +45,8 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
   sentAt = 0
   readonly #lane: Lane
   #state: State = 'sent'
+  /** Of one that has waited, until it is over. */
+  #waited: DispatchOptions | null = null
   /** Gives the request up below. Only of one that has waited: others have been given the way themselves. */
   #abortSent: AbortFunction | null = null
   #abortion: { readonly reason: unknown } | null = null
@@ -89,32 +91,35 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
     return true
   }
 
-  /** The queue is full. */
+  /** The queue is full. What the handler throws comes out of `dispatch()`, as with a dispatcher that is closed. */
   refuse(opts: DispatchOptions): true {
-    this.inner.onResponseError?.(null, described(new ThrottledError(), opts, now(), 'safe'))
+    const error = described(new ThrottledError(), opts, now(), 'safe')
+    destroyBodyOf(opts, error)
+    this.inner.onResponseError?.(null, error)
     return true
   }
 
   send(): void {
     const { opts, dispatch } = this.#leaveQueue(this.#state as Held)
     this.#state = 'sent'
+    this.#waited = opts
     try {
       dispatch(opts, this)
     } catch (error) {
+      if (!this.#release(false)) return
       this.#failUnsent(opts, error as Error)
+      this.#lane.advance()
     }
   }
 
-  /** The dispatcher has thrown, outside of any call of the handler's owner. */
+  /** The final call of a request that has waited, outside of any call that could report what the handler throws. */
   #failUnsent(opts: DispatchOptions, error: Error): void {
-    if (!this.#release(false)) return
     destroyBodyOf(opts, error)
     try {
       this.inner.onResponseError?.(null, error)
     } catch {
       // It was the last call.
     }
-    this.#lane.advance()
   }
 
   #leaveQueue(held: Held): Held {
@@ -132,9 +137,7 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
     const { opts, since } = this.#leaveQueue(this.#state)
     this.#state = 'over'
     this.#lane.abandon(this)
-    const error = (reason || described(new RequestAbortedError(), opts, since, 'no')) as Error
-    destroyBodyOf(opts, error)
-    this.inner.onResponseError?.(null, error)
+    this.#failUnsent(opts, (reason || described(new RequestAbortedError(), opts, since, 'no')) as Error)
   }
 
   /** False if that was done before. */
@@ -142,6 +145,7 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
     if (this.#state === 'over') return false
     this.#state = 'over'
     this.#abortSent = null
+    this.#waited = null
     this.#lane.release(wasSent)
     return true
   }
@@ -192,7 +196,11 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
   }
 
   override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
-    const isFirst = this.#release(!CLOSED.has((error as { code?: unknown } | null)?.code))
+    const isUnsent = CLOSED.has((error as { code?: unknown } | null)?.code)
+    const waited = this.#waited
+    const isFirst = this.#release(!isUnsent)
+    // A dispatcher that is closed leaves the body to the caller, who has given it away when the request began to wait.
+    if (isUnsent) destroyBodyOf(waited, error)
     try {
       super.onResponseError(controller, error)
     } finally {
