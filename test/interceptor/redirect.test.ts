@@ -20,7 +20,7 @@ import {
 } from '../../src/index.ts'
 import { type Exchange, ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
 import { contentOf, deferred, type Echo, echo, failure, readEcho } from '../support/exchange.ts'
-import { turn } from '../support/fake-clock.ts'
+import { FakeClock, turn } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { startOrigin, type TestOrigin, WIRES, type Wire } from '../support/wire.ts'
 import { composedAgent, overTwoWires } from './two-wires.ts'
@@ -761,7 +761,8 @@ describe('interceptors.redirect: security', () => {
 })
 
 describe('interceptors.redirect: calls', () => {
-  test('the body of a redirect is read up to 64 KiB, announced or not', () => {
+  test('the body of a redirect is read up to 64 KiB, announced or not', (t) => {
+    FakeClock.install(t)
     const base = new ScriptedDispatcher()
     const dispatcher = base.compose(interceptors.redirect({ maxRedirections: 1 }))
     const redirecting = (headers: HeaderObject): Exchange => {
@@ -773,6 +774,57 @@ describe('interceptors.redirect: calls', () => {
     assert.equal(unannounced.data('x').aborts.length, 1)
     assert.equal(redirecting({ 'content-length': '65536' }).aborts.length, 0)
     assert.equal(redirecting({ 'content-length': '65537' }).aborts.length, 1)
+  })
+
+  test('the body of a redirect is read for a second, however slowly it comes', async (t) => {
+    const clock = FakeClock.install(t)
+    const base = new ScriptedDispatcher()
+    const handler = new RecordingHandler()
+    const dispatcher = base.compose(interceptors.redirect({ maxRedirections: 1 }))
+    dispatcher.dispatch({ origin: 'http://a.test', path: '/', method: 'GET' }, handler)
+    const first = base.last.failOnAbort().start().head(302, { location: '/end' })
+    for (let passed = 0; passed < 900; passed += 100) {
+      first.data('x')
+      await clock.advance(100)
+    }
+    await clock.advance(99)
+    assert.deepEqual([first.aborts.length, base.exchanges.length], [0, 1])
+    await clock.advance(1)
+    assert.deepEqual([first.aborts.length, base.exchanges.length], [1, 2])
+    assert.equal(base.last.opts.path, '/end')
+    base.last.start().head(200).data('arrived').end()
+    assert.deepEqual([handler.body, handler.errors, handler.calls.at(-1)], ['arrived', [], 'onResponseEnd'])
+    assert.equal(clock.active.size, 0)
+  })
+
+  test('there is a timer only while the body of a redirect is read', async (t) => {
+    const clock = FakeClock.install(t)
+    const base = new ScriptedDispatcher()
+    const dispatcher = base.compose(interceptors.redirect({ maxRedirections: 1 }))
+    const started = (): { exchange: Exchange; handler: RecordingHandler } => {
+      const handler = new RecordingHandler()
+      dispatcher.dispatch({ origin: 'http://a.test', path: '/', method: 'GET' }, handler)
+      return { exchange: base.last.failOnAbort().start(), handler }
+    }
+    started().exchange.head(200).data('x')
+    assert.equal(clock.active.size, 0)
+    const ways: ((exchange: Exchange, handler: RecordingHandler) => void)[] = [
+      (exchange) => exchange.end(),
+      (exchange) => exchange.error(new Error('lost')),
+      (exchange) => exchange.data(Buffer.alloc(65_537)),
+      (_exchange, handler) => handler.controller!.abort(new Error('enough')),
+    ]
+    for (const end of ways) {
+      const { exchange, handler } = started()
+      exchange.head(302, { location: '/end' }).data('x')
+      assert.deepEqual([clock.active.size, [...clock.active][0]!.referenced], [1, false])
+      end(exchange, handler)
+      assert.equal(clock.active.size, 0)
+      await turn()
+      // The last one that is followed.
+      base.last.start().head(302, { location: '/more' })
+      assert.equal(clock.active.size, 0)
+    }
   })
 
   test('a request without the body of the one before does not expect 100 Continue', async () => {

@@ -11,13 +11,11 @@ import { RelayController } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { Discarding } from '../discarding.ts'
 import { replayOf } from '../request-body.ts'
 import { adoptContext, type FollowedRedirect, NONE, RedirectContext } from './context.ts'
 import { dropsBody, locationOf, nextRequest, targetOf } from './next-request.ts'
 import type { RedirectSettings } from './options.ts'
-
-/** Bytes of a redirect's body that are read to keep the connection; beyond that, a new connection is cheaper. */
-const MAX_DRAINED = 65_536
 
 /** The request that follows, and the response that asks for it. */
 interface Next {
@@ -28,7 +26,7 @@ interface Next {
 type State =
   | { readonly at: 'waiting' }
   | { readonly at: 'delivering' }
-  | { readonly at: 'draining'; readonly next: Next; received: number }
+  | { readonly at: 'draining'; readonly next: Next; readonly body: Discarding }
   | { readonly at: 'over' }
 
 const NONE_BEFORE: readonly URL[] = []
@@ -98,7 +96,7 @@ export class RedirectHop extends ForwardingHandler {
     headers: HeaderObject,
     statusText?: string,
   ): void {
-    if (this.#state === OVER) return
+    if (this.#state === OVER || this.#state.at === 'draining') return
     const opts = statusCode < 200 ? null : this.#nextAfter(statusCode, headers)
     if (opts === null) {
       if (statusCode >= 200) this.#state = DELIVERING
@@ -106,10 +104,9 @@ export class RedirectHop extends ForwardingHandler {
       return
     }
     const next: Next = { opts, after: { statusCode, headers, responseTime: Date.now() } }
-    this.#state = { at: 'draining', next, received: 0 }
-    if (Number(headers['content-length']) > MAX_DRAINED && this.#opts.method !== 'HEAD') {
-      this.#leave(controller, next)
-    }
+    const body = new Discarding(() => this.#leave(controller, next))
+    this.#state = { at: 'draining', next, body }
+    body.begin(headers, this.#opts.method !== 'HEAD')
   }
 
   /** Null if the caller gets this response. What it throws fails the request. */
@@ -139,14 +136,10 @@ export class RedirectHop extends ForwardingHandler {
     return allowed
   }
 
-  override onResponseData(controller: DispatchController, chunk: Buffer): void {
+  override onResponseData(_controller: DispatchController, chunk: Buffer): void {
     const state = this.#state
-    if (state.at === 'draining') {
-      state.received += chunk.length
-      if (state.received > MAX_DRAINED) this.#leave(controller, state.next)
-    } else if (state !== OVER) {
-      super.onResponseData(this.#relay, chunk)
-    }
+    if (state.at === 'draining') state.body.take(chunk)
+    else if (state !== OVER) super.onResponseData(this.#relay, chunk)
   }
 
   protected override lendingController(): DispatchController | null {
@@ -154,9 +147,8 @@ export class RedirectHop extends ForwardingHandler {
   }
 
   override onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
-    const state = this.#state
+    const state = this.#finish()
     if (state === OVER) return
-    this.#state = OVER
     if (state.at === 'draining') {
       this.#relay.release()
       // The connection is free when this call has returned: a pool would open another one.
@@ -173,15 +165,14 @@ export class RedirectHop extends ForwardingHandler {
     headers: HeaderObject,
     socket: Duplex,
   ): void {
-    this.#state = OVER
+    this.#finish()
     this.#relay.settle()
     super.onRequestUpgrade(this.#relay, statusCode, headers, socket)
   }
 
   override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
-    const state = this.#state
+    const state = this.#finish()
     if (state === OVER) return
-    this.#state = OVER
     // The redirect is known: that its body broke off does no harm.
     if (state.at === 'draining' && !this.#relay.aborted) this.#follow(state.next)
     else this.#fail(controller ? this.#relay : controller, error)
@@ -192,9 +183,17 @@ export class RedirectHop extends ForwardingHandler {
     super.onResponseError(controller, error)
   }
 
+  /** Returns the state before. */
+  #finish(): State {
+    const state = this.#state
+    this.#state = OVER
+    if (state.at === 'draining') state.body.stop()
+    return state
+  }
+
   /** Gives up the rest of the body. */
   #leave(controller: DispatchController, next: Next): void {
-    this.#state = OVER
+    this.#finish()
     controller.abort()
     this.#follow(next)
   }

@@ -13,11 +13,11 @@ import type { HeaderObject } from '../../protocol/header-block.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { Discarding } from '../discarding.ts'
 import { type Head, HeldResponse } from '../held-response.ts'
 import { originKey } from '../origin-key.ts'
 import { replayOf } from '../request-body.ts'
 import { Attempts, statusError } from './attempts.ts'
-import { Discarding } from './discarding.ts'
 import type { RetrySettings } from './options.ts'
 import { PassedResponse } from './passed-response.ts'
 import { decide, GIVE_UP, safetyOf } from './policy.ts'
@@ -241,7 +241,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
   }
 
   #discard(controller: DispatchController, { headers }: Head, then: () => void): void {
-    const body = new Discarding(controller)
+    const body = new Discarding(() => controller.abort())
     this.#state = { at: 'discarding', body, then }
     body.begin(headers, this.#opts.method !== 'HEAD')
   }

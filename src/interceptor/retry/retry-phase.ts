@@ -1,8 +1,8 @@
 /** Where a request stands that may be sent several times. */
 
 import { watchBody } from '../../request/waiting-body.ts'
+import type { Discarding } from '../discarding.ts'
 import type { HeldResponse } from '../held-response.ts'
-import type { Discarding } from './discarding.ts'
 
 export type RetryPhase =
   /** An attempt waits in a queue, or runs without a final head. */

@@ -1,24 +1,23 @@
 /** Reads the body of a response that no handler gets, so that its connection can be used again; but not at any price. */
-import type { HeaderObject } from '../../protocol/header-block.ts'
-import type { DispatchController } from '../../request/dispatch-handler.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
 
 /** Reading more costs more than a new connection. */
 const MAX_BYTES = 64 * 1024
 
-/** A peer that trickles its body must not hold the next attempt up. */
+/** A peer that trickles its body must not hold the next request up. */
 const MAX_MILLISECONDS = 1000
 
 export class Discarding {
-  readonly at = 'discarding'
-  readonly #attempt: DispatchController
+  readonly #giveUp: () => void
   #timer: ReturnType<typeof setTimeout> | null = null
   #bytes = 0
 
-  constructor(attempt: DispatchController) {
-    this.#attempt = attempt
+  /** @param giveUp Ends a response that is too long, or takes too long. */
+  constructor(giveUp: () => void) {
+    this.#giveUp = giveUp
   }
 
-  /** May end the attempt at once. */
+  /** May end the response at once. */
   begin(headers: HeaderObject, hasBody: boolean): void {
     if (hasBody && Number(headers['content-length']) > MAX_BYTES) {
       this.#drop()
@@ -33,7 +32,7 @@ export class Discarding {
     if (this.#bytes > MAX_BYTES) this.#drop()
   }
 
-  /** The attempt has ended. */
+  /** The response has ended. */
   stop(): void {
     if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
     this.#timer = null
@@ -41,6 +40,6 @@ export class Discarding {
 
   #drop(): void {
     this.stop()
-    this.#attempt.abort()
+    this.#giveUp()
   }
 }
