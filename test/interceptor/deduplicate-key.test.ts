@@ -80,6 +80,18 @@ describe('interceptors.deduplicate: which requests', () => {
     assert.equal(shares({ headers: { a: '1' } }, { headers: { a: ['1', '2'] } }), false)
   })
 
+  it('the key: what interceptors further inside make of the response', () => {
+    const { shares } = deduplicating()
+    for (const name of ['maxRedirections', 'dumpMaxSize']) {
+      assert.equal(shares({ [name]: 1 }, { [name]: 1 }), true)
+      assert.equal(shares({ [name]: 1 }, { [name]: 2 }), false, name)
+      assert.equal(shares({ [name]: 1 }, {}), false, name)
+      assert.equal(shares({}, { [name]: 1 }), false, name)
+    }
+    assert.equal(shares({ dumpMaxSize: null }, {}), true)
+    assert.equal(shares({ maxRedirections: 1, dumpMaxSize: 1 }, { maxRedirections: 1 }), false)
+  })
+
   it('headers that can be read once are sent', () => {
     const { exchanges, send } = deduplicating()
     send({ headers: new Map([['A', '1']]).entries() })
