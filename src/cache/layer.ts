@@ -75,7 +75,7 @@ export class CacheLayer implements CacheHost {
       view = viewRequest(request, origin, isStorable)
       if (view !== null) this.#addPartition(view.key, request)
     } catch (error) {
-      return refuse(handler, error)
+      return refuse(opts, handler, error)
     }
     if (view === null) return this.dispatch(request, handler)
     const caller = new Caller(handler, this.maxResponseSize)

@@ -1,5 +1,7 @@
 /** Calls that an interceptor does not send on. */
+import { destroyBodyOf } from '../request/body-source.ts'
 import { checkHandler, type DispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
 
 /** False for a handler without a method: the dispatcher below has the words for it. */
 export function isComplete(handler: DispatchHandler): boolean {
@@ -12,11 +14,12 @@ export function isComplete(handler: DispatchHandler): boolean {
 }
 
 /**
- * As a dispatcher does with a call that is wrong: its handler gets the error. A call may come from a timer or from a handler
- * of another request, where nothing catches.
+ * As a dispatcher does with a call that is wrong: its body is destroyed, and its handler gets the error. A call may come from
+ * a timer or from a handler of another request, where nothing catches.
  */
-export function refuse(handler: DispatchHandler, error: unknown): false {
+export function refuse(opts: DispatchOptions, handler: DispatchHandler, error: unknown): false {
   if (typeof handler?.onResponseError !== 'function') throw error
+  destroyBodyOf(opts, error)
   handler.onResponseError(null, error as Error)
   return false
 }

@@ -4,6 +4,8 @@ import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
 import {
   BalancedPool,
+  Client,
+  type Dispatcher,
   type Interceptor,
   interceptors,
   Pool,
@@ -11,7 +13,7 @@ import {
   RetryHandler,
 } from '../../src/index.ts'
 import type { DispatchController, DispatchHandler } from '../../src/request/dispatch-handler.ts'
-import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
+import { ScriptedDispatcher, uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { turns } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 
@@ -193,6 +195,36 @@ for (const [name, make] of Object.entries(all)) {
       assert.equal(base.compose(make()).dispatch(GET, new RecordingHandler()), true)
       assert.equal(base.exchanges.length, 1)
     })
+  })
+}
+
+// biome-ignore lint/correctness/useYield: it throws before
+function* unreadable(): Generator<[string, string]> {
+  throw new Error('no more')
+}
+
+/** Calls that the dispatcher, or an interceptor before it, refuses. */
+const WRONG: Record<string, (base: ScriptedDispatcher) => [Dispatcher, object]> = {
+  'a client': () => [new Client('http://a.test'), { path: 'x' }],
+  cache: (base) => [base.compose(interceptors.cache()), { headers: unreadable() }],
+  cookies: (base) => [base.compose(interceptors.cookies()), { cookies: 5 }],
+  dns: (base) => [base.compose(all['dns']!()), { headers: unreadable() }],
+  dump: (base) => [base.compose(interceptors.dump()), { dumpMaxSize: -1 }],
+  redirect: (base) => [base.compose(interceptors.redirect()), { maxRedirections: -1 }],
+  throttle: (base) => [base.compose(interceptors.throttle()), { priority: 99 }],
+}
+
+for (const [name, make] of Object.entries(WRONG)) {
+  test(`${name}: the body of a call that is refused is destroyed`, async () => {
+    const base = new ScriptedDispatcher()
+    const [dispatcher, wrong] = make(base)
+    const body = new PassThrough()
+    const handler = new RecordingHandler()
+    const uncaught = await uncaughtDuring(() => {
+      dispatcher.dispatch({ ...GET, method: 'POST', body, ...wrong }, handler)
+    })
+    assert.deepEqual([handler.errors.length, body.errored, uncaught], [1, handler.error, []])
+    assert.equal(base.exchanges.length, 0)
   })
 }
 

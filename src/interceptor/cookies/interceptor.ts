@@ -27,7 +27,7 @@ export function cookies(options?: CookiesOptions | null): Interceptor {
         if (opts.cookies !== undefined) sent = { ...opts, cookies: undefined }
         if (jar !== null && !isEmpty(jar)) sent = withCookies(sent, headerFor(jar, urls.of(opts)))
       } catch (error) {
-        return refuse(handler, error)
+        return refuse(opts, handler, error)
       }
       return dispatch(sent, jar === null ? handler : new CookieHandler(handler, jar, opts, urls))
     }

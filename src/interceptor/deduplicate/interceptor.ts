@@ -58,7 +58,7 @@ class Deduplicator implements DeduplicateHost {
       if (headers !== opts.headers) request = withoutPollution({ ...opts, headers })
       view = viewRequest(request, origin, false)
     } catch (error) {
-      return refuse(handler, error)
+      return refuse(opts, handler, error)
     }
     if (view === null) return this.dispatch(request, handler)
     const key = sharedKey(view, this.settings)

@@ -29,7 +29,7 @@ export function dns(options?: DnsOptions | null): Interceptor {
     try {
       named = withName(opts, destination)
     } catch (error) {
-      return refuse(handler, error)
+      return refuse(opts, handler, error)
     }
     const hasChoice = own === undefined
     return new ResolvedRequest(named, handler, dispatch, resolver, destination, hasChoice).start()

@@ -26,7 +26,7 @@ export function dump(options?: DumpInterceptorOptions | null): Interceptor {
   return (dispatch) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     const limit = limitOf(opts, maxSize)
-    if (limit === null) return refuse(handler, new InvalidArgumentError(REFUSAL))
+    if (limit === null) return refuse(opts, handler, new InvalidArgumentError(REFUSAL))
     return dispatch(opts, new DumpHandler(handler, opts.method, limit))
   }
 }

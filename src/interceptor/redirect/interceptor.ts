@@ -18,7 +18,7 @@ export function redirect(options?: RedirectOptions | null): Interceptor {
     try {
       settings = settingsOf(defaults, opts)
     } catch (error) {
-      return refuse(handler, error)
+      return refuse(opts, handler, error)
     }
     if (settings.maxRedirections === 0 || opts.upgrade || opts.method === 'CONNECT') {
       return dispatch(opts.maxRedirections ? withoutLimit(opts) : opts, handler)

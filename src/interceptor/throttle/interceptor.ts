@@ -23,7 +23,7 @@ export function throttle(options?: ThrottleOptions | null): Interceptor {
       key = readKey(opts, settings)
       priority = readPriority(opts)
     } catch (error) {
-      return refuse(handler, error)
+      return refuse(opts, handler, error)
     }
     if (key === null) return dispatch(opts, handler)
     return shared.dispatch(opts, handler, key, priority, dispatch)

@@ -76,7 +76,7 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
       copy = withoutPollution({ ...opts })
       if (copy.headers) copy.headers = readableAgain(copy.headers)
     } catch (error) {
-      return refuse(this.inner, error)
+      return refuse(opts, this.inner, error)
     }
     const unwatch = watchBody(copy.body, (error) => this.#abort(error))
     this.#state = { opts: copy, dispatch, since: now(), unwatch }
