@@ -75,6 +75,7 @@ describe('targeted fields', () => {
     [{ 'cache-control': 'max-age=1', 'cdn-cache-control': 'max-age=2, "' }, { 'max-age': 1 }],
     [{ 'cdn-cache-control': 'max-age="2", no-store=?1, private=?0' }, { 'no-store': true }],
     [{ 'cdn-cache-control': 'max-age=2;x=1;y, max-age=1' }, { 'max-age': 1 }],
+    [{ 'cdn-cache-control': 'max-age=2, private, private=?0' }, { 'max-age': 2 }],
   ]
   for (const [headers, expected] of rows) {
     test(JSON.stringify(headers), () => assert.deepEqual(controlOf(headers, targets), expected))

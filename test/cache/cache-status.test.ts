@@ -43,6 +43,7 @@ test('a response that is not stored says why', async (t) => {
     [{ headers: { 'cache-control': 'max-age=1' } }, 'authorization', { authorization: 'x' }],
     [{}, 'no-lifetime'],
     [{ status: 302 }, 'no-lifetime'],
+    [{ headers: { 'cache-control': 'public' } }, 'no-lifetime'],
     [{ status: 206 }, 'status'],
     [{ headers: { 'cache-control': 'max-age=1', date: 'x' } }, 'date'],
     [{ headers: { 'cache-control': 'max-age=0' } }, 'expired'],

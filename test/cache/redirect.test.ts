@@ -89,6 +89,7 @@ describe('redirect inside the cache', () => {
     ['a redirect with vary: *', to('/b', 'max-age=60', { vary: '*' }), page(), false],
     ['a last response that is not stored', to('/b'), page('no-store'), false],
     ['a last response with no-cache', to('/b'), page('no-cache', { etag: '"1"' }), false],
+    ['a last response with a qualified no-cache', to('/b'), page('max-age=60, no-cache="x"'), false],
     ['a last response with must-revalidate', to('/b'), page('max-age=60, must-revalidate'), true],
     [
       'authorization',
@@ -271,11 +272,16 @@ describe('redirect inside the cache', () => {
     assert.equal(await sent(site(t, { '/a': page() }, {}, [foreign, follow])), 2)
   })
 
-  test('cacheStatus says why', async (t) => {
-    const answers = { '/a': to('/b', 'no-store'), '/b': page() }
-    const { headers } = await site(t, answers, { cacheStatus: 'app' }).get()
-    assert.equal(headers!['cache-status'], 'app; fwd=miss; detail=redirect')
-  })
+  for (const [title, first, last] of [
+    ['a redirect with no-store', to('/b', 'no-store'), page()],
+    ['a redirect that is stale', to('/b', 'max-age=0', { etag: '"1"' }), page()],
+    ['a last response with no-cache', to('/b'), page('max-age=60, no-cache', { etag: '"1"' })],
+  ] as const) {
+    test(`cacheStatus says why: ${title}`, async (t) => {
+      const { headers } = await site(t, { '/a': first, '/b': last }, { cacheStatus: 'app' }).get()
+      assert.equal(headers!['cache-status'], 'app; fwd=miss; detail=redirect')
+    })
+  }
 })
 
 function calls(handler: RecordingHandler): RecordingHandler {
