@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
 import type { DispatchOptions } from '../../src/index.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
+import { value } from './store-suite.ts'
 import { type Answer, cached, installDate, ORIGIN, settle } from './support.ts'
 
 const FRESH: Answer = { headers: { 'cache-control': 'max-age=60' }, body: 'x' }
@@ -86,10 +87,28 @@ describe('vary', () => {
   })
 
   test('a response that varies by too many fields is not stored', async () => {
+    for (const [length, sent] of [
+      [64, 1],
+      [65, 2],
+    ] as const) {
+      const vary = Array.from({ length }, (_, i) => `x${i}`).join()
+      const origin = cached({ headers: { 'cache-control': 'max-age=60', vary }, body: 'x' })
+      await origin.get()
+      await origin.get()
+      assert.equal(origin.received.length, sent, `${length} fields`)
+    }
+  })
+
+  test('a stored list is the value of a field with several lines', async (t) => {
+    installDate(t)
     const store = new MemoryCacheStore()
-    const vary = Array.from({ length: 65 }, (_, i) => `x${i}`).join()
-    await cached({ headers: { 'cache-control': 'max-age=60', vary }, body: 'x' }, { store }).get()
-    assert.equal(store.size, 0)
+    const vary = { x: ['1', '2'] } as never
+    store.set({ origin: ORIGIN, method: 'GET', path: '/' }, { ...value({ vary }), body: [Buffer.from('x')] })
+    const origin = cached(FRESH, { store })
+    await origin.get('/', { x: ['1', '2'] })
+    assert.equal(origin.received.length, 0)
+    await origin.get('/', { x: '1' })
+    assert.equal(origin.received.length, 1)
   })
 })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { cache } from '../../src/cache/interceptor.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
+import { CookieJar } from '../../src/cookies/jar/cookie-jar.ts'
 import { BalancedPool, Client, type Dispatch } from '../../src/index.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { cached, ORIGIN, scripted } from './support.ts'
@@ -80,6 +81,10 @@ describe('requests that the cache leaves alone', () => {
     assert.equal(await sentTwice({ methods: ['OPTIONS'] }, { method: 'OPTIONS' }), 1))
   test('a request with no-store', async () =>
     assert.equal(await sentTwice({}, { headers: { 'cache-control': 'no-store' } }), 2))
+  test('a request with a cookie jar of its own: an interceptor inside adds what only its user may see', async () => {
+    assert.equal(await sentTwice({}, { cookies: new CookieJar() }), 2)
+    assert.equal(await sentTwice({}, { cookies: false }), 1)
+  })
   test('an upgrade', async () => assert.equal(await sentTwice({}, { upgrade: 'websocket' }), 2))
 
   test('a dispatcher with several origins, and another origin than its own', async () => {
