@@ -35,9 +35,9 @@ export interface Confirmed {
   readonly left: 'nothing' | 'body'
 }
 
-/** The stored response with the news of a 304 or a HEAD; the store gets it as well. */
+/** The stored response with the news of a 304 or a HEAD. The store gets it as well; `access` is null if it must not. */
 export function confirmed(
-  access: StoreAccess,
+  access: StoreAccess | null,
   key: CacheKey,
   entry: CacheGetResult,
   news: ResponseFacts,
@@ -57,6 +57,7 @@ export function confirmed(
   // What was stored for other users is still theirs: this request only has more credentials than the first one.
   const refusal = storingRefusal(facts, {}, {}, settings)
   if (entry.vary !== undefined) value.vary = entry.vary
+  if (access === null) return { value, left: 'nothing' }
   if (refusal !== null) {
     access.delete(key)
     return { value, left: 'nothing' }
@@ -71,15 +72,25 @@ export function confirmed(
   return { value, left: 'nothing' }
 }
 
+/** Whose response is written again. */
+export interface Rewriting {
+  /** The URL was invalidated meanwhile. */
+  readonly isInvalidated: boolean
+  /** Nothing more is written. */
+  onRewritten(): void
+}
+
 /** Keeps a copy of a body that is read, and stores it at the end. */
 export class RewritingReader implements BodyReader {
+  readonly #owner: Rewriting
   readonly #reader: BodyReader
   readonly #access: StoreAccess
   readonly #key: CacheKey
   readonly #value: CacheValue
   #log: BodyLog | null = new BodyLog()
 
-  constructor(reader: BodyReader, access: StoreAccess, key: CacheKey, value: CacheValue) {
+  constructor(owner: Rewriting, reader: BodyReader, access: StoreAccess, key: CacheKey, value: CacheValue) {
+    this.#owner = owner
     this.#reader = reader
     this.#access = access
     this.#key = key
@@ -90,7 +101,7 @@ export class RewritingReader implements BodyReader {
     const chunk = this.#reader.read(waiter)
     if (chunk === undefined || this.#log === null) return chunk
     if (chunk === null) {
-      storeWhole(this.#access, this.#key, this.#value, this.#log.blocks())
+      if (!this.#owner.isInvalidated) storeWhole(this.#access, this.#key, this.#value, this.#log.blocks())
       this.#log = null
     } else if (this.#log.size + chunk.length > this.#access.maxEntrySize) {
       this.#log = null
@@ -102,6 +113,7 @@ export class RewritingReader implements BodyReader {
 
   close(): void {
     this.#log = null
+    this.#owner.onRewritten()
     this.#reader.close()
   }
 }

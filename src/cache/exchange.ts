@@ -13,7 +13,7 @@ import type { CacheHost } from './cache-host.ts'
 import { type Handling, ttlOf } from './cache-status.ts'
 import type { CacheGetResult, CacheValue } from './cache-store.ts'
 import { Caller, type ResponseSource, SILENT } from './caller.ts'
-import { confirmed, factsOf, RewritingReader } from './confirming.ts'
+import { confirmed, factsOf, type Rewriting, RewritingReader } from './confirming.ts'
 import { entryOf } from './entry.ts'
 import { fieldLines } from './fields.ts'
 import { Followers } from './followers.ts'
@@ -45,7 +45,7 @@ type Mode =
 /** A body that is not wanted is read to its end up to here: closing the connection costs more. */
 const MAX_DISCARDED = 64 * 1024
 
-export class Exchange implements DispatchHandler, ResponseSource, Flight {
+export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewriting {
   readonly plan: Plan
   readonly #host: CacheHost
   #caller: Caller
@@ -100,6 +100,14 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
 
   get settled(): boolean {
     return this.#caller.settled
+  }
+
+  get isInvalidated(): boolean {
+    return this.#invalidated
+  }
+
+  onRewritten(): void {
+    this.#leave()
   }
 
   /** The URL was invalidated. */
@@ -271,15 +279,25 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
   #serveConfirmed(facts: ResponseFacts): void {
     const { access, presenter, settings } = this.#host
     const { view, entry, entryKey } = this.plan
-    const { value, left } = confirmed(access, entryKey, entry!, facts, view.headers, settings)
+    const { value, left } = confirmed(
+      this.#invalidated ? null : access,
+      entryKey,
+      entry!,
+      facts,
+      view.headers,
+      settings,
+    )
     const body = blocksOf(entry!.body)
     if (body === null) this.#followers?.release(false)
     else this.#followers?.serve({ ...value, body })
     if (fieldLines(facts.headers, 'set-cookie') === undefined) markStored(this.#caller)
     const handling = this.#handling({ status: 304, ttl: ttlOf(value, Date.now()), stored: true })
     const answer: CacheGetResult = { ...value, body: entry!.body }
-    const wrap =
-      left === 'body' ? (reader: BodyReader) => new RewritingReader(reader, access, entryKey, value) : null
+    let wrap: ((reader: BodyReader) => BodyReader) | null = null
+    if (left === 'body') {
+      wrap = (reader) => new RewritingReader(this, reader, access, entryKey, value)
+      this.#host.inFlight.add(this)
+    }
     presenter.present(view, this.#caller, answer, false, handling, wrap).start()
   }
 
@@ -314,7 +332,8 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight {
     } else if (dropsStored(refusal as Refusal) || (entry !== null && replaces(facts.statusCode))) {
       if (view.storable) access.delete(view.key)
     }
-    if (method === 'HEAD' && entry !== null && !this.#isRedirected()) this.#compareHead(facts)
+    if (method === 'HEAD' && entry !== null && !this.#isRedirected() && !this.#invalidated)
+      this.#compareHead(facts)
     const stored = this.#storing?.active === true
     if (!stored) this.#followers?.release(refusal !== 'invalidated')
     const handling = this.#handling({

@@ -1,11 +1,12 @@
 /** What an unsafe request does to responses that are on their way, and to the URLs that its response names. */
 import assert from 'node:assert/strict'
-import type { Writable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { describe, test } from 'node:test'
-import type { CacheKey, CacheValue } from '../../src/cache/cache-store.ts'
+import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from '../../src/cache/cache-store.ts'
 import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
+import { deferred } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
-import { type Answer, cached, installDate, ORIGIN, settle } from './support.ts'
+import { type Answer, type CachedOrigin, cached, installDate, ORIGIN, settle } from './support.ts'
 
 const GET = { origin: ORIGIN, path: '/', method: 'GET' }
 const POST = { method: 'POST' }
@@ -15,6 +16,37 @@ class Streaming extends MemoryCacheStore {
   override createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
     return super.createWriteStream(key, value)
   }
+}
+
+/** A store that cannot change the head of a response alone, and gives bodies in this form. */
+function rewritten(form: (body: readonly Buffer[]) => CacheGetResult['body']): CacheStore {
+  const inner = new MemoryCacheStore()
+  return {
+    get(key) {
+      const entry = inner.get(key)
+      return entry && { ...entry, body: form(entry.body as readonly Buffer[]) }
+    },
+    createWriteStream: (key, value) => inner.createWriteStream(key, value),
+    delete: (key) => inner.delete(key),
+  }
+}
+
+/** Each POST makes the next version. The first one is confirmed as `confirmation` says. */
+function versions(confirmation: Answer, store: CacheStore): CachedOrigin {
+  let version = 1
+  return cached(
+    ({ method, headers }) => {
+      if (method === 'POST') {
+        version++
+        return { status: 200 }
+      }
+      const fresh = { 'cache-control': 'max-age=10', etag: `"${version}"` }
+      return headers['if-none-match'] === '"1"' && version === 1
+        ? { ...confirmation, status: 304, headers: fresh }
+        : { headers: fresh, body: `version ${version}` }
+    },
+    { store },
+  )
 }
 
 describe('an invalidation', () => {
@@ -75,6 +107,58 @@ describe('an invalidation', () => {
         ['GET', undefined],
       ],
     )
+  })
+
+  for (const [title, store] of [
+    ['in memory', rewritten((body) => body)],
+    ['that is a stream', rewritten((body) => Readable.from(body))],
+  ] as const) {
+    test(`before the end of a 304: the response is not stored again (a body ${title})`, async (t) => {
+      const clock = installDate(t)
+      const end = deferred()
+      const origin = versions({ end: end.promise }, store)
+      await origin.get()
+      clock.advance(11_000)
+      const waiting = origin.get()
+      await settle()
+      await origin.get('/', {}, POST)
+      end.resolve()
+      assert.equal((await waiting).body, 'version 1', 'asked for before the change')
+      await settle()
+      assert.equal((await origin.get()).body, 'version 2')
+    })
+  }
+
+  test('while a confirmed response is read: it is not stored again', async (t) => {
+    const clock = installDate(t)
+    const origin = versions(
+      {},
+      rewritten((body) => Readable.from(body)),
+    )
+    await origin.get()
+    clock.advance(11_000)
+    const reader = new RecordingHandler({ onResponseStart: (controller) => controller.pause() })
+    origin.dispatch(GET, reader)
+    await settle()
+    await origin.get('/', {}, POST)
+    reader.controller!.resume()
+    assert.equal((await reader.settled).body, 'version 1')
+    await settle()
+    assert.equal((await origin.get()).body, 'version 2')
+  })
+
+  test('a confirmed response that is read without one is stored again', async (t) => {
+    const clock = installDate(t)
+    const origin = versions(
+      {},
+      rewritten((body) => Readable.from(body)),
+    )
+    await origin.get()
+    clock.advance(11_000)
+    assert.equal((await origin.get()).body, 'version 1')
+    await settle()
+    assert.equal((await origin.get()).body, 'version 1')
+    assert.equal(origin.received.length, 2)
   })
 
   test('does not keep later requests apart', async (t) => {

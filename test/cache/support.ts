@@ -18,6 +18,8 @@ export interface Answer {
   readonly informational?: readonly number[]
   /** Fails instead, or after the body if there is a status. */
   readonly error?: Error
+  /** It ends after that. */
+  readonly end?: Promise<unknown>
 }
 
 /** What the origin received. */
@@ -143,6 +145,7 @@ async function run(
       if (settled) return
       handler.onResponseData?.(controller, Buffer.from(part as string))
     }
+    if (answer.end !== undefined) await answer.end
     if (settled) return
     if (answer.error !== undefined) return fail(answer.error)
     settled = true
