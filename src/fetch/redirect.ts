@@ -34,7 +34,7 @@ export class Trail {
   isForeign = false
   /** The request went from one foreign origin to another: the last one must not learn where it began. */
   isTainted = false
-  /** The request is being repeated, because the server answered that the first try used the wrong connection. */
+  /** The last request is being repeated, because its server answered that the first try used the wrong connection. */
   isSecondTry = false
   /** The start of the first request, the start of the first redirect, and the end of the last redirect. */
   startTime = 0
@@ -92,6 +92,7 @@ export function nextHop(
     return problem('a body that is a stream cannot be sent a second time')
   }
   trail.count++
+  trail.isSecondTry = false
   if (leaves && getGlobalOrigin()?.origin !== record.url.origin) trail.isTainted = true
   trail.isForeign = isForeign
 

@@ -446,6 +446,20 @@ overEachWire('421', (wire) => {
     assert.deepEqual([(await fetch(origin.url, init)).status, count], [421, 5])
   })
 
+  test('is asked again once after each redirect', async (t) => {
+    const asked: string[] = []
+    const origin = await startOrigin(t, wire, (request, response) => {
+      const url = request.url!
+      const isFirst = !asked.includes(url)
+      asked.push(url)
+      if (isFirst || url === '/always') response.writeHead(421).end('wrong')
+      else response.writeHead(302, { location: url === '/a' ? '/b' : '/always' }).end()
+    })
+    const response = await fetch(`${origin.url}/a`, { dispatcher: agentFor(t, wire) })
+    assert.deepEqual([response.status, await response.text()], [421, 'wrong'])
+    assert.deepEqual(asked, ['/a', '/a', '/b', '/b', '/always', '/always'])
+  })
+
   test('leaves alone what else runs on the connection', async (t) => {
     const slow = deferred<ServerResponse>()
     const origin = await startOrigin(t, wire, (request, response) => {
