@@ -68,10 +68,8 @@ export function partsOf(text: string): UrlParts {
   if (parts === undefined) {
     parts = older.get(text)
     if (parts === undefined) {
-      const base = getGlobalOrigin()
-      parts = new UrlParts(new URL(text, base))
-      // Not cached with a base: if the base changes, the same text means another URL.
-      if (base !== undefined || text.length > MAX_KEPT_LENGTH) return parts
+      parts = new UrlParts(new URL(text, getGlobalOrigin()))
+      if (text.length > MAX_KEPT_LENGTH || dependsOnBase(text, parts)) return parts
     }
     if (newer.size === KEPT) {
       older = newer
@@ -81,4 +79,12 @@ export function partsOf(text: string): UrlParts {
   }
   recent[slot] = { text, parts }
   return parts
+}
+
+/**
+ * Whether the text may mean another URL when the global origin is set or changes. So may `http:path`, which is relative
+ * to a base of its scheme. A base is never of another scheme than http and https.
+ */
+function dependsOnBase(text: string, parts: UrlParts): boolean {
+  return parts.isHttp && !text.startsWith(`${parts.protocol}//`)
 }

@@ -302,6 +302,26 @@ describe('a request', () => {
     assert.equal(make({ referrer: 'http://stranger.test/' }).referrer, 'about:client')
   })
 
+  test('a URL with a scheme and without a host is relative to the global origin of now', (t) => {
+    t.after(() => setGlobalOrigin(undefined))
+    const rows: [text: string, alone: string, withBase: string][] = [
+      ['http:here', 'http://here/', 'http://base.test/dir/here'],
+      ['http:/here', 'http://here/', 'http://base.test/here'],
+      ['HTTP:here', 'http://here/', 'http://base.test/dir/here'],
+      [' http:here', 'http://here/', 'http://base.test/dir/here'],
+      ['https:here', 'https://here/', 'https://here/'],
+      ['http://here', 'http://here/', 'http://here/'],
+      ['data:,here', 'data:,here', 'data:,here'],
+    ]
+    for (const [text, alone, withBase] of rows) {
+      for (const origin of [undefined, 'http://base.test/dir/', undefined]) {
+        setGlobalOrigin(origin)
+        // The second time it may come from a cache.
+        for (const _ of [1, 2]) assert.equal(new Request(text).url, origin === undefined ? alone : withBase)
+      }
+    }
+  })
+
   test('a request made from another one takes its body', async () => {
     const first = new Request(URL_, { method: 'POST', body: 'text' })
     const second = new Request(first)
