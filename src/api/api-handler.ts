@@ -110,6 +110,9 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
     statusText: string,
   ): void
 
+  /** The end of a response whose final head was handed out. */
+  protected abstract onFinalEnd(trailers: HeaderObject): void
+
   /** Called once at most, with the reason. */
   protected abstract onFailure(error: unknown): void
 
@@ -267,6 +270,13 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
     if (!this.#paused) return
     this.#paused = false
     this.controller?.resume()
+  }
+
+  onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
+    if (this.failed) return
+    if (this.hasResponse()) this.onFinalEnd(trailers)
+    // Nothing more can follow that would answer the caller.
+    else this.#end(new RequestAbortedError('Request aborted: the response has no head'))
   }
 
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {

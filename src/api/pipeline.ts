@@ -158,8 +158,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds
     if (!response.push(chunk)) this.pauseResponse()
   }
 
-  onResponseEnd(_controller: DispatchController, _trailers: HeaderObject): void {
-    if (this.failed) return
+  protected override onFinalEnd(): void {
     this.#complete = true
     if (this.#response?.destroyed === false) this.#response.push(null)
   }

@@ -185,9 +185,8 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
     this.#body?.receiveLent(memory, start, end)
   }
 
-  onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
-    if (this.failed) return
-    if (this.#trailers !== null) copyFields(this.#trailers, trailers)
+  protected override onFinalEnd(trailers: HeaderObject): void {
+    copyFields(this.#trailers!, trailers)
     this.controller = null
     this.#body?.complete()
     if (this.#answer === null) this.#unfollowSignal()

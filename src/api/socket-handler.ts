@@ -25,6 +25,9 @@ export abstract class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> 
     throw this.refusal()
   }
 
+  /** The caller has the socket, and sees its end. */
+  protected override onFinalEnd(): void {}
+
   protected handOver(data: TData, socket: Duplex): void {
     if (this.failed) {
       // The caller already has the failure and never gets this socket.

@@ -118,8 +118,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     if (this.#target.write(chunk) === false) this.pauseResponse()
   }
 
-  onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
-    if (this.failed) return
+  protected override onFinalEnd(trailers: HeaderObject): void {
     this.release()
     copyFields(this.#trailers, trailers)
     this.#target?.end()

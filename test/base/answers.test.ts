@@ -82,6 +82,13 @@ for (const [name, open] of APIS) {
       await answersAtOnce()
     })
 
+    it('are counted out when they end without a head', async () => {
+      const dispatcher = new ScriptedDispatcher((exchange) => exchange.start().end())
+      const failing = Array.from({ length: MANY * 2 }, () => open(dispatcher))
+      for (const { status } of await Promise.allSettled(failing)) assert.equal(status, 'rejected')
+      await answersAtOnce()
+    })
+
     it('are not delivered if their caller gives up before', async () => {
       const { dispatcher, all } = start(MANY)
       const abort = new AbortController()
