@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { type Dispatcher, fetch, H2CClient } from '../../src/index.ts'
 import { type Exchange, ScriptedDispatcher, uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { turn } from '../support/fake-clock.ts'
+import { garbageCollector } from '../support/garbage.ts'
 
 function answer(exchange: Exchange): void {
   exchange.start().head().data('ok').end()
@@ -112,6 +113,35 @@ for (const [name, open] of APIS) {
       abort.abort(reason)
       await assert.rejects(aborted, reason)
       await Promise.all(all)
+    })
+
+    it('take their listener off the signal if nothing more follows', async () => {
+      const { dispatcher, all } = start(MANY)
+      const { signal } = new AbortController()
+      const empty = open(dispatcher, signal)
+      for (const exchange of dispatcher.exchanges.slice(0, MANY)) answer(exchange)
+      dispatcher.last.start().head(204).end()
+      assert.equal(getEventListeners(signal, 'abort').length, 1)
+      await empty
+      assert.equal(getEventListeners(signal, 'abort').length, 0)
+      await Promise.all(all)
+    })
+
+    it('take their listener with them if they are dropped unread', async () => {
+      const collect = garbageCollector()
+      const { signal } = new AbortController()
+      // A function of its own, whose variables are gone when the garbage is collected.
+      await (async () => {
+        const { dispatcher, all } = start(MANY)
+        const unread = open(dispatcher, signal)
+        dispatcher.exchanges.forEach(answer)
+        await Promise.all([unread, ...all])
+      })()
+      for (let count = 0; count < 50 && getEventListeners(signal, 'abort').length > 0; count++) {
+        await turn()
+        collect()
+      }
+      assert.equal(getEventListeners(signal, 'abort').length, 0)
     })
 
     it('are delivered if the connection fails before', async () => {
