@@ -91,6 +91,25 @@ describe('requests over HTTP/2', () => {
     assert.deepEqual(asked(), [21, 23, 25, 27, 29])
   })
 
+  test('leave in the turn in which callers get the responses that they send them for', async (t) => {
+    const { client, ask, asked, answer } = await connected(t)
+    answer(1, 3, 5, 7, 9, 11, 13, 15, 17, 19)
+    const get = () => client.request({ path: '/', method: 'GET' })
+    const chains = Array.from({ length: 10 }, async () => {
+      await get()
+      return get()
+    })
+    await turns(4)
+    assert.deepEqual(asked(), [21, 23, 25, 27, 29, 31, 33, 35, 37, 39])
+    // Output is due before the callers go on.
+    ask(1)
+    answer(21, 23, 25, 27, 29, 31, 33, 35, 37, 39)
+    await turns(1)
+    assert.deepEqual(asked(), [41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61])
+    answer(41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61)
+    await Promise.all(chains)
+  })
+
   test('do not wait for ever while something is read in each turn', async (t) => {
     const { socket, ask, asked } = await connected(t)
     ask(1)
