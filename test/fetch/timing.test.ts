@@ -4,7 +4,8 @@ import type { ServerResponse } from 'node:http'
 import { PerformanceObserver, type PerformanceResourceTiming, performance } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { fetch, type Interceptor } from '../../src/index.ts'
+import { fetch, type Interceptor, type Timings } from '../../src/index.ts'
+import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
 import { deferred, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'
@@ -116,6 +117,26 @@ overEachWire('the timing of a fetch', (wire) => {
     assert.ok(responseStart > 0 && responseStart >= startTime)
   })
 })
+
+for (const secured of [null, 30]) {
+  test(`the end of connecting ${secured === null ? 'without' : 'with'} TLS`, async (t) => {
+    const timings = { queued: 10, connect: 20, secured, sent: 40, firstByte: 50, end: 60 }
+    const dispatcher = new ScriptedDispatcher(({ handler, newController }) => {
+      const controller = newController({ timings: timings as Timings })
+      handler.onRequestStart!(controller, null)
+      handler.onResponseStart!(controller, 200, {}, '')
+      handler.onResponseEnd!(controller, {})
+    })
+    const url = `https://${secured === null ? 'plain' : 'secured'}.test/`
+    const entries = watch(t, url)
+    await (await fetch(url, { dispatcher })).text()
+    const { connectStart, secureConnectionStart, connectEnd, requestStart } = (await first(entries)) as Entry
+    assert.deepEqual(
+      [connectStart, secureConnectionStart, connectEnd, requestStart],
+      secured === null ? [10, 10, 20, 40] : [10, 20, 30, 40],
+    )
+  })
+}
 
 test('nothing for what needs no network', async (t) => {
   const entries = watch(t, 'data:')
