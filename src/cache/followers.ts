@@ -28,7 +28,7 @@ export class Followers {
   #shared: Storing | null = null
   #body: BodyLog | null = null
   #readers = 0
-  /** The request is for those who wait, and whose response it is must be looked at for each. */
+  /** The first caller has given up: the request goes on for those who wait. */
   #isFirstGone = false
 
   constructor(host: CacheHost, flight: Flight) {
