@@ -239,7 +239,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     const mode = this.#mode
     this.#leave()
     this.#storing?.abandon(error)
-    if (typeof mode === 'object') {
+    if (typeof mode === 'object' && !this.#caller.aborted) {
       this.#serveConfirmed(mode.confirmed)
       return
     }
@@ -251,6 +251,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
       this.#fallBack(null)
       return
     }
+    discardBody(this.plan.entry?.body)
     this.#followers?.release(false)
     this.#caller.fail(error)
   }
@@ -295,8 +296,10 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     const answer: CacheGetResult = { ...value, body: entry!.body }
     let wrap: ((reader: BodyReader) => BodyReader) | null = null
     if (left === 'body') {
-      wrap = (reader) => new RewritingReader(this, reader, access, entryKey, value)
-      this.#host.inFlight.add(this)
+      wrap = (reader) => {
+        this.#host.inFlight.add(this)
+        return new RewritingReader(this, reader, access, entryKey, value)
+      }
     }
     presenter.present(view, this.#caller, answer, false, handling, wrap).start()
   }
@@ -334,6 +337,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     }
     if (method === 'HEAD' && entry !== null && !this.#isRedirected() && !this.#invalidated)
       this.#compareHead(facts)
+    discardBody(entry?.body)
     const stored = this.#storing?.active === true
     if (!stored) this.#followers?.release(refusal !== 'invalidated')
     const handling = this.#handling({

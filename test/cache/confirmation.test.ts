@@ -4,8 +4,9 @@ import { PassThrough, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import type { CacheStore } from '../../src/cache/cache-store.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
 import { value } from './store-suite.ts'
-import { type Answer, cached, httpDate, installDate } from './support.ts'
+import { type Answer, cached, httpDate, installDate, ORIGIN, settle } from './support.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const MODIFIED = httpDate(NOW - 60_000)
@@ -242,4 +243,39 @@ describe('a response to HEAD', () => {
       assert.deepEqual(await after(t, stored, head), { inTime: 0, later: later === 'fresh' ? 0 : 1 })
     })
   }
+})
+
+describe('a stored body that is a stream', () => {
+  function stale(): { store: CacheStore; body: PassThrough } {
+    const body = new PassThrough()
+    const entry = { ...value({ etag: '"1"', staleAt: Date.now() - 1 }), body }
+    return { store: { get: () => entry, createWriteStream: () => undefined, delete() {} }, body }
+  }
+
+  for (const [title, answer] of [
+    ['another response takes its place', { body: 'new' }],
+    ['the request fails', { error: new Error('lost') }],
+    ['the caller has it already', { status: 304, headers: { etag: '"1"' } }],
+  ] as [string, Answer][]) {
+    test(`is given up if ${title}`, async (t) => {
+      installDate(t, NOW)
+      const { store, body } = stale()
+      await cached(() => answer, { store }).get('/', { 'if-none-match': '"1"' })
+      assert.equal(body.destroyed, true)
+    })
+  }
+
+  test('is given up if the caller aborts before the end of the 304, who gets no response', async (t) => {
+    installDate(t, NOW)
+    const { store, body } = stale()
+    const end = new Promise(() => {})
+    const origin = cached(() => ({ status: 304, headers: { etag: '"1"' }, end }), { store })
+    const handler = new RecordingHandler()
+    origin.dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler)
+    await settle()
+    handler.controller!.abort(new Error('enough'))
+    await handler.settled
+    assert.deepEqual(handler.story, ['onRequestStart', 'onResponseError'])
+    assert.equal(body.destroyed, true)
+  })
 })
