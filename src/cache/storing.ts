@@ -82,16 +82,15 @@ export class Storing {
     if (state.at === 'over') return null
     const announced = isHead ? null : announcedLength(this.value)
     const isWhole = announced === null || announced === this.#size
-    if (state.at === 'writing') {
-      if (!isWhole) {
-        this.abandon()
-        return null
-      }
-      this.#state = OVER
-      endStream(state.stream)
+    if (state.at === 'writing' && !isWhole) {
+      this.abandon()
       return null
     }
     this.#state = OVER
+    if (state.at === 'writing') {
+      endStream(state.stream)
+      return null
+    }
     const body = isWhole ? state.log.blocks() : null
     if (body !== null && !this.#forbidden) storeWhole(this.#access, this.key, this.value, body)
     state.log.complete()
