@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { CacheOptions } from '../../src/cache/options.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
-import { cached, httpDate, installDate } from './support.ts'
+import { assertFreshFor, cached, httpDate, installDate } from './support.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const CDN: CacheOptions = { targets: ['CDN-Cache-Control'] }
@@ -61,13 +61,7 @@ describe('lifetimes', () => {
     test(`${title}: ${fresh} ms`, async (t) => {
       const clock = installDate(t, NOW)
       const origin = cached({ status, headers, body: 'x' }, options)
-      await origin.get()
-      clock.advance(fresh - 1)
-      await origin.get()
-      assert.equal(origin.received.length, 1, 'fresh to the end')
-      clock.advance(1)
-      await origin.get()
-      assert.equal(origin.received.length, 2, 'stale then')
+      await assertFreshFor(fresh, origin, clock)
     })
   }
 

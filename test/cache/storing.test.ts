@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
-import { type Answer, cached, httpDate, installDate, ORIGIN, settle } from './support.ts'
+import { type Answer, assertFreshFor, cached, httpDate, installDate, ORIGIN, settle } from './support.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const MODIFIED = httpDate(NOW - 1_000_000)
@@ -376,13 +376,7 @@ describe('lifetimes', () => {
     test(`${title}: ${fresh} ms`, async (t) => {
       const clock = installDate(t, NOW)
       const origin = cached({ status, headers, body: 'x' }, options)
-      await origin.get()
-      clock.advance(fresh - 1)
-      await origin.get()
-      assert.equal(origin.received.length, 1, 'fresh to the end')
-      clock.advance(1)
-      await origin.get()
-      assert.equal(origin.received.length, 2, 'stale then')
+      await assertFreshFor(fresh, origin, clock)
     })
   }
 

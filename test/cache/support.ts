@@ -1,4 +1,5 @@
 /** An origin without a network for tests of the cache: a dispatch function that answers from a script, and a clock. */
+import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { cache } from '../../src/cache/interceptor.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
@@ -189,4 +190,19 @@ export async function settle(): Promise<void> {
 
 export function httpDate(time: number): string {
   return new Date(time).toUTCString()
+}
+
+/** The response that is got first answers for this long, and not a millisecond longer. */
+export async function assertFreshFor(
+  milliseconds: number,
+  origin: CachedOrigin,
+  clock: Clock,
+): Promise<void> {
+  await origin.get()
+  clock.advance(milliseconds - 1)
+  await origin.get()
+  assert.equal(origin.received.length, 1, 'fresh to the end')
+  clock.advance(1)
+  await origin.get()
+  assert.equal(origin.received.length, 2, 'stale then')
 }
