@@ -102,13 +102,17 @@ export class RelayController implements DispatchController {
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    this.#owner?.onResume?.()
+    this.reportResume()
     if (!this.#paused) this.#attempt?.resume()
   }
 
   /** Keeps in mind whether delivery is stopped, for a subclass that stops it elsewhere. */
   protected note(paused: boolean): void {
     this.#paused = paused
+  }
+
+  protected reportResume(): void {
+    this.#owner?.onResume?.()
   }
 
   /** An attempt waits to be started. */

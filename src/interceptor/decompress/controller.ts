@@ -1,6 +1,6 @@
 /** The controller of a response that is decoded: what the caller pauses is the decoder, which pauses the connection. */
 import type { ContentDecoding } from '../../content-coding/content-decoding.ts'
-import { RelayController, type RelayOwner } from '../../handler/relay-controller.ts'
+import { RelayController } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 
 /** The fields without those about the coded body, which the caller does not get. */
@@ -10,16 +10,10 @@ export function withoutCodedFields(headers: HeaderObject): HeaderObject {
 }
 
 export class DecodingController extends RelayController {
-  readonly #owner: RelayOwner
   #decoding: ContentDecoding | null = null
   #isCoded = false
   /** Those of a coded response without the fields about its coding; undefined until somebody asks for them. */
   #rawHeaders: Buffer[] | null | undefined
-
-  constructor(owner: RelayOwner) {
-    super(owner)
-    this.#owner = owner
-  }
 
   override get rawHeaders(): Buffer[] | null {
     if (!this.#isCoded) return super.rawHeaders
@@ -59,7 +53,7 @@ export class DecodingController extends RelayController {
     if (!this.paused) return
     this.note(false)
     this.#decoding.resume()
-    this.#owner.onResume?.()
+    this.reportResume()
   }
 }
 
