@@ -5,7 +5,7 @@ import type { BodyOrigin } from './body-origin.ts'
 import { getGlobalOrigin } from './global-origin.ts'
 import type { HeaderList } from './header-list.ts'
 import type { RequestRecord } from './init.ts'
-import { parseReferrerPolicy } from './referrer.ts'
+import { parseReferrerPolicy, reducedReferrer } from './referrer.ts'
 import { UrlParts } from './url-parts.ts'
 
 export const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -30,7 +30,7 @@ const BEYOND_ASCII = /[^\0-\x7e]/
 export class Trail {
   readonly first: UrlParts
   count = 0
-  /** The current URL has another origin than the first one. */
+  /** A URL on the way has another origin than the first one. It stays so on the way back. */
   isForeign = false
   /** The request went from one foreign origin to another: the last one must not learn where it began. */
   isTainted = false
@@ -85,18 +85,24 @@ export function nextHop(
   const leaves = target.origin !== record.url.origin
   const isForeign = target.origin !== trail.first.origin
   if (isForeign && record.mode === 'same-origin') return problem('request mode cannot be "same-origin"')
-  if (target.hasCredentials && (trail.isForeign || (record.mode === 'cors' && leaves))) {
-    return problem('URL cannot contain credentials for request mode "cors"')
+  const client = getGlobalOrigin()
+  if (target.hasCredentials && record.mode === 'cors') {
+    // Without a global origin, the request comes from no origin that could be the target's.
+    if (client?.origin !== target.origin) return problem('cross origin not allowed for request mode "cors"')
+    if (trail.isForeign || client.origin !== record.url.origin) {
+      return problem('URL cannot contain credentials for request mode "cors"')
+    }
   }
   if (status !== 303 && record.body !== null && origin === null) {
     return problem('a body that is a stream cannot be sent a second time')
   }
   trail.count++
   trail.isSecondTry = false
-  if (leaves && getGlobalOrigin()?.origin !== record.url.origin) trail.isTainted = true
-  trail.isForeign = isForeign
+  if (leaves && client?.origin !== record.url.origin) trail.isTainted = true
+  if (isForeign) trail.isForeign = true
 
   const next: RequestRecord = { ...record, url: target, headers: record.headers.copy() }
+  next.referrer = reducedReferrer(record, client)
   const { method } = record
   const becomesGet =
     ((status === 301 || status === 302) && method === 'POST') ||

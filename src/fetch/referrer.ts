@@ -26,6 +26,39 @@ export interface ReferrerTerms {
   readonly current: URL
 }
 
+/** A request, as far as its referrer is concerned. */
+export interface ReferringRequest {
+  /** A URL, or one of the two keywords. */
+  readonly referrer: 'client' | 'no-referrer' | URL
+  /** Empty for the default. */
+  readonly referrerPolicy: ReferrerPolicy | ''
+  readonly url: { readonly url: URL }
+}
+
+/**
+ * What the server of a request is told; empty for nothing. `client` is the global origin.
+ */
+export function referrerOf(request: ReferringRequest, client: URL | undefined): string {
+  const { referrer, referrerPolicy, url } = request
+  if (referrer === 'no-referrer') return ''
+  const source = referrer === 'client' ? client : referrer
+  if (source === undefined) return ''
+  return determineReferrer({
+    referrer: source,
+    policy: referrerPolicy === '' ? 'strict-origin-when-cross-origin' : referrerPolicy,
+    current: url.url,
+  })
+}
+
+/**
+ * The referrer of the request that follows this one (Fetch, main fetch): all that this one's server was told. Otherwise the
+ * policy of a redirect could disclose to the next server what the caller's policy kept from the first.
+ */
+export function reducedReferrer(request: ReferringRequest, client: URL | undefined): 'no-referrer' | URL {
+  const told = referrerOf(request, client)
+  return told === '' ? 'no-referrer' : new URL(told)
+}
+
 /** The value of the `referer` field; empty if there is none to send. */
 export function determineReferrer({ referrer, policy, current }: ReferrerTerms): string {
   if (referrer.protocol !== 'http:' && referrer.protocol !== 'https:') return ''

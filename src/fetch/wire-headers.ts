@@ -5,7 +5,7 @@
 import { getGlobalOrigin } from './global-origin.ts'
 import type { RequestMode, RequestRecord } from './init.ts'
 import type { Trail } from './redirect.ts'
-import { determineReferrer } from './referrer.ts'
+import { referrerOf } from './referrer.ts'
 
 export type WireHeaders = Record<string, string | string[]>
 
@@ -101,18 +101,6 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
     headers['accept-encoding'] = (given & RANGE) === 0 ? codingsFor(url.protocol) : 'identity'
   }
   return headers
-}
-
-function referrerOf(record: RequestRecord, client: URL | undefined): string {
-  const { referrer, referrerPolicy, url } = record
-  if (referrer === 'no-referrer') return ''
-  const source = referrer === 'client' ? client : referrer
-  if (source === undefined) return ''
-  return determineReferrer({
-    referrer: source,
-    policy: referrerPolicy === '' ? 'strict-origin-when-cross-origin' : referrerPolicy,
-    current: url.url,
-  })
 }
 
 /** The origin that the request is made for, if it is known: the global origin. */

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import {
   FormData,
   fetch,
+  type ReferrerPolicy,
   type RequestInitWithDispatcher,
   type Response,
   setGlobalOrigin,
@@ -207,24 +208,64 @@ overEachWire('where a redirect leads', (wire) => {
     assert.equal((await refused(t, 'ftp://a.test/')).message, 'URL scheme must be a HTTP(S) scheme')
     assert.equal((await refused(t, 'data:,x')).message, 'URL scheme must be a HTTP(S) scheme')
     assert.equal((await refused(t, 'http://a.test:1/')).message, 'bad port')
-    assert.match((await refused(t, 'http://user:pass@a.test/')).message, /credentials/)
     const sameOrigin = await refused(t, 'http://a.test/', { mode: 'same-origin' })
     assert.equal(sameOrigin.message, 'request mode cannot be "same-origin"')
-    const userInfo = (url: string): string => url.replace('://', '://user:pass@')
-    const within = await follow(t, (url) => `${userInfo(url)}/there`)
-    assert.equal(((await within.json()) as Echo).url, '/there')
   })
 
-  test('a user in the URL: not with another origin, unless nothing is told of it', async (t) => {
-    const withUser = (url: string): string => url.replace('://', '://user@')
-    const other = await startOrigin(t, wire, (request, response) => {
-      if (request.url === '/there') response.end('there')
-      else response.writeHead(302, { location: withUser(`${other.url}/there`) }).end()
+  describe('a URL with credentials', () => {
+    const withUser = (url: string): string => url.replace('://', '://user:pass@')
+    const CROSS_ORIGIN = 'cross origin not allowed for request mode "cors"'
+
+    test('in mode cors: not without a client of the same origin', async (t) => {
+      assert.equal((await refused(t, 'http://user:pass@a.test/')).message, CROSS_ORIGIN)
+      assert.equal((await refused(t, (url) => `${withUser(url)}/there`)).message, CROSS_ORIGIN)
+      t.after(() => setGlobalOrigin(undefined))
+      setGlobalOrigin('http://client.test')
+      assert.equal((await refused(t, (url) => `${withUser(url)}/there`)).message, CROSS_ORIGIN)
     })
-    const error = await refused(t, () => `${other.url}/again`)
-    assert.match(error.message, /credentials/)
-    const opaque = await follow(t, () => withUser(`${other.url}/there`), { mode: 'no-cors' })
-    assert.equal(opaque.type, 'opaque')
+
+    test("in mode cors: within the client's origin, and not after another one", async (t) => {
+      const other = await startOrigin(t, wire, (_, response) => {
+        response.writeHead(302, { location: `${withUser(origin.url)}/there` }).end()
+      })
+      const origin = await start(t, (url) => (foreign ? other.url : `${withUser(url)}/there`))
+      t.after(() => setGlobalOrigin(undefined))
+      setGlobalOrigin(origin.url)
+      let foreign = false
+      const init = { dispatcher: agentFor(t, wire) }
+      const within = await fetch(`${origin.url}/go`, init)
+      assert.equal(((await within.json()) as Echo).url, '/there')
+      foreign = true
+      const MESSAGE = 'URL cannot contain credentials for request mode "cors"'
+      for (const url of [`${origin.url}/go`, other.url]) {
+        const error = await failure(fetch(url, init))
+        assert.equal((error.cause as Error).message, MESSAGE)
+      }
+    })
+
+    test('in the other modes it is followed, and the credentials are not sent', async (t) => {
+      for (const mode of ['no-cors', 'same-origin'] as const) {
+        const response = await follow(t, (url) => `${withUser(url)}/there`, { mode })
+        const got = (await response.json()) as Echo
+        assert.deepEqual([got.url, got.headers['authorization']], ['/there', undefined])
+      }
+      const other = await startOrigin(t, wire, (request, response) => {
+        if (request.url === '/there') response.end('there')
+        else response.writeHead(302, { location: withUser(`${other.url}/there`) }).end()
+      })
+      const opaque = await follow(t, () => `${other.url}/again`, { mode: 'no-cors' })
+      assert.equal(opaque.type, 'opaque')
+    })
+  })
+
+  test('back from another origin, the response is still one from elsewhere', async (t) => {
+    const other = await startOrigin(t, wire, (_, response) => {
+      response.writeHead(302, { location: `${origin.url}/there` }).end()
+    })
+    const origin = await start(t, () => other.url)
+    const dispatcher = agentFor(t, wire)
+    assert.equal((await fetch(`${origin.url}/go`, { dispatcher })).type, 'cors')
+    assert.equal((await fetch(`${origin.url}/go`, { dispatcher, mode: 'no-cors' })).type, 'opaque')
   })
 
   test('a body that is a stream: the cause says why', async (t) => {
@@ -405,6 +446,44 @@ overEachWire('referrer and origin on the way', (wire) => {
     assert.deepEqual([none['referer'], none['origin']], [undefined, 'null'])
     const { ask: hidden } = await way(t, { referrer: '' })
     assert.equal((await hidden('/direct'))['referer'], undefined)
+  })
+
+  test('what one hop was not told, no response can disclose to the next', async (t) => {
+    const disclose = { 'referrer-policy': 'unsafe-url' }
+    const rows: [policy: ReferrerPolicy | '', told: 'none' | 'origin' | 'all'][] = [
+      ['no-referrer', 'none'],
+      ['origin', 'origin'],
+      ['strict-origin', 'origin'],
+      ['unsafe-url', 'all'],
+    ]
+    const told = (url: string) => ({ none: undefined, origin: `${url}/`, all: `${url}/page?query` })
+    for (const [referrerPolicy, expected] of rows) {
+      for (const referrer of ['about:client', '/page?query']) {
+        const { first, ask } = await way(t, { referrerPolicy, referrer }, disclose)
+        for (const path of ['/once', '/twice']) {
+          assert.equal((await ask(path))['referer'], told(first.url)[expected], `${referrerPolicy} ${path}`)
+        }
+      }
+    }
+    // The second hop is foreign: there, the default policy leaves the origin alone.
+    const { first, ask } = await way(t, {}, { 'referrer-policy': 'origin-when-cross-origin' })
+    assert.equal((await ask('/twice'))['referer'], `${first.url}/`)
+  })
+
+  test('a referrer without a global origin is reduced, too', async (t) => {
+    const last = await startOrigin(t, wire, echo)
+    const first = await startOrigin(t, wire, (_, response) => {
+      response.writeHead(307, { location: last.url, 'referrer-policy': 'unsafe-url' }).end()
+    })
+    for (const [referrerPolicy, expected] of [
+      ['no-referrer', undefined],
+      ['origin', 'https://page.test/'],
+    ] as const) {
+      const referrer = 'https://page.test/secret?query'
+      const init = { dispatcher: agentFor(t, wire), referrer, referrerPolicy }
+      const got = (await (await fetch(first.url, init)).json()) as Echo
+      assert.equal(got.headers['referer'], expected)
+    }
   })
 })
 
