@@ -9,6 +9,7 @@ import type { OriginExchange, OriginPort } from '../torture/origin-port.ts'
 import type { Protocol } from '../torture/torture-origin.ts'
 import type { Random } from './random.ts'
 import { answerTo, idIn, trailersOf, uploadOf } from './traffic.ts'
+import { CONTENT_METHODS } from './upload.ts'
 
 /** Schedules the delayed actions of the origin. */
 export interface OriginSchedule {
@@ -139,7 +140,7 @@ export class ChaosOrigin {
       return
     }
     const whole = (): void => {
-      const upload = exchange.method === 'GET' ? '' : uploadOf(id)
+      const upload = CONTENT_METHODS.includes(exchange.method) ? uploadOf(id) : ''
       if (Buffer.concat(exchange.received).toString('latin1') !== upload) {
         this.violations.push(`the body of request ${id} has not come as it was sent`)
       }

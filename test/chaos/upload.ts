@@ -7,7 +7,9 @@ import type { Random } from './random.ts'
 import { giveAway } from './reader.ts'
 
 export const UPLOADS = {
-  none: 20,
+  none: 17,
+  'empty stream': 2,
+  'empty iterator': 1,
   text: 5,
   bytes: 3,
   'bytes given away': 1,
@@ -22,6 +24,21 @@ export const UPLOADS = {
 } as const
 
 export type Upload = keyof typeof UPLOADS
+
+/** Requests with these have content; all others have an empty body, or none. */
+export const CONTENT_METHODS: readonly string[] = ['POST', 'PUT']
+
+/** Methods for an empty body, with which servers do and do not expect content. */
+const EMPTY_METHODS: readonly string[] = ['GET', 'DELETE', 'OPTIONS', 'PURGE', 'PATCH']
+
+export function methodOf(kind: Upload, random: Random): string {
+  if (kind === 'none') return 'GET'
+  return random.pick(isEmpty(kind) ? EMPTY_METHODS : CONTENT_METHODS)
+}
+
+export function isEmpty(kind: Upload): boolean {
+  return kind === 'none' || kind === 'empty stream' || kind === 'empty iterator'
+}
 
 /** The change made to a body right after the call. */
 export interface MadeUpload {
@@ -41,11 +58,13 @@ function bodyOf(kind: Upload, content: string, bytes: Uint8Array, random: Random
   if (kind === 'none') return null
   if (kind === 'text') return content
   if (kind === 'bytes' || kind === 'bytes given away') return bytes
-  const parts = cut(content, random)
+  const parts = isEmpty(kind) ? [] : cut(content, random)
   switch (kind) {
     case 'stream':
+    case 'empty stream':
       return Readable.from(parts)
     case 'iterator':
+    case 'empty iterator':
       return iterator(parts, false)
     case 'iterator of pieces given away':
       return iterator(parts, true)

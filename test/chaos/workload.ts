@@ -5,7 +5,7 @@ import { callFetch } from './fetch-call.ts'
 import type { Random } from './random.ts'
 import { giveAway, holdsConnection, PARTLY, read, WHOLE } from './reader.ts'
 import { answerTo, pathOf, trailersOf, uploadOf } from './traffic.ts'
-import { makeUpload, UPLOADS } from './upload.ts'
+import { isEmpty, makeUpload, methodOf, UPLOADS } from './upload.ts'
 
 /** Reads the chunks and transfers their memory, as a program that passes them to a worker does. */
 class GenerousCall extends DispatchCall {
@@ -45,10 +45,10 @@ export class Workload {
     const options = {
       origin: this.#origin,
       path: pathOf(id),
-      method: kind === 'none' ? 'GET' : random.pick(['POST', 'PUT']),
+      method: methodOf(kind, random),
       body,
       blocking: random.oneIn(2),
-      trailers: kind === 'none' || !random.oneIn(5) ? null : makeTrailers(id, random),
+      trailers: isEmpty(kind) || !random.oneIn(5) ? null : makeTrailers(id, random),
       expectContinue: false,
     }
     if (retries && options.method !== 'POST') this.repeatable.add(id)
@@ -68,7 +68,7 @@ export class Workload {
 
   #call(dispatcher: Dispatcher, id: number, options: RequestParameters): Call {
     const random = this.#random
-    if (random.oneIn(3) && isBodyInit(options.body)) {
+    if (random.oneIn(3) && isFetchable(options)) {
       const parameters = { ...options, url: `${this.#origin}${options.path}` }
       return callFetch(dispatcher, `request ${id}`, parameters, answerTo(id), random)
     }
@@ -114,11 +114,11 @@ function makeTrailers(id: number, random: Random): TrailersInput {
   return () => new Promise((resolve) => setImmediate(resolve, trailers))
 }
 
-/** `fetch` does not accept a stream that is not iterable. */
-function isBodyInit(body: BodyInput | null): boolean {
-  return (
-    body === null || typeof body === 'string' || body instanceof Uint8Array || Symbol.asyncIterator in body
-  )
+/** `fetch` accepts no body with GET, and no stream that is not iterable. */
+function isFetchable({ method, body }: RequestParameters): boolean {
+  if (body === null) return true
+  if (method === 'GET') return false
+  return typeof body === 'string' || body instanceof Uint8Array || Symbol.asyncIterator in body
 }
 
 interface RequestParameters {

@@ -306,6 +306,15 @@ const PLAIN: readonly Scenario[] = [
     },
   },
   {
+    name: 'an empty stream with every method, one after the other',
+    protocols: BOTH,
+    act: (stage) => {
+      for (const method of ['GET', 'DELETE', 'OPTIONS', 'PURGE', 'PATCH', 'HEAD']) {
+        stage.dispatch({ path: '/echo', method, body: slowSource([]) }, { body: '' })
+      }
+    },
+  },
+  {
     name: 'POST of an iterator, behind a GET',
     protocols: BOTH,
     act: (stage) => {

@@ -17,6 +17,8 @@ export interface BodyWriterHost {
   writeHead(request: Request, head: string, tail: string): void
   /** Pieces that belong together. Bytes are done with when this returns: their owner may use the memory again. */
   writeBody(pieces: readonly (string | Uint8Array)[]): void
+  /** The body turns out to have something in it, which is about to be written. */
+  onBodyBegins(request: Request): void
   /** The body is out. */
   onBodyWritten(request: Request): void
   /** The body is not what its length says: the request cannot be completed. */
@@ -66,6 +68,7 @@ export class Http1BodyWriter implements BodyPumpSink {
 
     if (isFirst) {
       const tail = this.#chunked ? CHUNKED_TAIL : contentLengthTail(this.#length!)
+      host.onBodyBegins(this.request)
       host.writeHead(this.request, this.#head, tail)
     }
     host.writeBody(this.#chunked ? [chunkPrefix(bytes.byteLength), bytes, CHUNK_SUFFIX] : [bytes])

@@ -67,7 +67,7 @@ export class Http1Connection
     this.#settings = settings
     this.times = times
     this.#exchange = new Http1Exchange(this, this.#pipeline, settings, this.#deadline)
-    this.#sender = new Http1Sender(this, transport, this.#deadline)
+    this.#sender = new Http1Sender(this, transport, this.#deadline, this.#reuse)
     this.#parser = new ResponseParser(this.#exchange, parsers)
     transport.attach(this)
   }

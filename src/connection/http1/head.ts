@@ -15,7 +15,7 @@ export interface PreparedRequest {
   /** Length of the head without its framing line. */
   readonly headLength: number
   readonly body: OutgoingBody
-  /** No request follows on this connection. */
+  /** No request follows on this connection. One with a streamed body may still turn out to be the last. */
   readonly last: boolean
 }
 
@@ -51,7 +51,10 @@ export function prepareRequest(
   )
   const headLength = text.length - tail.length
   if (headLength > settings.maxHeaderSize) return headTooLarge(headLength, settings.maxHeaderSize)
-  return { text, headLength, body, last: closes || upgrade !== null || leavesDoubt(request) }
+  // Of a body from a source it is not known yet whether there is anything in it.
+  const isWhole = request.source.kind === 'bytes' || request.trailers !== null
+  const last = closes || upgrade !== null || (isWhole && leavesDoubt(request))
+  return { text, headLength, body, last }
 }
 
 /** What follows the head in the same text. */
@@ -66,10 +69,9 @@ function closesConnection(request: Request): boolean {
 }
 
 /**
- * A body where servers do not expect one: some leave it unread and would take it for the next request, so
- * nothing follows, although the head does not say so.
+ * Of a request that has content, if only framing. Where servers do not expect it, some leave it unread and would take it
+ * for the next request, so nothing follows, although the head does not say so.
  */
-function leavesDoubt(request: Request): boolean {
-  const hasBody = request.source.kind !== 'none' || request.trailers !== null
-  return hasBody && request.reset !== false && !expectsPayload(request.method)
+export function leavesDoubt({ method, reset }: Request): boolean {
+  return reset !== false && !expectsPayload(method)
 }

@@ -5,10 +5,11 @@
 import type { Deadline } from '../../base/deadline.ts'
 import { channels } from '../../diagnostics.ts'
 import type { Transport } from '../../net/transport.ts'
+import type { Reuse } from '../../protocol/http1/reuse.ts'
 import { lostMemory } from '../../request/body-source.ts'
 import type { Request } from '../../request/request.ts'
 import { type BodyWriterHost, Http1BodyWriter } from './body-writer.ts'
-import type { PreparedRequest } from './head.ts'
+import { leavesDoubt, type PreparedRequest } from './head.ts'
 
 /** The connection. */
 export interface SenderHost {
@@ -23,14 +24,16 @@ export class Http1Sender implements BodyWriterHost {
   readonly #transport: Transport
   /** The peer has time for the response from the last byte that was written. */
   readonly #deadline: Deadline
+  readonly #reuse: Reuse
   #writer: Http1BodyWriter | null = null
   /** Nothing is written after it until its response head has come. */
   #blocking: Request | null = null
 
-  constructor(host: SenderHost, transport: Transport, deadline: Deadline) {
+  constructor(host: SenderHost, transport: Transport, deadline: Deadline, reuse: Reuse) {
     this.#host = host
     this.#transport = transport
     this.#deadline = deadline
+    this.#reuse = reuse
   }
 
   /** No request may be written now. */
@@ -103,6 +106,10 @@ export class Http1Sender implements BodyWriterHost {
   writeBody(pieces: readonly (string | Uint8Array)[]): void {
     this.#transport.writeAll(pieces)
     this.#deadline.refresh()
+  }
+
+  onBodyBegins(request: Request): void {
+    if (leavesDoubt(request)) this.#reuse.doubted()
   }
 
   onBodyWritten(request: Request): void {

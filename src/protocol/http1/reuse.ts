@@ -15,12 +15,20 @@ export type ReuseState = 'idle' | 'busy' | 'last' | 'over'
 /**
  * - `request`: a request was written
  * - `last-request`: one was written after which the connection is not reused (reset, upgrade, count reached)
+ * - `doubt`: the last of the requests turns out to be one after which the connection is not reused
  * - `answered`: a response ended and others are still owed
  * - `all-answered`: a response ended and none is owed
  * - `denied`: a response ended that does not let the connection live on; whatever else runs is lost
  * - `lost`: the connection closed
  */
-export type ReuseInput = 'request' | 'last-request' | 'answered' | 'all-answered' | 'denied' | 'lost'
+export type ReuseInput =
+  | 'request'
+  | 'last-request'
+  | 'doubt'
+  | 'answered'
+  | 'all-answered'
+  | 'denied'
+  | 'lost'
 
 /** null: cannot happen; our own mistake if it does. */
 type ReuseRow = Readonly<Record<ReuseInput, ReuseState | null>>
@@ -29,6 +37,7 @@ export const REUSE_TABLE: Readonly<Record<ReuseState, ReuseRow>> = {
   idle: {
     request: 'busy',
     'last-request': 'last',
+    doubt: null,
     answered: null,
     'all-answered': null,
     denied: null,
@@ -37,6 +46,7 @@ export const REUSE_TABLE: Readonly<Record<ReuseState, ReuseRow>> = {
   busy: {
     request: 'busy',
     'last-request': 'last',
+    doubt: 'last',
     answered: 'busy',
     'all-answered': 'idle',
     denied: 'over',
@@ -45,6 +55,7 @@ export const REUSE_TABLE: Readonly<Record<ReuseState, ReuseRow>> = {
   last: {
     request: null,
     'last-request': null,
+    doubt: 'last',
     answered: 'last',
     'all-answered': 'over',
     denied: 'over',
@@ -53,6 +64,7 @@ export const REUSE_TABLE: Readonly<Record<ReuseState, ReuseRow>> = {
   over: {
     request: null,
     'last-request': null,
+    doubt: null,
     answered: null,
     'all-answered': null,
     denied: null,
@@ -75,6 +87,11 @@ export class Reuse {
   wrote(last: boolean): void {
     const row = rowOf(this.#state)
     this.#enter(last ? row['last-request'] : row.request)
+  }
+
+  /** Something of the newest request is being written that no other should follow. */
+  doubted(): void {
+    this.#enter(rowOf(this.#state).doubt)
   }
 
   /**

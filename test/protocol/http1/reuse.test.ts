@@ -13,6 +13,7 @@ import {
 const INPUTS: Record<ReuseInput, (reuse: Reuse) => void> = {
   request: (reuse) => reuse.wrote(false),
   'last-request': (reuse) => reuse.wrote(true),
+  doubt: (reuse) => reuse.doubted(),
   answered: (reuse) => reuse.answered(true, true),
   'all-answered': (reuse) => reuse.answered(true, false),
   denied: (reuse) => reuse.answered(false, true),
