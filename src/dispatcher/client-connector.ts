@@ -2,13 +2,17 @@
  * From the options of a client to the function that opens its connections.
  */
 import type { Origin } from '../base/origin.ts'
+import { withoutPollution } from '../base/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { ConnectDetails } from '../net/connect-details.ts'
 import { type BuildConnectorOptions, buildClientConnector, type ConnectTarget } from '../net/connector.ts'
 import type { ClientSettings, ConnectFunction } from './client-options.ts'
 
-/** Connectors that {@link shareConnector} made: their errors are not a caller's own. */
-const shared = new WeakSet<object>()
+/**
+ * Connectors of the library: their errors are not a caller's own. Each with the server name that it presents where a request
+ * asks for none, null for the origin's.
+ */
+const shared = new WeakMap<object, string | null>()
 
 /** For a connector of another layer of the library: the one to use instead where HTTP/2 is not wanted. */
 const withoutHttp2 = new WeakMap<object, ConnectFunction>()
@@ -16,10 +20,16 @@ const withoutHttp2 = new WeakMap<object, ConnectFunction>()
 /**
  * Makes a connector one of the library's own, whose errors get the context of requests: for the layers above, which give it
  * to dispatchers as `connect`. It comes in two versions, because one function cannot know what a dispatcher wants to offer.
+ *
+ * @param servername what both present where a request asks for none; null for the origin's
  */
-export function ownConnector(any: DetailedConnector, http1: DetailedConnector): ConnectFunction {
-  shared.add(any)
-  shared.add(http1)
+export function ownConnector(
+  any: DetailedConnector,
+  http1: DetailedConnector,
+  servername: string | null = null,
+): ConnectFunction {
+  shared.set(any, servername)
+  shared.set(http1, servername)
   withoutHttp2.set(any, http1)
   return any
 }
@@ -31,9 +41,17 @@ export function shareConnector(settings: ClientSettings): ConnectFunction {
     checkForeign(settings)
     return wantedVersion(connect, settings)
   }
-  const connector = buildClientConnector(connectorOptions(settings, connect))
-  shared.add(connector)
+  const options = connectorOptions(settings, connect)
+  const connector = buildClientConnector(options)
+  shared.set(connector, withoutPollution(options).servername || null)
   return connector
+}
+
+/** The server name of a connector of the library where a request asks for none; null for the origin's. */
+export function presentedName(settings: ClientSettings): string | null {
+  const { connect } = settings
+  if (typeof connect === 'function') return shared.get(connect) ?? null
+  return withoutPollution(connectorOptions(settings, connect)).servername || null
 }
 
 /** Whether connections are opened by a function of the caller, whose errors are passed on as they are. */

@@ -22,11 +22,12 @@ import { openConnection } from './open-connection.ts'
 import type { OriginContext } from './origin-context.ts'
 import { RequestQueue } from './request-queue.ts'
 import type { SessionOwner } from './session-owner.ts'
+import { VerifiedName } from './verified-name.ts'
 
 type State =
   | { readonly at: 'idle' }
   | { readonly at: 'connecting'; readonly attempt: Connecting }
-  | { readonly at: 'open'; readonly connection: Connection; readonly servername: string }
+  | { readonly at: 'open'; readonly connection: Connection; readonly name: VerifiedName }
 
 /**
  * A connector may report an error that means "try again" (`UND_ERR_SOCKET`, `UND_ERR_INFO`), and a server may
@@ -280,10 +281,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
         return
       }
       const { connection } = state
-      if (
-        this.#context.origin.protocol === 'https:' &&
-        this.#serverName(request.servername) !== state.servername
-      ) {
+      if (this.#context.origin.protocol === 'https:' && !state.name.suits(request.servername)) {
         if (connection.running === 0) connection.closeIdle(serverNameChanged())
         return
       }
@@ -339,10 +337,6 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     done?.()
   }
 
-  #serverName(given: string | null): string {
-    return given ?? this.#context.serverName
-  }
-
   #connect(servername: string | null): void {
     const attempt = new Connecting(this.#context, servername, this)
     this.#state = { at: 'connecting', attempt }
@@ -356,7 +350,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
 
   onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void {
-    this.#state = { at: 'open', connection, servername: this.#serverName(attempt.servername) }
+    const name = new VerifiedName(this.#context, attempt.servername, socket)
+    this.#state = { at: 'open', connection, name }
     this.#limitKnown = connection.isLimitKnown
     attempt.publishConnected(connection.multiplexes ? 'h2' : 'h1', socket)
     this.#owner.onConnected()

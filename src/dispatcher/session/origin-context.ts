@@ -8,7 +8,12 @@ import type { Http2Settings } from '../../connection/connection.ts'
 import { HeadParsers } from '../../connection/http1/connection.ts'
 import { FieldsMemory } from '../../request/fields-memory.ts'
 import type { RequestContext } from '../../request/request-spec.ts'
-import { connectorFor, type DetailedConnector, isForeignConnector } from '../client-connector.ts'
+import {
+  connectorFor,
+  type DetailedConnector,
+  isForeignConnector,
+  presentedName,
+} from '../client-connector.ts'
 import type { ClientOptions, ClientSettings } from '../client-options.ts'
 import type { EventSourceOptions } from '../event-source-options.ts'
 import type { WebSocketOptions } from '../websocket-options.ts'
@@ -22,8 +27,8 @@ export class OriginContext {
   readonly webSocket: WebSocketOptions | null
   readonly eventSource: EventSourceOptions | null
   readonly requestContext: RequestContext
-  /** The TLS server name of requests that ask for none. */
-  readonly serverName: string
+  /** The TLS server name of requests that ask for none; null if a caller's function chooses it. */
+  readonly serverName: string | null
   readonly connector: DetailedConnector
   /** The connector is the caller's, whose errors are passed on untouched. */
   readonly isForeign: boolean
@@ -40,9 +45,9 @@ export class OriginContext {
       fields: new FieldsMemory(),
       maxResponseSize: settings.maxResponseSize,
     }
-    this.serverName = serverNameOf(origin.host)
     this.connector = connectorFor(settings)
     this.isForeign = isForeignConnector(settings)
+    this.serverName = this.isForeign ? null : presentedName(settings) || serverNameOf(origin.host)
     this.headParsers = new HeadParsers(this.settings)
   }
 
