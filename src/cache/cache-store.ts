@@ -6,7 +6,7 @@ import type { VaryValues } from './vary.ts'
 
 /** Names a response. */
 export interface CacheKey {
-  /** The normalised origin; with a `partition`, a space and the partition follow it. */
+  /** The normalised origin; `host` and `servername` follow it after a `#` if they differ, a partition after a space. */
   origin: string
   /** The method of the request. */
   method: string

@@ -9,8 +9,13 @@ export function fieldLines(headers: HeaderObject, name: string): string | string
 /** All lines as one list; null if there is none. */
 export function fieldText(headers: HeaderObject, name: string): string | null {
   const value = fieldLines(headers, name)
-  if (value === undefined) return null
-  return typeof value === 'string' ? value : value.join(', ')
+  return value === undefined ? null : joinedLines(name, value)
+}
+
+/** A comma is part of the value of a cookie, which a semicolon ends (RFC 9113 §8.2.3). */
+export function joinedLines(name: string, value: string | readonly string[]): string {
+  if (typeof value === 'string') return value
+  return value.join(name === 'cookie' ? '; ' : ', ')
 }
 
 /** The value of a field that must come once; null if it is absent or repeated. */

@@ -12,8 +12,11 @@ import { type CacheOptions, readCacheOptions } from './options.ts'
  */
 export function cache(options?: CacheOptions): Interceptor {
   const settings = readCacheOptions(options)
-  return (dispatch, origin?: string | null) => {
+  return (dispatch, origin?: string | null, isEnded?: () => boolean) => {
     const layer = new CacheLayer(settings, dispatch, origin)
-    return (opts, handler) => layer.handle(opts, toDispatchHandler(handler))
+    return (opts, handler) => {
+      if (isEnded?.()) return dispatch(opts, handler)
+      return layer.handle(opts, toDispatchHandler(handler))
+    }
   }
 }

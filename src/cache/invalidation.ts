@@ -25,12 +25,13 @@ export interface OriginHead {
 }
 
 /**
- * The paths of the request's own origin that a response to an unsafe method makes wrong. `requested` are the URLs of all
- * requests, if redirects were followed: a redirect is not an error, and names a URL that was changed. `response` is the
- * last one; null if there was none.
+ * The paths of the request's own origin that a response to an unsafe method makes wrong. `target` is the origin that the
+ * server goes by, if `host` named another one. `requested` are the URLs of all requests, if redirects were followed: a
+ * redirect is not an error, and names a URL that was changed. `response` is the last one; null if there was none.
  */
 export function invalidatedPaths(
   origin: string,
+  target: string | null,
   path: string,
   requested: readonly URL[],
   response: OriginHead | null,
@@ -38,12 +39,12 @@ export function invalidatedPaths(
   const paths = new Set<string>()
   // Another origin must not be able to empty this one's part of the cache.
   const add = (url: URL): void => {
-    if (url.origin === origin) paths.add(url.pathname + url.search)
+    if (url.origin === origin || url.origin === target) paths.add(url.pathname + url.search)
   }
   for (const url of requested) add(url)
   if (response === null || response.statusCode < 200 || response.statusCode > 399) return paths
   if (requested.length === 0) paths.add(path)
-  const base = requested.at(-1)?.href ?? origin + path
+  const base = requested.at(-1)?.href ?? (target ?? origin) + path
   for (const name of ['location', 'content-location']) {
     const value = fieldLines(response.headers, name)
     if (typeof value === 'string' && URL.canParse(value, base)) add(new URL(value, base))

@@ -28,6 +28,7 @@ import { Presenter } from './presenter.ts'
 import { type RequestView, viewPassing, viewRequest } from './request-view.ts'
 import { serviceOf } from './serving-rules.ts'
 import { StoreAccess } from './store-access.ts'
+import { sentOrigin, targetOrigin, withPartition } from './target-uri.ts'
 import { varyText } from './vary.ts'
 import { WaitingBody } from './waiting-body.ts'
 import { wholeStoreOf } from './whole-store.ts'
@@ -87,9 +88,9 @@ export class CacheLayer implements CacheHost {
   /** Null if the cache has no part in it: no origin, or not one of those that it is for. */
   #originOf(opts: DispatchOptions): string | null {
     if (this.#ownOrigin === null) return null
-    const origin = this.#origins.read(logicalOrigin(opts) ?? this.#ownOrigin)
-    if (origin === null || !isListed(origin, this.settings.origins)) return null
-    return this.#ownOrigin === undefined || origin === this.#origins.read(this.#ownOrigin) ? origin : null
+    // A dispatcher of one origin sends there whatever the request names.
+    const origin = this.#origins.read(this.#ownOrigin ?? logicalOrigin(opts))
+    return origin !== null && isListed(origin, this.settings.origins) ? origin : null
   }
 
   #addPartition(key: CacheKey, opts: DispatchOptions): void {
@@ -97,8 +98,7 @@ export class CacheLayer implements CacheHost {
     const partition = this.settings.partition(opts)
     ignoreRejection(partition)
     if (typeof partition !== 'string') throw new InvalidArgumentError('partition must return a string')
-    // No origin has a space, so no partition can pass for another origin.
-    key.origin = `${key.origin} ${partition}`
+    key.origin = withPartition(key.origin, partition)
   }
 
   #pass(opts: DispatchOptions, handler: DispatchHandler, reason: ForwardReason): boolean {
@@ -250,8 +250,14 @@ export class CacheLayer implements CacheHost {
   onResponse(view: RequestView, response: OriginHead | null, context: unknown): void {
     const { origin, method, path } = view.key
     if (origin === '' || isSafe(method)) return
-    const own = origin.split(' ', 1)[0]!
-    for (const changed of invalidatedPaths(own, path, requestedUrls(context), response))
+    const requested = requestedUrls(context)
+    for (const changed of invalidatedPaths(
+      sentOrigin(origin),
+      targetOrigin(origin),
+      path,
+      requested,
+      response,
+    ))
       this.#invalidate({ origin, method: 'GET', path: changed })
   }
 

@@ -10,6 +10,7 @@ import { fieldLines } from './fields.ts'
 import type { CacheSettings } from './options.ts'
 import type { RequestView } from './request-view.ts'
 import { storingRefusal } from './storability.ts'
+import { isPlainTarget, sentOrigin } from './target-uri.ts'
 import { controlOf, isTargeted } from './targeted-control.ts'
 import { varyValues } from './vary.ts'
 
@@ -54,8 +55,9 @@ export function entryAfterRedirects(
 function staysAtHome(context: unknown, followed: number, origin: string): boolean {
   if (!(context instanceof RedirectContext)) return false
   const { history } = context
-  // A partition follows the origin.
-  const own = origin.split(' ', 1)[0]
+  // The field does not go along to every hop.
+  if (!isPlainTarget(origin)) return false
+  const own = sentOrigin(origin)
   return history.length === followed + 1 && history.every((url) => url.origin === own)
 }
 

@@ -9,6 +9,7 @@ import { type CacheControlDirectives, parseCacheControl } from './cache-control.
 import type { CacheKey } from './cache-store.ts'
 import { setField } from './entry.ts'
 import { fieldLines, fieldText } from './fields.ts'
+import { keyOrigin } from './target-uri.ts'
 
 const NO_DIRECTIVES: CacheControlDirectives = Object.freeze({})
 
@@ -30,7 +31,7 @@ export function viewRequest(opts: DispatchOptions, origin: string, storable: boo
   return {
     // An iterator can be read only once.
     opts: isOneShot(opts.headers) ? { ...opts, headers: headers as Record<string, string | string[]> } : opts,
-    key: { origin, method, path, headers },
+    key: { origin: keyOrigin(origin, headers, opts.servername), method, path, headers },
     headers,
     control: requestControl(headers),
     storable,

@@ -1,7 +1,7 @@
 /** Which requests a stored response answers (RFC 9111 §4.1). */
 import { isToken } from '../protocol/ascii.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { fieldText } from './fields.ts'
+import { fieldText, joinedLines } from './fields.ts'
 
 /** Request fields that a response depends on, with the value that they had; null for an absent one. */
 export type VaryValues = Record<string, string | null>
@@ -37,15 +37,15 @@ export function varyMatches(vary: VaryValues | undefined, request: HeaderObject 
   if (vary === undefined || vary === null) return true
   for (const name of Object.keys(vary)) {
     const value = request === undefined ? null : fieldText(request, name)
-    if (normalised(vary[name]) !== value) return false
+    if (normalised(name, vary[name]) !== value) return false
   }
   return true
 }
 
 /** Stores of others may keep a repeated field as a list. */
-function normalised(value: string | readonly string[] | null | undefined): string | null {
+function normalised(name: string, value: string | readonly string[] | null | undefined): string | null {
   if (value === null || value === undefined) return null
-  return typeof value === 'string' ? value : value.join(', ')
+  return joinedLines(name, value)
 }
 
 /** One text for one set of values, for stores that look variants up. */
@@ -54,6 +54,6 @@ export function varyText(vary: VaryValues | undefined): string {
   return JSON.stringify(
     Object.keys(vary)
       .sort()
-      .map((name) => [name, normalised(vary[name])]),
+      .map((name) => [name, normalised(name, vary[name])]),
   )
 }

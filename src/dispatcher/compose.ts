@@ -21,9 +21,10 @@ export type OwnOrigin = string | null | undefined
 
 /**
  * Wraps a dispatch function. The function it returns takes exactly `(opts, handler)`. `origin` is the only one that
- * requests go to, null if the dispatcher chooses among several, and undefined if `opts.origin` decides.
+ * requests go to, null if the dispatcher chooses among several, and undefined if `opts.origin` decides. `isEnded` tells
+ * whether the dispatcher was closed or destroyed: an interceptor that can answer by itself must not do so any more.
  */
-export type Interceptor = (dispatch: Dispatch, origin?: OwnOrigin) => Dispatch
+export type Interceptor = (dispatch: Dispatch, origin?: OwnOrigin, isEnded?: () => boolean) => Dispatch
 
 export type InterceptorInput = Interceptor | null | undefined
 
@@ -46,12 +47,14 @@ export function compose<T extends Dispatching & object>(
   origin: OwnOrigin,
 ): T {
   let dispatch: Dispatch = (opts, handler) => original.dispatch(opts, handler)
+  const lifecycle: { readonly closed?: unknown; readonly destroyed?: unknown } = original as object
+  const isEnded = (): boolean => lifecycle.closed === true || lifecycle.destroyed === true
   for (const interceptor of interceptors) {
     if (interceptor === null || interceptor === undefined) continue
     if (typeof interceptor !== 'function') {
       throw new TypeError(`invalid interceptor, expected function received ${typeof interceptor}`)
     }
-    dispatch = interceptor(dispatch, origin)
+    dispatch = interceptor(dispatch, origin, isEnded)
     if (typeof dispatch !== 'function' || dispatch.length !== 2) throw new TypeError('invalid interceptor')
   }
   const outermost = dispatch

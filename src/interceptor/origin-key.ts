@@ -1,14 +1,18 @@
 /** The origin of a request as a key of a table, and tables by origin that stay small. */
 import { OriginReader } from '../base/origin-reader.ts'
+import type { OwnOrigin } from '../dispatcher/compose.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { logicalOrigin } from '../request/logical-origin.ts'
 
 const origins: OriginReader = new OriginReader()
 
-/** One key for all spellings of an origin; empty for a dispatcher that chooses among several origins by itself. */
-export function originKey(opts: DispatchOptions): string {
+/**
+ * One key for all spellings of an origin; empty for a dispatcher that chooses among several origins by itself. A dispatcher
+ * of one origin, `own`, sends there whatever the request names.
+ */
+export function originKey(opts: DispatchOptions, own?: OwnOrigin): string {
   // Options that are no object are for the dispatcher to refuse.
-  const origin = typeof opts === 'object' && opts !== null ? logicalOrigin(opts) : undefined
+  const origin = own || (typeof opts === 'object' && opts !== null ? logicalOrigin(opts) : undefined)
   const normalised = origins.read(origin)
   if (normalised !== null) return normalised
   if (typeof origin === 'string') return origin

@@ -18,11 +18,11 @@ import { type CircuitBreakerOptions, readCircuitBreakerOptions } from './options
  */
 export function circuitBreaker(options?: CircuitBreakerOptions | null): Interceptor {
   const settings = readCircuitBreakerOptions(options)
-  return (dispatch) => {
+  return (dispatch, own) => {
     const circuits = new OriginTable(() => new Circuit(settings))
     return (opts, handler) => {
       if (!isCall(opts, handler)) return dispatch(opts, handler)
-      const key = originKey(opts)
+      const key = originKey(opts, own)
       const circuit = circuits.get(key)
       const era = circuit.admit()
       if (era === REFUSED) {

@@ -25,11 +25,15 @@ import { type DeduplicateHost, SharedExchange } from './shared-exchange.ts'
  */
 export function deduplicate(options?: DeduplicateOptions): Interceptor {
   const settings = readDeduplicateOptions(options)
-  return (dispatch, origin?: OwnOrigin) => {
+  return (dispatch, origin?: OwnOrigin, isEnded?: () => boolean) => {
     // Where the dispatcher chooses the server, two requests for one path are not the same.
     if (origin === null) return (opts, handler) => dispatch(opts, handler)
     const deduplicator = new Deduplicator(dispatch, settings, origin)
-    return (opts, handler) => deduplicator.handle(opts, toDispatchHandler(handler))
+    return (opts, handler) => {
+      // It must not join a request from before.
+      if (isEnded?.()) return dispatch(opts, handler)
+      return deduplicator.handle(opts, toDispatchHandler(handler))
+    }
   }
 }
 
@@ -70,10 +74,8 @@ class Deduplicator implements DeduplicateHost {
     return true
   }
 
-  /** Null if there is none, or not the one of the dispatcher. */
+  /** Null if there is none. A dispatcher of one origin sends there whatever the request names. */
   #originOf(opts: DispatchOptions): string | null {
-    const origin = this.#origins.read(logicalOrigin(opts) ?? this.#ownOrigin)
-    if (this.#ownOrigin === undefined) return origin
-    return origin === this.#origins.read(this.#ownOrigin) ? origin : null
+    return this.#origins.read(this.#ownOrigin ?? logicalOrigin(opts))
   }
 }

@@ -21,7 +21,8 @@ export function dns(options?: DnsOptions | null): Interceptor {
   const resolver = new DnsResolver(readDnsOptions(options))
   const destinations = new DestinationReader()
   return (dispatch, own) => (opts, handler) => {
-    const origin = isCall(opts, handler) ? opts.origin : null
+    // A dispatcher of one origin sends there whatever the request names.
+    const origin = isCall(opts, handler) ? own || opts.origin : null
     const isOrigin = typeof origin === 'string' || origin instanceof URL
     const destination = isOrigin ? destinations.read(origin) : null
     if (destination === null) return dispatch(opts, handler)

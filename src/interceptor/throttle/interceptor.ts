@@ -15,12 +15,12 @@ import { Throttle } from './throttle.ts'
 export function throttle(options?: ThrottleOptions | null): Interceptor {
   const settings = readThrottleOptions(options)
   const shared = new Throttle(settings)
-  return (dispatch) => (opts, handler) => {
+  return (dispatch, own) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     let key: string | null
     let priority: number
     try {
-      key = readKey(opts, settings)
+      key = readKey(opts, settings, own)
       priority = readPriority(opts)
     } catch (error) {
       return refuse(opts, handler, error)

@@ -1,5 +1,6 @@
 /** The options of a throttle: their defaults and checks. */
 import { ignoreRejection } from '../../base/stray-promise.ts'
+import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import {
   type Check,
   finiteAbove,
@@ -40,7 +41,8 @@ export interface ThrottleSettings {
   readonly totalConcurrency: number
   readonly rate: number
   readonly burst: number
-  readonly keyOf: ThrottleKey
+  /** Null for the origin. */
+  readonly keyOf: ThrottleKey | null
   readonly adaptive: boolean
   readonly maxQueue: number
   readonly maxRetryAfter: number
@@ -72,7 +74,7 @@ export function readThrottleOptions(options: ThrottleOptions | null | undefined)
     totalConcurrency: from.read('totalConcurrency', none, countFrom(1), 'invalid totalConcurrency'),
     rate: from.read('rate', none, isRate, 'invalid rate'),
     burst: from.read('burst', adaptive ? ADAPTIVE_BURST : 1, integerFrom(1), 'invalid burst'),
-    keyOf: per === 'origin' ? originKey : per,
+    keyOf: per === 'origin' ? null : per,
     adaptive,
     maxQueue: from.read('maxQueue', none, countFrom(0), 'invalid maxQueue'),
     maxRetryAfter: from.read('maxRetryAfter', 60e3, finiteFrom(0), 'invalid maxRetryAfter'),
@@ -80,8 +82,8 @@ export function readThrottleOptions(options: ThrottleOptions | null | undefined)
 }
 
 /** Null if the request is not throttled. */
-export function readKey(opts: DispatchOptions, { keyOf }: ThrottleSettings): string | null {
-  const key: unknown = keyOf(opts)
+export function readKey(opts: DispatchOptions, { keyOf }: ThrottleSettings, own: OwnOrigin): string | null {
+  const key: unknown = keyOf === null ? originKey(opts, own) : keyOf(opts)
   if (key === null || key === undefined) return null
   if (typeof key === 'string') return key
   ignoreRejection(key)
