@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { cache } from '../../src/cache/interceptor.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
 import { CookieJar } from '../../src/cookies/jar/cookie-jar.ts'
-import { BalancedPool, Client, type Dispatch } from '../../src/index.ts'
+import { BalancedPool, Client } from '../../src/index.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { cached, ORIGIN, scripted } from './support.ts'
 
