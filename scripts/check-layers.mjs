@@ -17,6 +17,7 @@ const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol
 /** What a feature needs that is built on `dispatch` and handlers alone. */
 const ON_DISPATCH = [
   'dispatcher/',
+  'relay/',
   'handler/',
   'request/',
   'guard/',
@@ -51,11 +52,12 @@ const RULES = [
     files: /^connection\//,
     may: ['connection/', 'protocol/', 'net/', 'request/', 'base/', 'errors.ts', 'diagnostics.ts'],
   },
-  { files: /^api\/body\//, may: ['base/', 'errors.ts', ...FIELDS] },
+  { files: /^api\/body\//, may: ['relay/discarded-body.ts', 'base/', 'errors.ts', ...FIELDS] },
   {
     files: /^(api|handler)\//,
     may: ['api/body/', 'request/', 'base/', 'errors.ts', ...FIELDS],
   },
+  { files: /^relay\//, may: ['handler/', 'request/', 'base/', 'errors.ts', ...FIELDS] },
   { files: /^cookies\//, may: ['cookies/', 'base/', 'errors.ts'] },
   { files: /^protocol\/(socks5|event-stream)\//, may: PROTOCOL_LEAVES },
   { files: /^content-coding\//, may: ['base/', 'errors.ts', 'protocol/ascii.ts', ...FIELDS] },
@@ -80,6 +82,7 @@ const RULES = [
       'dispatcher/global.ts',
       'api/body/bytes.ts',
       'api/body/collect.ts',
+      'relay/',
       'request/',
       'protocol/ascii.ts',
       'base/',

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
 import { RequestAbortedError, SocketError, type Timings } from '../errors.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
+import { responseFacts, stateFacts } from '../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { flatFields } from '../request/received-fields.ts'
 import { newTimings } from '../request/timings.ts'
@@ -130,6 +131,11 @@ export class Caller implements DispatchController {
     if (this.#state !== 'waiting') return
     this.#state = 'started'
     this.handler.onRequestStart?.(this, context)
+  }
+
+  /** The response that it gets is a stored one. */
+  fromStore(): void {
+    stateFacts(this, { ...responseFacts(this), isStored: true })
   }
 
   /** `received` has the raw list, where the headers are those of the origin. It is made when it is asked for. */

@@ -3,10 +3,16 @@
  * one, or falls back to it when the origin fails. Requests for the same URL may follow it (`followers.ts`).
  */
 import type { Duplex } from 'node:stream'
-import { isBodyChanged, markBodyChanged } from '../interceptor/changed-body.ts'
-import { followedRedirects } from '../interceptor/redirect/context.ts'
-import { markStored } from '../interceptor/stored-response.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import { DiscardedBody } from '../relay/discarded-body.ts'
+import { isUpstreamFault } from '../relay/error-facts.ts'
+import {
+  type Followed,
+  factsBelow,
+  NONE_FOLLOWED,
+  responseFacts,
+  stateFacts,
+} from '../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { type BodyReader, blocksOf, discardBody } from './body-readers.ts'
 import type { CacheHost } from './cache-host.ts'
@@ -18,12 +24,11 @@ import { entryOf } from './entry.ts'
 import { fieldLines } from './fields.ts'
 import { Followers } from './followers.ts'
 import type { ResponseFacts } from './freshness.ts'
-import { isOriginFailure } from './origin-failure.ts'
 import type { Flight, Plan } from './plan.ts'
 import { entryAfterRedirects } from './redirected.ts'
 import type { RequestView } from './request-view.ts'
 import { isServerFailure, servesOnError } from './serving-rules.ts'
-import { dropsStored, type Refusal, storingRefusal } from './storability.ts'
+import { dropsStored, type Refusal, replaces, storingRefusal } from './storability.ts'
 import { announcedLength, Storing } from './storing.ts'
 import { conditionalHeaders, conditionsOf, confirms, describesSame } from './validation.ts'
 
@@ -41,9 +46,6 @@ type Mode =
   | 'refuted'
   | 'discarding'
   | { readonly confirmed: ResponseFacts }
-
-/** A body that is not wanted is read to its end up to here: closing the connection costs more. */
-const MAX_DISCARDED = 64 * 1024
 
 export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewriting {
   readonly plan: Plan
@@ -63,7 +65,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
   /** Of the last request, if redirects were followed. */
   #requestTime: number
   #storing: Storing | null = null
-  #discarded = 0
+  #discarded: DiscardedBody | null = null
   /** The URL was invalidated after this was asked: the response may be older than the change. */
   #invalidated = false
 
@@ -179,43 +181,43 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
       this.#caller.head(statusCode, headers, statusMessage, controller)
       return
     }
-    if (isBodyChanged(controller)) markBodyChanged(this.#caller)
+    stateFacts(this.#caller, factsBelow(controller, this.#context))
     const { entry, view } = this.plan
     const facts = factsOf(statusCode, headers, this.#requestTime, this.#host.settings)
     if (entry !== null && statusCode === 304 && this.#isConditional) {
-      const isAnswer = !this.#isRedirected() && !this.#invalidated
+      const isAnswer = this.#followed.length === 0 && !this.#invalidated
       this.#mode =
         isAnswer && confirms(entry, facts, this.#host.settings.type) ? { confirmed: facts } : 'refuted'
       return
     }
     if (entry !== null && isServerFailure(statusCode) && this.#mayFallBack(facts.responseTime)) {
+      this.#discarded = new DiscardedBody(() => controller.abort())
       this.#fallBack(statusCode)
+      this.#discarded.begin(headers, view.key.method !== 'HEAD')
       return
     }
     this.#host.onResponse(view, facts, this.#context)
     this.#pass(controller, facts, statusMessage)
   }
 
-  onResponseData(controller: DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: DispatchController, chunk: Buffer): void {
     if (this.#mode === 'passing') {
       this.#storing?.write(chunk)
       if (this.#storing?.active === false) this.#followers?.release(true)
       this.#caller.data(chunk)
     } else if (this.#mode === 'sharing') {
       this.#storing!.write(chunk)
-    } else {
-      this.#discarded += chunk.length
-      if (this.#discarded > MAX_DISCARDED && this.#mode === 'discarding') controller.abort()
-    }
+    } else this.#discarded?.take(chunk.length)
   }
 
   onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
     const mode = this.#mode
     const body = this.#storing?.finish(this.plan.view.key.method === 'HEAD') ?? null
+    this.#discarded?.stop()
     this.#leave()
     if (mode === 'passing') {
       if (body === null) this.#followers?.release(false)
-      else this.#followers?.serve({ ...this.#storing!.value, body })
+      else this.#followers?.serve({ ...this.#storing!.value, body }, responseFacts(this.#caller))
       this.#caller.end(trailers, controller.rawTrailers ?? null)
     } else if (mode === 'refuted') {
       this.#sendAgain()
@@ -237,6 +239,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
 
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
     const mode = this.#mode
+    this.#discarded?.stop()
     this.#leave()
     this.#storing?.abandon(error)
     if (typeof mode === 'object' && !this.#caller.aborted) {
@@ -246,7 +249,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     if (mode === 'discarding' || mode === 'sharing') return
     if (mode === 'waiting') this.#host.onResponse(this.plan.view, null, this.#context)
     const failed =
-      mode === 'waiting' && this.plan.entry !== null && !this.#caller.aborted && isOriginFailure(error)
+      mode === 'waiting' && this.plan.entry !== null && !this.#caller.aborted && isUpstreamFault(error)
     if (failed && this.#mayFallBack(Date.now())) {
       this.#fallBack(null)
       return
@@ -289,9 +292,10 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
       settings,
     )
     const body = blocksOf(entry!.body)
+    // The cookies of a confirmation are new.
+    if (fieldLines(facts.headers, 'set-cookie') === undefined) this.#caller.fromStore()
     if (body === null) this.#followers?.release(false)
-    else this.#followers?.serve({ ...value, body })
-    if (fieldLines(facts.headers, 'set-cookie') === undefined) markStored(this.#caller)
+    else this.#followers?.serve({ ...value, body }, responseFacts(this.#caller))
     const handling = this.#handling({ status: 304, ttl: ttlOf(value, Date.now()), stored: true })
     const answer: CacheGetResult = { ...value, body: entry!.body }
     let wrap: ((reader: BodyReader) => BodyReader) | null = null
@@ -304,8 +308,8 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     presenter.present(view, this.#caller, answer, false, handling, wrap).start()
   }
 
-  #isRedirected(): boolean {
-    return followedRedirects(this.#context).length > 0
+  get #followed(): Followed {
+    return responseFacts(this.#caller).followed ?? NONE_FOLLOWED
   }
 
   #mayFallBack(now: number): boolean {
@@ -318,7 +322,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     const { view, entry } = this.plan
     this.#mode = 'discarding'
     this.#leave()
-    markStored(this.#caller)
+    this.#caller.fromStore()
     const handling = this.#handling(statusCode === null ? {} : { status: statusCode })
     this.#host.presenter.present(view, this.#caller, entry!, true, handling).start()
     this.#followers?.release(false)
@@ -335,7 +339,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     } else if (dropsStored(refusal as Refusal) || (entry !== null && replaces(facts.statusCode))) {
       if (view.storable) access.delete(view.key)
     }
-    if (method === 'HEAD' && entry !== null && !this.#isRedirected() && !this.#invalidated)
+    if (method === 'HEAD' && entry !== null && this.#followed.length === 0 && !this.#invalidated)
       this.#compareHead(facts)
     discardBody(entry?.body)
     const stored = this.#storing?.active === true
@@ -369,9 +373,9 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     const refusal = storingRefusal(facts, view.headers, view.control, settings)
     if (refusal !== null) return refusal
     const value = entryOf(facts, statusMessage, view.headers, settings, settings.staleIfError)
-    const followed = followedRedirects(this.#context)
+    const followed = this.#followed
     if (followed.length === 0) return value
-    return entryAfterRedirects(value, followed, this.#askedAt, this.#context, view, settings) ?? 'redirect'
+    return entryAfterRedirects(value, followed, this.#askedAt, view, settings) ?? 'redirect'
   }
 
   /** A HEAD response shows whether the response to GET that is stored is still right (RFC 9111 §4.3.5). */
@@ -392,9 +396,4 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
   #leave(): void {
     this.#host.inFlight.delete(this)
   }
-}
-
-/** A response that is not an error of the moment takes the place of the stored one, whether or not it can be stored. */
-function replaces(statusCode: number): boolean {
-  return statusCode < 400 || statusCode === 404 || statusCode === 410
 }

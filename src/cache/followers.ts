@@ -3,6 +3,7 @@
  * well, and are sent on their own otherwise. None of them ever waits for another caller to read its body.
  */
 
+import { NO_FACTS, type ResponseFacts, responseFacts, stateFacts } from '../relay/response-facts.ts'
 import type { BodyLog } from './body-log.ts'
 import { LogReader } from './body-readers.ts'
 import type { CacheHost } from './cache-host.ts'
@@ -27,6 +28,7 @@ export class Followers {
   /** The response that all read while it arrives. */
   #shared: Storing | null = null
   #body: BodyLog | null = null
+  #facts: ResponseFacts = NO_FACTS
   #readers = 0
   /** The first caller has given up: the request goes on for those who wait. */
   #isFirstGone = false
@@ -80,13 +82,16 @@ export class Followers {
   }
 
   /** The response is complete. */
-  serve(entry: WholeEntry): void {
+  serve(entry: WholeEntry, facts: ResponseFacts): void {
     const waiting = this.#take()
     this.#host.flights.end(this.#flight, false, Date.now())
     for (const { caller, view } of waiting) {
       if (caller.settled) continue
       if (!varyMatches(entry.vary, view.headers)) this.#host.forwardAlone(view, caller)
-      else this.#host.presenter.present(view, caller, entry, false, COLLAPSED).start()
+      else {
+        stateFacts(caller, facts)
+        this.#host.presenter.present(view, caller, entry, false, COLLAPSED).start()
+      }
     }
   }
 
@@ -94,6 +99,7 @@ export class Followers {
   share(first: Caller, storing: Storing, head: ServedHead, handling: Handling): void {
     this.#shared = storing
     this.#body = storing.read()
+    this.#facts = responseFacts(first)
     const waiting = this.#take()
     if (!this.#isFirstGone)
       this.#start(first, { ...head, headers: this.#host.presenter.withStatus(head.headers, handling) })
@@ -107,6 +113,7 @@ export class Followers {
 
   #read(caller: Caller): void {
     const { presenter } = this.#host
+    stateFacts(caller, this.#facts)
     this.#start(caller, presenter.headOf(this.#shared!.value, false, COLLAPSED))
   }
 

@@ -4,11 +4,11 @@ import { withoutPollution } from '../base/own-options.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
 import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import { requestedUrls } from '../interceptor/redirect/context.ts'
 import { isComplete, refuse } from '../interceptor/refusal.ts'
 import { readableAgain } from '../interceptor/request-headers.ts'
-import { markStored } from '../interceptor/stored-response.ts'
-import { classifyBody, destroyStream, isReplayable, isStream } from '../request/body-source.ts'
+import { replayOf } from '../relay/replay.ts'
+import { requestedUrls } from '../relay/response-facts.ts'
+import { destroyStream, isStream } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { logicalOrigin } from '../request/logical-origin.ts'
@@ -166,7 +166,7 @@ export class CacheLayer implements CacheHost {
       }
       return this.#forward(view, caller, found, foundKey, reason)
     }
-    markStored(caller)
+    caller.fromStore()
     const isRevalidated = service === 'while-revalidating'
     const serving = this.presenter.present(view, caller, found, isRevalidated, {
       kind: 'hit',
@@ -193,7 +193,7 @@ export class CacheLayer implements CacheHost {
   ): boolean {
     let entry = found ?? null
     // A body that can be read once must not be spent on a conditional request.
-    if (entry !== null && !isRepeatable(view.opts.body)) {
+    if (entry !== null && replayOf(view.opts.body) !== 'always') {
       discardBody(entry.body)
       entry = null
     }
@@ -277,14 +277,4 @@ function isObject(value: unknown): boolean {
 /** The request is answered without it. */
 function dropBody({ opts: { body } }: RequestView): void {
   if (isStream(body)) destroyStream(body, null)
-}
-
-function isRepeatable(body: DispatchOptions['body']): boolean {
-  if (body === null || body === undefined) return true
-  try {
-    const source = classifyBody(body)
-    return source !== null && isReplayable(source)
-  } catch {
-    return false
-  }
 }

@@ -3,7 +3,7 @@
  * than the one asked for, and are stored under it only if every step of the way would be reused as well.
  */
 
-import { type Followed, type FollowedRedirect, RedirectContext } from '../interceptor/redirect/context.ts'
+import type { Followed, FollowedRedirect } from '../relay/response-facts.ts'
 import type { CacheValue } from './cache-store.ts'
 import { entryOf } from './entry.ts'
 import { fieldLines } from './fields.ts'
@@ -25,13 +25,12 @@ export function entryAfterRedirects(
   last: CacheValue,
   followed: Followed,
   askedAt: number,
-  context: unknown,
   view: RequestView,
   settings: CacheSettings,
 ): CacheValue | null {
   if (followed === 'unknown' || last.cacheControlDirectives['no-cache'] !== undefined) return null
   if (CREDENTIALS.some((name) => fieldLines(view.headers, name) !== undefined)) return null
-  if (!staysAtHome(context, followed.length, view.key.origin)) return null
+  if (!staysAtHome(followed, view.key.origin)) return null
   let { staleAt } = last
   // Nobody noted when each request was sent: after the response before it.
   let requestTime = askedAt
@@ -52,13 +51,11 @@ export function entryAfterRedirects(
 }
 
 /** Whether all requests went to the origin that was asked. Another one could plant a response there. */
-function staysAtHome(context: unknown, followed: number, origin: string): boolean {
-  if (!(context instanceof RedirectContext)) return false
-  const { history } = context
+function staysAtHome(followed: readonly FollowedRedirect[], origin: string): boolean {
   // The field does not go along to every hop.
   if (!isPlainTarget(origin)) return false
   const own = sentOrigin(origin)
-  return history.length === followed + 1 && history.every((url) => url.origin === own)
+  return followed.every(({ to }) => to.origin === own)
 }
 
 /** A redirect as it would be stored; null if it would not, or not used without asking. */

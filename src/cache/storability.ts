@@ -121,3 +121,8 @@ function mayHaveLifetime(
     (rules.type === 'shared' ? control['s-maxage'] !== undefined : control.private !== undefined)
   )
 }
+
+/** A response that is not an error of the moment takes the place of the stored one, whether or not it can be stored. */
+export function replaces(statusCode: number): boolean {
+  return statusCode < 400 || statusCode === 404 || statusCode === 410
+}

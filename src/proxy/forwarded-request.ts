@@ -7,6 +7,7 @@ import { RequestAbortedError } from '../errors.ts'
 import { ForwardingHandler } from '../handler/forwarding-handler.ts'
 import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import { replayOf } from '../relay/replay.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HeadersInput } from '../request/dispatch-options.ts'
@@ -70,6 +71,11 @@ export class ForwardedRequest extends ForwardingHandler {
 
   get #hop(): ProxyHop {
     return this.#hops[this.#next]!
+  }
+
+  /** The proxy has answered, so it may have begun to read the body. */
+  get #canRepeat(): boolean {
+    return replayOf(this.#options.body) === 'always'
   }
 
   /** Returns what `dispatch` does. `check`: null if nothing guards the targets. */
@@ -244,7 +250,7 @@ export class ForwardedRequest extends ForwardingHandler {
 
   #onRefused(controller: DispatchController, refusal: Refusal): void {
     const { fields, onProxyResponse } = this.#hop
-    if (!isRepeatable(this.#options.body) || this.#tries >= MOST_TRIES) {
+    if (!this.#canRepeat || this.#tries >= MOST_TRIES) {
       this.#refuse(controller, refusal)
     } else if (fields.isRotating && !this.#hasAskedAgain) {
       this.#hasAskedAgain = true
@@ -277,7 +283,7 @@ export class ForwardedRequest extends ForwardingHandler {
       path: shownPath(String(path)),
       phase: 'headers',
       reusedSocket: false,
-      retrySafety: isRepeatable(this.#options.body) ? 'idempotent-only' : 'no',
+      retrySafety: this.#canRepeat ? 'idempotent-only' : 'no',
       timings: controller.timings!,
       socket: null,
     })
@@ -295,7 +301,7 @@ export class ForwardedRequest extends ForwardingHandler {
     const described = this.#describe(error)
     // A dispatcher of the caller may fail with any value.
     const isSafe = described?.retrySafety === 'safe' && described.proxy !== undefined
-    if (isSafe && this.#next + 1 < this.#hops.length && isRepeatable(this.#options.body)) {
+    if (isSafe && this.#next + 1 < this.#hops.length && replayOf(this.#options.body) !== 'spent') {
       this.#next++
       this.#again(controller!, () => this.#authorize([]))
       return
@@ -309,15 +315,4 @@ export class ForwardedRequest extends ForwardingHandler {
     const path = shownPath(String(this.#options.path))
     return withProxy(Object.assign(error, { origin: this.#target.origin, path }), this.#hop.uri, 'forward')
   }
-}
-
-/** A stream is spent, or destroyed, when its request has ended. */
-function isRepeatable(body: unknown): boolean {
-  return (
-    body === null ||
-    body === undefined ||
-    typeof body === 'string' ||
-    ArrayBuffer.isView(body) ||
-    body instanceof ArrayBuffer
-  )
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Client, type DispatchController, interceptors } from '../../src/index.ts'
-import { isBodyChanged } from '../../src/interceptor/changed-body.ts'
+import { responseFacts } from '../../src/relay/response-facts.ts'
 
 test('a body that was decoded before the cache counts as changed after it', async (t) => {
   const server = http.createServer((_request, response) => {
@@ -28,5 +28,5 @@ test('a body that was decoded before the cache counts as changed after it', asyn
       },
     )
   })
-  assert.equal(isBodyChanged(controller), true)
+  assert.equal(responseFacts(controller).isTransformed, true)
 })

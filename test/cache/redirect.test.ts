@@ -259,9 +259,14 @@ describe('redirect inside the cache', () => {
     assert.equal(await sent(site(t, answers, { partition: () => 'tenant' })), 2)
   })
 
-  test('redirects that two interceptors have followed, or another library, are not stored', async (t) => {
+  test('two interceptors that follow redirects are as one', async (t) => {
     const answers = { '/a': to('/b'), '/b': page() }
-    assert.equal(await sent(site(t, answers, {}, [follow, follow])), 4)
+    assert.equal(await sent(site(t, answers, {}, [follow, follow])), 2)
+    const unshared = { '/a': to('/b', 'private'), '/b': page() }
+    assert.equal(await sent(site(t, unshared, {}, [follow, follow])), 4)
+  })
+
+  test('redirects that another library has followed are not stored', async (t) => {
     const foreign: Interceptor = (dispatch) => (opts, handler) =>
       dispatch(opts, {
         ...calls(handler as RecordingHandler),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
 import { type DispatchHandler, errors, interceptors } from '../../src/index.ts'
-import { markBodyChanged } from '../../src/interceptor/changed-body.ts'
+import { NO_FACTS, stateFacts } from '../../src/relay/response-facts.ts'
 import { ScriptedDispatcher, uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { turn } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
@@ -178,7 +178,7 @@ describe('interceptors.deduplicate: one exchange for several callers', () => {
     const caller = new RecordingHandler()
     base.compose(interceptors.deduplicate(), interceptors.retry({ minTimeout: 0 })).dispatch(GET, caller)
     const exchange = base.exchanges[0]!
-    markBodyChanged(exchange.controller)
+    stateFacts(exchange.controller, { ...NO_FACTS, isTransformed: true })
     exchange.start().head(200, { etag: '"a"', 'content-length': '4' }).data('ab')
     exchange.error(Object.assign(new Error('cut'), { code: 'ECONNRESET' }))
     assert.equal(caller.error?.message, 'cut')

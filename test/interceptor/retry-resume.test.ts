@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { HeaderObject, RetryOptions } from '../../src/index.ts'
-import { markBodyChanged } from '../../src/interceptor/changed-body.ts'
+import { NO_FACTS, stateFacts } from '../../src/relay/response-facts.ts'
 import type { RecordingHandler } from '../support/recording-handler.ts'
 import { type errors, GET, RESET, type RetrySetting, retrying } from './retry-support.ts'
 
@@ -243,7 +243,7 @@ describe('interceptors.retry: a body that breaks off', () => {
   it('a body that an inner interceptor has changed is not resumed', (t) => {
     const { base, send, delays } = retrying(t)
     const handler = send()
-    markBodyChanged(base.last.controller)
+    stateFacts(base.last.controller, { ...NO_FACTS, isTransformed: true })
     base.last.start().head(200, FIRST).data('abc').error(RESET())
     assert.equal(handler.errors.length, 1)
     assert.deepEqual(delays(), [])

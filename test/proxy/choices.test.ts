@@ -285,7 +285,32 @@ describe('onProxyResponse', () => {
     await readEcho(await agent.request({ ...GET, origin: origin.url }))
     assert.deepEqual(proxy.forwards.map(tokenOf), [undefined, 'Digest x'])
   })
+
+  const form = new FormData()
+  form.set('name', 'value')
+  for (const [what, body, sent] of [
+    ['a Blob', new Blob(['some ', 'text']), /^some text$/],
+    ['a File', new File(['some text'], 'name.txt'), /^some text$/],
+    ['FormData', form, /name="name"\r\n\r\nvalue\r\n/],
+    ['an array', ['some ', 'text'], /^some text$/],
+    ['an iterable that begins anew', { [Symbol.asyncIterator]: pieces }, /^some text$/],
+  ] as const) {
+    test(`answers a 407 to a forwarded request whose body is ${what}`, async (t) => {
+      const origin = await startOrigin(t, H1, echo)
+      const proxy = await startProxy(t, 'h1', {
+        judge: (request) => (tokenOf(request) === 'Digest x' ? null : { status: 407, body: 'no' }),
+      })
+      const agent = proxy.agent({ onProxyResponse: () => ({ 'proxy-authorization': 'Digest x' }) })
+      const answer = await agent.request({ ...GET, method: 'PUT', origin: origin.url, body: body as never })
+      assert.match((await readEcho(answer)).body, sent)
+    })
+  }
 })
+
+async function* pieces(): AsyncGenerator<string> {
+  yield 'some '
+  yield 'text'
+}
 
 describe('proxy as a function', () => {
   test('chooses by origin, and null is a direct connection', async (t) => {
@@ -343,14 +368,23 @@ describe('proxy as a function', () => {
     const alive = await startProxy(t, 'h1')
     const agent = new ProxyAgent({ proxy: () => [dead, alive.url] })
     t.after(() => agent.destroy())
-    const source = (async function* () {
+    const body = new PassThrough()
+    const error = await failure(agent.request({ ...GET, method: 'PUT', origin: 'http://a.test', body }))
+    assert.equal(error.code, 'ECONNREFUSED')
+    assert.equal(alive.sockets.length, 0)
+  })
+
+  test('a list: the next for a forwarded generator that nobody has begun to read', async (t) => {
+    const origin = await startOrigin(t, H1, echo)
+    const dead = `http://127.0.0.1:${await refusingPort(t)}`
+    const alive = await startProxy(t, 'h1')
+    const agent = new ProxyAgent({ proxy: () => [dead, alive.url] })
+    t.after(() => agent.destroy())
+    const body = (async function* () {
       yield 'part'
     })()
-    for (const body of [new PassThrough(), source]) {
-      const error = await failure(agent.request({ ...GET, method: 'PUT', origin: 'http://a.test', body }))
-      assert.equal(error.code, 'ECONNREFUSED')
-    }
-    assert.equal(alive.sockets.length, 0)
+    const answer = await agent.request({ ...GET, method: 'PUT', origin: origin.url, body })
+    assert.equal((await readEcho(answer)).body, 'part')
   })
 
   test('a list: no other after a request that may have been processed', async (t) => {

@@ -4,11 +4,11 @@ import type { Interceptor } from '../../dispatcher/compose.ts'
 import { CircuitOpenError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { isUpstreamFault } from '../../relay/error-facts.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { OriginTable, originKey } from '../origin-key.ts'
-import { isUpstreamFailure } from '../upstream-failure.ts'
 import { Circuit, REFUSED } from './circuit.ts'
 import { type CircuitBreakerOptions, readCircuitBreakerOptions } from './options.ts'
 
@@ -103,8 +103,13 @@ class CircuitHandler extends ForwardingHandler {
   }
 
   override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
-    if (isUpstreamFailure(controller, error)) this.#settle(false)
+    if (isFailure(controller, error)) this.#settle(false)
     else this.settleUndecided()
     super.onResponseError(controller, error)
   }
+}
+
+/** An abort is not the server's fault, whatever its reason. Another breaker has counted what an open circuit stands for. */
+function isFailure(controller: DispatchController | null | undefined, error: Error): boolean {
+  return controller?.aborted !== true && !(error instanceof CircuitOpenError) && isUpstreamFault(error)
 }

@@ -3,10 +3,9 @@ import type { Duplex } from 'node:stream'
 import { ignoreRejection } from '../../base/stray-promise.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { followedRedirects, responseFacts } from '../../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { followedRedirects, RedirectContext } from '../redirect/context.ts'
-import { isStored } from '../stored-response.ts'
 import type { CookieJarLike } from './options.ts'
 import type { RequestUrls } from './request-url.ts'
 
@@ -35,7 +34,7 @@ export class CookieHandler extends ForwardingHandler {
     statusText?: string,
   ): void {
     // A user agent may ignore the cookies of informational responses (RFC 6265bis §5.6), and intermediaries write such.
-    if (statusCode >= 200 && !isStored(controller)) this.#store(headers)
+    if (statusCode >= 200 && !responseFacts(controller).isStored) this.#store(controller, headers)
     super.onResponseStart(controller, statusCode, headers, statusText)
   }
 
@@ -45,20 +44,21 @@ export class CookieHandler extends ForwardingHandler {
     headers: HeaderObject,
     socket: Duplex,
   ): void {
-    this.#store(headers)
+    this.#store(controller, headers)
     super.onRequestUpgrade(controller, statusCode, headers, socket)
   }
 
   /** Where `redirect` is nearer to the origin, the response may be that of another host, which must not set cookies here. */
-  #answeringUrl(): URL | null {
-    if (followedRedirects(this.#context).length === 0) return this.#urls.of(this.#opts)
-    return this.#context instanceof RedirectContext ? this.#context.url : null
+  #answeringUrl(controller: DispatchController): URL | null {
+    const followed = followedRedirects(controller, this.#context)
+    if (followed === 'unknown') return null
+    return followed.at(-1)?.to ?? this.#urls.of(this.#opts)
   }
 
-  #store(headers: HeaderObject): void {
+  #store(controller: DispatchController, headers: HeaderObject): void {
     const values = headers['set-cookie']
     if (values === undefined) return
-    const url = this.#answeringUrl()
+    const url = this.#answeringUrl(controller)
     if (url === null) return
     for (const value of typeof values === 'string' ? [values] : values) {
       // Jars of other packages are asynchronous, and reject for cookies that any server may send.

@@ -1,7 +1,7 @@
 /** The controller of a response that is decoded: what the caller pauses is the decoder, which pauses the connection. */
 import type { ContentDecoding } from '../../content-coding/content-decoding.ts'
-import { RelayController } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { RelayController } from '../../relay/relay-controller.ts'
 
 /** The fields without those about the coded body, which the caller does not get. */
 export function withoutCodedFields(headers: HeaderObject): HeaderObject {

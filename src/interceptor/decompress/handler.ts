@@ -4,10 +4,10 @@ import { ContentDecoding, type DecodingTarget, limitOf } from '../../content-cod
 import { type Decoder, isDecodable, readCodings } from '../../content-coding/decoders.ts'
 import { RequestAbortedError, ResponseExceededMaxSizeError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
-import type { RelayOwner } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { RelayOwner } from '../../relay/relay-controller.ts'
+import { responseFacts, stateFacts } from '../../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
-import { markBodyChanged } from '../changed-body.ts'
 import { DecodingController, withoutCodedFields } from './controller.ts'
 import type { DecompressSettings } from './options.ts'
 
@@ -63,6 +63,7 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
     headers: HeaderObject,
     statusText?: string,
   ): void {
+    if (statusCode >= 200) this.#controller.show(controller)
     const codings = this.#codingsOf(statusCode, headers)
     if (codings === null) {
       super.onResponseStart(this.#controller, statusCode, headers, statusText)
@@ -71,7 +72,7 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
     this.#wire = controller
     this.#state = { at: 'coded', codings }
     this.#controller.hideCoding()
-    markBodyChanged(this.#controller)
+    stateFacts(this.#controller, { ...responseFacts(controller), isTransformed: true })
     super.onResponseStart(this.#controller, statusCode, withoutCodedFields(headers), statusText)
   }
 

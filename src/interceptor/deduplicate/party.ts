@@ -7,10 +7,10 @@ import type { BodyLog } from '../../cache/body-log.ts'
 import { LogReader } from '../../cache/body-readers.ts'
 import type { Caller, RawHead, ResponseSource } from '../../cache/caller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { responseFacts, stateFacts } from '../../relay/response-facts.ts'
 import type { DispatchController } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { copyFields } from '../../request/received-fields.ts'
-import { isBodyChanged, markBodyChanged } from '../changed-body.ts'
 import type { Head } from '../held-response.ts'
 
 /** What a party needs of its exchange. */
@@ -82,7 +82,7 @@ export class Party implements ResponseSource, BodyOutlet {
   show(head: Head, upstream: DispatchController): void {
     if (this.#hasHead) return
     this.#hasHead = true
-    if (isBodyChanged(upstream)) markBodyChanged(this.caller)
+    stateFacts(this.caller, responseFacts(upstream))
     this.inform(head, upstream)
   }
 

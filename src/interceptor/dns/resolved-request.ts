@@ -9,13 +9,14 @@ import type { Dispatch } from '../../dispatcher/compose.ts'
 import { InformationalError, RequestAbortedError, type RequestErrorContext } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { codeOf } from '../../relay/error-facts.ts'
+import { replayOf } from '../../relay/replay.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { describeError, shownPath } from '../../request/error-context.ts'
 import { replaceOrigin } from '../../request/logical-origin.ts'
 import { watchBody } from '../../request/waiting-body.ts'
-import { replayOf } from '../request-body.ts'
 import type { Destination } from './destination.ts'
 import type { DnsRecords } from './records.ts'
 import type { DnsResolver, Waiter } from './resolver.ts'
@@ -215,7 +216,7 @@ export class ResolvedRequest extends ForwardingHandler implements Waiter {
   #note(state: State, error: Error, isUnreached: boolean): void {
     try {
       if (isUnreached && state.at === 'attempting') this.#resolver.rest(this.#destination, state.target)
-      if ((error as { code?: unknown } | null)?.code === 'ENOTFOUND') this.#resolver.forget(this.#destination)
+      if (codeOf(error) === 'ENOTFOUND') this.#resolver.forget(this.#destination)
     } catch {
       // A storage that fails has no say in what the caller gets.
     }

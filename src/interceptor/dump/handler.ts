@@ -2,8 +2,8 @@
 import type { Duplex } from 'node:stream'
 import { RequestAbortedError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
-import { RelayController, type RelayOwner } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { RelayController, type RelayOwner } from '../../relay/relay-controller.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 
 /** `waiting`: not started. `released`: the caller had its final call, and the response is still read. */
@@ -71,6 +71,7 @@ export class DumpHandler extends ForwardingHandler implements RelayOwner {
     if (statusCode >= 200 && statusCode !== 304 && this.#hasBody && length > this.#maxSize) {
       this.#refuse(controller, length)
     } else if (this.#state === 'running') {
+      if (statusCode >= 200) this.#controller.show(controller)
       super.onResponseStart(this.#controller, statusCode, headers, statusText)
     }
   }

@@ -1,9 +1,9 @@
 /** `interceptors.hedge`: a request whose response is late gets a second attempt beside the first. */
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
+import { replayOf } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { replayOf } from '../request-body.ts'
 import { readableAgain } from '../request-headers.ts'
 import { HedgedRequest } from './hedged-request.ts'
 import { type HedgeOptions, type HedgeSettings, readHedgeOptions } from './options.ts'

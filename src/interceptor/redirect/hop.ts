@@ -7,13 +7,22 @@ import { ignoreRejection } from '../../base/stray-promise.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError, MaxRedirectsError, RequestAbortedError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
-import { RelayController } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { DiscardedBody } from '../../relay/discarded-body.ts'
+import { RelayController } from '../../relay/relay-controller.ts'
+import { replayOf } from '../../relay/replay.ts'
+import {
+  type Followed,
+  type FollowedRedirect,
+  followedRedirects,
+  NONE_FOLLOWED,
+  responseFacts,
+  stateFacts,
+  withFollowed,
+} from '../../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { Discarding } from '../discarding.ts'
-import { replayOf } from '../request-body.ts'
-import { adoptContext, type FollowedRedirect, NONE, RedirectContext } from './context.ts'
+import { redirectContext, VisitedUrls } from './context.ts'
 import { dropsBody, locationOf, nextRequest, targetOf } from './next-request.ts'
 import type { RedirectSettings } from './options.ts'
 
@@ -26,10 +35,8 @@ interface Next {
 type State =
   | { readonly at: 'waiting' }
   | { readonly at: 'delivering' }
-  | { readonly at: 'draining'; readonly next: Next; readonly body: Discarding }
+  | { readonly at: 'draining'; readonly next: Next; readonly body: DiscardedBody }
   | { readonly at: 'over' }
-
-const NONE_BEFORE: readonly URL[] = []
 
 const WAITING: State = { at: 'waiting' }
 const DELIVERING: State = { at: 'delivering' }
@@ -40,9 +47,11 @@ export class RedirectHop extends ForwardingHandler {
   readonly #settings: RedirectSettings
   readonly #opts: DispatchOptions
   readonly #own: OwnOrigin
-  readonly #context: RedirectContext
+  readonly #urls: VisitedUrls
   readonly #relay: RelayController
   readonly #followed: readonly FollowedRedirect[]
+  /** Of the dispatcher below. */
+  #context: unknown = null
   #state: State = WAITING
 
   constructor(
@@ -60,13 +69,8 @@ export class RedirectHop extends ForwardingHandler {
     this.#opts = opts
     this.#own = own
     this.#relay = previous === null ? new RelayController() : previous.#relay
-    this.#followed = previous === null || after === null ? NONE : [...previous.#followed, after]
-    this.#context = new RedirectContext(
-      opts,
-      own,
-      previous === null ? NONE_BEFORE : previous.#context.history,
-      this.#followed,
-    )
+    this.#followed = previous === null || after === null ? NONE_FOLLOWED : [...previous.#followed, after]
+    this.#urls = new VisitedUrls(opts, own, previous === null ? null : previous.#urls)
   }
 
   override get onRequestQueued(): DispatchHandler['onRequestQueued'] {
@@ -86,8 +90,8 @@ export class RedirectHop extends ForwardingHandler {
   override onRequestStart(controller: DispatchController, context: unknown): void {
     this.#relay.follow(controller)
     if (this.#state === OVER || this.#relay.aborted) return
-    if (typeof context === 'object' && context !== null) adoptContext(this.#context, context)
-    super.onRequestStart(this.#relay, this.#context)
+    this.#context = context
+    super.onRequestStart(this.#relay, redirectContext(context, this.#urls))
   }
 
   override onResponseStart(
@@ -97,22 +101,31 @@ export class RedirectHop extends ForwardingHandler {
     statusText?: string,
   ): void {
     if (this.#state === OVER || this.#state.at === 'draining') return
-    const opts = statusCode < 200 ? null : this.#nextAfter(statusCode, headers)
-    if (opts === null) {
-      if (statusCode >= 200) this.#state = DELIVERING
+    const next = statusCode < 200 ? null : this.#nextAfter(statusCode, headers)
+    if (next === null) {
+      if (statusCode >= 200) {
+        this.#state = DELIVERING
+        this.#show(controller)
+      }
       super.onResponseStart(this.#relay, statusCode, headers, statusText)
       return
     }
-    const next: Next = { opts, after: { statusCode, headers, responseTime: Date.now() } }
-    const body = new Discarding(() => this.#leave(controller, next))
+    const body = new DiscardedBody(() => this.#leave(controller, next))
     this.#state = { at: 'draining', next, body }
     body.begin(headers, this.#opts.method !== 'HEAD')
   }
 
+  /** The handler gets this response, and whoever is further out the redirects that led to it. */
+  #show(controller: DispatchController): void {
+    this.#relay.show(controller)
+    const below = followedRedirects(controller, this.#context)
+    stateFacts(this.#relay, withFollowed(responseFacts(controller), joined(this.#followed, below)))
+  }
+
   /** Null if the caller gets this response. What it throws fails the request. */
-  #nextAfter(statusCode: number, headers: HeaderObject): DispatchOptions | null {
+  #nextAfter(statusCode: number, headers: HeaderObject): Next | null {
     const location = locationOf(statusCode, headers)
-    const from = location === null ? null : this.#context.url
+    const from = location === null ? null : this.#urls.last
     if (location === null || from === null) return null
     const opts = this.#opts
     if (!dropsBody(statusCode, opts.method) && replayOf(opts.body) !== 'always') return null
@@ -123,7 +136,9 @@ export class RedirectHop extends ForwardingHandler {
     }
     const to = targetOf(location, from)
     if (this.#own !== undefined && to.origin !== from.origin) throw elsewhere(to.origin)
-    return this.#allows(to, from, statusCode) ? nextRequest(opts, statusCode, from, to, this.#settings) : null
+    if (!this.#allows(to, from, statusCode)) return null
+    const after: FollowedRedirect = { statusCode, headers, responseTime: Date.now(), to }
+    return { opts: nextRequest(opts, statusCode, from, to, this.#settings), after }
   }
 
   #allows(to: URL, from: URL, statusCode: number): boolean {
@@ -138,7 +153,7 @@ export class RedirectHop extends ForwardingHandler {
 
   override onResponseData(_controller: DispatchController, chunk: Buffer): void {
     const state = this.#state
-    if (state.at === 'draining') state.body.take(chunk)
+    if (state.at === 'draining') state.body.take(chunk.length)
     else if (state !== OVER) super.onResponseData(this.#relay, chunk)
   }
 
@@ -160,12 +175,13 @@ export class RedirectHop extends ForwardingHandler {
   }
 
   override onRequestUpgrade(
-    _controller: DispatchController,
+    controller: DispatchController,
     statusCode: number,
     headers: HeaderObject,
     socket: Duplex,
   ): void {
     this.#finish()
+    this.#show(controller)
     this.#relay.settle()
     super.onRequestUpgrade(this.#relay, statusCode, headers, socket)
   }
@@ -212,6 +228,11 @@ export class RedirectHop extends ForwardingHandler {
       contain(() => hop.onResponseError(null, error as Error))
     }
   }
+}
+
+function joined(ours: readonly FollowedRedirect[], below: Followed): Followed {
+  if (ours.length === 0 || below === 'unknown') return below
+  return below.length === 0 ? ours : [...ours, ...below]
 }
 
 /** Outside of any call of a dispatcher, none of which is left to report an exception of the handler. */

@@ -1,10 +1,16 @@
 /** The response that the caller's handler gets: how much of it has been passed on, and whether the rest can still come. */
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { responseFacts } from '../../relay/response-facts.ts'
 import type { DispatchController } from '../../request/dispatch-handler.ts'
-import { isBodyChanged } from '../changed-body.ts'
 import type { Head } from '../held-response.ts'
 import type { RetrySettings } from './options.ts'
 import { Resumption } from './resumption.ts'
+
+/** The origin has no such bytes: they were changed on the way, or are those of an earlier time. */
+function isOnlyHere(attempt: DispatchController): boolean {
+  const { isStored, isTransformed } = responseFacts(attempt)
+  return isStored || isTransformed
+}
 
 export class PassedResponse {
   readonly #statusCode: number
@@ -20,7 +26,7 @@ export class PassedResponse {
   /** Whether another attempt can complete a response that broke off. */
   canGoOn(method: string, attempt: DispatchController | null, { resume }: RetrySettings): boolean {
     // RFC 9110 §14.2: ranges are defined for GET alone.
-    if (method !== 'GET' || (attempt !== null && isBodyChanged(attempt))) return false
+    if (method !== 'GET' || (attempt !== null && isOnlyHere(attempt))) return false
     this.#resumption ??= Resumption.of(this.#statusCode, this.#headers, resume)
     return this.#resumption !== null && !this.#resumption.isComplete(this.#received)
   }

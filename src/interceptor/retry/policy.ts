@@ -5,9 +5,10 @@
 import { now } from '../../base/clock.ts'
 import type { RetrySafety } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { errorFacts } from '../../relay/error-facts.ts'
+import { beginsAnew } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { originKey } from '../origin-key.ts'
-import { beginsAnew } from '../request-body.ts'
 import type { RetrySettings } from './options.ts'
 import { isRepeatable } from './repeat.ts'
 import { readRetryAfter } from './retry-after.ts'
@@ -20,9 +21,6 @@ const MAX_TIMER = 2 ** 31 - 1
 
 /** The most that is added to a wait that the server asked for, so that not all clients come back at once. */
 const MAX_ADDED_TO_RETRY_AFTER = 1000
-
-/** The dispatcher takes no more requests, or a guard refuses them, so there is no use in waiting. */
-const FINAL = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED', 'UND_ERR_BLOCKED_ADDRESS'])
 
 /** Errors for a status that an interceptor made; they have the response in `statusCode` and `headers`. */
 const STATUS_ERRORS = new Set(['UND_ERR_REQ_RETRY', 'UND_ERR_RESPONSE'])
@@ -48,7 +46,7 @@ export function decide(
   settings: RetrySettings,
 ): number {
   const facts = factsOf(error)
-  if (!isWorthRepeating(facts, opts, settings) || counter > settings.maxRetries) return GIVE_UP
+  if (!isWorthRepeating(error, facts, opts, settings) || counter > settings.maxRetries) return GIVE_UP
   const wait = delayOf(facts, counter, settings)
   if (wait === GIVE_UP) return GIVE_UP
   const { deadline, budget } = settings
@@ -61,9 +59,9 @@ export function decide(
   return wait
 }
 
-/** What the dispatcher knows about sending it again. */
-export function safetyOf(error: unknown): RetrySafety | undefined {
-  return factsOf(error).retrySafety
+/** Nothing of the request has left: no one has begun to read its body. */
+export function isUnsent(error: unknown): boolean {
+  return (factsOf(error).retrySafety ?? (errorFacts(error).isUnsent ? 'safe' : 'no')) === 'safe'
 }
 
 function factsOf(error: unknown): ErrorFacts {
@@ -73,12 +71,13 @@ function factsOf(error: unknown): ErrorFacts {
 }
 
 function isWorthRepeating(
+  error: Error,
   { code, retrySafety, statusCode }: ErrorFacts,
   opts: DispatchOptions,
   settings: RetrySettings,
 ): boolean {
   // An exception in a handler, or an abort with a reason of the caller.
-  if (typeof code !== 'string' || FINAL.has(code)) return false
+  if (typeof code !== 'string' || errorFacts(error).isFinal) return false
   if (retrySafety === 'safe') return true
   if (retrySafety === 'no' && !beginsAnew(opts.body)) return false
   if (!isRepeatable(opts, settings)) return false

@@ -2,8 +2,8 @@
 import { loadCrypto } from '../../base/lazy-modules.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import { ignoreRejection } from '../../base/stray-promise.ts'
+import { replayOf } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { replayOf } from '../request-body.ts'
 import { hasHeader, readableAgain, withHeaders } from '../request-headers.ts'
 import type { RetrySettings } from './options.ts'
 

@@ -8,19 +8,19 @@ import { now } from '../../base/clock.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
-import { RelayController, type RelayOwner } from '../../handler/relay-controller.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { DiscardedBody } from '../../relay/discarded-body.ts'
+import { RelayController, type RelayOwner } from '../../relay/relay-controller.ts'
+import { replayOf } from '../../relay/replay.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { Discarding } from '../discarding.ts'
 import { type Head, HeldResponse } from '../held-response.ts'
 import { originKey } from '../origin-key.ts'
-import { replayOf } from '../request-body.ts'
 import { Attempts, statusError } from './attempts.ts'
 import type { RetrySettings } from './options.ts'
 import { PassedResponse } from './passed-response.ts'
-import { decide, GIVE_UP, safetyOf } from './policy.ts'
+import { decide, GIVE_UP, isUnsent } from './policy.ts'
 import { askPolicy } from './policy-call.ts'
 import { mayAnswerAgain, optionsOfAttempt } from './repeat.ts'
 import { abandon, RESPONDING, type RetryPhase, RUNNING, SETTLED, waiting } from './retry-phase.ts'
@@ -152,7 +152,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     const state = this.#state
     if (state.at === 'responding') {
       if (this.#admits(chunk.length)) this.inner.onResponseData?.(this.#controller, chunk)
-    } else if (state.at === 'discarding') state.body.take(chunk)
+    } else if (state.at === 'discarding') state.body.take(chunk.length)
     else if (state.at === 'held') state.response.chunks.push(chunk)
   }
 
@@ -218,7 +218,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     // A handler threw it. A policy could not hand it back: for its callback it means another attempt.
     if (error === null || error === undefined) return false
     const replay = replayOf(this.#opts.body)
-    if (replay === 'spent' || (replay === 'unread' && safetyOf(error) !== 'safe')) return false
+    if (replay === 'spent' || (replay === 'unread' && !isUnsent(error))) return false
     const { attempt } = this.#controller
     return this.#response === null || this.#response.canGoOn(this.#opts.method, attempt, this.#settings)
   }
@@ -241,7 +241,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
   }
 
   #discard(controller: DispatchController, { headers }: Head, then: () => void): void {
-    const body = new Discarding(() => controller.abort())
+    const body = new DiscardedBody(() => controller.abort())
     this.#state = { at: 'discarding', body, then }
     body.begin(headers, this.#opts.method !== 'HEAD')
   }

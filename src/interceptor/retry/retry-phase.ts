@@ -1,7 +1,7 @@
 /** Where a request stands that may be sent several times. */
 
+import type { DiscardedBody } from '../../relay/discarded-body.ts'
 import { watchBody } from '../../request/waiting-body.ts'
-import type { Discarding } from '../discarding.ts'
 import type { HeldResponse } from '../held-response.ts'
 
 export type RetryPhase =
@@ -10,7 +10,7 @@ export type RetryPhase =
   /** A response is passed on. */
   | { readonly at: 'responding' }
   /** An attempt has failed with a status; what follows is known when its body was read. */
-  | { readonly at: 'discarding'; readonly body: Discarding; readonly then: () => void }
+  | { readonly at: 'discarding'; readonly body: DiscardedBody; readonly then: () => void }
   /** A response waits for the caller's policy. */
   | { readonly at: 'held'; readonly response: HeldResponse; timer: unknown }
   /** No attempt runs, and the caller's policy has not answered; or the time until the next attempt is not over. */

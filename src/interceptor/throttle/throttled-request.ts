@@ -9,6 +9,7 @@ import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError, type RetrySafety, ThrottledError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { errorFacts } from '../../relay/error-facts.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -32,9 +33,6 @@ interface Held {
 }
 
 type State = Held | 'sent' | 'over'
-
-/** The dispatcher takes no more requests: it has sent nothing. */
-const CLOSED: ReadonlySet<unknown> = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
 
 export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
   previous: LaneRequest | null = null
@@ -196,11 +194,11 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
   }
 
   override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
-    const isUnsent = CLOSED.has((error as { code?: unknown } | null)?.code)
+    const isRefused = errorFacts(error).fault === 'dispatcher'
     const waited = this.#waited
-    const isFirst = this.#release(!isUnsent)
+    const isFirst = this.#release(!isRefused)
     // A dispatcher that is closed leaves the body to the caller, who has given it away when the request began to wait.
-    if (isUnsent) destroyBodyOf(waited, error)
+    if (isRefused) destroyBodyOf(waited, error)
     try {
       super.onResponseError(controller, error)
     } finally {

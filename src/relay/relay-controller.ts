@@ -4,6 +4,7 @@
  */
 import type { Timings } from '../errors.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
+import { responseFacts, stateFacts } from './response-facts.ts'
 
 type AbortFunction = (reason?: unknown) => void
 
@@ -135,10 +136,11 @@ export class RelayController implements DispatchController {
     this.#abortWaiting = null
   }
 
-  /** The handler gets the head of this attempt. */
+  /** The handler gets the head of this attempt, and what is known about its response. */
   show(attempt: DispatchController): void {
     this.attach(attempt)
     this.#shown = attempt
+    stateFacts(this, responseFacts(attempt))
   }
 
   /** The attempt is over, and another one may follow. */

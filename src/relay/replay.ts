@@ -1,6 +1,6 @@
 /**
- * Whether a body can be sent again. Sending what is left of a spent one would send an empty body, and the server would
- * take that for all there is.
+ * Whether a body can be sent again: the only answer above `dispatch`. Sending what is left of a spent one would send an empty
+ * body, and the server would take that for all there is.
  */
 import { Readable } from 'node:stream'
 import { isStream } from '../request/body-source.ts'

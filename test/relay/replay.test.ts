@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
-import { replayOf } from '../../src/interceptor/request-body.ts'
+import { replayOf } from '../../src/relay/replay.ts'
 import { CollectedParts, Dispenser } from '../support/old-streams.ts'
 
 describe('whether a body can be sent again', () => {

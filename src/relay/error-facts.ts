@@ -1,0 +1,106 @@
+/**
+ * What the code of an error says: whose fault it is, whether another attempt can end otherwise, and whether anything can have
+ * been sent. This is the only such table above `dispatch`. The engines have their own (`request/end-reason.ts`), and what they
+ * know about a request (`retrySafety`) goes before it.
+ */
+
+/**
+ * - `caller`: the request, its limits, or a decision of whoever made it.
+ * - `dispatcher`: something between the caller and the network does not send it.
+ * - `way`: no connection came about, or it was lost.
+ * - `origin`: the server has answered wrongly, or not in time.
+ */
+export type Fault = 'caller' | 'dispatcher' | 'way' | 'origin'
+
+export interface ErrorFacts {
+  readonly fault: Fault
+  /** Another attempt ends in the same way. */
+  readonly isFinal: boolean
+  /** Nothing of the request has left. */
+  readonly isUnsent: boolean
+}
+
+const CALLER: ErrorFacts = { fault: 'caller', isFinal: true, isUnsent: false }
+const CALLER_UNSENT: ErrorFacts = { ...CALLER, isUnsent: true }
+const REFUSED: ErrorFacts = { fault: 'dispatcher', isFinal: false, isUnsent: true }
+const REFUSED_FOR_GOOD: ErrorFacts = { ...REFUSED, isFinal: true }
+const LOST: ErrorFacts = { fault: 'way', isFinal: false, isUnsent: false }
+const UNREACHED: ErrorFacts = { ...LOST, isUnsent: true }
+const ORIGIN: ErrorFacts = { fault: 'origin', isFinal: false, isUnsent: false }
+
+export const ERROR_FACTS: ReadonlyMap<string, ErrorFacts> = new Map([
+  ['UND_ERR_ABORT', CALLER],
+  ['UND_ERR_ABORTED', CALLER],
+  ['ABORT_ERR', CALLER],
+  ['UND_ERR_INVALID_ARG', CALLER_UNSENT],
+  ['UND_ERR_NOT_SUPPORTED', CALLER_UNSENT],
+  ['UND_ERR_INVALID_RETURN_VALUE', CALLER],
+  ['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', CALLER],
+  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', CALLER],
+  ['UND_ERR_WS_MESSAGE_SIZE_EXCEEDED', CALLER],
+  // A request that is under way when its dispatcher is destroyed has it as well.
+  ['UND_ERR_DESTROYED', { ...REFUSED_FOR_GOOD, isUnsent: false }],
+  ['UND_ERR_CLOSED', REFUSED_FOR_GOOD],
+  ['UND_ERR_BLOCKED_ADDRESS', REFUSED_FOR_GOOD],
+  ['UND_ERR_MAX_ORIGINS_REACHED', REFUSED],
+  ['UND_ERR_BPL_MISSING_UPSTREAM', REFUSED],
+  ['UND_ERR_THROTTLED', REFUSED],
+  ['UND_ERR_CIRCUIT_OPEN', { ...ORIGIN, isUnsent: true }],
+  ['UND_ERR_CONNECT_TIMEOUT', UNREACHED],
+  ['UND_ERR_PRX_TLS', UNREACHED],
+  ['UND_ERR_PRX_CONN', UNREACHED],
+  ['ECONNREFUSED', UNREACHED],
+  ['ENOTFOUND', UNREACHED],
+  ['EAI_AGAIN', UNREACHED],
+  // A connection that is up can end with these as well, if a router says so.
+  ['ENETDOWN', LOST],
+  ['ENETUNREACH', LOST],
+  ['EHOSTDOWN', LOST],
+  ['EHOSTUNREACH', LOST],
+  ['ECONNRESET', LOST],
+  ['EPIPE', LOST],
+  ['ETIMEDOUT', LOST],
+  ['UND_ERR_SOCKET', LOST],
+  ['UND_ERR_INFO', LOST],
+  ['UND_ERR_HEADERS_TIMEOUT', ORIGIN],
+  ['UND_ERR_BODY_TIMEOUT', ORIGIN],
+  ['UND_ERR_HEADERS_OVERFLOW', ORIGIN],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', ORIGIN],
+  ['UND_ERR_REQ_RETRY', ORIGIN],
+  ['UND_ERR_RESPONSE', ORIGIN],
+  ['UND_ERR_REDIRECT_MAX', { ...ORIGIN, isFinal: true }],
+])
+
+/** Families of codes that are too many to name: the parser's, the runtime's HTTP/2 codes, the decoders'. */
+const OF_THE_ORIGIN = /^(?:HPE_|ERR_HTTP2_|Z_|ZSTD_|ERR__ERROR_)/
+/** A body of the caller that failed, or a wrong argument of its. */
+const OF_THE_CALLER = /^ERR_(?:INVALID_|STREAM_|MISSING_|OUT_OF_RANGE)/
+
+/** A value without a code is the caller's: an abort reason, an exception of a handler, the argument of `destroy()`. */
+export function errorFacts(error: unknown): ErrorFacts {
+  const code = codeOf(error)
+  if (code === null) return CALLER
+  const known = ERROR_FACTS.get(code)
+  if (known !== undefined) return known
+  if (code.startsWith('UND_ERR_SOCKS5')) return UNREACHED
+  if (OF_THE_ORIGIN.test(code)) return ORIGIN
+  // TLS has a hundred codes, and a connector of the caller may have its own.
+  return OF_THE_CALLER.test(code) ? CALLER : LOST
+}
+
+/** The request failed because of the server or the way to it. */
+export function isUpstreamFault(error: unknown): boolean {
+  const { fault } = errorFacts(error)
+  return fault === 'origin' || fault === 'way'
+}
+
+/** An own one: a polluted prototype must not repeat a POST. The value may be anything, also one that throws. */
+export function codeOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null) return null
+  try {
+    const code: unknown = Object.hasOwn(error, 'code') ? (error as { code?: unknown }).code : null
+    return typeof code === 'string' ? code : null
+  } catch {
+    return null
+  }
+}

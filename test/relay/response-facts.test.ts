@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { Agent, CookieJar, type Interceptor, interceptors, request } from '../../src/index.ts'
+
+const RELAYS: Readonly<Record<string, () => Interceptor>> = {
+  decompress: () => interceptors.decompress(),
+  retry: () => interceptors.retry(),
+  redirect: () => interceptors.redirect({ maxRedirections: 3 }),
+  deduplicate: () => interceptors.deduplicate(),
+  dump: () => interceptors.dump(),
+  hedge: () => interceptors.hedge({ delay: 10_000 }),
+  throttle: () => interceptors.throttle({ concurrency: 1 }),
+  'circuit breaker': () => interceptors.circuitBreaker(),
+}
+
+/** An origin that sets a session, which its users end by another way than a response. */
+async function session(t: TestContext): Promise<string> {
+  const server = http.createServer((_request, response) => {
+    response.writeHead(200, {
+      'cache-control': 'private, max-age=600',
+      'content-encoding': 'gzip',
+      'set-cookie': 'session=alive; Path=/',
+    })
+    response.end(gzipSync('page'))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+async function cookiesAfterReuse(t: TestContext, between: readonly Interceptor[]): Promise<string> {
+  const url = await session(t)
+  const jar = new CookieJar()
+  const agent = new Agent()
+  t.after(() => agent.destroy())
+  const dispatcher = agent.compose([
+    interceptors.cache({ type: 'private' }),
+    ...between,
+    interceptors.cookies({ jar }),
+  ])
+  await (await request(url, { dispatcher })).body.dump()
+  assert.match(jar.getCookieHeader(url), /session=alive/)
+  jar.clear()
+  await (await request(url, { dispatcher })).body.dump()
+  return jar.getCookieHeader(url)
+}
+
+describe('the cookies of a stored response', () => {
+  for (const [name, make] of Object.entries(RELAYS)) {
+    it(`are not set again through ${name}`, async (t) => {
+      assert.equal(await cookiesAfterReuse(t, [make()]), '')
+    })
+
+    for (const [other, makeOther] of Object.entries(RELAYS)) {
+      if (other === name) continue
+      it(`are not set again through ${name} and ${other}`, async (t) => {
+        assert.equal(await cookiesAfterReuse(t, [make(), makeOther()]), '')
+      })
+    }
+  }
+})
