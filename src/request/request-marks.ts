@@ -12,5 +12,3 @@ export const WRITTEN = 4
 export const SPENT = 8
 /** A failure is reported a turn of the event loop after it has happened. */
 export const REPORTS_LATER = 16
-/** From this bit on: how often in a row it was refused by a peer that gets nowhere. */
-export const REFUSAL = 32

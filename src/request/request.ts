@@ -25,7 +25,7 @@ import type { DispatchOptions } from './dispatch-options.ts'
 import { END_RULES, type EndReason, endReason } from './end-reason.ts'
 import { describeError, shownPath } from './error-context.ts'
 import { RequestController } from './request-controller.ts'
-import { ABORTED, REFUSAL, REPORTS_LATER, REUSED, SPENT, WRITTEN } from './request-marks.ts'
+import { ABORTED, REPORTS_LATER, REUSED, SPENT, WRITTEN } from './request-marks.ts'
 import { type RequestContext, RequestSpec } from './request-spec.ts'
 import { forgetConnection, newTimings } from './timings.ts'
 
@@ -100,14 +100,9 @@ export class Request extends RequestSpec {
     return this.#state === 'running' && (this.#marks & SPENT) === 0
   }
 
-  /**
-   * The peer sent it back unseen. Returns how often that has happened in a row while the peer did nothing else
-   * either: one that answers others meanwhile has only to be asked again.
-   */
-  onUnseen(progress: boolean): number {
-    const refusals = progress ? 0 : Math.floor(this.#marks / REFUSAL) + 1
-    this.#marks = (this.#marks & (REFUSAL - 1) & ~WRITTEN) + refusals * REFUSAL
-    return refusals
+  /** The peer has not looked at it. */
+  onUnseen(): void {
+    this.#marks &= ~WRITTEN
   }
 
   /** Made when something has happened: thousands of requests may wait for that. */

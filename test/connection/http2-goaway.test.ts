@@ -109,46 +109,79 @@ describe('GOAWAY', () => {
     assert.equal(server.count, 2)
   })
 
-  test('with an error code: SocketError with the debug data; what it covers may still finish', async (t) => {
+  test('with an error code: SocketError with the debug data; what came with it is delivered, then it is closed', async (t) => {
     const { server, client } = await startH2Pair(t)
-    const handler = send(client)
+    const whole = send(client, { method: 'POST', body: 'bytes' })
+    const half = send(client)
     const peer = await server.accept()
-    const { id } = await peer.request()
+    const [a, b] = await peer.take(2)
+    await peer.body(a!.id)
     const lost = disconnected(client)
-    peer.goaway(id, ENHANCE_YOUR_CALM, 'too_many_pings')
+    peer.together(() =>
+      peer
+        .head(b!.id, 200)
+        .goaway(b!.id, ENHANCE_YOUR_CALM, 'too_many_pings')
+        .data(b!.id, 'half')
+        .respond(a!.id),
+    )
     const error = await lost
     assert.ok(error instanceof errors.SocketError)
     assert.equal(error.message, 'HTTP/2: "GOAWAY" frame received with code 11')
     assert.deepEqual(error.cause, { code: ENHANCE_YOUR_CALM, message: 'too_many_pings' })
-    peer.respond(id)
-    await handler.settled
-    assert.equal(handler.body, 'ok')
+    await Promise.all([whole.settled, half.settled, peer.closed()])
+    assert.equal(whole.body, 'ok')
+    assert.equal(half.body, 'half')
+    assert.equal(half.error!.message, 'HTTP/2: "GOAWAY" frame received with code 11')
   })
 
-  for (const how of ['end', 'reset'] as const) {
-    test(`with an error code, then the connection's ${how}: what it covers fails with that code`, async (t) => {
+  for (const how of ['closed by the client', 'ended by the server', 'reset by the server'] as const) {
+    test(`with an error code, ${how}: a POST that it covers fails with that code`, async (t) => {
       const { server, client } = await startH2Pair(t)
       const handler = send(client, { method: 'POST', body: 'bytes' })
       const peer = await server.accept()
       const { id } = await peer.request()
       await peer.body(id)
-      const lost = disconnected(client)
       peer.goaway(id, ENHANCE_YOUR_CALM, 'too_many_pings')
-      await lost
-      if (how === 'end') peer.end()
-      else (peer.socket as Socket).resetAndDestroy()
+      if (how === 'ended by the server') peer.end()
+      else if (how === 'reset by the server') (peer.socket as Socket).resetAndDestroy()
       await handler.settled
       const error = handler.error as Failed
+      // A reset may arrive before what was sent ahead of it.
+      if (how === 'reset by the server' && error.code === 'ECONNRESET') return
       assert.ok(error instanceof errors.SocketError)
       assert.equal(error.message, 'HTTP/2: "GOAWAY" frame received with code 11')
       assert.deepEqual(error.cause, { code: ENHANCE_YOUR_CALM, message: 'too_many_pings' })
       assert.equal(error.retrySafety, 'idempotent-only')
+      await peer.closed()
     })
   }
 
+  test('with an error code: a GET that it covers is sent again, once, in front of what it does not cover', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const handlers = ['/1', '/2'].map((path) => send(client, { path }))
+    const peer = await server.accept()
+    const [first] = await peer.take(2)
+    peer.goaway(first!.id, ENHANCE_YOUR_CALM)
+    const next = await server.accept()
+    const again = await next.take(2)
+    assert.deepEqual(
+      again.map(({ headers }) => headers[':path']),
+      ['/1', '/2'],
+    )
+    next.respond(again[1]!.id)
+    await handlers[1]!.settled
+    next.goaway(again[1]!.id, ENHANCE_YOUR_CALM)
+    await handlers[0]!.settled
+    const error = handlers[0]!.error as Failed
+    assert.equal(error.message, 'HTTP/2: "GOAWAY" frame received with code 11')
+    assert.equal(error.retrySafety, 'idempotent-only')
+    assert.equal(handlers[1]!.body, 'ok')
+    assert.equal(server.count, 2)
+  })
+
   test('with an error code only in the second frame: that code is reported', async (t) => {
     const { server, client } = await startH2Pair(t)
-    const handler = send(client)
+    const handler = send(client, { method: 'POST' })
     const peer = await server.accept()
     const { id } = await peer.request()
     peer.goaway(MAX_STREAM_ID)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import {
@@ -7,6 +8,7 @@ import {
   errorCodeName,
   HTTP_1_1_REQUIRED,
   NO_ERROR,
+  PING,
   REFUSED_STREAM,
   SETTINGS_MAX_CONCURRENT_STREAMS,
 } from '../../src/protocol/http2/constants.ts'
@@ -52,6 +54,37 @@ describe('RST_STREAM from the server', () => {
         assert.equal(client.stats.size, 0)
       })
     }
+  }
+
+  for (const how of ['end', 'reset'] as const) {
+    test(`NO_ERROR, then the connection's ${how}: lost like all others on it`, async (t) => {
+      const { server, client } = await startH2Pair(t)
+      const handlers = [send(client), send(client), send(client)]
+      const peer = await server.accept()
+      peer.answersPings = false
+      const [a, b] = await peer.take(3)
+      peer.head(b!.id, 200).data(b!.id, 'some')
+      await eventually(() => handlers[1]!.body === 'some')
+      peer.reset(a!.id, NO_ERROR).reset(b!.id, NO_ERROR)
+      await peer.frame(PING)
+      const later = send(client, { path: '/later' })
+      if (how === 'end') peer.end()
+      else (peer.socket as Socket).resetAndDestroy()
+      await Promise.all(handlers.map((handler) => handler.settled))
+      const [code, message] =
+        how === 'end' ? ['UND_ERR_SOCKET', /^other side closed/] : ['ECONNRESET', /ECONNRESET/]
+      for (const { error } of handlers) {
+        assert.equal((error as Failed).code, code)
+        assert.match(error!.message, message as RegExp)
+        assert.equal((error as Failed).retrySafety, 'idempotent-only')
+      }
+      const next = await server.accept()
+      const { id, headers } = await next.request()
+      assert.equal(headers[':path'], '/later')
+      next.respond(id)
+      await later.settled
+      assert.equal(later.body, 'ok')
+    })
   }
 
   test('REFUSED_STREAM within the body is an error like any other: it was processed', async (t) => {

@@ -43,6 +43,38 @@ describe('how many streams run at a time', () => {
     assert.deepEqual([client.stats.running, client.stats.pending], [4, 2])
   })
 
+  test('the limit of the last connection holds for the first streams of the next', async (t) => {
+    const { server, client } = await startH2Pair(t, {}, { settings: null })
+    const first = send(client)
+    const peer = await server.accept()
+    peer.settings(limit(2)).respond((await peer.request()).id)
+    await first.settled
+    const lost = disconnected(client)
+    peer.goaway(1)
+    await lost
+    for (let i = 0; i < 5; i++) send(client)
+    const next = await server.accept()
+    await next.take(2)
+    assert.deepEqual([client.stats.running, client.stats.pending], [2, 3])
+    next.settings([])
+    await next.take(3)
+  })
+
+  test('a server whose limit was 0 is asked with one stream', async (t) => {
+    const { server, client } = await startH2Pair(t, {}, { settings: null })
+    const first = send(client)
+    const peer = await server.accept()
+    peer.settings(limit(0)).respond((await peer.request()).id)
+    await first.settled
+    const lost = disconnected(client)
+    peer.goaway(1)
+    await lost
+    for (let i = 0; i < 3; i++) send(client)
+    const next = await server.accept()
+    await next.request()
+    assert.deepEqual([client.stats.running, client.stats.pending], [1, 2])
+  })
+
   test('raised while running: what waits goes at once', async (t) => {
     const { server, client } = await startH2Pair(t, {}, { settings: limit(1) })
     for (let i = 0; i < 3; i++) send(client)

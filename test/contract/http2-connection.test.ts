@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Http2Connection } from '../../src/connection/http2/connection.ts'
+import { OriginStreams } from '../../src/connection/http2/origin-streams.ts'
 import { readClientOptions } from '../../src/dispatcher/client-options.ts'
 import {
   DATA,
@@ -36,7 +37,7 @@ describeConnection({
   multiplexes: true,
   survivesAbort: true,
   connect: (transport, owner, settings) =>
-    new Http2Connection(transport, owner, settings, { connect: 1, secured: null }),
+    new Http2Connection(transport, owner, settings, { connect: 1, secured: null }, new OriginStreams()),
   greeting: frame(SETTINGS, 0, 0),
   response: (n) =>
     frame(HEADERS, FLAG_END_HEADERS, streamOf(n), OK) + frame(DATA, FLAG_END_STREAM, streamOf(n), 'ok'),
@@ -56,7 +57,13 @@ test('a connection over HTTP/2 that drains reports it once, though a second GOAW
     onPing() {},
   }
   const settings = { ...readClientOptions({}), authority: 'a.test' }
-  const connection = new Http2Connection(transport, owner as never, settings, { connect: 1, secured: null })
+  const connection = new Http2Connection(
+    transport,
+    owner as never,
+    settings,
+    { connect: 1, secured: null },
+    new OriginStreams(),
+  )
   transport.say(frame(SETTINGS, 0, 0))
   assert.equal(connection.offer(queued()), true)
   await turns(2)

@@ -171,6 +171,14 @@ overEachWire(
       assert.equal(origin.sessions, 1)
     })
 
+    test('one that takes fewer streams than it says and ends each connection after 20: all are answered once', async (t) => {
+      const origin = await startOrigin(t, wire, {
+        take: (nth, open) => (nth > 20 ? 'goaway' : open >= 5 ? 'refuse' : 'answer'),
+      })
+      await send(dispatcherFor(t, wire, origin, 'Client'))
+      assertAllOnce(origin)
+    })
+
     test('one that refuses every stream fails all, and each is sent twice', async (t) => {
       let refused = 0
       const origin = await startOrigin(t, wire, {

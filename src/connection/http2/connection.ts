@@ -16,13 +16,15 @@ import type { Request } from '../../request/request.ts'
 import type { Connection, ConnectionOwner, Http2Settings } from '../connection.ts'
 import { advance, type ConnectionState, endOf, OPEN } from '../connection-state.ts'
 import * as ends from '../ends.ts'
-import { type ExchangeHost, Http2Exchange } from './exchange.ts'
+import { type ExchangeHost, Http2Exchange, type ResetVerdict } from './exchange.ts'
 import { Http2Exchanges } from './exchanges.ts'
 import { prepareHttp2Request, printFields } from './head.ts'
 import { Http2Idle, type IdleHost } from './idle.ts'
 import { Http2Liveness, type LivenessHost } from './liveness.ts'
+import type { OriginStreams } from './origin-streams.ts'
 import { Http2Output, type OutputHost } from './output.ts'
 import { Http2Refusals } from './refusals.ts'
+import { UnexplainedResets } from './unexplained-resets.ts'
 
 /** Reported to the streams of a connection that ends on this side, or without a GOAWAY of the peer. */
 const TERMINATED: ProtocolFailure = {
@@ -45,23 +47,34 @@ export class Http2Connection
   readonly exchanges: Http2Exchanges
   readonly output: Http2Output
   readonly #idle = new Http2Idle(this)
-  readonly refusals: Http2Refusals = new Http2Refusals()
+  readonly refusals: Http2Refusals
+  readonly #unexplained = new UnexplainedResets()
+  readonly #ask = (): number => this.#liveness.ask()
   /** Room may have been made for a request that waits. */
   #roomMade = false
   #state: ConnectionState = OPEN
   /** The state that was last reported to the owner, which happens at the end of a read or a turn. */
   #reported: ConnectionState['at'] = 'open'
 
-  constructor(transport: Transport, owner: ConnectionOwner, settings: Http2Settings, times: ConnectTimes) {
+  /** `origin`: what its other connections have learnt. */
+  constructor(
+    transport: Transport,
+    owner: ConnectionOwner,
+    settings: Http2Settings,
+    times: ConnectTimes,
+    origin: OriginStreams,
+  ) {
     this.settings = settings
     this.#transport = transport
     this.#owner = owner
     this.times = times
     this.exchanges = new Http2Exchanges(transport)
+    this.refusals = new Http2Refusals(origin)
     this.#engine = new ClientEngine(this, {
       initialWindowSize: settings.initialWindowSize,
       connectionWindowSize: settings.connectionWindowSize,
       maxConcurrentStreams: Math.floor(owner.maxConcurrentStreams),
+      firstFlight: origin.firstFlight,
       maxHeaderSize: settings.maxHeaderSize,
     })
     this.output = new Http2Output(this, this.#engine, transport)
@@ -88,6 +101,7 @@ export class Http2Connection
     // A request may wait here until the server knows of the streams that were reset.
     return (
       (this.#engine.freeStreams === 0 && !this.#engine.awaitsWord) ||
+      !this.#unexplained.isEmpty ||
       this.refusals.isFull(this.exchanges.running)
     )
   }
@@ -121,6 +135,7 @@ export class Http2Connection
 
   #canTake(request: Request): boolean {
     const engine = this.#engine
+    if (!this.#unexplained.isEmpty) return false
     const early = request.takesOver && !engine.remoteSettings.isReceived
     if (!early && engine.freeStreams > 0 && !this.refusals.isFull(this.exchanges.running)) return true
     if (engine.awaitsWord) {
@@ -241,6 +256,12 @@ export class Http2Connection
     if (this.#engine.cancelledStreams < cancelled) this.#roomMade = true
     this.exchanges.endRead()
     if (this.#engine.areSettingsAcknowledged) this.#liveness.onSettingsAcknowledged(readAt)
+    // RFC 9113 §5.4.1: a peer that names an error closes the connection, and some leave that to the client.
+    if (this.#peerFault !== null) {
+      this.close(this.#peerFault)
+      return
+    }
+    this.#unexplained.endRead(this.#ask)
     // Callers get their responses at the end of this turn: what they send then leaves in it, too.
     if (this.#roomMade || this.#engine.wantsOutput || this.#engine.wantsPing) this.output.schedule()
     this.onFlushed()
@@ -270,16 +291,18 @@ export class Http2Connection
     this.#owner.onCapacity()
   }
 
-  onStreamReset(exchange: Http2Exchange, failure: ProtocolFailure, unprocessed: boolean): EndReason | null {
-    const { request } = exchange
-    const { refusals, running } = this
-    const resends = this.#reason === null || END_RULES[this.#reason.kind].resends
-    if (unprocessed && resends && request.resendable && refusals.mayResend(request, failure, running)) {
-      refusals.giveBack(request)
-      return null
-    }
+  onStreamReset(exchange: Http2Exchange, failure: ProtocolFailure, unprocessed: boolean): ResetVerdict {
+    const { request, stream } = exchange
+    const ended = this.#reason
+    const resends = ended === null || END_RULES[ended.kind].resends
+    if (unprocessed && resends && this.refusals.resends(request, stream.id, failure, this.running))
+      return 'moved'
+    if (ended?.kind === 'goaway-error' && this.refusals.resendsSuspected(request)) return 'moved'
     const reason = this.#endOf(exchange, failure)
-    return unprocessed && !reason.isCallers ? endReason('unprocessed', reason.error) : reason
+    if (unprocessed && !reason.isCallers) return endReason('unprocessed', reason.error)
+    if (failure.scope === 'connection' || failure.code !== NO_ERROR || request.settled) return reason
+    this.#unexplained.add(exchange, reason)
+    return 'undecided'
   }
 
   onStreamClosed(exchange: Http2Exchange, failure: ProtocolFailure | null): EndReason | null {
@@ -302,7 +325,8 @@ export class Http2Connection
   }
 
   onSettings(): void {
-    this.refusals.onSettings()
+    const { remoteSettings, openStreams, nextStreamId } = this.#engine
+    this.refusals.onSettings(remoteSettings.maxConcurrentStreams, openStreams, nextStreamId)
     this.#roomMade = true
   }
 
@@ -312,7 +336,7 @@ export class Http2Connection
   }
 
   onPong(opaque: Uint8Array): void {
-    this.#liveness.onPong(opaque)
+    this.#unexplained.onPong(this.#liveness.onPong(opaque))
   }
 
   onFailure(failure: ProtocolFailure): void {
@@ -392,5 +416,6 @@ export class Http2Connection
     this.#idle.stop()
     this.exchanges.stop()
     this.#engine.terminate(TERMINATED)
+    this.#unexplained.onEnd(reason)
   }
 }

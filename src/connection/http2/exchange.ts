@@ -24,6 +24,9 @@ import type { Http2Output } from './output.ts'
 import type { Http2Refusals } from './refusals.ts'
 import { Http2Tunnel, type TunnelHost } from './tunnel.ts'
 
+/** Why the request ends; or it goes to another stream; or `onLost` follows when it is known why. */
+export type ResetVerdict = EndReason | 'moved' | 'undecided'
+
 /** The connection, as far as one exchange needs it. */
 export interface ExchangeHost {
   readonly settings: ConnectionSettings
@@ -33,8 +36,8 @@ export interface ExchangeHost {
   readonly refusals: Http2Refusals
   readonly exchanges: ExchangeRegister<Http2Exchange>
   socketInfo(): SocketInfo
-  /** The stream was reset. Returns why; null: the request goes to another stream. */
-  onStreamReset(exchange: Http2Exchange, failure: ProtocolFailure, unprocessed: boolean): EndReason | null
+  /** The stream was reset. */
+  onStreamReset(exchange: Http2Exchange, failure: ProtocolFailure, unprocessed: boolean): ResetVerdict
   /** Both directions of the stream are done. Returns why, if they have not come to their end. */
   onStreamClosed(exchange: Http2Exchange, failure: ProtocolFailure | null): EndReason | null
   /** The request has settled, and nothing more comes from this exchange. */
@@ -304,9 +307,10 @@ export class Http2Exchange
 
   onReset(failure: ProtocolFailure, unprocessed: boolean): void {
     try {
-      const reason = this.#host.onStreamReset(this, failure, unprocessed)
-      if (reason === null) this.#leave()
-      else this.onLost(reason)
+      const verdict = this.#host.onStreamReset(this, failure, unprocessed)
+      if (verdict === 'moved') this.#leave()
+      else if (verdict === 'undecided') this.#bodySender?.stop()
+      else this.onLost(verdict)
     } catch (error) {
       // Others may be lost with it, and must be informed as well.
       this.request.fail(endReason('broken', error as Error))

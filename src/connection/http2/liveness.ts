@@ -80,8 +80,21 @@ export class Http2Liveness implements DeadlineOwner {
     if (!this.#answer.armed) this.#ping()
   }
 
-  onPong(opaque: Uint8Array): void {
-    if (this.#sentAt === null || Buffer.from(opaque).readUInt32BE(4) !== this.#pingsSent) return
+  /** Asks in any case. Returns what `onPong` returns for the answer. */
+  ask(): number {
+    this.#ping()
+    return this.#pingsSent
+  }
+
+  /** Returns which PING was answered; those before it have been as well. */
+  onPong(opaque: Uint8Array): number {
+    const answered = Buffer.from(opaque).readUInt32BE(4)
+    if (answered === this.#pingsSent) this.#measure()
+    return answered
+  }
+
+  #measure(): void {
+    if (this.#sentAt === null) return
     const duration = now() - this.#sentAt
     this.#sentAt = null
     this.#host.onRoundTrip(duration)

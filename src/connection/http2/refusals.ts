@@ -4,6 +4,7 @@
  */
 import type { ProtocolFailure } from '../../protocol/failure.ts'
 import type { Request } from '../../request/request.ts'
+import type { OriginStreams } from './origin-streams.ts'
 
 /**
  * How often in a row a request is taken back from a peer that answers nothing else meanwhile. Several connections may
@@ -12,54 +13,63 @@ import type { Request } from '../../request/request.ts'
 const MAX_FRUITLESS_CONNECTIONS = 3
 const MAX_FRUITLESS_STREAMS = 1
 
-/** How often a connection may refuse the same request while it answers others: it may not want that one at all. */
+/** How often the same request may be refused while others are answered: the server may not want that one at all. */
 const MAX_REFUSALS = 16
 
-/** How often a connection has refused a request, and how many responses had begun when it last did. */
-interface Refusals {
-  times: number
-  answered: number
-}
+/**
+ * How often a request is sent again that a GOAWAY with an error may have been about. One that breaks the server must not
+ * go on to break it (RFC 9110 §9.2.2: a failed automatic retry is not repeated).
+ */
+const MAX_SUSPICIONS = 1
+
+const NONE: readonly Request[] = []
 
 export class Http2Refusals {
-  /** Responses that have begun. */
-  #answered = 0
+  readonly #origin: OriginStreams
   /** The last stream that the peer looks at, as its GOAWAY said. */
   #lastStreamId = Number.POSITIVE_INFINITY
   /** More streams than this the peer has refused, whatever it says; it rises by one with each round that is answered. */
-  #ceiling = Number.POSITIVE_INFINITY
-  #refused: WeakMap<Request, Refusals> | null = null
-  /** To be sent again. */
+  #ceiling: number
+  /** Streams below this id were opened before the peer announced a limit that not all of them keep to. */
+  #excessBelow = 0
+  /** To be sent again: those that the peer had begun with, and those that came after. */
+  #suspected: Request[] = []
   #returned: Request[] = []
+
+  constructor(origin: OriginStreams) {
+    this.#origin = origin
+    this.#ceiling = origin.ceiling
+  }
 
   /** As many run as the peer takes, by what it has refused. */
   isFull(running: number): boolean {
     return running >= Math.floor(this.#ceiling)
   }
 
-  giveBack(request: Request): void {
-    this.#returned.push(request)
-  }
-
   /** Requests to send again, but for those that their callers have given up by now. */
-  takeReturned(): Request[] {
-    const requests = this.#returned
-    if (requests.length === 0) return requests
+  takeReturned(): readonly Request[] {
+    if (this.#returned.length === 0 && this.#suspected.length === 0) return NONE
+    const requests = [...this.#suspected, ...this.#returned]
+    this.#suspected = []
     this.#returned = []
     return requests.filter((request) => !request.settled)
   }
 
   onAnswered(): void {
-    this.#answered++
+    this.#origin.answered++
   }
 
   onCompleted(): void {
-    this.#ceiling += 1 / this.#ceiling
+    if (this.#ceiling !== Number.POSITIVE_INFINITY) this.#learn(this.#ceiling + 1 / this.#ceiling)
   }
 
-  /** The peer says what it takes: what it has refused before that counts no more. */
-  onSettings(): void {
-    this.#ceiling = Number.POSITIVE_INFINITY
+  /** The peer says what it takes. `open`: the streams there are; `nextId`: of the next one. */
+  onSettings(limit: number | null, open: number, nextId: number): void {
+    const origin = this.#origin
+    // Another limit than before: what the peer has refused until now says nothing more.
+    if (limit !== origin.announced) this.#learn(Number.POSITIVE_INFINITY)
+    origin.announced = limit
+    if (limit !== null && open > limit) this.#excessBelow = nextId
   }
 
   onGoaway(lastStreamId: number): void {
@@ -71,27 +81,45 @@ export class Http2Refusals {
     return streamId <= this.#lastStreamId
   }
 
-  /** Whether a request that was not looked at may be sent again. `running`: how many there were with it. */
-  mayResend(request: Request, { scope }: ProtocolFailure, running: number): boolean {
-    return scope === 'stream' ? this.#mayRepeat(request, running - 1) : this.#mayFollow(request)
+  /** A request was not looked at. Returns whether it is sent again. `running`: how many there were with it. */
+  resends(request: Request, streamId: number, { scope }: ProtocolFailure, running: number): boolean {
+    if (!request.resendable) return false
+    request.onUnseen()
+    const isWanted =
+      scope === 'stream' ? this.#mayRepeat(request, streamId, running - 1) : this.#mayFollow(request)
+    if (isWanted) this.#returned.push(request)
+    return isWanted
+  }
+
+  /**
+   * The peer ended the connection with an error while it was at work on the request. Returns whether that is sent
+   * again: once, as far as that can do no harm.
+   */
+  resendsSuspected(request: Request): boolean {
+    if (!request.idempotent || !request.resendable) return false
+    if (++this.#origin.count(request, true).suspected > MAX_SUSPICIONS) return false
+    this.#suspected.push(request)
+    return true
   }
 
   /** The connection was given up before the request was looked at. Whether it may be sent on another one. */
   #mayFollow(request: Request): boolean {
     // Others were looked at, according to the GOAWAY.
     const isUsed = Number.isFinite(this.#lastStreamId) && this.#lastStreamId > 0
-    return request.onUnseen(isUsed || this.#answered > 0) <= MAX_FRUITLESS_CONNECTIONS
+    return this.#origin.count(request, isUsed).fruitless <= MAX_FRUITLESS_CONNECTIONS
   }
 
   /** The request was refused while so many others run. Whether it may be sent on this connection once more. */
-  #mayRepeat(request: Request, others: number): boolean {
-    this.#ceiling = Math.max(1, others)
-    this.#refused ??= new WeakMap()
-    const refusals = this.#refused.get(request) ?? { times: 0, answered: 0 }
-    const isUsed = this.#answered > refusals.answered
-    refusals.times++
-    refusals.answered = this.#answered
-    this.#refused.set(request, refusals)
-    return request.onUnseen(isUsed) <= MAX_FRUITLESS_STREAMS && refusals.times <= MAX_REFUSALS
+  #mayRepeat(request: Request, streamId: number, others: number): boolean {
+    // The limit could not be known: neither the request nor the peer is to blame, and the limit holds from now on.
+    if (streamId < this.#excessBelow) return true
+    this.#learn(Math.max(1, others))
+    const account = this.#origin.count(request, false)
+    return account.fruitless <= MAX_FRUITLESS_STREAMS && ++account.refused <= MAX_REFUSALS
+  }
+
+  #learn(ceiling: number): void {
+    this.#ceiling = ceiling
+    this.#origin.ceiling = ceiling
   }
 }

@@ -14,12 +14,12 @@ export function openConnection(
   inlet: SlabInlet | null,
   times: ConnectTimes,
   owner: ConnectionOwner,
-  { settings, headParsers, knownVersion }: OriginContext,
+  { settings, headParsers, streams, knownVersion }: OriginContext,
   onGone: () => void,
 ): Connection {
   const transport = new StreamTransport(socket, inlet, onGone)
   const { alpnProtocol } = socket as { alpnProtocol?: unknown }
   return alpnProtocol === 'h2' || knownVersion === 'h2'
-    ? new Http2Connection(transport, owner, settings, times)
+    ? new Http2Connection(transport, owner, settings, times, streams)
     : new Http1Connection(transport, owner, settings, times, headParsers)
 }

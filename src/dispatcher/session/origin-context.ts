@@ -6,6 +6,7 @@ import type { Origin } from '../../base/origin.ts'
 import { serverNameOf } from '../../base/server-name.ts'
 import type { Http2Settings } from '../../connection/connection.ts'
 import { HeadParsers } from '../../connection/http1/connection.ts'
+import { OriginStreams } from '../../connection/http2/origin-streams.ts'
 import { FieldsMemory } from '../../request/fields-memory.ts'
 import type { RequestContext } from '../../request/request-spec.ts'
 import {
@@ -33,6 +34,8 @@ export class OriginContext {
   /** The connector is the caller's, whose errors are passed on untouched. */
   readonly isForeign: boolean
   readonly headParsers: HeadParsers
+  /** What is known of the streams that the origin takes. */
+  readonly streams: OriginStreams = new OriginStreams()
 
   constructor(origin: Origin, settings: ClientSettings, limits: StreamLimits) {
     this.origin = origin

@@ -38,6 +38,8 @@ export interface EngineOptions {
    * Concurrent streams until the server sets a limit; also sent as the limit for pushes, which are disabled.
    */
   readonly maxConcurrentStreams: number
+  /** No more than these before the server's first SETTINGS: what is known of its limit from other connections. */
+  readonly firstFlight?: number
   /** Bytes of names and values of one head or trailers; reaching it is too much already. */
   readonly maxHeaderSize: number
   /** Ceilings for frames that make no progress. */
@@ -56,11 +58,13 @@ export class ClientEngine {
   readonly #reader: FrameReader
   readonly #initialWindowSize: number
   #maxConcurrentStreams: number
+  readonly #firstFlight: number
 
   /** Queues the connection preface: SETTINGS, and WINDOW_UPDATE for a larger connection window (§3.4). */
   constructor(sink: ConnectionSink, options: EngineOptions) {
     this.#initialWindowSize = Math.min(options.initialWindowSize, MAX_WINDOW)
     this.#maxConcurrentStreams = options.maxConcurrentStreams
+    this.#firstFlight = options.firstFlight ?? Number.POSITIVE_INFINITY
     const state = new EngineState(sink, {
       initialWindowSize: this.#initialWindowSize,
       connectionWindowSize: Math.min(options.connectionWindowSize, MAX_WINDOW),
@@ -228,7 +232,9 @@ export class ClientEngine {
   get freeStreams(): number {
     const state = this.#state
     if (!state.canOpen) return 0
-    const limit = state.remote.maxConcurrentStreams ?? this.#maxConcurrentStreams
+    const own = this.#maxConcurrentStreams
+    const { isReceived, maxConcurrentStreams } = state.remote
+    const limit = isReceived ? (maxConcurrentStreams ?? own) : Math.min(own, this.#firstFlight)
     return Math.max(0, limit - state.streams.size - state.cancels.size)
   }
 
@@ -250,6 +256,11 @@ export class ClientEngine {
   /** Takes effect at once, and counts streams that are open; a limit of the server takes precedence. */
   set maxConcurrentStreams(limit: number) {
     this.#maxConcurrentStreams = limit
+  }
+
+  /** The id that the next stream will have. */
+  get nextStreamId(): number {
+    return this.#state.streams.nextId
   }
 
   get openStreams(): number {
