@@ -1,6 +1,9 @@
 /**
  * One HTTP/2 connection: exchanges on the engine's streams, its output on the transport, and what becomes of the requests
  * when streams are refused or the connection ends.
+ *
+ * Long because it is the sink of its transport and its engine and the host of its parts, each of which calls back in a
+ * line or two.
  */
 import { now } from '../../base/clock.ts'
 import { channels } from '../../diagnostics.ts'
@@ -49,7 +52,6 @@ export class Http2Connection
   readonly #idle = new Http2Idle(this)
   readonly refusals: Http2Refusals
   readonly #unexplained = new UnexplainedResets()
-  readonly #ask = (): number => this.#liveness.ask()
   /** Room may have been made for a request that waits. */
   #roomMade = false
   #state: ConnectionState = OPEN
@@ -261,7 +263,7 @@ export class Http2Connection
       this.close(this.#peerFault)
       return
     }
-    this.#unexplained.endRead(this.#ask)
+    this.#unexplained.endRead(this.#liveness)
     // Callers get their responses at the end of this turn: what they send then leaves in it, too.
     if (this.#roomMade || this.#engine.wantsOutput || this.#engine.wantsPing) this.output.schedule()
     this.onFlushed()

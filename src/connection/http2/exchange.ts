@@ -1,6 +1,8 @@
 /**
  * One request and its response on an HTTP/2 stream: the body on its way out, the data on its way in and the part of it that
  * a paused consumer does not want yet, the time limits, and the end of all that.
+ *
+ * Long because both directions share one stream and one deadline, and the end of either decides about the other.
  */
 import { now } from '../../base/clock.ts'
 import type { Deadline, DeadlineOwner } from '../../base/deadline.ts'

@@ -6,6 +6,7 @@
  */
 import type { EndReason } from '../../request/end-reason.ts'
 import type { Http2Exchange } from './exchange.ts'
+import type { Http2Liveness } from './liveness.ts'
 
 interface Unexplained {
   readonly exchange: Http2Exchange
@@ -27,10 +28,10 @@ export class UnexplainedResets {
     this.#resets.push({ exchange, reason, ping: 0 })
   }
 
-  /** All that came with a read has been looked at. `ask` sends a PING and returns its number. */
-  endRead(ask: () => number): void {
-    if (this.#resets.at(-1)?.ping !== 0) return
-    const ping = ask()
+  /** All that came with a read has been looked at. */
+  endRead(liveness: Http2Liveness): void {
+    if (this.#resets.length === 0 || this.#resets.at(-1)!.ping !== 0) return
+    const ping = liveness.ask()
     for (const reset of this.#resets) if (reset.ping === 0) reset.ping = ping
   }
 
