@@ -1,8 +1,9 @@
 /**
  * Reads Cache-Control (RFC 9111 §5.2) of requests and responses. A shared cache must not serve one user's page to
- * another because a header was sloppy: a directive that restricts counts however badly it is written, and a lifetime
- * that cannot be read is none.
+ * another because a header was sloppy: a directive that restricts counts however badly it is written, one that permits only
+ * if it is well-formed each time it comes, and a lifetime that cannot be read is none.
  */
+import { trimmed } from './fields.ts'
 
 /** The directives of a message; numbers are seconds. A list names the fields that a directive is limited to. */
 export interface CacheControlDirectives {
@@ -68,20 +69,54 @@ const LEADING_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+/
 const RESTRICTING = /(?<![\w-])(no-store|no-cache|private)(?![\w-])/gi
 const DIGITS = /^[0-9]+$/
 
-/** Several lines are one list. */
-export function parseCacheControl(value: string | readonly string[] | undefined): CacheControlDirectives {
-  const directives: CacheControlDirectives = {}
-  if (value === undefined) return directives
-  const text = typeof value === 'string' ? value : value.join(',')
-  for (const member of listMembers(text)) addMember(directives, member)
-  return directives
+/** Directives that permit something. They take no argument: with one, they are something else. */
+const PERMITTING: ReadonlySet<string> = new Set<Flag>(['public', 'must-understand', 'immutable'])
+
+/** What a field says. */
+export interface CacheControl {
+  readonly directives: CacheControlDirectives
+  /** A member has no name, or a quote is never closed: nobody knows what the rest was meant to forbid. */
+  readonly isMalformed: boolean
+  /** It lets a shared cache store the response to a request with credentials (RFC 9111 §3.5). */
+  readonly isForAllUsers: boolean
 }
 
-/**
- * The members between commas. Commas within quotes do not count, unless the quote is never closed: then a `no-store`
- * after it would be lost.
- */
+const NOTHING_SAID: CacheControl = { directives: {}, isMalformed: false, isForAllUsers: false }
+
+/** The directives alone. */
+export function parseCacheControl(value: string | readonly string[] | undefined): CacheControlDirectives {
+  return readCacheControl(value).directives
+}
+
+/** Several lines are one list. */
+export function readCacheControl(value: string | readonly string[] | undefined): CacheControl {
+  if (value === undefined) return { ...NOTHING_SAID, directives: {} }
+  const text = typeof value === 'string' ? value : value.join(',')
+  const directives: CacheControlDirectives = {}
+  /** Names that came in a form that they do not have. */
+  const denied = new Set<string>()
+  const { members, isClosed } = splitList(text)
+  let isMalformed = !isClosed
+  for (const member of members) if (!addMember(directives, member, denied)) isMalformed = true
+  for (const name of denied) if (PERMITTING.has(name)) delete directives[name as Flag]
+  const permits = (name: 'public' | 's-maxage' | 'must-revalidate'): boolean =>
+    directives[name] !== undefined && !denied.has(name)
+  const isForAllUsers = permits('public') || permits('s-maxage') || permits('must-revalidate')
+  return { directives, isMalformed, isForAllUsers: isForAllUsers && !namesAuthorization(directives) }
+}
+
+/** The response holds something of the credentials, and says so. */
+function namesAuthorization({ private: own, 'no-cache': checked }: CacheControlDirectives): boolean {
+  return [own, checked].some((names) => Array.isArray(names) && names.includes('authorization'))
+}
+
+/** The members between commas. */
 export function listMembers(text: string): string[] {
+  return splitList(text).members
+}
+
+/** Commas within quotes do not count, unless the quote is never closed: then a `no-store` after it would be lost. */
+function splitList(text: string): { members: string[]; isClosed: boolean } {
   const members: string[] = []
   let start = 0
   // One search that fails is enough: 64 KiB of quotes must not cost a search each.
@@ -93,12 +128,12 @@ export function listMembers(text: string): string[] {
       closes = end !== -1
       if (closes) i = end
     } else if (character === 0x2c) {
-      members.push(text.slice(start, i).trim())
+      members.push(trimmed(text.slice(start, i)))
       start = i + 1
     }
   }
-  members.push(text.slice(start).trim())
-  return members.filter((member) => member !== '')
+  members.push(trimmed(text.slice(start)))
+  return { members: members.filter((member) => member !== ''), isClosed: closes }
 }
 
 function closingQuote(text: string, from: number): number {
@@ -110,18 +145,20 @@ function closingQuote(text: string, from: number): number {
   return -1
 }
 
-function addMember(directives: CacheControlDirectives, member: string): void {
+/** False for a member whose name is no token. */
+function addMember(directives: CacheControlDirectives, member: string, denied: Set<string>): boolean {
   const token = LEADING_TOKEN.exec(member)?.[0] ?? ''
   const name = token.toLowerCase()
   const rest = member.slice(token.length)
   if (token === '' || (rest !== '' && rest.charCodeAt(0) !== 0x3d)) {
     addMalformed(directives, name, member)
-    return
+    return false
   }
   const argument = rest === '' ? null : unquoted(rest.slice(1))
   switch (name) {
     case 'max-age':
     case 's-maxage':
+      if (seconds(argument) === null) denied.add(name)
       smallest(directives, name, seconds(argument) ?? 0)
       break
     case 'stale-while-revalidate':
@@ -143,12 +180,14 @@ function addMember(directives: CacheControlDirectives, member: string): void {
       qualify(directives, name, argument)
       break
     default:
+      if (argument !== null) denied.add(name)
       if (FLAGS.has(name)) directives[name as Flag] = true
   }
   // `max-age=60 no-store` lacks a comma.
   if (argument !== null && name !== 'no-cache' && name !== 'private' && !rest.startsWith('="')) {
     restrict(directives, argument)
   }
+  return true
 }
 
 /** `max-age = 60`, `no-store; x`, `"no-store"`. */
@@ -178,7 +217,7 @@ function qualify(
   name: 'no-cache' | 'private',
   argument: string | null,
 ): void {
-  const names = argument === null ? [] : argument.split(',').map((part) => part.trim().toLowerCase())
+  const names = argument === null ? [] : argument.split(',').map((part) => trimmed(part).toLowerCase())
   const known = directives[name]
   if (
     known === true ||

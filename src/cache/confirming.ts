@@ -10,7 +10,7 @@ import type { CacheSettings } from './options.ts'
 import { storingRefusal } from './storability.ts'
 import type { StoreAccess } from './store-access.ts'
 import { storeWhole } from './storing.ts'
-import { controlOf, isTargeted } from './targeted-control.ts'
+import { controlOf } from './targeted-control.ts'
 
 /** The facts of a response whose head has just arrived. */
 export function factsOf(
@@ -22,8 +22,7 @@ export function factsOf(
   return {
     statusCode,
     headers,
-    control: controlOf(headers, settings.targets),
-    isTargeted: isTargeted(headers, settings.targets),
+    ...controlOf(headers, settings.targets),
     requestTime,
     responseTime: Date.now(),
   }
@@ -48,8 +47,7 @@ export function confirmed(
   const facts: ResponseFacts = {
     statusCode: entry.statusCode,
     headers,
-    control: controlOf(headers, settings.targets),
-    isTargeted: isTargeted(headers, settings.targets),
+    ...controlOf(headers, settings.targets),
     requestTime: news.requestTime,
     responseTime: news.responseTime,
   }

@@ -3,7 +3,7 @@ import { formatHttpDate } from '../base/http-date.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { CacheControlDirectives } from './cache-control.ts'
 import type { CacheValue } from './cache-store.ts'
-import { fieldLines, fieldText } from './fields.ts'
+import { fieldLines, fieldText, trimmed } from './fields.ts'
 import { DAY, initialAge, lifetimeOf, type ResponseFacts, SECOND, YEAR } from './freshness.ts'
 import type { StoringRules } from './storability.ts'
 import { entityTag } from './validators.ts'
@@ -76,7 +76,7 @@ export function entryOf(
 function storedHeaders(received: HeaderObject, control: CacheControlDirectives): HeaderObject {
   const named = new Set<string>()
   for (const option of (fieldText(received, 'connection') ?? '').split(','))
-    named.add(option.trim().toLowerCase())
+    named.add(trimmed(option).toLowerCase())
   for (const names of [control.private, control['no-cache']]) {
     if (Array.isArray(names)) for (const name of names) named.add(name)
   }
@@ -104,7 +104,7 @@ export function mergedHeaders(
 ): HeaderObject {
   const merged: HeaderObject = { ...stored }
   const named = new Set(
-    (fieldText(received, 'connection') ?? '').split(',').map((name) => name.trim().toLowerCase()),
+    (fieldText(received, 'connection') ?? '').split(',').map((name) => trimmed(name).toLowerCase()),
   )
   for (const name of Object.keys(received)) {
     if (OF_THE_BODY.has(name) || (NOT_STORED.has(name) && name !== 'age') || named.has(name)) continue

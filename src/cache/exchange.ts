@@ -83,7 +83,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
 
   send(): boolean {
     const { view, entry } = this.plan
-    const conditions = entry === null ? null : conditionsOf(entry)
+    const conditions = entry === null ? null : conditionsOf(entry, view.headers)
     this.#isConditional = conditions !== null
     const opts =
       conditions === null

@@ -18,6 +18,19 @@ export function joinedLines(name: string, value: string | readonly string[]): st
   return value.join(name === 'cookie' ? '; ' : ', ')
 }
 
+/** Only SP and HTAB are blanks (RFC 9110 §5.6.3); `trim()` would also take obs-text such as a no-break space. */
+export function trimmed(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return start === 0 && end === text.length ? text : text.slice(start, end)
+}
+
+function isBlank(character: number): boolean {
+  return character === 0x20 || character === 0x09
+}
+
 /** The value of a field that must come once; null if it is absent or repeated. */
 export function singleField(headers: HeaderObject, name: string): string | null {
   const value = fieldLines(headers, name)

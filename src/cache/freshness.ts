@@ -3,7 +3,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { CacheControlDirectives } from './cache-control.ts'
 import { MAX_SECONDS } from './cache-control.ts'
 import { parseHttpDate } from './date-field.ts'
-import { fieldLines, singleField } from './fields.ts'
+import { fieldLines, singleField, trimmed } from './fields.ts'
 
 export type CacheType = 'shared' | 'private'
 
@@ -20,13 +20,21 @@ export function isHeuristicStatus(statusCode: number): boolean {
   return HEURISTIC_STATUSES.has(statusCode)
 }
 
+/** What a response says about storing it. */
+export interface ControlFacts {
+  readonly control: CacheControlDirectives
+  /** A targeted field replaces Cache-Control, and Expires as well (RFC 9213 §2.2). */
+  readonly isTargeted: boolean
+  /** Cache-Control cannot be read as a whole. */
+  readonly isMalformed: boolean
+  /** It permits a shared cache to store the response to a request with credentials. */
+  readonly isForAllUsers: boolean
+}
+
 /** What is known of a response when its head has arrived. */
-export interface ResponseFacts {
+export interface ResponseFacts extends ControlFacts {
   readonly statusCode: number
   readonly headers: HeaderObject
-  readonly control: CacheControlDirectives
-  /** A targeted field replaces Expires as well (RFC 9213 §2.2). */
-  readonly isTargeted: boolean
   /** When the request was sent. */
   readonly requestTime: number
   /** When the head arrived. */
@@ -45,7 +53,7 @@ export function lifetimeOf(
   const date = dateOf(headers, responseTime) ?? responseTime
   if (!facts.isTargeted && fieldLines(headers, 'expires') !== undefined) {
     const text = singleField(headers, 'expires')
-    const expires = text === null ? null : parseHttpDate(text.trim(), responseTime)
+    const expires = text === null ? null : parseHttpDate(trimmed(text), responseTime)
     return expires === null ? 0 : Math.min(Math.max(0, expires - date), MAX_SECONDS * SECOND)
   }
   if (control['no-cache'] === true) return 0
@@ -70,12 +78,12 @@ export function initialAge(facts: ResponseFacts): number {
 
 export function dateOf(headers: HeaderObject, now: number): number | null {
   const text = singleField(headers, 'date')
-  return text === null ? null : parseHttpDate(text.trim(), now)
+  return text === null ? null : parseHttpDate(trimmed(text), now)
 }
 
 export function lastModified(headers: HeaderObject, now: number): number | null {
   const text = singleField(headers, 'last-modified')
-  return text === null ? null : parseHttpDate(text.trim(), now)
+  return text === null ? null : parseHttpDate(trimmed(text), now)
 }
 
 /** The first of the values if it is a number (RFC 9111 §5.1), else 0. */
@@ -83,6 +91,6 @@ function ageField(headers: HeaderObject): number {
   const value = fieldLines(headers, 'age')
   if (value === undefined) return 0
   const text = typeof value === 'string' ? value : (value[0] ?? '')
-  const first = text.split(',', 1)[0]!.trim()
+  const first = trimmed(text.split(',', 1)[0]!)
   return /^[0-9]+$/.test(first) ? Math.min(Number(first), MAX_SECONDS) : 0
 }

@@ -2,7 +2,7 @@
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { CacheValue } from './cache-store.ts'
 import { parseHttpDate } from './date-field.ts'
-import { fieldLines, fieldText, singleField } from './fields.ts'
+import { fieldLines, fieldText, singleField, trimmed } from './fields.ts'
 import { lastModified } from './freshness.ts'
 import { listsTag, stronglyEqual } from './validators.ts'
 
@@ -69,7 +69,7 @@ function rangeApplies(entry: CacheValue, request: HeaderObject): boolean {
   const given = fieldLines(request, 'if-range')
   if (given === undefined) return true
   if (typeof given !== 'string') return false
-  if (given.includes('"')) return entry.etag !== undefined && stronglyEqual(given.trim(), entry.etag)
+  if (given.includes('"')) return entry.etag !== undefined && stronglyEqual(trimmed(given), entry.etag)
   return singleField(entry.headers, 'last-modified') === given
 }
 

@@ -11,7 +11,7 @@ import type { CacheSettings } from './options.ts'
 import type { RequestView } from './request-view.ts'
 import { storingRefusal } from './storability.ts'
 import { isPlainTarget, sentOrigin } from './target-uri.ts'
-import { controlOf, isTargeted } from './targeted-control.ts'
+import { controlOf } from './targeted-control.ts'
 import { varyValues } from './vary.ts'
 
 /** One user's way may not be another's: a server that redirects by them may forget to say so. */
@@ -66,8 +66,8 @@ function stepOf(
   settings: CacheSettings,
 ): CacheValue | null {
   const { headers } = redirect
-  const control = controlOf(headers, settings.targets)
-  const facts = { ...redirect, requestTime, control, isTargeted: isTargeted(headers, settings.targets) }
+  const facts = { ...redirect, requestTime, ...controlOf(headers, settings.targets) }
+  const { control } = facts
   if (control['no-cache'] !== undefined || control.private !== undefined || control['must-revalidate']) {
     return null
   }

@@ -2,14 +2,7 @@
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { CacheControlDirectives } from './cache-control.ts'
 import { fieldLines } from './fields.ts'
-import {
-  type CacheType,
-  dateOf,
-  initialAge,
-  isHeuristicStatus,
-  lifetimeOf,
-  type ResponseFacts,
-} from './freshness.ts'
+import { type CacheType, initialAge, isHeuristicStatus, lifetimeOf, type ResponseFacts } from './freshness.ts'
 import { entityTag } from './validators.ts'
 import { varyNames } from './vary.ts'
 
@@ -25,6 +18,7 @@ export type Refusal =
   | 'request-no-store'
   | 'no-store'
   | 'must-understand'
+  | 'malformed'
   | 'private'
   | 'set-cookie'
   | 'vary'
@@ -64,25 +58,28 @@ export function storingRefusal(
   if (control['must-understand'] === true ? !understood : control['no-store'] === true) {
     return control['must-understand'] === true ? 'must-understand' : 'no-store'
   }
+  if (facts.isMalformed) return 'malformed'
   if (rules.type === 'shared') {
     if (control.private === true) return 'private'
     if (fieldLines(headers, 'set-cookie') !== undefined) return 'set-cookie'
   }
   if (varyNames(headers) === null) return 'vary'
-  if (
-    rules.type === 'shared' &&
-    fieldLines(request, 'authorization') !== undefined &&
-    !forAllUsers(control)
-  ) {
+  if (rules.type === 'shared' && fieldLines(request, 'authorization') !== undefined && !facts.isForAllUsers) {
     return 'authorization'
   }
   if (!mayHaveLifetime(facts, rules)) return 'no-lifetime'
-  if (fieldLines(headers, 'date') !== undefined && dateOf(headers, facts.responseTime) === null) return 'date'
+  // One that cannot be read counts as absent: the time of receipt takes its place (RFC 9110 §6.6.1).
+  if (isRepeated(headers, 'date')) return 'date'
   const lifetime = lifetimeOf(facts, rules.type, rules.cacheByDefault)
   const hasValidator = entityTag(headers) !== null || fieldLines(headers, 'last-modified') !== undefined
   if (lifetime === null && !hasValidator) return 'no-lifetime'
   if ((lifetime ?? 0) <= initialAge(facts) && !hasValidator) return 'expired'
   return null
+}
+
+function isRepeated(headers: HeaderObject, name: string): boolean {
+  const value = fieldLines(headers, name)
+  return Array.isArray(value) && value.length > 1
 }
 
 /** Without its conditions or its range, the request would have got another response. */
@@ -93,11 +90,6 @@ function isAboutRequest(statusCode: number, request: HeaderObject): boolean {
 
 export function dropsStored(refusal: Refusal | null): boolean {
   return refusal !== null && DROPPING.has(refusal)
-}
-
-/** A response to a request with credentials may serve others (RFC 9111 §3.5). */
-function forAllUsers(control: CacheControlDirectives): boolean {
-  return control.public === true || control['s-maxage'] !== undefined || control['must-revalidate'] === true
 }
 
 function mayHaveLifetime(

@@ -3,8 +3,9 @@
  * caches that it names. It is a Dictionary of Structured Fields (RFC 9651 §3.2), and counts only if it is a valid one.
  */
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { type CacheControlDirectives, listMembers, parseCacheControl } from './cache-control.ts'
-import { fieldLines, fieldText } from './fields.ts'
+import { type CacheControl, listMembers, readCacheControl } from './cache-control.ts'
+import { fieldLines, fieldText, trimmed } from './fields.ts'
+import type { ControlFacts } from './freshness.ts'
 
 const KEY = '[a-z*][a-z0-9_\\-.*]*'
 const BARE_ITEM =
@@ -20,22 +21,25 @@ const SECONDS: ReadonlySet<string> = new Set([
 ])
 
 /** The first of `targets` that is valid; null if there is none, and Cache-Control counts. */
-function targetedControl(headers: HeaderObject, targets: readonly string[]): CacheControlDirectives | null {
+function targetedControl(headers: HeaderObject, targets: readonly string[]): CacheControl | null {
   for (const target of targets) {
     const text = fieldText(headers, target)
-    const directives = text === null ? null : parseDictionary(text)
-    if (directives !== null) return directives
+    const control = text === null ? null : readDictionary(text)
+    if (control !== null) return control
   }
   return null
 }
 
-/** The directives that apply to a response. */
-export function controlOf(headers: HeaderObject, targets: readonly string[]): CacheControlDirectives {
-  return targetedControl(headers, targets) ?? parseCacheControl(fieldLines(headers, 'cache-control'))
+/** What a response says about storing it. */
+export function controlOf(headers: HeaderObject, targets: readonly string[]): ControlFacts {
+  const targeted = targets.length === 0 ? null : targetedControl(headers, targets)
+  const { directives, isMalformed, isForAllUsers } =
+    targeted ?? readCacheControl(fieldLines(headers, 'cache-control'))
+  return { control: directives, isTargeted: targeted !== null, isMalformed, isForAllUsers }
 }
 
-function parseDictionary(text: string): CacheControlDirectives | null {
-  if (text.trim() === '') return null
+function readDictionary(text: string): CacheControl | null {
+  if (trimmed(text) === '') return null
   const directives: Record<string, true | number> = {}
   for (const member of listMembers(text)) {
     const match = MEMBER.exec(member)
@@ -51,12 +55,7 @@ function parseDictionary(text: string): CacheControlDirectives | null {
     }
   }
   // Read by the one parser, so that limits and names are the same.
-  return parseCacheControl(
+  return readCacheControl(
     Object.entries(directives).map(([name, value]) => (value === true ? name : `${name}=${value}`)),
   )
-}
-
-/** Whether a targeted field replaces Cache-Control and Expires. */
-export function isTargeted(headers: HeaderObject, targets: readonly string[]): boolean {
-  return targets.length > 0 && targetedControl(headers, targets) !== null
 }

@@ -1,7 +1,9 @@
 /** Asks the origin whether a stored response is still right, and reads the answer (RFC 9111 §4.3). */
+import { formatHttpDate } from '../base/http-date.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { CacheValue } from './cache-store.ts'
-import { fieldLines, singleField } from './fields.ts'
+import { parseHttpDate } from './date-field.ts'
+import { fieldLines, singleField, trimmed } from './fields.ts'
 import type { CacheType, ResponseFacts } from './freshness.ts'
 import { isWeak, stronglyEqual, weaklyEqual } from './validators.ts'
 import { varyNames } from './vary.ts'
@@ -11,16 +13,33 @@ export interface Conditions {
   readonly 'if-modified-since'?: string
 }
 
-/** The validators of a stored response; null if it has none, and only a plain request helps. */
-export function conditionsOf(entry: CacheValue): Conditions | null {
+/**
+ * The validators of a stored response; null if it cannot be confirmed, and only a plain request helps. Where Last-Modified is
+ * absent, the date of the response takes its place (RFC 9110 §13.1.3), unless the caller has better conditions.
+ */
+export function conditionsOf(entry: CacheValue, request: HeaderObject): Conditions | null {
   // It is not kept to be confirmed: its validators belong to the URL that redirects led to.
   if (entry.deleteAt <= entry.staleAt) return null
-  const modified = singleField(entry.headers, 'last-modified')
-  if (entry.etag === undefined && modified === null) return null
+  const own = singleField(entry.headers, 'last-modified')
+  if (own === null && entry.etag === undefined && hasConditions(request)) return null
+  const modified = own ?? dateText(entry)
   return {
     ...(entry.etag === undefined ? null : { 'if-none-match': entry.etag }),
     ...(modified === null ? null : { 'if-modified-since': modified }),
   }
+}
+
+function hasConditions(request: HeaderObject): boolean {
+  return (
+    fieldLines(request, 'if-none-match') !== undefined ||
+    fieldLines(request, 'if-modified-since') !== undefined
+  )
+}
+
+function dateText({ headers, cachedAt }: CacheValue): string | null {
+  const text = singleField(headers, 'date')
+  if (text !== null && parseHttpDate(trimmed(text), cachedAt) !== null) return text
+  return formatHttpDate(new Date(cachedAt))
 }
 
 /** The headers of a conditional request. Conditions and ranges of the caller are applied to the answer. */
@@ -39,7 +58,8 @@ export function conditionalHeaders(request: HeaderObject, conditions: Conditions
  */
 export function confirms(entry: CacheValue, facts: ResponseFacts, type: CacheType): boolean {
   const { headers, control } = facts
-  const tag = singleField(headers, 'etag')?.trim()
+  if (facts.isMalformed) return false
+  const tag = entityText(headers)
   if (tag !== undefined && entry.etag !== undefined && !isSameTag(tag, entry.etag)) return false
   if (control['no-store'] === true) return false
   if (type === 'shared' && (control.private === true || fieldLines(headers, 'set-cookie') !== undefined))
@@ -48,6 +68,11 @@ export function confirms(entry: CacheValue, facts: ResponseFacts, type: CacheTyp
   const names = varyNames(headers)
   const known = entry.vary ?? {}
   return names?.every((name) => Object.hasOwn(known, name)) ?? false
+}
+
+function entityText(headers: HeaderObject): string | undefined {
+  const text = singleField(headers, 'etag')
+  return text === null ? undefined : trimmed(text)
 }
 
 function isSameTag(received: string, stored: string): boolean {
@@ -59,7 +84,7 @@ function isSameTag(received: string, stored: string): boolean {
  * does not say.
  */
 export function describesSame(entry: CacheValue, headers: HeaderObject): boolean | null {
-  const tag = singleField(headers, 'etag')?.trim()
+  const tag = entityText(headers)
   const modified = singleField(headers, 'last-modified')
   const length = singleField(headers, 'content-length')
   const known = singleField(entry.headers, 'content-length')

@@ -1,13 +1,13 @@
 /** Entity tags and their comparison (RFC 9110 §8.8.3). */
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { singleField } from './fields.ts'
+import { singleField, trimmed } from './fields.ts'
 
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]+"$/
 const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
 
 /** The entity tag of a response, if it is one: quoted and not empty. */
 export function entityTag(headers: HeaderObject): string | null {
-  const tag = singleField(headers, 'etag')?.trim() ?? ''
+  const tag = trimmed(singleField(headers, 'etag') ?? '')
   return ENTITY_TAG.test(tag) ? tag : null
 }
 
@@ -29,7 +29,7 @@ export function stronglyEqual(a: string, b: string): boolean {
 
 /** Whether If-None-Match lists the tag, or any (`*`). */
 export function listsTag(ifNoneMatch: string, tag: string | null): boolean {
-  if (ifNoneMatch.trim() === '*') return true
+  if (trimmed(ifNoneMatch) === '*') return true
   if (tag === null) return false
   return (ifNoneMatch.match(TAGS) ?? []).some((listed) => weaklyEqual(listed, tag))
 }

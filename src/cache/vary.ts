@@ -1,7 +1,7 @@
 /** Which requests a stored response answers (RFC 9111 §4.1). */
 import { isToken } from '../protocol/ascii.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { fieldText, joinedLines } from './fields.ts'
+import { fieldText, joinedLines, trimmed } from './fields.ts'
 
 /** Request fields that a response depends on, with the value that they had; null for an absent one. */
 export type VaryValues = Record<string, string | null>
@@ -15,7 +15,7 @@ export function varyNames(headers: HeaderObject): string[] | null {
   if (text === null) return []
   const names = new Set<string>()
   for (const part of text.split(',')) {
-    const name = part.trim().toLowerCase()
+    const name = trimmed(part).toLowerCase()
     if (name === '') continue
     if (name === '*' || !isToken(name)) return null
     names.add(name)

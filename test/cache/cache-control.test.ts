@@ -39,6 +39,13 @@ describe('Cache-Control', () => {
     ['x="\\", no-store, y', { 'no-store': true }],
     ['must-revalidate;', { 'must-revalidate': true }],
     ['must-understand;', {}],
+    ['public=, must-understand=1, immutable=x', {}],
+    ['public, public=""', {}],
+    ['public=1, public', {}],
+    // It still restricts.
+    ['must-revalidate=1, proxy-revalidate=', { 'must-revalidate': true, 'proxy-revalidate': true }],
+    ['\xa0public, max-age=1\xa0', { 'max-age': 0 }],
+    ['\tpublic ', { public: true }],
     ['not-private, xno-store, no-storex', {}],
     ['stale-while-revalidate=5, stale-if-error=x', { 'stale-while-revalidate': 5, 'stale-if-error': 0 }],
     ['max-stale', { 'max-stale': Number.POSITIVE_INFINITY }],
@@ -78,7 +85,7 @@ describe('targeted fields', () => {
     [{ 'cdn-cache-control': 'max-age=2, private, private=?0' }, { 'max-age': 2 }],
   ]
   for (const [headers, expected] of rows) {
-    test(JSON.stringify(headers), () => assert.deepEqual(controlOf(headers, targets), expected))
+    test(JSON.stringify(headers), () => assert.deepEqual(controlOf(headers, targets).control, expected))
   }
 })
 

@@ -45,7 +45,8 @@ test('a response that is not stored says why', async (t) => {
     [{ status: 302 }, 'no-lifetime'],
     [{ headers: { 'cache-control': 'public' } }, 'no-lifetime'],
     [{ status: 206 }, 'status'],
-    [{ headers: { 'cache-control': 'max-age=1', date: 'x' } }, 'date'],
+    [{ headers: { 'cache-control': 'max-age=1', date: ['x', 'x'] } }, 'date'],
+    [{ headers: { 'cache-control': 'max-age=1, a b' } }, 'malformed'],
     [{ headers: { 'cache-control': 'max-age=0' } }, 'expired'],
     [{ headers: { 'cache-control': 'max-age=1', 'content-length': '9999999999' } }, 'size'],
   ]

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
-import { type Asked, forbidden, type Sent } from './model.ts'
+import { type Asked, forbidden, ODD_MEMBERS, type Sent } from './model.ts'
 import { type Answer, cached, installDate, settle } from './support.ts'
 
 const STEPS = Number(process.env['CACHE_MODEL_STEPS'] ?? 2000)
@@ -41,7 +41,8 @@ for (const collapse of [false, true]) {
     }
 
     const origin = cached(
-      ({ method, path, headers }): Answer => {
+      ({ method, path: target, headers }): Answer => {
+        const path = `${headers['host'] ?? ''}${target}`
         if (method === 'POST') {
           const status = one([200, 204, 303, 400, 500])
           if (status < 400) invalidate(path)
@@ -80,6 +81,7 @@ for (const collapse of [false, true]) {
           sMaxAge: one([null, null, null, 10]),
           age,
           flags,
+          odd: pick(6) === 0 ? one(ODD_MEMBERS) : '',
           swr: one([0, 0, 10]),
           sie: one([0, 0, 30]),
           etag: pick(2) === 0 ? `"${sent.length}"` : null,
@@ -94,6 +96,7 @@ for (const collapse of [false, true]) {
         if (!live.get(path)?.push(response)) live.set(path, [response])
         made.add(response.id)
         const control = [...flags]
+        if (response.odd !== '') control.splice(pick(control.length + 1), 0, response.odd)
         if (response.maxAge !== null) control.push(`max-age=${response.maxAge}`)
         if (response.sMaxAge !== null) control.push(`s-maxage=${response.sMaxAge}`)
         if (response.swr > 0) control.push(`stale-while-revalidate=${response.swr}`)
@@ -118,9 +121,11 @@ for (const collapse of [false, true]) {
       stepAge = one([0, 0, 3])
       if (what < 6) clock.advance(one([1, 500, 2000, 6000, 15_000]))
       if (what === 6) down = !down && pick(2) === 0
-      const url = `/${pick(5)}`
+      const path = `/${pick(4)}`
+      const host: Record<string, string> = pick(3) === 0 ? { host: 'v.test' } : {}
+      const url = `${host['host'] ?? ''}${path}`
       if (what === 7) {
-        await origin.get(url, {}, { method: 'POST' })
+        await origin.get(path, host, { method: 'POST' })
         continue
       }
       const accept = one(['a', 'b'])
@@ -138,8 +143,9 @@ for (const collapse of [false, true]) {
       const before = confirmations
       made.clear()
       const requests = Array.from({ length: collapse ? 1 + pick(3) : 1 }, () =>
-        origin.get(url, {
+        origin.get(path, {
           accept,
+          ...host,
           ...(text.length > 0 && { 'cache-control': text.join(', ') }),
           ...(pick(15) === 0 && { authorization: 'x' }),
         }),

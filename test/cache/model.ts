@@ -6,8 +6,21 @@
 /** Seconds: the lifetime of a response that says nothing but `immutable`. */
 const YEAR = 365 * 86_400
 
+/** Members of Cache-Control that leave open what the field forbids. */
+const UNREADABLE: ReadonlySet<string> = new Set(['a b', 'x="', '\xa0public'])
+
+/** Members that permit nothing, however it may look. */
+export const ODD_MEMBERS: readonly string[] = [
+  ...UNREADABLE,
+  'public=',
+  'must-revalidate=',
+  's-maxage=x',
+  'no-cache="authorization"',
+]
+
 export interface Sent {
   readonly id: number
+  /** With the virtual host, if it is not that of the origin. */
   readonly url: string
   /** When the request was sent, and when the head arrived. */
   readonly at: number
@@ -15,6 +28,8 @@ export interface Sent {
   readonly sMaxAge: number | null
   readonly age: number
   readonly flags: ReadonlySet<string>
+  /** A member that is not well-formed; empty if there is none. */
+  readonly odd: string
   readonly swr: number
   readonly sie: number
   readonly etag: string | null
@@ -48,10 +63,16 @@ export function forbidden(sent: Sent, asked: Asked, now: number, down: boolean):
   if (flags.has('private')) return 'private'
   if (sent.setsCookie) return 'set-cookie'
   if (sent.varies && sent.accept !== asked.accept) return 'another variant'
-  if (sent.authorized && !flags.has('public') && !flags.has('must-revalidate') && sent.sMaxAge === null)
-    return 'authorization'
+  if (UNREADABLE.has(sent.odd)) return 'malformed'
+  if (sent.authorized) {
+    if (sent.odd === 'no-cache="authorization"') return 'authorization is named'
+    const permits = (name: string): boolean => flags.has(name) && sent.odd !== `${name}=`
+    const forAll = permits('public') || permits('must-revalidate')
+    if (!forAll && (sent.sMaxAge === null || sent.odd === 's-maxage=x')) return 'authorization'
+  }
   if (sent.invalidated) return 'invalidated'
-  const lifetime = sent.sMaxAge ?? sent.maxAge ?? (flags.has('immutable') ? YEAR : 0)
+  const lifetime =
+    sent.odd === 's-maxage=x' ? 0 : (sent.sMaxAge ?? sent.maxAge ?? (flags.has('immutable') ? YEAR : 0))
   const age = sent.confirmed.age * 1000 + (now - sent.confirmed.at)
   const staleness = age - lifetime * 1000
   const strict = flags.has('must-revalidate') || flags.has('proxy-revalidate') || sent.sMaxAge !== null

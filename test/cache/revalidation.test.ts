@@ -60,10 +60,23 @@ describe('the request', () => {
     })
   }
 
-  test('is a plain one without a validator', async (t) => {
-    const origin = await stale(t, {}, { headers: { 'cache-control': 'max-age=10' } })
-    await origin.get()
-    assert.deepEqual(origin.received[1]!.headers, {})
+  test('goes by the date without last-modified, and by the time of receipt without that', async (t) => {
+    const rows: [headers: Record<string, string>, sent: object][] = [
+      [{}, { 'if-modified-since': httpDate(NOW) }],
+      [{ date: 'today' }, { 'if-modified-since': httpDate(NOW) }],
+      [{ date: httpDate(NOW - 3000) }, { 'if-modified-since': httpDate(NOW - 3000) }],
+      [{ etag: '"1"' }, { 'if-none-match': '"1"', 'if-modified-since': httpDate(NOW) }],
+      [{ 'last-modified': httpDate(NOW - 9000) }, { 'if-modified-since': httpDate(NOW - 9000) }],
+    ]
+    for (const [headers, sent] of rows) {
+      const origin = await stale(
+        t,
+        { status: 304 },
+        { headers: { 'cache-control': 'max-age=10', ...headers }, body: 'x' },
+      )
+      assert.equal((await origin.get()).body, 'x')
+      assert.deepEqual(origin.received[1]!.headers, sent)
+    }
   })
 
   test('is a plain one if its body is a stream', async (t) => {
