@@ -32,11 +32,14 @@ const INTERNAL = Symbol('internal')
 class MemoryCacheStorage implements CacheStorage {
   readonly #caches = new Map<string, Cache>()
 
-  constructor(key: unknown) {
+  constructor(key: unknown = undefined) {
     if (key !== INTERNAL) throw new TypeError('TypeError: Illegal constructor')
   }
 
-  async match(request: RequestInfo, options?: MultiCacheQueryOptions | null): Promise<Response | undefined> {
+  async match(
+    request: RequestInfo,
+    options: MultiCacheQueryOptions | null | undefined = undefined,
+  ): Promise<Response | undefined> {
     requireArguments(arguments.length, 1, 'CacheStorage.match')
     const given: MultiCacheQueryOptions = withoutPollution(toDictionary(options, 'CacheStorage.match') ?? {})
     if (given.cacheName !== undefined) {

@@ -17,6 +17,9 @@ interface Entry extends Matchable {
 
 const PARTIAL_CONTENT = 206
 
+/** A default makes an argument optional for `length`, too. */
+type Options = CacheQueryOptions | null | undefined
+
 /** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
@@ -43,17 +46,20 @@ export interface Cache {
 class MemoryCache implements Cache {
   #entries: readonly Entry[] = []
 
-  constructor(key: unknown) {
+  constructor(key: unknown = undefined) {
     if (key !== INTERNAL) throw new TypeError('TypeError: Illegal constructor')
   }
 
-  async match(request: RequestInfo, options?: CacheQueryOptions | null): Promise<Response | undefined> {
+  async match(request: RequestInfo, options: Options = undefined): Promise<Response | undefined> {
     requireArguments(arguments.length, 1, 'Cache.match')
     const [first] = this.#find(request, readOptions(options, 'Cache.match'))
     return first?.response.toResponse()
   }
 
-  async matchAll(request?: RequestInfo, options?: CacheQueryOptions | null): Promise<readonly Response[]> {
+  async matchAll(
+    request: RequestInfo | undefined = undefined,
+    options: Options = undefined,
+  ): Promise<readonly Response[]> {
     const found = this.#find(request, readOptions(options, 'Cache.matchAll'))
     return Object.freeze(found.map(({ response }) => response.toResponse()))
   }
@@ -88,14 +94,17 @@ class MemoryCache implements Cache {
     this.#store([await entryOf(given, response)])
   }
 
-  async delete(request: RequestInfo, options?: CacheQueryOptions | null): Promise<boolean> {
+  async delete(request: RequestInfo, options: Options = undefined): Promise<boolean> {
     requireArguments(arguments.length, 1, 'Cache.delete')
     const found = new Set(this.#find(request, readOptions(options, 'Cache.delete')))
     this.#entries = this.#entries.filter((entry) => !found.has(entry))
     return found.size > 0
   }
 
-  async keys(request?: RequestInfo, options?: CacheQueryOptions | null): Promise<readonly Request[]> {
+  async keys(
+    request: RequestInfo | undefined = undefined,
+    options: Options = undefined,
+  ): Promise<readonly Request[]> {
     const found = this.#find(request, readOptions(options, 'Cache.keys'))
     return Object.freeze(found.map(({ request: stored }) => stored.clone()))
   }

@@ -3,10 +3,10 @@
  * are done by `event-feed.ts`.
  */
 
+import { getGlobalOrigin } from '../base/global-origin.ts'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { throwLater } from '../base/throw-later.ts'
-import { getGlobalOrigin } from '../fetch/global-origin.ts'
 import type { Response } from '../fetch/response.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { EventHandlers } from '../websocket/event-handlers.ts'
@@ -44,7 +44,6 @@ export interface EventSourceEventMap {
 
 type EventName = keyof EventSourceEventMap
 type Handler<K extends EventName> = ((this: EventSource, event: EventSourceEventMap[K]) => unknown) | null
-type Listener = Parameters<EventTarget['addEventListener']>[1]
 type ListenerOptions = Parameters<EventTarget['addEventListener']>[2]
 type TypedListener<E> = ((this: EventSource, event: E) => unknown) | { handleEvent(event: E): unknown }
 
@@ -57,6 +56,31 @@ type ReadyState = typeof CONNECTING | typeof OPEN | typeof CLOSED
 /** Missing before Node 20.4, and then in no program. */
 const DISPOSE: symbol | undefined = (Symbol as { dispose?: symbol }).dispose
 
+/** The listeners of its own events get them with their types. */
+export interface EventSource {
+  addEventListener<K extends EventName>(
+    type: K,
+    listener: TypedListener<EventSourceEventMap[K]> | null,
+    options?: ListenerOptions,
+  ): void
+  addEventListener(
+    type: string,
+    listener: TypedListener<MessageEvent> | null,
+    options?: ListenerOptions,
+  ): void
+
+  removeEventListener<K extends EventName>(
+    type: K,
+    listener: TypedListener<EventSourceEventMap[K]> | null,
+    options?: ListenerOptions,
+  ): void
+  removeEventListener(
+    type: string,
+    listener: TypedListener<MessageEvent> | null,
+    options?: ListenerOptions,
+  ): void
+}
+
 /**
  * Receives the events of a server, and asks for them again when the stream ends.
  *
@@ -64,6 +88,7 @@ const DISPOSE: symbol | undefined = (Symbol as { dispose?: symbol }).dispose
  * const source = new EventSource('https://example.com/events', { node: { headers: { authorization } } })
  * source.addEventListener('message', ({ data }) => console.log(data))
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types inherited methods
 export class EventSource extends EventTarget {
   /** `readyState` while there is no stream, but there will be. */
   declare static readonly CONNECTING: 0
@@ -88,7 +113,7 @@ export class EventSource extends EventTarget {
   #state: ReadyState = CONNECTING
   /** Of the URL that the stream came from, after redirects. */
   #origin = ''
-  readonly #handlers = new EventHandlers<EventName>(this, true)
+  readonly #handlers = new EventHandlers<EventName>(this)
 
   /**
    * Connects. The first event can come once the caller's code has run.
@@ -175,34 +200,6 @@ export class EventSource extends EventTarget {
   close(): void {
     this.#state = CLOSED
     this.#feed.close()
-  }
-
-  override addEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<EventSourceEventMap[K]> | null,
-    options?: ListenerOptions,
-  ): void
-  override addEventListener(
-    type: string,
-    listener: TypedListener<MessageEvent> | null,
-    options?: ListenerOptions,
-  ): void
-  override addEventListener(type: string, listener: unknown, options?: ListenerOptions): void {
-    super.addEventListener(type, listener as Listener, options)
-  }
-
-  override removeEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<EventSourceEventMap[K]> | null,
-    options?: ListenerOptions,
-  ): void
-  override removeEventListener(
-    type: string,
-    listener: TypedListener<MessageEvent> | null,
-    options?: ListenerOptions,
-  ): void
-  override removeEventListener(type: string, listener: unknown, options?: ListenerOptions): void {
-    super.removeEventListener(type, listener as Listener, options)
   }
 
   async #run(): Promise<void> {

@@ -2,11 +2,12 @@
  * `events()`: an event stream as an async iterator. Nothing is read while the consumer is busy, so that the server is
  * slowed down instead of memory filling up.
  */
+
+import { getGlobalOrigin } from '../base/global-origin.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { RingQueue } from '../base/ring-queue.ts'
 import { abortedReason } from '../base/signal.ts'
-import { getGlobalOrigin } from '../fetch/global-origin.ts'
 import type { RequestInit } from '../fetch/init.ts'
 import { EventFeed } from './event-feed.ts'
 import type { ServerComment, ServerEvent, StreamItem } from './server-event.ts'

@@ -1,8 +1,8 @@
 /** The web API for requests. Everything but `FormData` is implemented here. */
 
+export { getGlobalOrigin, setGlobalOrigin } from '../base/global-origin.ts'
 export type { BodyInit } from './body-init.ts'
 export { fetch } from './fetch.ts'
-export { getGlobalOrigin, setGlobalOrigin } from './global-origin.ts'
 export { Headers, type HeadersInit } from './headers.ts'
 export type {
   RequestCache,

@@ -2,6 +2,8 @@
  * Converts the arguments of `fetch` and `Request` to the one record that both work with. Each member is read once, in
  * the order that Web IDL prescribes, and all validation happens here.
  */
+
+import { getGlobalOrigin } from '../base/global-origin.ts'
 import { loadUtil } from '../base/lazy-modules.ts'
 import type { AbortSource } from '../base/signal.ts'
 import { isToken } from '../protocol/ascii.ts'
@@ -9,7 +11,6 @@ import type { Dispatching } from '../request/dispatching.ts'
 import type { Body } from './body.ts'
 import { type BodyInit, extractBody } from './body-init.ts'
 import { toByteString, toEnum, toText, wellFormed } from './convert.ts'
-import { getGlobalOrigin } from './global-origin.ts'
 import { HeaderList } from './header-list.ts'
 import { fillHeaders, type HeadersInit } from './headers.ts'
 import { REFERRER_POLICIES, type ReferrerPolicy } from './referrer.ts'

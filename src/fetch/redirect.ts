@@ -1,8 +1,9 @@
 /** Where a redirect leads, and how it changes the request. */
+
+import { getGlobalOrigin } from '../base/global-origin.ts'
 import type { Timings } from '../errors.ts'
 import { Body } from './body.ts'
 import type { BodyOrigin } from './body-origin.ts'
-import { getGlobalOrigin } from './global-origin.ts'
 import type { HeaderList } from './header-list.ts'
 import type { RequestRecord } from './init.ts'
 import { parseReferrerPolicy, reducedReferrer } from './referrer.ts'

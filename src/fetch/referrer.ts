@@ -1,4 +1,5 @@
 /** How much a request reveals about where it comes from (W3C Referrer Policy). */
+import { isTrustworthy } from '../base/trustworthy.ts'
 
 export const REFERRER_POLICIES = [
   'no-referrer',
@@ -104,10 +105,4 @@ function withoutSecrets(url: URL): string {
   copy.password = ''
   copy.hash = ''
   return copy.href
-}
-
-/** A URL whose traffic cannot be read or changed on the way; loopback counts (W3C Secure Contexts). */
-function isTrustworthy({ protocol, hostname }: URL): boolean {
-  if (protocol === 'https:') return true
-  return hostname === '[::1]' || /^127\.|^localhost$|\.localhost$/.test(hostname)
 }

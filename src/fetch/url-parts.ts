@@ -3,7 +3,7 @@
  * else that happens before the request is dispatched.
  */
 import { BAD_PORTS } from '../base/bad-ports.ts'
-import { getGlobalOrigin } from './global-origin.ts'
+import { getGlobalOrigin } from '../base/global-origin.ts'
 
 /** Entries in each of the two halves of the cache. When the newer half is full, the older one is dropped. */
 const KEPT = 128

@@ -2,7 +2,7 @@
  * The header fields of a request, as the dispatcher gets them: the caller's fields, then those of the standard that
  * the caller did not set. The order is always the same, because dispatchers remember the lists they have seen.
  */
-import { getGlobalOrigin } from './global-origin.ts'
+import { getGlobalOrigin } from '../base/global-origin.ts'
 import type { RequestMode, RequestRecord } from './init.ts'
 import type { Trail } from './redirect.ts'
 import { referrerOf } from './referrer.ts'

@@ -1,43 +1,51 @@
 /**
- * The functions in `onopen` and its siblings: each is a listener that keeps its place when it is asked for.
+ * The values of `onopen` and its siblings (HTML §8.1.8.1). Each is called by one listener, which keeps its place among the
+ * others when the value is replaced.
  */
 
-type Listener = Parameters<EventTarget['addEventListener']>[1]
+interface EventHandler {
+  value: object
+  readonly listener: (event: Event) => void
+}
 
-/** The event handlers of one object (HTML §8.1.8.1). */
+/** The event handlers of one object. */
 export class EventHandlers<Name extends string> {
   readonly #target: EventTarget
-  readonly #keepsObjects: boolean
-  readonly #set = new Map<Name, { readonly handler: unknown; readonly listener: Listener | null }>()
+  readonly #set = new Map<Name, EventHandler>()
 
-  /** With `keepsObjects`, an object that is not a function is kept, and never called. */
-  constructor(target: EventTarget, keepsObjects = false) {
+  constructor(target: EventTarget) {
     this.#target = target
-    this.#keepsObjects = keepsObjects
   }
 
   /** The value that was set; null for none. */
   get(name: Name): unknown {
-    return this.#set.get(name)?.handler ?? null
+    return this.#set.get(name)?.value ?? null
   }
 
-  /** Replaces the handler; anything but a function removes it. */
-  set(name: Name, handler: unknown): void {
+  /** Replaces the handler. An object that is not a function is kept, and never called. Anything else removes it. */
+  set(name: Name, value: unknown): void {
     // A subclass may override the methods of the target; these are the runtime's.
     const { addEventListener, removeEventListener } = EventTarget.prototype
     const present = this.#set.get(name)
-    if (present !== undefined) Reflect.apply(removeEventListener, this.#target, [name, present.listener])
-    this.#set.delete(name)
-    if (typeof handler !== 'function') {
-      if (this.#keepsObjects && typeof handler === 'object' && handler !== null) {
-        this.#set.set(name, { handler, listener: null })
+    if (!isObject(value)) {
+      if (present === undefined) return
+      this.#set.delete(name)
+      Reflect.apply(removeEventListener, this.#target, [name, present.listener])
+    } else if (present !== undefined) {
+      present.value = value
+    } else {
+      const handler: EventHandler = {
+        value,
+        listener: (event) => {
+          if (typeof handler.value === 'function') Reflect.apply(handler.value, this.#target, [event])
+        },
       }
-      return
+      this.#set.set(name, handler)
+      Reflect.apply(addEventListener, this.#target, [name, handler.listener])
     }
-    const listener = (event: Event): void => {
-      Reflect.apply(handler, this.#target, [event])
-    }
-    this.#set.set(name, { handler, listener })
-    Reflect.apply(addEventListener, this.#target, [name, listener])
   }
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
 }

@@ -6,6 +6,7 @@
 
 import type { MessagePort } from 'node:worker_threads'
 import { defineKind, isInstance } from '../base/kind.ts'
+import { shownValue } from '../base/shown-value.ts'
 import {
   defineInterface,
   illegalInvocation,
@@ -13,6 +14,7 @@ import {
   toBaseInit,
   toDictionary,
   toDomString,
+  toSequence,
   toUnsigned,
   toUsvString,
 } from './web-idl.ts'
@@ -132,6 +134,9 @@ export type ErrorEventConstructor = new (type: string, init?: ErrorEventInit) =>
 /** `Event.NONE`. */
 const NOT_DISPATCHED = 0
 
+/** Where the members of a message are converted; also those that `initMessageEvent` gets. */
+const OF_MESSAGE = 'MessageEvent constructor'
+
 /** Frozen, and therefore shared by all events without ports. */
 const NO_PORTS: readonly MessagePort[] = Object.freeze([])
 
@@ -159,28 +164,28 @@ class MessageFields {
 }
 
 /** Web IDL reads the members of a dictionary in the order of their names. */
-function toMessageFields(init: MessageEventInit, where: string): MessageFields {
+function toMessageFields(init: MessageEventInit): MessageFields {
   const { data = null, lastEventId = '', origin = '', ports, source = null } = init
   return new MessageFields(
     data,
-    toDomString(lastEventId, `${where}: lastEventId`),
-    toUsvString(origin, `${where}: origin`),
-    ports === undefined ? NO_PORTS : toPorts(ports, where),
-    source === null ? null : toPort(source, `${where}: source`),
+    toDomString(lastEventId, `${OF_MESSAGE}: eventInitDict.lastEventId`),
+    toUsvString(origin, `${OF_MESSAGE}: eventInitDict.origin`),
+    ports === undefined ? NO_PORTS : toPorts(ports),
+    source === null ? null : toPort(source, 'source'),
   )
 }
 
-function toPorts(given: unknown, where: string): readonly MessagePort[] {
-  if (typeof given !== 'object' || given === null || !(Symbol.iterator in given)) {
-    throw new TypeError(`${where}: ports is not iterable.`)
-  }
-  const ports = Array.from(given as Iterable<unknown>, (port, i) => toPort(port, `${where}: ports[${i}]`))
-  return Object.freeze(ports)
+function toPorts(given: unknown): readonly MessagePort[] {
+  const ports = toSequence(given, `${OF_MESSAGE}: eventInitDict.ports`)
+  return Object.freeze(Array.from(ports, (port, i) => toPort(port, `ports[${i}]`)))
 }
 
-function toPort(given: unknown, what: string): MessagePort {
+function toPort(given: unknown, member: string): MessagePort {
   if (given instanceof globalThis.MessagePort) return given as unknown as MessagePort
-  throw new TypeError(`${what} is not an instance of MessagePort.`)
+  const shown = shownValue(given)
+  throw new TypeError(
+    `${OF_MESSAGE}: Expected eventInitDict.${member} ("${shown}") to be an instance of MessagePort.`,
+  )
 }
 
 class SocketMessageEvent extends Event implements MessageEvent {
@@ -194,12 +199,11 @@ class SocketMessageEvent extends Event implements MessageEvent {
   constructor(type: string, init: MessageEventInit | MessageFields = {}) {
     // The fields of a message that was received: their checks would cost more than the rest of the event.
     const fields = init instanceof MessageFields ? init : null
-    const where = 'MessageEvent constructor'
     // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-    const text = fields === null ? requireType(type, arguments.length, where) : type
-    const dictionary = fields === null ? toDictionary(init as MessageEventInit, where) : null
+    const text = fields === null ? requireType(type, arguments.length, OF_MESSAGE) : type
+    const dictionary = fields === null ? toDictionary(init as MessageEventInit, OF_MESSAGE) : null
     super(text, dictionary === null ? undefined : toBaseInit(dictionary))
-    this.#fields = fields ?? toMessageFields(dictionary!, where)
+    this.#fields = fields ?? toMessageFields(dictionary!)
   }
 
   /** Getters can be called on any object. */
@@ -239,10 +243,9 @@ class SocketMessageEvent extends Event implements MessageEvent {
     ports: Iterable<MessagePort> = NO_PORTS,
   ): void {
     SocketMessageEvent.#of(this)
-    const where = 'MessageEvent.initMessageEvent'
     // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-    const text = requireType(type, arguments.length, where)
-    const fields = toMessageFields({ data, lastEventId, origin, ports, source }, where)
+    const text = requireType(type, arguments.length, 'MessageEvent.initMessageEvent')
+    const fields = toMessageFields({ data, lastEventId, origin, ports, source })
     // Like `initEvent`, it has no effect on an event that is being dispatched.
     if (this.eventPhase !== NOT_DISPATCHED) return
     this.initEvent(text, Boolean(bubbles), Boolean(cancelable))

@@ -5,7 +5,9 @@
  */
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../api/socket-handler.ts'
+import { getGlobalOrigin } from '../base/global-origin.ts'
 import { loadCrypto } from '../base/lazy-modules.ts'
+import { isTrustworthy } from '../base/trustworthy.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { OFFER } from '../protocol/websocket/extension.ts'
@@ -20,7 +22,7 @@ import { listItems } from '../protocol/websocket/subprotocol.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { HandshakeFields } from './handshake-fields.ts'
-import { httpOrigin, httpPath, isTrustworthy } from './socket-address.ts'
+import { httpOrigin, httpPath } from './socket-address.ts'
 
 export interface OpeningRequest {
   readonly url: URL
@@ -92,7 +94,8 @@ export class OpeningHandshake {
           return
         }
         this.#done = true
-        const statusText = status === SWITCHING_PROTOCOLS ? 'Switching Protocols' : ''
+        // HTTP/2 has no phrases. These are the two statuses that can come here.
+        const statusText = status === SWITCHING_PROTOCOLS ? 'Switching Protocols' : 'OK'
         this.#observer.onOpened({ socket, agreement, response: { status, statusText, headers: fields } })
       },
       onRefused: (status) => this.#onRefused(status),
@@ -127,6 +130,9 @@ export class OpeningHandshake {
     if (this.#authorized) fields.set('authorization', basicCredentials(url))
     fields.fill('accept', '*/*')
     fields.fill('accept-language', '*')
+    const client = getGlobalOrigin()
+    // RFC 6455 §4.1: the server decides by it whose pages may connect. Unlike `fetch`, also towards the same origin.
+    if (client !== undefined) fields.fill('origin', client.origin)
     if (isTrustworthy(url)) fields.set('sec-fetch-mode', 'websocket')
     fields.fill('user-agent', 'ventuno')
     fields.fill('pragma', 'no-cache')

@@ -1,4 +1,5 @@
 /** Where a WebSocket connects to and what it asks for, read from the constructor's arguments. */
+import { getGlobalOrigin } from '../base/global-origin.ts'
 import { isFieldValue, isToken } from '../protocol/ascii.ts'
 import { checkSubprotocols } from '../protocol/websocket/subprotocol.ts'
 import { isIterableObject, toText } from './web-idl.ts'
@@ -9,10 +10,11 @@ export type HeadersInit =
   | { readonly [Symbol.iterator]: () => Iterator<[string, string]> }
   | Readonly<Record<string, string>>
 
-/** @throws {DOMException} `SyntaxError` for anything but a WebSocket URL. */
+/** A relative URL is relative to the global origin. @throws {DOMException} `SyntaxError` if it is no WebSocket URL. */
 export function parseSocketUrl(input: unknown): URL {
   const text = String(input)
-  const url = URL.canParse(text) ? new URL(text) : null
+  const base = getGlobalOrigin()
+  const url = URL.canParse(text, base?.href) ? new URL(text, base) : null
   if (url === null) throw syntaxError('TypeError: Invalid URL')
   if (url.protocol === 'http:') url.protocol = 'ws:'
   else if (url.protocol === 'https:') url.protocol = 'wss:'
@@ -71,11 +73,6 @@ export function httpOrigin(url: URL): string {
 /** Keeps a trailing `?`, which `search` leaves out. */
 export function httpPath(url: URL): string {
   return url.pathname + (url.search || (url.href.endsWith('?') ? '?' : ''))
-}
-
-/** Whether the connection is private: TLS, or this machine (W3C Secure Contexts §3.1). */
-export function isTrustworthy(url: URL): boolean {
-  return url.protocol === 'wss:' || /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost\.?)$/.test(url.hostname)
 }
 
 function syntaxError(message: string): DOMException {

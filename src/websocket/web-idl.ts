@@ -2,6 +2,7 @@
  * The parts of Web IDL that WebSocket and its events need: arguments to values, and the shape of an
  * interface.
  */
+import { shownValue } from '../base/shown-value.ts'
 
 /** The dictionary of all events. */
 interface BaseInit {
@@ -63,6 +64,16 @@ export function toText(value: unknown): string {
 
 export function isIterableObject(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.iterator in value
+}
+
+/** Web IDL's `sequence`. A string is iterable, but no sequence. @throws {TypeError} */
+export function toSequence(value: unknown, what: string): Iterable<unknown> {
+  if ((typeof value !== 'object' || value === null) && typeof value !== 'function') {
+    throw new TypeError(`${what} (${shownValue(value)}) is not iterable.`)
+  }
+  const iterable = value as Partial<Iterable<unknown>>
+  if (typeof iterable[Symbol.iterator] !== 'function') throw new TypeError(`${what} is not iterable.`)
+  return iterable as Iterable<unknown>
 }
 
 export function illegalInvocation(): TypeError {

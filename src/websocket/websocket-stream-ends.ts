@@ -9,12 +9,12 @@ import type {
   WritableStream,
   WritableStreamDefaultController,
 } from 'node:stream/web'
-import { isAnyArrayBuffer } from 'node:util/types'
+import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { loadWebStreams } from '../base/lazy-modules.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 
 /** The values that can be written. */
-export type WebSocketChunk = string | ArrayBuffer | SharedArrayBuffer | ArrayBufferView
+export type WebSocketChunk = string | ArrayBuffer | ArrayBufferView
 
 /** The connection, as the streams use it. */
 export interface MessagePeer {
@@ -103,7 +103,15 @@ export class MessageStreams {
 
 function toMessage(chunk: unknown): string | Uint8Array {
   if (typeof chunk === 'string') return chunk
-  if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-  if (isAnyArrayBuffer(chunk)) return new Uint8Array(chunk)
-  throw new TypeError('A message must be a string, an ArrayBuffer or a view of one')
+  const isView = ArrayBuffer.isView(chunk)
+  const buffer = isView ? chunk.buffer : chunk
+  const what = isView ? 'A message cannot be a view on a' : 'A message cannot be a'
+  // Web IDL: another thread, or the caller, could change them while they wait.
+  if (isSharedArrayBuffer(buffer)) throw new TypeError(`${what} SharedArrayBuffer`)
+  if (!isArrayBuffer(buffer)) {
+    throw new TypeError('A message must be a string, an ArrayBuffer or a view of one')
+  }
+  if ((buffer as { resizable?: boolean }).resizable === true)
+    throw new TypeError(`${what} resizable ArrayBuffer`)
+  return isView ? new Uint8Array(buffer, chunk.byteOffset, chunk.byteLength) : new Uint8Array(buffer)
 }

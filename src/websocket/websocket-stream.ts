@@ -7,6 +7,7 @@ import type { ReadableStream, WritableStream } from 'node:stream/web'
 import { ignoreError } from '../base/ignore-error.ts'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import { shownValue } from '../base/shown-value.ts'
 import { type AbortSource, abortedReason, SignalHub } from '../base/signal.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
@@ -16,7 +17,7 @@ import { type Closure, WebSocketConnection } from './connection.ts'
 import { limitsOf } from './dispatcher-limits.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
 import { type HeadersInit, parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
-import { defineInterface, toDictionary } from './web-idl.ts'
+import { defineInterface, toDictionary, toSequence } from './web-idl.ts'
 import {
   type CheckedCloseInfo,
   endedWith,
@@ -31,7 +32,7 @@ export type { WebSocketChunk } from './websocket-stream-ends.ts'
 /** Options of `WebSocketStream`. */
 export interface WebSocketStreamOptions {
   /** Subprotocols to ask for, the preferred one first. Default: none. */
-  protocols?: string | Iterable<string> | undefined
+  protocols?: Iterable<string> | undefined
   /** Gives up opening; without effect afterwards. */
   signal?: AbortSignal | AbortSource | null | undefined
   /** Makes the connection, and its `webSocketOptions` limit what is received. Default: the global one. */
@@ -127,7 +128,7 @@ export class WebSocketStream {
     const opening = new OpeningHandshake(
       {
         url: this.#url,
-        protocols: readProtocols(protocols ?? []),
+        protocols: readProtocols(protocols === undefined ? [] : toSequence(protocols, `${where}: protocols`)),
         headers: readHeaders(headers),
         dispatcher: this.#dispatcher,
       },
@@ -295,5 +296,5 @@ function toSignal(signal: unknown, where: string): AbortSource | null {
   if (typeof candidate.aborted === 'boolean' && typeof candidate.addEventListener === 'function') {
     return signal as AbortSource
   }
-  throw new TypeError(`${where}: Expected signal to be an instance of AbortSignal.`)
+  throw new TypeError(`${where}: Expected signal ("${shownValue(signal)}") to be an instance of AbortSignal.`)
 }

@@ -4,7 +4,9 @@
  */
 
 import type { Channel } from 'node:diagnostics_channel'
+import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { defineKind, isInstance } from '../base/kind.ts'
+import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ABNORMAL, isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
@@ -75,6 +77,23 @@ const MEMBERS = [
 /** Registered globally, so that `ping` of another copy of the library finds it. */
 const SEND_PING = Symbol.for('ventuno.sendPing')
 
+/** The listeners of its own events get them with their types. */
+export interface WebSocket {
+  addEventListener<K extends EventName>(
+    type: K,
+    listener: TypedListener<K> | null,
+    options?: ListenerOptions,
+  ): void
+  addEventListener(type: string, listener: Listener, options?: ListenerOptions): void
+
+  removeEventListener<K extends EventName>(
+    type: K,
+    listener: TypedListener<K> | null,
+    options?: ListenerOptions,
+  ): void
+  removeEventListener(type: string, listener: Listener, options?: ListenerOptions): void
+}
+
 /**
  * A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher speaks with the server.
  *
@@ -82,6 +101,7 @@ const SEND_PING = Symbol.for('ventuno.sendPing')
  * const socket = new WebSocket('wss://example.com/feed', { dispatcher: client })
  * socket.addEventListener('message', ({ data }) => console.log(data))
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types inherited methods
 export class WebSocket extends EventTarget {
   /** `readyState` before the connection is open. */
   declare static readonly CONNECTING: 0
@@ -140,7 +160,7 @@ export class WebSocket extends EventTarget {
    * @param options Subprotocols, or an object with more.
    * @throws {DOMException} `SyntaxError` for a bad URL or subprotocol.
    */
-  constructor(url: string | URL, options?: string | Iterable<string> | WebSocketInit) {
+  constructor(url: string | URL, options: string | Iterable<string> | WebSocketInit | undefined = undefined) {
     super()
     // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
     if (arguments.length === 0)
@@ -248,7 +268,7 @@ export class WebSocket extends EventTarget {
     const connection = this.#connection!
     if (typeof message === 'string') connection.sendText(message)
     else if (message instanceof Blob) connection.sendBlob(message)
-    else if (message instanceof ArrayBuffer) connection.sendBinary(new Uint8Array(message))
+    else if (isArrayBuffer(message)) connection.sendBinary(new Uint8Array(message))
     else connection.sendBinary(new Uint8Array(message.buffer, message.byteOffset, message.byteLength))
   }
 
@@ -258,7 +278,7 @@ export class WebSocket extends EventTarget {
    * @param code 1000 or 3000 to 4999.
    * @param reason At most 123 bytes of UTF-8.
    */
-  close(code?: number | undefined, reason?: string | undefined): void {
+  close(code: number | undefined = undefined, reason: string | undefined = undefined): void {
     const number = code === undefined ? null : clampToUint16(code)
     const text = reason === undefined ? null : toText(reason)
     if (number !== null && !isSendable(number)) throw new DOMException('invalid code', 'InvalidAccessError')
@@ -270,33 +290,14 @@ export class WebSocket extends EventTarget {
       )
     }
     if (this.#state === CONNECTING) {
+      this.#state = CLOSING
       this.#opening.abort()
-      const error = new TypeError('WebSocket is closed before the connection is established')
-      this.#onClosed({ code: ABNORMAL, reason: '', wasClean: false, error })
+      // In a task of its own: the caller of `close()` may still add its listeners.
+      runtimeSetImmediate(() => this.#onGivenUp())
     } else if (this.#state === OPEN) {
       this.#state = CLOSING
       this.#connection!.close(number ?? (text === null ? null : NORMAL), text ?? '')
     }
-  }
-
-  override addEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<K> | null,
-    options?: ListenerOptions,
-  ): void
-  override addEventListener(type: string, listener: Listener, options?: ListenerOptions): void
-  override addEventListener(type: string, listener: unknown, options?: ListenerOptions): void {
-    super.addEventListener(type, listener as Listener, options)
-  }
-
-  override removeEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<K> | null,
-    options?: ListenerOptions,
-  ): void
-  override removeEventListener(type: string, listener: Listener, options?: ListenerOptions): void
-  override removeEventListener(type: string, listener: unknown, options?: ListenerOptions): void {
-    super.removeEventListener(type, listener as Listener, options)
   }
 
   get [Symbol.toStringTag](): string {
@@ -343,6 +344,11 @@ export class WebSocket extends EventTarget {
     this.dispatchEvent(receivedMessage('message', data, this.#origin, ''))
   }
 
+  #onGivenUp(): void {
+    const error = new TypeError('WebSocket is closed before the connection is established')
+    this.#onClosed({ code: ABNORMAL, reason: '', wasClean: false, error })
+  }
+
   #onClosed({ code, reason, wasClean, error }: Closure): void {
     this.#state = CLOSED
     if (error !== null) this.dispatchEvent(new ErrorEvent('error', { error, message: error.message }))
@@ -375,6 +381,8 @@ export function ping(socket: WebSocket, payload?: Buffer): void {
   sender[SEND_PING]!(payload ?? NO_PAYLOAD)
 }
 
+/** As in Web IDL, shared memory is no bytes: it becomes a string. */
 function isBinary(data: unknown): data is ArrayBuffer | ArrayBufferView | Blob {
-  return ArrayBuffer.isView(data) || data instanceof ArrayBuffer || data instanceof Blob
+  if (ArrayBuffer.isView(data)) return !isSharedArrayBuffer(data.buffer)
+  return isArrayBuffer(data) || data instanceof Blob
 }

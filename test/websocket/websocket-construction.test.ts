@@ -168,7 +168,7 @@ describe('the interface', () => {
     )
   })
 
-  it('handlers are functions or null', async (t) => {
+  it('handlers are functions, objects that are never called, or null', async (t) => {
     const raw = await startRawServer(t)
     const socket = raw.open()
     const calls: string[] = []
@@ -182,8 +182,12 @@ describe('the interface', () => {
     }
     socket.onmessage = () => {}
     socket.onmessage = 5 as never
-    socket.onerror = {} as never
-    assert.deepEqual([socket.onmessage, socket.onerror, socket.onclose], [null, null, null])
+    const object = { handleEvent: () => void calls.push('never') }
+    socket.onerror = object as never
+    socket.onclose = object as never
+    assert.deepEqual([socket.onmessage, socket.onerror, socket.onclose], [null, object, object])
+    socket.onerror = null
+    assert.equal(socket.onerror, null)
     const handler = { handleEvent: (event: Event) => void calls.push(`object ${event.type}`) }
     socket.addEventListener('open', handler)
     const removed = (): void => void calls.push('removed')
@@ -197,6 +201,21 @@ describe('the interface', () => {
     ;(await raw.accept()).socket.destroy()
     await close
     assert.equal(calls.at(-1), 'close')
+  })
+
+  it('a handler that is replaced keeps its place, one that was removed comes last', async (t) => {
+    const raw = await startRawServer(t)
+    const [replaced, again] = [raw.open(), raw.open()]
+    const calls: string[] = []
+    for (const socket of [replaced, again]) {
+      socket.onopen = {} as never
+      socket.addEventListener('open', () => void calls.push('listener'))
+    }
+    replaced.onopen = () => void calls.push('replaced')
+    again.onopen = null
+    again.onopen = () => void calls.push('again')
+    await Promise.all([opened(replaced), opened(again)])
+    assert.deepEqual(calls, ['replaced', 'listener', 'listener', 'again'])
   })
 
   it('process.ref and process.unref reach the socket, also before it is there', async (t) => {

@@ -3,10 +3,17 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { Agent } from '../../src/dispatcher/agent.ts'
 import { getGlobalDispatcher, setGlobalDispatcher } from '../../src/dispatcher/global.ts'
-import { Client, type Dispatcher, type DispatchHandler, type DispatchOptions } from '../../src/index.ts'
+import {
+  Client,
+  type Dispatcher,
+  type DispatchHandler,
+  type DispatchOptions,
+  setGlobalOrigin,
+  WebSocketStream,
+} from '../../src/index.ts'
 import { WebSocket, type WebSocketInit } from '../../src/websocket/websocket.ts'
 import { deferred } from '../support/exchange.ts'
 import { eventually, turns } from '../support/fake-clock.ts'
@@ -328,8 +335,50 @@ describe('credentials in the URL', () => {
   })
 })
 
+describe('the global origin', () => {
+  async function withOrigin(t: TestContext, path: string) {
+    const raw = await startRawServer(t)
+    t.after(() => setGlobalOrigin(undefined))
+    setGlobalOrigin(`http://127.0.0.1:${raw.port}${path}`)
+    return { raw, origin: `http://127.0.0.1:${raw.port}` }
+  }
+
+  it('is the base of relative URLs', async (t) => {
+    const { raw } = await withOrigin(t, '/base/page?query')
+    for (const [url, path] of [
+      ['feed?x', '/base/feed?x'],
+      ['/feed', '/feed'],
+      ['', '/base/page?query'],
+    ] as const) {
+      const socket = new WebSocket(url, { dispatcher: raw.client })
+      await opened(socket)
+      assert.deepEqual([socket.url, raw.requests.at(-1)!.url], [`ws://127.0.0.1:${raw.port}${path}`, path])
+      const stream = new WebSocketStream(url, { dispatcher: raw.client })
+      await stream.opened
+      assert.deepEqual([stream.url, raw.requests.at(-1)!.url], [`ws://127.0.0.1:${raw.port}${path}`, path])
+    }
+    assert.throws(() => new WebSocket('feed#x', { dispatcher: raw.client }), { name: 'SyntaxError' })
+  })
+
+  it('is told to the server, unless the caller names another', async (t) => {
+    const { raw, origin } = await withOrigin(t, '/page')
+    await opened(raw.open())
+    await new WebSocketStream('/', { dispatcher: raw.client }).opened
+    await opened(raw.open({ headers: { Origin: 'http://own.test' } }))
+    const origins = raw.requests.map(({ headers }) => [headers.origin, headers.referer])
+    assert.deepEqual(origins, [
+      [origin, undefined],
+      [origin, undefined],
+      ['http://own.test', undefined],
+    ])
+    setGlobalOrigin(undefined)
+    await opened(raw.open())
+    assert.equal(raw.requests.at(-1)!.headers.origin, undefined)
+  })
+})
+
 describe('closing before it is open', () => {
-  it('gives up: one error and one close inside close(), and nothing later', async (t) => {
+  it('is closing until one error and one close follow, never inside close()', async (t) => {
     const raw = await startRawServer(t, { answer: () => null })
     const socket = raw.open()
     const events = record(socket)
@@ -338,10 +387,16 @@ describe('closing before it is open', () => {
     socket.addEventListener('close', () => void states.push(socket.readyState))
     await eventually(() => raw.requests.length === 1)
     socket.close()
+    socket.send('too late')
+    socket.close()
+    assert.deepEqual([events, socket.readyState], [[], 2])
+    await Promise.resolve()
+    assert.deepEqual([events, socket.readyState], [[], 2])
     const expected = [
       'error TypeError WebSocket is closed before the connection is established',
       'close 1006  unclean',
     ]
+    await closed(socket)
     assert.deepEqual(events, expected)
     assert.deepEqual([...states, socket.readyState], [3, 3, 3])
     socket.close()
@@ -367,6 +422,7 @@ describe('closing before it is open', () => {
     await eventually(() => raw.requests.length === 1)
     socket.close()
     assert.equal(raw.client.stats.pending, 0)
+    await closed(socket)
     assert.equal(events.length, 2)
   })
 
@@ -392,6 +448,7 @@ describe('closing before it is open', () => {
     handler!.onResponseData!(controller, Buffer.alloc(1))
     handler!.onResponseEnd!(controller, {})
     handler!.onResponseError!(controller, new Error('late'))
+    await closed(socket)
     assert.equal(events.length, 2)
   })
 })

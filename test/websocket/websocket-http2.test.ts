@@ -105,7 +105,7 @@ for (const tls of [true, false]) {
       assert.equal(Number.isInteger(address.port), true)
       assert.equal(websocket, socket)
       const { status, statusText, headers } = handshakeResponse
-      assert.deepEqual([status, statusText, headers['x-answer']], [200, '', 'yes'])
+      assert.deepEqual([status, statusText, headers['x-answer']], [200, 'OK', 'yes'])
     })
 
     it('messages both ways, and a clean close', async (t) => {

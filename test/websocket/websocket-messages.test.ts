@@ -116,9 +116,10 @@ describe('sending', () => {
     later.fill(0)
     socket.send('after')
     const odd = { toString: () => 'object' }
-    for (const value of [odd, 5, null, undefined, new SharedArrayBuffer(1)]) socket.send(value as never)
+    const shared = new SharedArrayBuffer(2)
+    for (const value of [odd, 5, null, undefined, shared, new Uint8Array(shared)]) socket.send(value as never)
     const frames: string[] = []
-    for (let i = 0; i < 12; i++) {
+    for (let i = 0; i < 13; i++) {
       const frame = await peer.frame()
       assert.ok(frame!.fin && frame!.masked && frame!.rsv === 0)
       frames.push(`${frame!.opcode} ${frame!.opcode === 1 ? frame!.payload : frame!.payload.toString('hex')}`)
@@ -136,6 +137,7 @@ describe('sending', () => {
       '1 null',
       '1 undefined',
       '1 [object SharedArrayBuffer]',
+      '1 0,0',
     ])
   })
 

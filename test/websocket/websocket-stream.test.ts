@@ -57,13 +57,26 @@ describe('the constructor', () => {
       ['ftp://x', null, 'SyntaxError', 'expected a ws: or wss: url'],
       ['ws://x/#a', null, 'SyntaxError', 'hash'],
       ['ws://x', { protocols: ['a', 'a'] }, 'SyntaxError', 'Invalid Sec-WebSocket-Protocol value'],
-      ['ws://x', { protocols: 'a b' }, 'SyntaxError', 'Invalid Sec-WebSocket-Protocol value'],
+      ['ws://x', { protocols: ['a b'] }, 'SyntaxError', 'Invalid Sec-WebSocket-Protocol value'],
+      [
+        'ws://x',
+        { protocols: 'chat' },
+        'TypeError',
+        'WebSocketStream constructor: protocols ("chat") is not iterable.',
+      ],
+      [
+        'ws://x',
+        { protocols: null },
+        'TypeError',
+        'WebSocketStream constructor: protocols (null) is not iterable.',
+      ],
+      ['ws://x', { protocols: {} }, 'TypeError', 'WebSocketStream constructor: protocols is not iterable.'],
       ['ws://x', { dispatcher: {} }, 'TypeError', 'dispatcher must implement dispatch'],
       [
         'ws://x',
         { signal: 5 },
         'TypeError',
-        'WebSocketStream constructor: Expected signal to be an instance of AbortSignal.',
+        'WebSocketStream constructor: Expected signal ("5") to be an instance of AbortSignal.',
       ],
       [
         'ws://x',
@@ -253,6 +266,22 @@ describe('writable', () => {
       const { writable } = await openPair(t)
       const error = await failure(writable.getWriter().write(chunk as never))
       assert.equal(error.name, 'TypeError')
+    }
+  })
+
+  test('refuses memory that can change while it waits', async (t) => {
+    const Resizable = ArrayBuffer as new (length: number, options: object) => ArrayBuffer
+    const resizable = new Resizable(2, { maxByteLength: 4 })
+    const shared = new SharedArrayBuffer(2)
+    for (const [chunk, message] of [
+      [shared, 'A message cannot be a SharedArrayBuffer'],
+      [new Uint8Array(shared), 'A message cannot be a view on a SharedArrayBuffer'],
+      [resizable, 'A message cannot be a resizable ArrayBuffer'],
+      [new DataView(resizable), 'A message cannot be a view on a resizable ArrayBuffer'],
+    ] as const) {
+      const { writable } = await openPair(t)
+      const error = await failure(writable.getWriter().write(chunk as never))
+      assert.deepEqual([error.name, error.message], ['TypeError', message])
     }
   })
 
