@@ -215,6 +215,8 @@ export class AddressAttempts {
 
   #onReady(attempt: Attempt): void {
     this.#onReached(attempt)
+    // Its error follows.
+    if (attempt.socket.destroyed) return
     this.#decide()
     this.#callback(null, attempt.socket)
     if (attempt.socket.listenerCount('error') > 1) attempt.socket.off('error', ignoreError)

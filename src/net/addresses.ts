@@ -3,7 +3,10 @@
  */
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
+import { asError } from '../base/as-error.ts'
 import { loadNet } from '../base/lazy-modules.ts'
+
+const FAILED = 'lookup failed'
 
 /** Asks for all addresses; accepts the answer of a resolver that only gives one. */
 export function resolveAll(
@@ -19,23 +22,25 @@ export function resolveAll(
 }
 
 /**
- * As a caller's resolver, but an async one that rejects answers with that: the process would end otherwise. What is not a
- * function is for the runtime to refuse.
+ * As a caller's resolver, but one that throws, or is async and rejects, answers with that: the process would end otherwise.
+ * Only its first answer counts; the runtime would act on each.
  */
 export function settledLookup<T extends LookupFunction | null>(lookup: T): T | LookupFunction {
   if (typeof lookup !== 'function') return lookup
   return (hostname, options, callback) => {
     let isAnswered = false
-    const answer: typeof callback = (...args) => {
+    const answer = ((error, ...found) => {
+      if (isAnswered) return
       isAnswered = true
-      callback(...args)
+      callback(error ? asError(error, FAILED) : null, ...found)
+    }) as typeof callback
+    const fail = (reason: unknown): void => answer(asError(reason, FAILED), '', 0)
+    try {
+      const returned: unknown = lookup(hostname, options, answer)
+      if (returned instanceof Promise) returned.catch(fail)
+    } catch (thrown) {
+      fail(thrown)
     }
-    const returned: unknown = lookup(hostname, options, answer)
-    if (!(returned instanceof Promise)) return
-    returned.catch((reason: unknown) => {
-      if (!isAnswered)
-        callback(reason instanceof Error ? reason : new Error('lookup failed', { cause: reason }), '', 0)
-    })
   }
 }
 

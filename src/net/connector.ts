@@ -1,5 +1,5 @@
 /**
- * Owns `buildConnector`: the options of TCP, TLS and IPC sockets. `address-attempts.ts` decides how many
+ * Owns `buildConnector`: opens TCP, TLS and IPC sockets. `address-attempts.ts` decides how many
  * addresses are tried and gives the single answer. It must not know HTTP; it only offers protocols (ALPN, RFC
  * 7301).
  *
@@ -7,7 +7,7 @@
  * options are read: stubs are seen, a polluted `Object.prototype` is not.
  */
 
-import type { LookupFunction, NetConnectOpts, OnReadOpts, Socket } from 'node:net'
+import type { LookupFunction, NetConnectOpts, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { loadNet, loadTls } from '../base/lazy-modules.ts'
@@ -15,67 +15,22 @@ import { coverPollution } from '../base/own-options.ts'
 import { runtimeNextTick } from '../base/runtime-turns.ts'
 import { asciiHost, serverNameOf, withoutBrackets } from '../base/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import { blockedError, type Guard, readGuard } from '../guard/guard.ts'
-import type { GuardOptions, GuardPolicy } from '../guard/options.ts'
+import { blockedError } from '../guard/guard.ts'
 import { AddressAttempts, type AddressPolicy, type AttemptCallback } from './address-attempts.ts'
 import { lookupOf, settledLookup } from './addresses.ts'
 import type { ConnectDetails } from './connect-details.ts'
+import {
+  type BuildConnectorOptions,
+  type ConnectorSettings,
+  readConnectorOptions,
+  type SocketOptions,
+} from './connector-options.ts'
 import { guardedLookup, refusalOf } from './guarded-lookup.ts'
+import { containedPsk, IdentityCheck } from './identity-check.ts'
 import { SlabInlet } from './slab-inlet.ts'
-import { keepSessions, sessionKey, TlsSessionCache } from './tls-session-cache.ts'
+import { keepSessions, sessionKey } from './tls-session-cache.ts'
 
-/** Options of {@link buildConnector}. Others are passed on to `net.connect` / `tls.connect`. */
-export interface BuildConnectorOptions
-  extends Omit<
-    ConnectionOptions,
-    'host' | 'port' | 'path' | 'socket' | 'timeout' | 'session' | 'servername' | 'ALPNProtocols'
-  > {
-  /** Offer HTTP/2 in the TLS handshake. Default: true. */
-  allowH2?: boolean | null | undefined
-  /** Offer HTTP/2 before HTTP/1.1. Default: false. */
-  preferH2?: boolean | null | undefined
-  /** Speak HTTP/2 over plain sockets. Default: false. */
-  useH2c?: boolean | null | undefined
-  /** How many TLS sessions are kept for resumption, 0 for none. Default: 100. */
-  maxCachedSessions?: number | null | undefined
-  /** Unix domain socket or Windows named pipe to connect to instead of host and port. */
-  socketPath?: string | null | undefined
-  /** Milliseconds within which the connection must be up, 0 for no limit. Default: 10 000. */
-  timeout?: number | null | undefined
-  /** A TLS session to resume always, instead of cached ones. */
-  session?: Buffer | null | undefined
-  /** TLS server name when the call gives none. Default: the host. */
-  servername?: string | null | undefined
-  /** TCP keep-alive. Default: true. */
-  keepAlive?: boolean | null | undefined
-  /** Milliseconds of silence before the first TCP keep-alive probe. Default: 60 000. */
-  keepAliveInitialDelay?: number | null | undefined
-  /**
-   * true: race the addresses of a host (RFC 8305); false: only the first one. Default: one after another, the
-   * next when the one before has failed.
-   */
-  autoSelectFamily?: boolean | undefined
-  /** Milliseconds a race waits for one address before it starts the next, too. Default: 250. */
-  autoSelectFamilyAttemptTimeout?: number | undefined
-  /** Bytes a socket holds unread. Default: 65536, with TLS 16384. */
-  highWaterMark?: number | undefined
-  /** Local IP address to connect from. */
-  localAddress?: string | undefined
-  /** Local port to connect from. */
-  localPort?: number | undefined
-  /** 4 or 6 for addresses of one family only. Default: 0, both. */
-  family?: number | undefined
-  /** Where connections may go: `'public-only'`, `'any'`, or options. Default: anywhere. */
-  guard?: GuardPolicy | GuardOptions | null | undefined
-  /** Flags for the resolver, as in `dns.lookup`. */
-  hints?: number | undefined
-  /** Reads into a buffer of the caller, as in `net.connect`. */
-  onread?: OnReadOpts | undefined
-  /** Destroys the sockets when it aborts. */
-  signal?: AbortSignal | undefined
-  /** IP type of service, 0–255, where the runtime can set it. */
-  typeOfService?: number | undefined
-}
+export type { BuildConnectorOptions }
 
 /** Where one connection goes. */
 export interface ConnectorOptions {
@@ -115,44 +70,12 @@ export type ConnectorCallback = (
  */
 export type Connector = (options: ConnectorOptions, callback: ConnectorCallback) => Socket | TLSSocket
 
-const DEFAULT_TIMEOUT = 10e3
-const DEFAULT_KEEP_ALIVE_DELAY = 60e3
-const DEFAULT_CACHED_SESSIONS = 100
-/** RFC 8305 §5 recommends this delay between attempts. */
-const DEFAULT_ATTEMPT_DELAY = 250
 /** Plain sockets read in larger pieces than TLS, whose records end at 16 KiB (RFC 8446 §5.1). */
 const PLAIN_HIGH_WATER_MARK = 65_536
 const TLS_HIGH_WATER_MARK = 16_384
 
 /** Options with defaults in the runtime, which it looks up past `Object.prototype` itself. */
-const RUNTIME_DEFAULTS: ReadonlySet<string> = new Set([
-  'checkServerIdentity',
-  'ciphers',
-  'minDHSize',
-  'rejectUnauthorized',
-])
-
-/** Options handed to the runtime. Without a prototype, so that only properties set here can be read. */
-type SocketOptions = Record<string, unknown>
-
-interface Settings {
-  /** Null for a stream of bytes that is not HTTP. */
-  readonly alpn: readonly string[] | null
-  readonly useH2c: boolean
-  readonly socketPath: string | undefined
-  readonly timeout: number
-  readonly session: Buffer | null
-  readonly servername: string | null
-  readonly keepAlive: boolean
-  readonly keepAliveDelay: number
-  readonly lookup: LookupFunction | null
-  readonly autoSelectFamily: unknown
-  readonly attemptDelay: number
-  readonly localAddress: unknown
-  readonly guard: Guard | null
-  readonly sessions: TlsSessionCache
-  readonly passedOn: SocketOptions
-}
+const RUNTIME_DEFAULTS: ReadonlySet<string> = new Set(['ciphers', 'minDHSize', 'rejectUnauthorized'])
 
 /** One call of a connector, checked. */
 interface Target {
@@ -173,7 +96,7 @@ interface Target {
  * connector({ hostname: 'localhost', protocol: 'https:', port: '8443' }, (error, socket) => { … })
  */
 export function buildConnector(options?: BuildConnectorOptions | null): Connector {
-  const settings = readSettings(options ?? {})
+  const settings = readConnectorOptions(options ?? {})
   return (call, callback) => openConnection(settings, call, callback, null)
 }
 
@@ -185,7 +108,7 @@ export type ClientConnector = (
 ) => Socket | TLSSocket
 
 export function buildClientConnector(options: BuildConnectorOptions): ClientConnector {
-  const settings = readSettings(options)
+  const settings = readConnectorOptions(options)
   return (call, callback, details) => openConnection(settings, call, callback, details ?? null)
 }
 
@@ -194,59 +117,12 @@ export function buildClientConnector(options: BuildConnectorOptions): ClientConn
  * emit `data` also for a caller that passes details. They may become those of a client: see `reclaimInlet`.
  */
 export function buildStreamConnector(options: BuildConnectorOptions): ClientConnector {
-  const settings = { ...readSettings(options), alpn: null }
+  const settings = { ...readConnectorOptions(options), alpn: null }
   return (call, callback, details) => openConnection(settings, call, callback, details ?? null)
 }
 
-function readSettings(options: BuildConnectorOptions): Settings {
-  const {
-    allowH2,
-    preferH2,
-    useH2c,
-    maxCachedSessions,
-    socketPath,
-    timeout,
-    session,
-    servername,
-    keepAlive,
-    keepAliveInitialDelay,
-    lookup,
-    autoSelectFamily,
-    autoSelectFamilyAttemptTimeout,
-    localAddress,
-    guard,
-    ...passedOn
-  }: BuildConnectorOptions = Object.assign(Object.create(null), options)
-  const limit = maxCachedSessions ?? DEFAULT_CACHED_SESSIONS
-  if (!Number.isInteger(limit) || limit < 0) {
-    throw new InvalidArgumentError('maxCachedSessions must be a positive integer or zero')
-  }
-  return {
-    alpn: alpnOffer(allowH2 ?? true, preferH2 ?? false),
-    useH2c: useH2c ?? false,
-    socketPath: socketPath ?? undefined,
-    timeout: timeout ?? DEFAULT_TIMEOUT,
-    session: session ?? null,
-    servername: servername || null,
-    keepAlive: Boolean(keepAlive ?? true),
-    keepAliveDelay: keepAliveInitialDelay ?? DEFAULT_KEEP_ALIVE_DELAY,
-    lookup: lookup ?? null,
-    autoSelectFamily,
-    attemptDelay: autoSelectFamilyAttemptTimeout ?? DEFAULT_ATTEMPT_DELAY,
-    localAddress: localAddress ?? undefined,
-    guard: readGuard(guard),
-    sessions: new TlsSessionCache(limit),
-    passedOn,
-  }
-}
-
-function alpnOffer(allowH2: boolean, preferH2: boolean): readonly string[] {
-  if (!allowH2) return ['http/1.1']
-  return preferH2 ? ['h2', 'http/1.1'] : ['http/1.1', 'h2']
-}
-
 function openConnection(
-  settings: Settings,
+  settings: ConnectorSettings,
   call: ConnectorOptions,
   callback: ConnectorCallback,
   details: ConnectDetails | null,
@@ -293,7 +169,7 @@ function openConnection(
   }
 }
 
-function readTarget(settings: Settings, call: ConnectorOptions): Target | InvalidArgumentError {
+function readTarget(settings: ConnectorSettings, call: ConnectorOptions): Target | InvalidArgumentError {
   const own: ConnectorOptions = Object.assign(Object.create(null), call)
   const secure = own.protocol === 'https:'
   if (own.httpSocket && !secure) throw new InvalidArgumentError('httpSocket is only for https')
@@ -319,7 +195,7 @@ function refuse(error: Error, callback: ConnectorCallback): Socket {
   return new (loadNet().Socket)().destroy()
 }
 
-function addressPolicy(settings: Settings, target: Target): AddressPolicy {
+function addressPolicy(settings: ConnectorSettings, target: Target): AddressPolicy {
   const oneAddress =
     settings.autoSelectFamily === false ||
     settings.socketPath !== undefined ||
@@ -330,7 +206,7 @@ function addressPolicy(settings: Settings, target: Target): AddressPolicy {
 }
 
 function openSocket(
-  settings: Settings,
+  settings: ConnectorSettings,
   target: Target,
   lookup: LookupFunction | null,
   inlets: Map<Socket, SlabInlet> | null,
@@ -350,7 +226,11 @@ function openSocket(
   return socket
 }
 
-function socketOptions(settings: Settings, target: Target, lookup: LookupFunction | null): SocketOptions {
+function socketOptions(
+  settings: ConnectorSettings,
+  target: Target,
+  lookup: LookupFunction | null,
+): SocketOptions {
   const options: SocketOptions = Object.assign(Object.create(null), settings.passedOn)
   options['highWaterMark'] ??= target.secure ? TLS_HIGH_WATER_MARK : PLAIN_HIGH_WATER_MARK
   options['host'] = target.hostname
@@ -364,7 +244,7 @@ function socketOptions(settings: Settings, target: Target, lookup: LookupFunctio
   return options
 }
 
-function openPlainSocket(settings: Settings, target: Target, options: SocketOptions): Socket {
+function openPlainSocket(settings: ConnectorSettings, target: Target, options: SocketOptions): Socket {
   const { hostname, servername } = target
   const family = loadNet().isIP(hostname)
   if (family !== 0 && servername !== null && loadNet().isIP(servername) === 0) {
@@ -378,15 +258,20 @@ function openPlainSocket(settings: Settings, target: Target, options: SocketOpti
   return socket
 }
 
-function openSecureSocket(settings: Settings, target: Target, options: SocketOptions): TLSSocket {
+function openSecureSocket(settings: ConnectorSettings, target: Target, options: SocketOptions): TLSSocket {
   const { hostname, port, servername, httpSocket } = target
   const key = sessionKey(servername, hostname, port)
   options['socket'] = httpSocket ?? undefined
   options['servername'] = servername
   options['ALPNProtocols'] = settings.alpn ?? undefined
   options['session'] = settings.session ?? settings.sessions.get(key)
-  const socket = loadTls().connect(options as unknown as ConnectionOptions)
-  keepSessions(socket, settings.sessions, key)
+  const check = new IdentityCheck(settings.checkServerIdentity)
+  options['checkServerIdentity'] = check.run
+  if (settings.pskCallback !== null) {
+    options['pskCallback'] = containedPsk(settings.pskCallback, (error) => socket.destroy(error))
+  }
+  const socket: TLSSocket = loadTls().connect(options as unknown as ConnectionOptions)
+  keepSessions(socket, settings.sessions, key, check)
   return socket
 }
 

@@ -4,6 +4,7 @@
  * server's identity, so a session must never meet another host or port (CVE-2026-48934).
  */
 import type { TLSSocket } from 'node:tls'
+import type { IdentityCheck } from './identity-check.ts'
 
 /** Sessions are held weakly: under memory pressure a full handshake is the better price. */
 export class TlsSessionCache {
@@ -59,7 +60,12 @@ export function sessionKey(servername: string | null, hostname: string, port: st
  * Stores the sessions of this socket once its server has proved who it is. One that comes before that (TLS
  * 1.2) waits: to resume the session of an impostor would skip the very check it failed.
  */
-export function keepSessions(socket: TLSSocket, sessions: TlsSessionCache, key: string): void {
+export function keepSessions(
+  socket: TLSSocket,
+  sessions: TlsSessionCache,
+  key: string,
+  check: IdentityCheck,
+): void {
   let reached = !socket.connecting
   let verified = false
   let early: Buffer | null = null
@@ -69,7 +75,8 @@ export function keepSessions(socket: TLSSocket, sessions: TlsSessionCache, key: 
   }
   socket.on('session', (session: Buffer) => {
     if (!verified) early = session
-    else if (hasServerName(socket)) sessions.set(key, session)
+    // With `rejectUnauthorized: false` a refusal goes through; a resumed session would no longer show it.
+    else if (!check.isRefused) sessions.set(key, session)
   })
   socket.once('error', onError)
   socket.once('connect', () => {
@@ -78,13 +85,9 @@ export function keepSessions(socket: TLSSocket, sessions: TlsSessionCache, key: 
   socket.once('secureConnect', () => {
     verified = true
     socket.off('error', onError)
-    if (early !== null && hasServerName(socket)) sessions.set(key, early)
+    if (check.isRefused) sessions.delete(key)
+    else if (early !== null) sessions.set(key, early)
     early = null
+    check.enforce(socket)
   })
-}
-
-/** With `rejectUnauthorized: false` a wrong name goes through; a resumed session would no longer show it. */
-function hasServerName(socket: TLSSocket): boolean {
-  const problem: unknown = socket.authorizationError
-  return problem !== 'ERR_TLS_CERT_ALTNAME_INVALID'
 }

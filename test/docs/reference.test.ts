@@ -156,7 +156,7 @@ describe('the options', () => {
       ['event-source/parse-events.ts', 'ParseEventsOptions', 'docs/events.md'],
       ['event-source/server-event.ts', 'ServerEvent', 'docs/events.md'],
       ['event-source/stream-error-event.ts', 'StreamErrorEvent', 'docs/event-source.md'],
-      ['net/connector.ts', 'BuildConnectorOptions', 'docs/build-connector.md'],
+      ['net/connector-options.ts', 'BuildConnectorOptions', 'docs/build-connector.md'],
       ['net/connector.ts', 'ConnectorOptions', 'docs/build-connector.md'],
       ['guard/options.ts', 'GuardOptions', 'docs/guard.md'],
       ['guard/options.ts', 'GuardTarget', 'docs/guard.md'],

@@ -96,8 +96,6 @@ describe('CVE-2026-9697, CVE-2026-84961: TLS options are neither dropped nor cop
         cert: Buffer.from(clientIdentity.cert),
         key: clientIdentity.key,
         rejectUnauthorized: true,
-        checkServerIdentity: () => undefined,
-        pskCallback: () => null,
         secureContext: tls.createSecureContext(),
         minVersion: 'TLSv1.3',
         ciphers: 'TLS_AES_256_GCM_SHA384',

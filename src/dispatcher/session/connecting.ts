@@ -5,6 +5,7 @@
 
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { asError } from '../../base/as-error.ts'
 import { now } from '../../base/clock.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
 import type { Connection } from '../../connection/connection.ts'
@@ -15,6 +16,9 @@ import type { SlabInlet } from '../../net/slab-inlet.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import { connectTarget } from '../client-connector.ts'
 import type { OriginContext } from './origin-context.ts'
+
+/** For what a caller's function throws, or answers with, that is no error. */
+const FAILED = 'connect failed'
 
 /** The session. */
 export interface ConnectingOwner {
@@ -60,13 +64,16 @@ export class Connecting {
         (error, connected) => this.#onAnswer(error, connected),
         this.#details,
       )
+      // An async function of a caller: its rejection would end the process.
+      if (socket instanceof Promise)
+        socket.catch((reason: unknown) => this.#onAnswer(asError(reason, FAILED), null))
       if (this.#isAnswered || !isSocketLike(socket)) return
       this.#pending = socket
       socket.once('connect', () => {
         this.#reachedAt = now()
       })
     } catch (error) {
-      this.#onAnswer(error as Error, null)
+      this.#onAnswer(asError(error, FAILED), null)
     }
   }
 
@@ -117,7 +124,8 @@ export class Connecting {
       return
     }
     if (error || !isSocketLike(socket)) {
-      this.#owner.onConnectError(this, error || new SocketError('the connector delivered no socket'))
+      const reason = error ? asError(error, FAILED) : new SocketError('the connector delivered no socket')
+      this.#owner.onConnectError(this, reason)
       return
     }
     let connection: Connection

@@ -1,0 +1,12 @@
+/** Reasons that callers give: they may throw, or reject with, anything. */
+import { loadUtil } from './lazy-modules.ts'
+
+/** Also of another realm, where `instanceof` does not recognise it. */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || loadUtil().types.isNativeError(value)
+}
+
+/** What is no error becomes the cause of one with this message. */
+export function asError(reason: unknown, message: string): Error {
+  return isError(reason) ? reason : new Error(message, { cause: reason })
+}

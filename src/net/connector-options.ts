@@ -1,0 +1,150 @@
+/**
+ * Owns the options of connectors: their types, defaults and checks. The runtime checks those that are only passed on to it.
+ */
+import type { LookupFunction, OnReadOpts } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
+import { InvalidArgumentError } from '../errors.ts'
+import { type Guard, readGuard } from '../guard/guard.ts'
+import type { GuardOptions, GuardPolicy } from '../guard/options.ts'
+import { TlsSessionCache } from './tls-session-cache.ts'
+
+/** Options of `buildConnector`. Others are passed on to `net.connect` / `tls.connect`. */
+export interface BuildConnectorOptions
+  extends Omit<
+    ConnectionOptions,
+    'host' | 'port' | 'path' | 'socket' | 'timeout' | 'session' | 'servername' | 'ALPNProtocols'
+  > {
+  /** Offer HTTP/2 in the TLS handshake. Default: true. */
+  allowH2?: boolean | null | undefined
+  /** Offer HTTP/2 before HTTP/1.1. Default: false. */
+  preferH2?: boolean | null | undefined
+  /** Speak HTTP/2 over plain sockets. Default: false. */
+  useH2c?: boolean | null | undefined
+  /** How many TLS sessions are kept for resumption, 0 for none. Default: 100. */
+  maxCachedSessions?: number | null | undefined
+  /** Unix domain socket or Windows named pipe to connect to instead of host and port. */
+  socketPath?: string | null | undefined
+  /** Milliseconds within which the connection must be up, 0 for no limit. Default: 10 000. */
+  timeout?: number | null | undefined
+  /** A TLS session to resume always, instead of cached ones. */
+  session?: Buffer | null | undefined
+  /** TLS server name when the call gives none. Default: the host. */
+  servername?: string | null | undefined
+  /** TCP keep-alive. Default: true. */
+  keepAlive?: boolean | null | undefined
+  /** Milliseconds of silence before the first TCP keep-alive probe. Default: 60 000. */
+  keepAliveInitialDelay?: number | null | undefined
+  /**
+   * true: race the addresses of a host (RFC 8305); false: only the first one. Default: one after another, the
+   * next when the one before has failed.
+   */
+  autoSelectFamily?: boolean | undefined
+  /** Milliseconds a race waits for one address before it starts the next, too. Default: 250. */
+  autoSelectFamilyAttemptTimeout?: number | undefined
+  /** Bytes a socket holds unread. Default: 65536, with TLS 16384. */
+  highWaterMark?: number | undefined
+  /** Local IP address to connect from. */
+  localAddress?: string | undefined
+  /** Local port to connect from. */
+  localPort?: number | undefined
+  /** 4 or 6 for addresses of one family only. Default: 0, both. */
+  family?: number | undefined
+  /** Where connections may go: `'public-only'`, `'any'`, or options. Default: anywhere. */
+  guard?: GuardPolicy | GuardOptions | null | undefined
+  /** Flags for the resolver, as in `dns.lookup`. */
+  hints?: number | undefined
+  /** Reads into a buffer of the caller, as in `net.connect`. */
+  onread?: OnReadOpts | undefined
+  /** Destroys the sockets when it aborts. */
+  signal?: AbortSignal | undefined
+  /** IP type of service, 0–255, where the runtime can set it. */
+  typeOfService?: number | undefined
+}
+
+const DEFAULT_TIMEOUT = 10e3
+const DEFAULT_KEEP_ALIVE_DELAY = 60e3
+const DEFAULT_CACHED_SESSIONS = 100
+/** RFC 8305 §5 recommends this delay between attempts. */
+const DEFAULT_ATTEMPT_DELAY = 250
+
+/** Options handed to the runtime. Without a prototype, so that only properties set here can be read. */
+export type SocketOptions = Record<string, unknown>
+
+export interface ConnectorSettings {
+  /** Null for a stream of bytes that is not HTTP. */
+  readonly alpn: readonly string[] | null
+  readonly useH2c: boolean
+  readonly socketPath: string | undefined
+  readonly timeout: number
+  readonly session: Buffer | null
+  readonly servername: string | null
+  readonly keepAlive: boolean
+  readonly keepAliveDelay: number
+  readonly lookup: LookupFunction | null
+  readonly autoSelectFamily: unknown
+  readonly attemptDelay: number
+  readonly localAddress: unknown
+  readonly guard: Guard | null
+  readonly sessions: TlsSessionCache
+  /** Null for the runtime's. */
+  readonly checkServerIdentity: NonNullable<ConnectionOptions['checkServerIdentity']> | null
+  readonly pskCallback: NonNullable<ConnectionOptions['pskCallback']> | null
+  readonly passedOn: SocketOptions
+}
+
+/** Only own properties count. Throws for a wrong one. */
+export function readConnectorOptions(options: BuildConnectorOptions): ConnectorSettings {
+  const {
+    allowH2,
+    preferH2,
+    useH2c,
+    maxCachedSessions,
+    socketPath,
+    timeout,
+    session,
+    servername,
+    keepAlive,
+    keepAliveInitialDelay,
+    lookup,
+    autoSelectFamily,
+    autoSelectFamilyAttemptTimeout,
+    localAddress,
+    guard,
+    checkServerIdentity,
+    pskCallback,
+    ...passedOn
+  }: BuildConnectorOptions = Object.assign(Object.create(null), options)
+  const limit = maxCachedSessions ?? DEFAULT_CACHED_SESSIONS
+  if (!Number.isInteger(limit) || limit < 0) {
+    throw new InvalidArgumentError('maxCachedSessions must be a positive integer or zero')
+  }
+  for (const [name, value] of Object.entries({ lookup, checkServerIdentity, pskCallback })) {
+    if (value !== null && value !== undefined && typeof value !== 'function') {
+      throw new InvalidArgumentError(`${name} must be a function`)
+    }
+  }
+  return {
+    alpn: alpnOffer(allowH2 ?? true, preferH2 ?? false),
+    useH2c: useH2c ?? false,
+    socketPath: socketPath ?? undefined,
+    timeout: timeout ?? DEFAULT_TIMEOUT,
+    session: session ?? null,
+    servername: servername || null,
+    keepAlive: Boolean(keepAlive ?? true),
+    keepAliveDelay: keepAliveInitialDelay ?? DEFAULT_KEEP_ALIVE_DELAY,
+    lookup: lookup ?? null,
+    autoSelectFamily,
+    attemptDelay: autoSelectFamilyAttemptTimeout ?? DEFAULT_ATTEMPT_DELAY,
+    localAddress: localAddress ?? undefined,
+    guard: readGuard(guard),
+    sessions: new TlsSessionCache(limit),
+    checkServerIdentity: checkServerIdentity ?? null,
+    pskCallback: pskCallback ?? null,
+    passedOn,
+  }
+}
+
+function alpnOffer(allowH2: boolean, preferH2: boolean): readonly string[] {
+  if (!allowH2) return ['http/1.1']
+  return preferH2 ? ['h2', 'http/1.1'] : ['http/1.1', 'h2']
+}
