@@ -80,7 +80,6 @@ const RULES = [
     may: [
       'content-coding/',
       'dispatcher/global.ts',
-      'api/body/bytes.ts',
       'api/body/collect.ts',
       'relay/',
       'request/',

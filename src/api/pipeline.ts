@@ -6,6 +6,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { Duplex, PassThrough, Readable } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
 import { coverPollution } from '../base/own-options.ts'
+import { PieceLoad } from '../base/piece-load.ts'
 import { InvalidArgumentError, InvalidReturnValueError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
@@ -68,14 +69,27 @@ class RequestSide extends Readable {
 /** The response body that the handler gets. */
 class ResponseSide extends Readable {
   readonly #resume: () => void
+  readonly #load = new PieceLoad()
 
   constructor(resume: () => void) {
     super()
     this.#resume = resume
   }
 
+  override push(chunk: Buffer | null): boolean {
+    if (chunk !== null) this.#load.add(chunk, this.readableLength)
+    return super.push(chunk) && !this.#load.isHeavy(this.readableLength)
+  }
+
+  override read(size?: number): ReturnType<Readable['read']> {
+    const isHeavy = size !== 0 && this.#load.isHeavy(this.readableLength)
+    const chunk = super.read(size)
+    if (isHeavy) this.#resume()
+    return chunk
+  }
+
   override _read(): void {
-    this.#resume()
+    if (!this.#load.isHeavy(this.readableLength)) this.#resume()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -103,6 +117,7 @@ interface DuplexEnds {
 
 class PipelineDuplex extends Duplex {
   readonly #ends: DuplexEnds
+  readonly #load = new PieceLoad()
 
   constructor(ends: DuplexEnds, objectMode: boolean) {
     super(coverPollution({ readableObjectMode: objectMode }))
@@ -118,8 +133,23 @@ class PipelineDuplex extends Duplex {
     callback()
   }
 
+  /** Data for the caller; false when enough waits. */
+  yield(chunk: unknown): boolean {
+    // Objects are counted, not measured.
+    if (this.readableObjectMode) return this.push(chunk)
+    this.#load.add(chunk, this.readableLength)
+    return this.push(chunk) && !this.#load.isHeavy(this.readableLength)
+  }
+
+  override read(size?: number): ReturnType<Readable['read']> {
+    const isHeavy = size !== 0 && this.#load.isHeavy(this.readableLength)
+    const chunk = super.read(size)
+    if (isHeavy) this.#ends.readMore()
+    return chunk
+  }
+
   override _read(): void {
-    this.#ends.readMore()
+    if (!this.#load.isHeavy(this.readableLength)) this.#ends.readMore()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -220,7 +250,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds
       return
     }
     yielded.on('data', (chunk) => {
-      if (!duplex.destroyed && !duplex.push(chunk)) yielded.pause?.()
+      if (!duplex.destroyed && !duplex.yield(chunk)) yielded.pause?.()
     })
     yielded.on('end', () => {
       ended = true

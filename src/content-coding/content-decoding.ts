@@ -3,6 +3,7 @@
  * while the decoders are full, and the decoders pause while the body wants nothing. A small response that expands to
  * gigabytes is therefore decoded as it is read.
  */
+import { BodyBytes } from '../base/body-bytes.ts'
 import { runtimeNextTick } from '../base/runtime-turns.ts'
 import { type Decoder, isDecodable, openDecoders, readCodings, type Truncation } from './decoders.ts'
 import { decodeWhole, MAX_WHOLE_BYTES } from './whole-body.ts'
@@ -41,8 +42,7 @@ export function openDecoding(
  */
 interface Holding {
   readonly at: 'holding'
-  readonly chunks: Uint8Array[]
-  size: number
+  readonly body: BodyBytes
   isPaused: boolean
 }
 
@@ -50,7 +50,16 @@ interface Streaming {
   readonly at: 'streaming'
   /** In the order in which they run. */
   readonly decoders: readonly Decoder[]
+  /** What has come while the first of them works: it takes small pieces together, for each costs it a turn. */
+  readonly waiting: BodyBytes
+  isWorking: boolean
+  /** So much waits that the body is paused. */
+  isFull: boolean
+  readonly onWorked: () => void
 }
+
+/** Bytes that wait for a decoder before the body is paused. */
+const MAX_WAITING = 16_384
 
 type State = Holding | Streaming | { readonly at: 'over' }
 
@@ -61,7 +70,7 @@ export class ContentDecoding {
   readonly #truncation: Truncation
   readonly #target: DecodingTarget
   readonly #flow: CodedFlow
-  #state: State = { at: 'holding', chunks: [], size: 0, isPaused: false }
+  #state: State = { at: 'holding', body: BodyBytes.none(), isPaused: false }
 
   /** @param codings In the order in which they were applied; all decodable, and at least one. */
   constructor(codings: readonly string[], truncation: Truncation, target: DecodingTarget, flow: CodedFlow) {
@@ -77,21 +86,51 @@ export class ContentDecoding {
     if (
       state.at === 'holding' &&
       this.#codings.length === 1 &&
-      state.size + chunk.length <= MAX_WHOLE_BYTES
+      state.body.size + chunk.length <= MAX_WHOLE_BYTES
     ) {
       // The rest of what was read together with this chunk comes before the next tick.
-      if (state.chunks.length === 0) runtimeNextTick(beginStreaming, this)
-      state.chunks.push(chunk)
-      state.size += chunk.length
+      if (state.body.size === 0) runtimeNextTick(beginStreaming, this)
+      state.body.add(asBuffer(chunk))
       return
     }
-    if (this.stream()?.write(chunk) === false) this.#flow.pause()
+    const streaming = this.#streaming()
+    if (streaming === null) return
+    streaming.waiting.add(asBuffer(chunk))
+    this.#feed(streaming)
+    if (streaming.isFull || streaming.waiting.size < MAX_WAITING) return
+    streaming.isFull = true
+    this.#flow.pause()
+  }
+
+  /** Has the first decoder work on what waits. */
+  #feed(state: Streaming): void {
+    if (state.isWorking || this.#state !== state) return
+    const chunk = state.waiting.takeOwn()
+    if (chunk === undefined) return
+    state.isWorking = true
+    state.decoders[0]!.write(chunk, state.onWorked)
+  }
+
+  #onWorked(): void {
+    const state = this.#state
+    if (state.at !== 'streaming') return
+    state.isWorking = false
+    this.#feed(state)
+    if (!state.isFull || state.waiting.size >= MAX_WAITING) return
+    state.isFull = false
+    this.#flow.resume()
   }
 
   end(): void {
     const state = this.#state
     if (state.at === 'holding' && !state.isPaused && this.#decodeHeld(state)) return
-    this.stream()?.end()
+    const streaming = this.#streaming()
+    if (streaming === null) return
+    const [first] = streaming.decoders
+    for (let chunk = streaming.waiting.shift(); chunk !== undefined; chunk = streaming.waiting.shift()) {
+      first!.write(chunk)
+    }
+    first!.end()
   }
 
   pause(): void {
@@ -120,12 +159,11 @@ export class ContentDecoding {
   }
 
   /** All of the body is there. False if streams have to decode it. */
-  #decodeHeld({ chunks, size }: Holding): boolean {
+  #decodeHeld({ body }: Holding): boolean {
     let decoded: Buffer | null = null
-    if (size > 0) {
-      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+    if (body.size > 0) {
       try {
-        decoded = decodeWhole(this.#codings[0]!, this.#truncation, bytes)
+        decoded = decodeWhole(this.#codings[0]!, this.#truncation, body.view())
       } catch (error) {
         this.fail(error as Error)
         return true
@@ -144,21 +182,32 @@ export class ContentDecoding {
     this.#target.onDecodedEnd()
   }
 
-  /** Decodes with streams from now on. Returns the first of them; null if it is over. */
-  stream(): Decoder | null {
+  /** Decodes with streams from now on. */
+  stream(): void {
+    this.#streaming()
+  }
+
+  /** Null if it is over. */
+  #streaming(): Streaming | null {
     const state = this.#state
     if (state.at === 'over') return null
-    if (state.at === 'streaming') return state.decoders[0]!
+    if (state.at === 'streaming') return state
     const decoders = openDecoders(this.#codings, this.#truncation)
-    this.#state = { at: 'streaming', decoders }
+    const onWorked = (): void => this.#onWorked()
+    const streaming: Streaming = {
+      at: 'streaming',
+      decoders,
+      waiting: state.body,
+      isWorking: false,
+      isFull: false,
+      onWorked,
+    }
+    this.#state = streaming
     this.#target.onDecoders?.(decoders)
     this.#connect(decoders)
     if (state.isPaused) this.pause()
-    const first = decoders[0]!
-    for (const chunk of state.chunks) {
-      if (!first.write(chunk)) this.#flow.pause()
-    }
-    return first
+    this.#feed(streaming)
+    return streaming
   }
 
   #connect(decoders: readonly Decoder[]): void {
@@ -167,13 +216,17 @@ export class ContentDecoding {
       const next = decoders[index + 1]
       if (next !== undefined) decoder.pipe(next)
     })
-    decoders[0]!.on('drain', () => this.#flow.resume())
     const last = decoders.at(-1)!
     last.on('data', (chunk: Buffer) => {
       if (this.#state.at !== 'over') this.#target.onDecoded(chunk)
     })
     last.on('end', () => this.#finish())
   }
+}
+
+/** The same memory. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** The rest of the body did not come with its beginning. */

@@ -1,4 +1,5 @@
 /** A response that is not an event stream, as an error that explains it. */
+import { BodyBytes } from '../base/body-bytes.ts'
 import { Deadline } from '../base/deadline.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { ResponseError } from '../errors.ts'
@@ -34,8 +35,7 @@ export async function explain(response: Response, objection: string): Promise<Re
 }
 
 async function readBeginning(response: Response): Promise<{ body: string; isTruncated: boolean }> {
-  const chunks: Uint8Array[] = []
-  let length = 0
+  const kept = BodyBytes.none()
   let isTruncated = true
   const reader = response.body?.getReader()
   if (reader === undefined) return { body: '', isTruncated: false }
@@ -48,21 +48,20 @@ async function readBeginning(response: Response): Promise<{ body: string; isTrun
   const deadline = new Deadline({ onDeadline: giveUp, onBroken: giveUp })
   deadline.arm(BODY_TIMEOUT)
   try {
-    while (length <= MAX_BODY) {
+    while (kept.size <= MAX_BODY) {
       const { done, value } = await reader.read()
       if (done) {
         isTruncated = isLate
         break
       }
-      chunks.push(value)
-      length += value.byteLength
+      kept.add(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
     }
   } catch {
     // The status matters more than the end of its explanation.
   }
   deadline.dispose()
   cancel()
-  return { body: Buffer.concat(chunks).toString('utf8', 0, MAX_BODY), isTruncated }
+  return { body: kept.view().toString('utf8', 0, MAX_BODY), isTruncated }
 }
 
 function toObject({ headers }: Response): HeaderObject {

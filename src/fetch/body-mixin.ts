@@ -1,8 +1,8 @@
 /** The members that `Request` and `Response` share for reading a body. */
 import { type Blob, File } from 'node:buffer'
 import type { ReadableStream } from 'node:stream/web'
-import type { BodyBytes } from '../api/body/bytes.ts'
 import { toArrayBuffer, toBlob, toBytes, toJson } from '../api/body/collect.ts'
+import type { BodyBytes } from '../base/body-bytes.ts'
 import { loadWebStreams } from '../base/lazy-modules.ts'
 import { Body } from './body.ts'
 import { bare } from './body-stream.ts'

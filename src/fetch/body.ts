@@ -5,9 +5,9 @@
  */
 import { Readable } from 'node:stream'
 import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'
-import { BodyBytes } from '../api/body/bytes.ts'
 import type { CollectContext, Conversion } from '../api/body/collect.ts'
 import { BodyCollector, convertBytes, NO_CONTEXT, toText } from '../api/body/collect.ts'
+import { BodyBytes } from '../base/body-bytes.ts'
 import { holdBytes } from '../base/held-bytes.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { ownBytes } from '../base/own-bytes.ts'

@@ -1,4 +1,5 @@
 /** A response that is kept back until it is known whether the handler gets it. */
+import { BodyBytes } from '../base/body-bytes.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 
 export interface Head {
@@ -10,7 +11,7 @@ export interface Head {
 export class HeldResponse {
   readonly head: Head
   /** What has come of its body. A paused attempt of a dispatcher of ours brings nothing. */
-  readonly chunks: Buffer[] = []
+  readonly body: BodyBytes = BodyBytes.none()
   /** How the attempt has ended, if it has. */
   outcome: { readonly trailers: HeaderObject } | { readonly error: Error } | null = null
 

@@ -1,4 +1,5 @@
 /** Passes a response on, and stores it when it is complete. */
+import { BodyBytes } from '../base/body-bytes.ts'
 import { now } from '../base/clock.ts'
 import { DecoratorHandler } from '../handler/decorator-handler.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -8,7 +9,7 @@ import type { SnapshotResponse } from './snapshot.ts'
 export class SnapshotHandler extends DecoratorHandler {
   readonly #store: (response: SnapshotResponse) => void
   readonly #startedAt = now()
-  readonly #chunks: Buffer[] = []
+  readonly #body = BodyBytes.none()
   #statusCode = 0
   #headers: HeaderObject = {}
 
@@ -32,7 +33,7 @@ export class SnapshotHandler extends DecoratorHandler {
 
   override onResponseData(controller: DispatchController, chunk: Buffer): void {
     // A copy: the next handler may transfer the memory.
-    this.#chunks.push(Buffer.from(chunk))
+    this.#body.addLent(chunk, 0, chunk.length)
     super.onResponseData(controller, chunk)
   }
 
@@ -41,7 +42,7 @@ export class SnapshotHandler extends DecoratorHandler {
     this.#store({
       statusCode: this.#statusCode,
       headers: this.#headers as SnapshotResponse['headers'],
-      body: Buffer.concat(this.#chunks).toString('base64'),
+      body: this.#body.view().toString('base64'),
       trailers: { ...trailers } as SnapshotResponse['trailers'],
       time: Math.round(now() - this.#startedAt),
     })

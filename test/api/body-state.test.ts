@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { BodyBytes } from '../../src/api/body/bytes.ts'
 import {
   ASKED,
   advance,
@@ -11,6 +10,7 @@ import {
   STREAMING,
   UNANNOUNCED,
 } from '../../src/api/body/state.ts'
+import { BodyBytes } from '../../src/base/body-bytes.ts'
 import { InternalError } from '../../src/base/invariant.ts'
 
 const LARGE = 100_000

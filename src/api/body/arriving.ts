@@ -7,12 +7,12 @@
  */
 
 import { getDefaultHighWaterMark, type ReadableOptions } from 'node:stream'
+import { BodyBytes, bytesOf } from '../../base/body-bytes.ts'
 import { holdBytes, MAX_SHARED } from '../../base/held-bytes.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
 import { ownBytes } from '../../base/own-bytes.ts'
 import { runtimeNextTick, runtimeSetImmediate } from '../../base/runtime-turns.ts'
 import { AbortError, RequestAbortedError } from '../../errors.ts'
-import { BodyBytes, bytesOf } from './bytes.ts'
 import { IdleReadable } from './idle-readable.ts'
 import { ANNOUNCED, type Arrival, advance, type BodyState, HELD, STREAMING, UNANNOUNCED } from './state.ts'
 import { type BodyUpstream, NO_UPSTREAM } from './upstream.ts'
@@ -113,8 +113,7 @@ export abstract class ArrivingBody extends IdleReadable {
       case 'held':
       case 'iterating':
         this.#hold(chunk)
-        if (this.heldLength >= this.readableHighWaterMark) this.#pauseUpstream()
-        this.#wakeIterators()
+        this.#limitHeld()
         return
       default:
         if (this.#isCollectable()) this.#hold(chunk)
@@ -135,7 +134,10 @@ export abstract class ArrivingBody extends IdleReadable {
       // A small piece is mostly all of the body; if it is not, it is copied once more.
       const announced = end - start <= MAX_SHARED ? null : this.announced
       this.#held = BodyBytes.begin(memory, start, end, announced ?? 0)
-      if (this.heldLength >= this.readableHighWaterMark) this.#pauseUpstream()
+      this.#limitHeld()
+    } else if (this.#held !== null && this.#isHolding && start < end) {
+      this.#held.addLent(memory, start, end)
+      this.#limitHeld()
     } else {
       this.receive(holdBytes(memory, start, end))
     }
@@ -160,7 +162,11 @@ export abstract class ArrivingBody extends IdleReadable {
   }
 
   override _read(): void {
-    this.resumeUpstream()
+    if (!this.isCrowded) this.resumeUpstream()
+  }
+
+  protected override onEased(): void {
+    if (this.readableLength < this.readableHighWaterMark) this.resumeUpstream()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -267,6 +273,17 @@ export abstract class ArrivingBody extends IdleReadable {
   protected override get isOver(): boolean {
     const state = this.#state
     return state.kind === 'ended' && state.end !== 'streamed'
+  }
+
+  /** Whether what arrives is held for a consumer, who may be an iterator. */
+  get #isHolding(): boolean {
+    const { kind } = this.#state
+    return (kind === 'held' || kind === 'iterating') && this.#arrival !== 'complete' && !this.destroyed
+  }
+
+  #limitHeld(): void {
+    if (this.heldLength >= this.readableHighWaterMark) this.#pauseUpstream()
+    this.#wakeIterators()
   }
 
   #hold(chunk: Buffer): void {

@@ -3,8 +3,8 @@
  * `fetch()`.
  */
 import { Blob } from 'node:buffer'
+import type { BodyBytes } from '../../base/body-bytes.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import type { BodyBytes } from './bytes.ts'
 
 const ZERO = 0x30
 

@@ -5,6 +5,7 @@
  */
 import { Readable, type ReadableOptions } from 'node:stream'
 import { ownBytes } from '../../base/own-bytes.ts'
+import { PieceLoad } from '../../base/piece-load.ts'
 
 /**
  * In the runtime these are accessors, which a subclass may override; the types declare them as properties.
@@ -33,6 +34,8 @@ export abstract class IdleReadable extends AccessorReadable {
    * body.
    */
   #wasListenedTo = false
+  /** Null before the stream has the bytes. */
+  #load: PieceLoad | null = null
 
   /** Bytes that are kept for a consumer while the stream does not run. */
   protected abstract get heldLength(): number
@@ -42,6 +45,9 @@ export abstract class IdleReadable extends AccessorReadable {
 
   /** Has the stream emit `end` and `close` if the body {@link isOver} and it has not done so yet. */
   protected abstract announceEnd(): void
+
+  /** Something was taken from a crowded stream. */
+  protected abstract onEased(): void
 
   /** The stream begins to run: pushes what has arrived. */
   protected abstract onRun(): void
@@ -58,6 +64,7 @@ export abstract class IdleReadable extends AccessorReadable {
   protected run(): void {
     if (this.#isRunning) return
     this.#isRunning = true
+    this.#load = new PieceLoad()
     this.onRun()
   }
 
@@ -99,10 +106,18 @@ export abstract class IdleReadable extends AccessorReadable {
     return this.#isRunning ? super.readableLength : this.heldLength
   }
 
+  /** So many small pieces wait that more are not asked for before some are taken. */
+  protected get isCrowded(): boolean {
+    return this.#load?.isHeavy(super.readableLength) === true
+  }
+
   /** Reads from the running stream. */
   override read(size?: number): ReturnType<Readable['read']> {
     this.run()
+    const isCrowded = this.isCrowded
     const chunk = super.read(size)
+    // The stream itself reads 0 bytes to ask for more; anything else takes what is there, or needs more than that.
+    if (isCrowded && size !== 0) this.onEased()
     // The runtime joins small chunks in a pool that is shared with other data, and cuts pieces off larger ones.
     return chunk instanceof Uint8Array ? ownBytes(chunk as Buffer, 0, chunk.length) : chunk
   }
@@ -123,7 +138,8 @@ export abstract class IdleReadable extends AccessorReadable {
   /** Adds to the end of the running stream. */
   override push(chunk: unknown, encoding?: BufferEncoding): boolean {
     this.run()
-    return super.push(chunk, encoding)
+    if (chunk !== null && chunk !== undefined) this.#load!.add(chunk, super.readableLength)
+    return super.push(chunk, encoding) && !this.isCrowded
   }
 
   /** Adds to the front of the running stream. */

@@ -4,8 +4,10 @@
  *
  * Long because both directions share one stream and one deadline, and the end of either decides about the other.
  */
+import { BodyBytes } from '../../base/body-bytes.ts'
 import { now } from '../../base/clock.ts'
 import type { Deadline, DeadlineOwner } from '../../base/deadline.ts'
+import { MAX_SHARED } from '../../base/held-bytes.ts'
 import { loadNet } from '../../base/lazy-modules.ts'
 import { ownBytes } from '../../base/own-bytes.ts'
 import type { SocketInfo } from '../../errors.ts'
@@ -57,9 +59,6 @@ type Sending = 'held' | 'sending' | 'sent'
 const BOTH_ENDS = 2
 const MISDIRECTED = 421
 
-/** Most consumers keep up, and need no list of their own. */
-const NO_BACKLOG: Buffer[] = []
-
 export class Http2Exchange
   extends Exchange
   implements StreamSink, RequestHost, BodySenderHost, TunnelHost, DeadlineOwner
@@ -77,8 +76,8 @@ export class Http2Exchange
   #tunnel: Http2Tunnel | null = null
   /** Directions of the tunnel that have come to their end. */
   #tunnelEnds = 0
-  /** Arrived, and not wanted yet. */
-  #backlog: Buffer[] = NO_BACKLOG
+  /** Arrived, and not wanted yet; null if nothing is. Most consumers keep up. */
+  #backlog: BodyBytes | null = null
   /** Delivered to a handler that paused on it; given back to the peer's window when it goes on. */
   #unreleased = 0
   /** A handler may resume inside a delivery, which must not start another one within it. */
@@ -211,7 +210,7 @@ export class Http2Exchange
 
   onData(buf: Buffer, start: number, end: number): void {
     if (this.#tunnel !== null) {
-      this.#tunnel.deliver(ownBytes(buf, start, end))
+      this.#tunnel.deliver(buf, start, end)
       return
     }
     if (this.countBody(this.request, end - start) !== null) {
@@ -219,13 +218,14 @@ export class Http2Exchange
       return
     }
     this.#markActive()
-    if (this.request.paused || this.#backlog.length > 0) this.#holdBack(ownBytes(buf, start, end))
+    if (this.request.paused || this.#backlog !== null) this.#holdBack(buf, start, end)
     else this.#deliver(buf, start, end)
   }
 
-  #holdBack(bytes: Buffer): void {
-    if (this.#backlog === NO_BACKLOG) this.#backlog = []
-    this.#backlog.push(bytes)
+  #holdBack(buf: Buffer, start: number, end: number): void {
+    this.#backlog ??= BodyBytes.none()
+    if (end - start > MAX_SHARED) this.#backlog.add(ownBytes(buf, start, end))
+    else this.#backlog.addLent(buf, start, end)
   }
 
   /** Time for the next piece of the response starts now. */
@@ -279,9 +279,9 @@ export class Http2Exchange
   #goOn(): void {
     if (this.#unreleased > 0) this.#host.output.release(this.stream, this.#unreleased)
     this.#unreleased = 0
-    while (!this.request.paused && !this.request.settled) {
-      const bytes = this.#backlog.shift()
-      if (bytes === undefined) break
+    while (this.#backlog !== null && !this.request.paused && !this.request.settled) {
+      const bytes = this.#backlog.shift()!
+      if (this.#backlog.size === 0) this.#backlog = null
       this.#deliver(bytes, 0, bytes.length)
     }
     if (this.#trailers !== null) this.onEnd(this.#trailers, now())
@@ -295,7 +295,7 @@ export class Http2Exchange
       return
     }
     if (request.settled) return
-    if (request.paused || this.#backlog.length > 0) {
+    if (request.paused || this.#backlog !== null) {
       this.#trailers = trailers ?? HeaderBlock.EMPTY
       this.deadline.disarm()
       this.#host.exchanges.holdBack(this)
@@ -379,7 +379,7 @@ export class Http2Exchange
   /** The request is settled; so is the stream, from our side. */
   #giveUp(): void {
     this.#bodySender?.stop()
-    this.#backlog = NO_BACKLOG
+    this.#backlog = null
     this.#trailers = null
     this.#host.output.reset(this.stream, CANCEL)
     this.settle()

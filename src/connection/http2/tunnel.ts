@@ -4,9 +4,13 @@
  */
 
 import { Duplex } from 'node:stream'
+import { BodyBytes } from '../../base/body-bytes.ts'
 import { NO_BYTES } from '../../base/empty.ts'
+import { MAX_SHARED } from '../../base/held-bytes.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
+import { ownBytes } from '../../base/own-bytes.ts'
 import { coverPollution } from '../../base/own-options.ts'
+import { PieceLoad } from '../../base/piece-load.ts'
 import { runtimeSetImmediate } from '../../base/runtime-turns.ts'
 import { InformationalError } from '../../errors.ts'
 
@@ -31,6 +35,9 @@ export class Http2Tunnel extends Duplex {
   #blocked: Callback | null = null
   /** Bytes pushed that the reader has not asked beyond yet. */
   #unreleased = 0
+  /** Bytes that the reader does not want yet; null if there are none. */
+  #backlog: BodyBytes | null = null
+  readonly #load = new PieceLoad()
   /** Our side has ended. */
   #finished = false
   /** The peer's side has ended. */
@@ -62,19 +69,54 @@ export class Http2Tunnel extends Duplex {
     return this
   }
 
-  /** Bytes from the peer. */
-  deliver(bytes: Buffer): void {
-    // Afterwards its memory may have gone to another thread.
-    const { length } = bytes
-    const isWanted = !this.destroyed && !this.readableEnded
-    if (isWanted && !this.push(bytes)) this.#unreleased += length
-    else this.#host.releaseTunnel(length)
+  /** Bytes from the peer, lent for the length of the call. */
+  deliver(memory: Buffer, start: number, end: number): void {
+    const length = end - start
+    if (this.destroyed || this.readableEnded) {
+      this.#host.releaseTunnel(length)
+    } else if (this.#unreleased > 0) {
+      // The reader is behind: what it gets later may come together.
+      this.#unreleased += length
+      this.#backlog ??= BodyBytes.none()
+      if (length > MAX_SHARED) this.#backlog.add(ownBytes(memory, start, end))
+      else this.#backlog.addLent(memory, start, end)
+    } else if (this.#give(ownBytes(memory, start, end))) {
+      this.#host.releaseTunnel(length)
+    } else {
+      this.#unreleased = length
+    }
+  }
+
+  /** False when the reader has enough. */
+  #give(bytes: Buffer): boolean {
+    this.#load.add(bytes, this.readableLength)
+    return this.push(bytes) && !this.#isCrowded
+  }
+
+  get #isCrowded(): boolean {
+    return this.#load.isHeavy(this.readableLength)
+  }
+
+  /** Hands over what the reader did not want before, as far as it does now. True: all of it. */
+  #giveBacklog(): boolean {
+    for (;;) {
+      const bytes = this.#backlog?.shiftOwn()
+      if (bytes === undefined) {
+        this.#backlog = null
+        return true
+      }
+      if (!this.#give(bytes)) return this.#backlog === null
+    }
   }
 
   /** The peer has ended its side. */
   finish(): void {
     this.#peerFinished = true
     if (this.destroyed) return
+    for (let bytes = this.#backlog?.shiftOwn(); bytes !== undefined; bytes = this.#backlog?.shiftOwn()) {
+      this.push(bytes)
+    }
+    this.#backlog = null
     this.push(null)
     // A socket with nothing left to read emits `end` even if nothing reads from it. Code that awaits this one can
     // listen only after this turn.
@@ -110,10 +152,23 @@ export class Http2Tunnel extends Duplex {
     return super.destroy(error)
   }
 
+  override read(size?: number): ReturnType<Duplex['read']> {
+    const isCrowded = size !== 0 && this.#isCrowded
+    const chunk = super.read(size)
+    if (isCrowded) this.#goOn()
+    return chunk
+  }
+
   override _read(): void {
+    if (!this.#isCrowded) this.#goOn()
+  }
+
+  /** The reader wants more. */
+  #goOn(): void {
+    if (this.#unreleased === 0 || !this.#giveBacklog() || this.destroyed) return
     const bytes = this.#unreleased
     this.#unreleased = 0
-    if (bytes > 0 && this.#closed === null) this.#host.releaseTunnel(bytes)
+    if (this.#closed === null) this.#host.releaseTunnel(bytes)
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Callback): void {
@@ -130,6 +185,7 @@ export class Http2Tunnel extends Duplex {
 
   override _destroy(error: Error | null, done: Callback): void {
     this.#blocked = null
+    this.#backlog = null
     if (this.#closed === null) this.#host.closeTunnel()
     const listeners = this.listenerCount('error') - this.listenerCount('error', ignoreError)
     if (error === null || listeners > 0) {

@@ -167,7 +167,7 @@ export class HedgedRequest implements Race, RelayOwner {
     const hasWon = this.#hasWon(attempt)
     if (hasWon && held === null) this.#inner.onResponseData?.(this.#controller, chunk)
     else if (held !== null && (hasWon || this.#state === RACING)) {
-      held.chunks.push(chunk)
+      held.body.add(chunk)
       attempt.heldBytes += chunk.length
       if (!hasWon && attempt.heldBytes > MAX_HELD) this.#release(attempt)
     }
@@ -223,8 +223,8 @@ export class HedgedRequest implements Race, RelayOwner {
     const takes = (): boolean => this.#hasWon(attempt) && !this.#controller.paused
     this.#draining = true
     this.#contain(attempt, () => {
-      while (held.chunks.length > 0 && takes()) {
-        this.#inner.onResponseData?.(this.#controller, held.chunks.shift()!)
+      while (held.body.size > 0 && takes()) {
+        this.#inner.onResponseData?.(this.#controller, held.body.shiftOwn()!)
       }
       if (!takes()) return
       attempt.held = null

@@ -1,4 +1,5 @@
 /** `interceptors.responseError`: a status of 400 or above fails the request. */
+import { BodyBytes } from '../../base/body-bytes.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
 import { integerFrom, OptionReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError, ResponseError } from '../../errors.ts'
@@ -47,7 +48,7 @@ type State = 'passing' | Collecting | 'over'
 interface Collecting {
   readonly statusCode: number
   readonly headers: HeaderObject
-  readonly chunks: Buffer[]
+  readonly body: BodyBytes
   /** Bytes received. */
   size: number
 }
@@ -69,7 +70,7 @@ class ResponseErrorHandler extends ForwardingHandler {
     headers: HeaderObject,
     statusText?: string,
   ): void {
-    if (statusCode >= 400) this.#state = { statusCode, headers, chunks: [], size: 0 }
+    if (statusCode >= 400) this.#state = { statusCode, headers, body: BodyBytes.none(), size: 0 }
     else super.onResponseStart(controller, statusCode, headers, statusText)
   }
 
@@ -81,7 +82,7 @@ class ResponseErrorHandler extends ForwardingHandler {
       return
     }
     const room = this.#maxSize - state.size
-    if (room > 0) state.chunks.push(room < chunk.length ? chunk.subarray(0, room) : chunk)
+    if (room > 0) state.body.add(room < chunk.length ? chunk.subarray(0, room) : chunk)
     state.size += chunk.length
     if (state.size > this.#maxSize + MAX_DRAINED) {
       this.#fail(controller, state)
@@ -106,9 +107,9 @@ class ResponseErrorHandler extends ForwardingHandler {
     super.onResponseError(controller, error)
   }
 
-  #fail(controller: DispatchController, { statusCode, headers, chunks, size }: Collecting): void {
+  #fail(controller: DispatchController, { statusCode, headers, body: kept, size }: Collecting): void {
     const bodyTruncated = size > this.#maxSize
-    const body = bodyValue(Buffer.concat(chunks), headers, bodyTruncated)
+    const body = bodyValue(Buffer.from(kept.own().buffer), headers, bodyTruncated)
     const error = new ResponseError('Response Error', statusCode, { headers, body, bodyTruncated })
     this.onResponseError(controller, described(error, this.#opts))
   }

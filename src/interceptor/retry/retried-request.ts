@@ -153,7 +153,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     if (state.at === 'responding') {
       if (this.#admits(chunk.length)) this.inner.onResponseData?.(this.#controller, chunk)
     } else if (state.at === 'discarding') state.body.take(chunk.length)
-    else if (state.at === 'held') state.response.chunks.push(chunk)
+    else if (state.at === 'held') state.response.body.add(chunk)
   }
 
   protected override lendingController(_: DispatchController, length: number): RelayController | null {
@@ -307,7 +307,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
 
   /** The caller's policy has decided about a response that was held. */
   #onVerdict(error: Error, response: HeldResponse, result: Error | null): void {
-    const { head, chunks, outcome } = response
+    const { head, body, outcome } = response
     const attempt = this.#controller.attempt!
     if (result === null) {
       if (outcome !== null) this.#again(error)
@@ -318,7 +318,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     } else if (outcome !== null && 'error' in outcome) this.#settle(outcome.error)
     else {
       this.#pass(attempt, head.statusCode, head.headers, head.statusText)
-      for (const chunk of chunks) this.onResponseData(attempt, chunk)
+      while (body.size > 0) this.onResponseData(attempt, body.shiftOwn()!)
       if (outcome !== null) this.onResponseEnd(attempt, outcome.trailers)
       else if (!this.#controller.paused) attempt.resume()
     }

@@ -1,8 +1,12 @@
-/** The bytes of a body in chunks as they arrived. Does not know where chunks come from or who wants them. */
-
-import { holdBytes, MAX_SHARED, shareBytes, slab } from '../../base/held-bytes.ts'
-import { ownBytes, utf8Of } from '../../base/own-bytes.ts'
+/**
+ * The bytes of a body that nobody has taken yet, in order. Large chunks are kept as they arrived, many small ones are
+ * joined: a peer that sends single bytes makes us keep those bytes, not an object for each, which would take more than
+ * two hundred times as much. Does not know where chunks come from or who wants them.
+ */
+import { Buffer } from 'node:buffer'
 import { returnMemory, takeMemory } from './collection-memory.ts'
+import { holdBytes, MAX_SHARED, shareBytes, slab } from './held-bytes.ts'
+import { fillFrom, ownBytes, utf8Of } from './own-bytes.ts'
 
 /**
  * Largest announced length for which memory is taken in advance. A `content-length` is only a claim: a peer
@@ -23,17 +27,31 @@ const JOINED_BYTES = 16_384
 /** A first piece of less than this part of its body does not say that all of it will be collected. */
 const PRESIZE_SHARE = 4
 
+/** So many chunks are kept as they are: a body of a few pieces needs no memory beside theirs. */
+const LOOSE_CHUNKS = 8
+
+/** Small chunks are joined in blocks as large as what is held already, within these bounds. */
+const LEAST_BLOCK = MAX_SHARED
+const LARGEST_BLOCK = 65_536
+
+/**
+ * What the memory at the end is for: for all bytes (`whole`), the same in memory that goes back when it was read, unless
+ * it was given away (`borrowed`), or for the next small chunks (`joined`).
+ */
+type Purpose = 'whole' | 'borrowed' | 'joined'
+
 /** Chunks in order; once their total is announced they are copied into one piece as they come. */
 export class BodyBytes {
   readonly #chunks: Buffer[]
-  /** Memory in which all of them are one piece. */
+  /** Memory with the last bytes, after those in the chunks, as one piece that may grow. */
   #target: Buffer | null = null
-  /** Where they begin there; 0 without such memory. */
+  #purpose: Purpose = 'whole'
+  /** Where that piece begins there; 0 without such memory. */
   #from = 0
-  /** Where the part of `#target` ends that is theirs. */
+  /** Where it ends. */
+  #end = 0
+  /** How far it may grow. */
   #limit = 0
-  /** The memory for all of them goes back when it was read, unless it was given away. */
-  #isBorrowed = false
   #size: number
 
   /** @param chunks Belong to this object from now on. */
@@ -65,7 +83,8 @@ export class BodyBytes {
   static #share(memory: Buffer, start: number, end: number): BodyBytes {
     const bytes = new BodyBytes([], end - start)
     bytes.#from = shareBytes(memory, start, end)
-    bytes.#limit = bytes.#from + bytes.#size
+    bytes.#end = bytes.#from + bytes.#size
+    bytes.#limit = bytes.#end
     bytes.#target = slab
     return bytes
   }
@@ -80,51 +99,71 @@ export class BodyBytes {
     return new BodyBytes([...this.#chunks], this.#size)
   }
 
-  /** Where the next one goes in memory for all of them. */
-  get #end(): number {
-    return this.#from + this.#size
-  }
-
   /** In bytes. */
   get size(): number {
     return this.#size
   }
 
-  /** Roughly as they arrived, to be read only. */
+  /** As they arrived, or joined; to be read only. */
   get chunks(): readonly Buffer[] {
     this.#split()
     return this.#chunks
   }
 
   add(chunk: Buffer): void {
-    const target = this.#target
-    if (target !== null && this.#end + chunk.length <= this.#limit) {
-      target.set(chunk, this.#end)
+    const { length } = chunk
+    if (this.#hasRoom(length)) {
+      fillFrom(this.#target!, this.#end, chunk, 0, length)
+      this.#end += length
     } else {
-      // More than announced if there is memory for all: the dispatcher did not enforce the length, so go on without it.
-      this.#split()
       this.#chunks.push(chunk)
     }
-    this.#size += chunk.length
+    this.#size += length
   }
 
   /** Adds a copy of bytes that are lent. */
   addLent(memory: Buffer, start: number, end: number): void {
-    const target = this.#target
-    if (target !== null && this.#end + end - start <= this.#limit) {
-      memory.copy(target, this.#end, start, end)
-      this.#size += end - start
+    const length = end - start
+    if (this.#hasRoom(length)) {
+      fillFrom(this.#target!, this.#end, memory, start, end)
+      this.#end += length
     } else {
-      this.add(holdBytes(memory, start, end))
+      this.#chunks.push(holdBytes(memory, start, end))
     }
+    this.#size += length
+  }
+
+  /** Whether the next chunk is copied to the end of the memory; otherwise it is put after the chunks. */
+  #hasRoom(length: number): boolean {
+    const isSmall = length <= MAX_SHARED
+    if (this.#target !== null) {
+      const takes = isSmall || this.#purpose !== 'joined'
+      if (takes && this.#end + length <= this.#limit) return true
+      // More than announced if there is memory for all: the dispatcher did not enforce the length, so go on without it.
+      this.#split()
+      if (!isSmall) return false
+    }
+    if (!isSmall || this.#chunks.length < LOOSE_CHUNKS) return false
+    this.#target = Buffer.allocUnsafeSlow(Math.min(Math.max(this.#size, LEAST_BLOCK), LARGEST_BLOCK))
+    this.#purpose = 'joined'
+    this.#from = 0
+    this.#end = 0
+    this.#limit = this.#target.length
+    return true
   }
 
   /** Takes the first chunk out, to be read only; undefined if there is none. */
   shift(): Buffer | undefined {
     this.#split()
     const chunk = this.#chunks.shift()
-    if (chunk !== undefined) this.#size -= chunk.length
+    if (chunk !== undefined) this.#taken(chunk.length)
     return chunk
+  }
+
+  /** Takes the first chunk in memory that belongs to the caller; undefined if there is none. */
+  shiftOwn(): Buffer | undefined {
+    const chunk = this.shift()
+    return chunk === undefined ? undefined : ownBytes(chunk, 0, chunk.length)
   }
 
   /** Takes the first chunk, or the first few small ones, in memory that belongs to the caller; undefined if there is none. */
@@ -138,8 +177,14 @@ export class BodyBytes {
     while (count < chunks.length && size + chunks[count]!.length <= JOINED_BYTES)
       size += chunks[count++]!.length
     const taken = chunks.splice(0, count)
-    this.#size -= size
+    this.#taken(size)
     return count === 1 ? ownBytes(first, 0, size) : join(taken, size)
+  }
+
+  #taken(size: number): void {
+    this.#size -= size
+    // A body that is read as it arrives keeps no memory for what may come.
+    if (this.#size === 0) this.#target = null
   }
 
   /** Puts a chunk before the others. */
@@ -159,12 +204,21 @@ export class BodyBytes {
     }
   }
 
-  /** Bytes in memory for all of them become a chunk: they are taken one by one after all. */
+  /** The bytes at the end become a chunk. What is left of memory for small ones takes those that follow. */
   #split(): void {
-    if (this.#target === null) return
-    this.#chunks.push(this.#target.subarray(this.#from, this.#end))
+    const target = this.#target
+    if (target === null) return
+    if (this.#end > this.#from) this.#chunks.push(target.subarray(this.#from, this.#end))
+    this.#from = this.#end
+    // Full, its chunk may become a caller's.
+    if (this.#purpose === 'joined' && this.#end < this.#limit) return
     this.#target = null
-    this.#from = 0
+    this.#purpose = 'whole'
+  }
+
+  /** Whether all bytes are one piece of memory. */
+  get #isWhole(): boolean {
+    return this.#target !== null && this.#chunks.length === 0
   }
 
   /**
@@ -172,50 +226,57 @@ export class BodyBytes {
    * earlier body, and serves a later one if {@link release} follows.
    */
   expect(length: number, isShared: boolean): void {
-    if (this.#target !== null || length < this.#size || length === 0 || length > PRESIZE_LIMIT) return
+    if (this.#isWhole || length < this.#size || length === 0 || length > PRESIZE_LIMIT) return
+    this.#split()
     const target = isShared ? takeMemory(length) : Buffer.allocUnsafeSlow(length)
-    this.#isBorrowed = isShared
     copyAll(this.#chunks, target)
     this.#chunks.length = 0
     this.#target = target
+    this.#purpose = isShared ? 'borrowed' : 'whole'
+    this.#from = 0
+    this.#end = this.#size
     this.#limit = target.length
   }
 
   /** The bytes were read, and nothing refers to their memory. */
   release(): void {
-    if (this.#target === null || !this.#isBorrowed) return
+    if (this.#target === null || this.#purpose !== 'borrowed') return
     returnMemory(this.#target)
     this.#target = null
   }
 
   /** All bytes, to be read only: may share memory with others. */
   view(): Buffer {
-    if (this.#target !== null) return this.#target.subarray(this.#from, this.#end)
+    if (this.#isWhole) return this.#target!.subarray(this.#from, this.#end)
+    this.#split()
     return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#size)
   }
 
   /** All bytes as UTF-8, without the mark of its byte order. */
   text(): string {
-    const bytes = this.#target ?? this.view()
-    const start = this.#from
+    const isWhole = this.#isWhole
+    const bytes = isWhole ? this.#target! : this.view()
+    const start = isWhole ? this.#from : 0
     const isMarked =
       this.#size >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf
-    return utf8Of(bytes, isMarked ? start + 3 : start, this.#end)
+    return utf8Of(bytes, isMarked ? start + 3 : start, start + this.#size)
   }
 
   /** All bytes, in memory that belongs to the caller and holds nothing else. */
   own(): Uint8Array<ArrayBuffer> {
     const target = this.#target
-    if (target !== null && target.length === this.#size) {
+    const isWhole = this.#isWhole
+    if (isWhole && target!.length === this.#size) {
       // allocUnsafeSlow never takes from a pool: this ArrayBuffer has exactly this size.
-      this.#isBorrowed = false
-      return new Uint8Array(target.buffer as ArrayBuffer)
+      this.#purpose = 'whole'
+      return new Uint8Array(target!.buffer as ArrayBuffer)
     }
     const bytes = new Uint8Array(this.#size)
-    if (target !== null) {
-      bytes.set(target.subarray(this.#from, this.#end))
+    if (isWhole) {
+      bytes.set(target!.subarray(this.#from, this.#end))
       return bytes
     }
+    this.#split()
     copyAll(this.#chunks, bytes)
     return bytes
   }
