@@ -1,14 +1,16 @@
 /** The limit for event streams, which a dispatcher keeps for those that are opened through it. */
-import { constants } from 'node:buffer'
 import { InvalidArgumentError } from '../errors.ts'
 
 /** Limits for event streams. */
 export interface EventSourceOptions {
-  /** Most bytes of one event; 0 for any number. Default: the longest string. */
+  /** Most bytes of one event; 0 for any number. Default: 16777216. */
   maxEventSize?: number
 }
 
-const DEFAULTS: Required<EventSourceOptions> = { maxEventSize: constants.MAX_STRING_LENGTH }
+/** Bytes of one event: a server that never ends a line must not fill the memory. */
+export const DEFAULT_MAX_EVENT_SIZE = 16_777_216
+
+const DEFAULTS: Required<EventSourceOptions> = { maxEventSize: DEFAULT_MAX_EVENT_SIZE }
 
 export function readEventSourceOptions(
   given: EventSourceOptions | null | undefined,

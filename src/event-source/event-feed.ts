@@ -2,13 +2,14 @@
  * An event stream over all its attempts: connecting → open → waiting → connecting …, until it is over. It does one
  * step at a time and only when it is asked to, so that its owner decides how fast events arrive.
  */
+
 import { ignoreError } from '../base/ignore-error.ts'
 import { abortedReason, SignalHub } from '../base/signal.ts'
+import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ResponseExceededMaxSizeError } from '../errors.ts'
 import type { RequestInit } from '../fetch/init.ts'
 import type { Response } from '../fetch/response.ts'
-import { LONGEST_EVENT } from '../protocol/event-stream/limits.ts'
 import type { EventSink } from '../protocol/event-stream/parser.ts'
 import { OpenStream } from './open-stream.ts'
 import { Reconnection, type StreamEnd } from './reconnection.ts'
@@ -269,5 +270,5 @@ function reasonOf(error: unknown): unknown {
 function maxEventSizeOf(dispatcher: object): number {
   const { eventSourceOptions } = dispatcher as { eventSourceOptions?: { maxEventSize?: unknown } }
   const size = eventSourceOptions?.maxEventSize
-  return Number.isInteger(size) && (size as number) >= 0 ? (size as number) : LONGEST_EVENT
+  return Number.isInteger(size) && (size as number) >= 0 ? (size as number) : DEFAULT_MAX_EVENT_SIZE
 }

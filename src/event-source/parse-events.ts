@@ -1,9 +1,11 @@
 /** `parseEvents()`: the parser alone, for bytes from anywhere. */
+
 import { withoutPollution } from '../base/own-options.ts'
+import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
 import { integerFrom, isString, OptionReader } from '../dispatcher/option-reader.ts'
 import { InvalidArgumentError, ResponseExceededMaxSizeError } from '../errors.ts'
 import { toBytes } from '../fetch/body-feed.ts'
-import { eventLimits, LONGEST_EVENT } from '../protocol/event-stream/limits.ts'
+import { eventLimits } from '../protocol/event-stream/limits.ts'
 import { type EventSink, EventStreamParser } from '../protocol/event-stream/parser.ts'
 import type { ServerComment, ServerEvent, StreamItem } from './server-event.ts'
 
@@ -19,7 +21,7 @@ export interface ParseEventsOptions {
   comments?: boolean | undefined
   /** The id of events before the first that has one. Default: empty. */
   lastEventId?: string | undefined
-  /** Most bytes of one event; 0 for any number. Default: the longest string. */
+  /** Most bytes of one event; 0 for any number. Default: 16777216. */
   maxEventSize?: number | undefined
 }
 
@@ -42,7 +44,12 @@ export function parseEvents(
   options: ParseEventsOptions | null = null,
 ): AsyncGenerator<StreamItem, void, void> {
   const from = new OptionReader<keyof ParseEventsOptions>(Object(withoutPollution(options)))
-  const maxEventSize = from.read('maxEventSize', LONGEST_EVENT, integerFrom(0), 'invalid maxEventSize')
+  const maxEventSize = from.read(
+    'maxEventSize',
+    DEFAULT_MAX_EVENT_SIZE,
+    integerFrom(0),
+    'invalid maxEventSize',
+  )
   const lastEventId = from.read('lastEventId', '', isString, 'invalid lastEventId')
   return parse(chunksOf(input), maxEventSize, lastEventId, Boolean(from.raw('comments')))
 }

@@ -148,6 +148,16 @@ describe('a failure', () => {
     assert.deepEqual(await iterator.next(), { done: true, value: undefined })
   })
 
+  test('an endless line fails after 16 MiB by default', async (t) => {
+    const line = `data: ${'x'.repeat(1024 * 1024 - 6)}`
+    const longest = line + 'x'.repeat(15 * 1024 * 1024 + 6)
+    const stage = await setStage(t, h1, [ended(`${longest}\n\n${longest}x\n\n`)])
+    const iterator = events(stage.url, { dispatcher: stage.agent })
+    assert.equal((await iterator.next()).value?.data.length, 16 * 1024 * 1024)
+    const error = await failure(iterator.next())
+    assert.equal(error.message, 'Event exceeds maxEventSize')
+  })
+
   test('a stream body is not sent again', async (t) => {
     const stage = await setStage(t, h1, [lost('data: 1\n\n')])
     const iterator = events(stage.url, {
