@@ -6,15 +6,10 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { esbuildMarks } from './esbuild-marks.mjs'
 import { deleteFrom } from './source-map.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-
-/**
- * esbuild also breaks lines within strings, with a backslash at the end. A bundler that indents the code it wraps, as
- * Rollup does, would then put its tabs into the string.
- */
-const LINE_BREAK_IN_STRING = /(?<=(?<!\\)(?:\\\\)*)\\\n/g
 
 /** Keeps names unchanged and lines short: a stack trace shows both. */
 const SETTINGS = {
@@ -98,10 +93,7 @@ async function bundle(options, outfile) {
   const sourcemap = { sourcemap: 'linked', sourcesContent: false }
   const { outputFiles } = await build({ ...SETTINGS, ...options, ...sourcemap, outfile, write: false })
   const [mapFile, codeFile] = outputFiles
-  const { code, map } = deleteFrom(codeFile.text, JSON.parse(mapFile.text), [
-    LINE_BREAK_IN_STRING,
-    prefixOfClassNames(codeFile.text),
-  ])
+  const { code, map } = deleteFrom(codeFile.text, JSON.parse(mapFile.text), esbuildMarks(codeFile.text))
   mkdirSync(dirname(codeFile.path), { recursive: true })
   writeFileSync(codeFile.path, code)
   writeFileSync(mapFile.path, JSON.stringify(map))
@@ -126,14 +118,4 @@ function external(filter, path) {
     name: `external ${path}`,
     setup: ({ onResolve }) => onResolve({ filter }, () => ({ path, external: true })),
   }
-}
-
-/**
- * esbuild writes `var Client = class _Client` for a class that refers to itself; then `Client.name` differs from the
- * source. If another class has the name, it writes `Client2 = class _Client`. No other name in the source starts with
- * an underscore and a capital letter.
- */
-function prefixOfClassNames(code) {
-  const names = new Set([...code.matchAll(/\b([A-Z]\w*?)\d*=class _\1\b/g)].map(([, name]) => name))
-  return new RegExp(`\\b_(?=(?:${[...names].join('|')})\\b)`, 'g')
 }

@@ -3,14 +3,10 @@
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 /**
- * The code without the matches of the patterns, and the map of the result. It leads to lines of the sources, each to
- * its first column: with every column it would be four times as large, and a stack trace is as useful without.
+ * The code without these ranges, which are in order, and the map of the result. It leads to lines of the sources, each
+ * to its first column: with every column it would be four times as large, and a stack trace is as useful without.
  */
-export function deleteFrom(code, map, patterns) {
-  const deletions = patterns
-    .flatMap((pattern) => [...code.matchAll(pattern)])
-    .map(({ index, 0: text }) => ({ start: index, end: index + text.length }))
-    .sort((a, b) => a.start - b.start)
+export function deleteFrom(code, map, deletions) {
   let result = ''
   let end = 0
   for (const deletion of deletions) {
