@@ -44,8 +44,13 @@ export class Sender {
   /** The answer to the latest ping, while the socket takes nothing. */
   #pong: Uint8Array | null = null
   readonly #endTurn = (): void => {
-    if (this.#turn === 'corked') this.#socket.uncork()
+    const isCorked = this.#turn === 'corked'
     this.#turn = 'nothing'
+    try {
+      if (isCorked) this.#socket.uncork()
+    } catch (error) {
+      this.#socket.destroy(error as Error)
+    }
   }
 
   constructor(socket: Duplex, deflater: MessageDeflater | null, host: SenderHost) {
@@ -196,17 +201,22 @@ export class Sender {
   /** The first frame of a turn leaves at once, as it is mostly the only one; the others leave together. */
   #write(frame: Buffer, size: number, written: () => void): void {
     if (!this.#socket.writable) return
-    if (this.#turn === 'nothing') {
-      this.#turn = 'some'
-      runtimeNextTick(this.#endTurn)
-    } else if (this.#turn === 'some') {
-      this.#turn = 'corked'
-      this.#socket.cork()
+    // A Duplex of the caller may throw. That ends this connection, and not the program that calls `close()`.
+    try {
+      if (this.#turn === 'nothing') {
+        this.#turn = 'some'
+        runtimeNextTick(this.#endTurn)
+      } else if (this.#turn === 'some') {
+        this.#turn = 'corked'
+        this.#socket.cork()
+      }
+      this.#socket.write(frame, (error) => {
+        if (error) return
+        this.#buffered -= size
+        written()
+      })
+    } catch (error) {
+      this.#socket.destroy(error as Error)
     }
-    this.#socket.write(frame, (error) => {
-      if (error) return
-      this.#buffered -= size
-      written()
-    })
   }
 }

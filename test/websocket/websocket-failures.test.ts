@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { createConnection, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { errors } from '../../src/index.ts'
+import { type ConnectFunction, errors, type WebSocket } from '../../src/index.ts'
 import {
   BINARY,
   CLOSE,
@@ -246,6 +247,35 @@ describe('a server that breaks the rules', () => {
     await close
     assert.equal(await peer.frame(), null)
   })
+})
+
+describe('a socket of the caller that throws ends the connection, and nothing is thrown at the caller', () => {
+  const sendThree = (socket: WebSocket): void => {
+    for (const text of ['a', 'b', 'c']) socket.send(text)
+  }
+  const ROWS: readonly ['write' | 'cork' | 'uncork', string, (socket: WebSocket) => void][] = [
+    ['write', 'close', (socket) => socket.close(3000)],
+    ['write', 'send', (socket) => socket.send('text')],
+    ['cork', 'several messages in one turn', sendThree],
+    ['uncork', 'several messages in one turn', sendThree],
+  ]
+  for (const [method, name, use] of ROWS) {
+    it(`${method}: ${name}`, async (t) => {
+      let given: Socket | null = null
+      const connect: ConnectFunction = ({ hostname, port }, callback) => {
+        given = createConnection(Number(port), hostname)
+        given.once('connect', () => callback(null, given!))
+      }
+      const raw = await startRawServer(t, { client: { connect } })
+      const [socket] = await raw.pair()
+      given![method] = () => {
+        throw new Error('thrown by the socket')
+      }
+      const close = closed(socket)
+      use(socket)
+      assert.equal((await close).wasClean, false)
+    })
+  }
 })
 
 describe('limits', () => {
