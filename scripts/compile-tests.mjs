@@ -15,11 +15,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const COMPILED = ['src', 'test', 'scripts']
+/** Tests that import the library only in processes that they start import this. */
+const FOR_PROCESSES = 'test/support/sources.ts'
 const ALL_MODULES = 'src/all-modules.js'
 const MADE = ['.git', 'build', 'coverage', 'dist']
 
@@ -39,12 +41,20 @@ const SHARED = {
   write: false,
 }
 
-/**
- * Returns the folder with the compiled tree. With `together`, src/ is one script, which is faster; without, each file
- * is compiled for itself, as coverage wants it.
- */
-export async function compileTests({ together }) {
-  const folder = join(root, 'build', together ? 'tests' : 'coverage')
+/** The trees in build/, and the build of the package whose exports the modules of src/ have in place of their own. */
+const TREES = {
+  // One script for all of src/, which is faster.
+  source: { folder: 'tests', together: true, library: null },
+  // Each file for itself.
+  coverage: { folder: 'coverage', together: false, library: null },
+  esm: { folder: 'esm', together: true, library: 'dist/index.js' },
+  cjs: { folder: 'cjs', together: true, library: 'dist/index.cjs' },
+}
+
+/** Compiles one of the trees. Returns its folder, and the files, of those with a library, that make use of it. */
+export async function compileTests(name) {
+  const { folder: place, together, library } = TREES[name]
+  const folder = join(root, 'build', place)
   const tree = new Tree(folder)
   const sources = COMPILED.flatMap((part) => filesIn(join(root, part))).map((path) => relative(root, path))
   const modules = sources.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
@@ -60,12 +70,29 @@ export async function compileTests({ together }) {
   })
   const outputs = new Map(alone.outputFiles.map(({ path, contents }) => [path, contents]))
   copyModules(folder, alone.metafile, outputs)
-  if (together) await putTogether(folder, alone.metafile, outputs)
+  const own = library === null ? folder : join(folder, 'own')
+  if (together) await putTogether(own, alone.metafile, outputs)
   for (const [path, contents] of outputs) tree.write(path, contents)
   for (const file of sources) tree.write(join(folder, file), readFileSync(join(root, file)))
   for (const name of readdirSync(root)) if (!COMPILED.includes(name) && !MADE.includes(name)) tree.link(name)
+  const published = library === null ? new Set() : await publish(folder, own, library, alone.metafile, tree)
   tree.removeOthers()
-  return folder
+  return { folder, users: usersOf(published.add(FOR_PROCESSES), alone.metafile) }
+}
+
+/** The files that import one of these modules, directly or not. */
+function usersOf(modules, { inputs }) {
+  const importers = new Map()
+  for (const [file, { imports }] of Object.entries(inputs)) {
+    for (const { path } of imports) {
+      const imported = join(dirname(file), path).replace(/\.js$/, '.ts')
+      importers.set(imported, [...(importers.get(imported) ?? []), file])
+    }
+  }
+  const users = new Set(modules)
+  // Those that are added meanwhile are visited, too.
+  for (const user of users) for (const importer of importers.get(user) ?? []) users.add(importer)
+  return users
 }
 
 /** The modules of the library, without the command, which is a program. */
@@ -116,6 +143,48 @@ function partOf(module, names) {
   ]
   return Buffer.from(`${lines.join('\n')}\n`)
 }
+
+/**
+ * Puts the package under test: what a module of src/ exports comes from there if the package exports it, too, perhaps
+ * as a member of `interceptors` and the like.
+ */
+async function publish(folder, own, library, metafile, tree) {
+  const importOwn = (module) => import(pathToFileURL(join(own, toScript(module))).href)
+  const paths = publicPaths(await importOwn('src/index.ts'))
+  const published = new Set()
+  for (const { entryPoint: module } of libraryModules(metafile)) {
+    const values = await importOwn(module)
+    const lines = [
+      `import * as own from '${pathToFileURL(join(own, toScript(module))).href}'`,
+      `import ${library.endsWith('.cjs') ? '' : '* as '}ventuno from '${pathToFileURL(join(root, library)).href}'`,
+    ]
+    for (const [name, value] of Object.entries(values)) {
+      const path = paths.get(value)
+      if (path !== undefined) published.add(module)
+      const code = path === undefined ? `own['${name}']` : `ventuno${path}`
+      lines.push(name === 'default' ? `export default ${code}` : `export const ${name} = ${code}`)
+    }
+    tree.write(join(folder, toScript(module)), Buffer.from(`${lines.join('\n')}\n`))
+  }
+  const command = pathToFileURL(join(root, 'dist/cli/main.js')).href
+  tree.write(join(folder, 'src/cli/main.js'), Buffer.from(`import '${command}'\n`))
+  return published
+}
+
+/** How to reach what the package exports: by value, the code after the name of its namespace. */
+function publicPaths(namespace) {
+  const paths = new Map()
+  for (const [name, value] of Object.entries(namespace)) {
+    if (isIdentified(value)) paths.set(value, `['${name}']`)
+    if (value === null || typeof value !== 'object') continue
+    for (const [member, inner] of Object.entries(value)) {
+      if (isIdentified(inner) && !paths.has(inner)) paths.set(inner, `['${name}']['${member}']`)
+    }
+  }
+  return paths
+}
+
+const isIdentified = (value) => typeof value === 'function' || (typeof value === 'object' && value !== null)
 
 /** Modules import each other's compiled files. */
 const importCompiled = {

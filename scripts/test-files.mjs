@@ -7,6 +7,9 @@ import { compileTests } from './compile-tests.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
+/** Milliseconds for one test file, so that one that hangs is reported by name, even on a starved machine. */
+const PATIENCE = 600_000
+
 /** Finds the files itself: `node --test` learned globs only after Node 20. With words: the paths with one of them. */
 export function testFiles(words) {
   const files = readdirSync(join(root, 'test'), { recursive: true, withFileTypes: true })
@@ -19,19 +22,28 @@ export function testFiles(words) {
   return files.sort().reverse()
 }
 
-/** Compiles the tests; returns the arguments with which Node runs these files, and the environment. */
-export async function nodeTests(files) {
-  // Coverage is counted in each source file.
-  const compiled = await compileTests({ together: !process.env.NODE_V8_COVERAGE })
+/**
+ * Compiles the tests; returns the arguments with which Node runs these files, and the environment. With a kind of
+ * modules, `esm` or `cjs`, the tests use the package in dist/, and only files that use something it exports are run.
+ */
+export async function nodeTests(files, kind) {
+  const tree = kind ?? (process.env.NODE_V8_COVERAGE ? 'coverage' : 'source')
+  const { folder, users } = await compileTests(tree)
+  const chosen = kind === undefined ? files : files.filter((file) => users.has(file))
   const flags = [
     '--test',
+    `--test-timeout=${PATIENCE}`,
     // By default the runner keeps one core for itself, which is half of two.
     `--test-concurrency=${availableParallelism()}`,
     '--test-reporter=./scripts/test-reporter.mjs',
     '--test-reporter-destination=stdout',
   ]
-  const scripts = files.map((file) => join(relative(root, compiled), file.replace(/ts$/, 'js')))
+  const scripts = chosen.map((file) => join(relative(root, folder), file.replace(/ts$/, 'js')))
   // Test vectors may be beside the project: the compiled tests are elsewhere.
-  const env = { VENTUNO_VECTORS: join(root, '../shared/vectors'), ...process.env }
+  const env = {
+    VENTUNO_VECTORS: join(root, '../shared/vectors'),
+    ...process.env,
+    VENTUNO_TESTED: kind === undefined ? 'source' : 'package',
+  }
   return { flags, scripts, env }
 }

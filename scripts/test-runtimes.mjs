@@ -17,9 +17,6 @@ import { nodeTests, root, testFiles } from './test-files.mjs'
 
 const RUNTIMES = (process.env.VENTUNO_RUNTIMES ?? '20.19,22,24,26,bun,deno').split(',')
 
-/** Milliseconds for one test file, so that a file that hangs in only one runtime is reported by name. */
-const PATIENCE = 600_000
-
 /** Milliseconds for all of them: a file whose test was given up keeps running if something is still open in it. */
 const PATIENCE_IN_ALL = 3_600_000
 
@@ -84,7 +81,7 @@ async function checkSmoke(runtime, app) {
 
 async function runWithNode({ path }, mine) {
   const { flags, scripts, env } = await nodeTests(mine)
-  const run = spawnSync(path, [...flags, `--test-timeout=${PATIENCE}`, ...scripts], {
+  const run = spawnSync(path, [...flags, ...scripts], {
     cwd: root,
     env,
     encoding: 'utf8',

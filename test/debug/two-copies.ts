@@ -3,18 +3,17 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as first from '../../src/index.ts'
-import { sourceUrl } from '../support/sources.ts'
+import { copyUrl } from '../support/sources.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ventuno-'))
 try {
-  cpSync(fileURLToPath(new URL('../../src', import.meta.url)), join(folder, 'src'), { recursive: true })
+  const entry = fileURLToPath(copyUrl('src/index.ts', 'second'))
+  cpSync(dirname(entry), join(folder, 'src'), { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  const second = (await import(
-    pathToFileURL(join(folder, 'src', basename(sourceUrl('src/index.ts')))).href
-  )) as typeof first
+  const second = (await import(pathToFileURL(join(folder, 'src', basename(entry))).href)) as typeof first
   if (second.Client === first.Client) throw new Error('these are not two copies')
 
   const server = http.createServer((request, response) => response.end(request.url!.slice(1)))

@@ -11,7 +11,6 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { ConnectTimeoutError, InvalidArgumentError } from '../../src/errors.ts'
 import { ConnectDetails } from '../../src/net/connect-details.ts'
-import { AddressesError } from '../../src/net/connect-errors.ts'
 import type { BuildConnectorOptions, Connector, ConnectorOptions } from '../../src/net/connector.ts'
 import { buildClientConnector, buildConnector } from '../../src/net/connector.ts'
 import { refusingPort } from '../support/refusing-port.ts'
@@ -360,10 +359,10 @@ test('autoSelectFamily true falls through as well', async (t) => {
 test('when no address answers, the error lists them all', async (t) => {
   const lookup = resolvingTo('127.0.0.2', '::1')
   const { error } = await connectWith(buildConnector({ lookup }), http(await refusingPort(t)))
-  assert.ok(error instanceof AddressesError)
-  assert.equal(error.code, 'ECONNREFUSED')
+  assert.ok(error instanceof AggregateError)
+  assert.equal((error as NodeJS.ErrnoException).code, 'ECONNREFUSED')
   assert.deepEqual(
-    error.errors.map((member) => member.address),
+    error.errors.map((member: { address: string }) => member.address),
     ['127.0.0.2', '::1'],
   )
 })
