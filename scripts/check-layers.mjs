@@ -13,7 +13,12 @@ const PROTOCOL_LEAVES = [
   'base/invariant.ts',
   'base/repetition.ts',
 ]
-const FIELDS = ['protocol/header-block.ts', 'protocol/header-list.ts', 'protocol/header-names.ts']
+const FIELDS = [
+  'protocol/header-block.ts',
+  'protocol/header-list.ts',
+  'protocol/header-names.ts',
+  'protocol/trailer-names.ts',
+]
 /** What a feature needs that is built on `dispatch` and handlers alone. */
 const ON_DISPATCH = [
   'dispatcher/',
@@ -37,7 +42,7 @@ const RULES = [
   { files: /^diagnostics-messages\.ts$/, may: ['net/', 'request/'] },
   { files: /^base\//, may: [] },
   { files: /^protocol\/(ascii|failure|last-bytes)\.ts$/, may: ['base/empty.ts'], alone: true },
-  { files: /^protocol\/header-[a-z]+\.ts$/, may: [...PROTOCOL_LEAVES, ...FIELDS], alone: true },
+  { files: /^protocol\/(header|trailer)-[a-z]+\.ts$/, may: [...PROTOCOL_LEAVES, ...FIELDS], alone: true },
   { files: /^protocol\/hpack\//, may: PROTOCOL_LEAVES },
   { files: /^protocol\/http1\//, may: [...PROTOCOL_LEAVES, ...FIELDS] },
   { files: /^protocol\/http2\//, may: [...PROTOCOL_LEAVES, ...FIELDS, 'protocol/hpack/'] },

@@ -4,6 +4,7 @@
  */
 import type { Timings } from '../errors.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
+import { permittedTrailers } from '../protocol/trailer-names.ts'
 import type { DispatchController } from './dispatch-handler.ts'
 
 /** What a controller needs of its request. */
@@ -93,8 +94,10 @@ export class RequestController implements DispatchController {
     this.#rawHeaders = null
   }
 
-  acceptTrailers(trailers: HeaderBlock): void {
-    this.#trailers = trailers
+  /** Returns those that a response may have. */
+  acceptTrailers(received: HeaderBlock): HeaderBlock {
+    this.#trailers = permittedTrailers(received)
     this.#rawTrailers = null
+    return this.#trailers
   }
 }

@@ -3,46 +3,11 @@
  * called when the body has ended.
  */
 import { InvalidArgumentError } from '../errors.ts'
-import { lowerCaseName } from '../protocol/header-names.ts'
+import { isForbiddenTrailer } from '../protocol/trailer-names.ts'
 import { RequestFields } from './request-fields.ts'
 
 /** Sent after the body: name, value, name, value …, or the function that returns it. */
 export type TrailersSource = readonly string[] | (() => unknown)
-
-/**
- * RFC 9110 §6.5.1: fields that frame or route a message, authenticate its sender, change how it is processed, or how its
- * content is read. They would come too late, or, merged into the head by an intermediary, smuggle.
- */
-const FORBIDDEN: ReadonlySet<string> = new Set([
-  'authorization',
-  'cache-control',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-location',
-  'content-range',
-  'content-type',
-  'cookie',
-  'expect',
-  'host',
-  'http2-settings',
-  'if-match',
-  'if-modified-since',
-  'if-none-match',
-  'if-range',
-  'if-unmodified-since',
-  'keep-alive',
-  'max-forwards',
-  'pragma',
-  'proxy-authorization',
-  'proxy-connection',
-  'range',
-  'set-cookie',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 
 class TrailerFields extends RequestFields {
   override add(name: unknown, value: unknown): void {
@@ -50,7 +15,7 @@ class TrailerFields extends RequestFields {
     if (typeof name !== 'string' || name.startsWith(':')) {
       throw new InvalidArgumentError('invalid trailer key')
     }
-    if (FORBIDDEN.has(lowerCaseName(name))) {
+    if (isForbiddenTrailer(name)) {
       throw new InvalidArgumentError(`${name} is not allowed in trailers`)
     }
     super.add(name, value)

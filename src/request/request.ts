@@ -260,11 +260,11 @@ export class Request extends RequestSpec {
     }
   }
 
-  onEnd(trailers: HeaderBlock, at: number = now()): void {
+  onEnd(received: HeaderBlock, at: number = now()): void {
     const controller = this.#controller!
     this.#state = 'completed'
     this.timings.end = at
-    controller.acceptTrailers(trailers)
+    const trailers = controller.acceptTrailers(received)
     // The response is complete, so the rest of the body source is not wanted any more.
     if (this.source.kind === 'stream') destroyStream(this.source.stream, null)
     if (channels.requestTrailers.hasSubscribers) {
