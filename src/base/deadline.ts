@@ -35,9 +35,7 @@ export class Deadline {
   /** When the timer fires. */
   #timerAt = 0
   #delay = 0
-  /** When the wait began. */
-  #since = 0
-  /** When it last restarted: time is up a delay later. */
+  /** When the wait began: time is up a delay later. */
   #armedAt = 0
   /** Changes with each arming and disarming; 0 = not armed. */
   #armed = 0
@@ -58,7 +56,6 @@ export class Deadline {
       return
     }
     this.#armed = ++this.#armings
-    this.#since = at
     this.#armedAt = at
     this.#delay = delay
     if (this.#timer !== null && this.#isRuntimes && this.#timerAt <= at + delay) return
@@ -76,21 +73,6 @@ export class Deadline {
   /** Restarts with the same delay, if it is armed. */
   refresh(): void {
     if (this.#armed !== 0) this.arm(this.#delay)
-  }
-
-  /**
-   * Restarts if it is armed, but limits the whole wait since it was armed or refreshed to this many delays.
-   */
-  extend(times: number, at: number = now()): void {
-    if (this.#armed === 0) return
-    const since = this.#since
-    const delay = this.#delay
-    const left = Math.min(delay, since + times * delay - at)
-    // Time that is up already is reported a moment later, as any other.
-    this.arm(Math.max(left, 1), at)
-    this.#since = since
-    this.#delay = delay
-    this.#armedAt = at + left - delay
   }
 
   disarm(): void {

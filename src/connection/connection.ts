@@ -50,12 +50,6 @@ export interface ConnectionOwner {
   onPing(milliseconds: number): void
 }
 
-/**
- * Interim responses show that the server is at work, and each restarts the time for the head. They must not do so
- * forever, or a server could keep a request for hours: the head must come within this many `headersTimeout`s.
- */
-export const MAX_HEADERS_TIMEOUTS = 4
-
 /** The client's options that connections read. */
 export interface ConnectionSettings {
   readonly authority: string

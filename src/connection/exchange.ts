@@ -5,7 +5,7 @@
 import type { Deadline } from '../base/deadline.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import type { Request } from '../request/request.ts'
-import { type ConnectionSettings, MAX_HEADERS_TIMEOUTS } from './connection.ts'
+import type { ConnectionSettings } from './connection.ts'
 import { oversized } from './ends.ts'
 
 /** What is late: a part of the response, or nothing that the server could be blamed for. */
@@ -19,6 +19,14 @@ export interface ExchangeRegister<E> {
   onActivity(exchange: E): void
   /** Whether the exchange keeps the process alive, which it does unless it is said. */
   refer(exchange: E, on: boolean): void
+}
+
+/** An interim response that says that the server is at work, and that the final one takes its time. */
+const PROCESSING = 102
+
+/** Whether this interim response restarts the time for the head. No other says that more time is needed. */
+export function restartsTime(status: number): boolean {
+  return status === PROCESSING
 }
 
 export abstract class Exchange {
@@ -42,11 +50,6 @@ export abstract class Exchange {
 
   protected awaitHead(request: Request, at?: number): void {
     this.deadline.arm(this.headersTimeout(request), at)
-  }
-
-  /** An interim response restarts the time for the head, within limits. */
-  protected awaitHeadAgain(at?: number): void {
-    this.deadline.extend(MAX_HEADERS_TIMEOUTS, at)
   }
 
   protected awaitBody(request: Request, at?: number): void {

@@ -11,7 +11,6 @@ import {
 } from '../errors.ts'
 import type { ProtocolFailure } from '../protocol/failure.ts'
 import {
-  BAD_INTERIM,
   BAD_UPGRADE,
   CONTENT_LENGTH_MISMATCH,
   EOF_BEFORE_HEAD,
@@ -30,7 +29,6 @@ export function http1Error(failure: ProtocolFailure, rest: Buffer | null, socket
     case EOF_IN_BODY:
       return new SocketError('other side closed', socket)
     case UNSOLICITED:
-    case BAD_INTERIM:
     case TOO_MANY_INTERIM:
       return new SocketError('bad response', socket, { cause: failure })
     case BAD_UPGRADE:

@@ -204,43 +204,4 @@ describe('Deadline', () => {
     }
     assert.deepEqual(told, [thrown, thrown])
   })
-
-  test('is extended up to so many delays since it was armed or refreshed', async (t) => {
-    const { clock, deadline, fired } = start(t)
-    t.mock.method(performance, 'now', () => clock.now)
-    deadline.arm(100)
-    for (let at = 90; at <= 360; at += 90) {
-      await clock.advance(90)
-      deadline.extend(4)
-    }
-    assert.deepEqual(fired, [])
-    await clock.advance(39)
-    assert.deepEqual(fired, [])
-    await clock.advance(1)
-    assert.deepEqual(fired, [400])
-
-    deadline.arm(100)
-    await clock.advance(50)
-    deadline.extend(2)
-    await clock.advance(50)
-    deadline.refresh()
-    for (const _ of [1, 2]) {
-      await clock.advance(80)
-      deadline.extend(2)
-    }
-    await clock.advance(39)
-    assert.deepEqual(fired, [400])
-    await clock.advance(1)
-    assert.deepEqual(fired, [400, 700])
-  })
-
-  test('is not armed by being extended', async (t) => {
-    const { clock, deadline, fired } = start(t)
-    deadline.extend(4)
-    deadline.arm(100)
-    deadline.disarm()
-    deadline.extend(4)
-    await clock.advance(1000)
-    assert.deepEqual(fired, [])
-  })
 })

@@ -10,7 +10,6 @@ describe('what a user sees of a failure of HTTP/1.1', () => {
     [failures.EOF_BEFORE_HEAD, errors.SocketError, 'other side closed'],
     [failures.EOF_IN_BODY, errors.SocketError, 'other side closed'],
     [failures.UNSOLICITED, errors.SocketError, 'bad response'],
-    [failures.BAD_INTERIM, errors.SocketError, 'bad response'],
     [failures.TOO_MANY_INTERIM, errors.SocketError, 'bad response'],
     [failures.BAD_UPGRADE, errors.SocketError, 'bad upgrade'],
     [failures.HEADERS_OVERFLOW, errors.HeadersOverflowError, 'Headers Overflow Error'],

@@ -115,26 +115,18 @@ describe('headersTimeout', () => {
     assert.deepEqual(handler.errors, [])
   })
 
-  test('interim heads keep a request no longer than four times as long, from when all of it was sent', async (t) => {
+  test('102 starts it anew each time, other interim heads do not', async (t) => {
     const { clock, client, settle, say } = start(t, { headersTimeout: 1000 })
     t.mock.method(performance, 'now', () => clock.now)
-    const body = new Readable({ read() {} })
-    const handler = send(client, { method: 'POST', body })
+    const handler = send(client)
     await settle()
-    // Time spent on the caller's body does not count for the server.
-    for (let i = 0; i < 10; i++) {
-      body.push('part')
-      await settle()
+    for (let i = 0; i < 300; i++) {
       await clock.advance(900)
       await say('HTTP/1.1 102 Processing\r\n\r\n')
     }
-    body.push(null)
-    await settle()
-    for (let i = 0; i < 4; i++) {
-      await clock.advance(900)
-      await say('HTTP/1.1 103 Early Hints\r\n\r\n')
-    }
-    await clock.advance(399)
+    await clock.advance(900)
+    await say('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n')
+    await clock.advance(99)
     await settle()
     assert.deepEqual(handler.errors, [])
     await clock.advance(1)
@@ -142,7 +134,31 @@ describe('headersTimeout', () => {
     assert.equal((handler.error as { code?: string } | null)?.code, 'UND_ERR_HEADERS_TIMEOUT')
   })
 
-  test('part of a head does not stop it, an interim head starts it anew', async (t) => {
+  test('interim heads are limited by their rate, for each request anew', async (t) => {
+    const { clock, client, settle, say } = start(t, {})
+    t.mock.method(performance, 'now', () => clock.now)
+    const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(256)
+    for (let i = 0; i < 3; i++) {
+      const answered = send(client)
+      await settle()
+      await say(`${hints}HTTP/1.1 204 No Content\r\n\r\n`)
+      assert.deepEqual([answered.statuses.length, answered.status], [257, 204])
+    }
+    const handler = send(client)
+    await settle()
+    for (let i = 0; i < 3; i++) {
+      await say(hints)
+      await clock.advance(10_000)
+    }
+    await say(hints)
+    assert.deepEqual(handler.errors, [])
+    await say('HTTP/1.1 103 Early Hints\r\n\r\n')
+    const error = handler.error as { code?: string; message?: string; cause?: { message: string } } | null
+    assert.deepEqual([error?.code, error?.message], ['UND_ERR_SOCKET', 'bad response'])
+    assert.match(error?.cause?.message ?? '', /more than 256 interim responses to one request within 10 s/)
+  })
+
+  test('part of a head does not stop it, 102 starts it anew', async (t) => {
     const { clock, client, settle, say } = start(t, { headersTimeout: 100 })
     const handler = send(client)
     await settle()

@@ -76,13 +76,6 @@ export const DIFFERENCES: readonly Difference[] = [
     matches: (c) => weRefuse(c, 'HPE_INVALID_TRANSFER_ENCODING') && /chunked.*chunked/is.test(c.text),
   },
   {
-    id: 'unasked-continue',
-    what: '100 Continue',
-    why: 'RFC 9110 §15.2.1: it answers an Expect field, which our HTTP/1.1 requests never have',
-    example: ['GET', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
-    matches: (c) => weRefuse(c, 'BAD_INTERIM') && /HTTP\/\d\.\d 100/.test(c.text),
-  },
-  {
     id: 'status-below-100',
     what: 'a status code below 100',
     why: 'RFC 9110 §15: the first digit is 1 to 5; above that we are lenient as everybody is',
@@ -90,14 +83,40 @@ export const DIFFERENCES: readonly Difference[] = [
     matches: (c) => weRefuse(c, 'HPE_INVALID_STATUS') && /HTTP\/\d\.\d 0\d\d/.test(c.text),
   },
   {
-    id: 'framing-fields-in-trailers',
-    what: 'Content-Length or Transfer-Encoding among the trailers',
-    why: 'RFC 9110 §6.5.1: they mean nothing there; the body has ended, so we hand them on as what they are',
+    id: 'fields-left-out-of-trailers',
+    what: 'Content-Length, Set-Cookie and others among the trailers',
+    why: 'RFC 9110 §6.5.1: they mean nothing there; we leave them out, they refuse some and hand on the others',
     example: ['GET', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\ncontent-length: 3\r\n\r\n'],
-    matches: ({ ours, theirs }) =>
+    matches: ({ ours, theirs, text }) =>
       ours.accepted &&
+      (theirs.accepted ? theirs.trailers.length > ours.trailers.length : true) &&
+      /\r\n0[^\r\n]*\r\n(?:.*\r\n)*?(?:content-length|transfer-encoding|set-cookie|connection|host|date|content-[a-z]+):/i.test(
+        text,
+      ),
+  },
+  {
+    id: 'folded-values',
+    what: 'a value that goes on in the next line',
+    why: 'RFC 9112 §5.2: a user agent must replace a fold by spaces; a folded length is refused',
+    example: ['GET', 'HTTP/1.1 200 OK\r\na: b\r\n c\r\ncontent-length: 0\r\n\r\n'],
+    matches: ({ theirs, text }) => !theirs.accepted && /\r\n[ \t]/.test(text),
+  },
+  {
+    id: 'blanks-after-chunk-size',
+    what: 'blanks between the size of a chunk and its line end or extensions',
+    why: 'RFC 9112 §7.1.1 and servers that pad the size: there is only one way to read it',
+    example: ['GET', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0 \r\n\r\n'],
+    matches: ({ theirs, text }) =>
       !theirs.accepted &&
-      ours.trailers.some((name, i) => i % 2 === 0 && /^(?:content-length|transfer-encoding)$/i.test(name)),
+      theirs.error === 'HPE_INVALID_CHUNK_SIZE' &&
+      /\r\n[0-9a-f]+[ \t]+[\r\n;]/i.test(text),
+  },
+  {
+    id: 'other-versions',
+    what: 'a status line of HTTP/0.9 or HTTP/2.0',
+    why: 'RFC 9112 §2.3: their messages are framed otherwise, so whoever writes this does not know what it speaks',
+    example: ['GET', 'HTTP/2.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
+    matches: (c) => weRefuse(c, 'HPE_INVALID_VERSION') && /HTTP\/(?:0\.9|2\.0)/.test(c.text),
   },
   {
     id: 'interim-answer-to-connect',
@@ -113,18 +132,6 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'RFC 9112 §4: the version begins with `HTTP`',
     example: ['GET', 'ICE/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
     matches: (c) => weRefuse(c, 'HPE_INVALID_CONSTANT') && /^(?:RTSP|ICE)\//m.test(c.text),
-  },
-  {
-    id: 'interim-with-content',
-    what: '1xx with Content-Length or Transfer-Encoding',
-    why: 'RFC 9110 §15.2, §8.6, RFC 9112 §6.1: it cannot have content, so somebody will read it as the next response',
-    example: [
-      'GET',
-      'HTTP/1.1 103 X\r\ncontent-length: 5\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
-    ],
-    matches: (c) =>
-      weRefuse(c, 'HPE_UNEXPECTED_CONTENT_LENGTH', 'HPE_INVALID_TRANSFER_ENCODING') &&
-      c.ours.message.includes('in an interim response'),
   },
   {
     id: 'empty-list-element',

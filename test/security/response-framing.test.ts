@@ -56,7 +56,7 @@ refused('CVE-2021-22960: chunk extensions', [
   ['CR alone', chunked('2;a\rb\r\nok\r\n0\r\n\r\n')],
   ['no name', chunked('2;\r\nok\r\n0\r\n\r\n')],
   ['NUL', chunked('2;a=\0\r\nok\r\n0\r\n\r\n')],
-  ['space', chunked('2 ;a\r\nok\r\n0\r\n\r\n')],
+  ['space', chunked('2; a\r\nok\r\n0\r\n\r\n')],
   ['endless', chunked(`2;${'a'.repeat(5000)}\r\nok\r\n0\r\n\r\n`)],
 ])
 
@@ -65,7 +65,9 @@ refused('chunk sizes and ends: CVE-2021-22960, CVE-2025-23167 and their class', 
   ['plus', chunked('+2\r\nok\r\n0\r\n\r\n')],
   ['minus', chunked('-2\r\nok\r\n0\r\n\r\n')],
   ['leading space', chunked(' 2\r\nok\r\n0\r\n\r\n')],
-  ['trailing space', chunked('2 \r\nok\r\n0\r\n\r\n')],
+  ['space inside', chunked('2 2\r\nok\r\n0\r\n\r\n')],
+  ['LF after a space', chunked('2 \nok\r\n0\r\n\r\n')],
+  ['endless spaces', chunked(`2${' '.repeat(5000)}\r\nok\r\n0\r\n\r\n`)],
   ['underscore', chunked('0_2\r\nok\r\n0\r\n\r\n')],
   ['none', chunked('\r\nok\r\n0\r\n\r\n')],
   ['above 2^53', chunked('20000000000001\r\nok\r\n0\r\n\r\n')],
@@ -269,6 +271,8 @@ refused(
 
 refused('what is no HTTP/1.1 response', [
   ['HTTP/0.9', 'ok'],
+  ['HTTP/0.9 by name', 'HTTP/0.9 200 OK\r\n\r\nok'],
+  ['HTTP/2.0 by name', 'HTTP/2.0 200 OK\r\ncontent-length: 2\r\n\r\nok'],
   ['no status', 'HTTP/1.1 OK\r\n\r\n'],
   ['two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
   ['four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],

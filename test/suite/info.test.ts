@@ -33,6 +33,25 @@ overEachWay('informational responses', (way) => {
     assert.equal((second.headers as Record<string, unknown>)['x-second'], 'yes')
   })
 
+  test('100 that nobody asked for is skipped', async (t) => {
+    const origin = await startOrigin(t, way, (_request, response) => {
+      response.writeContinue()
+      response.end('final')
+    })
+    const client = origin.dispatcher({ connections: 1 })
+    for (const method of ['GET', 'POST']) {
+      const infos: InfoData[] = []
+      const options = { path: '/', method, onInfo: (info: InfoData) => infos.push(info) }
+      const { statusCode, body } = await client.request(options)
+      assert.deepEqual([statusCode, await body.text(), infos], [200, 'final', []])
+      const handler = new RecordingHandler()
+      client.dispatch({ path: '/', method }, handler)
+      await handler.settled
+      assert.deepEqual(handler.statuses, [200])
+    }
+    assert.equal(origin.sockets.length, 1)
+  })
+
   test('are raw when the headers are', async (t) => {
     const client = (await start(t)).dispatcher()
     const infos: InfoData[] = []

@@ -8,6 +8,7 @@ import { copyBytes, ownBytes, restOf } from '../../base/own-bytes.ts'
 import { RingQueue } from '../../base/ring-queue.ts'
 import type { SocketInfo } from '../../errors.ts'
 import type { Transport, TransportSink } from '../../net/transport.ts'
+import type { ProtocolFailure } from '../../protocol/failure.ts'
 import type { HeaderBlock } from '../../protocol/header-block.ts'
 import { HeadParsers } from '../../protocol/http1/head-parsers.ts'
 import { ResponseParser } from '../../protocol/http1/response-parser.ts'
@@ -269,6 +270,10 @@ export class Http1Connection
     this.close(ends.http1Failure(this.#parser.failure!, rest, this.socketInfo()))
   }
 
+  refuse(failure: ProtocolFailure): void {
+    this.close(ends.http1Failure(failure, null, this.socketInfo()))
+  }
+
   get awaitsSource(): boolean {
     return this.#sender.isWriting && !this.#transport.congested && this.#pipeline.size === 1
   }
@@ -319,13 +324,6 @@ export class Http1Connection
 
   onTransportClosed(error: Error | null): void {
     const closed = endOf(this.#state) ?? ends.transportClosed(error, this.socketInfo())
-    // What the peer has sent so far is all there is; where only the end was missing, that is the end. Not
-    // so while the consumer pauses (the parser stays as it is then): what it has not taken is lost.
-    try {
-      if (closed.kind === 'torn-down' && this.#exchange.endsWithConnection) this.onEof()
-    } catch (thrown) {
-      this.onBroken(thrown as Error)
-    }
     const { reason, wasIdle } = this.#end(closed)
     const unanswered = this.#settlePipeline(reason)
     this.#enter({ at: 'ended', reason, wasIdle })

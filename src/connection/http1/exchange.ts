@@ -4,14 +4,17 @@
  */
 import type { Deadline } from '../../base/deadline.ts'
 import type { RingQueue } from '../../base/ring-queue.ts'
+import type { ProtocolFailure } from '../../protocol/failure.ts'
 import { HeaderBlock } from '../../protocol/header-block.ts'
+import { peerFailure, TOO_MANY_INTERIM } from '../../protocol/http1/failures.ts'
+import { INTERIM_WINDOW_MS, MAX_INTERIM_HEADS } from '../../protocol/http1/limits.ts'
 import type { ResponseHead, ResponseSink } from '../../protocol/http1/response-sink.ts'
 import { idleTime } from '../../protocol/http1/reuse.ts'
 import { type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request } from '../../request/request.ts'
 import type { ConnectionSettings } from '../connection.ts'
 import { bodyLate, headLate } from '../ends.ts'
-import { Exchange } from '../exchange.ts'
+import { Exchange, restartsTime } from '../exchange.ts'
 
 /** The connection, as far as a response needs it. */
 export interface Http1ExchangeHost {
@@ -27,7 +30,11 @@ export interface Http1ExchangeHost {
   /** The response is complete, and its request not in the pipeline any more. `keepsAlive`: others may follow. */
   onResponseEnd(request: Request, keepsAlive: boolean, trailers: HeaderBlock, at: number): void
   close(reason: EndReason): void
+  /** The peer did what it must not. */
+  refuse(failure: ProtocolFailure): void
 }
+
+const CONTINUE = 100
 
 export class Http1Exchange extends Exchange implements ResponseSink {
   readonly #host: Http1ExchangeHost
@@ -37,7 +44,10 @@ export class Http1Exchange extends Exchange implements ResponseSink {
   /** The time of the present read. */
   #readAt = 0
   /** How the present read has changed what the time limit is for. */
-  #awaiting: 'same' | 'head' | 'interim' | 'body' | 'nothing' = 'same'
+  #awaiting: 'same' | 'head' | 'body' | 'nothing' = 'same'
+  /** Interim responses to the present request since `#interimsSince`. */
+  #interims = 0
+  #interimsSince = 0
 
   #idleTime: number
 
@@ -56,11 +66,6 @@ export class Http1Exchange extends Exchange implements ResponseSink {
   /** Milliseconds for which the connection may be idle, by what the last response said. */
   get idleTime(): number {
     return this.#idleTime
-  }
-
-  /** The response that is coming ends with the connection. */
-  get endsWithConnection(): boolean {
-    return this.#head !== null && (this.#head.untilClose || !this.#head.keepAlive)
   }
 
   /** The head of the response with which HTTP ends on the connection. */
@@ -86,7 +91,6 @@ export class Http1Exchange extends Exchange implements ResponseSink {
     if (awaiting === 'same' || this.#host.isOver) return
     if (request === null || awaiting === 'nothing') this.deadline.disarm()
     else if (awaiting === 'head') this.awaitHead(request, this.#readAt)
-    else if (awaiting === 'interim') this.awaitHeadAgain(this.#readAt)
     else this.awaitBody(request, this.#readAt)
   }
 
@@ -101,14 +105,31 @@ export class Http1Exchange extends Exchange implements ResponseSink {
 
   onInformational(head: ResponseHead): void {
     const request = this.#pipeline.peek()!
-    if (this.#awaiting === 'same') this.#awaiting = 'interim'
-    if (!request.settled) request.onInformational(head.status, head.fields, head.reason)
+    if (!this.#countInterim()) {
+      const message = `more than ${MAX_INTERIM_HEADS} interim responses to one request within ${INTERIM_WINDOW_MS / 1000} s`
+      this.#host.refuse(peerFailure(TOO_MANY_INTERIM, message))
+      return
+    }
+    if (restartsTime(head.status)) this.#awaiting = 'head'
+    if (head.status !== CONTINUE && !request.settled) {
+      request.onInformational(head.status, head.fields, head.reason)
+    }
+  }
+
+  #countInterim(): boolean {
+    if (this.#interims === 0 || this.#readAt - this.#interimsSince >= INTERIM_WINDOW_MS) {
+      this.#interims = 0
+      this.#interimsSince = this.#readAt
+    }
+    this.#interims++
+    return this.#interims <= MAX_INTERIM_HEADS
   }
 
   onHead(head: ResponseHead): void {
     const request = this.#pipeline.peek()!
     if (request.settled) return
     this.#head = head
+    this.#interims = 0
     this.beginBody()
     this.#awaiting = 'body'
     const isUnblocked = this.#host.unblock(request)

@@ -21,7 +21,7 @@ import { type EndReason, endReason } from '../../request/end-reason.ts'
 import type { Request, RequestHost } from '../../request/request.ts'
 import type { ConnectionSettings } from '../connection.ts'
 import { bodyLate, headLate, tunnelLate } from '../ends.ts'
-import { Exchange, type ExchangeRegister } from '../exchange.ts'
+import { Exchange, type ExchangeRegister, restartsTime } from '../exchange.ts'
 import { hasContent, type OutgoingBody } from '../outgoing-body.ts'
 import { type BodySenderHost, Http2BodySender } from './body-sender.ts'
 import type { Http2Output } from './output.ts'
@@ -183,7 +183,7 @@ export class Http2Exchange
   }
 
   onInformational(status: number, fields: HeaderBlock): void {
-    this.awaitHeadAgain()
+    if (restartsTime(status)) this.awaitHead(this.request)
     if (status === 100) {
       if (this.#sending === 'held') this.#sendBody(now())
       return

@@ -26,17 +26,18 @@ const DELETE = 0x7f
 
 // Places in the grammar. The last three end a call of `advance`.
 const SIZE = 0
-const SIZE_LF = 1
-const EXTENSION_NAME = 2
-const EXTENSION_VALUE = 3
-const EXTENSION_QUOTED = 4
-const EXTENSION_ESCAPED = 5
-const EXTENSION_CLOSED = 6
-const DATA_CR = 7
-const DATA_LF = 8
-const DATA = 9
-const LAST = 10
-const FAILED = 11
+const SIZE_END = 1
+const SIZE_LF = 2
+const EXTENSION_NAME = 3
+const EXTENSION_VALUE = 4
+const EXTENSION_QUOTED = 5
+const EXTENSION_ESCAPED = 6
+const EXTENSION_CLOSED = 7
+const DATA_CR = 8
+const DATA_LF = 9
+const DATA = 10
+const LAST = 11
+const FAILED = 12
 
 export class ChunkedDecoder {
   failure: ProtocolFailure | null = null
@@ -86,6 +87,8 @@ export class ChunkedDecoder {
     switch (this.#place) {
       case SIZE:
         return this.#size(byte)
+      case SIZE_END:
+        return this.#sizeEnd(byte)
       case SIZE_LF:
         if (byte !== LF) return this.#fail(HPE_STRICT, 'Expected LF after chunk size')
         this.#digits = 0
@@ -115,10 +118,16 @@ export class ChunkedDecoder {
       return true
     }
     if (this.#digits === 0) return this.#fail(HPE_INVALID_CHUNK_SIZE, 'Invalid character in chunk size')
+    this.#extensionBytes = 0
+    return this.#sizeEnd(byte)
+  }
+
+  /** Blanks may follow: old servers pad the size to a fixed width. They count as an extension, or they would have no end. */
+  #sizeEnd(byte: number): boolean {
+    if (byte === SP || byte === HTAB) return this.#countExtension() && this.#move(SIZE_END)
     if (byte === CR) return this.#move(SIZE_LF)
     if (byte === LF) return this.#fail(HPE_CR_EXPECTED, 'Missing expected CR after chunk size')
     if (byte === SEMICOLON) {
-      this.#extensionBytes = 0
       this.#begun = false
       return this.#move(EXTENSION_NAME)
     }
@@ -127,13 +136,7 @@ export class ChunkedDecoder {
 
   /** chunk-ext-name [ "=" ( token / quoted-string ) ], without the whitespace no sender may generate. */
   #extension(byte: number): boolean {
-    this.#extensionBytes++
-    if (this.#extensionBytes > MAX_CHUNK_EXTENSION_BYTES) {
-      return this.#fail(
-        HPE_CHUNK_EXTENSIONS_OVERFLOW,
-        `chunk extensions are longer than ${MAX_CHUNK_EXTENSION_BYTES} bytes`,
-      )
-    }
+    if (!this.#countExtension()) return false
     switch (this.#place) {
       case EXTENSION_NAME:
       case EXTENSION_VALUE:
@@ -159,6 +162,15 @@ export class ChunkedDecoder {
       default:
         return this.#extensionEnd(byte)
     }
+  }
+
+  #countExtension(): boolean {
+    this.#extensionBytes++
+    if (this.#extensionBytes <= MAX_CHUNK_EXTENSION_BYTES) return true
+    return this.#fail(
+      HPE_CHUNK_EXTENSIONS_OVERFLOW,
+      `chunk extensions are longer than ${MAX_CHUNK_EXTENSION_BYTES} bytes`,
+    )
   }
 
   #extensionEnd(byte: number): boolean {

@@ -1,6 +1,5 @@
 /**
- * The requests whose responses are owed, oldest first, by their meaning for the framing of the response, and
- * the number of interim responses to the oldest.
+ * The requests whose responses are owed, oldest first, by their meaning for the framing of the response.
  */
 import { type RequestKind, requestKind } from './framing.ts'
 
@@ -14,8 +13,6 @@ const LEFT_WHEN_EMPTY = 16
 const CUT_AFTER = 1024
 
 export class ExpectedResponses {
-  /** Interim responses to the oldest request. */
-  interims = 0
   #kinds: RequestKind[] = []
   /** Index of the oldest request that is not answered. */
   #first = 0
@@ -35,7 +32,6 @@ export class ExpectedResponses {
 
   /** The oldest has been answered. */
   shift(): void {
-    this.interims = 0
     this.#first++
     if (this.#first === this.#kinds.length) {
       if (this.#first < LEFT_WHEN_EMPTY) return

@@ -22,9 +22,7 @@ export const HPE_INVALID_EOF_STATE = 'HPE_INVALID_EOF_STATE'
 
 /** Bytes that answer no request: a late, injected or surplus response. */
 export const UNSOLICITED = 'UNSOLICITED'
-/** `100 Continue`, although no request of ours ever asks for it. */
-export const BAD_INTERIM = 'BAD_INTERIM'
-/** More interim responses to one request than `MAX_INTERIM_HEADS`. */
+/** More interim responses to one request than `MAX_INTERIM_HEADS`, within `INTERIM_WINDOW_MS`. */
 export const TOO_MANY_INTERIM = 'TOO_MANY_INTERIM'
 /** 101 that was not asked for, or that lacks the fields of an upgrade. */
 export const BAD_UPGRADE = 'BAD_UPGRADE'

@@ -10,6 +10,8 @@ const FIRST_FIELDS = 32
 export class FieldSpans {
   /** Bytes of names and values. */
   size = 0
+  /** A value goes on in the next line, which is not in its span. */
+  isFolded = false
   #count = 0
   readonly #names: string[] = []
   #spans = new Int32Array(FIRST_FIELDS * 2)
@@ -18,8 +20,14 @@ export class FieldSpans {
     return this.#count
   }
 
+  /** Null before the first. */
+  get lastName(): string | null {
+    return this.#count === 0 ? null : this.#names[this.#count - 1]!
+  }
+
   clear(): void {
     this.size = 0
+    this.isFolded = false
     this.#count = 0
   }
 

@@ -45,9 +45,7 @@ export const BODY_UNTIL_CLOSE = 3
 export const TUNNEL = 4
 /** The head of an interim response: the final one is still to come. */
 export const INTERIM = 5
-export const UNWANTED_CONTINUE = 6
-export const UNWANTED_UPGRADE = 7
-export const INTERIM_WITH_BODY = 8
+export const UNWANTED_UPGRADE = 6
 export type Framing =
   | typeof NO_BODY
   | typeof COUNTED_BODY
@@ -55,9 +53,7 @@ export type Framing =
   | typeof BODY_UNTIL_CLOSE
   | typeof TUNNEL
   | typeof INTERIM
-  | typeof UNWANTED_CONTINUE
   | typeof UNWANTED_UPGRADE
-  | typeof INTERIM_WITH_BODY
 
 /** The last transfer coding named so far. */
 const NO_CODING = 0
@@ -225,7 +221,7 @@ export function framingReason(
   return digits ? 'Content-Length overflow' : 'Invalid character in Content-Length'
 }
 
-/** RFC 9112 §6.3, with the answers a client gives to interim and upgrade responses it did not ask for. */
+/** RFC 9112 §6.3, with the answer a client gives to an upgrade that it did not ask for. */
 export function responseFraming(request: RequestKind, status: number, fields: FramingFields): Framing {
   if (status < 200) return interimFraming(request, status, fields)
   if (request === CONNECT_REQUEST) return TUNNEL
@@ -236,27 +232,24 @@ export function responseFraming(request: RequestKind, status: number, fields: Fr
   return fields.contentLength === 0 ? NO_BODY : COUNTED_BODY
 }
 
+/**
+ * An interim response ends at its empty line, whatever lengths it names (RFC 9112 §6.3), and any may come unasked, 100
+ * among them (RFC 9110 §15.2).
+ */
 function interimFraming(request: RequestKind, status: number, fields: FramingFields): Framing {
-  // A proxy may pass one on before its answer to CONNECT (RFC 9110 §15.2); no bytes of ours wait for it.
-  if (status === 100 && request !== CONNECT_REQUEST) return UNWANTED_CONTINUE
-  if (status === 101) {
-    return request === UPGRADE_REQUEST && fields.upgrade && fields.connectionUpgrade
-      ? TUNNEL
-      : UNWANTED_UPGRADE
-  }
-  return fields.contentLength > 0 || fields.hasTransferEncoding ? INTERIM_WITH_BODY : INTERIM
+  if (status !== 101) return INTERIM
+  return request === UPGRADE_REQUEST && fields.upgrade && fields.connectionUpgrade ? TUNNEL : UNWANTED_UPGRADE
 }
 
 /**
  * Whether the peer lets the connection live on after this response (RFC 9112 §9.3). `version` is 11 for
- * HTTP/1.1. Transfer-Encoding from before HTTP/1.1 is faulty framing: read it, then close (RFC 9112 §6.1). So
+ * HTTP/1.1, 10 for HTTP/1.0. Transfer-Encoding from before HTTP/1.1 is faulty framing: read it, then close (RFC 9112 §6.1). So
  * is a repeated `chunked`: if an intermediary sees another end of the body, the bytes that follow are its
  * response and must not become ours.
  */
 export function keepsAlive(version: number, framing: Framing, fields: FramingFields): boolean {
   if (framing === BODY_UNTIL_CLOSE || fields.connectionClose || fields.repeatsChunked) return false
-  if (version >= 11) return true
-  return version === 10 && fields.connectionKeepAlive && !fields.hasTransferEncoding
+  return version === 11 || (fields.connectionKeepAlive && !fields.hasTransferEncoding)
 }
 
 function isDigit(byte: number): boolean {

@@ -10,7 +10,7 @@ import type { FramingFields } from './framing.ts'
 /** A response head as it was written, before its request gives it a meaning. */
 export interface ParsedHead {
   framing: FramingFields
-  /** 9, 10, 11 or 20. */
+  /** 10 or 11. */
   version: number
   status: number
   /** The reason phrase, `''` when there is none. */

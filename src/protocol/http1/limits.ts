@@ -41,15 +41,16 @@ export function maxHeadBytes(limits: Http1Limits): number {
 export const MAX_CHUNK_SIZE_DIGITS = 16
 
 /**
- * Bytes of extensions in one chunk-size line; they are read and dropped (Node CVE-2024-22019 had no limit).
+ * Bytes of blanks and extensions in one chunk-size line; they are read and dropped (Node CVE-2024-22019 had no limit).
  */
 export const MAX_CHUNK_EXTENSION_BYTES = 4096
 
 /**
- * Interim responses to one request. A server that sends `102 Processing` every 20 seconds gets over an hour;
- * one that floods them, which would restart the headers timeout endlessly, is cut off.
+ * Interim responses to one request within `INTERIM_WINDOW_MS`. A server may report `102 Processing` every second for
+ * hours; one that floods them is cut off.
  */
 export const MAX_INTERIM_HEADS = 256
+export const INTERIM_WINDOW_MS = 10_000
 
 /** Empty lines skipped before a status line (RFC 9112 §2.2 asks for one; broken scripts print a few). */
 export const MAX_LEADING_EMPTY_LINES = 8

@@ -13,7 +13,6 @@ import type { HeaderBlock } from '../header-block.ts'
 import { ChunkedDecoder } from './chunked.ts'
 import { ExpectedResponses } from './expected-responses.ts'
 import {
-  BAD_INTERIM,
   BAD_UPGRADE,
   CONTENT_LENGTH_MISMATCH,
   EOF_BEFORE_HEAD,
@@ -21,11 +20,8 @@ import {
   HPE_CR_EXPECTED,
   HPE_INVALID_CONSTANT,
   HPE_INVALID_EOF_STATE,
-  HPE_INVALID_TRANSFER_ENCODING,
   HPE_STRICT,
-  HPE_UNEXPECTED_CONTENT_LENGTH,
   peerFailure,
-  TOO_MANY_INTERIM,
   UNSOLICITED,
 } from './failures.ts'
 import {
@@ -34,17 +30,15 @@ import {
   COUNTED_BODY,
   type Framing,
   INTERIM,
-  INTERIM_WITH_BODY,
   keepsAlive,
   NO_BODY,
   responseFraming,
   TUNNEL,
-  UNWANTED_CONTINUE,
 } from './framing.ts'
 import type { ParsedHead } from './head-memory.ts'
 import type { HeadParser } from './head-parser.ts'
 import type { HeadParsers } from './head-parsers.ts'
-import { MAX_INTERIM_HEADS, MAX_LEADING_EMPTY_LINES } from './limits.ts'
+import { MAX_LEADING_EMPTY_LINES } from './limits.ts'
 import { type ResponseHead, type ResponseSink, responseHead } from './response-sink.ts'
 
 /**
@@ -285,23 +279,8 @@ export class ResponseParser {
         this.#sink.onUpgrade(head)
         break
       case INTERIM:
-        this.#expected.interims++
-        if (this.#expected.interims > MAX_INTERIM_HEADS) {
-          this.#fail(TOO_MANY_INTERIM, `more than ${MAX_INTERIM_HEADS} interim responses to one request`, at)
-          break
-        }
         this.#phase = BETWEEN
         this.#sink.onInformational(head)
-        break
-      case INTERIM_WITH_BODY:
-        if (head.contentLength === null) {
-          this.#fail(HPE_INVALID_TRANSFER_ENCODING, 'Transfer-Encoding in an interim response', at)
-        } else {
-          this.#fail(HPE_UNEXPECTED_CONTENT_LENGTH, 'Content-Length in an interim response', at)
-        }
-        break
-      case UNWANTED_CONTINUE:
-        this.#fail(BAD_INTERIM, '100 Continue that was not asked for', at)
         break
       default:
         this.#fail(BAD_UPGRADE, '101 that was not asked for or does not name its protocol', at)

@@ -20,7 +20,7 @@ export interface ResponseHead {
 export interface ResponseSink {
   /** The first byte of a response, interim ones included. */
   onMessageBegin(): void
-  /** A 1xx other than 101, and other than 100 but to CONNECT; the final response is still to come. */
+  /** A 1xx other than 101; the final response is still to come. */
   onInformational(head: ResponseHead): void
   onHead(head: ResponseHead): void
   /** A piece of the body. The bytes are borrowed: consume or copy them now. */

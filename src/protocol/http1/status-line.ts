@@ -31,7 +31,7 @@ const LINE_LF = 2
 const DONE = 3
 
 export class StatusLine {
-  /** 9, 10, 11 or 20. */
+  /** 10 or 11. */
   version = 0
   status = 0
   /** Where the reason phrase ends; not after REASON_START if there is none. */
@@ -103,7 +103,8 @@ export class StatusLine {
           this.version += digit
           break
         case 8:
-          if (this.version !== 11 && this.version !== 10 && this.version !== 9 && this.version !== 20) {
+          // What calls itself another version frames its messages otherwise, or knows nothing of persistence.
+          if (this.version !== 11 && this.version !== 10) {
             return this.#refuse(at, HPE_INVALID_VERSION, 'Invalid HTTP version')
           }
           if (byte !== SP) return this.#refuse(at, HPE_INVALID_VERSION, 'Expected space after version')

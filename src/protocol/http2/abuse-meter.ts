@@ -67,6 +67,11 @@ export class AbuseMeter {
     )
   }
 
+  /** When the present window began. */
+  get since(): number {
+    return this.#since
+  }
+
   /** Sets the time; once per read is enough. */
   tick(now: number): void {
     if (now - this.#since < BUDGET_WINDOW_MS) return

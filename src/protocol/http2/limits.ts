@@ -57,7 +57,7 @@ export const COMPRESSED_BYTES_PER_LISTED = 4
  * Node's own HTTP/1.1 parser stops at 2000.
  */
 export const MAX_HEADER_FIELDS = 2_000
-/** Interim (1xx) heads of one response. A server that sends 102 every 20 s needs 85 minutes for these. */
+/** Interim (1xx) heads of one response. A server may report 102 every second for hours, but not flood them. */
 export const MAX_INTERIM_RESPONSES = 256
 
 /**

@@ -15,7 +15,7 @@ import {
   PROTOCOL_ERROR,
 } from './constants.ts'
 import type { EngineState } from './engine-state.ts'
-import { MAX_HEADER_FIELDS, MAX_INTERIM_RESPONSES } from './limits.ts'
+import { BUDGET_WINDOW_MS, MAX_HEADER_FIELDS, MAX_INTERIM_RESPONSES } from './limits.ts'
 import {
   BAD_LENGTH,
   contentLength,
@@ -181,8 +181,8 @@ export class ResponseReader {
         this.#malformed(stream, 'interim head that ends the stream')
         return
       }
-      if (++stream.interimHeads > MAX_INTERIM_RESPONSES) {
-        const message = `more than ${MAX_INTERIM_RESPONSES} interim responses`
+      if (!this.#countInterim(stream)) {
+        const message = `more than ${MAX_INTERIM_RESPONSES} interim responses within ${BUDGET_WINDOW_MS / 1000} s`
         state.failStream(stream, ENHANCE_YOUR_CALM, message, ENHANCE_YOUR_CALM)
         return
       }
@@ -207,6 +207,16 @@ export class ResponseReader {
     const isClosed = this.#end(stream, END)
     stream.sink.onHead(status, fields, true)
     this.#notifyEnd(stream, null, isClosed)
+  }
+
+  #countInterim(stream: Stream): boolean {
+    const { since } = this.#state.meter
+    if (stream.interimsSince !== since) {
+      stream.interimsSince = since
+      stream.interimHeads = 0
+    }
+    stream.interimHeads++
+    return stream.interimHeads <= MAX_INTERIM_RESPONSES
   }
 
   #onTrailers(stream: Stream, fields: string[], endStream: boolean): void {

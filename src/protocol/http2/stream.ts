@@ -65,8 +65,10 @@ export class Stream implements Listed<Stream> {
   expectedLength: number = NO_LENGTH
   /** @internal */
   receivedLength = 0
-  /** @internal */
+  /** @internal Since `interimsSince`; not 0 if any has come. */
   interimHeads = 0
+  /** @internal The window of the meter in which they were counted. */
+  interimsSince = 0
 
   constructor(
     id: number,

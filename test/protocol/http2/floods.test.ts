@@ -188,6 +188,18 @@ describe('a budget per ten seconds', () => {
   })
 })
 
+test('interim responses have no limit but their rate', () => {
+  const peer = FramePeer.ready()
+  peer.request()
+  for (let window = 1; window <= 20; window++) {
+    for (let i = 0; i < 256; i++) peer.sendHead(1, 102)
+    peer.now += 10_000
+  }
+  peer.sink.take()
+  peer.sendHead(1, 204, true)
+  assert.deepEqual(peer.heard, ['head 1 204 (last)', 'end 1', 'closed 1'])
+})
+
 test('too many interim responses fail their stream', () => {
   const peer = FramePeer.ready()
   peer.request()
