@@ -96,6 +96,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     this.#abortLink.end()
     if (state === 'failed' || isAborted(state)) return
     this.#state = { reason }
+    this.#transfer.stop()
     this.#decoding?.destroy()
     if (this.#sent === null) this.#record.body?.cancel(reason)
     else this.#sent.cancel(reason)
@@ -155,7 +156,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     const type = trail?.isForeign === true ? 'cors' : 'basic'
     if (type === 'cors' && record.mode === 'no-cors') {
       this.#caller?.answer(opaqueResponse(), this)
-      this.#dump()
+      this.#dump(headers)
       return
     }
     const list = new HeaderList(headers)
@@ -211,7 +212,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     next.trail.time(controller.timings)
     // This run keeps sending the rest of its request body.
     new FetchRun(next.record, this.#takeCaller()!, next.trail).start()
-    this.#dump()
+    this.#dump(headers)
     return true
   }
 
@@ -230,10 +231,11 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
   }
 
   /** Drains the body so that the connection can be reused. An abort still ends a request body that is being sent. */
-  #dump(): void {
+  #dump(headers: HeaderObject): void {
     if (isAborted(this.#state) || this.#state === 'failed') return
     this.#state = 'dumping'
     this.#controller?.resume()
+    this.#transfer.discard(headers, this.#record.method !== 'HEAD', () => this.#stop(undefined))
   }
 
   /** No more of an unwanted body follows. */
@@ -250,10 +252,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
       return
     }
     this.#transfer.bytes += chunk.length
-    if (this.#state === 'dumping') {
-      if (this.#transfer.exceedsDrain) this.#stop(undefined)
-      return
-    }
+    if (this.#state === 'dumping') this.#transfer.drop(chunk.length)
     if (this.#state !== 'responding') return
     if (this.#decoding === null) this.onDecoded(chunk)
     else this.#decoding.write(chunk)
@@ -280,13 +279,16 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     }
     if (this.#sinkLink.sink !== null) return true
     // Dropped by the caller, or sent with a status that has no body.
-    if (this.#sinkLink.isWeak || this.#transfer.exceedsDrain) this.#stop(undefined)
+    if (this.#sinkLink.isWeak) this.#stop(undefined)
+    this.#transfer.discard(null, true, () => this.#stop(undefined))
+    this.#transfer.drop(bytes)
     return false
   }
 
   onResponseEnd(controller: DispatchController, _trailers: HeaderObject): void {
     this.#transfer.timings = controller?.timings ?? null
     this.#controller = null
+    this.#transfer.stop()
     if (this.#state === 'dumping') this.#endDump()
     if (this.#state === 'waiting') this.onResponseError(controller, new Error('the response has no head'))
     if (this.#state !== 'responding') return
@@ -315,6 +317,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
   }
 
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
+    this.#transfer.stop()
     if (this.#state === 'dumping') this.#endDump()
     if (this.#state !== 'waiting' && this.#state !== 'responding') return
     const { sink } = this.#sinkLink

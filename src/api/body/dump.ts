@@ -1,6 +1,7 @@
 /** Discarding a body: the limit, the wait for the end, and emptying a stream that runs. */
 import type { Readable } from 'node:stream'
 import { AbortError, InvalidArgumentError } from '../../errors.ts'
+import { MAX_DISCARDING_TIME } from '../../relay/discarded-body.ts'
 import type { DumpOptions } from './mixin.ts'
 
 /** Bytes that `dump()` reads to save the connection; beyond, a new connection is cheaper. */
@@ -8,6 +9,11 @@ const DEFAULT_DUMP_LIMIT = 131_072
 
 export function dumpLimit(opts: DumpOptions | undefined): number {
   return Number.isFinite(opts?.limit) && opts?.limit ? opts.limit : DEFAULT_DUMP_LIMIT
+}
+
+/** How long `dump()` may take: a caller that sets a limit or has a signal decides for itself. */
+export function dumpTime(opts: DumpOptions | undefined): number | null {
+  return opts?.limit || opts?.signal ? null : MAX_DISCARDING_TIME
 }
 
 /** The signal of a dump; throws for a value of another kind, and the reason of a signal that has aborted. */
@@ -20,19 +26,29 @@ export function dumpSignal(opts: DumpOptions | undefined): AbortSignal | null {
   return signal
 }
 
-/** Discards a body with `start` and resolves when it is closed; the signal destroys it before. */
-export function dumped(body: Readable, signal: AbortSignal | null, start: () => void): Promise<null> {
+/** Discards a body with `start` and resolves when it is closed; the signal, or the end of the time, destroys it before. */
+export function dumped(
+  body: Readable,
+  signal: AbortSignal | null,
+  time: number | null,
+  start: () => boolean,
+): Promise<null> {
   return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | null = null
     const onAbort = (): void => {
       body.destroy((signal?.reason ?? new AbortError()) as Error)
     }
     body.once('close', () => {
+      if (timer !== null) globalThis.clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
       if (signal?.aborted) reject(signal.reason ?? new AbortError())
       else resolve(null)
     })
     signal?.addEventListener('abort', onAbort)
-    start()
+    // One that is read elsewhere takes its time.
+    if (!start() || time === null) return
+    timer = globalThis.setTimeout(() => body.destroy(new AbortError()), time)
+    timer.unref?.()
   })
 }
 

@@ -22,7 +22,7 @@ import {
   toJson,
   toText,
 } from './collect.ts'
-import { dumped, dumpLimit, dumpSignal, emptyStream } from './dump.ts'
+import { dumped, dumpLimit, dumpSignal, dumpTime, emptyStream } from './dump.ts'
 import { BodyIterator, type Taken } from './iterate.ts'
 import type { BodyMixin, DumpOptions } from './mixin.ts'
 import { ASKED, EMPTYING, ITERATING, STREAMED } from './state.ts'
@@ -114,7 +114,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     }
     const limit = dumpLimit(opts)
     if ((signal === null && this.#drop(limit)) || this.closed) return Promise.resolve(null)
-    return dumped(this, signal, () => this.#discard(limit))
+    return dumped(this, signal, dumpTime(opts), () => this.#discard(limit))
   }
 
   /** The bytes in chunks; small ones that have arrived come together. Leaving before the end destroys the body. */
@@ -271,20 +271,25 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     return true
   }
 
-  #discard(limit: number): void {
-    if (!this.isUntouched && this.bodyState.kind !== 'iterating') return
+  /** False if somebody else reads it, or nothing more is to come. */
+  #discard(limit: number): boolean {
+    if (!this.isUntouched && this.bodyState.kind !== 'iterating') return false
     const announced = this.announced ?? 0
     if (this.isRunning) {
       this.enterState(EMPTYING)
       this.forgetIterator()
       if (announced > limit) this.destroy(new AbortError())
       else emptyStream(this, limit)
-      return
+      return announced <= limit
     }
     const room = limit - this.takeHeld().size
     this.enterState({ kind: 'dumping', room })
     if (room < 0 || announced > limit) this.destroy(new AbortError())
     else if (this.isComplete) this.endBody()
-    else this.resumeUpstream()
+    else {
+      this.resumeUpstream()
+      return true
+    }
+    return false
   }
 }

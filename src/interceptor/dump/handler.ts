@@ -1,13 +1,17 @@
-/** Discards the body of one response. A caller that aborts is released at once, and the rest is still read. */
+/**
+ * Discards the body of one response. A caller that aborts is released at once, and the rest is still read, as far as a
+ * connection is worth it.
+ */
 import type { Duplex } from 'node:stream'
 import { RequestAbortedError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { DiscardedBody } from '../../relay/discarded-body.ts'
 import { RelayController, type RelayOwner } from '../../relay/relay-controller.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 
-/** `waiting`: not started. `released`: the caller had its final call, and the response is still read. */
-type State = 'waiting' | 'running' | 'released' | 'over'
+/** `waiting`: not started. A discarded body: the caller had its final call, and the response is still read. */
+type State = 'waiting' | 'running' | DiscardedBody | 'over'
 
 export class DumpHandler extends ForwardingHandler implements RelayOwner {
   readonly #controller = new RelayController(this)
@@ -30,7 +34,7 @@ export class DumpHandler extends ForwardingHandler implements RelayOwner {
 
   override onRequestStart(controller: DispatchController, context: unknown): void {
     this.#wire = controller
-    if (this.#state === 'released') return
+    if (typeof this.#state === 'object') return
     this.#controller.follow(controller)
     if (this.#controller.aborted) return
     this.#state = 'running'
@@ -55,10 +59,16 @@ export class DumpHandler extends ForwardingHandler implements RelayOwner {
       this.#controller.giveUp(reason)
       return
     }
-    this.#state = 'released'
+    const wire = this.#wire
+    const rest = new DiscardedBody(() => wire?.abort(reason))
+    this.#state = rest
     // The caller may have paused.
-    this.#wire?.resume()
-    super.onResponseError(this.#controller, (reason ?? new RequestAbortedError()) as Error)
+    wire?.resume()
+    try {
+      super.onResponseError(this.#controller, (reason ?? new RequestAbortedError()) as Error)
+    } finally {
+      rest.begin(null, this.#hasBody)
+    }
   }
 
   override onResponseStart(
@@ -78,7 +88,8 @@ export class DumpHandler extends ForwardingHandler implements RelayOwner {
 
   override onResponseData(controller: DispatchController, chunk: Buffer): void {
     this.#received += chunk.length
-    if (this.#received > this.#maxSize) this.#refuse(controller, this.#received)
+    if (typeof this.#state === 'object') this.#state.take(chunk.length)
+    if (this.#state !== 'over' && this.#received > this.#maxSize) this.#refuse(controller, this.#received)
   }
 
   protected override lendingController(): null {
@@ -112,6 +123,7 @@ export class DumpHandler extends ForwardingHandler implements RelayOwner {
   /** False if the caller had its final call already. */
   #finish(): boolean {
     const isOpen = this.#state === 'waiting' || this.#state === 'running'
+    if (typeof this.#state === 'object') this.#state.stop()
     this.#state = 'over'
     this.#controller.settle()
     return isOpen

@@ -5,6 +5,7 @@ import { integerFrom, OptionReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError, ResponseError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { DiscardedBody } from '../../relay/discarded-body.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -19,9 +20,6 @@ export interface ResponseErrorOptions {
   /** Accepted for programs written for undici, and ignored. */
   throwOnError?: boolean | null | undefined
 }
-
-/** Bytes beyond the limit that are read to keep the connection. */
-const MAX_DRAINED = 65_536
 
 /**
  * An interceptor that fails requests whose status is 400 or above with a `ResponseError`, which has the status, the headers
@@ -51,6 +49,8 @@ interface Collecting {
   readonly body: BodyBytes
   /** Bytes received. */
   size: number
+  /** What is left of the body, and of the time for it. */
+  readonly rest: DiscardedBody
 }
 
 class ResponseErrorHandler extends ForwardingHandler {
@@ -70,8 +70,25 @@ class ResponseErrorHandler extends ForwardingHandler {
     headers: HeaderObject,
     statusText?: string,
   ): void {
-    if (statusCode >= 400) this.#state = { statusCode, headers, body: BodyBytes.none(), size: 0 }
+    if (statusCode >= 400) this.#collect(controller, statusCode, headers)
     else super.onResponseStart(controller, statusCode, headers, statusText)
+  }
+
+  #collect(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
+    const rest = new DiscardedBody(() => this.#cutOff(controller), this.#maxSize)
+    this.#state = { statusCode, headers, body: BodyBytes.none(), size: 0, rest }
+    rest.begin(null, true)
+  }
+
+  /** Too much has come, or it comes too slowly. The caller gets what there is. */
+  #cutOff(controller: DispatchController): void {
+    if (typeof this.#state !== 'object') return
+    try {
+      this.#fail(controller, this.#state, true)
+    } catch {
+      // The final call of a handler, perhaps out of a timer: no other call could report what it threw.
+    }
+    controller.abort()
   }
 
   override onResponseData(controller: DispatchController, chunk: Buffer): void {
@@ -84,10 +101,7 @@ class ResponseErrorHandler extends ForwardingHandler {
     const room = this.#maxSize - state.size
     if (room > 0) state.body.add(room < chunk.length ? chunk.subarray(0, room) : chunk)
     state.size += chunk.length
-    if (state.size > this.#maxSize + MAX_DRAINED) {
-      this.#fail(controller, state)
-      controller.abort()
-    }
+    state.rest.take(chunk.length)
   }
 
   protected override lendingController(controller: DispatchController): DispatchController | null {
@@ -98,17 +112,22 @@ class ResponseErrorHandler extends ForwardingHandler {
     const state = this.#state
     if (state === 'over') return
     if (state === 'passing') super.onResponseEnd(controller, trailers)
-    else this.#fail(controller, state)
+    else this.#fail(controller, state, false)
   }
 
   override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
     if (this.#state === 'over') return
+    if (this.#state !== 'passing') this.#state.rest.stop()
     this.#state = 'over'
     super.onResponseError(controller, error)
   }
 
-  #fail(controller: DispatchController, { statusCode, headers, body: kept, size }: Collecting): void {
-    const bodyTruncated = size > this.#maxSize
+  #fail(
+    controller: DispatchController,
+    { statusCode, headers, body: kept, size }: Collecting,
+    isCutOff: boolean,
+  ): void {
+    const bodyTruncated = isCutOff || size > this.#maxSize
     const body = bodyValue(Buffer.from(kept.own().buffer), headers, bodyTruncated)
     const error = new ResponseError('Response Error', statusCode, { headers, body, bodyTruncated })
     this.onResponseError(controller, described(error, this.#opts))
