@@ -1,6 +1,8 @@
 /**
  * One HTTP/1.1 connection: what may be written when (RFC 9112 §9.3), the pipeline of requests that were, and what becomes
  * of them when the connection ends. The responses are received in exchange.ts.
+ *
+ * Long because it is where the parts of a connection meet: most of it are answers to their calls.
  */
 import { now } from '../../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
@@ -24,6 +26,9 @@ import { Http1Exchange, type Http1ExchangeHost } from './exchange.ts'
 import { type PreparedRequest, prepareRequest } from './head.ts'
 import { Http1Idleness, type IdlenessHost } from './idle.ts'
 import { Http1Sender, type SenderHost } from './sender.ts'
+
+/** Milliseconds for the rest of a request that is answered already; then the connection is not worth the wait. */
+const LONGEST_UNSENT = 1000
 
 /** Shared by the connections to one origin. */
 export { HeadParsers }
@@ -175,7 +180,12 @@ export class Http1Connection
   }
 
   onDrain(): void {
+    const wasClogged = this.#sender.isClogged
     this.#sender.resume()
+    if (!wasClogged || this.isOver) return
+    if (this.#idleness.isIdle) this.onIdle()
+    else this.#deadline.disarm()
+    this.#owner.onCapacity()
   }
 
   becomeIdle(): void {
@@ -187,7 +197,8 @@ export class Http1Connection
 
   onIdle(): void {
     this.#transport.setReferenced(false)
-    this.#deadline.arm(this.#exchange.idleTime)
+    const { idleTime } = this.#exchange
+    this.#deadline.arm(this.#sender.isClogged ? Math.min(idleTime, LONGEST_UNSENT) : idleTime)
   }
 
   onIdleEnd(): void {
@@ -249,6 +260,7 @@ export class Http1Connection
     this.#exchange.beginRead(now())
     const consumed = parser.execute(bytes, 0, length)
     this.#exchange.endRead()
+    if (this.#sender.isClogged && !this.isOver) this.#deadline.arm(LONGEST_UNSENT)
     switch (parser.status) {
       case 'paused':
         this.#backlog = restOf(bytes, consumed, length)
@@ -296,6 +308,7 @@ export class Http1Connection
     const unfinished = this.#sender.isSending(request)
     this.#reuse.answered(keepsAlive && !unfinished, this.#pipeline.size > 0)
     if (unfinished) this.#sender.stop()
+    else if (this.#pipeline.size === 0) this.#sender.onAllAnswered()
 
     request.onEnd(trailers, at)
     if (this.#reuse.state === 'over') this.close(ends.finished())
@@ -389,7 +402,8 @@ export class Http1Connection
   }
 
   onDeadline(): void {
-    if (this.#idleness.isIdle) this.close(ends.idleTimeout())
+    if (this.#sender.isClogged) this.close(ends.finished())
+    else if (this.#idleness.isIdle) this.close(ends.idleTimeout())
     else this.#exchange.onLate()
   }
 }
