@@ -72,9 +72,12 @@ export class RequestController implements DispatchController {
   }
 
   abort(reason?: unknown): void {
-    if (this.#aborted || this.#request.settled) return
-    this.#aborted = true
-    this.#reason = reason
+    if (this.#aborted) return
+    // Of a request that has settled, the rest of an upload may be left to stop.
+    if (!this.#request.settled) {
+      this.#aborted = true
+      this.#reason = reason
+    }
     this.#request.abort(reason)
   }
 

@@ -12,3 +12,5 @@ export const WRITTEN = 4
 export const SPENT = 8
 /** A failure is reported a turn of the event loop after it has happened. */
 export const REPORTS_LATER = 16
+/** The response is complete, and the rest of the body is still being sent. */
+export const UPLOADS = 32

@@ -2,6 +2,8 @@
  * One accepted `dispatch()` call: the validated request, its handler, and the promise that the handler gets exactly one
  * final call. Connections report what happens on the wire; what the handler does or throws meanwhile is contained here.
  * Subscribers of the diagnostics channels get the same object: its public fields are those that instrumentations read.
+ *
+ * Long because every way that a request can go ends in the same one call.
  */
 import type { Duplex } from 'node:stream'
 import { now } from '../base/clock.ts'
@@ -25,7 +27,7 @@ import type { DispatchOptions } from './dispatch-options.ts'
 import { END_RULES, type EndReason, endReason } from './end-reason.ts'
 import { describeError, shownPath } from './error-context.ts'
 import { RequestController } from './request-controller.ts'
-import { ABORTED, REPORTS_LATER, REUSED, SPENT, WRITTEN } from './request-marks.ts'
+import { ABORTED, REPORTS_LATER, REUSED, SPENT, UPLOADS, WRITTEN } from './request-marks.ts'
 import { type RequestContext, RequestSpec } from './request-spec.ts'
 import { forgetConnection, newTimings } from './timings.ts'
 
@@ -260,13 +262,14 @@ export class Request extends RequestSpec {
     }
   }
 
-  onEnd(received: HeaderBlock, at: number = now()): void {
+  /** `uploads`: the rest of the body is sent all the same; `onUploadEnd` follows. */
+  onEnd(received: HeaderBlock, at: number = now(), uploads = false): void {
     const controller = this.#controller!
     this.#state = 'completed'
     this.timings.end = at
     const trailers = controller.acceptTrailers(received)
-    // The response is complete, so the rest of the body source is not wanted any more.
-    if (this.source.kind === 'stream') destroyStream(this.source.stream, null)
+    if (uploads) this.#marks |= UPLOADS
+    else this.discardBody()
     if (channels.requestTrailers.hasSubscribers) {
       channels.requestTrailers.publish({ request: this, trailers: controller.rawTrailers })
     }
@@ -276,6 +279,17 @@ export class Request extends RequestSpec {
       this.#notifyError(error as Error)
     }
     this.#letGo()
+  }
+
+  /** The rest of the body is not wanted any more. */
+  discardBody(): void {
+    if (this.source.kind === 'stream') destroyStream(this.source.stream, null)
+  }
+
+  /** Nothing more of the body is sent after the response. */
+  onUploadEnd(): void {
+    this.#marks &= ~UPLOADS
+    this.#host = NO_HOST
   }
 
   onUpgrade(statusCode: number, fields: HeaderBlock, socket: Duplex): void {
@@ -296,14 +310,17 @@ export class Request extends RequestSpec {
 
   /** The caller gives up, or the handler threw. A caller's reason is passed on as it is. */
   abort(reason?: unknown): void {
-    if (this.settled) return
+    if (this.settled) {
+      if ((this.#marks & UPLOADS) !== 0) this.#host.onRequestAborted(this, aborted())
+      return
+    }
     this.#marks |= ABORTED
     // Before the queue, and between the queue and a connection, no host has to know.
     const held = this.#state === 'queued' || this.#connection !== null
     const host = this.#host
     if (reason) this.#end(reason as Error)
     else this.fail(endReason('aborted', new RequestAbortedError()))
-    if (held) host.onRequestAborted(this, endReason('aborted', new InformationalError('aborted')))
+    if (held) host.onRequestAborted(this, aborted())
   }
 
   /** Adds the request's context to the error, unless that is a value of the caller. */
@@ -368,7 +385,7 @@ export class Request extends RequestSpec {
    * and would keep all that came with its response there.
    */
   #letGo(): void {
-    this.#host = NO_HOST
+    if ((this.#marks & UPLOADS) === 0) this.#host = NO_HOST
     this.#controller = null
   }
 
@@ -384,6 +401,10 @@ export class Request extends RequestSpec {
     if ((this.#marks & SPENT) !== 0) return 'no'
     return (this.#marks & WRITTEN) !== 0 ? 'idempotent-only' : 'safe'
   }
+}
+
+function aborted(): EndReason {
+  return endReason('aborted', new InformationalError('aborted'))
 }
 
 function destroySocket(socket: Duplex, error: Error): void {

@@ -5,7 +5,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { BodyInput, DispatchOptions } from '../../src/index.ts'
 import { CANCEL, DATA, NO_ERROR, REFUSED_STREAM } from '../../src/protocol/http2/constants.ts'
 import { failure } from '../support/exchange.ts'
-import { turns } from '../support/fake-clock.ts'
+import { FakeClock, turns } from '../support/fake-clock.ts'
 import { type PeerRequest, startH2Pair } from '../support/h2-server.ts'
 import { send } from '../support/scripted-client.ts'
 
@@ -130,28 +130,46 @@ describe('headers of a request over HTTP/2', () => {
     assert.deepEqual(without(request.fields, ':'), [])
   })
 
-  for (const [name, value] of [
-    ['proxy-connection', 'keep-alive'],
-    ['http2-settings', 'AAMAAABk'],
-    ['te', 'gzip'],
-  ] as const) {
-    test(`${name}: ${value} fails its request and nothing else`, async (t) => {
+  const forbidden = (name: string, value: string) =>
+    [
+      { [name]: value },
+      'ERR_HTTP2_INVALID_CONNECTION_HEADERS',
+      `HTTP/1 Connection specific headers are forbidden: "${name}"`,
+    ] as const
+  const repeated = (name: string, other: string) =>
+    [
+      { [name]: 'a', [other]: 'b' },
+      'ERR_HTTP2_HEADER_SINGLE_VALUE',
+      `Header field "${name.toLowerCase()}" must only have a single value`,
+    ] as const
+
+  for (const [headers, code, message] of [
+    forbidden('proxy-connection', 'keep-alive'),
+    forbidden('http2-settings', 'AAMAAABk'),
+    forbidden('te', 'gzip'),
+    repeated('content-type', 'Content-Type'),
+    repeated('User-Agent', 'user-agent'),
+    repeated('AUTHORIZATION', 'Authorization'),
+    repeated('If-Match', 'if-match'),
+  ]) {
+    test(`${JSON.stringify(headers)} fails its request and nothing else`, async (t) => {
       const { server, client, events } = await startH2Pair(t)
       const other = send(client, { path: '/other' })
       const peer = await server.accept()
       const running = await peer.request()
-      const refused = send(client, { headers: { [name]: value } })
+      const refused = send(client, { headers })
       await refused.settled
-      const error = refused.error as Error & { code: string; retrySafety: string }
+      const error = refused.error as Error & { code: string; retrySafety: string; cause: { code: string } }
       assert.equal(error.code, 'UND_ERR_INFO')
-      assert.equal(error.message, `HTTP/1 Connection specific headers are forbidden: "${name}"`)
+      assert.equal(error.cause.code, code)
+      assert.equal(error.message, message)
       assert.equal(error.retrySafety, 'no')
       peer.respond(running.id)
       await other.settled
       const next = send(client, { path: '/next' })
-      const { id, headers } = await peer.request()
-      assert.equal(headers[':path'], '/next')
-      peer.respond(id)
+      const last = await peer.request()
+      assert.equal(last.headers[':path'], '/next')
+      peer.respond(last.id)
       await next.settled
       assert.deepEqual([other.body, next.body], ['ok', 'ok'])
       assert.equal(server.count, 1)
@@ -404,28 +422,6 @@ describe('the body of a request over HTTP/2', () => {
     assert.equal(handler.body, 'ok')
   })
 
-  test('a response before the body is complete ends the upload, without an error for its source', async (t) => {
-    const { server, client } = await startH2Pair(t)
-    const body = new Readable({ read() {} })
-    body.push('part')
-    const errorsOfBody: Error[] = []
-    body.on('error', (error) => errorsOfBody.push(error))
-    const handler = send(client, { ...post, body })
-    const peer = await server.accept()
-    const { id } = await peer.request()
-    await peer.frame(DATA, id)
-    peer.respond(id, 'enough')
-    await handler.settled
-    assert.equal(handler.body, 'enough')
-    assert.equal(await peer.resetOf(id), CANCEL)
-    assert.equal(body.destroyed, true)
-    assert.deepEqual(errorsOfBody, [])
-    const next = send(client, { path: '/next' })
-    peer.respond((await peer.request()).id)
-    await next.settled
-    assert.equal(server.count, 1)
-  })
-
   test('the server may say NO_ERROR after its early response', async (t) => {
     const { server, client } = await startH2Pair(t)
     const body = new Readable({ read() {} })
@@ -489,6 +485,61 @@ describe('expectContinue over HTTP/2', () => {
     await peer.settled()
     assert.deepEqual(peer.pending(DATA), [])
     assert.ok(!handler.calls.includes('onBodySent'))
+  })
+
+  for (const status of [200, 299]) {
+    test(`${status} without a 100: the server wants the body`, async (t) => {
+      const { server, client } = await startH2Pair(t)
+      const handler = send(client, { ...options, body: Readable.from(['the ', 'body']) })
+      const peer = await server.accept()
+      const { id } = await peer.request()
+      peer.head(id, status)
+      assert.equal((await peer.body(id)).toString(), 'the body')
+      peer.data(id, 'ok', true)
+      await handler.settled
+      assert.deepEqual([handler.status, handler.body], [status, 'ok'])
+    })
+  }
+
+  test('303 without a 100: the body is never sent', async (t) => {
+    const { server, client } = await startH2Pair(t)
+    const handler = send(client, options)
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    peer.respond(id, '', 303)
+    await handler.settled
+    assert.equal(await peer.resetOf(id), CANCEL)
+    assert.deepEqual(peer.pending(DATA), [])
+  })
+
+  test('a server that says nothing for a second gets the body', async (t) => {
+    const clock = FakeClock.install(t)
+    const { server, client } = await startH2Pair(t)
+    const handler = send(client, options)
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    await clock.advance(999)
+    await peer.settled()
+    assert.deepEqual(peer.pending(DATA), [])
+    await clock.advance(1)
+    assert.equal((await peer.body(id)).toString(), 'the body')
+    peer.head(id, 100).respond(id)
+    await handler.settled
+    assert.equal(handler.body, 'ok')
+  })
+
+  test('an abort while the body is held back sends nothing of it', async (t) => {
+    const clock = FakeClock.install(t)
+    const { server, client } = await startH2Pair(t)
+    const handler = send(client, options)
+    const peer = await server.accept()
+    const { id } = await peer.request()
+    handler.controller!.abort()
+    assert.equal(await peer.resetOf(id), CANCEL)
+    await clock.advance(2_000)
+    await peer.settled()
+    assert.deepEqual(peer.pending(DATA), [])
+    assert.equal(handler.errors.length, 1)
   })
 
   test('a stream body that was held back can go to another connection', async (t) => {

@@ -93,7 +93,9 @@ export class Http2BodySender implements BodyPumpSink {
   }
 
   onSourceError(error: Error): void {
-    this.#request.abort(error)
+    // Its caller has the response already: only the server is told.
+    if (this.#request.settled) this.#host.onBodyBroken(error)
+    else this.#request.abort(error)
   }
 
   /** Ends the request where its length is not what was announced. */

@@ -22,6 +22,7 @@ import type { Request, RequestHost } from '../../request/request.ts'
 import type { ConnectionSettings } from '../connection.ts'
 import { bodyLate, headLate, tunnelLate } from '../ends.ts'
 import { Exchange, type ExchangeRegister, restartsTime } from '../exchange.ts'
+import { Expectation, type ExpectationHost } from '../expectation.ts'
 import { hasContent, type OutgoingBody } from '../outgoing-body.ts'
 import { type BodySenderHost, Http2BodySender } from './body-sender.ts'
 import type { Http2Output } from './output.ts'
@@ -53,15 +54,19 @@ export interface ExchangeHost {
   onBroken(error: Error): void
 }
 
-/** `held`: until the server says 100 (RFC 9110 §10.1.1). */
+/** `held`: until the server wants it. `sent`: all of it was given to the stream, which may not have sent it yet. */
 type Sending = 'held' | 'sending' | 'sent'
+
+/** `uploading`: the response is complete, and the rest of the request body is still on its way. */
+type Life = 'running' | 'uploading' | 'ended'
 
 const BOTH_ENDS = 2
 const MISDIRECTED = 421
 
+/** Many fields, because each request has one of these, and parts in separate objects would cost it an allocation each. */
 export class Http2Exchange
   extends Exchange
-  implements StreamSink, RequestHost, BodySenderHost, TunnelHost, DeadlineOwner
+  implements StreamSink, RequestHost, BodySenderHost, TunnelHost, DeadlineOwner, ExpectationHost
 {
   readonly request: Request
   /** Set when the stream is opened, which is right after construction. */
@@ -69,8 +74,11 @@ export class Http2Exchange
   readonly #host: ExchangeHost
   readonly #body: OutgoingBody
   #sending: Sending = 'sending'
+  #expectation: Expectation | null = null
   #bodySender: Http2BodySender | null = null
-  #isEnded = false
+  #life: Life = 'running'
+  /** What was left to send when the time limit of an upload began. */
+  #unsent = 0
   /** Something came with the present read. */
   #isActive = false
   #tunnel: Http2Tunnel | null = null
@@ -117,9 +125,16 @@ export class Http2Exchange
       request.onRequestSent(at)
     } else if (request.expectContinue && hasContent(request, this.#body)) {
       this.#sending = 'held'
+      this.#expectation = new Expectation(this)
     } else {
       this.#sendBody(at)
     }
+  }
+
+  onExpected(): void {
+    if (this.#life !== 'running' || this.#sending !== 'held') return
+    this.deadline.refresh()
+    this.#sendBody(now())
   }
 
   #sendBody(at: number): void {
@@ -185,7 +200,7 @@ export class Http2Exchange
   onInformational(status: number, fields: HeaderBlock): void {
     if (restartsTime(status)) this.awaitHead(this.request)
     if (status === 100) {
-      if (this.#sending === 'held') this.#sendBody(now())
+      this.#expectation?.onContinue()
       return
     }
     this.request.onResponseStarted(this.#host.readAt)
@@ -205,6 +220,7 @@ export class Http2Exchange
       return
     }
     this.#markActive()
+    this.#expectation?.onFinalHead(status)
     request.onHead(status, fields, '')
   }
 
@@ -231,7 +247,7 @@ export class Http2Exchange
   /** Time for the next piece of the response starts now. */
   rearm(): void {
     this.#isActive = false
-    if (!this.#isEnded && this.#trailers === null) this.awaitBody(this.request)
+    if (this.#life === 'running' && this.#trailers === null) this.awaitBody(this.request)
   }
 
   #markActive(): void {
@@ -242,8 +258,10 @@ export class Http2Exchange
 
   /** Nothing more comes from this exchange; its request has settled, or goes to another one. */
   settle(): void {
-    if (this.#isEnded) return
-    this.#isEnded = true
+    if (this.#life === 'ended') return
+    if (this.#life === 'uploading') this.request.onUploadEnd()
+    this.#life = 'ended'
+    this.#expectation?.stop()
     this.#host.onSettled(this)
   }
 
@@ -301,10 +319,43 @@ export class Http2Exchange
       this.#host.exchanges.holdBack(this)
       return
     }
-    const unfinished = this.#sending !== 'sent'
+    if (this.#sending !== 'held' && !this.stream.isClosed) {
+      this.#upload(trailers, at)
+      return
+    }
     request.onEnd(trailers ?? HeaderBlock.EMPTY, at)
-    if (unfinished) this.#giveUp()
+    if (this.#sending === 'held') this.#giveUp()
     else this.settle()
+  }
+
+  /**
+   * The server has answered before it has the whole request. It may still want the rest (RFC 9113 §8.1: it would reset the
+   * stream otherwise), so that is sent, but the caller does not wait for it.
+   */
+  #upload(trailers: HeaderBlock | null, at: number): void {
+    this.#life = 'uploading'
+    this.#awaitUpload()
+    this.request.onEnd(trailers ?? HeaderBlock.EMPTY, at, true)
+  }
+
+  #awaitUpload(): void {
+    this.#unsent = this.stream.unsent
+    this.awaitBody(this.request)
+  }
+
+  /** A server that neither takes the rest of an upload nor says so must not keep a stream for ever. */
+  #onUploadDeadline(): void {
+    const isStuck = this.stream.unsent > 0 && this.stream.unsent >= this.#unsent
+    if (isStuck) this.#giveUp()
+    else this.#awaitUpload()
+  }
+
+  /** The stream has ended under a body that is still being sent: nobody is told, the caller has the response. */
+  #stopUpload(): void {
+    if (this.#sending !== 'sending') return
+    this.#sending = 'sent'
+    this.#bodySender?.stop()
+    this.request.discardBody()
   }
 
   onReset(failure: ProtocolFailure, unprocessed: boolean): void {
@@ -340,6 +391,8 @@ export class Http2Exchange
   onClosed(failure: ProtocolFailure | null): void {
     const reason = this.#host.onStreamClosed(this, failure)
     this.#tunnel?.onStreamClosed(reason?.error ?? null)
+    if (this.#life === 'uploading' || this.#trailers !== null) this.#stopUpload()
+    if (this.#life === 'uploading') this.settle()
   }
 
   onRequestAborted(): void {
@@ -378,6 +431,7 @@ export class Http2Exchange
 
   /** The request is settled; so is the stream, from our side. */
   #giveUp(): void {
+    if (this.#life === 'uploading') this.#stopUpload()
     this.#bodySender?.stop()
     this.#backlog = null
     this.#trailers = null
@@ -387,6 +441,10 @@ export class Http2Exchange
 
   onDeadline(): void {
     const { request } = this
+    if (this.#life === 'uploading') {
+      this.#onUploadDeadline()
+      return
+    }
     const late = this.late(request, this.#sending === 'sending' && this.#bodySender?.isBlocked !== true)
     if (late === 'nothing') return
     if (late === 'body') {

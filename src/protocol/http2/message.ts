@@ -6,7 +6,6 @@ import { isFieldValue } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import type { FieldValue, HeaderList } from '../header-list.ts'
 import { lowerCaseName } from '../header-names.ts'
-import { PROTOCOL_ERROR } from './constants.ts'
 
 /**
  * RFC 9113 §8.2.1: a token without upper case. A colon is not a token character, so pseudo fields fail too.
@@ -123,16 +122,56 @@ export interface RequestHead {
   readonly fields: OrdinaryFields
 }
 
-/** Names that pseudo fields replace, or that concern the connection, which is not the caller's: dropped, or refused (false). */
-const SPECIAL: ReadonlyMap<string, boolean> = new Map([
-  [':authority', true],
-  [':method', true],
-  [':path', true],
-  [':protocol', true],
-  [':scheme', true],
-  ...[...CONNECTION_SPECIFIC, 'http2-settings'].map((name): [string, boolean] => [name, false]),
-  ['connection', true],
-  ['host', true],
+/**
+ * - `dropped`: pseudo fields replace it, or it concerns the connection, which is not the caller's
+ * - `refused`: HTTP/2 forbids it
+ * - `once`: it has one value (RFC 9110), so a second field of that name is a mistake
+ */
+type Treatment = 'dropped' | 'refused' | 'once'
+
+function treat(treatment: Treatment, names: Iterable<string>): [string, Treatment][] {
+  return Array.from(names, (name) => [name, treatment])
+}
+
+const SPECIAL: ReadonlyMap<string, Treatment> = new Map([
+  ...treat('refused', [...CONNECTION_SPECIFIC, 'http2-settings']),
+  ...treat('dropped', [':authority', ':method', ':path', ':protocol', ':scheme', 'connection', 'host']),
+  // Those that the HTTP/2 of the runtime allows once.
+  ...treat('once', [
+    'access-control-allow-credentials',
+    'access-control-max-age',
+    'access-control-request-method',
+    'age',
+    'authorization',
+    'content-encoding',
+    'content-language',
+    'content-length',
+    'content-location',
+    'content-md5',
+    'content-range',
+    'content-type',
+    'date',
+    'dnt',
+    'etag',
+    'expires',
+    'from',
+    'if-match',
+    'if-modified-since',
+    'if-none-match',
+    'if-range',
+    'if-unmodified-since',
+    'last-modified',
+    'location',
+    'max-forwards',
+    'proxy-authorization',
+    'range',
+    'referer',
+    'retry-after',
+    'tk',
+    'upgrade-insecure-requests',
+    'user-agent',
+    'x-content-type-options',
+  ]),
 ])
 
 /** RFC 9113 §8.3.1: the beginning of all requests but CONNECT. */
@@ -165,13 +204,14 @@ export function ordinaryFields(
     // The list alternates names and values; names are never arrays.
     const name = lowerCaseName(headers[i] as string)
     const value = headers[i + 1]!
-    const isDropped = SPECIAL.get(name)
-    if (isDropped === true) {
+    const treatment = SPECIAL.get(name)
+    if (treatment === 'dropped') {
       // An empty host would make a request without an authority, which https does not have.
       if (name === 'host' && typeof value === 'string' && value !== '') host = value
       continue
     }
-    if (isDropped === false || (name === 'te' && !isTrailersOnly(value))) return forbidden(name)
+    if (treatment === 'refused' || (name === 'te' && !isTrailersOnly(value))) return forbidden(name)
+    if (treatment === 'once' && isGivenTwice(headers, i, name)) return repeated(name)
     if (typeof value === 'string') template.push(name, value)
     else for (const item of value) template.push(name, item)
   }
@@ -202,11 +242,30 @@ function isTrailersOnly(value: FieldValue): boolean {
   return typeof value === 'string' && value.toLowerCase() === 'trailers'
 }
 
-function forbidden(name: string): ProtocolFailure {
-  return {
-    scope: 'stream',
-    blame: 'caller',
-    code: PROTOCOL_ERROR,
-    message: `HTTP/1 Connection specific headers are forbidden: "${name}"`,
+/**
+ * Whether a field before this one has the same name in other letters: two parts of a program have set it, and each means
+ * another value. The same letters twice are a list, which is the caller's business.
+ */
+function isGivenTwice(headers: readonly FieldValue[], at: number, name: string): boolean {
+  for (let i = 0; i < at; i += 2) {
+    const other = headers[i] as string
+    if (other.length === name.length && other !== headers[at] && lowerCaseName(other) === name) return true
   }
+  return false
+}
+
+/** A mistake of the caller, with the code that the runtime has for it. */
+function mistake(code: string, message: string): ProtocolFailure {
+  return { scope: 'stream', blame: 'caller', code, message }
+}
+
+function repeated(name: string): ProtocolFailure {
+  return mistake('ERR_HTTP2_HEADER_SINGLE_VALUE', `Header field "${name}" must only have a single value`)
+}
+
+function forbidden(name: string): ProtocolFailure {
+  return mistake(
+    'ERR_HTTP2_INVALID_CONNECTION_HEADERS',
+    `HTTP/1 Connection specific headers are forbidden: "${name}"`,
+  )
 }

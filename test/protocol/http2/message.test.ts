@@ -96,10 +96,30 @@ describe('the fields of a request', () => {
       assert.deepEqual(build({ headers: ['te', value] }), {
         scope: 'stream',
         blame: 'caller',
-        code: 1,
+        code: 'ERR_HTTP2_INVALID_CONNECTION_HEADERS',
         message: 'HTTP/1 Connection specific headers are forbidden: "te"',
       })
     }
+  })
+
+  test('a field with one value must not come again in other letters; the same letters are a list', () => {
+    for (const name of ['user-agent', 'content-type', 'authorization', 'from', 'if-match']) {
+      const other = name.toUpperCase()
+      assert.deepEqual(build({ headers: [other, 'x', 'a', 'b', name, 'x'] }), {
+        scope: 'stream',
+        blame: 'caller',
+        code: 'ERR_HTTP2_HEADER_SINGLE_VALUE',
+        message: `Header field "${name}" must only have a single value`,
+      })
+      assert.deepEqual(build({ headers: [name, 'x', name, 'y'] }), [...PSEUDO, name, 'x', name, 'y'])
+    }
+    assert.deepEqual(build({ headers: ['Accept', 'x', 'accept', 'y'] }), [
+      ...PSEUDO,
+      'accept',
+      'x',
+      'accept',
+      'y',
+    ])
   })
 
   test('connection-specific fields fail the request', () => {
@@ -107,7 +127,7 @@ describe('the fields of a request', () => {
       assert.deepEqual(build({ headers: ['a', 'b', name, 'x'] }), {
         scope: 'stream',
         blame: 'caller',
-        code: 1,
+        code: 'ERR_HTTP2_INVALID_CONNECTION_HEADERS',
         message: `HTTP/1 Connection specific headers are forbidden: "${name.toLowerCase()}"`,
       })
     }

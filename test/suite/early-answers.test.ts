@@ -1,0 +1,80 @@
+/** Servers that answer before they have the whole request: over HTTP/2 the upload goes on until its end. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { PassThrough, Readable } from 'node:stream'
+import { test } from 'node:test'
+import { type Dispatcher, fetch } from '../../src/index.ts'
+import { deferred } from '../support/exchange.ts'
+import { overEachWay, startOrigin } from '../support/wire.ts'
+
+const HTTP1 = 'HTTP/1.1 ends the connection instead'
+const PIECE = Buffer.alloc(50_000, 'x')
+const PIECES = 100
+
+/** The first piece, then the others when the caller has its answer. */
+async function* pieces(answered: Promise<unknown>): AsyncGenerator<Buffer> {
+  yield PIECE
+  await answered
+  for (let i = 1; i < PIECES; i++) yield PIECE
+}
+
+/** Each returns the text of the answer. */
+const CALLS: Record<
+  string,
+  (dispatcher: Dispatcher, url: string, body: AsyncIterable<Buffer>) => Promise<string>
+> = {
+  'request() of a generator': async (dispatcher, url, body) => {
+    const response = await dispatcher.request({ origin: url, path: '/', method: 'POST', body })
+    return response.body.text()
+  },
+  'request() of a stream': async (dispatcher, url, body) => {
+    const response = await dispatcher.request({
+      origin: url,
+      path: '/',
+      method: 'POST',
+      body: Readable.from(body),
+    })
+    return response.body.text()
+  },
+  'stream()': async (dispatcher, url, body) => {
+    const into = new PassThrough()
+    const chunks: Buffer[] = []
+    into.on('data', (chunk: Buffer) => chunks.push(chunk))
+    const ended = once(into, 'end')
+    await dispatcher.stream({ origin: url, path: '/', method: 'POST', body }, () => into)
+    await ended
+    return Buffer.concat(chunks).toString()
+  },
+  'fetch()': async (dispatcher, url, body) => {
+    const response = await fetch(url, { method: 'POST', body, duplex: 'half', dispatcher } as never)
+    return response.text()
+  },
+}
+
+overEachWay(
+  'an answer before the end of the request',
+  (way) => {
+    for (const [name, call] of Object.entries(CALLS)) {
+      test(`${name}: the answer comes at once, and 5 MB arrive whole`, async (t) => {
+        const arrived = deferred<number>()
+        const origin = await startOrigin(t, way, (request, response) => {
+          let bytes = 0
+          request.once('data', () => response.end('thanks'))
+          request.on('data', (chunk: Buffer) => {
+            bytes += chunk.length
+          })
+          request.on('end', () => arrived.resolve(bytes))
+          request.on('aborted', () => arrived.resolve(-bytes))
+        })
+        const answered = deferred()
+        const dispatcher = origin.dispatcher()
+        assert.equal(await call(dispatcher, origin.url, pieces(answered.promise)), 'thanks')
+        answered.resolve()
+        assert.equal(await arrived.promise, PIECES * PIECE.length)
+        await dispatcher.close()
+        assert.equal(origin.sockets.length, 1)
+      })
+    }
+  },
+  { h1: HTTP1, 'h1+tls': HTTP1 },
+)
