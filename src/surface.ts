@@ -174,6 +174,7 @@ export type { AssertPendingOptions } from './mock/pending-table.ts'
 export type {
   InformationalReply,
   MockReplyOptions,
+  PendingReply,
   MockReplyOptionsCallback,
   MockResponseCallbackOptions,
   MockResponseDataHandler,

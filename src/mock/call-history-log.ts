@@ -107,13 +107,19 @@ function textOf(value: unknown): string {
 
 function urlOf({ origin, path, query }: Partial<DispatchOptions>): URL {
   try {
-    const place = query ? withQuery(path as string, query) : path
+    const place = query ? withParameters(path as string, query) : path
     return origin === undefined || origin === null
       ? new URL(place as string)
       : new URL(place as string, origin)
   } catch (cause) {
     throw new InvalidArgumentError('An error occurred when computing MockCallHistoryLog.url', { cause })
   }
+}
+
+/** The fragment, which no request sends, stays at the end. */
+function withParameters(path: string, query: NonNullable<DispatchOptions['query']>): string {
+  const [, before, fragment] = /^([^#]*)(.*)$/s.exec(path)!
+  return withQuery(before!, query) + fragment!
 }
 
 /** The types under the names that programs written for undici use. */

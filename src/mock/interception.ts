@@ -5,7 +5,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import type { BodyMatcher } from './body-matcher.ts'
 import { type DefinitionSite, placeOf } from './definition-site.ts'
 import type { HeadersMatcher } from './header-matcher.ts'
-import type { Reply } from './reply.ts'
+import type { PendingReply, Reply } from './reply.ts'
 import { interceptedPath, sortedPath, withoutTrailingSlash } from './request-path.ts'
 import type { TextMatcher } from './text-matcher.ts'
 
@@ -96,8 +96,8 @@ export interface PendingInterceptor {
   pending: boolean
   /** As given, or the agent's. */
   ignoreTrailingSlash: boolean
-  /** The reply: `statusCode` is undefined for an error, or if a function decides. */
-  data: { error: unknown; statusCode: number | undefined }
+  /** The reply: `{ error }` for an error, `{ error: null, callback }` for a function that makes all of it. */
+  data: PendingReply
 }
 
 export class Interception {
@@ -135,8 +135,7 @@ export class Interception {
 
   describe(origin: OriginMatcher): PendingInterceptor {
     const { path, method, body, headers, query, ignoreTrailingSlash } = this.pattern
-    const { times, timesInvoked, persist, consumed, pending, statusCode, reply } = this
-    const error = reply.kind === 'error' ? reply.error : null
+    const { times, timesInvoked, persist, consumed, pending, reply } = this
     return {
       origin,
       path,
@@ -150,7 +149,19 @@ export class Interception {
       consumed,
       pending,
       ignoreTrailingSlash,
-      data: { error, statusCode },
+      data: pendingReply(reply),
     }
+  }
+}
+
+function pendingReply(reply: Reply): PendingReply {
+  switch (reply.kind) {
+    case 'error':
+      return { error: reply.error }
+    case 'response':
+    case 'function':
+      return { ...reply.data }
+    default:
+      return { error: null, statusCode: undefined }
   }
 }

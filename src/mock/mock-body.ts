@@ -50,7 +50,19 @@ export function piecesOf(source: BodySource): AsyncIterable<unknown> | Iterable<
   }
 }
 
-export async function collectBody(body: unknown): Promise<Collected> {
+/** A stream or an iterable. */
+export function isPiecemeal(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null || isUint8Array(body)) return false
+  const kind = classifyBody(body)?.kind
+  return kind === 'stream' || kind === 'iterable'
+}
+
+export async function* eachOf(pieces: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<unknown> {
+  yield* pieces
+}
+
+/** `kept` gets the pieces as they are. */
+export async function collectBody(body: unknown, kept: unknown[] = []): Promise<Collected> {
   const source = classifyBody(body)!
   let contentType = source.kind === 'blob' ? source.blob.type || null : null
   let pieces = piecesOf(source)!
@@ -68,7 +80,9 @@ export async function collectBody(body: unknown): Promise<Collected> {
     if (length > MOST_COLLECTED) {
       throw new InvalidArgumentError(`a body of more than ${MOST_COLLECTED} bytes cannot be matched`)
     }
-    chunks.push(Buffer.from(chunk))
+    const copy = Buffer.from(chunk)
+    chunks.push(copy)
+    kept.push(typeof piece === 'string' ? piece : copy)
   }
   return { bytes: Buffer.concat(chunks, length), contentType }
 }

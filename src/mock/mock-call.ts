@@ -2,12 +2,13 @@
  * One `dispatch()` call on a mock agent, as matchers and reply functions see it.
  */
 
+import { classifyBody } from '../request/body-source.ts'
 import { withQuery } from '../request/check-options.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { BodyInput, DispatchOptions } from '../request/dispatch-options.ts'
 import type { MockCallHistoryLog } from './call-history-log.ts'
 import { eachField, fieldsObject, readFields } from './header-matcher.ts'
-import { collectBody, isCollectable, textOrBytes } from './mock-body.ts'
+import { collectBody, eachOf, isCollectable, isPiecemeal, piecesOf, textOrBytes } from './mock-body.ts'
 import type { MockResponseCallbackOptions } from './reply.ts'
 import { sortedPath, withoutTrailingSlash } from './request-path.ts'
 
@@ -25,8 +26,13 @@ export class MockCall {
   readonly given: DispatchOptions
   #options: DispatchOptions
   #fields: Record<string, string> | null = null
-  /** What matchers and reply functions get in place of a body that was collected. */
+  /** What matchers get in place of a body that was collected. */
   #shownBody: unknown
+  /** The body came in pieces, and reply functions get it so: it is a stream or an iterable. */
+  readonly isPiecemeal: boolean
+  /** Those that were read. */
+  readonly pieces: unknown[] = []
+  #isRead = false
 
   constructor(origin: string, options: DispatchOptions, handler: DispatchHandler, nonStandard: boolean) {
     this.origin = origin
@@ -34,6 +40,7 @@ export class MockCall {
     this.given = options
     this.#options = options
     this.#shownBody = options.body
+    this.isPiecemeal = isPiecemeal(options.body)
     const path = options.query ? withQuery(options.path, options.query) : options.path
     this.path = sortedPath(path, nonStandard)
   }
@@ -68,7 +75,8 @@ export class MockCall {
 
   /** Replaces the body by its bytes, and adds the type that only the body knew. */
   async collect(): Promise<void> {
-    const { bytes, contentType } = await collectBody(this.#options.body)
+    const { bytes, contentType } = await collectBody(this.#options.body, this.pieces)
+    this.#isRead = true
     let { headers } = this.#options
     if (contentType !== null && this.fields['content-type'] === undefined) {
       headers = withField(headers, 'content-type', contentType)
@@ -77,11 +85,25 @@ export class MockCall {
     this.#shownBody = textOrBytes(bytes)
   }
 
+  get wasCollected(): boolean {
+    return this.#shownBody !== this.given.body
+  }
+
+  /** The body is read by the exchange, which adds its pieces. */
+  readHere(): void {
+    this.#isRead = true
+  }
+
+  #pieces(): AsyncIterable<unknown> | Iterable<unknown> {
+    return piecesOf(classifyBody(this.given.body)!)!
+  }
+
   /** What reply functions get. */
   callbackOptions(): MockResponseCallbackOptions {
     const opts: Record<string, unknown> = { ...this.#options, params: this.params }
     if (this.#options.headers) opts['headers'] = fieldsObject(this.#options.headers)
-    if (this.#shownBody !== undefined) opts['body'] = this.#shownBody as BodyInput
+    if (this.isPiecemeal) opts['body'] = this.#isRead ? eachOf(this.pieces) : eachOf(this.#pieces())
+    else if (this.#shownBody !== undefined) opts['body'] = this.#shownBody as BodyInput
     return opts as unknown as MockResponseCallbackOptions
   }
 }

@@ -136,7 +136,12 @@ export class MockNetwork implements ExchangeKeeper {
     if (found === 'unread') return this.#collect(call, () => this.#match(run, place))
     if (found === null) return this.#miss(run, place)
     const { reply } = found
-    const reads = reply.kind === 'function' && reply.make.length > 0 && call.hasUnreadBody
+    // A connection sends the body; otherwise the function may read a stream itself.
+    const reads =
+      reply.kind === 'function' &&
+      reply.make.length > 0 &&
+      call.hasUnreadBody &&
+      (this.settings.wire || !call.isPiecemeal)
     return reads
       ? this.#collect(call, () => this.#reply(call, found, place))
       : this.#reply(call, found, place)
@@ -153,6 +158,7 @@ export class MockNetwork implements ExchangeKeeper {
     }
     if (exchange === null)
       return this.wire.dispatch(call, interception, this.#logging(call.handler, call.log))
+    exchange.prepare()
     exchange.run()
     return true
   }

@@ -19,6 +19,7 @@ import { MockNetwork, networkOf } from './mock-network.ts'
 import { type MockPlace, originKey } from './mock-origins.ts'
 import type { RunningMock } from './mocked-exchange.ts'
 import { OriginMocks } from './origin-mocks.ts'
+import { isBadReply } from './reply.ts'
 import { WireClients } from './wire-clients.ts'
 
 /** Where the requests of a pool go that is for all origins a RegExp or function accepts. */
@@ -70,14 +71,15 @@ export class MockTarget {
     this.#mocks.clear()
   }
 
-  /** A request that matches nothing throws; all other failures go to the handler. */
+  /** A request that matches nothing, or no proper reply, throws; all other failures go to the handler. */
   dispatch(given: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
     const current = toDispatchHandler(handler)
     try {
       const options = withoutPollution(given)
       return this.#network.dispatchAt(this.#placeOf(options.origin), options, current)
     } catch (error) {
-      if (error instanceof MockNotMatchedError || typeof current.onResponseError !== 'function') throw error
+      if (error instanceof MockNotMatchedError || isBadReply(error)) throw error
+      if (typeof current.onResponseError !== 'function') throw error
       current.onResponseError(null, error as Error)
       return false
     }

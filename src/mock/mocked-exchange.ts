@@ -7,6 +7,7 @@ import { now } from '../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
 import { invariant } from '../base/invariant.ts'
 import { copyBytes } from '../base/own-bytes.ts'
+import { ignoreRejection } from '../base/stray-promise.ts'
 import { isThenable } from '../base/thenable.ts'
 import {
   BodyTimeoutError,
@@ -15,11 +16,12 @@ import {
   ResponseExceededMaxSizeError,
 } from '../errors.ts'
 import { lengthMismatch } from '../request/body-length.ts'
-import { destroyStream, isStream, settleLength } from '../request/body-source.ts'
+import { destroyStream, isStream, settleLength, type WholeSource } from '../request/body-source.ts'
 import type { ConnectionFacts } from '../request/connection-facts.ts'
 import { callersReason, type EndReason, endReason } from '../request/end-reason.ts'
 import { Request, type RequestHost } from '../request/request.ts'
 import type { RequestContext } from '../request/request-spec.ts'
+import { completeHandler } from './complete-handler.ts'
 import type { Interception } from './interception.ts'
 import { bytesOf, piecesOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
@@ -64,6 +66,8 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   readonly #request: Request
   #stage: Stage = 'sending'
   #response: MockedResponse | null = null
+  /** What a function has replied already. */
+  #prepared: { readonly response?: MockedResponse; readonly promise?: PromiseLike<unknown> } | null = null
   #deadline: Deadline | null = null
   #timer: ReturnType<typeof setTimeout> | null = null
   /** A piece of the body that the handler has not got yet. */
@@ -85,7 +89,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     this.#interception = interception
     this.#settings = settings
     this.#keeper = keeper
-    this.#request = new Request(call.options, call.handler, context, this)
+    this.#request = new Request(call.options, completeHandler(call.handler), context, this)
   }
 
   get origin(): string {
@@ -106,11 +110,30 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       this.end(endReason('unsendable', new RequestContentLengthMismatchError()))
       return
     }
-    if (source.kind === 'bytes') request.onWholeBodySent(source)
+    if (source.kind === 'bytes') this.#announceBody(source)
     const pieces = this.#wantsBody() ? piecesOf(source) : null
     if (pieces === null) this.#sent()
     else void this.#send(pieces)
     if (!request.settled) this.#keeper.running.add(this)
+  }
+
+  /** In the pieces that it came in. */
+  #announceBody(source: WholeSource): void {
+    const { wasCollected, isPiecemeal, pieces } = this.#call
+    if (!wasCollected || !isPiecemeal) this.#request.onWholeBodySent(source)
+    else for (const piece of pieces) this.#request.onBodySent(piece as Uint8Array)
+  }
+
+  /**
+   * Asks a function for the whole reply before the request starts, unless the body has to be read for it. Throws if there is
+   * none: the mistake is the test's, not the peer's.
+   */
+  prepare(): void {
+    const { reply } = this.#interception
+    if (reply.kind !== 'function' || !reply.isWhole || this.#call.hasUnreadBody) return
+    const made = reply.make(this.#call.callbackOptions())
+    ignoreRejection(made)
+    this.#prepared = isThenable(made) ? { promise: made } : { response: reply.read(made) }
   }
 
   /** The body is read only for a handler that wants to know of it. */
@@ -122,9 +145,14 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   async #send(pieces: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
     try {
       this.#request.onBodyRead()
+      const keeps = this.#call.isPiecemeal && this.#interception.reply.kind === 'function'
+      if (keeps) this.#call.readHere()
       for await (const piece of pieces) {
         if (this.#request.settled) return
+        if (keeps) this.#call.pieces.push(piece)
         this.#request.onBodySent(piece as Uint8Array)
+        // Not asked for another one.
+        if (this.#request.settled) return
       }
     } catch (error) {
       this.#request.abort(error)
@@ -163,8 +191,13 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       return
     }
     invariant(reply.kind === 'function', 'a reply on a connection has no exchange')
+    const prepared = this.#prepared
+    if (prepared?.response) {
+      this.#respond(prepared.response)
+      return
+    }
     try {
-      const made = reply.make(this.#call.callbackOptions())
+      const made = prepared?.promise ?? reply.make(this.#call.callbackOptions())
       if (!isThenable(made)) {
         this.#respond(reply.read(made))
         return

@@ -94,14 +94,33 @@ export const NO_DEFAULTS: ReplyDefaults = {
   contentLength: false,
 }
 
+/** What `pendingInterceptors()` shows of a reply. */
+export interface PendingReply {
+  /** Null unless the reply is one. */
+  error: unknown
+  /** Undefined for an error, or if a function decides. */
+  statusCode?: number | undefined
+  /** As given; `''` for none. */
+  data?: unknown
+  /** With the defaults. */
+  headers?: Record<string, string | string[] | undefined>
+  /** With the defaults. */
+  trailers?: Record<string, string | string[] | undefined>
+  /** A function that makes the whole reply. */
+  callback?: MockReplyOptionsCallback
+}
+
 export type Reply =
-  | { readonly kind: 'response'; readonly response: MockedResponse }
+  | { readonly kind: 'response'; readonly response: MockedResponse; readonly data: PendingReply }
   | {
       readonly kind: 'function'
       readonly make: (opts: MockResponseCallbackOptions) => unknown
       readonly read: (made: unknown) => MockedResponse
       /** Undefined where the function decides. */
       readonly statusCode: number | undefined
+      /** The function decides about everything. */
+      readonly isWhole: boolean
+      readonly data: PendingReply
     }
   | { readonly kind: 'error'; readonly error: unknown }
   | WireReply
@@ -126,14 +145,24 @@ export function fixedReply(
   // A promise may have rejected before the first request, and its failure is that of the request.
   ignoreRejection(data)
   if (typeof data !== 'function' && !isThenable(data)) {
-    return { kind: 'response', response: head.with(data) }
+    const response = head.with(data)
+    return { kind: 'response', response, data: head.pending(data, response.fields) }
   }
   return {
     kind: 'function',
+    isWhole: false,
+    data: head.pending(data, null),
     make: typeof data === 'function' ? (data as MockResponseDataHandler) : () => data,
     read: (made) => head.with(made),
     statusCode: head.statusCode,
   }
+}
+
+const badReplies = new WeakSet<object>()
+
+/** A function has returned what is no reply. */
+export function isBadReply(error: unknown): boolean {
+  return error instanceof InvalidArgumentError && badReplies.has(error)
 }
 
 export function computedReply(callback: MockReplyOptionsCallback, defaults: ReplyDefaults): Reply {
@@ -148,13 +177,20 @@ export function computedReply(callback: MockReplyOptionsCallback, defaults: Repl
     // The number of parameters shows whether the function reads the body.
     make: callback.length === 0 ? make : (opts) => make(opts),
     read: (made) => {
-      if (typeof made !== 'object' || made === null) {
-        throw new InvalidArgumentError('reply options callback must return an object')
+      try {
+        if (typeof made !== 'object' || made === null) {
+          throw new InvalidArgumentError('reply options callback must return an object')
+        }
+        const { statusCode, data = '', responseOptions = {} } = made as Partial<MockReplyOptions>
+        return readHead(statusCode, responseOptions, defaults).with(data)
+      } catch (error) {
+        if (error instanceof InvalidArgumentError) badReplies.add(error)
+        throw error
       }
-      const { statusCode, data = '', responseOptions = {} } = made as Partial<MockReplyOptions>
-      return readHead(statusCode, responseOptions, defaults).with(data)
     },
     statusCode: undefined,
+    isWhole: true,
+    data: { error: null, callback },
   }
 }
 
@@ -215,6 +251,18 @@ class ReplyHead {
       trailers: this.#trailers,
       informational: this.#informational,
       content,
+    }
+  }
+
+  /** `fields`: of the response, where they are known. */
+  pending(data: unknown, fields: HeaderBlock | null): PendingReply {
+    const headers = fields ?? this.#fields.over(this.#defaults.headers).toBlock()
+    return {
+      error: null,
+      statusCode: this.statusCode,
+      data,
+      headers: { ...headers.toObject() },
+      trailers: { ...this.#trailers.toObject() },
     }
   }
 

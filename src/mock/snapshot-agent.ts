@@ -117,7 +117,7 @@ export class SnapshotAgent extends MockAgent implements Fallback {
     })
     this.#recorder.destroy()
     if (this.#options.prune === true) this.#recorder.prune()
-    const isDue = this.#mode === 'record' || this.#recorder.isChanged
+    const isDue = this.#recorder.isChanged || (this.#mode === 'record' && this.#recorder.size() > 0)
     if (this.#mode !== 'playback' && this.#options.snapshotPath && isDue) await this.#recorder.saveSnapshots()
   }
 

@@ -76,13 +76,21 @@ const FORMS: Record<string, Define> = {
   'a data function': (interceptor) => interceptor.reply(201, () => 'got', options),
   'an async data function': (interceptor) => interceptor.reply(201, async () => 'got', options),
   'a function that reads the body': (interceptor) =>
-    interceptor.reply(201, ({ body }) => (String(body) === 'sent' ? 'got' : String(body)), options),
+    interceptor.reply(201, async ({ body }) => ((await textOf(body)) === 'sent' ? 'got' : ''), options),
   'a reply function': (interceptor) =>
     interceptor.reply(() => ({ statusCode: 201, data: 'got', responseOptions: options })),
   'an async reply function': (interceptor) =>
     interceptor.reply(async () => ({ statusCode: 201, data: 'got', responseOptions: options })),
   'a delayed reply': (interceptor) => interceptor.reply(201, 'got', options).delay(2),
   'a streamed reply': (interceptor) => interceptor.reply(201, () => ['g', 'ot'].values(), options),
+}
+
+/** A stream comes in pieces. */
+async function textOf(body: unknown): Promise<string> {
+  if (typeof body === 'string' || body instanceof Uint8Array) return String(body)
+  let text = ''
+  for await (const piece of body as AsyncIterable<unknown>) text += String(piece)
+  return text
 }
 
 for (const [caller, send] of Object.entries(CALLERS)) {

@@ -48,9 +48,31 @@ describe('pendingInterceptors', () => {
         consumed: false,
         pending: true,
         ignoreTrailingSlash: false,
-        data: { error: null, statusCode: 201 },
+        data: { error: null, statusCode: 201, data: 'q', headers: {}, trailers: {} },
       },
     ])
+  })
+
+  test('shows each kind of reply as undici does', (t) => {
+    const { agent, pool } = mocking(t)
+    const callback = (): { statusCode: number } => ({ statusCode: 200 })
+    const data = (): string => 'x'
+    const error = new Error('e')
+    pool.intercept({ path: '/1' }).reply(200)
+    pool.intercept({ path: '/2' }).reply(200, { a: 1 }, { headers: { x: 'y' }, trailers: { t: '1' } })
+    pool.intercept({ path: '/3' }).reply(callback)
+    pool.intercept({ path: '/4' }).reply(201, data)
+    pool.intercept({ path: '/5' }).replyWithError(error)
+    assert.deepEqual(
+      agent.pendingInterceptors().map((one) => one.data),
+      [
+        { error: null, statusCode: 200, data: '', headers: {}, trailers: {} },
+        { error: null, statusCode: 200, data: { a: 1 }, headers: { x: 'y' }, trailers: { t: '1' } },
+        { error: null, callback },
+        { error: null, statusCode: 201, data, headers: {}, trailers: {} },
+        { error },
+      ],
+    )
   })
 
   test('a persistent one is pending until its first use', async (t) => {

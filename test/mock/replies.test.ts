@@ -275,7 +275,7 @@ describe('functions', () => {
     })
     const request = { origin: ORIGIN, method: 'POST', body: 'x' } as const
     await agent.request({ ...request, path: '/?a=1', headers: { 'X-A': '1' } })
-    await agent.request({ ...request, path: '/?a=1', headers: ['X-A', '1'], body: Readable.from(['x']) })
+    await agent.request({ ...request, path: '/?a=1', headers: ['X-A', '1'], body: new Blob(['x']) })
     await agent.request({ ...request, path: '/all', headers: new Headers({ 'x-a': '1' }) })
     assert.deepEqual(
       seen.map(({ path, origin, method, headers, body, params }) => [

@@ -552,7 +552,16 @@ describe('files', () => {
     assert.equal(existsSync(path), false)
     writeFileSync(path, '[]')
     const blocked = snapshots(t, { snapshotPath: join(path, 'inside.json') })
+    blocked.clearSnapshots()
     assert.match(String((await failure(blocked.close())).code), /^E(?:NOTDIR|EXIST)$/)
+  })
+
+  test('are not written if nothing was recorded', async (t) => {
+    for (const mode of ['record', 'update'] as const) {
+      const path = fileFor(t)
+      await snapshots(t, { mode, snapshotPath: path }).close()
+      assert.equal(existsSync(path), false)
+    }
   })
 
   test('that cannot be written leave no draft, and close tries again', async (t) => {
