@@ -534,15 +534,18 @@ export class BlockedAddressError extends UndiciError {
 }
 defineKind(BlockedAddressError, 'undici.error.UND_ERR_BLOCKED_ADDRESS', 'BlockedAddressError')
 
-/** More requests wait than a throttle keeps. */
+/** More requests wait than a throttle keeps, or the server asks for a longer wait than it allows. */
 export class ThrottledError extends UndiciError {
   override name: string = 'ThrottledError'
   override code: string = 'UND_ERR_THROTTLED'
   /** Nothing was sent. */
   override retrySafety: RetrySafety = 'safe'
+  /** Milliseconds that the server has asked to be left alone for; absent if the queue was full. */
+  declare retryAfter?: number
 
-  constructor(message?: string, options?: ErrorOptions) {
+  constructor(message?: string, options?: ErrorOptions & { retryAfter?: number }) {
     super(message || 'Too many requests are waiting', options)
+    if (options !== undefined && Object.hasOwn(options, 'retryAfter')) this.retryAfter = options.retryAfter!
   }
 }
 defineKind(ThrottledError, 'undici.error.UND_ERR_THROTTLED', 'ThrottledError')

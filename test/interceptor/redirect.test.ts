@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import type http from 'node:http'
-import { Readable, Writable } from 'node:stream'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Duplex, Readable, Writable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
@@ -14,6 +16,7 @@ import {
   type HeadersInput,
   type Interceptor,
   interceptors,
+  Pool,
   RedirectHandler,
   type RedirectOptions,
   type ResponseData,
@@ -175,6 +178,18 @@ overTwoWires('interceptors.redirect', (wire) => {
     const [, ...rest] = historyOf(second)
     assert.deepEqual(rest, [`${origin.url}${to('/end?x=1#part')}`, `${origin.url}/end?x=1`])
     assert.equal((await readEcho(second)).url, '/end?x=1')
+  })
+
+  test('the context is a plain object that can be spread, compared and serialised', async (t) => {
+    const { send, origin } = await setting(t, wire)
+    const { context, body } = await send({ path: to('/end') })
+    await body.dump()
+    const history = [new URL(`${origin.url}${to('/end')}`), new URL(`${origin.url}/end`)]
+    assert.equal(Object.getPrototypeOf(context), Object.prototype)
+    assert.deepEqual(Object.keys(context as object), ['history'])
+    assert.deepEqual({ ...(context as object) }, { history })
+    assert.deepEqual(context, { history })
+    assert.equal(JSON.stringify(context), JSON.stringify({ history }))
   })
 
   test('a relative location, and the query option of the first request only', async (t) => {
@@ -1006,17 +1021,33 @@ describe('interceptors.redirect: calls', () => {
     assert.deepEqual(handler.errors, [thrown])
   })
 
-  test('upgrades and CONNECT are none of its business', () => {
+  test('the answer to an upgrade is followed, and the 101 of the last hop delivered', async (t) => {
+    const server = http.createServer((request, response) => {
+      response.writeHead(request.url === '/' ? 302 : 404, { location: '/next' }).end('moved')
+    })
+    server.on('upgrade', (request: http.IncomingMessage, socket: Duplex) => {
+      socket.on('error', () => {})
+      if (request.url === '/')
+        socket.end('HTTP/1.1 302 Found\r\nlocation: /next\r\ncontent-length: 5\r\n\r\nmoved')
+      else socket.write('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\nhello')
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => void server.close())
+    const pool = new Pool(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    t.after(() => pool.destroy())
+    const dispatcher = pool.compose(interceptors.redirect({ maxRedirections: 2 }))
+    const { socket } = await dispatcher.upgrade({ path: '/', protocol: 'echo' })
+    t.after(() => void socket.destroy())
+    assert.equal(String((await once(socket, 'data'))[0]), 'hello')
+  })
+
+  test('CONNECT is none of its business', () => {
     const base = new ScriptedDispatcher()
     const dispatcher = base.compose(interceptors.redirect({ maxRedirections: 1 }))
-    for (const opts of [
-      { path: '/', method: 'GET', upgrade: 'websocket' },
-      { path: 'a.test:443', method: 'CONNECT', maxRedirections: 2 },
-    ]) {
-      const handler = new RecordingHandler()
-      dispatcher.dispatch({ origin: 'http://a.test', ...opts }, handler)
-      assert.equal(base.last.handler, handler)
-    }
+    const handler = new RecordingHandler()
+    const opts = { path: 'a.test:443', method: 'CONNECT', maxRedirections: 2 }
+    dispatcher.dispatch({ origin: 'http://a.test', ...opts }, handler)
+    assert.equal(base.last.handler, handler)
   })
 
   test('OPTIONS *, and a request in absolute form, are not redirected', async () => {

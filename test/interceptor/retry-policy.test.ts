@@ -123,7 +123,7 @@ describe('interceptors.retry: the default policy', () => {
     ['UND_ERR_CONNECT_TIMEOUT of another library', () => new errors.ConnectTimeoutError(), GET, false],
     ['a head timeout', () => failed('UND_ERR_HEADERS_TIMEOUT', 'idempotent-only'), GET, false],
     ['a body timeout', () => failed('UND_ERR_BODY_TIMEOUT', 'idempotent-only'), GET, false],
-    ['UND_ERR_INFO', () => failed('UND_ERR_INFO', 'idempotent-only'), GET, false],
+    ['a headers timeout', () => failed('UND_ERR_HEADERS_TIMEOUT', 'idempotent-only'), GET, false],
     ['ETIMEDOUT', () => failed('ETIMEDOUT'), GET, false],
     ['EAI_AGAIN', () => failed('EAI_AGAIN'), GET, false],
     ['an error without a code', () => new Error('x'), GET, false],
@@ -593,5 +593,29 @@ describe('interceptors.retry: a policy of the caller', () => {
     base.last.start().head(200).data('x').error(RESET())
     await turns(1)
     assert.equal(asked, 0)
+  })
+})
+
+describe('interceptors.retry: lost connections', () => {
+  for (const code of ['UND_ERR_INFO', 'UND_ERR_SOCKET', 'ETIMEDOUT']) {
+    it(`${code}: retrySafety decides`, (t) => {
+      const { base, send, delays } = retrying(t)
+      send()
+      base.last.start().error(failed(code, 'idempotent-only'))
+      assert.deepEqual(delays(), [500])
+      const post = send(POST)
+      base.last.start().error(failed(code, 'idempotent-only'))
+      assert.equal(post.errors.length, 1)
+      const never = send()
+      base.last.start().error(failed(code, 'no'))
+      assert.equal(never.errors.length, 1)
+    })
+  }
+
+  it('a list of the caller’s own codes is complete', (t) => {
+    const { base, send, delays } = retrying(t, { errorCodes: ['ECONNRESET'] })
+    assert.equal(send().errors.length, 0)
+    base.last.start().error(failed('UND_ERR_INFO', 'idempotent-only'))
+    assert.deepEqual(delays(), [])
   })
 })

@@ -256,3 +256,40 @@ describe('interceptors.retry: a body that breaks off', () => {
     assert.deepEqual(handler.statuses, [200, 201])
   })
 })
+
+describe('interceptors.retry: what identifies a response', () => {
+  it('an ETag without quotes is sent and compared as it stands', async (t) => {
+    const first = { ...FIRST, etag: 'abc-123' }
+    const all = await broken(t, first)
+    assert.equal(fields(all)['if-match'], 'abc-123')
+    all.base.last
+      .start()
+      .head(206, { ...REST, etag: 'abc-123' })
+      .data('def')
+      .end()
+    assert.equal(all.handler.body, 'abcdef')
+    const other = await broken(t, first)
+    other.base.last.start().head(206, { ...REST, etag: '"abc-123"' })
+    assert.equal(other.handler.error?.message, 'ETag mismatch')
+    assert.equal((await broken(t, first, { resume: 'strong' })).base.exchanges.length, 2)
+  })
+
+  for (const etag of ['W/abc', 'W/"abc"', '"abc', 'a"b']) {
+    it(`${etag} is not a strong tag`, async (t) => {
+      assert.equal(fields(await broken(t, { ...FIRST, etag }))['if-match'], undefined)
+    })
+  }
+
+  it('a first 206 whose length is not that of its range fails and is not resumed', (t) => {
+    const { base, send, delays } = retrying(t)
+    const handler = send()
+    const headers = { etag: '"a"', 'content-length': '7', 'content-range': 'bytes 3-5/6' }
+    base.last.start().head(206, headers)
+    const error = handler.error as errors.RequestRetryError
+    assert.deepEqual(
+      [error.code, error.message, error.statusCode],
+      ['UND_ERR_REQ_RETRY', 'Content-Length mismatch', 206],
+    )
+    assert.deepEqual([handler.statuses, base.last.aborts.length, delays()], [[], 1, []])
+  })
+})

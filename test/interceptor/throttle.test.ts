@@ -522,10 +522,10 @@ describe('interceptors.throttle: retry-after', () => {
     })
   }
 
-  it('the longest of several counts, up to maxRetryAfter', (t) => {
-    const { send, sent, answer, clock } = setting(t, { maxRetryAfter: 5000 })
+  it('the longest of several counts', (t) => {
+    const { send, sent, answer, clock } = setting(t)
     for (const path of ['/1', '/2', '/3']) send(path)
-    answer('/1', 429, { 'retry-after': '9999999999' })
+    answer('/1', 429, { 'retry-after': '5' })
     answer('/2', 429, { 'retry-after': '1' })
     answer('/3', 503)
     send('/4')
@@ -535,15 +535,39 @@ describe('interceptors.throttle: retry-after', () => {
     assert.equal(sent.length, 4)
   })
 
-  it('is a minute at most by default', (t) => {
+  it('of five minutes is waited for by default', (t) => {
     const { send, sent, answer, clock } = setting(t)
     send('/1')
-    answer('/1', 429, { 'retry-after': '86400' })
+    answer('/1', 429, { 'retry-after': '300' })
     send('/2')
-    clock.jump(59_999)
+    clock.jump(299_999)
     assert.equal(sent.length, 1)
     clock.jump(1)
     assert.equal(sent.length, 2)
+  })
+
+  it('that is longer fails what waits and what comes, with its time, and never another origin', (t) => {
+    const { send, sent, answer, clock } = setting(t, { concurrency: 1, maxRetryAfter: 5000 })
+    send('/1')
+    const waiting = send('/waiting')
+    answer('/1', 429, { 'retry-after': '999999999' })
+    clock.jump(1000)
+    const next = send('/next')
+    for (const [handler, asked] of [
+      [waiting, 999_999_999_000],
+      [next, 999_999_998_000],
+    ] as const) {
+      const error = handler.error as errors.ThrottledError
+      assert.deepEqual(
+        [error.code, error.retrySafety, error.retryAfter],
+        ['UND_ERR_THROTTLED', 'safe', asked],
+      )
+    }
+    send('/b', { origin: 'http://b.test' })
+    assert.deepEqual(sent, ['/1', '/b'])
+    clock.jump(4000)
+    send('/later')
+    assert.deepEqual(sent, ['/1', '/b', '/later'])
   })
 
   it('what waited for it leaves at the rate, without a burst', (t) => {

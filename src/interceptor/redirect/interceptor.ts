@@ -20,7 +20,7 @@ export function redirect(options?: RedirectOptions | null): Interceptor {
     } catch (error) {
       return refuse(opts, handler, error)
     }
-    if (settings.maxRedirections === 0 || opts.upgrade || opts.method === 'CONNECT') {
+    if (settings.maxRedirections === 0 || opts.method === 'CONNECT') {
       return dispatch(opts.maxRedirections ? withoutLimit(opts) : opts, handler)
     }
     // A dispatcher refuses a limit that it cannot apply.

@@ -128,6 +128,9 @@ const ERROR_CODES = [
   'UND_ERR_SOCKET',
 ]
 
+/** As long as a caller names no others, what is known about a request decides before them. */
+export const DEFAULT_ERROR_CODES: ReadonlySet<string> = new Set(ERROR_CODES)
+
 const DEFAULTS: RetrySettings = {
   throwOnError: true,
   retry: null,
@@ -137,7 +140,7 @@ const DEFAULTS: RetrySettings = {
   timeoutFactor: 2,
   retryAfter: true,
   methods: new Set(METHODS),
-  errorCodes: new Set(ERROR_CODES),
+  errorCodes: DEFAULT_ERROR_CODES,
   statusCodes: new Set(STATUS_CODES),
   jitter: 0.25,
   deadline: null,

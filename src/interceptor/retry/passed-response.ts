@@ -6,6 +6,16 @@ import type { Head } from '../held-response.ts'
 import type { RetrySettings } from './options.ts'
 import { Resumption } from './resumption.ts'
 
+/** Why a response cannot be passed on as the first one; null if it can. */
+export function firstRefusal(
+  method: string,
+  statusCode: number,
+  headers: HeaderObject,
+  { resume }: RetrySettings,
+): string | null {
+  return method === 'GET' && resume !== false ? Resumption.refusalOfFirst(statusCode, headers) : null
+}
+
 /** The origin has no such bytes: they were changed on the way, or are those of an earlier time. */
 function isOnlyHere(attempt: DispatchController): boolean {
   const { isStored, isTransformed } = responseFacts(attempt)

@@ -9,7 +9,7 @@ import { errorFacts } from '../../relay/error-facts.ts'
 import { beginsAnew } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { originKey } from '../origin-key.ts'
-import type { RetrySettings } from './options.ts'
+import { DEFAULT_ERROR_CODES, type RetrySettings } from './options.ts'
 import { isRepeatable } from './repeat.ts'
 import { readRetryAfter } from './retry-after.ts'
 
@@ -82,7 +82,10 @@ function isWorthRepeating(
   if (retrySafety === 'no' && !beginsAnew(opts.body)) return false
   if (!isRepeatable(opts, settings)) return false
   const { errorCodes, statusCodes } = settings
-  return STATUS_ERRORS.has(code) ? statusCodes.has(statusCode as number) : errorCodes.has(code)
+  if (STATUS_ERRORS.has(code)) return statusCodes.has(statusCode as number)
+  // A lost connection has many codes, and the dispatcher has judged what it means for this request.
+  const isLost = retrySafety === 'idempotent-only' && errorFacts(error).fault === 'way'
+  return errorCodes.has(code) || (isLost && errorCodes === DEFAULT_ERROR_CODES)
 }
 
 function delayOf(facts: ErrorFacts, counter: number, settings: RetrySettings): number {

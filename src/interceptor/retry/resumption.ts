@@ -14,6 +14,7 @@ interface ContentRange {
 /** Nothing of the answer can be used. */
 const NO_RANGE = 'server does not support the range header and the payload was partially consumed'
 const RANGE_MISMATCH = 'Content-Range mismatch'
+const LENGTH_MISMATCH = 'Content-Length mismatch'
 
 interface IdentityField {
   readonly name: string
@@ -62,6 +63,14 @@ export class Resumption {
     return range === null ? null : new Resumption(headers, range)
   }
 
+  /** Why a first response contradicts itself; null if it does not. Its bytes could not be counted. */
+  static refusalOfFirst(statusCode: number, headers: HeaderObject): string | null {
+    const range = statusCode === 206 ? readContentRange(headers) : null
+    const length = lengthOf(headers)
+    if (range === null || length === null || length === range.last - range.first + 1) return null
+    return LENGTH_MISMATCH
+  }
+
   /** All bytes have come, and yet the response failed. */
   isComplete(received: number): boolean {
     return this.#last !== null && this.#first + received > this.#last
@@ -91,7 +100,7 @@ export class Resumption {
     if (this.#total !== null && range.total !== null && range.total !== this.#total) return RANGE_MISMATCH
     if (this.#isWhole && range.total !== null && range.last !== range.total - 1) return RANGE_MISMATCH
     const length = lengthOf(headers)
-    if (length !== null && length !== range.last - range.first + 1) return 'Content-Length mismatch'
+    if (length !== null && length !== range.last - range.first + 1) return LENGTH_MISMATCH
     const other = this.#otherIdentity(headers)
     if (other !== null) return other
     this.#last = range.last
@@ -111,7 +120,7 @@ export class Resumption {
 
   #refusalOfWhole(headers: HeaderObject): string | null {
     const length = lengthOf(headers)
-    if (this.#total !== null && length !== null && length !== this.#total) return 'Content-Length mismatch'
+    if (this.#total !== null && length !== null && length !== this.#total) return LENGTH_MISMATCH
     return this.#otherIdentity(headers)
   }
 
@@ -141,7 +150,9 @@ function lengthOf(headers: HeaderObject): number | null {
 /** Weak tags are for representations that are only equivalent; their bytes must not be joined. */
 function strongTag(headers: HeaderObject): string | null {
   const tag = fieldOf(headers, 'etag')
-  return tag !== null && /^"[\x21\x23-\x7e\x80-\xff]*"$/.test(tag) ? tag : null
+  if (tag === null || tag.startsWith('W/')) return null
+  // Servers leave the quotes out, and then expect the tag without them.
+  return /^(?:"[\x21\x23-\x7e\x80-\xff]*"|[\x21\x23-\x7e\x80-\xff]+)$/.test(tag) ? tag : null
 }
 
 function readContentRange(headers: HeaderObject): ContentRange | null {

@@ -19,7 +19,7 @@ import { type Head, HeldResponse } from '../held-response.ts'
 import { originKey } from '../origin-key.ts'
 import { Attempts, statusError } from './attempts.ts'
 import type { RetrySettings } from './options.ts'
-import { PassedResponse } from './passed-response.ts'
+import { firstRefusal, PassedResponse } from './passed-response.ts'
 import { decide, GIVE_UP, isUnsent } from './policy.ts'
 import { askPolicy } from './policy-call.ts'
 import { mayAnswerAgain, optionsOfAttempt } from './repeat.ts'
@@ -132,7 +132,11 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
       this.inner.onResponseStart?.(this.#controller, statusCode, headers, statusText)
     } else if (this.#settings.statusCodes.has(statusCode) && mayAnswerAgain(this.#opts, this.#settings)) {
       this.#onBadStatus(controller, { statusCode, headers, statusText })
-    } else this.#pass(controller, statusCode, headers, statusText)
+    } else {
+      const refusal = firstRefusal(this.#opts.method, statusCode, headers, this.#settings)
+      if (refusal === null) this.#pass(controller, statusCode, headers, statusText)
+      else this.#refuse(refusal, { statusCode, headers, statusText })
+    }
   }
 
   /** The handler gets this response. */

@@ -18,6 +18,8 @@ export interface LaneRequest extends Waiting<LaneRequest> {
   sentAt: number
   /** Its turn has come. Never throws. */
   send(): void
+  /** The server has asked for a wait of so many milliseconds, which is too long. Never throws. */
+  giveUp(retryAfter: number): void
 }
 
 /** What a lane needs of its throttle. */
@@ -42,6 +44,13 @@ const MAX_TIMER = 2 ** 31 - 1
 /** `open`: nothing waits, or what waits does so for a response. `enqueued`: for the lane's turn. An alarm: for the time. */
 type State = 'open' | 'enqueued' | Alarm
 
+/** The server has asked for a longer wait than is allowed. Until `opensAt` requests fail at once, then one may try again. */
+interface Closure {
+  readonly opensAt: number
+  /** The time that the server has named. */
+  readonly askedFor: number
+}
+
 interface Alarm {
   readonly timer: ReturnType<typeof setTimeout>
 }
@@ -59,6 +68,7 @@ export class Lane implements Linked<Lane> {
   readonly #waiting: WaitingRequests<LaneRequest> = new WaitingRequests()
   #running = 0
   #state: State = 'open'
+  #closure: Closure | null = null
 
   constructor(key: string, host: LaneHost, settings: ThrottleSettings) {
     this.key = key
@@ -75,6 +85,15 @@ export class Lane implements Linked<Lane> {
 
   get isFull(): boolean {
     return this.#waiting.size >= this.#settings.maxQueue
+  }
+
+  /** The milliseconds that the server wants to be left alone for, if that is too long to wait; null if it is not. */
+  get closedFor(): number | null {
+    if (this.#closure === null) return null
+    const at = this.#host.time()
+    if (at < this.#closure.opensAt) return this.#closure.askedFor - at
+    this.#closure = null
+    return null
   }
 
   /** Whether a request that has just come need not wait. */
@@ -162,9 +181,19 @@ export class Lane implements Linked<Lane> {
     else {
       this.#rate?.onRefused(at, request.sentAt)
       const asked = retryAfterOf(headers)
-      if (asked !== null) this.#bucket.pause(at + Math.min(asked, this.#settings.maxRetryAfter))
+      if (asked !== null) this.#pause(asked, at)
     }
     if (this.#rate !== null) this.#bucket.changeRate(this.#rate.value, at)
+  }
+
+  #pause(asked: number, at: number): void {
+    const { maxRetryAfter } = this.#settings
+    this.#bucket.pause(at + Math.min(asked, maxRetryAfter))
+    if (asked <= maxRetryAfter) return
+    this.#closure = { opensAt: at + maxRetryAfter, askedFor: at + asked }
+    this.#stopAlarm()
+    for (const request of this.#waiting.takeAll()) request.giveUp(asked)
+    this.#host.onQuiet(this)
   }
 
   /** A request is over, or has become a tunnel. `wasSent` is false if it cannot have reached the server. */

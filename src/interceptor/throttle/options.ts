@@ -32,7 +32,10 @@ export interface ThrottleOptions {
   adaptive?: boolean | null | undefined
   /** Most requests of a key that wait; others fail with a `ThrottledError`. Default: no limit. */
   maxQueue?: number | null | undefined
-  /** The longest wait that the server may ask for with `retry-after`, in milliseconds. Default: 60 000. */
+  /**
+   * The longest wait that the server may ask for with `retry-after`, in milliseconds. Requests that would wait longer fail.
+   * Default: 300 000.
+   */
   maxRetryAfter?: number | null | undefined
 }
 
@@ -77,7 +80,7 @@ export function readThrottleOptions(options: ThrottleOptions | null | undefined)
     keyOf: per === 'origin' ? null : per,
     adaptive,
     maxQueue: from.read('maxQueue', none, countFrom(0), 'invalid maxQueue'),
-    maxRetryAfter: from.read('maxRetryAfter', 60e3, finiteFrom(0), 'invalid maxRetryAfter'),
+    maxRetryAfter: from.read('maxRetryAfter', 300e3, finiteFrom(0), 'invalid maxRetryAfter'),
   }
 }
 

@@ -41,7 +41,9 @@ export class Throttle implements LaneHost {
     const request = new ThrottledRequest(handler, lane, priority)
     if (this.#hasRoom && lane.isFree) return request.sendAtOnce(opts, dispatch)
     try {
-      return lane.isFull ? request.refuse(opts) : request.wait(opts, dispatch)
+      const closedFor = lane.closedFor
+      if (closedFor !== null) return request.refuse(opts, closedFor)
+      return lane.isFull ? request.refuse(opts, null) : request.wait(opts, dispatch)
     } finally {
       this.onQuiet(lane)
     }

@@ -89,9 +89,16 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
     return true
   }
 
-  /** The queue is full. What the handler throws comes out of `dispatch()`, as with a dispatcher that is closed. */
-  refuse(opts: DispatchOptions): true {
-    const error = described(new ThrottledError(), opts, now(), 'safe')
+  giveUp(retryAfter: number): void {
+    const { opts, since } = this.#leaveQueue(this.#state as Held)
+    this.#state = 'over'
+    this.#failUnsent(opts, described(tooLong(retryAfter), opts, since, 'safe'))
+  }
+
+  /** The queue is full, or the wait would be too long. What the handler throws comes out of `dispatch()`, as with a dispatcher that is closed. */
+  refuse(opts: DispatchOptions, retryAfter: number | null): true {
+    const reason = retryAfter === null ? new ThrottledError() : tooLong(retryAfter)
+    const error = described(reason, opts, now(), 'safe')
     destroyBodyOf(opts, error)
     this.inner.onResponseError?.(null, error)
     return true
@@ -205,6 +212,12 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
       if (isFirst) this.#lane.advance()
     }
   }
+}
+
+/** The server asks for a longer wait than the throttle allows. */
+function tooLong(retryAfter: number): ThrottledError {
+  const seconds = Math.ceil(retryAfter / 1000)
+  return new ThrottledError(`The server asks for no requests for ${seconds} seconds`, { retryAfter })
 }
 
 /** With the fields that errors of a request have. */

@@ -41,6 +41,13 @@ export class WaitingRequests<T extends Waiting<T>> {
     this.#size--
   }
 
+  /** All of them, those that leave first in front. */
+  takeAll(): T[] {
+    const all: T[] = []
+    for (let next = this.take(); next !== null; next = this.take()) all.push(next)
+    return all
+  }
+
   take(): T | null {
     const list = this.#next()
     if (list === null) return null
