@@ -1,7 +1,7 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** One named list of requests and their responses (Service Workers §5.4). In memory, without freshness or limits. */
-import { loadUtil } from '../base/lazy-modules.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import { shownValue } from '../base/shown-value.ts'
 import { requireArguments, setTag, showMembers, toDictionary } from '../fetch/convert.ts'
 import { fetch } from '../fetch/fetch.ts'
 import type { Request, RequestInfo } from '../fetch/request.ts'
@@ -77,8 +77,9 @@ class MemoryCache implements Cache {
   async put(request: RequestInfo, response: Response | ResponseLike): Promise<undefined> {
     requireTwoArguments(arguments.length)
     if (!isResponseLike(response)) {
-      const shown = loadUtil().inspect(response)
-      throw new TypeError(`Cache.put: Expected response ("${shown}") to be an instance of Response.`)
+      throw new TypeError(
+        `Cache.put: Expected response ("${shownValue(response)}") to be an instance of Response.`,
+      )
     }
     const given = toRequest(request)
     if (!isHttp(given) || given.method !== 'GET') {

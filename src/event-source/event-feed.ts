@@ -3,6 +3,7 @@
  * step at a time and only when it is asked to, so that its owner decides how fast events arrive.
  */
 
+import { orAbortError } from '../base/abort-error.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { abortedReason, SignalHub } from '../base/signal.ts'
 import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
@@ -29,7 +30,7 @@ export interface FeedObserver {
 type State =
   | { readonly at: 'connecting' }
   | { readonly at: 'open'; readonly stream: OpenStream }
-  | { readonly at: 'waiting'; readonly delay: number }
+  | { readonly at: 'waiting'; readonly over: Promise<void> }
   | Over
 
 /** `error`: why, in a wrapper because it may be any value; null after `close()` or a normal end. */
@@ -93,7 +94,7 @@ export class EventFeed {
     const state = this.#state
     if (state.at === 'connecting') await this.#connect()
     else if (state.at === 'open') await this.#read(state.stream)
-    else if (state.at === 'waiting') await this.#wait(state.delay)
+    else if (state.at === 'waiting') await this.#wait(state.over)
     return !this.isOver
   }
 
@@ -118,8 +119,8 @@ export class EventFeed {
     const { signal } = this.#plan
     if (signal === null) return
     const aborted = abortedReason(signal)
-    if (aborted !== null) this.close({ value: aborted.reason })
-    else this.#leaveSignal = hub.subscribe(signal, (reason) => this.close({ value: reason }))
+    if (aborted !== null) this.close({ value: orAbortError(aborted.reason) })
+    else this.#leaveSignal = hub.subscribe(signal, (reason) => this.close({ value: orAbortError(reason) }))
   }
 
   #enter(state: State): void {
@@ -227,7 +228,8 @@ export class EventFeed {
       }
       if (this.isOver) return
     }
-    if (event.delay !== null) this.#enter({ at: 'waiting', delay: event.delay })
+    // The wait begins with the event that announces it.
+    if (event.delay !== null) this.#enter({ at: 'waiting', over: this.#startWait(event.delay) })
     else this.#enter({ at: 'over', error: event.error === null ? null : { value: event.error } })
     this.#observer.onEnd(event)
   }
@@ -244,12 +246,16 @@ export class EventFeed {
     }
   }
 
-  async #wait(delay: number): Promise<void> {
-    await new Promise<void>((resolve) => {
+  #startWait(delay: number): Promise<void> {
+    return new Promise<void>((resolve) => {
       this.#wake = resolve
       this.#timer = globalThis.setTimeout(() => this.#endWait(), delay)
       if (!this.#isReferenced) this.#timer.unref?.()
     })
+  }
+
+  async #wait(over: Promise<void>): Promise<void> {
+    await over
     if (!this.isOver) this.#enter(CONNECTING)
   }
 

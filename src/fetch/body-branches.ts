@@ -26,6 +26,10 @@ class Branch implements BodyFeed {
     this.wish = wish
   }
 
+  get isAbortable(): boolean {
+    return this.#branches.isAbortable
+  }
+
   resume(): void {
     if (this.wish === 'nothing') return
     this.wish = 'more'
@@ -69,6 +73,10 @@ export class Branches implements BodySink {
     feed.deliverTo(this)
   }
 
+  get isAbortable(): boolean {
+    return this.#feed.isAbortable
+  }
+
   get awaited(): boolean {
     return this.first.sink.awaited || this.second.sink.awaited
   }
@@ -99,6 +107,7 @@ export class Branches implements BodySink {
     if (first.wish === 'more' || second.wish === 'more') this.#feed.resume()
     else if (first.wish === 'pause' || second.wish === 'pause') this.#feed.pause()
     else if (first.isSpent || second.isSpent) this.#feed.spent()
+    else if (first.reason === undefined && second.reason === undefined) this.#feed.cancel(undefined)
     else this.#feed.cancel([first.reason, second.reason])
   }
 }

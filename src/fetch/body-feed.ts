@@ -19,6 +19,8 @@ export interface BodyFeed {
   spent(): void
   /** Delivers to another sink from now on. */
   deliverTo(sink: BodySink): void
+  /** Whether an abort may still take away what has arrived. */
+  readonly isAbortable: boolean
 }
 
 /** Receives the chunks of a body. */
@@ -34,6 +36,7 @@ export interface BodySink {
 
 /** Takes chunks from an iterable one at a time, each after the previous one has been read. */
 export class IterableFeed implements BodyFeed {
+  readonly isAbortable = false
   readonly #chunks: AsyncIterable<unknown>
   #iterator: AsyncIterator<unknown> | null = null
   #sink: BodySink | null = null

@@ -5,9 +5,10 @@
 
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { isAnyArrayBuffer } from 'node:util/types'
+import { isAnyArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { ignoreError } from '../base/ignore-error.ts'
 import { loadWebStreams } from '../base/lazy-modules.ts'
+import { sourceBytes } from '../base/source-bytes.ts'
 import type { FormDataLike } from '../request/dispatch-options.ts'
 import { newBoundary } from '../request/form-part.ts'
 import { Body } from './body.ts'
@@ -20,7 +21,6 @@ import { encodeMultipart } from './multipart-encode.ts'
 export type BodyInit =
   | string
   | ArrayBuffer
-  | SharedArrayBuffer
   | ArrayBufferView
   | URLSearchParams
   | Blob
@@ -57,13 +57,12 @@ export function extractBody(value: unknown, where: string): ExtractedBody {
 }
 
 function extractObject(value: object): ExtractedBody | null {
-  if (ArrayBuffer.isView(value)) {
+  if (ArrayBuffer.isView(value) || isAnyArrayBuffer(value)) {
+    // As in Web IDL, shared memory is no bytes: it becomes a string.
+    if (isSharedArrayBuffer(ArrayBuffer.isView(value) ? value.buffer : value)) return null
     // Copied: the caller may keep writing to it.
-    const bytes = new Uint8Array(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+    const bytes = new Uint8Array(sourceBytes(value as ArrayBuffer | ArrayBufferView))
     return { body: new Body(bytes), type: null, once: false }
-  }
-  if (isAnyArrayBuffer(value)) {
-    return { body: new Body(new Uint8Array(new Uint8Array(value))), type: null, once: false }
   }
   const members = value as Record<PropertyKey, unknown>
   switch (members[Symbol.toStringTag]) {

@@ -8,9 +8,10 @@ import type {
   ReadableStream,
   ReadableStreamDefaultReader,
 } from 'node:stream/web'
+import { isUint8Array } from 'node:util/types'
 import { ignoreError } from '../base/ignore-error.ts'
 import { loadWebStreams } from '../base/lazy-modules.ts'
-import { toBytes } from './body-feed.ts'
+import { asBuffer, toBytes } from './body-feed.ts'
 
 /** A body, as its stream sees it. */
 export interface StreamOwner {
@@ -46,22 +47,26 @@ export function makeByteStream(owner: StreamOwner): ReadableStream<Uint8Array> {
  */
 export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => void): Promise<void> {
   const { WritableStream } = loadWebStreams()
-  const sink = new WritableStream(
-    bare({
-      write(chunk: unknown) {
-        const bytes = isBytes(chunk)
-        if (bytes === null) throw new TypeError('Received non-Uint8Array chunk')
-        take(bytes)
-      },
-    }),
-  )
-  const options = { preventAbort: false, preventCancel: false, preventClose: false, signal: undefined }
-  // A pipe leaves the stream unlocked, but a stream that has been read must stay locked.
-  return stream.pipeTo(sink, bare(options) as object).finally(() => void stream.getReader())
-}
-
-function isBytes(chunk: unknown): Buffer | null {
-  return typeof chunk === 'string' ? null : toBytes(chunk)
+  return new Promise((resolve, reject) => {
+    const sink = new WritableStream(
+      bare({
+        write(chunk: unknown) {
+          if (isUint8Array(chunk)) {
+            take(asBuffer(chunk))
+            return
+          }
+          const error = new TypeError('Received non-Uint8Array chunk')
+          // The pipe cancels the stream, and waits for that: a source need not answer, and a clone waits for the other.
+          reject(error)
+          throw error
+        },
+      }),
+    )
+    const options = { preventAbort: false, preventCancel: false, preventClose: false, signal: undefined }
+    // A pipe leaves the stream unlocked, but a stream that has been read must stay locked.
+    const piped = stream.pipeTo(sink, bare(options) as object).finally(() => void stream.getReader())
+    piped.then(resolve, reject)
+  })
 }
 
 /** A stream of the same chunks. Locks the given stream. */

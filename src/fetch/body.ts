@@ -2,6 +2,8 @@
  * The body of a request or a response, in one of a few states. A stream is created only on demand: known content
  * stays in its original form, received chunks are buffered, and `text()` and the like read from there. Knows neither
  * where chunks come from ({@link BodyFeed}) nor which object the body belongs to.
+ *
+ * Long because every state has to answer each call of a reader, of a stream and of the feed.
  */
 import { Readable } from 'node:stream'
 import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'
@@ -115,7 +117,8 @@ export class Body implements BodySink {
       return this.#convertHeld(convert, context)
     }
     if (origin !== null) this.#startReading(origin)
-    return this.#ended ? this.#convertHeld(convert, context) : this.#gather(convert, context)
+    if (!this.#ended) return this.#gather(convert, context)
+    return this.#feed?.isAbortable ? this.#convertSoon(convert, context) : this.#convertHeld(convert, context)
   }
 
   /** A body made from a string returns that string without encoding it. */
@@ -156,7 +159,8 @@ export class Body implements BodySink {
       this.#state = 'used'
       return taken
     }
-    this.#forgetStream()
+    // The stream stays that of this body.
+    this.#lockStream()
     const feed = this.#release()
     const taken = new Body(this.#origin, feed, this.#expected)
     taken.#continue(this)
@@ -345,6 +349,17 @@ export class Body implements BodySink {
     }
   }
 
+  /** An abort in the turn of the call still rejects, as it errors the stream that the standard reads from. */
+  #convertSoon<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#collector = new BodyCollector(convert, resolve, reject) as BodyCollector<unknown>
+      this.#context = context
+      queueMicrotask(() => {
+        if (this.#state === 'collecting') this.#finish()
+      })
+    })
+  }
+
   #gather<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const collector = new BodyCollector(convert, resolve, reject)
@@ -384,12 +399,18 @@ export class Body implements BodySink {
     return feed
   }
 
-  /** Discards a stream of ours that has not been read, and takes its content back. The stream stays locked. */
-  #forgetStream(): void {
+  /** Takes the content back from a stream of ours that has not been read. The stream stays locked. */
+  #lockStream(): void {
     if (this.#stream === null || this.#state === 'failed') return
     this.#stream.getReader()
+    this.#state = 'held'
+  }
+
+  /** A stream of ours that has not been read is replaced by another one, as the standard's tee does. */
+  #forgetStream(): void {
+    if (this.#state === 'failed') return
+    this.#lockStream()
     this.#stream = null
     this.#controller = null
-    this.#state = 'held'
   }
 }

@@ -2,8 +2,11 @@
  * One fetch over HTTP, from `dispatch` to the end of the response body: waiting → responding → ended, failed or
  * aborted. Following a redirect starts a new run, which takes over the promise. The previous run drains its body so
  * that the connection can be reused.
+ *
+ * Long because one run answers its dispatcher, its body, its caller and its signal, and each may end it.
  */
 import { announcedLength } from '../api/body/collect.ts'
+import { orAbortError } from '../base/abort-error.ts'
 import { ownBytes } from '../base/own-bytes.ts'
 import { type AbortSource, abortedReason } from '../base/signal.ts'
 import { type ContentDecoding, limitOf, openDecoding } from '../content-coding/content-decoding.ts'
@@ -83,7 +86,8 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     return !isAborted(this.#state)
   }
 
-  onAbort(reason: unknown): void {
+  onAbort(given: unknown): void {
+    const reason = orAbortError(given)
     const body = this.#sinkLink.sink
     this.#stop(reason)
     this.#caller?.reject(reason)
@@ -357,6 +361,10 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
 
   // Called by the body.
 
+  get isAbortable(): boolean {
+    return this.#abortLink.isFollowing
+  }
+
   resume(): void {
     this.#sinkLink.tighten()
     this.#decoding?.resume()
@@ -371,7 +379,7 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
 
   cancel(reason: unknown): void {
     this.#sinkLink.release()
-    this.#stop(reason)
+    this.#stop(orAbortError(reason))
   }
 
   spent(): void {

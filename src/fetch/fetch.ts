@@ -1,4 +1,5 @@
 /** `fetch`: reads its arguments and starts the run. Everything from the call to `dispatch` is synchronous. */
+import { orAbortError } from '../base/abort-error.ts'
 import { abortedReason } from '../base/signal.ts'
 import { Caller } from './caller.ts'
 import { FetchRun } from './fetch-run.ts'
@@ -45,7 +46,7 @@ export function fetch(
 
 function fetchLocally(record: RequestRecord): Promise<Response> {
   const aborted = record.signal === null ? null : abortedReason(record.signal)
-  if (aborted !== null) return Promise.reject(aborted.reason)
+  if (aborted !== null) return Promise.reject(orAbortError(aborted.reason))
   const fetched = fetchScheme(record)
   if ('problem' in fetched) return Promise.reject(failed(new Error(fetched.problem)))
   const { answer } = fetched

@@ -31,6 +31,9 @@ export type HeadersGuard = 'none' | 'immutable'
 /** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
+/** Where `init` is converted, for error messages. */
+const CONSTRUCTOR = 'Headers constructor'
+
 const FORBIDDEN_IN_VALUE = /[\0\r\n]/
 
 /** The list of a `Headers` object; null for any other object. */
@@ -199,7 +202,7 @@ export function fillHeaders(list: HeaderList, init: unknown): void {
     return
   }
   const known = iterator === entries ? listIn(init as object) : null
-  if (known === null) fillFromPairs(list, init as Iterable<unknown>)
+  if (known === null) fillFromPairs(list, init as object, iterator)
   else known.forEach((name, lower, value) => void appendAll(list, name, lower, value))
 }
 
@@ -213,68 +216,99 @@ function appendAll(list: HeaderList, name: string, lower: string, value: string 
   else for (const one of value) list.append(name, lower, one)
 }
 
-function fillFromPairs(list: HeaderList, init: Iterable<unknown>): void {
-  if (typeof (init as Iterable<unknown>)[Symbol.iterator] !== 'function') {
-    throw new TypeError('Headers constructor: init is not iterable.')
-  }
-  let index = 0
-  for (const item of init) {
-    if ((typeof item !== 'object' && typeof item !== 'function') || item === null || !isIterable(item)) {
+type Field = readonly [name: string, value: string]
+
+/** Everything is converted before anything is checked, as Web IDL says. `iterator` is read once by the caller. */
+function fillFromPairs(list: HeaderList, init: object, iterator: unknown): void {
+  if (typeof iterator !== 'function') throw new TypeError(`${CONSTRUCTOR}: init is not iterable.`)
+  const pairs: string[][] = []
+  for (const item of iterated(init, iterator)) {
+    const index = pairs.length
+    const inner = isObject(item) ? (item as Partial<Iterable<unknown>>)[Symbol.iterator] : undefined
+    if (typeof inner !== 'function') {
       const shown = typeof item === 'string' ? JSON.stringify(item) : String(item)
-      throw new TypeError(`Headers constructor: init[${index}] (${shown}) is not iterable.`)
+      throw new TypeError(`${CONSTRUCTOR}: init[${index}] (${shown}) is not iterable.`)
     }
-    const pair = [...item]
+    const pair: string[] = []
+    for (const part of iterated(item as object, inner)) {
+      const isString = typeof part === 'string'
+      pair.push(toByteString(part, CONSTRUCTOR, isString ? '' : `init[${index}][${pair.length}]`))
+    }
+    pairs.push(pair)
+  }
+  for (const pair of pairs) {
     if (pair.length !== 2) {
-      throw new TypeError(
-        `Headers constructor: expected name/value pair to be length 2, found ${pair.length}.`,
-      )
+      throw new TypeError(`${CONSTRUCTOR}: expected name/value pair to be length 2, found ${pair.length}.`)
     }
-    appendChecked(list, pair[0], pair[1])
-    index++
+    appendChecked(list, pair[0]!, pair[1]!)
   }
 }
 
-function isIterable(value: object): value is Iterable<unknown> {
-  return typeof (value as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function'
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}
+
+/** The items of a value whose iterator method is known. */
+function iterated(value: object, method: unknown): Iterable<unknown> {
+  return { [Symbol.iterator]: () => Reflect.apply(method as () => Iterator<unknown>, value, []) }
 }
 
 function fillFromRecord(list: HeaderList, init: Record<PropertyKey, unknown>): void {
   // A proxy can observe the order of these reads. Other objects are read in a faster way.
   if (isProxy(init) || Object.getOwnPropertySymbols(init).length > 0) {
-    for (const name of Reflect.ownKeys(init)) {
-      if (Object.prototype.propertyIsEnumerable.call(init, name)) appendChecked(list, name, init[name])
-    }
+    for (const [name, value] of convertRecord(init, Reflect.ownKeys(init))) appendChecked(list, name, value)
     return
   }
   // Each member is read once, for a getter may answer differently the next time.
   const plain: Record<string, string> = {}
-  let isPlain = list.isEmpty
   const names = Object.keys(init)
-  for (const name of names) {
-    const value = init[name]
-    if (isPlain && isPlainField(name, value)) {
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i]!
+    // The name first: that of an odd field is converted before its value is read.
+    const value = list.isEmpty && isPlainName(name) ? init[name] : NOT_READ
+    if (typeof value === 'string' && isPlainValue(value)) {
       plain[name] = value
       continue
     }
-    if (isPlain) {
-      isPlain = false
-      list.keep(plain)
-    }
-    appendChecked(list, name, value)
+    const rest = convertRecord(init, names.slice(i), value)
+    for (const key of Object.keys(plain)) appendChecked(list, key, plain[key]!)
+    for (const [key, text] of rest) appendChecked(list, key, text)
+    return
   }
-  if (isPlain && names.length > 0) list.keep(plain)
+  if (names.length > 0) list.keep(plain)
 }
 
-/** Whether a field can be sent unchanged, under a name that only the same spelling equals. */
-function isPlainField(name: string, value: unknown): value is string {
-  return (
-    typeof value === 'string' && lowerCaseToken(name) === name && isPlainValue(value) && name !== '__proto__'
-  )
+const NOT_READ = Symbol('not read')
+
+/**
+ * The enumerable members with these names: each name and value is converted when it is read, and nothing is checked before
+ * all are. `first` is the value of the first one if it has been read.
+ */
+function convertRecord(
+  init: Record<PropertyKey, unknown>,
+  names: readonly PropertyKey[],
+  first: unknown = NOT_READ,
+): readonly Field[] {
+  const fields: Field[] = []
+  for (const [index, name] of names.entries()) {
+    const isRead = index === 0 && first !== NOT_READ
+    if (!isRead && !Object.prototype.propertyIsEnumerable.call(init, name)) continue
+    const field = toByteString(name, CONSTRUCTOR, `Key ${String(name)} in init`)
+    const value = isRead ? first : init[name]
+    const isString = typeof value === 'string'
+    fields.push([field, toByteString(value, CONSTRUCTOR, isString ? '' : `init["${field}"]`)])
+  }
+  return fields
 }
 
-function appendChecked(list: HeaderList, name: unknown, value: unknown): void {
-  // Nearly all fields are strings that can be sent unchanged.
-  if (typeof name === 'string' && typeof value === 'string' && isFieldName(name) && isPlainValue(value)) {
+/** Whether only the same spelling equals a name. */
+function isPlainName(name: string): boolean {
+  return lowerCaseToken(name) === name && name !== '__proto__'
+}
+
+function appendChecked(list: HeaderList, name: string, value: string): void {
+  // Nearly all fields can be sent unchanged.
+  if (isFieldName(name) && isPlainValue(value)) {
     list.append(name, lowerCaseName(name), value)
     return
   }

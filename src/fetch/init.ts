@@ -4,7 +4,7 @@
  */
 
 import { getGlobalOrigin } from '../base/global-origin.ts'
-import { loadUtil } from '../base/lazy-modules.ts'
+import { shownValue } from '../base/shown-value.ts'
 import type { AbortSource } from '../base/signal.ts'
 import { isToken } from '../protocol/ascii.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -214,6 +214,9 @@ function readInit(record: RequestRecord, init: RequestInit): ReadInit {
   if (record.cache === 'only-if-cached' && record.mode !== 'same-origin') {
     throw new TypeError("'only-if-cached' can be set only with 'same-origin' mode")
   }
+  if (record.mode === 'no-cors' && !SAFE_METHODS.has(record.method)) {
+    throw new TypeError(`'${record.method} is unsupported in no-cors mode.`)
+  }
   return { body, duplex: half, headers }
 }
 
@@ -244,6 +247,8 @@ export function isOnce(value: unknown): boolean {
 }
 
 const USUAL_METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'])
+/** CORS-safelisted. */
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'POST'])
 const REFUSED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK'])
 let warnedOfPatch = false
 
@@ -273,7 +278,7 @@ function toReferrer(text: string): RequestRecord['referrer'] {
   } catch (error) {
     throw new TypeError(`Referrer "${text}" is not a valid URL.`, { cause: error })
   }
-  if (url.protocol === 'about:' && url.pathname === 'client') return 'client'
+  if (url.protocol === 'about:' && (url.pathname === 'client' || url.hostname === 'client')) return 'client'
   return base !== undefined && url.origin !== base.origin ? 'client' : url
 }
 
@@ -284,6 +289,6 @@ function toSignal(signal: unknown): AbortSource | null {
     return signal as AbortSource
   }
   throw new TypeError(
-    `RequestInit: Expected signal ("${loadUtil().inspect(signal)}") to be an instance of AbortSignal.`,
+    `RequestInit: Expected signal ("${shownValue(signal)}") to be an instance of AbortSignal.`,
   )
 }

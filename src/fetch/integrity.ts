@@ -12,15 +12,21 @@ export interface IntegrityMetadata {
   readonly hashes: readonly string[]
 }
 
-const HASH = /^(sha256|sha384|sha512)-([A-Za-z0-9+/_-]+={0,2})(?:\?[\x21-\x7e]*)?$/i
+/** An expression with a known algorithm; its options are ignored. */
+const EXPRESSION = /^(sha256|sha384|sha512)(?:-([^?]*))?(?:\?.*)?$/is
+
+/** In either alphabet. */
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 export function parseIntegrity(metadata: string): IntegrityMetadata | null {
   let strongest: IntegrityMetadata | null = null
   for (const item of metadata.split(/[\t\n\f\r ]+/)) {
-    const match = HASH.exec(item)
+    const match = EXPRESSION.exec(item)
     if (match === null) continue
     const algorithm = match[1]!.toLowerCase() as Algorithm
-    const hash = plain(match[2]!)
+    // An expression that is not a hash counts, too, and matches nothing: a typing error must not switch the check off.
+    const value = match[2] ?? ''
+    const hash = BASE64.test(value) ? plain(value) : ''
     if (strongest === null || rank(algorithm) > rank(strongest.algorithm)) {
       strongest = { algorithm, hashes: [hash] }
     } else if (algorithm === strongest.algorithm) {

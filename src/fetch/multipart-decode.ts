@@ -1,5 +1,4 @@
 /** Decodes the bodies of forms: multipart/form-data (RFC 7578) and application/x-www-form-urlencoded. */
-import { extractMimeType, serializeMimeType } from './mime-type.ts'
 
 /** A field of a form: text or a file. */
 export type FormEntry = TextEntry | FileEntry
@@ -116,6 +115,7 @@ function readDisposition(value: Buffer): Disposition | Problem {
   if (kind === null) return { problem: 'the content-disposition of a part is not form-data' }
   let name: string | null = null
   let filename: string | null = null
+  let encoded: string | null = null
   let rest = text.slice(kind[0].length)
   while (rest.trim() !== '') {
     const match = /^;[\t ]*([^=;"\t ]+)[\t ]*=[\t ]*(?:"([^"]*)"|([^;"\t ]*))[\t ]*(?=;|$)/.exec(rest)
@@ -124,9 +124,26 @@ function readDisposition(value: Buffer): Disposition | Problem {
     const key = match[1]!.toLowerCase()
     if (key === 'name') name ??= content
     else if (key === 'filename') filename ??= content
+    else if (key === 'filename*') {
+      const decoded = match[3] === undefined ? null : decodeExtended(match[3])
+      if (decoded === null) return { problem: 'the filename* of a part is not in UTF-8' }
+      encoded ??= decoded
+    }
     rest = rest.slice(match[0].length)
   }
-  return { name, filename }
+  // Senders that write both mean `filename` for readers that do not know the other (RFC 6266 §4.3).
+  return { name, filename: encoded ?? filename }
+}
+
+/** The value of a parameter with a charset (RFC 8187 §3.2.1); null if it is malformed, or not in UTF-8. */
+function decodeExtended(value: string): string | null {
+  const match = /^utf-8'[^']*'(.*)$/i.exec(value)
+  if (match === null) return null
+  try {
+    return decodeURIComponent(match[1]!)
+  } catch {
+    return null
+  }
 }
 
 function unescaped(text: string): string {
@@ -134,15 +151,9 @@ function unescaped(text: string): string {
 }
 
 function entryOf({ name, filename, contentType }: PartHead, content: Buffer): FormEntry {
-  if (filename === null) return { name, value: withoutMark(content).toString() }
-  const type = contentType === null ? null : extractMimeType([contentType])
-  const told = contentType === null ? 'text/plain' : type === null ? '' : serializeMimeType(type)
-  return { name, filename, contentType: told, bytes: content }
-}
-
-/** Strips a byte order mark. */
-function withoutMark(content: Buffer): Buffer {
-  return content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf ? content.subarray(3) : content
+  // A byte order mark is part of the value.
+  if (filename === null) return { name, value: content.toString() }
+  return { name, filename, contentType: contentType ?? 'text/plain', bytes: content }
 }
 
 function isCrLf(bytes: Buffer, at: number): boolean {
@@ -150,7 +161,7 @@ function isCrLf(bytes: Buffer, at: number): boolean {
 }
 
 export function decodeUrlEncoded(bytes: Uint8Array): readonly TextEntry[] {
-  const text = withoutMark(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString()
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   // A leading question mark belongs to the first name here; without the ampersand it would be dropped.
   return [...new URLSearchParams(`&${text}`)].map(([name, value]) => ({ name, value }))
 }

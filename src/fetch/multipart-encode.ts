@@ -33,8 +33,8 @@ export function encodeMultipart(form: Iterable<readonly [string, unknown]>, boun
       text += `${headOfPart(boundary, String(name), null)}${withCrLf(String(value))}\r\n`
     }
   }
-  // A form without fields is an empty body.
-  if (text !== '') text += `--${boundary}--\r\n`
+  // Also without fields: a body of no bytes is no multipart body for most servers.
+  text += `--${boundary}--\r\n`
   flush()
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,

@@ -4,6 +4,7 @@
  */
 import { BAD_PORTS } from '../base/bad-ports.ts'
 import { getGlobalOrigin } from '../base/global-origin.ts'
+import { isTrustworthy } from '../base/trustworthy.ts'
 
 /** Entries in each of the two halves of the cache. When the newer half is full, the older one is dropped. */
 const KEPT = 128
@@ -23,6 +24,7 @@ export class UrlParts {
   readonly isHttp: boolean
   readonly hasBadPort: boolean
   readonly hasCredentials: boolean
+  readonly isTrustworthy: boolean
   readonly #hashAt: number
 
   constructor(url: URL) {
@@ -34,6 +36,7 @@ export class UrlParts {
     this.isHttp = protocol === 'http:' || protocol === 'https:'
     this.hasCredentials = url.username !== '' || url.password !== ''
     this.hasBadPort = this.isHttp && url.port !== '' && BAD_PORTS.has(url.port)
+    this.isTrustworthy = isTrustworthy(url)
     this.#hashAt = hashAt
     this.origin = this.isHttp ? `${protocol}//${url.host}` : url.origin
     const end = hashAt === -1 ? href.length : hashAt

@@ -6,6 +6,7 @@ import { getGlobalOrigin } from '../base/global-origin.ts'
 import type { RequestMode, RequestRecord } from './init.ts'
 import type { Trail } from './redirect.ts'
 import { referrerOf } from './referrer.ts'
+import type { UrlParts } from './url-parts.ts'
 
 export type WireHeaders = Record<string, string | string[]>
 
@@ -24,7 +25,15 @@ function codingsFor(protocol: string): string {
 }
 
 /** The fields of most requests. */
-function plainHeaders(mode: RequestMode, protocol: string): WireHeaders {
+function plainHeaders(mode: RequestMode, { protocol, isTrustworthy }: UrlParts): WireHeaders {
+  if (!isTrustworthy) {
+    return {
+      accept: '*/*',
+      'accept-language': '*',
+      'user-agent': USER_AGENT,
+      'accept-encoding': codingsFor(protocol),
+    }
+  }
   return {
     accept: '*/*',
     'accept-language': '*',
@@ -47,6 +56,7 @@ const ACCEPT_ENCODING = 256
 const RANGE = 512
 const CONDITIONAL = 1024
 const HOST = 2048
+const CONTENT_LENGTH = 4096
 
 const KNOWN: ReadonlyMap<string, number> = new Map([
   ['accept', ACCEPT],
@@ -60,6 +70,7 @@ const KNOWN: ReadonlyMap<string, number> = new Map([
   ['accept-encoding', ACCEPT_ENCODING],
   ['range', RANGE],
   ['host', HOST],
+  ['content-length', CONTENT_LENGTH],
   ['if-modified-since', CONDITIONAL],
   ['if-none-match', CONDITIONAL],
   ['if-unmodified-since', CONDITIONAL],
@@ -71,13 +82,15 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
   const { headers: list, mode, url, cache } = record
   const client = getGlobalOrigin()
   const hasReferrer = client !== undefined || typeof record.referrer === 'object'
-  if (list.isEmpty && !hasReferrer && cache === 'default') return plainHeaders(mode, url.protocol)
+  if (list.isEmpty && !hasReferrer && cache === 'default') return plainHeaders(mode, url)
   const headers: WireHeaders = {}
   let given = 0
   list.forEach((name, lower, value) => {
     const bit = KNOWN.get(lower) ?? 0
     given |= bit
     if (bit === HOST || bit === SEC_FETCH_MODE) return
+    // Programs that pass on the fields of another request leave it in. There is nothing that it could be the length of.
+    if (bit === CONTENT_LENGTH && record.body === null) return
     if (name !== '__proto__') headers[name] = value
     else Object.defineProperty(headers, name, { value, writable: true, enumerable: true, configurable: true })
   })
@@ -89,7 +102,8 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
     const origin = (given & ORIGIN) === 0 ? originOf(record, trail, client) : null
     if (origin !== null) headers['origin'] = origin
   }
-  headers['sec-fetch-mode'] = mode
+  // W3C Fetch Metadata §3: what others can read and change on its way is not worth a server's trust.
+  if (url.isTrustworthy) headers['sec-fetch-mode'] = mode
   if ((given & USER_AGENT_FIELD) === 0) headers['user-agent'] = USER_AGENT
   if (cache === 'no-store' || cache === 'reload' || (cache === 'default' && (given & CONDITIONAL) !== 0)) {
     if ((given & PRAGMA) === 0) headers['pragma'] = 'no-cache'

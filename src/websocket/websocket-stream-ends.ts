@@ -11,6 +11,7 @@ import type {
 } from 'node:stream/web'
 import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { loadWebStreams } from '../base/lazy-modules.ts'
+import { sourceBytes } from '../base/source-bytes.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 
 /** The values that can be written. */
@@ -113,5 +114,5 @@ function toMessage(chunk: unknown): string | Uint8Array {
   }
   if ((buffer as { resizable?: boolean }).resizable === true)
     throw new TypeError(`${what} resizable ArrayBuffer`)
-  return isView ? new Uint8Array(buffer, chunk.byteOffset, chunk.byteLength) : new Uint8Array(buffer)
+  return sourceBytes(chunk as ArrayBuffer | ArrayBufferView)
 }

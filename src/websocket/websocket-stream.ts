@@ -4,6 +4,7 @@
  */
 import type { Channel } from 'node:diagnostics_channel'
 import type { ReadableStream, WritableStream } from 'node:stream/web'
+import { orAbortError } from '../base/abort-error.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
@@ -185,8 +186,9 @@ export class WebSocketStream {
   }
 
   /** The signal. */
-  #giveUp(reason: unknown): void {
+  #giveUp(given: unknown): void {
     if (this.#state.at !== 'connecting') return
+    const reason = orAbortError(given)
     this.#state.opening.abort()
     this.#leave()
     this.#opened.reject(reason)

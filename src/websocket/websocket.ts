@@ -7,6 +7,7 @@ import type { Channel } from 'node:diagnostics_channel'
 import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
+import { sourceBytes } from '../base/source-bytes.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ABNORMAL, isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
@@ -268,8 +269,7 @@ export class WebSocket extends EventTarget {
     const connection = this.#connection!
     if (typeof message === 'string') connection.sendText(message)
     else if (message instanceof Blob) connection.sendBlob(message)
-    else if (isArrayBuffer(message)) connection.sendBinary(new Uint8Array(message))
-    else connection.sendBinary(new Uint8Array(message.buffer, message.byteOffset, message.byteLength))
+    else connection.sendBinary(sourceBytes(message))
   }
 
   /**

@@ -28,6 +28,25 @@ function reconnection(options: EventSourceNodeOptions): Reconnection {
   return new Reconnection(readStreamOptions(options, 'always'))
 }
 
+describe('a fake clock may be advanced by the announced delay', () => {
+  for (const how of ['in a listener', 'by who awaits the event']) {
+    test(how, async (t) => {
+      const clock = FakeClock.install(t)
+      const stage = await setStage(t, h1, [ended('data: x\n\n'), stream()])
+      const { source } = listen(t, stage, '/', { reconnectionTime: 5000 })
+      const event = await new Promise<StreamErrorEvent>((resolve) => {
+        source.addEventListener('error', (error) => {
+          if (how === 'in a listener') clock.jump(error.delay!)
+          resolve(error)
+        })
+      })
+      assert.equal(event.delay, 5000)
+      if (how !== 'in a listener') clock.jump(5000)
+      await eventually(() => stage.requests.length === 2)
+    })
+  }
+})
+
 describe('the wait', () => {
   test('is the same each time', () => {
     const waits = reconnection({})

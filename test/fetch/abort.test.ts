@@ -31,6 +31,16 @@ function endless(): { body: ReadableStream<Uint8Array>; cancelled: Promise<unkno
   return { body, cancelled: promise }
 }
 
+/** The methods of a handler, as an object of its own. */
+function bound(handler: DispatchHandler): DispatchHandler {
+  return {
+    onResponseStart: (...args) => handler.onResponseStart!(...args),
+    onResponseData: (...args) => handler.onResponseData!(...args),
+    onResponseEnd: (...args) => handler.onResponseEnd!(...args),
+    onResponseError: (...args) => handler.onResponseError!(...args),
+  }
+}
+
 overEachWire('an abort', (wire) => {
   test('before: nothing is sent, and the body is cancelled', async () => {
     const dispatcher = { dispatch: () => assert.fail('sent') }
@@ -208,17 +218,66 @@ overEachWire('an abort', (wire) => {
     assert.deepEqual([response.bodyUsed, body!.locked], [true, true])
   })
 
-  test('undefined as reason, and a foreign signal', async (t) => {
+  test('without a reason it is an AbortError', async (t) => {
     const origin = await startOrigin(t, wire, () => {})
     const dispatcher = agentFor(t, wire)
-    const foreign = Object.assign(new EventTarget(), { aborted: false, reason: undefined })
-    const failed = fetch(origin.url, { dispatcher, signal: foreign as never }).then(
-      () => assert.fail('fetched'),
-      (reason) => reason,
+    const foreign = (aborted: boolean) => Object.assign(new EventTarget(), { aborted, reason: undefined })
+    const expected = ['AbortError', 20, true]
+    const facts = (error: Error & Record<string, unknown>): unknown[] => [
+      error.name,
+      error['code'],
+      error instanceof DOMException,
+    ]
+    // Aborted without a reason, and an event of a signal that is not aborted.
+    for (const [signal, aborted] of [
+      [foreign(false), true],
+      [foreign(false), false],
+      [new AbortController().signal, false],
+    ] as const) {
+      const failed = failure(fetch(origin.url, { dispatcher, signal: signal as never }))
+      if (aborted) Object.assign(signal, { aborted })
+      signal.dispatchEvent(new Event('abort'))
+      assert.deepEqual(facts(await failed), expected)
+    }
+    for (const url of [origin.url, 'data:,x']) {
+      const early = await failure(fetch(url, { dispatcher, signal: foreign(true) as never }))
+      assert.deepEqual(facts(early), expected)
+    }
+  })
+
+  test('a body that is cancelled without a reason aborts with an AbortError', async (t) => {
+    const origin = await startOrigin(t, wire, (request, response) => {
+      request.resume()
+      response.write('never ends')
+    })
+    const dispatcher = agentFor(t, wire)
+    const reasons: unknown[] = []
+    const told = {
+      dispatch: (options: DispatchOptions, handler: DispatchHandler) =>
+        dispatcher.dispatch(options as never, {
+          ...bound(handler),
+          onRequestStart(controller, context) {
+            const abort = controller.abort.bind(controller)
+            controller.abort = (reason) => {
+              reasons.push(reason)
+              abort(reason as never)
+            }
+            handler.onRequestStart!(controller, context)
+          },
+        }),
+    }
+    const { body, cancelled } = endless()
+    const init = { dispatcher: told, method: 'POST', duplex: 'half' } as const
+    const upload = await fetch(origin.url, { ...init, body })
+    await upload.body!.cancel()
+    assert.equal(((await cancelled) as Error).name, 'AbortError')
+    const response = await fetch(origin.url, { dispatcher: told })
+    const copy = response.clone()
+    await Promise.all([response.body!.cancel(), copy.body!.cancel()])
+    assert.deepEqual(
+      reasons.map((reason) => (reason as Error).name),
+      ['AbortError', 'AbortError'],
     )
-    foreign.aborted = true
-    foreign.dispatchEvent(new Event('abort'))
-    assert.equal(await failed, undefined)
   })
 })
 

@@ -280,7 +280,7 @@ const entriesOf = (bytes: Buffer): readonly FormEntry[] => {
 }
 
 describe('multipart/form-data', () => {
-  test('written: names, line ends, files; a form without fields has no bytes', async () => {
+  test('written: names, line ends, files; a form without fields is its end alone', async () => {
     const encoded = encodeMultipart(
       [
         ['a\r"\n', 'x\ry\nz\r\n'],
@@ -313,7 +313,9 @@ describe('multipart/form-data', () => {
     assert.deepEqual([encoded.length, encoded.bytes()], [bytes.length, null])
     assert.equal(encoded.contentType, `multipart/form-data; boundary=${BOUNDARY}`)
     const empty = encodeMultipart([], BOUNDARY)
-    assert.deepEqual([empty.length, empty.bytes()?.length], [0, 0])
+    const end = `--${BOUNDARY}--\r\n`
+    assert.deepEqual([empty.length, String(Buffer.from(empty.bytes()!))], [end.length, end])
+    assert.deepEqual(entriesOf(Buffer.from(end)), [])
     const unsized = { stream: () => contentOf([] as never), type: 'a\r\nb' }
     const odd = encodeMultipart([['x', unsized]], BOUNDARY)
     assert.equal(odd.length, null)
@@ -359,7 +361,7 @@ describe('multipart/form-data', () => {
       { name: 'b"', value: `text--${BOUNDARY}` },
     ])
     assert.deepEqual(entriesOf(multipart(`--${BOUNDARY}--`)), [])
-    // Space after a boundary is padding, and a byte order mark is no part of a text.
+    // Space after a boundary is padding; a byte order mark is part of a text.
     const padded = multipart(
       `--${BOUNDARY} \t`,
       'content-disposition: form-data; name=a',
@@ -367,7 +369,7 @@ describe('multipart/form-data', () => {
       '\xef\xbb\xbftext',
       `--${BOUNDARY}--`,
     )
-    assert.deepEqual(entriesOf(padded), [{ name: 'a', value: 'text' }])
+    assert.deepEqual(entriesOf(padded), [{ name: 'a', value: '\ufefftext' }])
     const twice = multipart(
       `--${BOUNDARY}`,
       'content-disposition: form-data; name=a; name=b; filename=c; filename=d',
@@ -378,6 +380,48 @@ describe('multipart/form-data', () => {
     assert.deepEqual(entriesOf(twice), [
       { name: 'a', filename: 'c', contentType: 'text/plain', bytes: Buffer.alloc(0) },
     ])
+  })
+
+  describe('filename*', () => {
+    const read = (parameters: string, type = ''): readonly FormEntry[] | { problem: string } => {
+      const head = `content-disposition: form-data; name=a; ${parameters}`
+      const lines = type === '' ? [head] : [head, `content-type: ${type}`]
+      return decodeMultipart(multipart(`--${BOUNDARY}`, ...lines, '', 'x', `--${BOUNDARY}--`), BOUNDARY)
+    }
+
+    test('makes a file, and wins', () => {
+      for (const [parameters, filename] of [
+        ["filename*=UTF-8''gr%C3%BCn%20%22.txt", 'grün ".txt'],
+        ["filename*=utf-8'de'a", 'a'],
+        ["filename*= \tUTF-8''a", 'a'],
+        ["filename=plain; filename*=UTF-8''a", 'a'],
+        ["filename*=UTF-8''a; filename=plain", 'a'],
+        ["filename*=UTF-8''", ''],
+      ] as const) {
+        const expected = [{ name: 'a', filename, contentType: 'text/plain', bytes: Buffer.from('x') }]
+        assert.deepEqual(read(parameters), expected, parameters)
+      }
+    })
+
+    test('in another charset, in quotes or malformed, is refused', () => {
+      for (const parameters of [
+        "filename*=ISO-8859-1''a",
+        'filename*=a',
+        "filename*=UTF-8'a",
+        `filename*="UTF-8''a"`,
+        "filename*=UTF-8''%C3",
+        "filename*=UTF-8''%",
+      ]) {
+        assert.ok('problem' in read(parameters), parameters)
+      }
+    })
+
+    test('the type of a file is the one that was sent', () => {
+      for (const type of ['Text/HTML; Charset="x"', 'a/b;c=d;c=e', 'odd']) {
+        const [entry] = read("filename*=UTF-8''a", type) as readonly FormEntry[]
+        assert.equal((entry as { contentType: string }).contentType, type)
+      }
+    })
   })
 
   test('refused', () => {
@@ -452,8 +496,7 @@ describe('multipart/form-data', () => {
           const got = read[index]!
           // A percent sign is not escaped: names that look like an escape are read as what they look like.
           if (!/%0a|%0d|%22/i.test(name)) assert.equal(got.name, lines(name))
-          if (typeof value === 'string')
-            assert.equal((got as { value: string }).value, lines(value).replace(/^\ufeff/, ''))
+          if (typeof value === 'string') assert.equal((got as { value: string }).value, lines(value))
           else
             assert.deepEqual(
               Buffer.from((got as { bytes: Uint8Array }).bytes),
@@ -475,13 +518,13 @@ test('application/x-www-form-urlencoded', () => {
     ['', 'd'],
   ])
   assert.deepEqual(read('?a=1'), [['?a', '1']])
-  assert.deepEqual(read('\ufeffa=1'), [['a', '1']])
+  assert.deepEqual(read('\ufeffa=1'), [['\ufeffa', '1']])
   assert.deepEqual(read(''), [])
 })
 
 test('integrity metadata', () => {
   assert.equal(parseIntegrity(''), null)
-  assert.equal(parseIntegrity('md5-x sha1-y sha256'), null)
+  assert.equal(parseIntegrity('md5-x sha1-y sha-256 sha2567-x'), null)
   assert.deepEqual(parseIntegrity('  sha256-aa==  SHA384-b_-?x sha384-c'), {
     algorithm: 'sha384',
     hashes: ['b/+', 'c'],
@@ -490,6 +533,13 @@ test('integrity metadata', () => {
   const empty = 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
   assert.equal(matchesIntegrity(new Uint8Array(), parseIntegrity(empty)), true)
   assert.equal(matchesIntegrity(new Uint8Array(1), parseIntegrity(empty)), false)
+  // Each is an expression with a known algorithm, and no hash.
+  for (const odd of ['sha256', 'sha256-', 'sha256-!', 'sha256-?x', `${empty}==`, empty.replace('-', '-"')]) {
+    assert.equal(matchesIntegrity(new Uint8Array(), parseIntegrity(odd)), false, odd)
+    assert.equal(matchesIntegrity(new Uint8Array(), parseIntegrity(`${odd} ${empty}`)), true, odd)
+    const stronger = odd.replace('sha256', 'sha512')
+    assert.equal(matchesIntegrity(new Uint8Array(), parseIntegrity(`${stronger} ${empty}`)), false, odd)
+  }
 })
 
 describe('a referrer', () => {

@@ -164,6 +164,7 @@ overEachWire('the fields of a fetch', (wire) => {
     const form = new FormData()
     form.append('a', new File(['content'], 'name'))
     const encoded = (await new Response(form).bytes()).length
+    const closing = (await new Response(new FormData()).bytes()).length
     const stream = new Blob(['x']).stream()
     const rows: [body: unknown, length: number | null, type: string | undefined][] = [
       ['grün', 5, 'text/plain;charset=UTF-8'],
@@ -173,7 +174,7 @@ overEachWire('the fields of a fetch', (wire) => {
       [new Blob(['abc'], { type: 'x/y' }), 3, 'x/y'],
       [new Blob([]), 0, undefined],
       [form, encoded, 'multipart/form-data; boundary=…'],
-      [new FormData(), 0, 'multipart/form-data; boundary=…'],
+      [new FormData(), closing, 'multipart/form-data; boundary=…'],
       [stream, null, undefined],
     ]
     for (const [body, length, type] of rows) {
@@ -210,6 +211,28 @@ overEachWire('the fields of a fetch', (wire) => {
     for (const method of ['GET', 'DELETE']) {
       assert.equal((await sent(t, wire, { method })).values['content-length'], undefined)
     }
+  })
+
+  test('no body: a length that the caller gives is dropped', async (t) => {
+    for (const name of ['content-length', 'Content-Length']) {
+      const headers = { [name]: '5', 'x-own': '1' }
+      for (const method of ['GET', 'HEAD', 'DELETE', 'POST', 'PUT']) {
+        const { values } = await sent(t, wire, { method, headers })
+        const expected = method === 'POST' || method === 'PUT' ? '0' : undefined
+        assert.deepEqual([values['content-length'], values['x-own']], [expected, '1'], method)
+      }
+    }
+  })
+
+  test('a form without fields is its closing delimiter', async (t) => {
+    const origin = await startOrigin(t, wire, echo)
+    const init = { dispatcher: agentFor(t, wire), method: 'POST', body: new FormData() }
+    const got = (await (await fetch(origin.url, init)).json()) as Echo
+    const [, boundary] = /boundary=(.+)$/.exec(String(got.headers['content-type']))!
+    assert.equal(got.body, `--${boundary}--\r\n`)
+    assert.equal(got.headers['content-length'], String(got.body.length))
+    const empty = new Response(new FormData())
+    assert.deepEqual([...(await empty.formData())], [])
   })
 })
 
@@ -289,7 +312,7 @@ overEachWire('a stream that fetch sends', (wire) => {
 
 describe('fields that come again', () => {
   /** The fields of one fetch, as a dispatcher gets them; it changes what it got. */
-  async function given(init: RequestInitWithDispatcher, url = 'http://a.test'): Promise<object> {
+  async function given(init: RequestInitWithDispatcher, url = 'http://a.localhost'): Promise<object> {
     let seen = {}
     const dispatcher = {
       dispatch(opts: { headers: Record<string, string> }): boolean {
