@@ -134,18 +134,13 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
       this.#onBadStatus(controller, { statusCode, headers, statusText })
     } else {
       const refusal = firstRefusal(this.#opts.method, statusCode, headers, this.#settings)
-      if (refusal === null) this.#pass(controller, statusCode, headers, statusText)
+      if (refusal === null) this.#pass(controller, { statusCode, headers, statusText })
       else this.#refuse(refusal, { statusCode, headers, statusText })
     }
   }
 
   /** The handler gets this response. */
-  #pass(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    statusText: string | undefined,
-  ): void {
+  #pass(controller: DispatchController, { statusCode, headers, statusText }: Head): void {
     this.#state = RESPONDING
     this.#response = new PassedResponse(statusCode, headers)
     this.#controller.show(controller)
@@ -239,7 +234,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     } else {
       this.#fail(error)
       const delay = this.#delayAfter(error)
-      if (delay === GIVE_UP) this.#pass(controller, head.statusCode, head.headers, head.statusText)
+      if (delay === GIVE_UP) this.#pass(controller, head)
       else this.#discard(controller, head, () => this.#wait(error, delay))
     }
   }
@@ -321,7 +316,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
       }
     } else if (outcome !== null && 'error' in outcome) this.#settle(outcome.error)
     else {
-      this.#pass(attempt, head.statusCode, head.headers, head.statusText)
+      this.#pass(attempt, head)
       while (body.size > 0) this.onResponseData(attempt, body.shiftOwn()!)
       if (outcome !== null) this.onResponseEnd(attempt, outcome.trailers)
       else if (!this.#controller.paused) attempt.resume()
