@@ -45,7 +45,7 @@ export type EndKind =
   | 'unreachable'
   /** The connector asks for another attempt. */
   | 'try-again'
-  /** The certificate is for another name: this says nothing about requests for other server names. */
+  /** The certificate is for another name, or not trusted: this says nothing about requests for other server names. */
   | 'wrong-name'
 
 export interface EndReason {
@@ -53,6 +53,8 @@ export interface EndReason {
   readonly error: Error
   /** The error is the caller's own value, which is passed on untouched. */
   readonly isCallers: boolean
+  /** Of a connection that was not opened: the server name that the request asked for. */
+  readonly servername?: string | null
 }
 
 interface EndRule {

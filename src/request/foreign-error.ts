@@ -14,13 +14,20 @@ export function socketEnd(error: Error): EndKind {
   return 'foreign'
 }
 
+/**
+ * The codes of certificates that were not accepted, as OpenSSL and the runtime name them. A server may present another
+ * one for each name.
+ */
+const CERTIFICATE =
+  /^(?:ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|CRL_\w+|UNABLE_TO_(?:GET|VERIFY|DECRYPT|DECODE)_\w+|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|ERROR_IN_C\w+|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/
+
 /** Why a connector delivered no socket. With these two codes it asks for another attempt. */
 export function connectEnd(error: Error): EndKind {
   const { code, proxy } = fieldsOf(error)
   // A tunnel that failed once fails its requests: a proxy that refuses would be asked again and again.
   if (proxy !== undefined) return 'unreachable'
   if (code === 'UND_ERR_SOCKET' || code === 'UND_ERR_INFO') return 'try-again'
-  return code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? 'wrong-name' : 'unreachable'
+  return typeof code === 'string' && CERTIFICATE.test(code) ? 'wrong-name' : 'unreachable'
 }
 
 /** What a `disconnect` event reports. A caller's dispatcher has no other way to say it than the code of its error. */

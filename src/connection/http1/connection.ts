@@ -210,6 +210,9 @@ export class Http1Connection
     this.close(reason)
   }
 
+  /** What it carries ends soon, and the next request is offered again then. */
+  retire(): void {}
+
   closeIdle(reason: EndReason): void {
     this.close(reason)
   }

@@ -200,6 +200,11 @@ export class Http2Connection
     for (const exchange of this.exchanges.heldBack()) exchange.onLost(reason)
   }
 
+  retire(reason: EndReason): void {
+    this.#drain(reason)
+    this.#reportState()
+  }
+
   closeIdle(reason: EndReason): void {
     this.close(reason)
   }

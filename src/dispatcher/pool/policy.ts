@@ -13,6 +13,8 @@ import type { Member } from './member.ts'
 
 /** One accepted `dispatch()` call that waits for a member. */
 export interface Work extends Waiting {
+  /** The TLS server name that it asks for, as far as that is known. */
+  readonly servername?: string | null
   announceQueued(): void
   fail(reason: EndReason): void
 }

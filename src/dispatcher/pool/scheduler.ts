@@ -332,8 +332,11 @@ export class PoolScheduler<W extends Work> extends RunLoop implements MemberOwne
   }
 
   #onNoConnection(reason: EndReason): void {
-    if (!this.#growth.onNoConnection() || reason.kind === 'wrong-name') return
-    this.failWaiting({ ...reason, isCallers: this.#policy.growth!.isForeign })
+    if (!this.#growth.onNoConnection()) return
+    const { kind, servername } = reason
+    const concerned = this.#queue.drainIf((work) => kind !== 'wrong-name' || work.servername === servername)
+    const passed = { ...reason, isCallers: this.#policy.growth!.isForeign }
+    for (const work of concerned) work.fail(passed)
   }
 
   onRoom(member: Member): void {

@@ -283,6 +283,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       const { connection } = state
       if (this.#context.origin.protocol === 'https:' && !state.name.suits(request.servername)) {
         if (connection.running === 0) connection.closeIdle(serverNameChanged())
+        else if (!this.#draining.isFull) connection.retire(serverNameChanged())
         return
       }
       if (!this.#offer(connection, request)) return
@@ -361,7 +362,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   onConnectError(attempt: Connecting, error: Error): void {
     this.#state = IDLE
     attempt.publishError(error)
-    const reason: EndReason = { kind: connectEnd(error), error, isCallers: this.#context.isForeign }
+    const { servername } = attempt
+    const reason = { kind: connectEnd(error), error, isCallers: this.#context.isForeign, servername }
     if (reason.kind === 'try-again' && this.#connectRetries < MAX_CONNECT_RETRIES) {
       this.#connectRetries++
     } else {
@@ -375,7 +377,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   #failQueued({ servername }: Connecting, reason: EndReason): void {
     const requests =
       reason.kind === 'wrong-name'
-        ? this.#queue.drainWhile((request) => request.servername === servername)
+        ? this.#queue.drainIf((request) => request.servername === servername)
         : this.#queue.drain()
     for (const request of this.#owner.onUnreachable(requests)) request.fail(reason)
   }

@@ -1,11 +1,22 @@
 /** Connections that take no more requests and finish those that run on them. Most clients never have one. */
 import type { Connection } from '../../connection/connection.ts'
 
+/**
+ * Connections that finish their requests while others are made for other TLS server names. A session has one connection
+ * for new requests, so each change of the name makes another one.
+ */
+const MAX_OTHER_NAMES = 16
+
 export class DrainingConnections {
   #connections: Set<Connection> | null = null
 
   get isEmpty(): boolean {
     return this.#connections === null
+  }
+
+  /** No other may be retired because of its server name. */
+  get isFull(): boolean {
+    return this.#connections !== null && this.#connections.size >= MAX_OTHER_NAMES
   }
 
   /** Requests that run on them. */

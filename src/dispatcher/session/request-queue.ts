@@ -62,17 +62,23 @@ export class RequestQueue<T extends Waiting & object = Request> {
 
   /** Empties the queue. */
   drain(): T[] {
-    return this.drainWhile(() => true)
+    return this.drainIf(() => true)
   }
 
-  /** Takes requests from the front while the predicate holds. */
-  drainWhile(holds: (request: T) => boolean): T[] {
+  /** Takes out the requests of which the predicate holds; the others keep their order. */
+  drainIf(holds: (request: T) => boolean): T[] {
     const requests: T[] = []
-    for (let head = this.peek(); head !== null && holds(head); head = this.peek()) {
-      this.#ring.shift()
-      this.#drained ??= new WeakSet()
-      this.#drained.add(head)
-      requests.push(head)
+    for (let left = this.#ring.size; left > 0; left--) {
+      const request = this.#ring.shift()!
+      if (request.settled) {
+        this.#dead--
+      } else if (holds(request)) {
+        this.#drained ??= new WeakSet()
+        this.#drained.add(request)
+        requests.push(request)
+      } else {
+        this.#ring.push(request)
+      }
     }
     return requests
   }
