@@ -174,11 +174,11 @@ export type { AssertPendingOptions } from './mock/pending-table.ts'
 export type {
   InformationalReply,
   MockReplyOptions,
-  PendingReply,
   MockReplyOptionsCallback,
   MockResponseCallbackOptions,
   MockResponseDataHandler,
   MockResponseOptions,
+  PendingReply,
   UpgradeAcceptor,
 } from './mock/reply.ts'
 export type {

@@ -3,6 +3,7 @@
  * fields that describe their coding on the wire do not come back.
  */
 import { loadZlib } from '../base/lazy-modules.ts'
+import { ownValue, setOwn } from '../base/own-record.ts'
 import { textOrBytes } from './mock-body.ts'
 import type { Snapshot, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
 import { statusText } from './status-text.ts'
@@ -90,8 +91,8 @@ function readResponse({ status, headers = [], content }: HarEntry['response'], t
     if (lower.startsWith(':') || OF_THE_WIRE.has(lower)) continue
     // Chrome joins repeated fields with a line break.
     for (const one of value.split('\n')) {
-      const present = fields[lower]
-      fields[lower] = present === undefined ? one : [present, one].flat()
+      const present = ownValue(fields, lower)
+      setOwn(fields, lower, present === undefined ? one : [present, one].flat())
     }
   }
   const text = content?.text ?? ''
@@ -104,7 +105,8 @@ function joined(headers: readonly HarField[] = []): Record<string, string> {
   for (const { name, value } of headers) {
     const lower = name.toLowerCase()
     if (lower.startsWith(':')) continue
-    fields[lower] = fields[lower] === undefined ? value : `${fields[lower]}, ${value}`
+    const present = ownValue(fields, lower)
+    setOwn(fields, lower, present === undefined ? value : `${present}, ${value}`)
   }
   return fields
 }

@@ -2,6 +2,8 @@
  * The error of a request that matches no interceptor and may not go to the network: undici's line, and then what a person
  * needs to find the mistake.
  */
+
+import { setOwn } from '../base/own-record.ts'
 import { eachField } from './header-matcher.ts'
 import type { Interception, OriginMatcher } from './interception.ts'
 import type { MatchRun } from './match-run.ts'
@@ -75,7 +77,7 @@ function headersText(headers: unknown): string {
 
 function describeRequest(call: MockCall): UnmatchedRequest {
   const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(call.fields)) headers[name] = shownField(name, value)
+  for (const [name, value] of Object.entries(call.fields)) setOwn(headers, name, shownField(name, value))
   const { body } = call
   return {
     method: call.method,

@@ -1,9 +1,9 @@
 /**
- * Files of snapshots. One is written under another name first, so that a crash leaves the former file.
+ * Files of snapshots.
  */
 import { promises, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ignoreError } from '../base/ignore-error.ts'
+import { replaceFile } from '../base/whole-file.ts'
 import { UndiciError } from '../errors.ts'
 import { parseHar, toHar } from './har.ts'
 import type { Snapshot, SnapshotData, SnapshotResponse } from './snapshot.ts'
@@ -79,14 +79,7 @@ export async function writeSnapshotFile(
     .sort((a, b) => compare(placeOf(a), placeOf(b)))
   const value = isHar ? toHar(list.map(({ snapshot }) => snapshot)) : list
   await promises.mkdir(dirname(path), { recursive: true })
-  const draft = `${path}.${process.pid}.tmp`
-  try {
-    await promises.writeFile(draft, JSON.stringify(value, null, 2))
-    await promises.rename(draft, path)
-  } catch (error) {
-    await promises.rm(draft, { force: true }).catch(ignoreError)
-    throw error
-  }
+  await replaceFile(path, { text: JSON.stringify(value, null, 2) })
 }
 
 function placeOf({ hash, snapshot: { request } }: SnapshotData): string {

@@ -2,6 +2,7 @@
  * By what a recorded request is found again: its parts as they are stored, without what the library generates by itself.
  */
 import { loadCrypto } from '../base/lazy-modules.ts'
+import { setOwn } from '../base/own-record.ts'
 import { withQuery } from '../request/check-options.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { readFields } from './header-matcher.ts'
@@ -15,17 +16,17 @@ import type { SnapshotRecorderOptions } from './snapshot-options.ts'
 const USER_AGENT = 'ventuno'
 
 /** Headers that `fetch` adds: with these values, a request made by other means is the same. Null for any value. */
-const GENERATED: Readonly<Record<string, RegExp | null>> = {
-  accept: /^\*\/\*$/,
-  'accept-encoding': /^(?:(?:gzip|deflate|br|zstd)(?:, )?)+$/,
-  'accept-language': /^\*$/,
-  connection: null,
-  'content-length': null,
-  'content-type': /^text\/plain;charset=UTF-8$/,
-  'sec-fetch-mode': null,
-  'transfer-encoding': null,
-  'user-agent': /^(?:undici|node|ventuno.*)$/,
-}
+const GENERATED: ReadonlyMap<string, RegExp | null> = new Map([
+  ['accept', /^\*\/\*$/],
+  ['accept-encoding', /^(?:(?:gzip|deflate|br|zstd)(?:, )?)+$/],
+  ['accept-language', /^\*$/],
+  ['connection', null],
+  ['content-length', null],
+  ['content-type', /^text\/plain;charset=UTF-8$/],
+  ['sec-fetch-mode', null],
+  ['transfer-encoding', null],
+  ['user-agent', /^(?:undici|node|ventuno.*)$/],
+])
 
 export class HeaderLists {
   readonly #matched: ReadonlySet<string> | null
@@ -58,7 +59,7 @@ export class HeaderLists {
   compares(name: string, value: string): boolean {
     if (!this.storesOfRequest(name)) return false
     if (this.#matched !== null) return true
-    const generated = GENERATED[name]
+    const generated = GENERATED.get(name)
     return generated === undefined || (generated !== null && !generated.test(value))
   }
 }
@@ -75,7 +76,7 @@ export function snapshotRequest(
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(fields)) {
     if (!lists.storesOfRequest(name)) continue
-    headers[name] = isSecret(name) && settings.secrets !== 'keep' ? REDACTED : value
+    setOwn(headers, name, isSecret(name) && settings.secrets !== 'keep' ? REDACTED : value)
   }
   if (headers['content-type'] !== undefined) {
     headers['content-type'] = storedContentType(headers['content-type'])

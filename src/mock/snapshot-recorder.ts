@@ -2,6 +2,7 @@
  * The snapshots of an agent: finds the response to a request, stores new ones, reads and writes files.
  */
 import { ignoreError } from '../base/ignore-error.ts'
+import { setOwn } from '../base/own-record.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { isSecret } from './secrets.ts'
@@ -235,7 +236,7 @@ export class SnapshotRecorder {
     const headers: Record<string, string> = {}
     for (const [name, value] of Object.entries(request.headers)) {
       if (!this.#lists.storesOfRequest(name)) continue
-      headers[name] = name === 'content-type' ? storedContentType(value) : value
+      setOwn(headers, name, name === 'content-type' ? storedContentType(value) : value)
     }
     const { matchBody } = this.#options
     const body = matchBody === false ? { body: '' } : null
@@ -255,7 +256,7 @@ export class SnapshotRecorder {
     for (const [name, value] of Object.entries(response.headers)) {
       if (!this.#lists.storesOfResponse(name)) continue
       const hides = !keepsSecrets && (name === 'set-cookie' || isSecret(name))
-      headers[name] = hides ? REDACTED : value
+      setOwn(headers, name, hides ? REDACTED : value)
     }
     return { ...response, headers }
   }

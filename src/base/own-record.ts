@@ -1,0 +1,13 @@
+/**
+ * Plain objects as tables of names that others have chosen. An assignment to `__proto__` would be lost, and `constructor` or
+ * `toString` would be found where nothing was stored.
+ */
+
+export function setOwn<T>(table: Record<string, T>, name: string, value: T): void {
+  if (name !== '__proto__') table[name] = value
+  else Object.defineProperty(table, name, { value, writable: true, enumerable: true, configurable: true })
+}
+
+export function ownValue<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
