@@ -83,7 +83,7 @@ function logWebSockets(label: string): void {
     write(label, address ? `connection opened ${address.address}` : 'connection opened')
   })
   on<WebSocketMessage>('undici:websocket:close', ({ websocket, code, reason }) => {
-    write(label, `closed connection to ${websocket.url} - ${code} ${reason}`)
+    write(label, `closed connection to ${withoutQuery(websocket.url)} - ${code} ${reason}`)
   })
   on<unknown>('undici:websocket:socket_error', (error) => {
     write(label, `connection errored - ${messageOf(error)}`)
@@ -103,7 +103,12 @@ function endOf({ host, protocol, version }: ConnectMessage['connectParams']): st
 
 /** The path of a CONNECT is an authority: it has no `//` by which `write()` recognises userinfo. */
 function nameOf({ method, origin, path }: RequestMessage['request']): string {
-  return `${method} ${origin}${path.replace(/^[^/?#]*@/, '')}`
+  return `${method} ${origin}${withoutQuery(path).replace(/^[^/]*@/, '')}`
+}
+
+/** A query may have a token in it. */
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*/s, '')
 }
 
 /** A request may be aborted with any value, and reading it must not throw. */

@@ -2,6 +2,8 @@
  * The base URL of relative URLs in `fetch` and the other web interfaces. Stored under the symbol that undici and the
  * runtime use, so that all of them share one value.
  */
+import { parseUrl } from './parse-url.ts'
+
 const GLOBAL_ORIGIN = Symbol.for('undici.globalOrigin.1')
 
 type Globals = Record<symbol, URL | undefined>
@@ -12,7 +14,7 @@ type Globals = Record<symbol, URL | undefined>
  * @param origin An http or https URL; undefined for none.
  */
 export function setGlobalOrigin(origin: string | URL | undefined): void {
-  const url = origin === undefined ? undefined : new URL(origin)
+  const url = origin === undefined ? undefined : parseUrl(origin)
   if (url !== undefined && url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new TypeError(`Only http & https urls are allowed, received ${url.protocol}`)
   }

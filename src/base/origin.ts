@@ -3,6 +3,7 @@
  * from it. It knows no error class (base imports nothing): a refused input comes back as a message.
  * WHATWG URL is the only parser, so that no later layer sees another host than was checked here.
  */
+import { parseUrl } from './parse-url.ts'
 import { withoutBrackets } from './server-name.ts'
 
 /** An origin, with every spelling of its host that the layers above need. */
@@ -36,7 +37,7 @@ const MAX_PORT = 65_535
  * `TypeError` (`ERR_INVALID_URL`); everything else that is wrong comes back as an {@link OriginProblem}.
  */
 export function parseOrigin(input: unknown): Origin | OriginProblem {
-  if (typeof input === 'string') return fromUrl(new URL(input))
+  if (typeof input === 'string') return fromUrl(parseUrl(input))
   if (typeof input !== 'object' || input === null) {
     return { problem: 'Invalid URL: The URL argument must be a non-null object.' }
   }
@@ -94,7 +95,7 @@ function urlOfFields(input: object): URL | OriginProblem {
   const path =
     textOf(input, 'path') || textOf(input, 'pathname') + textOf(input, 'search') + textOf(input, 'hash')
   const base = origin.endsWith('/') ? origin.slice(0, -1) : origin
-  return new URL(path === '' || path.startsWith('/') ? base + path : `${base}/${path}`)
+  return parseUrl(path === '' || path.startsWith('/') ? base + path : `${base}/${path}`)
 }
 
 /** A polluted `Object.prototype` must not choose the host; getters of URL-like classes are fine. */

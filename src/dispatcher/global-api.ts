@@ -2,6 +2,7 @@
  * `request`, `stream`, `pipeline`, `connect` and `upgrade` as functions that take a URL, and in their options the
  * dispatcher to use. An object that has nothing but `dispatch` will do.
  */
+
 import type { Duplex } from 'node:stream'
 import { type ConnectCallback, type ConnectData, type ConnectOptions, connectOn } from '../api/connect.ts'
 import { type PipelineHandlerFunction, type PipelineOptions, pipelineOn } from '../api/pipeline.ts'
@@ -22,6 +23,7 @@ import {
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
 import { type OriginProblem, originWithin, parseOrigin } from '../base/origin.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -199,7 +201,7 @@ function target<T extends object>(
 }
 
 function splitUrl(url: UrlInput): { origin: string; path: string } {
-  if (typeof url === 'string') return splitUrl(new URL(url))
+  if (typeof url === 'string') return splitUrl(parseUrl(url))
   if (url instanceof URL) return { origin: originOfUrl(url), path: url.pathname + url.search }
   const part = (name: keyof UrlParts): unknown =>
     // A polluted `Object.prototype` must not choose the destination; getters of URL-like classes may.

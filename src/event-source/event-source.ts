@@ -6,6 +6,7 @@
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import { throwLater } from '../base/throw-later.ts'
 import type { Response } from '../fetch/response.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -128,7 +129,7 @@ export class EventSource extends EventTarget {
     if (arguments.length === 0) throw new TypeError(`${where}: 1 argument required, but 0 found.`)
     const { withCredentials, dispatcher, node } = withoutPollution(toDictionary(init, where))
     const options = withoutPollution(toDictionary(node, where)) as EventSourceNodeOptions
-    this.#url = parseUrl(url)
+    this.#url = readUrl(url)
     this.#withCredentials = Boolean(withCredentials)
     this.#onEvent = readListener(options.onEvent)
     const plan = readStreamOptions({ ...options, dispatcher: options.dispatcher ?? dispatcher }, 'always')
@@ -257,9 +258,9 @@ export class EventSource extends EventTarget {
 
 defineKind(EventSource, 'ventuno.EventSource')
 
-function parseUrl(input: unknown): URL {
+function readUrl(input: unknown): URL {
   try {
-    return new URL(String(input), getGlobalOrigin())
+    return parseUrl(String(input), getGlobalOrigin())
   } catch (error) {
     throw new DOMException(String(error), 'SyntaxError')
   }

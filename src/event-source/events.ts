@@ -6,6 +6,7 @@
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import { parseUrl, shownUrl } from '../base/parse-url.ts'
 import { RingQueue } from '../base/ring-queue.ts'
 import { abortedReason } from '../base/signal.ts'
 import type { RequestInit } from '../fetch/init.ts'
@@ -51,7 +52,7 @@ export function events(url: string | URL, init?: EventsInit | null): EventIterat
 export function events(url: string | URL, init: EventsInit | null = null): EventIterator<StreamItem> {
   const options: EventsInit = Object.assign(Object.create(null), withoutPollution(init))
   const plan = readStreamOptions(options, 'on-error')
-  return new Events(parseUrl(url), fetchInit(options), plan, Boolean(options.comments))
+  return new Events(readUrl(url), fetchInit(options), plan, Boolean(options.comments))
 }
 
 /** The options that only concern `fetch`. */
@@ -62,11 +63,11 @@ function fetchInit(options: EventsInit): RequestInit {
   return init
 }
 
-function parseUrl(url: string | URL): URL {
+function readUrl(url: string | URL): URL {
   try {
-    return new URL(url, getGlobalOrigin())
+    return parseUrl(url, getGlobalOrigin())
   } catch (cause) {
-    throw new TypeError(`Failed to parse URL from ${String(url)}`, { cause })
+    throw new TypeError(`Failed to parse URL from ${shownUrl(url)}`, { cause })
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { getGlobalOrigin } from '../base/global-origin.ts'
+import { parseUrl, shownUrl } from '../base/parse-url.ts'
 import { shownValue } from '../base/shown-value.ts'
 import type { AbortSource } from '../base/signal.ts'
 import { isToken } from '../protocol/ascii.ts'
@@ -274,9 +275,9 @@ function toReferrer(text: string): RequestRecord['referrer'] {
   const base = getGlobalOrigin()
   let url: URL
   try {
-    url = new URL(wellFormed(text), base)
+    url = parseUrl(wellFormed(text), base)
   } catch (error) {
-    throw new TypeError(`Referrer "${text}" is not a valid URL.`, { cause: error })
+    throw new TypeError(`Referrer "${shownUrl(text)}" is not a valid URL.`, { cause: error })
   }
   if (url.protocol === 'about:' && (url.pathname === 'client' || url.hostname === 'client')) return 'client'
   return base !== undefined && url.origin !== base.origin ? 'client' : url

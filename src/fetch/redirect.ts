@@ -1,6 +1,7 @@
 /** Where a redirect leads, and how it changes the request. */
 
 import { getGlobalOrigin } from '../base/global-origin.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import type { Timings } from '../errors.ts'
 import { Body } from './body.ts'
 import type { BodyOrigin } from './body-origin.ts'
@@ -125,7 +126,7 @@ export function nextHop(
 function targetOf(location: string, current: UrlParts): UrlParts | { readonly problem: Error } {
   const text = BEYOND_ASCII.test(location) ? Buffer.from(location, 'latin1').toString() : location
   try {
-    const url = new URL(text, current.url)
+    const url = parseUrl(text, current.url)
     if (url.hash === '' && !text.includes('#')) url.hash = current.fragment
     return new UrlParts(url)
   } catch (error) {

@@ -1,8 +1,10 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** The class `Request`, and the function that reads the arguments of `fetch` and `Request`. */
+
 import type { ReadableStream } from 'node:stream/web'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import { shownUrl } from '../base/parse-url.ts'
 import { shared } from '../base/shared.ts'
 import type { AbortSource } from '../base/signal.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -258,10 +260,12 @@ function parseUrl(input: unknown): UrlParts {
   try {
     parts = partsOf(text)
   } catch (cause) {
-    throw new TypeError(`Failed to parse URL from ${text}`, { cause })
+    throw new TypeError(`Failed to parse URL from ${shownUrl(text)}`, { cause })
   }
   if (parts.hasCredentials) {
-    throw new TypeError(`Request cannot be constructed from a URL that includes credentials: ${text}`)
+    throw new TypeError(
+      `Request cannot be constructed from a URL that includes credentials: ${shownUrl(text)}`,
+    )
   }
   return parts
 }

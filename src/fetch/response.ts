@@ -1,8 +1,10 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** The class `Response`. */
+
 import type { ReadableStream } from 'node:stream/web'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import { shownUrl } from '../base/parse-url.ts'
 import type { Body } from './body.ts'
 import { type BodyInit, extractBody } from './body-init.ts'
 import { type BodyMembers, type BodyOwner, defineBodyMembers } from './body-mixin.ts'
@@ -139,7 +141,7 @@ export class Response {
     try {
       location = partsOf(text).href
     } catch (cause) {
-      throw new TypeError(`Failed to parse URL from ${text}`, { cause })
+      throw new TypeError(`Failed to parse URL from ${shownUrl(text)}`, { cause })
     }
     if (!REDIRECT_STATUSES.has(code)) throw new RangeError(`Invalid status code ${code}`)
     const headers = new HeaderList()

@@ -2,8 +2,10 @@
  * A URL, parsed once. Programs fetch from the same few URLs again and again, and parsing costs more than everything
  * else that happens before the request is dispatched.
  */
+
 import { BAD_PORTS } from '../base/bad-ports.ts'
 import { getGlobalOrigin } from '../base/global-origin.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import { isTrustworthy } from '../base/trustworthy.ts'
 
 /** Entries in each of the two halves of the cache. When the newer half is full, the older one is dropped. */
@@ -71,7 +73,7 @@ export function partsOf(text: string): UrlParts {
   if (parts === undefined) {
     parts = older.get(text)
     if (parts === undefined) {
-      parts = new UrlParts(new URL(text, getGlobalOrigin()))
+      parts = new UrlParts(parseUrl(text, getGlobalOrigin()))
       if (text.length > MAX_KEPT_LENGTH || dependsOnBase(text, parts)) return parts
     }
     if (newer.size === KEPT) {

@@ -1,7 +1,9 @@
 /**
  * One request in the history of calls of a mock agent.
  */
+
 import { defineKind, isInstance } from '../base/kind.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { withQuery } from '../request/check-options.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -109,8 +111,8 @@ function urlOf({ origin, path, query }: Partial<DispatchOptions>): URL {
   try {
     const place = query ? withParameters(path as string, query) : path
     return origin === undefined || origin === null
-      ? new URL(place as string)
-      : new URL(place as string, origin)
+      ? parseUrl(place as string)
+      : parseUrl(place as string, origin)
   } catch (cause) {
     throw new InvalidArgumentError('An error occurred when computing MockCallHistoryLog.url', { cause })
   }

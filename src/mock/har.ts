@@ -2,8 +2,10 @@
  * Snapshots as an HTTP Archive 1.2, the format in which browsers save what they have loaded. Its bodies are decoded, so the
  * fields that describe their coding on the wire do not come back.
  */
+
 import { loadZlib } from '../base/lazy-modules.ts'
 import { ownValue, setOwn } from '../base/own-record.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import { textOrBytes } from './mock-body.ts'
 import type { Snapshot, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
 import { statusText } from './status-text.ts'
@@ -112,7 +114,7 @@ function joined(headers: readonly HarField[] = []): Record<string, string> {
 }
 
 function withoutHash(url: string): string {
-  const parsed = new URL(url)
+  const parsed = parseUrl(url)
   parsed.hash = ''
   return parsed.toString()
 }

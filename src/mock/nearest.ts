@@ -10,7 +10,7 @@ import { PARTS } from './match-run.ts'
 import { bytesOf, isForm, textOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
 import type { Mismatch } from './mock-errors.ts'
-import { shownField } from './secrets.ts'
+import { shownField, shownQuery } from './secrets.ts'
 import { matchesText } from './text-matcher.ts'
 
 /** Most characters of a body in a message. */
@@ -76,7 +76,7 @@ export function mismatchesOf(run: MatchRun, nearest: Interception): Mismatch[] {
   const add = (part: string, expected: string, received: string, difference: string | null = null): void => {
     mismatches.push({ part, expected, received, difference })
   }
-  if (differs(0)) add('path', shownMatcher(pattern.path), call.path)
+  if (differs(0)) add('path', shownMatcher(pattern.path), shownQuery(call.path))
   if (differs(1)) add('method', shownMatcher(pattern.method), call.method)
   if (differs(2) && !isUncalled(run, nearest, 2, pattern.body)) {
     add('body', shownMatcher(pattern.body), shownBody(call), differenceIn(pattern.body, call))

@@ -1,7 +1,9 @@
 /**
  * Whether requests that match no interceptor may go to the network.
  */
+
 import { isRegExp } from 'node:util/types'
+import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { matchesText, type TextMatcher } from './text-matcher.ts'
 
@@ -32,7 +34,7 @@ export class NetConnect {
     const permission = this.#permission
     if (permission === 'all') return null
     if (permission === 'none') return 'net.connect disabled'
-    const { host } = new URL(origin)
+    const { host } = parseUrl(origin)
     const isAllowed = permission.some((matcher) => matchesText(matcher, host))
     return isAllowed ? null : 'net.connect is not enabled for this origin'
   }

@@ -17,7 +17,7 @@ import {
 } from './mock-errors.ts'
 import { findNearest, mismatchesOf, shownBody, shownMatcher } from './nearest.ts'
 import type { OriginMocks } from './origin-mocks.ts'
-import { shownField } from './secrets.ts'
+import { shownField, shownQuery } from './secrets.ts'
 
 /** What is known besides the match itself. */
 export interface Circumstances {
@@ -40,7 +40,7 @@ export function notMatched(run: MatchRun, { mocks, origins, refusal }: Circumsta
   const nearest = found === null ? null : describe(found, mocks!.origin)
   const lines = [
     first,
-    `Request:  ${call.method} ${call.origin}${call.path}`,
+    `Request:  ${call.method} ${call.origin}${shownQuery(call.path)}`,
     ...(nearest === null ? originLines(mocks, origins) : [nearestLine(nearest)]),
     ...mismatches.flatMap(mismatchLines),
     `Advice:   enableNetConnect('${hostOf(call.origin)}') would send it to the network`,
@@ -54,15 +54,16 @@ export function notMatched(run: MatchRun, { mocks, origins, refusal }: Circumsta
 }
 
 function partText(stage: MatchStage, call: MockCall): string {
+  const path = shownQuery(call.path)
   switch (stage) {
     case 'method':
-      return `method '${call.method}' on path '${call.path}'`
+      return `method '${call.method}' on path '${path}'`
     case 'body':
-      return `body '${shownBody(call)}' on path '${call.path}'`
+      return `body '${shownBody(call)}' on path '${path}'`
     case 'headers':
-      return `headers '${headersText(call.options.headers)}' on path '${call.path}'`
+      return `headers '${headersText(call.options.headers)}' on path '${path}'`
     default:
-      return `path '${call.path}'`
+      return `path '${path}'`
   }
 }
 
@@ -82,7 +83,7 @@ function describeRequest(call: MockCall): UnmatchedRequest {
   return {
     method: call.method,
     origin: call.origin,
-    path: call.path,
+    path: shownQuery(call.path),
     headers,
     body: body === undefined || body === null ? null : shownBody(call),
   }

@@ -10,6 +10,7 @@ import { MockAgent } from './mock-agent.ts'
 import type { MockCall } from './mock-call.ts'
 import { type Fallback, type FallbackWays, networkOf } from './mock-network.ts'
 import { computedReply, NO_DEFAULTS } from './reply.ts'
+import { shownQuery } from './secrets.ts'
 import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotResponse } from './snapshot.ts'
 import { SnapshotHandler } from './snapshot-handler.ts'
 import {
@@ -152,8 +153,10 @@ export class SnapshotAgent extends MockAgent implements Fallback {
   }
 
   #notFound({ options, method, origin }: MockCall): Error {
-    const first = `No snapshot found for ${method} ${options.path}`
-    const known = this.#recorder.getSnapshots().map(({ request }) => `${request.method} ${request.url}`)
+    const first = `No snapshot found for ${method} ${shownQuery(options.path)}`
+    const known = this.#recorder
+      .getSnapshots()
+      .map(({ request }) => `${request.method} ${shownQuery(request.url)}`)
     const same = known.filter((place) => place.startsWith(`${method} ${origin}/`))
     const nearest = (same.length > 0 ? same : known).slice(0, 5)
     const list = nearest.length === 0 ? 'the file has none' : nearest.join('\n          ')

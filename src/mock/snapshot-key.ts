@@ -1,8 +1,10 @@
 /**
  * By what a recorded request is found again: its parts as they are stored, without what the library generates by itself.
  */
+
 import { loadCrypto } from '../base/lazy-modules.ts'
 import { setOwn } from '../base/own-record.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import { withQuery } from '../request/check-options.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { readFields } from './header-matcher.ts'
@@ -97,7 +99,7 @@ function storedUrl(
   origin: string,
   { matchQuery, normalizeQuery }: SnapshotRecorderOptions,
 ): string {
-  const url = new URL(withQuery(options.path, options.query), origin)
+  const url = parseUrl(withQuery(options.path, options.query), origin)
   if (matchQuery === false) url.search = ''
   else if (normalizeQuery !== undefined) url.search = normalizeQuery(url.searchParams)
   url.hash = ''

@@ -1,8 +1,10 @@
 /**
  * The snapshots of an agent: finds the response to a request, stores new ones, reads and writes files.
  */
+
 import { ignoreError } from '../base/ignore-error.ts'
 import { setOwn } from '../base/own-record.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { isSecret } from './secrets.ts'
@@ -280,7 +282,7 @@ export class SnapshotRecorder {
 }
 
 function originOf({ origin, path }: DispatchOptions): string {
-  return origin === undefined ? new URL(path).origin : String(origin)
+  return origin === undefined ? parseUrl(path).origin : String(origin)
 }
 
 /** The types under the names that programs written for undici use. */

@@ -1,4 +1,5 @@
 /** The URL of a proxy of any kind: the scheme says which. */
+import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { type ProxyAddress, readProxyAddress } from './proxy-address.ts'
 import { isSocks5Protocol, readSocks5Address, type Socks5Address } from './socks5-address.ts'
@@ -7,7 +8,7 @@ export type AnyProxyAddress = ProxyAddress | Socks5Address
 
 /** A string that is not a URL throws the runtime's `TypeError`. */
 export function readAnyProxyAddress(given: string | URL): AnyProxyAddress {
-  const url = new URL(given)
+  const url = parseUrl(given)
   if (!isSocks5Protocol(url.protocol)) return readProxyAddress(url)
   const { pathname, search, hash } = url
   if (!['', '/'].includes(pathname) || search !== '' || hash !== '') {

@@ -1,5 +1,7 @@
 /** Requests through the proxies that options and environment name: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY. */
+
 import { defineKind } from '../base/kind.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import { readAnyProxyAddress } from './any-proxy-address.ts'
 import { closeOtherRoutes, ProxyAgent } from './proxy-agent.ts'
 import {
@@ -40,7 +42,7 @@ export class EnvHttpProxyAgent extends ProxyAgent {
 
   /** The proxy for a URL without its user info, null for none, and the option or variable that decides it. */
   explain(url: string | URL): ProxyDecision {
-    const { protocol, host } = new URL(url)
+    const { protocol, host } = parseUrl(url)
     const { proxy, rule } = proxyFor(`${protocol}//${host}`, this.#environment)
     return { proxy: proxy === null ? null : readAnyProxyAddress(proxy).uri, rule }
   }

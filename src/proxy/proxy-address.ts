@@ -2,7 +2,9 @@
  * Reads the URL of a proxy: where it is, and which credentials it asks for. Everything that others see of it is without the
  * user info.
  */
+
 import { type Origin, parseOrigin } from '../base/origin.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 
 export interface ProxyAddress {
@@ -15,7 +17,7 @@ export interface ProxyAddress {
 
 /** A string that is not a URL throws the runtime's `TypeError`. */
 export function readProxyAddress(given: string | URL): ProxyAddress {
-  const url = new URL(given)
+  const url = parseUrl(given)
   const authorization = basicOf(url)
   url.username = ''
   url.password = ''

@@ -2,6 +2,7 @@
  * Owns which proxy a URL is reached through: from options and the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY,
  * lower case before upper case. It opens nothing, and does not check what a proxy's URL means.
  */
+import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { NoProxyList } from './no-proxy.ts'
 
@@ -93,7 +94,7 @@ export class ProxyEnvironment {
     }
     let entry = this.#exceptions.get(origin)
     if (entry === undefined) {
-      entry = this.#list.match(new URL(origin))
+      entry = this.#list.match(parseUrl(origin))
       if (this.#exceptions.size >= MOST_ORIGINS) this.#exceptions.clear()
       this.#exceptions.set(origin, entry)
     }

@@ -2,7 +2,9 @@
  * Reads the URL of a SOCKS 5 proxy, with the name and the password for it. Everything that others see of it is without the
  * user info.
  */
+
 import { withoutPollution } from '../base/own-options.ts'
+import { parseUrl } from '../base/parse-url.ts'
 import { withoutBrackets } from '../base/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { MAX_FIELD_LENGTH } from '../protocol/socks5/constants.ts'
@@ -42,7 +44,7 @@ export function readSocks5Address(given: unknown, besides: GivenCredentials = {}
     throw new InvalidArgumentError('Proxy URL must use socks5:// or socks:// protocol')
   }
   // The host of a scheme that browsers do not know is taken as it is written; this reads it as they read others.
-  const host = new URL(`http://${url.hostname}`).hostname
+  const host = parseUrl(`http://${url.hostname}`).hostname
   const port = Number(url.port || DEFAULT_PORT)
   const { username, password } = withoutPollution(besides)
   return {
@@ -58,7 +60,7 @@ export function readSocks5Address(given: unknown, besides: GivenCredentials = {}
 }
 
 function urlOf(given: unknown): URL | null {
-  if (typeof given === 'string') return new URL(given)
+  if (typeof given === 'string') return parseUrl(given)
   return given instanceof URL ? given : null
 }
 

@@ -1,5 +1,6 @@
 /** The context of errors of requests that were refused before a client had them. */
 import { now } from '../base/clock.ts'
+import { shownUrl } from '../base/parse-url.ts'
 import type { RequestPhase } from '../errors.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { describeError, shownPath } from './error-context.ts'
@@ -14,7 +15,7 @@ export function describeUnsent(
   const at = now()
   return describeError(error, {
     method,
-    origin,
+    origin: shownUrl(origin),
     path: shownPath(String(path)),
     phase,
     reusedSocket: false,

@@ -42,7 +42,7 @@ function closed(url: string, how: string): Line {
 }
 
 const SCENES: Record<string, Line[]> = {
-  'fetch over h1': [...connects('localhost:<h1>', 'http:h1'), ...answered('http://localhost:<h1>/a?b=c')],
+  'fetch over h1': [...connects('localhost:<h1>', 'http:h1'), ...answered('http://localhost:<h1>/a')],
   'fetch over h1 and TLS': [
     ...connects('localhost:<h1+tls>', 'https:h1'),
     ...answered('https://localhost:<h1+tls>/'),
@@ -71,10 +71,10 @@ const SCENES: Record<string, Line[]> = {
   ],
   'WebSocket over h1': [
     ...connects('localhost:<ws>', 'http:h1'),
-    ['c', 'sending request to GET http://localhost:<ws>/room?a=b'],
+    ['c', 'sending request to GET http://localhost:<ws>/room'],
     OPENED,
     ['w', 'ping received'],
-    closed('ws://localhost:<ws>/room?a=b', '3000 bye bye'),
+    closed('ws://localhost:<ws>/room', '3000 bye bye'),
   ],
   'WebSocket over h1 and TLS': [
     ...connects('localhost:<wss>', 'https:h1'),
