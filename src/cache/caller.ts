@@ -3,6 +3,7 @@
  * response comes from the origin, from a store, or from one after the other. The handler gets exactly one final call.
  */
 import type { Duplex } from 'node:stream'
+import { type CallContext, captureContext, runIn } from '../base/call-context.ts'
 import { now } from '../base/clock.ts'
 import { RequestAbortedError, SocketError, type Timings } from '../errors.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
@@ -37,6 +38,8 @@ type State = 'waiting' | 'started' | 'settled'
 export class Caller implements DispatchController {
   readonly handler: DispatchHandler
   readonly #queuedAt = now()
+  /** Others may cause its calls: those that share a response, or what has stored it. */
+  readonly #context: CallContext | null = captureContext()
   source: ResponseSource | null = null
   #state: State = 'waiting'
   #announced = false
@@ -120,7 +123,7 @@ export class Caller implements DispatchController {
     if (this.#announced || this.settled) return
     this.#announced = true
     try {
-      this.handler.onRequestQueued?.((reason) => this.abort(reason))
+      this.call('onRequestQueued', (reason) => this.abort(reason))
     } catch (error) {
       this.abort(error)
     }
@@ -130,7 +133,7 @@ export class Caller implements DispatchController {
   start(context: unknown): void {
     if (this.#state !== 'waiting') return
     this.#state = 'started'
-    this.handler.onRequestStart?.(this, context)
+    this.call('onRequestStart', this, context)
   }
 
   /** The response that it gets is a stored one. */
@@ -148,11 +151,11 @@ export class Caller implements DispatchController {
     this.#head = headers
     this.#received = received
     this.#rawHeaders = null
-    this.handler.onResponseStart?.(this, statusCode, headers, statusMessage)
+    this.call('onResponseStart', this, statusCode, headers, statusMessage)
   }
 
   data(chunk: Buffer): void {
-    if (!this.settled) this.handler.onResponseData?.(this, chunk)
+    if (!this.settled) this.call('onResponseData', this, chunk)
   }
 
   /** What `onResponseEnd` throws is reported to the handler, as without a cache. */
@@ -161,9 +164,9 @@ export class Caller implements DispatchController {
     this.#state = 'settled'
     this.#rawTrailers = rawTrailers ?? []
     try {
-      this.handler.onResponseEnd?.(this, trailers)
+      this.call('onResponseEnd', this, trailers)
     } catch (error) {
-      this.handler.onResponseError?.(this, error as Error)
+      this.call('onResponseError', this, error as Error)
     }
   }
 
@@ -178,13 +181,19 @@ export class Caller implements DispatchController {
     this.#head = headers
     this.#received = received
     this.#rawHeaders = null
-    this.handler.onRequestUpgrade(this, statusCode, headers, socket)
+    this.call('onRequestUpgrade', this, statusCode, headers, socket)
   }
 
   fail(error: Error): void {
     if (this.settled) return
     const started = this.#state === 'started'
     this.#state = 'settled'
-    this.handler.onResponseError?.(started ? this : null, error)
+    this.call('onResponseError', started ? this : null, error)
+  }
+
+  /** A method of the handler, if it has it. */
+  call<K extends keyof DispatchHandler>(name: K, ...args: Parameters<NonNullable<DispatchHandler[K]>>): void {
+    const method = this.handler[name] as ((...args: unknown[]) => void) | undefined
+    if (method) runIn(this.#context, method, this.handler, ...args)
   }
 }

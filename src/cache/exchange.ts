@@ -78,7 +78,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     this.#followers = plan.shared ? new Followers(host, this) : null
     caller.source = this
     if (caller.handler.onBodySent !== undefined)
-      this.onBodySent = (chunk) => this.#caller.handler.onBodySent?.(chunk)
+      this.onBodySent = (chunk) => this.#caller.call('onBodySent', chunk)
   }
 
   send(): boolean {
@@ -164,11 +164,11 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
   }
 
   onRequestSent(): void {
-    this.#caller.handler.onRequestSent?.()
+    this.#caller.call('onRequestSent')
   }
 
   onResponseStarted(): void {
-    this.#caller.handler.onResponseStarted?.()
+    this.#caller.call('onResponseStarted')
   }
 
   onResponseStart(

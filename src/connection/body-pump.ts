@@ -15,8 +15,11 @@ import {
   withFixedLength,
 } from '../request/body-source.ts'
 import type { FormBody } from '../request/form-body.ts'
+import type { Request } from '../request/request.ts'
 
 export interface BodyPumpSink {
+  /** The functions of its caller run in the context of its call. */
+  readonly request: Pick<Request, 'inContext'>
   /** A non-empty piece. False: wait for `resume()` before bringing more. */
   onChunk(chunk: string | Uint8Array): boolean
   onSourceEnd(): void
@@ -44,7 +47,7 @@ export class BodyPump {
 
   start(source: PumpedSource): void {
     try {
-      this.#begin(source)
+      this.#sink.request.inContext(this.#begin, this, source)
     } catch (error) {
       // A method of the caller's stream, or of what is none.
       this.#fail(error as Error)
@@ -72,7 +75,7 @@ export class BodyPump {
     if (this.#state !== 'waiting') return
     this.#state = 'pumping'
     try {
-      this.#stream?.resume?.()
+      if (this.#stream?.resume) this.#sink.request.inContext(this.#stream.resume, this.#stream)
     } catch (error) {
       this.#fail(error as Error)
     }

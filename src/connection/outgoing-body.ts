@@ -32,11 +32,12 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
     return NO_BODY
   }
   if (source.kind === 'bytes' && !source.isIntact) return lostMemory()
-  let known = settleLength(source)
+  // Asks a stream to read.
+  let known = source.kind === 'stream' ? request.inContext(settleLength, null, source) : settleLength(source)
   let contentType: string | null = null
   let pumped: PumpedSource | null = null
   if (source.kind === 'form') {
-    const body = encodeForm(source.form)
+    const body = request.inContext(encodeForm, null, source.form)
     known = body.length
     contentType = body.contentType
     pumped = { kind: 'encoded-form', body }

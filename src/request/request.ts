@@ -20,15 +20,16 @@ import {
   type Timings,
 } from '../errors.ts'
 import type { HeaderBlock } from '../protocol/header-block.ts'
-import { destroyStream, isReplayable, type WholeSource } from './body-source.ts'
+import { isReplayable, type WholeSource } from './body-source.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
 import type { DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { END_RULES, type EndReason, endReason } from './end-reason.ts'
 import { describeError, shownPath } from './error-context.ts'
+import { HandledRequest } from './handled-request.ts'
 import { RequestController } from './request-controller.ts'
 import { ABORTED, REPORTS_LATER, REUSED, SPENT, UPLOADS, WRITTEN } from './request-marks.ts'
-import { type RequestContext, RequestSpec } from './request-spec.ts'
+import type { RequestContext } from './request-spec.ts'
 import { forgetConnection, newTimings } from './timings.ts'
 
 /** Where the request is: a queue while it waits, a connection or an exchange while it runs. */
@@ -47,10 +48,9 @@ const NO_HOST: RequestHost = { onRequestAborted() {}, onRequestResumed() {}, onH
 /** Where a request stands. `running` lasts until a response head; both directions may overlap. */
 type State = 'created' | 'queued' | 'running' | 'responding' | 'completed' | 'failed'
 
-export class Request extends RequestSpec {
+export class Request extends HandledRequest {
   readonly #queuedAt = now()
   #timings: Timings | null = null
-  readonly #handler: DispatchHandler
   #host: RequestHost
   #state: State = 'created'
   #marks = 0
@@ -64,12 +64,11 @@ export class Request extends RequestSpec {
     host: RequestHost,
   ) {
     super(options, handler, context)
-    this.#handler = handler
     this.#host = host
     if (this.source.kind === 'stream') {
       this.source.stream.on('error', (error: Error) => this.abort(error))
     }
-    if (channels.requestCreate.hasSubscribers) channels.requestCreate.publish({ request: this })
+    if (channels.requestCreate.hasSubscribers) this.publish(channels.requestCreate, { request: this })
   }
 
   get aborted(): boolean {
@@ -116,7 +115,7 @@ export class Request extends RequestSpec {
   announceQueued(): void {
     this.#state = 'queued'
     try {
-      this.#handler.onRequestQueued?.((reason) => this.abort(reason))
+      this.callQueued(() => (reason) => this.abort(reason))
     } catch (error) {
       this.abort(error)
     }
@@ -128,7 +127,7 @@ export class Request extends RequestSpec {
     this.#state = 'running'
     this.#controller = new RequestController(this)
     try {
-      this.#handler.onRequestStart!(this.#controller, null)
+      this.callStart(this.#controller)
     } catch (error) {
       this.#end(error as Error)
     }
@@ -174,7 +173,7 @@ export class Request extends RequestSpec {
   onWholeBodySent(source: WholeSource): void {
     if (this.settled) return
     try {
-      if (!channels.requestBodyChunkSent.hasSubscribers && !this.#handler.onBodySent) return
+      if (!channels.requestBodyChunkSent.hasSubscribers && !this.wantsBodySent) return
     } catch (error) {
       this.abort(error)
       return
@@ -185,11 +184,11 @@ export class Request extends RequestSpec {
   onBodySent(chunk: string | Uint8Array): void {
     if (this.settled) return
     if (channels.requestBodyChunkSent.hasSubscribers) {
-      channels.requestBodyChunkSent.publish({ request: this, chunk })
+      this.publish(channels.requestBodyChunkSent, { request: this, chunk })
     }
     if (this.settled) return
     try {
-      this.#handler.onBodySent?.(chunk)
+      this.callBodySent(chunk)
     } catch (error) {
       this.abort(error)
     }
@@ -198,10 +197,10 @@ export class Request extends RequestSpec {
   onRequestSent(at: number = now()): void {
     if (this.settled) return
     this.timings.sent = at
-    if (channels.requestBodySent.hasSubscribers) channels.requestBodySent.publish({ request: this })
+    if (channels.requestBodySent.hasSubscribers) this.publish(channels.requestBodySent, { request: this })
     if (this.settled) return
     try {
-      this.#handler.onRequestSent?.()
+      this.callRequestSent()
     } catch (error) {
       this.abort(error)
     }
@@ -211,7 +210,7 @@ export class Request extends RequestSpec {
   onResponseStarted(at: number = now()): void {
     this.timings.firstByte ??= at
     try {
-      this.#handler.onResponseStarted?.()
+      this.callResponseStarted()
     } catch (error) {
       const host = this.#host
       this.#end(error as Error)
@@ -232,14 +231,12 @@ export class Request extends RequestSpec {
     const controller = this.#controller!
     controller.acceptHead(fields)
     if (channels.requestHeaders.hasSubscribers) {
-      channels.requestHeaders.publish({
-        request: this,
-        response: { statusCode, headers: controller.rawHeaders, statusText },
-      })
+      const response = { statusCode, headers: controller.rawHeaders, statusText }
+      this.publish(channels.requestHeaders, { request: this, response })
       if (this.settled) return
     }
     try {
-      this.#handler.onResponseStart?.(controller, statusCode, fields.toObject(), statusText)
+      this.callHead(controller, statusCode, fields.toObject(), statusText)
     } catch (error) {
       this.abort(error)
     }
@@ -247,16 +244,15 @@ export class Request extends RequestSpec {
 
   /** Bytes of the body, in memory that is lent for the length of the call. */
   onData(memory: Buffer, start: number, end: number): void {
-    const handler = this.#handler
     const isObserved = channels.requestBodyChunkReceived.hasSubscribers
     try {
-      if (handler.onResponseBytes && !isObserved) {
-        handler.onResponseBytes(this.#controller!, memory, start, end)
+      if (this.takesLentBytes && !isObserved) {
+        this.callBytes(this.#controller!, memory, start, end)
         return
       }
       const chunk = ownBytes(memory, start, end)
-      if (isObserved) channels.requestBodyChunkReceived.publish({ request: this, chunk })
-      if (!this.settled) handler.onResponseData?.(this.#controller!, chunk)
+      if (isObserved) this.publish(channels.requestBodyChunkReceived, { request: this, chunk })
+      if (!this.settled) this.callData(this.#controller!, chunk)
     } catch (error) {
       this.abort(error)
     }
@@ -271,10 +267,10 @@ export class Request extends RequestSpec {
     if (uploads) this.#marks |= UPLOADS
     else this.discardBody()
     if (channels.requestTrailers.hasSubscribers) {
-      channels.requestTrailers.publish({ request: this, trailers: controller.rawTrailers })
+      this.publish(channels.requestTrailers, { request: this, trailers: controller.rawTrailers })
     }
     try {
-      this.#handler.onResponseEnd?.(controller, trailers.toObject())
+      this.callEnd(controller, trailers.toObject())
     } catch (error) {
       this.#notifyError(error as Error)
     }
@@ -283,7 +279,7 @@ export class Request extends RequestSpec {
 
   /** The rest of the body is not wanted any more. */
   discardBody(): void {
-    if (this.source.kind === 'stream') destroyStream(this.source.stream, null)
+    this.destroySource(null)
   }
 
   /** Nothing more of the body is sent after the response. */
@@ -298,7 +294,7 @@ export class Request extends RequestSpec {
     this.timings.end = now()
     controller.acceptHead(fields)
     try {
-      this.#handler.onRequestUpgrade!(controller, statusCode, fields.toObject(), socket)
+      this.callUpgrade(controller, statusCode, fields.toObject(), socket)
       // It is the caller's now. A peer that resets it must not end a process that does not listen; the error that the
       // caller destroyed it with, thrown in a callback for one, is not ours to hide.
       if (!socket.destroyed) socket.on('error', ignoreError)
@@ -365,15 +361,15 @@ export class Request extends RequestSpec {
     if (this.settled) return
     this.#state = 'failed'
     this.timings.end = now()
-    if (this.source.kind === 'stream') destroyStream(this.source.stream, error)
+    this.destroySource(error)
     if ((this.#marks & REPORTS_LATER) !== 0) runtimeSetImmediate(() => this.#notifyError(error))
     else this.#notifyError(error)
   }
 
   #notifyError(error: Error): void {
-    if (channels.requestError.hasSubscribers) channels.requestError.publish({ request: this, error })
+    if (channels.requestError.hasSubscribers) this.publish(channels.requestError, { request: this, error })
     try {
-      this.#handler.onResponseError!(this.#controller ?? undefined, error)
+      this.callError(this.#controller, error)
     } catch (thrown) {
       this.#host.onHandlerError(thrown)
     }

@@ -2,7 +2,9 @@
  * An open WebSocket on a socket: reading, answering, the closing handshake and the many ways in which a
  * connection ends without one (RFC 6455 §5–§7). It does not know events or the public class.
  */
+
 import type { Duplex } from 'node:stream'
+import { type CallContext, captureContext, runIn } from '../base/call-context.ts'
 import { Deadline } from '../base/deadline.ts'
 import { MessageSizeExceededError, SocketError } from '../errors.ts'
 import { ABNORMAL, INTERNAL, NO_STATUS } from '../protocol/websocket/close-code.ts'
@@ -61,6 +63,8 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     // The socket may come from other code: if it throws instead of closing, that is its end, too.
     onBroken: () => this.#onSocketClosed(),
   })
+  /** The socket may have been opened for another request, in the context of that. */
+  readonly #context: CallContext | null = captureContext()
   #closing: Closing = 'no'
   #received: { readonly code: number; readonly reason: string } | null = null
   #error: Error | null = null
@@ -94,9 +98,9 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     socket.allowHalfOpen = true
     socket.on('error', (error: Error) => {
       this.#error ??= error
-      this.#observer.onSocketError(error)
+      runIn(this.#context, this.#observer.onSocketError, this.#observer, error)
     })
-    socket.on('close', () => this.#onSocketClosed())
+    socket.on('close', () => runIn(this.#context, this.#onSocketClosed, this))
   }
 
   get buffered(): number {
@@ -105,8 +109,8 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
 
   /** Begins to read messages. */
   start(): void {
-    this.#socket.on('data', (chunk: Buffer) => this.#onData(chunk))
-    this.#socket.on('end', () => this.#onEnd())
+    this.#socket.on('data', (chunk: Buffer) => runIn(this.#context, this.#onData, this, chunk))
+    this.#socket.on('end', () => runIn(this.#context, this.#onEnd, this))
   }
 
   /** `written` is called when the message has left, here and in `sendBinary`. */

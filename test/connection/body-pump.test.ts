@@ -7,6 +7,7 @@ import type { BodyStream } from '../../src/request/body-source.ts'
 import { turns } from '../support/fake-clock.ts'
 
 class Sink implements BodyPumpSink {
+  readonly request: BodyPumpSink['request'] = { inContext: (fn, thisArg, ...args) => fn.apply(thisArg, args) }
   readonly log: string[] = []
   readonly pump: BodyPump = new BodyPump(this)
   /** The return value of `onChunk`. */

@@ -82,7 +82,9 @@ export class Http1BodyWriter implements BodyPumpSink {
     const { trailers } = this.request
     if (trailers !== null) {
       if (this.#account.isEmpty) host.writeHead(this.request, this.#head, CHUNKED_TAIL)
-      gatherTrailers(
+      this.request.inContext(
+        gatherTrailers,
+        null,
         trailers,
         (fields) => this.#endWith(fields),
         (error) => this.#onTrailersFailed(error as Error),

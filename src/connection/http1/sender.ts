@@ -137,7 +137,7 @@ export class Http1Sender implements BodyWriterHost {
 
   #announceHead(request: Request, text: string, length: number): void {
     if (!channels.sendHeaders.hasSubscribers) return
-    channels.sendHeaders.publish({
+    request.publish(channels.sendHeaders, {
       request,
       headers: text.slice(0, length),
       socket: this.#transport.socket,

@@ -20,7 +20,7 @@ export interface BodySenderHost {
 }
 
 export class Http2BodySender implements BodyPumpSink {
-  readonly #request: Request
+  readonly request: Request
   readonly #host: BodySenderHost
   readonly #account: LengthAccount
   readonly #pump: BodyPump = new BodyPump(this)
@@ -28,7 +28,7 @@ export class Http2BodySender implements BodyPumpSink {
 
   /** `length`: null when the head names none. */
   constructor(request: Request, host: BodySenderHost, length: number | null, strict: boolean) {
-    this.#request = request
+    this.request = request
     this.#host = host
     this.#account = new LengthAccount(length, strict)
   }
@@ -39,7 +39,7 @@ export class Http2BodySender implements BodyPumpSink {
   }
 
   start(source: PumpedSource): void {
-    this.#request.onBodyRead()
+    this.request.onBodyRead()
     this.#pump.start(source)
   }
 
@@ -61,19 +61,21 @@ export class Http2BodySender implements BodyPumpSink {
     const room = this.#host.sendBody(bytes, false)
     // Sending may have ended the exchange.
     if (!room && this.#state === 'pumping') this.#state = 'blocked'
-    this.#request.onBodySent(chunk)
+    this.request.onBodySent(chunk)
     return room
   }
 
   onSourceEnd(): void {
     if (!this.#isRight(this.#account.end())) return
-    const { trailers } = this.#request
+    const { trailers } = this.request
     if (trailers === null) {
       this.#host.sendBody(NO_BYTES, true)
       this.#host.onBodySent()
       return
     }
-    gatherTrailers(
+    this.request.inContext(
+      gatherTrailers,
+      null,
       trailers,
       (fields) => this.#endWith(fields),
       (error) => this.#onTrailersFailed(error as Error),
@@ -94,8 +96,8 @@ export class Http2BodySender implements BodyPumpSink {
 
   onSourceError(error: Error): void {
     // Its caller has the response already: only the server is told.
-    if (this.#request.settled) this.#host.onBodyBroken(error)
-    else this.#request.abort(error)
+    if (this.request.settled) this.#host.onBodyBroken(error)
+    else this.request.abort(error)
   }
 
   /** Ends the request where its length is not what was announced. */

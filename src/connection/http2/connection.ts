@@ -160,7 +160,11 @@ export class Http2Connection
     }
     const { fields, body } = prepared
     if (channels.sendHeaders.hasSubscribers) {
-      channels.sendHeaders.publish({ request, headers: printFields(fields), socket: this.#transport.socket })
+      request.publish(channels.sendHeaders, {
+        request,
+        headers: printFields(fields),
+        socket: this.#transport.socket,
+      })
       if (this.#isSettled(request)) return
     }
     this.#idle.onStream()

@@ -184,7 +184,7 @@ export class Http2Exchange
   onSpoiled(): void {
     const error = lostMemory()
     if (this.#tunnel !== null) {
-      this.#tunnel.destroy(error)
+      this.request.inContext(this.#tunnel.destroy, this.#tunnel, error)
       return
     }
     this.onBodyBroken(error)
@@ -193,7 +193,7 @@ export class Http2Exchange
   /** The stream takes more of the body. */
   onWritable(): void {
     this.deadline.refresh()
-    this.#tunnel?.unblock()
+    if (this.#tunnel !== null) this.request.inContext(this.#tunnel.unblock, this.#tunnel)
     this.#bodySender?.unblock()
   }
 
@@ -226,7 +226,7 @@ export class Http2Exchange
 
   onData(buf: Buffer, start: number, end: number): void {
     if (this.#tunnel !== null) {
-      this.#tunnel.deliver(buf, start, end)
+      this.request.inContext(this.#tunnel.deliver, this.#tunnel, buf, start, end)
       return
     }
     if (this.countBody(this.request, end - start) !== null) {
@@ -309,7 +309,7 @@ export class Http2Exchange
     const { request } = this
     if (this.#tunnel !== null) {
       this.#tunnelEnds++
-      this.#tunnel.finish()
+      this.request.inContext(this.#tunnel.finish, this.#tunnel)
       return
     }
     if (request.settled) return
@@ -382,7 +382,7 @@ export class Http2Exchange
     this.#bodySender?.stop()
     // If code of ours threw, what was just delivered may not have been looked at.
     if (this.#isActive || reason.kind === 'broken') this.request.reportLater()
-    if (this.#tunnel !== null) this.#tunnel.destroy(reason.error)
+    if (this.#tunnel !== null) this.request.inContext(this.#tunnel.destroy, this.#tunnel, reason.error)
     else this.request.fail(reason)
     this.settle()
   }
@@ -390,7 +390,8 @@ export class Http2Exchange
   /** A tunnel that still sends knows of the peer's end, but not of this. */
   onClosed(failure: ProtocolFailure | null): void {
     const reason = this.#host.onStreamClosed(this, failure)
-    this.#tunnel?.onStreamClosed(reason?.error ?? null)
+    const tunnel = this.#tunnel
+    if (tunnel !== null) this.request.inContext(tunnel.onStreamClosed, tunnel, reason?.error ?? null)
     if (this.#life === 'uploading' || this.#trailers !== null) this.#stopUpload()
     if (this.#life === 'uploading') this.settle()
   }

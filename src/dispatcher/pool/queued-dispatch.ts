@@ -2,6 +2,7 @@
  * A `dispatch()` call that waits in a pool whose members come from a factory, or belong to several origins: it is passed on
  * as it came. The member checks it only then, so everything that can go wrong before is handled here.
  */
+import { type CallContext, captureContext, runIn } from '../../base/call-context.ts'
 import { InvalidArgumentError, RequestAbortedError } from '../../errors.ts'
 import { type BodyStream, destroyStream, isStream } from '../../request/body-source.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
@@ -23,6 +24,7 @@ export class QueuedDispatch implements Work {
   readonly #stream: BodyStream | null
   readonly #handler: DispatchHandler
   readonly #host: QueuedDispatchHost
+  readonly #context: CallContext | null = captureContext()
   #state: 'waiting' | 'given' | 'failed' = 'waiting'
 
   constructor(options: DispatchOptions, handler: DispatchHandler, host: QueuedDispatchHost) {
@@ -53,7 +55,7 @@ export class QueuedDispatch implements Work {
   giveTo(dispatcher: Dispatcher): boolean {
     this.#state = 'given'
     try {
-      return offer(dispatcher, this.#options, this.#handler) !== 'busy'
+      return runIn(this.#context, offer, null, dispatcher, this.#options, this.#handler) !== 'busy'
     } catch (error) {
       this.#notify(error as Error)
       return true
@@ -63,7 +65,7 @@ export class QueuedDispatch implements Work {
   fail({ error }: EndReason): void {
     if (this.#state !== 'waiting') return
     this.#state = 'failed'
-    if (this.#stream !== null) destroyStream(this.#stream, error)
+    if (this.#stream !== null) runIn(this.#context, destroyStream, null, this.#stream, error)
     this.#notify(error)
   }
 
@@ -75,7 +77,7 @@ export class QueuedDispatch implements Work {
 
   #notify(error: Error): void {
     try {
-      this.#handler.onResponseError!(null, error)
+      runIn(this.#context, this.#handler.onResponseError!, this.#handler, null, error)
     } catch (thrown) {
       this.#host.onHandlerError(thrown)
     }

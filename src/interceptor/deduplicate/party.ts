@@ -71,11 +71,11 @@ export class Party implements ResponseSource, BodyOutlet {
   }
 
   onRequestSent(): void {
-    this.#guard(() => this.caller.handler.onRequestSent?.())
+    this.#guard(() => this.caller.call('onRequestSent'))
   }
 
   onResponseStarted(): void {
-    this.#guard(() => this.caller.handler.onResponseStarted?.())
+    this.#guard(() => this.caller.call('onResponseStarted'))
   }
 
   /** The final head, once. */

@@ -3,6 +3,7 @@
  * Only a request that never started goes to another address.
  */
 import type { Duplex } from 'node:stream'
+import { type CallContext, captureContext, runIn } from '../../base/call-context.ts'
 import { now } from '../../base/clock.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
@@ -41,6 +42,7 @@ export class ResolvedRequest extends ForwardingHandler implements Waiter {
   /** False if the dispatcher connects by itself, wherever a request is meant to go. */
   readonly #hasChoice: boolean
   readonly #queued: number = now()
+  readonly #callContext: CallContext | null = captureContext()
   #state: State = RESOLVING
   #accepted = true
   #announced = false
@@ -121,7 +123,7 @@ export class ResolvedRequest extends ForwardingHandler implements Waiter {
   /** The caller of a lookup's callback has nothing to do with this request: a handler that throws must not reach it. */
   #settleQuietly(step: () => void): void {
     try {
-      step()
+      runIn(this.#callContext, step, null)
     } catch {
       // It has thrown in its final call, so it knows of the end.
     }
@@ -231,6 +233,10 @@ export class ResolvedRequest extends ForwardingHandler implements Waiter {
     this.#state = OVER
     this.#accepted = false
     this.#unwatch?.()
+    runIn(this.#callContext, this.#tellFailure, this, error)
+  }
+
+  #tellFailure(error: Error): void {
     destroyBodyOf(this.#opts, error)
     this.inner.onResponseError?.(null, error)
   }

@@ -3,8 +3,10 @@
  * its caller can give it up.
  */
 import type { Duplex } from 'node:stream'
+import { type CallContext, captureContext, runIn } from '../../base/call-context.ts'
 import { now } from '../../base/clock.ts'
 import { withoutPollution } from '../../base/own-options.ts'
+import { shownUrl } from '../../base/parse-url.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError, type RetrySafety, ThrottledError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
@@ -28,6 +30,7 @@ interface Held {
   readonly opts: DispatchOptions
   readonly dispatch: Dispatch
   readonly since: number
+  readonly context: CallContext | null
   /** Ends listening to the body. */
   readonly unwatch: (() => void) | null
 }
@@ -77,7 +80,7 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
       return refuse(opts, this.inner, error)
     }
     const unwatch = watchBody(copy.body, (error) => this.#abort(error))
-    this.#state = { opts: copy, dispatch, since: now(), unwatch }
+    this.#state = { opts: copy, dispatch, since: now(), context: captureContext(), unwatch }
     this.hasWaited = true
     this.#lane.add(this)
     try {
@@ -105,26 +108,32 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
   }
 
   send(): void {
-    const { opts, dispatch } = this.#leaveQueue(this.#state as Held)
+    const held = this.#leaveQueue(this.#state as Held)
     this.#state = 'sent'
-    this.#waited = opts
+    this.#waited = held.opts
     try {
-      dispatch(opts, this)
+      runIn(held.context, held.dispatch, null, held.opts, this)
     } catch (error) {
       if (!this.#release(false)) return
-      this.#failUnsent(opts, error as Error)
+      this.#failUnsent(held, error as Error)
       this.#lane.advance()
     }
   }
 
   /** The final call of a request that has waited, outside of any call that could report what the handler throws. */
-  #failUnsent(opts: DispatchOptions, error: Error): void {
-    destroyBodyOf(opts, error)
-    try {
-      this.inner.onResponseError?.(null, error)
-    } catch {
-      // It was the last call.
-    }
+  #failUnsent({ opts, context }: Held, error: Error): void {
+    runIn(
+      context,
+      () => {
+        destroyBodyOf(opts, error)
+        try {
+          this.inner.onResponseError?.(null, error)
+        } catch {
+          // It was the last call.
+        }
+      },
+      null,
+    )
   }
 
   #leaveQueue(held: Held): Held {
@@ -139,10 +148,11 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
       this.#abortSent?.(reason)
       return
     }
-    const { opts, since } = this.#leaveQueue(this.#state)
+    const held = this.#leaveQueue(this.#state)
     this.#state = 'over'
     this.#lane.abandon(this)
-    this.#failUnsent(opts, (reason || described(new RequestAbortedError(), opts, since, 'no')) as Error)
+    const error = reason || described(new RequestAbortedError(), held.opts, held.since, 'no')
+    this.#failUnsent(held, error as Error)
   }
 
   /** False if that was done before. */
@@ -225,7 +235,7 @@ function described(error: Error, opts: DispatchOptions, since: number, retrySafe
   const { method, path } = opts
   return describeError(error, {
     method,
-    origin: originKey(opts),
+    origin: shownUrl(originKey(opts)),
     path: shownPath(String(path)),
     phase: 'queued',
     reusedSocket: false,

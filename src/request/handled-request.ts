@@ -1,0 +1,135 @@
+/**
+ * How the handler of a request is called: in the async context of the `dispatch()` call, whatever socket, timer or signal
+ * has caused the call. So are the subscribers of diagnostics channels, and functions of the caller that bring the body.
+ * What the calls mean, and what a handler may throw, is in request.ts.
+ */
+import type { Channel } from 'node:diagnostics_channel'
+import type { Duplex } from 'node:stream'
+import { activeContext, type CallContext, captureContext, runIn } from '../base/call-context.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import { destroyStream } from './body-source.ts'
+import type { DispatchController, DispatchHandler } from './dispatch-handler.ts'
+import type { DispatchOptions } from './dispatch-options.ts'
+import { type RequestContext, RequestSpec } from './request-spec.ts'
+
+export class HandledRequest extends RequestSpec {
+  readonly #handler: DispatchHandler
+  readonly #callContext: CallContext | null = captureContext()
+
+  constructor(options: DispatchOptions, handler: DispatchHandler, context: RequestContext) {
+    super(options, handler, context)
+    this.#handler = handler
+  }
+
+  /** Runs a function in the context of the `dispatch()` call. */
+  inContext<TThis, TArgs extends unknown[], TResult>(
+    fn: (this: TThis, ...args: TArgs) => TResult,
+    thisArg: TThis,
+    ...args: TArgs
+  ): TResult {
+    return runIn(this.#callContext, fn, thisArg, ...args)
+  }
+
+  /** To a channel that has subscribers. */
+  publish<TMessage>(channel: Channel<unknown, TMessage>, message: TMessage): void {
+    runIn(this.#callContext, channel.publish, channel, message)
+  }
+
+  protected destroySource(error: Error | null): void {
+    if (this.source.kind === 'stream')
+      runIn(this.#callContext, destroyStream, null, this.source.stream, error)
+  }
+
+  protected get wantsBodySent(): boolean {
+    return Boolean(this.#handler.onBodySent)
+  }
+
+  protected get takesLentBytes(): boolean {
+    return Boolean(this.#handler.onResponseBytes)
+  }
+
+  protected callQueued(makeAbort: () => (reason?: unknown) => void): void {
+    const handler = this.#handler
+    const { onRequestQueued } = handler
+    if (onRequestQueued) runIn(this.#callContext, onRequestQueued, handler, makeAbort())
+  }
+
+  protected callStart(controller: DispatchController): void {
+    const handler = this.#handler
+    const context = activeContext(this.#callContext)
+    if (context === null) handler.onRequestStart!(controller, null)
+    else context.runInAsyncScope(handler.onRequestStart!, handler, controller, null)
+  }
+
+  protected callBodySent(chunk: string | Uint8Array): void {
+    const handler = this.#handler
+    const { onBodySent } = handler
+    if (onBodySent) runIn(this.#callContext, onBodySent, handler, chunk)
+  }
+
+  protected callRequestSent(): void {
+    const handler = this.#handler
+    const { onRequestSent } = handler
+    if (onRequestSent) runIn(this.#callContext, onRequestSent, handler)
+  }
+
+  protected callResponseStarted(): void {
+    const handler = this.#handler
+    const { onResponseStarted } = handler
+    if (onResponseStarted) runIn(this.#callContext, onResponseStarted, handler)
+  }
+
+  protected callHead(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void {
+    const handler = this.#handler
+    const context = activeContext(this.#callContext)
+    if (context === null) handler.onResponseStart?.(controller, statusCode, headers, statusText)
+    else if (handler.onResponseStart) {
+      context.runInAsyncScope(handler.onResponseStart, handler, controller, statusCode, headers, statusText)
+    }
+  }
+
+  protected callBytes(controller: DispatchController, memory: Buffer, start: number, end: number): void {
+    const handler = this.#handler
+    const context = activeContext(this.#callContext)
+    if (context === null) handler.onResponseBytes!(controller, memory, start, end)
+    else context.runInAsyncScope(handler.onResponseBytes!, handler, controller, memory, start, end)
+  }
+
+  protected callData(controller: DispatchController, chunk: Buffer): void {
+    const handler = this.#handler
+    const context = activeContext(this.#callContext)
+    if (context === null) handler.onResponseData?.(controller, chunk)
+    else if (handler.onResponseData) {
+      context.runInAsyncScope(handler.onResponseData, handler, controller, chunk)
+    }
+  }
+
+  protected callEnd(controller: DispatchController, trailers: HeaderObject): void {
+    const handler = this.#handler
+    const context = activeContext(this.#callContext)
+    if (context === null) handler.onResponseEnd?.(controller, trailers)
+    else if (handler.onResponseEnd) {
+      context.runInAsyncScope(handler.onResponseEnd, handler, controller, trailers)
+    }
+  }
+
+  protected callUpgrade(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    const handler = this.#handler
+    runIn(this.#callContext, handler.onRequestUpgrade!, handler, controller, statusCode, headers, socket)
+  }
+
+  protected callError(controller: DispatchController | null, error: Error): void {
+    const handler = this.#handler
+    runIn(this.#callContext, handler.onResponseError!, handler, controller ?? undefined, error)
+  }
+}
