@@ -151,7 +151,7 @@ describe('what a request is refused for', () => {
     for (const input of ['http://u:p@a.test/', 'http://u@a.test/', 'http://:p@a.test/']) {
       assert.equal(
         (await refusal({}, input)).message,
-        `Request cannot be constructed from a URL that includes credentials: ${input}`,
+        `Request cannot be constructed from a URL that includes credentials: http://a.test/`,
       )
     }
   })

@@ -93,9 +93,9 @@ export class ThrottledRequest extends ForwardingHandler implements LaneRequest {
   }
 
   giveUp(retryAfter: number): void {
-    const { opts, since } = this.#leaveQueue(this.#state as Held)
+    const held = this.#leaveQueue(this.#state as Held)
     this.#state = 'over'
-    this.#failUnsent(opts, described(tooLong(retryAfter), opts, since, 'safe'))
+    this.#failUnsent(held, described(tooLong(retryAfter), held.opts, held.since, 'safe'))
   }
 
   /** The queue is full, or the wait would be too long. What the handler throws comes out of `dispatch()`, as with a dispatcher that is closed. */
