@@ -226,6 +226,8 @@ describe('a signal', () => {
   test('that is aborted already prevents the request', async (t) => {
     const stage = await setStage(t, h1, [])
     assert.equal((await failure(dataOf(stage, { signal: AbortSignal.abort() }))).name, 'AbortError')
+    const bare = Object.assign(new EventTarget(), { aborted: true, reason: undefined })
+    assert.equal((await failure(dataOf(stage, { signal: bare as never }))).name, 'AbortError')
     assert.equal(stage.requests.length, 0)
   })
 })

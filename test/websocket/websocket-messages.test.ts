@@ -141,6 +141,19 @@ describe('sending', () => {
     ])
   })
 
+  it('memory that was transferred is an empty message', async (t) => {
+    const raw = await startRawServer(t)
+    const [socket, peer] = await raw.pair()
+    const buffer = new ArrayBuffer(4)
+    const sent = [buffer, new Uint8Array(buffer, 1, 2), new DataView(buffer)]
+    structuredClone(buffer, { transfer: [buffer] })
+    for (const data of sent) {
+      socket.send(data)
+      const frame = await peer.frame()
+      assert.deepEqual([frame!.opcode, frame!.payload.length], [2, 0])
+    }
+  })
+
   it('every frame has a key of its own', async (t) => {
     const raw = await startRawServer(t)
     const [socket, peer] = await raw.pair()

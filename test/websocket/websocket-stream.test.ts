@@ -153,6 +153,19 @@ describe('opened', () => {
 })
 
 describe('a signal', () => {
+  test('without a reason rejects with an AbortError', async (t) => {
+    const server = await startRawServer(t, { answer: () => null })
+    const late = Object.assign(new EventTarget(), { aborted: false, reason: undefined })
+    const early = Object.assign(new EventTarget(), { aborted: true, reason: undefined })
+    for (const signal of [early, late]) {
+      const stream = open(server, { signal: signal as never })
+      late.dispatchEvent(new Event('abort'))
+      for (const promise of [stream.opened, stream.closed]) {
+        assert.equal((await failure(promise)).name, 'AbortError')
+      }
+    }
+  })
+
   test('aborted before it opens rejects both with its reason', async (t) => {
     const server = await startRawServer(t, { answer: () => null })
     const controller = new AbortController()
