@@ -164,9 +164,9 @@ export class ContentDecoding {
     if (body.size > 0) {
       try {
         decoded = decodeWhole(this.#codings[0]!, this.#truncation, body.view())
-      } catch (error) {
-        this.fail(error as Error)
-        return true
+      } catch {
+        // A stream delivers what can be decoded before its error.
+        return false
       }
       if (decoded === null) return false
     }

@@ -5,7 +5,7 @@
 import { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
 import { loadZlib } from '../base/lazy-modules.ts'
-import { ZstdEndCheck } from './zstd-frame-end.ts'
+import { ZstdFrames } from './zstd-frames.ts'
 
 /** A stream that decodes one coding. */
 export type Decoder = Transform
@@ -112,49 +112,30 @@ function brotliOptions(truncation: Truncation): zlib.BrotliOptions {
   return truncation === 'accepted' ? { flush, finishFlush: flush } : { flush }
 }
 
-function zstdOptions(truncation: Truncation): object {
+/** The end of the input is checked elsewhere: runtimes differ in what they make of it. */
+function zstdOptions(): object {
   const constants = loadZlib().constants as unknown as Record<string, number>
   return {
     flush: constants['ZSTD_e_continue'],
-    ...(truncation === 'accepted' && { finishFlush: constants['ZSTD_e_flush'] }),
+    finishFlush: constants['ZSTD_e_flush'],
     params: { [constants['ZSTD_d_windowLogMax']!]: ZSTD_WINDOW_LOG_MAX },
   }
 }
 
-function openZstd(truncation: Truncation): Decoder {
-  return (loadZlib() as typeof zlib & ZstdModule).createZstdDecompress!(zstdOptions(truncation))
+function openZstd(): Decoder {
+  return (loadZlib() as typeof zlib & ZstdModule).createZstdDecompress!(zstdOptions())
 }
 
-/** For the runtime's decoder of a coding; null if that alone does not notice what it has to refuse. */
-export function decoderOptions(coding: string, truncation: Truncation): object | null {
+/** For the runtime's decoder of a coding. */
+export function decoderOptions(coding: string, truncation: Truncation): object {
   switch (coding) {
     case 'br':
       return brotliOptions(truncation)
     case 'zstd':
-      return isZstdEnough(truncation) ? zstdOptions(truncation) : null
+      return zstdOptions()
     default:
       return zlibOptions(truncation)
   }
-}
-
-/** Whether the runtime's decoder needs no {@link ZstdEndCheck} beside it. */
-function isZstdEnough(truncation: Truncation): boolean {
-  return truncation === 'accepted' || runtimeNoticesTruncatedZstd()
-}
-
-let noticesTruncatedZstd: boolean | undefined
-
-/** Node 22 takes the beginning of a frame for an empty one; later versions throw. */
-function runtimeNoticesTruncatedZstd(): boolean {
-  if (noticesTruncatedZstd === undefined) {
-    try {
-      ;(loadZlib() as typeof zlib & ZstdModule).zstdDecompressSync!(Uint8Array.of(0x28))
-      noticesTruncatedZstd = false
-    } catch {
-      noticesTruncatedZstd = true
-    }
-  }
-  return noticesTruncatedZstd
 }
 
 /** Whether bodies in this coding can be decoded. The name is in lower case. */
@@ -172,28 +153,27 @@ export function isDecodable(coding: string): boolean {
   }
 }
 
-/** Of a coding that is decodable, in the reverse of the order in which they must run. */
-function openDecoder(coding: string, truncation: Truncation): Decoder | Decoder[] {
+/** Of a coding that is decodable. */
+function openDecoder(coding: string, truncation: Truncation): Decoder {
   switch (coding) {
     case 'deflate':
       return new InflateEither(truncation)
     case 'br':
       return loadZlib().createBrotliDecompress(brotliOptions(truncation))
     case 'zstd':
-      if (isZstdEnough(truncation)) return openZstd(truncation)
-      return [openZstd(truncation), new ZstdEndCheck()]
+      return new ZstdFrames(openZstd)
     default:
       return loadZlib().createGunzip(zlibOptions(truncation))
   }
 }
 
-/** The names in a `content-encoding`, in lower case and in the order in which the codings were applied. */
+/** The names in a `content-encoding`, in lower case and in the order in which the codings were applied; `identity` is none. */
 export function readCodings(contentEncoding: string): string[] | { readonly problem: string } {
   const codings = contentEncoding
     .toLowerCase()
     .split(',')
     .map((coding) => coding.trim())
-    .filter((coding) => coding !== '')
+    .filter((coding) => coding !== '' && coding !== 'identity')
   if (codings.length <= MAX_CODINGS) return codings
   return {
     problem: `too many content-encodings in response: ${codings.length}, maximum allowed is ${MAX_CODINGS}`,
@@ -202,5 +182,5 @@ export function readCodings(contentEncoding: string): string[] | { readonly prob
 
 /** In the order in which they must run. Each coding must be decodable. */
 export function openDecoders(codings: readonly string[], truncation: Truncation): Decoder[] {
-  return codings.flatMap((coding) => openDecoder(coding, truncation)).reverse()
+  return codings.map((coding) => openDecoder(coding, truncation)).reverse()
 }

@@ -2,6 +2,7 @@
 import type * as zlib from 'node:zlib'
 import { loadZlib } from '../base/lazy-modules.ts'
 import { decoderOptions, isZlibFormat, type Truncation, type ZstdModule } from './decoders.ts'
+import { ZstdFrame } from './zstd-frame-end.ts'
 
 /** More than a page has in a coding, and decoded within a millisecond or two. */
 export const MAX_WHOLE_BYTES = 16_384
@@ -17,8 +18,8 @@ const USUAL_RATIO = 5
 
 /** Null if it expands to too much, or if the runtime needs a stream for it. Throws what the runtime throws. */
 export function decodeWhole(coding: string, truncation: Truncation, bytes: Uint8Array): Buffer | null {
+  if (coding === 'zstd' && !isOneFrame(bytes)) return null
   const options = decoderOptions(coding, truncation)
-  if (options === null) return null
   const chunkSize = Math.min(Math.max(expectedSize(coding, bytes), LEAST_MEMORY), MOST_MEMORY)
   try {
     return decoded(coding, bytes, { ...options, chunkSize, maxOutputLength: MAX_OUTPUT_BYTES })
@@ -27,6 +28,12 @@ export function decodeWhole(coding: string, truncation: Truncation, bytes: Uint8
     if (error instanceof RangeError) return null
     throw error
   }
+}
+
+/** One that is complete, and nothing else: a stream decodes what is not. */
+function isOneFrame(bytes: Uint8Array): boolean {
+  const frame = new ZstdFrame()
+  return frame.read(bytes) === bytes.length && frame.isComplete && frame.kind === 'coded'
 }
 
 /** One byte more than comes out: the runtime takes memory that is full for a sign that more follows. */

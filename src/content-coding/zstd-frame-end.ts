@@ -1,13 +1,17 @@
 /**
- * Notices a zstd frame that ends too early, for runtimes whose decoder takes the end of its input for the end of the
- * frame (Node 22). Follows the lengths in the frame (RFC 8878 §3.1.1), and decodes nothing.
+ * Finds the end of a zstd frame: a body may have several, also such that are to be skipped, and the decoders of some runtimes
+ * stop after the first, or take the end of their input for its end. Follows the lengths in the frame (RFC 8878 §3.1), and
+ * decodes nothing.
  */
-import { Transform } from 'node:stream'
 
 /** Magic number and frame header descriptor. */
 const START = 5
 /** The second half of the magic number. */
 const MAGIC_END = 0xfd2f
+/** The same of a skippable frame. */
+const SKIPPABLE_MAGIC_END = 0x184d
+/** What is left of the length of a skippable frame after its first byte. */
+const SKIPPED_LENGTH = 3
 const BLOCK_HEADER = 3
 const CHECKSUM = 4
 
@@ -17,9 +21,21 @@ const CONTENT_SIZE_SIZES = [0, 2, 4, 8]
 const RLE_BLOCK = 1
 
 /** The part of the frame that is being read. */
-type Part = 'start' | 'header' | 'block header' | 'block' | 'last block' | 'checksum' | 'end'
+type Part =
+  | 'start'
+  | 'skipped length'
+  | 'skipped'
+  | 'header'
+  | 'block header'
+  | 'block'
+  | 'last block'
+  | 'checksum'
+  | 'end'
 
-/** Follows the first frame of a body. The runtime's decoder checks everything but the end. */
+/** `unknown`: its beginning is not there yet. `invalid`: the decoder has an error for it. */
+export type FrameKind = 'unknown' | 'coded' | 'skippable' | 'invalid'
+
+/** Follows one frame. The runtime's decoder checks everything but the end. */
 export class ZstdFrame {
   #part: Part = 'start'
   /** Bytes of this part that are still missing. */
@@ -27,29 +43,50 @@ export class ZstdFrame {
   /** The last three bytes, little-endian. */
   #word = 0
   #hasChecksum = false
+  /** The first byte of the length of a skippable frame. */
+  #lowest = 0
+  #kind: FrameKind = 'unknown'
+
+  get kind(): FrameKind {
+    return this.#kind
+  }
+
+  /** Nothing of it has been read. */
+  get isUntouched(): boolean {
+    return this.#part === 'start' && this.#missing === START
+  }
 
   get isComplete(): boolean {
     return this.#part === 'end'
   }
 
-  read(bytes: Uint8Array): void {
+  /** Returns how many of the bytes belong to it. */
+  read(bytes: Uint8Array): number {
     let at = 0
     while (at < bytes.length && !this.isComplete) {
+      if (this.#kind === 'invalid') return bytes.length
       const end = Math.min(at + this.#missing, bytes.length)
       this.#missing -= end - at
-      if (this.#part === 'start' || this.#part === 'block header') {
+      if (this.#part === 'start' || this.#part === 'block header' || this.#part === 'skipped length') {
         for (; at < end; at++) this.#word = (this.#word >>> 8) | (bytes[at]! << 16)
       }
       at = end
-      while (this.#missing === 0 && !this.isComplete) this.#next()
+      while (this.#missing === 0 && this.#isOpen) this.#next()
     }
+    return at
+  }
+
+  get #isOpen(): boolean {
+    return this.#part !== 'end' && this.#kind !== 'invalid'
   }
 
   #next(): void {
     switch (this.#part) {
       case 'start':
-        if ((this.#word & 0xffff) === MAGIC_END) this.#readDescriptor(this.#word >>> 16)
-        else this.#part = 'end' // A skippable frame, or an error for the decoder.
+        this.#begin(this.#word & 0xffff, this.#word >>> 16)
+        return
+      case 'skipped length':
+        this.#expect('skipped', this.#lowest + this.#word * 256)
         return
       case 'header':
       case 'block':
@@ -70,6 +107,18 @@ export class ZstdFrame {
     }
   }
 
+  #begin(magicEnd: number, following: number): void {
+    if (magicEnd === MAGIC_END) {
+      this.#kind = 'coded'
+      this.#readDescriptor(following)
+    } else if (magicEnd === SKIPPABLE_MAGIC_END) {
+      this.#kind = 'skippable'
+      this.#lowest = following
+      this.#word = 0
+      this.#expect('skipped length', SKIPPED_LENGTH)
+    } else this.#kind = 'invalid'
+  }
+
   #readDescriptor(descriptor: number): void {
     const isSingleSegment = (descriptor & 0x20) !== 0
     const contentSize = descriptor >>> 6
@@ -82,26 +131,5 @@ export class ZstdFrame {
   #expect(part: Part, length: number): void {
     this.#part = part
     this.#missing = length
-  }
-}
-
-/** Passes everything on, and fails as a decoder does if the frame is not complete. An empty body is complete. */
-export class ZstdEndCheck extends Transform {
-  readonly #frame = new ZstdFrame()
-  #isEmpty = true
-
-  override _transform(
-    chunk: Buffer,
-    _encoding: BufferEncoding,
-    callback: (error: Error | null, chunk: Buffer) => void,
-  ): void {
-    if (chunk.length > 0) this.#isEmpty = false
-    this.#frame.read(chunk)
-    callback(null, chunk)
-  }
-
-  override _flush(callback: (error?: Error) => void): void {
-    if (this.#isEmpty || this.#frame.isComplete) callback()
-    else callback(Object.assign(new Error('unexpected end of file'), { code: 'Z_BUF_ERROR', errno: -5 }))
   }
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ZstdEndCheck, ZstdFrame } from '../../src/content-coding/zstd-frame-end.ts'
-import { contentOf, failure } from '../support/exchange.ts'
+import { ZstdFrame } from '../../src/content-coding/zstd-frame-end.ts'
 
 /** As zstd writes them. Node 20 has no zstd. */
 const FRAMES: Record<string, string> = {
@@ -39,27 +38,17 @@ describe('the end of a zstd frame', () => {
     assert.equal(isComplete(Buffer.from(`${FRAMES['no content']}28b5`, 'hex'), 4), true)
   })
 
-  test('another kind of frame is left to the decoder', () => {
-    assert.equal(isComplete(Buffer.from('502a4d1804000000', 'hex'), 8), true)
-  })
-})
-
-describe('a body in zstd, in front of a decoder that does not notice its end', () => {
-  const bytes = Buffer.from(FRAMES['a checksum']!, 'hex')
-
-  test('passes unchanged if it is complete, or empty', async () => {
-    for (const body of [bytes, Buffer.alloc(0)]) {
-      const check = new ZstdEndCheck()
-      check.write(body.subarray(0, 7))
-      check.end(body.subarray(7))
-      assert.deepEqual(await contentOf(check), body)
+  test('a skippable frame', () => {
+    const bytes = Buffer.from('5f2a4d1804000000aabbccdd', 'hex')
+    for (const size of [1, 3, 12]) {
+      assert.equal(isComplete(bytes.subarray(0, -1), size), false)
+      assert.equal(isComplete(bytes, size), true)
     }
   })
 
-  test('fails as a decoder does if it is truncated', async () => {
-    const check = new ZstdEndCheck()
-    check.end(bytes.subarray(0, -1))
-    const error = await failure(contentOf(check))
-    assert.deepEqual([error.code, error.message], ['Z_BUF_ERROR', 'unexpected end of file'])
+  test('what is no frame is left to the decoder', () => {
+    const frame = new ZstdFrame()
+    assert.equal(frame.read(Buffer.from('no frame at all')), 15)
+    assert.deepEqual([frame.kind, frame.isComplete], ['invalid', false])
   })
 })

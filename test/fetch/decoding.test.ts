@@ -117,9 +117,13 @@ describe('a decoder', () => {
         })
       }
 
-      test(`${coding}, ${arrival}: what is cut off ends where it ends`, async () => {
+      test(`${coding}, ${arrival}: what is cut off ends where it ends, and fails if it is zstd`, async () => {
         const bytes = code(text)
         for (let length = 0; length < bytes.length; length++) {
+          if (coding === 'zstd' && length > 0) {
+            await failure(decode(coding, [bytes.subarray(0, length)], arrival))
+            continue
+          }
           const decoded = await decode(coding, [bytes.subarray(0, length)], arrival)
           assert.ok(text.subarray(0, decoded.length).equals(decoded), `after ${length}`)
         }

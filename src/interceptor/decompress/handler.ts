@@ -86,8 +86,7 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
     if (statusCode === 206) return null
     const codings = readCodings(String(value))
     if ('problem' in codings) throw new ResponseExceededMaxSizeError(codings.problem)
-    const applied = codings.filter((coding) => coding !== 'identity')
-    return applied.length > 0 && applied.every(isDecodable) ? applied : null
+    return codings.length > 0 && codings.every(isDecodable) ? codings : null
   }
 
   override onResponseData(_controller: DispatchController, chunk: Buffer): void {
