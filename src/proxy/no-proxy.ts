@@ -7,6 +7,7 @@ import { domainToASCII } from 'node:url'
 import { ipBytes } from '../base/ip-address.ts'
 import { readIpSet } from '../base/ip-set.ts'
 import { withoutBrackets } from '../base/server-name.ts'
+import { mapped, withoutMapping } from '../guard/embedded-ipv4.ts'
 
 /** The host of a URL, in the forms that entries are compared with. */
 interface Host {
@@ -82,7 +83,14 @@ function readHosts(text: string): ((host: Host) => boolean) | null {
 function readAddresses(text: string): ((host: Host) => boolean) | null {
   // A name may have a hyphen, but not between two addresses.
   const set = readIpSet(text)
-  return set && (({ address }) => address !== null && set(address))
+  if (!set) return null
+  // An IPv4-mapped address is another spelling of the IPv4 address: a system connects to it over IPv4.
+  const isMapped = /^\[?::ffff:/i.test(text)
+  return ({ address }) =>
+    address !== null &&
+    (set(address) ||
+      set(withoutMapping(address)) ||
+      (isMapped && address.length === 4 && set(mapped(address))))
 }
 
 /**

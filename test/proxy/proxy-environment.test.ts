@@ -233,3 +233,15 @@ test('a polluted Object.prototype configures no proxy and excepts no host', (t) 
   process.env['HTTP_PROXY'] = A
   assert.equal(proxyFor('http://x.test', new ProxyEnvironment()).proxy, A)
 })
+
+test('an entry for an IPv4 address covers its IPv4-mapped spelling, and the other way around', () => {
+  const isDirect = (entry: string, url: string): boolean =>
+    proxyFor(url, new ProxyEnvironment({}, { http_proxy: A, no_proxy: entry })).proxy === null
+  assert.equal(isDirect('127.0.0.1', 'http://[::ffff:127.0.0.1]'), true)
+  assert.equal(isDirect('127.0.0.0/8', 'http://[::ffff:7f00:1]'), true)
+  assert.equal(isDirect('::ffff:127.0.0.1', 'http://127.0.0.1'), true)
+  assert.equal(isDirect('[::ffff:127.0.0.1]', 'http://127.0.0.1'), true)
+  assert.equal(isDirect('127.0.0.1', 'http://[::ffff:127.0.0.2]'), false)
+  assert.equal(isDirect('::/0', 'http://127.0.0.1'), false)
+  assert.equal(isDirect('::1', 'http://127.0.0.1'), false)
+})
