@@ -28,6 +28,15 @@ export class OptionReader<N extends string = string> {
     this.#options = Object.assign(Object.create(null), options) as Record<string, unknown>
   }
 
+  /** Takes other forms of a value that can mean only one thing. */
+  accept(names: readonly N[], convert: (value: unknown) => unknown): this {
+    const options = this.#options as Record<string, unknown>
+    for (const name of names) {
+      if (options[name] !== undefined && options[name] !== null) options[name] = convert(options[name])
+    }
+    return this
+  }
+
   raw(name: string): unknown {
     return this.#options[name]
   }
@@ -38,4 +47,25 @@ export class OptionReader<N extends string = string> {
     if (!check(value)) throw new InvalidArgumentError(message)
     return value as T
   }
+}
+
+/** 0 and 1 for false and true. */
+export function flagOf(value: unknown): unknown {
+  return value === 0 || value === 1 ? value === 1 : value
+}
+
+/** A number in digits. */
+export function numberOf(value: unknown): unknown {
+  return typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
+}
+
+/** A Set for a list. */
+export function listFrom(value: unknown): unknown {
+  return value instanceof Set ? [...value] : value
+}
+
+/** A list of statuses, which may be in digits. */
+export function statusesOf(value: unknown): unknown {
+  const list = listFrom(value)
+  return Array.isArray(list) ? list.map(numberOf) : list
 }

@@ -521,7 +521,7 @@ describe('interceptors.decompress: handlers', () => {
       [{ maxRatio: -1 }, 'maxRatio must be a non-negative number'],
       [{ maxRatio: Number.NaN }, 'maxRatio must be a non-negative number'],
       [{ skipStatusCodes: 204 }, 'skipStatusCodes must be an array of status codes'],
-      [{ skipErrorResponses: 1 }, 'skipErrorResponses must be a boolean'],
+      [{ skipErrorResponses: 2 }, 'skipErrorResponses must be a boolean'],
       [{ acceptEncoding: 'gzip' }, 'acceptEncoding must be a boolean'],
     ]
     for (const [options, message] of wrong) {

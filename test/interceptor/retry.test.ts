@@ -328,7 +328,7 @@ describe('RetryAgent', () => {
         message: 'Argument dispatcher must implement dispatch',
       })
     }
-    assert.throws(() => new RetryAgent(new Agent(), { maxRetries: -1 }), { message: 'invalid maxRetries' })
+    assert.throws(() => new RetryAgent(new Agent(), { maxRetries: -2 }), { message: 'invalid maxRetries' })
   })
 
   it('has the origin, the WebSocket options and the events of the dispatcher', async (t) => {
@@ -472,7 +472,7 @@ describe('RetryHandler', () => {
       message: 'handler must be an object',
     })
     assert.throws(
-      () => new RetryHandler({ ...GET, retryOptions: { maxRetries: -1 } }, { dispatch: () => true, handler }),
+      () => new RetryHandler({ ...GET, retryOptions: { maxRetries: -2 } }, { dispatch: () => true, handler }),
       { message: 'invalid maxRetries' },
     )
   })

@@ -33,7 +33,7 @@ export function readPoolOptions(options: PoolOptions): PoolSettings {
   if (
     connections !== null &&
     connections !== undefined &&
-    !(Number.isFinite(connections) && connections >= 0)
+    !(typeof connections === 'number' && connections >= 0)
   ) {
     throw new InvalidArgumentError('invalid connections')
   }

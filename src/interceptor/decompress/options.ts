@@ -1,5 +1,12 @@
 /** The options of a decompress interceptor: their defaults and checks. */
-import { type Check, integerFrom, isBoolean, OptionReader } from '../../dispatcher/option-reader.ts'
+import {
+  type Check,
+  flagOf,
+  integerFrom,
+  isBoolean,
+  OptionReader,
+  statusesOf,
+} from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 
 /** Options of `interceptors.decompress`. */
@@ -33,6 +40,8 @@ export function readDecompressOptions(options: DecompressOptions | null | undefi
     throw new InvalidArgumentError('options must be an object')
   }
   const from = new OptionReader<keyof DecompressOptions>(options ?? {})
+    .accept(['skipStatusCodes'], statusesOf)
+    .accept(['skipErrorResponses', 'acceptEncoding'], flagOf)
   const statusCodes = 'skipStatusCodes must be an array of status codes'
   return {
     skipStatusCodes: new Set(from.read('skipStatusCodes', [204, 304], isStatusList, statusCodes)),

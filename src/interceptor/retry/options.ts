@@ -2,9 +2,13 @@
 import {
   finiteAbove,
   finiteFrom,
+  flagOf,
   integerFrom,
   isBoolean,
+  listFrom,
+  numberOf,
   OptionReader,
+  statusesOf,
 } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError, type RetrySafety } from '../../errors.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../../request/dispatch-handler.ts'
@@ -166,6 +170,15 @@ export function readRetryOptions(
   if (options === null || options === undefined) return base
   if (typeof options !== 'object') throw new InvalidArgumentError('retryOptions must be an object')
   const from = new OptionReader<keyof RetryOptions>(options)
+    .accept(['throwOnError', 'retryAfter', 'idempotencyKey'], flagOf)
+    .accept(
+      ['maxRetries', 'maxTimeout', 'minTimeout', 'timeoutFactor', 'deadline', 'maxRetryAfter'],
+      numberOf,
+    )
+    .accept(['methods', 'errorCodes'], listFrom)
+    .accept(['statusCodes'], statusesOf)
+    // Fewer than none: programs say so to switch retries off.
+    .accept(['maxRetries'], (value) => (value === -1 ? 0 : value))
   const read = <N extends keyof RetryOptions & keyof RetrySettings, T = RetrySettings[N]>(
     name: N,
     check: (value: unknown) => boolean,
