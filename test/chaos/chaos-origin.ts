@@ -2,7 +2,12 @@
  * An origin that misbehaves at random: it answers late, early, in pieces or not at all, resets streams and connections,
  * and goes away gracefully or not. It records which requests it has processed, and never claims otherwise.
  */
-import { MAX_STREAM_ID, NO_ERROR, REFUSED_STREAM } from '../../src/protocol/http2/constants.ts'
+import {
+  MAX_STREAM_ID,
+  NO_ERROR,
+  REFUSED_STREAM,
+  SETTINGS_MAX_CONCURRENT_STREAMS,
+} from '../../src/protocol/http2/constants.ts'
 import { Http1Origin } from '../torture/http1-origin.ts'
 import { Http2Origin, Http2OriginStream } from '../torture/http2-origin.ts'
 import type { OriginExchange, OriginPort } from '../torture/origin-port.ts'
@@ -40,6 +45,7 @@ const HTTP2 = {
   REFUSED_STREAM: 5,
   GOAWAY: 2,
   'abrupt GOAWAY': 2,
+  death: 2,
 } as const
 
 type Behaviour = keyof typeof HTTP2
@@ -52,6 +58,8 @@ export class ChaosOrigin {
   readonly processed: Map<number, number> = new Map()
   /** Requests that a client may repeat automatically. */
   readonly idempotent: Set<number> = new Set()
+  /** Those on connections that ended with an error over HTTP/2: they may be repeated once. */
+  readonly suspected: Set<number> = new Set()
   readonly violations: string[] = []
   /** Actions other than answers. */
   readonly faults: Map<string, number> = new Map()
@@ -78,9 +86,16 @@ export class ChaosOrigin {
     }
     const origin: Http2Origin = new Http2Origin(
       port,
-      (exchange) => this.#onRequest(exchange, port, origin),
+      (exchange) => {
+        const open = [...origin.streams.values()].filter((stream) => stream.isOpen)
+        if (open.length <= limit) this.#onRequest(exchange, port, origin)
+        else this.#stream(exchange).reset(REFUSED_STREAM)
+      },
       slice,
     )
+    // Some allow few streams, which the client learns only after its first ones.
+    const limit = this.#random.oneIn(2) ? this.#random.between(1, 4) : Number.POSITIVE_INFINITY
+    if (Number.isFinite(limit)) origin.settings([[SETTINGS_MAX_CONCURRENT_STREAMS, limit]])
   }
 
   count(fault: string): void {
@@ -136,14 +151,13 @@ export class ChaosOrigin {
       this.#begun.set(connection, Math.max(this.#begun.get(connection) ?? 0, this.#stream(exchange).id))
     }
     if (behaviour === 'early') {
+      // Over HTTP/2 the rest of an upload that is not given up arrives all the same.
+      if (!exchange.isComplete && connection !== null) exchange.onComplete = () => this.#checkUpload(exchange)
       this.#answer(exchange, 'answer', port, connection)
       return
     }
     const whole = (): void => {
-      const upload = CONTENT_METHODS.includes(exchange.method) ? uploadOf(id) : ''
-      if (Buffer.concat(exchange.received).toString('latin1') !== upload) {
-        this.violations.push(`the body of request ${id} has not come as it was sent`)
-      }
+      this.#checkUpload(exchange)
       const { 'x-request': trailer } = exchange.trailers
       const isAnnounced = exchange.headers['trailer'] !== undefined
       if (trailer === undefined ? isAnnounced : trailer !== trailersOf(id)['x-request']) {
@@ -153,6 +167,14 @@ export class ChaosOrigin {
     }
     if (exchange.isComplete) whole()
     else exchange.onComplete = whole
+  }
+
+  #checkUpload(exchange: OriginExchange): void {
+    const id = idIn(exchange.path)
+    const upload = CONTENT_METHODS.includes(exchange.method) ? uploadOf(id) : ''
+    if (Buffer.concat(exchange.received).toString('latin1') !== upload) {
+      this.violations.push(`the body of request ${id} has not come as it was sent`)
+    }
   }
 
   /** The highest processed stream of each connection. */
@@ -222,9 +244,21 @@ export class ChaosOrigin {
         this.#leave(connection!, exchange, body)
         return
       case 'abrupt GOAWAY':
-        connection!.goaway(this.#lastTaken(connection!), random.pick(RESET_CODES))
+        this.#err(connection!, random.pick(RESET_CODES))
+        if (random.oneIn(2)) port.end()
+        return
+      case 'death':
+        for (const stream of connection!.streams.values()) if (stream.isOpen) stream.reset(NO_ERROR)
         port.end()
     }
+  }
+
+  #err(connection: Http2Origin, code: number): void {
+    // Those that have arrived may still be processed.
+    for (const { method, path } of connection.streams.values()) {
+      if (code !== NO_ERROR && method === 'GET') this.suspected.add(idIn(path))
+    }
+    connection.goaway(this.#lastTaken(connection), code)
   }
 
   #inPieces(exchange: OriginExchange, body: string): void {

@@ -19,7 +19,9 @@ export function examine(protocol: Protocol, { calls, repeatable }: Workload, ori
   for (const [id, times] of origin.processed) {
     // Over HTTP/1.1 an idempotent request that was pipelined after a lost one may be sent again.
     const isPipelined = protocol === 'h1' && origin.idempotent.has(id)
-    if (times > 1 && !isPipelined && !repeatable.has(id))
+    // Over HTTP/2 one may be sent again, once, if the server ended the connection with an error.
+    const isSuspected = times === 2 && origin.suspected.has(id)
+    if (times > 1 && !isPipelined && !isSuspected && !repeatable.has(id))
       problems.push(`request ${id} was processed ${times} times`)
   }
   return problems

@@ -432,6 +432,13 @@ const PLAIN: readonly Scenario[] = [
     },
   },
   {
+    name: 'GOAWAY with an error',
+    protocols: ['h2'],
+    act: (stage) => {
+      for (const path of ['/goaway-error', '/1', '/2']) stage.dispatch({ path }, { body: path })
+    },
+  },
+  {
     name: 'GOAWAY',
     protocols: ['h2'],
     act: (stage) => {

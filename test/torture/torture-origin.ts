@@ -1,6 +1,11 @@
 /** The origin of the torture scenarios: the path of a request selects its behaviour. */
 import { createHash } from 'node:crypto'
-import { REFUSED_STREAM, SETTINGS_INITIAL_WINDOW_SIZE } from '../../src/protocol/http2/constants.ts'
+import {
+  ENHANCE_YOUR_CALM,
+  NO_ERROR,
+  REFUSED_STREAM,
+  SETTINGS_INITIAL_WINDOW_SIZE,
+} from '../../src/protocol/http2/constants.ts'
 import { ACCEPT_SUFFIX } from '../../src/protocol/websocket/handshake.ts'
 import { Http1Origin } from './http1-origin.ts'
 import { Http2Origin, Http2OriginStream } from './http2-origin.ts'
@@ -23,6 +28,7 @@ export class TortureOrigin {
   readonly #protocol: Protocol
   readonly #pieces: number
   #refused = 0
+  #erred = 0
 
   /** `pieces`: the number of pieces in which one write arrives. */
   constructor(protocol: Protocol, pieces: number) {
@@ -39,7 +45,10 @@ export class TortureOrigin {
     const origin: Http2Origin = new Http2Origin(
       port,
       (exchange) => {
-        if (exchange.path === '/goaway') origin.goaway(origin.highestStreamId, 0)
+        if (exchange.path === '/goaway') origin.goaway(origin.highestStreamId, NO_ERROR)
+        if (exchange.path === '/goaway-error' && this.#erred++ === 0) {
+          origin.goaway(origin.highestStreamId, ENHANCE_YOUR_CALM)
+        }
         this.#answer(exchange, port)
       },
       slice,
