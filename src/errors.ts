@@ -169,6 +169,17 @@ export class BodyTimeoutError extends UndiciError {
 }
 defineKind(BodyTimeoutError, 'undici.error.UND_ERR_BODY_TIMEOUT', 'BodyTimeoutError')
 
+/** The source of a request body had nothing to send within `requestBodyTimeout`. */
+export class RequestBodyTimeoutError extends UndiciError {
+  override name: string = 'RequestBodyTimeoutError'
+  override code: string = 'UND_ERR_REQ_BODY_TIMEOUT'
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message || 'Request Body Timeout Error', options)
+  }
+}
+defineKind(RequestBodyTimeoutError, 'undici.error.UND_ERR_REQ_BODY_TIMEOUT', 'RequestBodyTimeoutError')
+
 /** A bad argument, option or header; nothing was sent. */
 export class InvalidArgumentError extends UndiciError {
   override name: string = 'InvalidArgumentError'

@@ -15,6 +15,12 @@ const ROWS = [
   ['HeadersTimeoutError', 'HeadersTimeoutError', 'UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error'],
   ['HeadersOverflowError', 'HeadersOverflowError', 'UND_ERR_HEADERS_OVERFLOW', 'Headers Overflow Error'],
   ['BodyTimeoutError', 'BodyTimeoutError', 'UND_ERR_BODY_TIMEOUT', 'Body Timeout Error'],
+  [
+    'RequestBodyTimeoutError',
+    'RequestBodyTimeoutError',
+    'UND_ERR_REQ_BODY_TIMEOUT',
+    'Request Body Timeout Error',
+  ],
   ['InvalidArgumentError', 'InvalidArgumentError', 'UND_ERR_INVALID_ARG', 'Invalid Argument Error'],
   [
     'InvalidReturnValueError',

@@ -3,7 +3,9 @@
  * that are not plain bytes, and both protocols.
  */
 import { isUint8Array } from 'node:util/types'
-import { RequestAbortedError } from '../errors.ts'
+import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
+import { ignoreError } from '../base/ignore-error.ts'
+import { RequestAbortedError, RequestBodyTimeoutError } from '../errors.ts'
 import {
   type BodySource,
   type BodyStream,
@@ -25,6 +27,8 @@ export interface BodyPumpSink {
   onSourceEnd(): void
   /** The source failed or brought something that is not a piece of a body. */
   onSourceError(error: Error): void
+  /** The source has had nothing to send for too long. */
+  onSourceLate(error: Error): void
 }
 
 export type PumpedSource = Exclude<BodySource, { kind: 'none' | 'bytes' | 'form' }> | FormSource
@@ -35,17 +39,26 @@ export interface FormSource {
   readonly body: FormBody
 }
 
-export class BodyPump {
+export class BodyPump implements DeadlineOwner {
   readonly #sink: BodyPumpSink
   #state: 'pumping' | 'waiting' | 'stopped' = 'pumping'
   #stream: BodyStream | null = null
+  /** Null before it is asked for anything, and once nothing more is wanted of it. */
+  #iterator: PieceIterator | null = null
   #wake: (() => void) | null = null
+  /** Milliseconds for the next piece; 0 for any number. */
+  readonly #timeout: number
+  /** Null without a limit. */
+  readonly #deadline: Deadline | null
 
-  constructor(sink: BodyPumpSink) {
+  constructor(sink: BodyPumpSink, timeout = 0) {
     this.#sink = sink
+    this.#timeout = timeout
+    this.#deadline = timeout === 0 ? null : new Deadline(this)
   }
 
   start(source: PumpedSource): void {
+    this.#deadline?.arm(this.#timeout)
     try {
       this.#sink.request.inContext(this.#begin, this, source)
     } catch (error) {
@@ -74,6 +87,7 @@ export class BodyPump {
   resume(): void {
     if (this.#state !== 'waiting') return
     this.#state = 'pumping'
+    this.#deadline?.arm(this.#timeout)
     try {
       if (this.#stream?.resume) this.#sink.request.inContext(this.#stream.resume, this.#stream)
     } catch (error) {
@@ -82,11 +96,25 @@ export class BodyPump {
     this.#release()
   }
 
-  /** Nothing more is wanted. A pending `next()` of an iterator cannot be interrupted; it ends at its next step. */
+  /** Nothing more is wanted. A generator cannot be interrupted; it ends at its next step. */
   stop(): void {
     this.#state = 'stopped'
     this.#stream = null
+    this.#deadline?.dispose()
+    const iterator = this.#iterator
+    this.#iterator = null
+    if (iterator !== null) leave(iterator)
     this.#release()
+  }
+
+  onDeadline(): void {
+    if (this.#state !== 'pumping') return
+    this.stop()
+    this.#sink.onSourceLate(new RequestBodyTimeoutError())
+  }
+
+  onBroken(error: Error): void {
+    this.#sink.onSourceError(error)
   }
 
   #release(): void {
@@ -124,16 +152,25 @@ export class BodyPump {
 
   async #iterate(source: Iterable<unknown> | AsyncIterable<unknown>): Promise<void> {
     try {
-      for await (const chunk of source) {
-        if (this.#state === 'stopped') return
-        this.#deliver(chunk)
+      const iterator = piecesOf(source)
+      this.#iterator = iterator
+      for (;;) {
+        const result = await iterator.next()
+        if (this.#isStopped()) return
+        if (typeof result !== 'object' || result === null) {
+          throw new TypeError(`Iterator result ${String(result)} is not an object`)
+        }
+        if (result.done) break
+        this.#deliver(result.value)
         if (this.#state === 'waiting') await this.#drained()
         if (this.#isStopped()) return
       }
     } catch (error) {
+      this.#iterator = null
       this.#fail(error as Error)
       return
     }
+    this.#iterator = null
     this.#finish()
   }
 
@@ -145,6 +182,7 @@ export class BodyPump {
 
   #deliver(chunk: unknown): void {
     if (this.#state === 'stopped') return
+    this.#deadline?.arm(this.#timeout)
     if (typeof chunk !== 'string' && !isUint8Array(chunk)) {
       this.#fail(badChunk(chunk))
       return
@@ -156,6 +194,7 @@ export class BodyPump {
     }
     if (piece.length === 0 || this.#sink.onChunk(piece) || this.#isStopped()) return
     this.#state = 'waiting'
+    this.#deadline?.disarm()
     this.#stream?.pause?.()
   }
 
@@ -180,6 +219,51 @@ export class BodyPump {
     if (this.#state === 'stopped') return
     this.stop()
     this.#sink.onSourceError(error)
+  }
+}
+
+interface PieceIterator {
+  next(): IteratorResult<unknown> | Promise<IteratorResult<unknown>>
+  return?(): unknown
+}
+
+/** The iterator of a web stream would wait for the piece that it was asked for before it cancels the stream. */
+function piecesOf(source: Iterable<unknown> | AsyncIterable<unknown>): PieceIterator {
+  const { getReader } = source as { getReader?: unknown }
+  if (typeof getReader === 'function') {
+    const reader = (source as unknown as ReadableStream<unknown>).getReader()
+    return {
+      async next() {
+        const result = (await reader.read()) as IteratorResult<unknown>
+        if (result.done) reader.releaseLock()
+        return result
+      },
+      return() {
+        const cancelled = reader.cancel()
+        reader.releaseLock()
+        return cancelled
+      },
+    }
+  }
+  const asynchronous = (source as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator]
+  if (asynchronous !== undefined && asynchronous !== null) return asynchronous.call(source as never)
+  const iterator = (source as Iterable<unknown>)[Symbol.iterator]()
+  return {
+    // Each piece of a list may be a promise.
+    async next() {
+      const { done, value } = iterator.next()
+      return done ? { done, value } : { done: false, value: await value }
+    },
+    return: () => iterator.return?.(),
+  }
+}
+
+/** The rest is not wanted: what the source throws then concerns nobody. */
+function leave(iterator: PieceIterator): void {
+  try {
+    Promise.resolve(iterator.return?.()).catch(ignoreError)
+  } catch {
+    // See above.
   }
 }
 

@@ -57,6 +57,7 @@ export interface ConnectionSettings {
   readonly authority: string
   readonly headersTimeout: number
   readonly bodyTimeout: number
+  readonly requestBodyTimeout: number
   readonly keepAliveTimeout: number
   readonly keepAliveMaxTimeout: number
   readonly keepAliveTimeoutThreshold: number

@@ -32,6 +32,8 @@ export type ConnectFunction = (
 export interface ClientOptions {
   /** Milliseconds between two pieces of a response body; 0 for no limit. Default: 300 000. */
   bodyTimeout?: number | null | undefined
+  /** Milliseconds for which the source of a request body may have nothing to send; 0 for no limit. Default: 0. */
+  requestBodyTimeout?: number | null | undefined
   /** Milliseconds for a complete response head once the request is out; 0 for no limit. Default: 300 000. */
   headersTimeout?: number | null | undefined
   /** Milliseconds an idle connection is kept. Default: 4 000. */
@@ -144,6 +146,7 @@ const OPTIONS: { readonly [N in TableName]: Option<OptionValues[N]> } = {
   keepAliveTimeoutThreshold: option(2e3, Number.isFinite, 'invalid keepAliveTimeoutThreshold'),
   headersTimeout: option(300e3, integerFrom(0), 'headersTimeout must be a positive integer or zero'),
   bodyTimeout: option(300e3, integerFrom(0), 'bodyTimeout must be a positive integer or zero'),
+  requestBodyTimeout: option(0, integerFrom(0), 'requestBodyTimeout must be a positive integer or zero'),
   connect: option(null, isConnect, 'connect must be a function or an object'),
   maxRequestsPerClient: option(0, integerFrom(0), 'maxRequestsPerClient must be a positive number'),
   localAddress: option(null, isAddress, 'localAddress must be valid string IP address'),

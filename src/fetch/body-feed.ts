@@ -6,6 +6,7 @@
 import { isUint8Array } from 'node:util/types'
 import { ignoreError } from '../base/ignore-error.ts'
 import { copyBytes } from '../base/own-bytes.ts'
+import { destroyStream, isStream } from '../request/body-source.ts'
 
 /** Supplies a body with chunks. */
 export interface BodyFeed {
@@ -68,6 +69,8 @@ export class IterableFeed implements BodyFeed {
     if (this.#state === 'over') return
     this.#state = 'over'
     try {
+      // Its iterator would wait for the chunk that it was asked for.
+      if (isStream(this.#chunks)) destroyStream(this.#chunks, null)
       const iterator = this.#iterator ?? this.#chunks[Symbol.asyncIterator]()
       // A stream receives the reason; a generator ignores it.
       Promise.resolve(iterator.return?.(reason)).catch(ignoreError)

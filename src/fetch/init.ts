@@ -42,6 +42,8 @@ export interface RequestInit {
   body?: BodyInit | null | undefined
   /** Milliseconds between two chunks of the response body. Default: the dispatcher's. */
   bodyTimeout?: number | null | undefined
+  /** Milliseconds for which the body that is sent may bring nothing; 0 is forever. Default: the dispatcher's. */
+  requestBodyTimeout?: number | null | undefined
   /** Default: `'default'`. */
   cache?: RequestCache | undefined
   /** `'omit'` sends and stores no cookies of `interceptors.cookies`. Default: `'same-origin'`. */
@@ -95,6 +97,7 @@ export interface RequestRecord {
   dispatcher: Dispatching | null
   headersTimeout: number | null
   bodyTimeout: number | null
+  requestBodyTimeout: number | null
 }
 
 export function newRecord(url: UrlParts): RequestRecord {
@@ -115,6 +118,7 @@ export function newRecord(url: UrlParts): RequestRecord {
     dispatcher: null,
     headersTimeout: null,
     bodyTimeout: null,
+    requestBodyTimeout: null,
   }
 }
 
@@ -164,6 +168,7 @@ function readInit(record: RequestRecord, init: RequestInit): ReadInit {
     redirect,
     referrer,
     referrerPolicy,
+    requestBodyTimeout,
     signal,
     window,
   } = init
@@ -212,6 +217,7 @@ function readInit(record: RequestRecord, init: RequestInit): ReadInit {
   if (dispatcher !== undefined && dispatcher !== null) record.dispatcher = dispatcher
   if (headersTimeout !== undefined) record.headersTimeout = headersTimeout
   if (bodyTimeout !== undefined) record.bodyTimeout = bodyTimeout
+  if (requestBodyTimeout !== undefined) record.requestBodyTimeout = requestBodyTimeout
   if (record.cache === 'only-if-cached' && record.mode !== 'same-origin') {
     throw new TypeError("'only-if-cached' can be set only with 'same-origin' mode")
   }

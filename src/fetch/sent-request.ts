@@ -12,7 +12,7 @@ export interface SentRequest {
 }
 
 export function sendRequest(record: RequestRecord, trail: Trail | null): SentRequest {
-  const { method, headersTimeout, bodyTimeout, url } = record
+  const { method, headersTimeout, bodyTimeout, requestBodyTimeout, url } = record
   const headers = wireHeaders(record, trail)
   const body = record.body === null ? null : sendBody(record.body)
   // A client would add it, but interceptors and mocks look for it here, and an interceptor may replace the body.
@@ -32,5 +32,6 @@ export function sendRequest(record: RequestRecord, trail: Trail | null): SentReq
   if (record.credentials === 'omit') options.cookies = false
   if (headersTimeout !== null) options.headersTimeout = headersTimeout
   if (bodyTimeout !== null) options.bodyTimeout = bodyTimeout
+  if (requestBodyTimeout !== null) options.requestBodyTimeout = requestBodyTimeout
   return { options, body }
 }

@@ -36,6 +36,7 @@ export const ERROR_FACTS: ReadonlyMap<string, ErrorFacts> = new Map([
   ['UND_ERR_NOT_SUPPORTED', CALLER_UNSENT],
   ['UND_ERR_INVALID_RETURN_VALUE', CALLER],
   ['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', CALLER],
+  ['UND_ERR_REQ_BODY_TIMEOUT', CALLER],
   ['UND_ERR_RES_EXCEEDED_MAX_SIZE', CALLER],
   ['UND_ERR_WS_MESSAGE_SIZE_EXCEEDED', CALLER],
   // A request that is under way when its dispatcher is destroyed has it as well.

@@ -32,7 +32,10 @@ export function checkUpgrade(upgrade: unknown): string | null {
   return upgrade
 }
 
-export function checkTimeout(name: 'headersTimeout' | 'bodyTimeout', value: unknown): number | null {
+export function checkTimeout(
+  name: 'headersTimeout' | 'bodyTimeout' | 'requestBodyTimeout',
+  value: unknown,
+): number | null {
   if (value === null || value === undefined) return null
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
     throw new InvalidArgumentError(`invalid ${name}`)

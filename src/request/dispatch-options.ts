@@ -110,6 +110,8 @@ export interface DispatchOptions {
   headersTimeout?: number | null | undefined
   /** Milliseconds between two pieces of the response body; 0 is forever. Default: the client's. */
   bodyTimeout?: number | null | undefined
+  /** Milliseconds for which the source of the body may have nothing to send; 0 is forever. Default: the client's. */
+  requestBodyTimeout?: number | null | undefined
   /** TLS server name for this request. Default: from the `host` header, else the origin. */
   servername?: string | null | undefined
   /** IP type of service of the connection, 0–255, where the runtime can set it. */

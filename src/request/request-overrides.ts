@@ -13,6 +13,7 @@ export interface RequestOverrides {
   readonly upgrade: string | null
   readonly headersTimeout: number | null
   readonly bodyTimeout: number | null
+  readonly requestBodyTimeout: number | null
   readonly reset: boolean | null
   readonly expectContinue: boolean
   readonly typeOfService: number | undefined
@@ -26,6 +27,7 @@ const NONE: RequestOverrides = Object.freeze({
   upgrade: null,
   headersTimeout: null,
   bodyTimeout: null,
+  requestBodyTimeout: null,
   reset: null,
   expectContinue: false,
   typeOfService: undefined,
@@ -38,6 +40,7 @@ export function readOverrides(options: DispatchOptions): RequestOverrides {
   const upgrade = checkUpgrade(options.upgrade)
   const headersTimeout = checkTimeout('headersTimeout', options.headersTimeout)
   const bodyTimeout = checkTimeout('bodyTimeout', options.bodyTimeout)
+  const requestBodyTimeout = checkTimeout('requestBodyTimeout', options.requestBodyTimeout)
   const reset = checkFlag('reset', options.reset)
   const expectContinue = checkFlag('expectContinue', options.expectContinue) ?? false
   refuseRetired(options)
@@ -49,6 +52,7 @@ export function readOverrides(options: DispatchOptions): RequestOverrides {
     upgrade === null &&
     headersTimeout === null &&
     bodyTimeout === null &&
+    requestBodyTimeout === null &&
     reset === null &&
     !expectContinue &&
     typeOfService === undefined &&
@@ -61,6 +65,7 @@ export function readOverrides(options: DispatchOptions): RequestOverrides {
         upgrade,
         headersTimeout,
         bodyTimeout,
+        requestBodyTimeout,
         reset,
         expectContinue,
         typeOfService,

@@ -90,6 +90,10 @@ export class RequestSpec {
     return this.#overrides.bodyTimeout
   }
 
+  get requestBodyTimeout(): number | null {
+    return this.#overrides.requestBodyTimeout
+  }
+
   get reset(): boolean | null {
     return this.#fields.close ? true : this.#overrides.reset
   }

@@ -27,6 +27,10 @@ class Sink implements BodyPumpSink {
   onSourceError(error: Error): void {
     this.log.push(`ERROR ${error.message}`)
   }
+
+  onSourceLate(error: Error): void {
+    this.log.push(`LATE ${error.message}`)
+  }
 }
 
 async function* generate(...chunks: unknown[]): AsyncGenerator<unknown> {

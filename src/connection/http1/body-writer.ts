@@ -8,6 +8,7 @@ import { expectsPayload } from '../../request/body-length.ts'
 import type { Request } from '../../request/request.ts'
 import { gatherTrailers } from '../../request/request-trailers.ts'
 import { BodyPump, type BodyPumpSink, type PumpedSource } from '../body-pump.ts'
+import type { ConnectionSettings } from '../connection.ts'
 import { LengthAccount } from '../length-account.ts'
 
 /** The connection, as far as a body writer needs it. */
@@ -33,14 +34,21 @@ export class Http1BodyWriter implements BodyPumpSink {
   readonly #account: LengthAccount
   readonly #chunked: boolean
   #stopped = false
-  readonly #pump: BodyPump = new BodyPump(this)
+  readonly #pump: BodyPump
 
-  constructor(request: Request, host: BodyWriterHost, head: string, length: number | null, strict: boolean) {
+  constructor(
+    request: Request,
+    host: BodyWriterHost,
+    head: string,
+    length: number | null,
+    settings: ConnectionSettings,
+  ) {
     this.request = request
     this.#host = host
     this.#head = head
     this.#length = length
-    this.#account = new LengthAccount(length, strict)
+    this.#account = new LengthAccount(length, settings.strictContentLength)
+    this.#pump = new BodyPump(this, request.requestBodyTimeout ?? settings.requestBodyTimeout)
     // Trailers can only follow the last chunk.
     this.#chunked = length === null || request.trailers !== null
   }
@@ -113,6 +121,11 @@ export class Http1BodyWriter implements BodyPumpSink {
 
   onSourceError(error: Error): void {
     this.request.abort(error)
+  }
+
+  onSourceLate(error: Error): void {
+    this.stop()
+    this.#host.onBodyBroken(this.request, error)
   }
 
   /** Ends the request where its length is not what was announced. */

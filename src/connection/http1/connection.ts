@@ -144,7 +144,7 @@ export class Http1Connection
     this.#admit(request, prepared, at)
 
     if (prepared.body.pumped !== null) {
-      this.#sender.sendStreamed(request, prepared, this.#settings.strictContentLength)
+      this.#sender.sendStreamed(request, prepared, this.#settings)
       return
     }
     this.#sender.sendWhole(request, prepared, this.#owner.pipelining > 1)

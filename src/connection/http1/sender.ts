@@ -8,6 +8,7 @@ import type { Transport } from '../../net/transport.ts'
 import type { Reuse } from '../../protocol/http1/reuse.ts'
 import { lostMemory } from '../../request/body-source.ts'
 import type { Request } from '../../request/request.ts'
+import type { ConnectionSettings } from '../connection.ts'
 import { type BodyWriterHost, Http1BodyWriter } from './body-writer.ts'
 import { leavesDoubt, type PreparedRequest } from './head.ts'
 
@@ -83,9 +84,13 @@ export class Http1Sender implements BodyWriterHost {
     request.onWritten()
   }
 
-  sendStreamed(request: Request, { text, body: { length, pumped } }: PreparedRequest, strict: boolean): void {
+  sendStreamed(
+    request: Request,
+    { text, body: { length, pumped } }: PreparedRequest,
+    settings: ConnectionSettings,
+  ): void {
     if (request.blocking) this.#blocking = request
-    this.#writer = new Http1BodyWriter(request, this, text, length, strict)
+    this.#writer = new Http1BodyWriter(request, this, text, length, settings)
     this.#writer.start(pumped!)
   }
 

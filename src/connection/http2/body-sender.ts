@@ -6,6 +6,7 @@ import { lowerCaseName } from '../../protocol/header-names.ts'
 import type { Request } from '../../request/request.ts'
 import { gatherTrailers } from '../../request/request-trailers.ts'
 import { BodyPump, type BodyPumpSink, type PumpedSource } from '../body-pump.ts'
+import type { ConnectionSettings } from '../connection.ts'
 import { LengthAccount } from '../length-account.ts'
 
 /** The exchange. */
@@ -23,14 +24,15 @@ export class Http2BodySender implements BodyPumpSink {
   readonly request: Request
   readonly #host: BodySenderHost
   readonly #account: LengthAccount
-  readonly #pump: BodyPump = new BodyPump(this)
+  readonly #pump: BodyPump
   #state: 'pumping' | 'blocked' | 'stopped' = 'pumping'
 
   /** `length`: null when the head names none. */
-  constructor(request: Request, host: BodySenderHost, length: number | null, strict: boolean) {
+  constructor(request: Request, host: BodySenderHost, length: number | null, settings: ConnectionSettings) {
     this.request = request
     this.#host = host
-    this.#account = new LengthAccount(length, strict)
+    this.#account = new LengthAccount(length, settings.strictContentLength)
+    this.#pump = new BodyPump(this, request.requestBodyTimeout ?? settings.requestBodyTimeout)
   }
 
   /** The stream takes nothing more for now. */
@@ -98,6 +100,10 @@ export class Http2BodySender implements BodyPumpSink {
     // Its caller has the response already: only the server is told.
     if (this.request.settled) this.#host.onBodyBroken(error)
     else this.request.abort(error)
+  }
+
+  onSourceLate(error: Error): void {
+    this.#host.onBodyBroken(error)
   }
 
   /** Ends the request where its length is not what was announced. */

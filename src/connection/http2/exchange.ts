@@ -142,8 +142,7 @@ export class Http2Exchange
     const { pumped } = this.#body
     if (pumped !== null) {
       this.#sending = 'sending'
-      const strict = this.settings.strictContentLength
-      this.#bodySender = new Http2BodySender(request, this, this.#body.length, strict)
+      this.#bodySender = new Http2BodySender(request, this, this.#body.length, this.settings)
       this.#bodySender.start(pumped)
       return
     }

@@ -9,6 +9,7 @@ import type { HeaderObject } from '../../protocol/header-block.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
 import { RelayController, type RelayOwner } from '../../relay/relay-controller.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
 
 /** `waiting`: not started. A discarded body: the caller had its final call, and the response is still read. */
 type State = 'waiting' | 'running' | DiscardedBody | 'over'
@@ -18,13 +19,16 @@ export class DumpHandler extends ForwardingHandler implements RelayOwner {
   readonly #hasBody: boolean
   readonly #maxSize: number
   #state: State = 'waiting'
+  /** Nothing more is read from the source of a request body: there is none, or the request has left. */
+  #isSent: boolean
   #wire: DispatchController | null = null
   #received = 0
 
-  constructor(handler: DispatchHandler, method: string, maxSize: number) {
+  constructor(handler: DispatchHandler, { method, body }: DispatchOptions, maxSize: number) {
     super(handler)
     this.#hasBody = method !== 'HEAD'
     this.#maxSize = maxSize
+    this.#isSent = typeof body !== 'object' || body === null || ArrayBuffer.isView(body)
   }
 
   protected override forwardQueued(abort: (reason?: unknown) => void): void {
@@ -46,6 +50,7 @@ export class DumpHandler extends ForwardingHandler implements RelayOwner {
   }
 
   override onRequestSent(): void {
+    this.#isSent = true
     if (this.#state === 'running') super.onRequestSent()
   }
 
@@ -53,9 +58,12 @@ export class DumpHandler extends ForwardingHandler implements RelayOwner {
     if (this.#state === 'running') super.onResponseStarted()
   }
 
-  /** Lets the caller go and reads on. There is nothing to read if the request has not started. */
+  /**
+   * Lets the caller go and reads on. There is nothing to read if the request has not started, and a body that is still
+   * being sent has a source that must not be read any more.
+   */
   onAbort(reason: unknown): void {
-    if (this.#state !== 'running') {
+    if (this.#state !== 'running' || !this.#isSent) {
       this.#controller.giveUp(reason)
       return
     }

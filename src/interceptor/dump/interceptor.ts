@@ -27,7 +27,7 @@ export function dump(options?: DumpInterceptorOptions | null): Interceptor {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     const limit = limitOf(opts, maxSize)
     if (limit === null) return refuse(opts, handler, new InvalidArgumentError(REFUSAL))
-    return dispatch(opts, new DumpHandler(handler, opts.method, limit))
+    return dispatch(opts, new DumpHandler(handler, opts, limit))
   }
 }
 
