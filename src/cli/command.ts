@@ -3,9 +3,10 @@
  * proxies, which the library takes from the environment.
  */
 import { readFileSync } from 'node:fs'
-import { open, readFile, writeFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import { replaceFile } from '../base/whole-file.ts'
 import { readJar, saveJar } from './cookie-file.ts'
 import { Dialer } from './dialer.ts'
 import { exchange, type Field, type Outgoing } from './exchange.ts'
@@ -18,7 +19,7 @@ import { Progress } from './progress.ts'
 import { repeat } from './repeat.ts'
 import { failureLines, report } from './report.ts'
 import { exchangeResult, measurementResult } from './result.ts'
-import { type Environment, type Output, TextLayout } from './text-layout.ts'
+import { type Environment, harmless, type Output, TextLayout } from './text-layout.ts'
 
 /** The parts of a process that the command uses. */
 export interface CommandContext {
@@ -86,7 +87,11 @@ async function once(
       ? print(exchangeResult(result, savedTo))
       : report(result, TextLayout.for(page, env), options.verbose, savedTo),
   )
-  const save = (name: string): Promise<void> => writeFile(name, print(harOf(result, packageVersion())))
+  // Even without the secrets that are known as such, it is a record of what somebody did.
+  const save = (name: string): Promise<void> => {
+    const archive = harOf(result, packageVersion(), options['har-secrets'])
+    return replaceFile(name, { text: print(archive), mode: 0o600 })
+  }
   if (har !== undefined) await onFile('write', har, save)
   const { 'cookie-jar': jarFile } = options
   if (jarFile !== undefined) await onFile('write', jarFile, (name) => saveJar(name, outgoing.jar!))
@@ -116,7 +121,7 @@ async function measure(
 }
 
 function print(result: object): string {
-  return `${JSON.stringify(result, null, 2)}\n`
+  return `${harmless(JSON.stringify(result, null, 2))}\n`
 }
 
 async function outgoingOf(options: Options, stdin: Readable): Promise<Outgoing> {

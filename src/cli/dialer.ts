@@ -6,11 +6,13 @@ import type { Socket } from 'node:net'
 import { type PeerCertificate, TLSSocket } from 'node:tls'
 import {
   Agent,
+  type BuildConnectorOptions,
   buildConnector,
   Client,
   type ClientOptions,
   type ConnectFunction,
   type EnvHttpProxyAgent,
+  type EnvHttpProxyAgentOptions,
   Pool,
 } from '../index.ts'
 import { ExchangeError } from './failure.ts'
@@ -59,6 +61,8 @@ export class Dialer {
   dial: Dial | null = null
   socket: Socket | null = null
   #stopWatching: () => void = () => {}
+  /** For origins that a redirect leads to. */
+  #others: EnvHttpProxyAgent | null = null
 
   constructor(options: Options, files: TlsFiles) {
     this.#options = options
@@ -85,6 +89,7 @@ export class Dialer {
   /** The run is over. */
   end(): void {
     this.#stopWatching()
+    void this.#others?.destroy()
   }
 
   #openProxied(common: ClientOptions, connections: number): EnvHttpProxyAgent | null {
@@ -112,7 +117,25 @@ export class Dialer {
         this.#note(facts, { started, resolved: null, switched: false }, socket)
       },
     })
-    return opened.agent
+    return this.#apart(opened.agent, settings)
+  }
+
+  /** The client's certificate is for the origin of the URL; where a redirect leads to is the server's choice. */
+  #isOwn(origin: string | URL): boolean {
+    return new URL(origin).origin === this.#options.url.origin
+  }
+
+  /** Through a proxy, connections to other origins have an agent of their own. */
+  #apart(agent: EnvHttpProxyAgent, settings: EnvHttpProxyAgentOptions): EnvHttpProxyAgent {
+    const { ca, cert } = this.#files
+    if (cert === undefined || !this.#options.location) return agent
+    const { cert: _cert, key: _key, ...requestTls } = settings.requestTls as TlsFiles
+    const opened = openProxied(this.#options, { ...settings, requestTls }, ca ?? null)!
+    this.#others = opened.agent
+    return agent.compose(
+      (dispatch) => (opts, handler) =>
+        this.#isOwn(opts.origin!) ? dispatch(opts, handler) : opened.agent.dispatch(opts as never, handler),
+    ) as unknown as EnvHttpProxyAgent
   }
 
   #note(facts: ConnectionReport, dial: Dial, socket: Socket): void {
@@ -123,16 +146,20 @@ export class Dialer {
 
   #connect(): ConnectFunction {
     const { http1, http2, h2c, insecure, timeout } = this.#options
-    const connector = buildConnector({
-      ...this.#files,
+    const { ca } = this.#files
+    const common: BuildConnectorOptions = {
+      ...(ca && { ca }),
       rejectUnauthorized: !insecure,
       allowH2: !http1,
       preferH2: http2,
       useH2c: h2c,
       socketPath: this.#options['unix-socket'],
       timeout: timeout ?? CONNECT_TIMEOUT,
-    })
+    }
+    const own = buildConnector({ ...common, ...this.#files })
+    const others = buildConnector(common)
     return (target, callback) => {
+      const connector = this.#isOwn(`${target.protocol}//${target.host}`) ? own : others
       const started = performance.now()
       let resolved: number | null = null
       const first = connector(target, (error, socket) => {

@@ -1,6 +1,6 @@
 /**
  * One request and what came of it, as plain data that the report, the JSON result and the archive are made
- * from. A failure is data as well. Secrets are removed here, so that none of them can show one.
+ * from. A failure is data as well. Credentials are removed here; only `sent` has them.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
@@ -15,8 +15,9 @@ import {
 import type { ConnectionReport, Dialer } from './dialer.ts'
 import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
 import { type Phases, phasesOf } from './phases.ts'
+import { type Field, redact } from './secrets.ts'
 
-export type Field = readonly [name: string, value: string]
+export type { Field }
 
 export interface Outgoing {
   readonly url: URL
@@ -48,8 +49,10 @@ export interface Incoming {
 
 export interface Exchange {
   readonly startedAt: Date
-  /** Headers as sent, but without secrets. */
+  /** Headers as sent, but without credentials. */
   readonly request: Outgoing
+  /** Headers as sent, for an archive that is to have everything. */
+  readonly sent: readonly Field[]
   /** Informational responses that came before. */
   readonly early: readonly { readonly status: number; readonly headers: readonly Field[] }[]
   readonly response: Incoming | null
@@ -68,13 +71,6 @@ export interface Reception {
 
 /** As many as `fetch` follows. */
 const MOST_REDIRECTS = 20
-
-const SECRET = new Set(['authorization', 'proxy-authorization'])
-
-/** Keeps the scheme and hides the credentials after it. */
-export function redact([name, value]: Field): Field {
-  return [name, SECRET.has(name.toLowerCase()) ? `${value.split(' ', 1)[0]} (redacted)` : value]
-}
 
 /** The value of the first field of this name. */
 export function field(headers: readonly Field[], wanted: string): string | null {
@@ -138,6 +134,7 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
       method: probe.method ?? method,
       headers: (probe.fields ?? headers).map(redact),
     },
+    sent: probe.fields ?? headers,
     early,
     response,
     connection: dialer.connections.at(-1) ?? null,

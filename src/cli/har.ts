@@ -6,6 +6,7 @@ import { type Cookie, getSetCookies, Headers } from '../index.ts'
 import { contentOf, textOf } from './body.ts'
 import { type Exchange, type Field, field, type Incoming, type Outgoing } from './exchange.ts'
 import type { Phases } from './phases.ts'
+import { redactArchived, redactParameter, redactUrl } from './secrets.ts'
 
 /** Milliseconds with as many decimals as the clock has; the format's -1 for none. */
 const duration = (value: number | null | undefined): number =>
@@ -13,17 +14,30 @@ const duration = (value: number | null | undefined): number =>
 
 const named = ([name, value]: readonly [string, string]): object => ({ name, value })
 
+/** How fields, parameters and the URL are shown. */
+interface Shown {
+  field(field: Field): Field
+  parameter(pair: Field): Field
+  url(url: URL): URL
+}
+
+const AS_SENT: Shown = { field: (field) => field, parameter: (pair) => pair, url: (url) => url }
+/** People attach archives to reports of bugs. */
+const WITHOUT_SECRETS: Shown = { field: redactArchived, parameter: redactParameter, url: redactUrl }
+
 /** The archive as an object for `JSON.stringify`. */
-export function harOf(exchange: Exchange, version: string): object {
-  const { startedAt, request, response, connection, failure } = exchange
+export function harOf(exchange: Exchange, version: string, keepsSecrets: boolean): object {
+  const { startedAt, response, connection, failure } = exchange
+  const request = { ...exchange.request, headers: exchange.sent }
+  const shown = keepsSecrets ? AS_SENT : WITHOUT_SECRETS
   const timings = timingsOf(exchange.phases)
   const { ssl: _, ...parts } = timings
   const httpVersion = connection?.protocol.startsWith('h2') ? 'HTTP/2.0' : 'HTTP/1.1'
   const entry = {
     startedDateTime: startedAt.toISOString(),
     time: duration(Object.values(parts).reduce((sum, part) => sum + Math.max(0, part), 0)),
-    request: requestOf(request, httpVersion),
-    response: responseOf(response ?? NO_RESPONSE, httpVersion),
+    request: requestOf(request, httpVersion, shown),
+    response: responseOf(response ?? NO_RESPONSE, httpVersion, shown),
     cache: {},
     timings,
     ...(connection?.remoteAddress ? { serverIPAddress: connection.remoteAddress } : {}),
@@ -46,21 +60,24 @@ function timingsOf(phases: Phases | null): Record<string, number> {
   }
 }
 
-function requestOf({ method, url, headers, body }: Outgoing, httpVersion: string): object {
+function requestOf({ method, url, headers, body }: Outgoing, httpVersion: string, shown: Shown): object {
   return {
     method,
-    url: url.href,
+    url: shown.url(url).href,
     httpVersion,
-    cookies: headers.filter(([name]) => name.toLowerCase() === 'cookie').flatMap(cookiePairs),
-    headers: headers.map(named),
-    queryString: [...url.searchParams].map(named),
-    ...(body && { postData: postDataOf(body, field(headers, 'content-type') ?? '') }),
+    cookies: headers
+      .filter(([name]) => name.toLowerCase() === 'cookie')
+      .flatMap(cookiePairs)
+      .map(({ name, value }) => ({ name, value: shown.field(['cookie', value])[1] })),
+    headers: headers.map((each) => named(shown.field(each))),
+    queryString: [...url.searchParams].map((pair) => named(shown.parameter(pair))),
+    ...(body && { postData: postDataOf(body, field(headers, 'content-type') ?? '', shown) }),
     headersSize: -1,
     bodySize: body?.length ?? 0,
   }
 }
 
-function cookiePairs([, value]: Field): object[] {
+function cookiePairs([, value]: Field): { readonly name: string; readonly value: string }[] {
   const parts = value.split(';').map((part) => part.trim())
   return parts.filter(Boolean).map((part) => {
     const equals = part.indexOf('=')
@@ -72,11 +89,16 @@ function cookiePairs([, value]: Field): object[] {
  * Parameters or text, not both. The format has no encoding for what is sent: bytes that are no text are
  * counted, not shown.
  */
-function postDataOf(body: Buffer, mimeType: string): object {
+function postDataOf(body: Buffer, mimeType: string, shown: Shown): object {
   const text = textOf(body, mimeType, true)
   if (text === null) return { mimeType, text: '', comment: `${body.length} bytes, no text` }
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(mimeType)
-  return { mimeType, ...(isForm ? { params: [...new URLSearchParams(text)].map(named) } : { text }) }
+  return {
+    mimeType,
+    ...(isForm
+      ? { params: [...new URLSearchParams(text)].map((pair) => named(shown.parameter(pair))) }
+      : { text }),
+  }
 }
 
 /** An entry must have a response; browsers write status 0 when none arrived. */
@@ -89,15 +111,17 @@ const NO_RESPONSE: Incoming = {
   body: Buffer.alloc(0),
 }
 
-function responseOf(response: Incoming, httpVersion: string): object {
+function responseOf(response: Incoming, httpVersion: string, shown: Shown): object {
   const { status, statusText, headers, size } = response
   const own = headers.filter(([name]) => name.toLowerCase() === 'set-cookie')
   return {
     status,
     statusText,
     httpVersion,
-    cookies: getSetCookies(new Headers(own as [string, string][])).map(cookieOf),
-    headers: headers.map(named),
+    cookies: getSetCookies(new Headers(own as [string, string][])).map((cookie) =>
+      cookieOf({ ...cookie, value: shown.field(['set-cookie', cookie.value])[1] }),
+    ),
+    headers: headers.map((each) => named(shown.field(each))),
     content: harContent(response),
     redirectURL: field(headers, 'location') ?? '',
     headersSize: -1,

@@ -26,15 +26,16 @@ Connection
                             HTTP_PROXY, HTTPS_PROXY or ALL_PROXY
       --noproxy LIST      hosts without a proxy; default: NO_PROXY
       --cacert FILE       trust these authorities instead of the usual ones
-      --cert FILE         show this certificate; with its key, or
-      --key FILE            with the key in this file
+      --cert FILE         show this certificate to the origin of the URL; with
+      --key FILE            its key, or with the key in this file
   -k, --insecure          accept any certificate
 
 Result
   -o, --output FILE       save the body as it came; - is standard output
   -v, --verbose           show the request's headers, too
       --json              a JSON object instead of the report
-      --har FILE          write a HAR 1.2 archive
+      --har FILE          write a HAR 1.2 archive, for your eyes only (mode 600)
+      --har-secrets       with cookies, keys and credentials in it
   -f, --fail              a status of 400 or more is a failure
 
 Measuring

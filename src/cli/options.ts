@@ -32,6 +32,7 @@ const KNOWN = {
   output: { ...text, short: 'o' },
   json: flag,
   har: text,
+  'har-secrets': flag,
   repeat: text,
   concurrency: text,
   fail: { ...flag, short: 'f' },
@@ -50,6 +51,7 @@ type Flag =
   | 'h2c'
   | 'insecure'
   | 'json'
+  | 'har-secrets'
   | 'fail'
   | 'verbose'
   | 'help'
@@ -201,6 +203,7 @@ function checkTogether(options: Options, hasConcurrency: boolean): void {
     ],
     [isRepeated && options['cookie-jar'] !== undefined, '--cookie-jar is not for --repeat'],
     [isRepeated && (har ?? output) !== undefined, '--har and --output are not for --repeat'],
+    [options['har-secrets'] && har === undefined, '--har-secrets needs --har'],
     [json && output === '-', '--json and the body cannot both go to standard output'],
   ]
   for (const [applies, message] of problems) if (applies) throw new UsageError(message)

@@ -61,7 +61,12 @@ export class TextLayout {
 
 /** C0 and C1 controls except tab and newline, and the controls of text direction. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for them
-const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
+const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** JSON that means the same, and is harmless to a terminal. Outside of strings it has none of these. */
+export function harmless(json: string): string {
+  return json.replace(UNSAFE, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
 
 /** Text of a peer, harmless to a terminal: control characters are shown as escapes. */
 export function clean(text: string): string {
