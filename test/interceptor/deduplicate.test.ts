@@ -184,6 +184,15 @@ describe('interceptors.deduplicate: one exchange for several callers', () => {
     assert.equal(caller.error?.message, 'cut')
   })
 
+  it('the headersTimeout of the first is its own: the others are sent alone', () => {
+    const { exchanges, send } = deduplicating()
+    const [first, second] = [send(), send()]
+    exchanges[0]!.start().error(new errors.HeadersTimeoutError())
+    assert.equal(first.error?.message, 'Headers Timeout Error')
+    exchanges[1]!.start().head().data('late').end()
+    assert.deepEqual([second.errors, second.body], [[], 'late'])
+  })
+
   it('an upgrade that was not asked for goes to the first; others are sent on their own', () => {
     const { exchanges, send } = deduplicating()
     const [first, second] = [send(), send()]

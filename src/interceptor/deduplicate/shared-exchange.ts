@@ -10,6 +10,7 @@ import type { Caller } from '../../cache/caller.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { codeOf } from '../../relay/error-facts.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { copyFields } from '../../request/received-fields.ts'
@@ -243,7 +244,12 @@ export class SharedExchange implements DispatchHandler, PartyHost {
   }
 
   onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
+    const isLate = this.#state.at === 'waiting' && codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT'
     if (!this.#finish()) return
+    // The limit of the caller whose request was sent: the others have their own, and have asked later.
+    const apart = isLate ? this.#parties.filter((party) => party !== this.#first) : []
+    if (isLate) this.#parties = this.#parties.filter((party) => party === this.#first)
+    for (const party of apart) this.#sendAlone(party)
     let thrown: { readonly error: unknown } | null = null
     for (const party of [...this.#parties]) {
       try {
