@@ -153,6 +153,7 @@ const src = fileURLToPath(new URL('../src/', import.meta.url))
 const LOADED = {
   loadCrypto: 'node:crypto',
   loadDns: 'node:dns',
+  loadFs: 'node:fs',
   loadNet: 'node:net',
   loadSqlite: 'node:sqlite',
   loadTls: 'node:tls',

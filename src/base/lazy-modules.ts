@@ -6,6 +6,7 @@
 type Modules = {
   readonly 'node:crypto': typeof import('node:crypto')
   readonly 'node:dns': typeof import('node:dns')
+  readonly 'node:fs': typeof import('node:fs')
   readonly 'node:net': typeof import('node:net')
   readonly 'node:stream/web': typeof import('node:stream/web')
   readonly 'node:tls': typeof import('node:tls')
@@ -36,6 +37,7 @@ type Loader<Name extends keyof Modules> = () => Modules[Name]
 
 export const loadCrypto: Loader<'node:crypto'> = loader('node:crypto')
 export const loadDns: Loader<'node:dns'> = loader('node:dns')
+export const loadFs: Loader<'node:fs'> = loader('node:fs')
 export const loadNet: Loader<'node:net'> = loader('node:net')
 export const loadTls: Loader<'node:tls'> = loader('node:tls')
 /** From Node 22 on, an `import` of it reads all its exports, and loads half of `node:assert` with them. */

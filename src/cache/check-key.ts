@@ -16,10 +16,10 @@ export function checkValue(value: CacheValue): void {
   for (const name of ['statusCode', 'cachedAt', 'staleAt', 'deleteAt'] as const) {
     if (typeof value[name] !== 'number') throw wrong(`value.${name}`, 'number', value[name])
   }
-  if (typeof value.statusMessage !== 'string')
+  if (value.statusMessage !== undefined && typeof value.statusMessage !== 'string')
     throw wrong('value.statusMessage', 'string', value.statusMessage)
   for (const name of ['headers', 'cacheControlDirectives'] as const) {
-    if (typeof value[name] !== 'object' || value[name] === null)
+    if (value[name] !== undefined && (typeof value[name] !== 'object' || value[name] === null))
       throw wrong(`value.${name}`, 'object', value[name])
   }
   if (value.vary !== undefined && (typeof value.vary !== 'object' || value.vary === null)) {
@@ -27,6 +27,12 @@ export function checkValue(value: CacheValue): void {
   }
   if (value.etag !== undefined && typeof value.etag !== 'string')
     throw wrong('value.etag', 'string', value.etag)
+}
+
+/** The same value with what may be missing. */
+export function completed<T extends CacheValue>(value: T): T {
+  const { headers = {}, cacheControlDirectives = {}, statusMessage = '' } = value as Partial<CacheValue>
+  return { ...value, headers, cacheControlDirectives, statusMessage }
 }
 
 function wrong(what: string, expected: string, value: unknown): TypeError {

@@ -5,11 +5,10 @@ import { BodyLog } from './body-log.ts'
 
 export class EntryStream extends Writable {
   readonly #limit: number
-  readonly #store: (body: readonly Buffer[]) => unknown
+  readonly #store: (body: readonly Buffer[]) => void
   #log: BodyLog | null = new BodyLog()
 
-  /** `store` may return a promise: the stream finishes with it. */
-  constructor(limit: number, store: (body: readonly Buffer[]) => unknown) {
+  constructor(limit: number, store: (body: readonly Buffer[]) => void) {
     super()
     this.#limit = limit
     this.#store = store
@@ -27,11 +26,12 @@ export class EntryStream extends Writable {
       done()
       return
     }
-    Promise.resolve()
-      .then(() => this.#store(this.#log!.blocks()))
-      .then(
-        () => done(),
-        (error: Error) => done(error),
-      )
+    // Within `end()`: a response that was written can be read at once.
+    try {
+      this.#store(this.#log.blocks())
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
   }
 }

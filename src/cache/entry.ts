@@ -3,7 +3,7 @@ import { formatHttpDate } from '../base/http-date.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { CacheControlDirectives } from './cache-control.ts'
 import type { CacheValue } from './cache-store.ts'
-import { fieldLines, fieldText, trimmed } from './fields.ts'
+import { fieldLines, fieldText, setField, trimmed } from './fields.ts'
 import { DAY, initialAge, lifetimeOf, type ResponseFacts, SECOND, YEAR } from './freshness.ts'
 import type { StoringRules } from './storability.ts'
 import { entityTag } from './validators.ts'
@@ -85,15 +85,6 @@ function storedHeaders(received: HeaderObject, control: CacheControlDirectives):
     if (!NOT_STORED.has(name) && !named.has(name)) setField(stored, name, received[name]!)
   }
   return stored
-}
-
-/** As an own data property: a peer may name a field `__proto__`. */
-export function setField(headers: HeaderObject, name: string, value: string | string[]): void {
-  if (name === '__proto__') {
-    Object.defineProperty(headers, name, { value, writable: true, enumerable: true, configurable: true })
-  } else {
-    headers[name] = value
-  }
 }
 
 /** The head of the stored response after a 304: its fields, and those of the 304 that do not describe the body. */

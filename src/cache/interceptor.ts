@@ -3,6 +3,8 @@ import type { Interceptor } from '../dispatcher/compose.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import { CacheLayer } from './layer.ts'
 import { type CacheOptions, readCacheOptions } from './options.ts'
+import { StoreAccess } from './store-access.ts'
+import { remembersDeletes, wholeStoreOf } from './whole-store.ts'
 
 /**
  * Stores responses, and serves them as long as HTTP allows.
@@ -12,8 +14,10 @@ import { type CacheOptions, readCacheOptions } from './options.ts'
  */
 export function cache(options?: CacheOptions): Interceptor {
   const settings = readCacheOptions(options)
+  const { store } = settings
+  const access = new StoreAccess(store, wholeStoreOf(store), remembersDeletes(store))
   return (dispatch, origin?: string | null, isEnded?: () => boolean) => {
-    const layer = new CacheLayer(settings, dispatch, origin)
+    const layer = new CacheLayer(settings, access, dispatch, origin)
     return (opts, handler) => {
       if (isEnded?.()) return dispatch(opts, handler)
       return layer.handle(opts, toDispatchHandler(handler))

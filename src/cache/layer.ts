@@ -27,11 +27,10 @@ import { needsOrigin } from './preconditions.ts'
 import { Presenter } from './presenter.ts'
 import { type RequestView, viewPassing, viewRequest } from './request-view.ts'
 import { serviceOf } from './serving-rules.ts'
-import { StoreAccess } from './store-access.ts'
+import type { StoreAccess } from './store-access.ts'
 import { sentOrigin, targetOrigin, withPartition } from './target-uri.ts'
 import { varyText } from './vary.ts'
 import { WaitingBody } from './waiting-body.ts'
-import { wholeStoreOf } from './whole-store.ts'
 
 type Found = CacheGetResult | undefined
 
@@ -49,9 +48,14 @@ export class CacheLayer implements CacheHost {
   readonly #refreshing = new Set<string>()
 
   /** `ownOrigin`: the only one of the dispatcher; null if it chooses among several, undefined if each request names one. */
-  constructor(settings: CacheSettings, dispatch: Dispatch, ownOrigin: string | null | undefined) {
+  constructor(
+    settings: CacheSettings,
+    access: StoreAccess,
+    dispatch: Dispatch,
+    ownOrigin: string | null | undefined,
+  ) {
     this.settings = settings
-    this.access = new StoreAccess(settings.store, wholeStoreOf(settings.store))
+    this.access = access
     this.presenter = new Presenter(settings.cacheStatus)
     this.dispatch = dispatch
     this.#ownOrigin = ownOrigin

@@ -5,7 +5,7 @@ import { withoutPollution } from '../base/own-options.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { sizeOf } from './body-readers.ts'
 import type { CacheGetResult, CacheKey, CacheValue, WholeEntry, WholeStore } from './cache-store.ts'
-import { checkKey, checkValue } from './check-key.ts'
+import { checkKey, checkValue, completed } from './check-key.ts'
 import { EntryStream } from './entry-stream.ts'
 import { varyMatches, varyText } from './vary.ts'
 
@@ -97,19 +97,27 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
   }
 
   /** Stores a complete response. */
-  set(key: CacheKey, entry: WholeEntry): void {
+  set(key: CacheKey, given: WholeEntry): void {
     checkKey(key)
-    checkValue(entry)
+    checkValue(given)
+    const entry = completed(given)
     const url = urlOf(key)
     const list = this.#byUrl.get(url) ?? []
     const same = varyText(entry.vary)
     const old = list.find((kept) => kept.method === key.method && varyText(kept.entry.vary) === same)
     if (old !== undefined) this.#remove(url, list, old)
+    // What would have answered this request, and has not: the resource depends on other fields than it did.
+    const selected = find(list, key)
+    if (selected !== undefined) this.#remove(url, list, selected)
     const body = sizeOf(entry.body)
     const size = body + sizeOfHead(url, entry)
-    if (body > this.#maxEntrySize || size > this.#maxSize || this.#maxCount === 0) return
+    if (body > this.#maxEntrySize || this.#maxCount === 0) return
+    if (size > this.#maxSize) {
+      this.#announceExcess(this.#size + size, this.#count + 1)
+      return
+    }
     if (list.length >= MAX_VARIANTS) this.#remove(url, list, list[0]!)
-    list.push({ method: key.method, entry: { ...entry }, size })
+    list.push({ method: key.method, entry, size })
     this.#byUrl.delete(url)
     this.#byUrl.set(url, list)
     this.#size += size
@@ -161,12 +169,7 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
   /** Half at once: making room for a single response each time would cost each of them a search. */
   #evict(newest: string): void {
     const tooLarge = this.#size > this.#maxSize
-    const message = {
-      size: this.#size,
-      maxSize: this.#maxSize,
-      count: this.#count,
-      maxCount: this.#maxCount,
-    }
+    const excess = { size: this.#size, count: this.#count }
     const size = tooLarge ? this.#maxSize / 2 : this.#size
     const count = tooLarge ? this.#count : this.#maxCount / 2
     const isOver = (): boolean => this.#size > size || this.#count > count
@@ -177,7 +180,11 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
     // The last of its variants is the response that was just stored.
     const variants = this.#byUrl.get(newest)!
     while (isOver() && variants.length > 1) this.#remove(newest, variants, variants[0]!)
-    this.emit('maxSizeExceeded', message)
+    this.#announceExcess(excess.size, excess.count)
+  }
+
+  #announceExcess(size: number, count: number): void {
+    this.emit('maxSizeExceeded', { size, maxSize: this.#maxSize, count, maxCount: this.#maxCount })
   }
 }
 

@@ -4,11 +4,11 @@ import { type BodyReader, blocksOf, discardBody, readerOf, sizeOf } from './body
 import { addCacheStatus, type Handling } from './cache-status.ts'
 import type { CacheGetResult, CacheValue } from './cache-store.ts'
 import type { Caller } from './caller.ts'
+import { announcedLength } from './fields.ts'
 import { type Presentation, presentationOf, presentedHead } from './preconditions.ts'
 import type { RequestView } from './request-view.ts'
 import { type ServedHead, Serving } from './serving.ts'
 import { ageOf } from './serving-rules.ts'
-import { announcedLength } from './storing.ts'
 
 const STALE_WARNING = '110 - "response is stale"'
 const WHOLE: Presentation = { kind: 'whole' }

@@ -13,13 +13,15 @@ import type { Writable } from 'node:stream'
 import { loadCrypto } from '../base/lazy-modules.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from './cache-store.ts'
-import { checkKey, checkValue } from './check-key.ts'
+import { checkKey, checkValue, completed } from './check-key.ts'
 import { DAY } from './freshness.ts'
 import { OpenStreams } from './open-streams.ts'
 import { PartStream, type StoredParts } from './part-stream.ts'
 import { keyValueClient, type RedisClient } from './redis-client.ts'
 import { RemoteAccess } from './remote-access.ts'
+import { reportStoreError } from './store-errors.ts'
 import { readHead, writeHead } from './stored-head.ts'
+import { UnwrittenDeletes } from './unwritten-deletes.ts'
 import { varyMatches, varyText, varyValues } from './vary.ts'
 
 /** The options of RedisCacheStore. */
@@ -58,6 +60,7 @@ export class RedisCacheStore implements CacheStore {
   readonly #prefix: string
   readonly #maxEntrySize: number
   readonly #writing = new OpenStreams()
+  readonly #deletes = new UnwrittenDeletes((key) => this.#remote.delete([this.#urlKey(key)]), false)
 
   constructor(options: RedisCacheStoreOptions) {
     if (typeof options !== 'object' || options === null) {
@@ -89,32 +92,41 @@ export class RedisCacheStore implements CacheStore {
 
   async get(key: CacheKey): Promise<CacheGetResult | undefined> {
     checkKey(key)
-    if (this.#remote.isDown) return undefined
+    if (this.#remote.isDown || this.#deletes.hides(key)) return undefined
     const url = this.#urlKey(key)
     const index = await this.#index(url)
     if (index === null) return undefined
     const bytes = await this.#remote.get(entryKey(url, index, key))
-    const found = bytes === null ? null : readEntry(bytes)
-    if (found === null || !varyMatches(found.value.vary, key.headers) || found.value.deleteAt <= Date.now()) {
+    if (bytes === null) return undefined
+    const found = readEntry(bytes, url)
+    if (found === null) {
+      reportStoreError('get', key, new Error('the stored response cannot be read'))
+      await this.delete(key)
+      return undefined
+    }
+    if (!varyMatches(found.value.vary, key.headers) || found.value.deleteAt <= Date.now()) {
       return undefined
     }
     // All of it before any of it is served: a part may have been evicted, and then the response is a miss.
     const parts = await Promise.all(found.parts.names.map((name) => this.#remote.get(name)))
     if (parts.some((part) => part === null)) return undefined
     const body = Buffer.concat([...(parts as Buffer[]), found.rest])
-    return body.length === found.parts.size ? { ...found.value, body } : undefined
+    // The URL may have been removed meanwhile.
+    if (body.length !== found.parts.size || this.#deletes.hides(key)) return undefined
+    return this.#deletes.isTrusted(found.value) ? { ...found.value, body } : undefined
   }
 
   createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
     checkKey(key)
     checkValue(value)
     if (this.#remote.isDown) return undefined
+    const complete = completed(value)
     const url = this.#urlKey(key)
     const life = value.deleteAt - Date.now()
     if (life <= 0) return undefined
     const name = `${url}:${randomName()}`
     const stream = new PartStream(this.#remote, name, life, this.#maxEntrySize, (parts, rest) =>
-      this.#write(stream, url, key, value, parts, rest),
+      this.#write(stream, url, key, complete, parts, rest),
     )
     this.#writing.add(url, stream)
     return stream
@@ -124,7 +136,7 @@ export class RedisCacheStore implements CacheStore {
     checkKey(key)
     const url = this.#urlKey(key)
     this.#writing.destroy(url)
-    await this.#remote.delete([url])
+    await this.#deletes.delete(key)
   }
 
   /** Each step looks at the stream again: the URL may have been removed since the last one. */
@@ -137,6 +149,8 @@ export class RedisCacheStore implements CacheStore {
     rest: Buffer,
   ): Promise<void> {
     const names = Object.keys(value.vary ?? {}).sort()
+    // Its generation would bring the others of the URL back.
+    await this.#deletes.settle(key)
     let index = await this.#index(url)
     if (stream.destroyed) return
     if (index === null || index.until < value.deleteAt || index.names.join() !== names.join()) {
@@ -172,7 +186,10 @@ function entryKey(url: string, index: Index, key: CacheKey): string {
   return `${url}:${index.generation}:${key.method}:${variant === '' ? '' : hash(variant)}`
 }
 
-function readEntry(bytes: Buffer): { value: CacheValue; parts: StoredParts; rest: Buffer } | null {
+function readEntry(
+  bytes: Buffer,
+  url: string,
+): { value: CacheValue; parts: StoredParts; rest: Buffer } | null {
   try {
     const end = LENGTH_BYTES + bytes.readUInt32BE(0)
     const { head, parts } = JSON.parse(bytes.toString('utf8', LENGTH_BYTES, end)) as {
@@ -180,7 +197,10 @@ function readEntry(bytes: Buffer): { value: CacheValue; parts: StoredParts; rest
       parts: StoredParts
     }
     const value = readHead(head)
-    return value === null || !Array.isArray(parts.names) ? null : { value, parts, rest: bytes.subarray(end) }
+    if (value === null || !Array.isArray(parts.names)) return null
+    // No other key of the server is read.
+    const isOwn = parts.names.every((name) => typeof name === 'string' && name.startsWith(`${url}:`))
+    return isOwn ? { value, parts, rest: bytes.subarray(end) } : null
   } catch {
     return null
   }

@@ -25,7 +25,10 @@ export class RemoteAccess {
   async get(key: string): Promise<Buffer | null> {
     const value = await this.#within(() => this.#client.get(key))
     if (value === null || value === undefined) return null
-    return typeof value === 'string' ? Buffer.from(value) : Buffer.from(value)
+    if (typeof value === 'string') return Buffer.from(value)
+    // Anything with a length would be copied, however long it claims to be.
+    if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    throw new TypeError('the client returned neither bytes nor text')
   }
 
   async set(key: string, value: Buffer, milliseconds: number): Promise<void> {

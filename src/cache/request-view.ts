@@ -7,8 +7,7 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type FlatHeaders, flatHeaders, isPairIterable } from '../request/headers-input.ts'
 import { type CacheControlDirectives, parseCacheControl } from './cache-control.ts'
 import type { CacheKey } from './cache-store.ts'
-import { setField } from './entry.ts'
-import { fieldLines, fieldText } from './fields.ts'
+import { fieldLines, fieldText, setField } from './fields.ts'
 import { keyOrigin } from './target-uri.ts'
 
 const NO_DIRECTIVES: CacheControlDirectives = Object.freeze({})

@@ -5,7 +5,7 @@
 
 import type { Writable } from 'node:stream'
 import { ignoreRejection } from '../base/stray-promise.ts'
-import { channels } from '../diagnostics.ts'
+import { discardBody } from './body-readers.ts'
 import type {
   CacheGetResult,
   CacheKey,
@@ -14,20 +14,24 @@ import type {
   WholeEntry,
   WholeStore,
 } from './cache-store.ts'
+import { reportStoreError as report, type StoreOperation } from './store-errors.ts'
+import { flawOf } from './stored-check.ts'
+import { UnwrittenDeletes } from './unwritten-deletes.ts'
 
 /** The largest body for a store that names no limit. */
 const DEFAULT_MAX_ENTRY_SIZE = 5 * 1024 * 1024
-
-export type StoreOperation = 'get' | 'write' | 'update' | 'delete'
 
 export class StoreAccess {
   readonly #store: CacheStore
   /** The same store, if it takes whole responses. */
   readonly #whole: WholeStore | null
+  /** Null for a store that remembers its own. */
+  readonly #deletes: UnwrittenDeletes | null
 
-  constructor(store: CacheStore, whole: WholeStore | null) {
+  constructor(store: CacheStore, whole: WholeStore | null, remembersDeletes: boolean) {
     this.#store = store
     this.#whole = whole
+    this.#deletes = remembersDeletes ? null : new UnwrittenDeletes((key) => store.delete(key), false)
   }
 
   get takesWhole(): boolean {
@@ -46,16 +50,16 @@ export class StoreAccess {
 
   /** Synchronous where the store is. The promise never rejects. */
   get(key: CacheKey, now: number): CacheGetResult | undefined | Promise<CacheGetResult | undefined> {
+    if (this.#deletes?.hides(key)) return undefined
     try {
       const found = this.#store.get(key)
-      if (!isThenable(found)) return usable(found, now)
-      return Promise.resolve(found).then(
-        (result) => usable(result, now),
-        (error: unknown) => {
+      if (!isThenable(found)) return this.#usable(key, found, now)
+      return Promise.resolve(found)
+        .then((result) => this.#usable(key, result, now))
+        .catch((error: unknown) => {
           report('get', key, error)
           return undefined
-        },
-      )
+        })
     } catch (error) {
       report('get', key, error)
       return undefined
@@ -63,6 +67,7 @@ export class StoreAccess {
   }
 
   set(key: CacheKey, entry: WholeEntry): void {
+    if (this.#deletes?.admits(key) === false) return
     try {
       this.#whole!.set(key, entry)
     } catch (error) {
@@ -72,6 +77,7 @@ export class StoreAccess {
 
   /** Undefined if the store does not want it. Errors of the stream are reported. */
   createWriteStream(key: CacheKey, value: CacheValue, onError: () => void): Writable | undefined {
+    if (this.#deletes?.admits(key) === false) return undefined
     try {
       const stream = this.#store.createWriteStream(key, value)
       ignoreRejection(stream)
@@ -92,7 +98,22 @@ export class StoreAccess {
   }
 
   delete(key: CacheKey): void {
-    this.#run('delete', key, () => this.#store.delete(key))
+    this.#run('delete', key, () => (this.#deletes ?? this.#store).delete(key))
+  }
+
+  /** What can be served: a response that could have been received, and is not past its time. Anything else is removed. */
+  #usable(key: CacheKey, found: CacheGetResult | undefined, now: number): CacheGetResult | undefined {
+    if (found === undefined || found === null) return undefined
+    const flaw = flawOf(found, key.method)
+    // The URL may have been removed while the store looked for it.
+    const isHidden = this.#deletes?.hides(key) || this.#deletes?.isTrusted(found) === false
+    if (flaw === null && !isHidden && found.deleteAt > now) return completed(found)
+    discardBody(found.body)
+    if (flaw !== null) {
+      report('get', key, new Error(`the stored response is not one: ${flaw}`))
+      this.delete(key)
+    }
+    return undefined
   }
 
   #run(operation: StoreOperation, key: CacheKey, call: () => unknown): void {
@@ -109,13 +130,13 @@ function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && typeof (value as Promise<T>).then === 'function'
 }
 
-/** What can be served: a response that is not past its time. */
-function usable(found: CacheGetResult | undefined, now: number): CacheGetResult | undefined {
-  if (typeof found !== 'object' || found === null) return undefined
-  if (typeof found.headers !== 'object' || found.headers === null || found.deleteAt <= now) return undefined
-  return found.cacheControlDirectives ? found : { ...found, cacheControlDirectives: {} }
-}
-
-function report(operation: StoreOperation, key: CacheKey, error: unknown): void {
-  if (channels.cacheError.hasSubscribers) channels.cacheError.publish({ operation, key, error })
+/** With what may be missing. */
+function completed(found: CacheGetResult): CacheGetResult {
+  if (found.cacheControlDirectives && found.headers && found.etag !== null) return found
+  return {
+    ...found,
+    headers: found.headers ?? {},
+    cacheControlDirectives: found.cacheControlDirectives ?? {},
+    etag: found.etag ?? undefined,
+  }
 }

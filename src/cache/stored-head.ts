@@ -1,6 +1,6 @@
 /** A stored response without its body, as text. */
 import type { CacheValue } from './cache-store.ts'
-import type { VaryValues } from './vary.ts'
+import { flawOfHead } from './stored-check.ts'
 
 export function writeHead(value: CacheValue): string {
   const {
@@ -31,14 +31,7 @@ export function writeHead(value: CacheValue): string {
 export function readHead(text: string): CacheValue | null {
   try {
     const value = JSON.parse(text) as CacheValue
-    if (typeof value.statusCode !== 'number' || typeof value.headers !== 'object' || value.headers === null)
-      return null
-    if (typeof value.staleAt !== 'number' || typeof value.deleteAt !== 'number') return null
-    if (value.vary !== undefined) {
-      const vary: VaryValues = Object.assign(Object.create(null), value.vary)
-      return { ...value, vary }
-    }
-    return value
+    return flawOfHead(value) === null ? value : null
   } catch {
     return null
   }

@@ -5,7 +5,7 @@ import { ignoreError } from '../base/ignore-error.ts'
 import { invariant } from '../base/invariant.ts'
 import { BodyLog } from './body-log.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
-import { singleField } from './fields.ts'
+import { announcedLength } from './fields.ts'
 import type { StoreAccess } from './store-access.ts'
 
 type State =
@@ -150,11 +150,6 @@ function endStream(stream: Writable): void {
   } catch {
     destroyQuietly(stream)
   }
-}
-
-export function announcedLength(value: CacheValue): number | null {
-  const text = singleField(value.headers, 'content-length')
-  return text !== null && /^[0-9]+$/.test(text) ? Number(text) : null
 }
 
 /** The stream belongs to the store, and may be anything that has its methods. */

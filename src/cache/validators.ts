@@ -5,10 +5,14 @@ import { singleField, trimmed } from './fields.ts'
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]+"$/
 const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
 
+export function isEntityTag(text: string): boolean {
+  return ENTITY_TAG.test(text)
+}
+
 /** The entity tag of a response, if it is one: quoted and not empty. */
 export function entityTag(headers: HeaderObject): string | null {
   const tag = trimmed(singleField(headers, 'etag') ?? '')
-  return ENTITY_TAG.test(tag) ? tag : null
+  return isEntityTag(tag) ? tag : null
 }
 
 export function isWeak(tag: string): boolean {

@@ -1,7 +1,7 @@
 /** Which requests a stored response answers (RFC 9111 §4.1). */
 import { isToken } from '../protocol/ascii.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { fieldText, joinedLines, trimmed } from './fields.ts'
+import { fieldText, joinedLines, setField, trimmed } from './fields.ts'
 
 /** Request fields that a response depends on, with the value that they had; null for an absent one. */
 export type VaryValues = Record<string, string | null>
@@ -27,8 +27,8 @@ export function varyNames(headers: HeaderObject): string[] | null {
 /** The values that the request had; undefined if there are no names. */
 export function varyValues(names: readonly string[], request: HeaderObject): VaryValues | undefined {
   if (names.length === 0) return undefined
-  const values = Object.create(null) as VaryValues
-  for (const name of names) values[name] = fieldText(request, name)
+  const values: VaryValues = {}
+  for (const name of names) setField(values, name, fieldText(request, name))
   return values
 }
 

@@ -1,11 +1,20 @@
-/** Which stores of the library take complete responses: a subclass that changes how streams are written is used as any other. */
+/** What the stores of the library do beyond the interface. A subclass that changes how is used as any other store. */
 import type { CacheStore, WholeStore } from './cache-store.ts'
 import { MemoryCacheStore } from './memory-store.ts'
+import { RedisCacheStore } from './redis-store.ts'
 import { SqliteCacheStore } from './sqlite-store.ts'
 
+/** Null for a store that does not take complete responses. */
 export function wholeStoreOf(store: CacheStore): WholeStore | null {
   for (const kind of [MemoryCacheStore, SqliteCacheStore]) {
     if (store instanceof kind && store.createWriteStream === kind.prototype.createWriteStream) return store
   }
   return null
+}
+
+/** Whether the store itself remembers what it could not remove. */
+export function remembersDeletes(store: CacheStore): boolean {
+  return [MemoryCacheStore, SqliteCacheStore, RedisCacheStore].some(
+    (kind) => store instanceof kind && store.delete === kind.prototype.delete,
+  )
 }

@@ -4,11 +4,13 @@ import { channel } from 'node:diagnostics_channel'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { describe, test } from 'node:test'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from '../../src/cache/cache-store.ts'
+import { cache } from '../../src/cache/interceptor.ts'
 import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
 import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
+import { eventually } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
-import { value } from './store-suite.ts'
-import { cached, installDate, ORIGIN, settle } from './support.ts'
+import { storeErrors, value } from './store-suite.ts'
+import { type Answer, cached, installDate, ORIGIN, scripted, settle } from './support.ts'
 
 const FRESH = { headers: { 'cache-control': 'max-age=60', etag: '"1"' }, body: ['hel', 'lo'] }
 
@@ -385,20 +387,15 @@ describe('a store that fails never fails a request', () => {
     assert.equal(origin.received.length, 1)
   })
 
-  test('an answer that cannot be used, and a handler that throws, end no more than the request', async () => {
+  test('an answer whose fields throw is a miss', async () => {
     const { store, answers } = held()
     const origin = cached(FRESH, { store })
-    const handler = new RecordingHandler({
-      onResponseError() {
-        throw new Error('thrown by the handler')
-      },
-    })
-    const thrown = new Error('no vary')
+    const handler = new RecordingHandler()
     const unusable = {
       ...value(),
       deleteAt: Number.POSITIVE_INFINITY,
       get staleAt(): number {
-        throw thrown
+        throw new Error('no time')
       },
     }
     const rejections: unknown[] = []
@@ -411,7 +408,7 @@ describe('a store that fails never fails a request', () => {
     } finally {
       process.off('unhandledRejection', onRejection)
     }
-    assert.deepEqual([handler.errors, rejections], [[thrown], []])
+    assert.deepEqual([handler.errors, handler.body, rejections], [[], 'hello', []])
   })
 })
 
@@ -422,3 +419,109 @@ function held(): { store: Custom; answers: ((found: CacheGetResult | undefined) 
   store.get = () => new Promise((resolve) => void answers.push(resolve))
   return { store, answers }
 }
+
+describe('what a store returns is checked as the input of a peer is', () => {
+  const flaws: [title: string, more: Record<string, unknown>][] = [
+    ['status 0', { statusCode: 0 }],
+    ['status 101', { statusCode: 101 }],
+    ['status 206', { statusCode: 206 }],
+    ['status 304', { statusCode: 304 }],
+    ['status 1e9', { statusCode: 1e9 }],
+    ['a status as text', { statusCode: '200' }],
+    ['a message with a line', { statusMessage: 'a\r\nb' }],
+    ['a header that is a number', { headers: { a: 1 } }],
+    ['a header with a line', { headers: { a: '1\r\nb: 2' } }],
+    ['a header beyond latin1', { headers: { a: '\u0100' } }],
+    ['a list with a number', { headers: { a: ['1', 2] } }],
+    ['a name that is none', { headers: { 'a b': '1' } }],
+    ['headers that are a list', { headers: ['a', '1'] }],
+    ['an ETag with a line', { etag: '"a\r\nb"' }],
+    ['an ETag without quotes', { etag: 'a' }],
+    ['no cachedAt', { cachedAt: undefined }],
+    ['cachedAt beyond all times', { cachedAt: -1e300 }],
+    ['staleAt NaN', { staleAt: Number.NaN }],
+    ['no deleteAt', { deleteAt: undefined }],
+    ['a vary that is text', { vary: 'a' }],
+    ['a directive that is text', { cacheControlDirectives: { 'no-cache': 'yes' } }],
+    ['a body that is shorter than announced', { headers: { 'content-length': '6' } }],
+    ['a body that is a number', { body: 5 }],
+    ['a body that claims a length', { body: { length: 1e9 } }],
+    ['a body with a part that claims a length', { body: [{ length: 1e9 }] }],
+  ]
+  for (const [title, more] of flaws) {
+    for (const later of [false, true]) {
+      test(`${title}${later ? ', later' : ''}`, async (t) => {
+        const errors = storeErrors(t)
+        const store = new Custom()
+        const found = { ...value(), body: Buffer.from('hello'), ...more } as unknown as CacheGetResult
+        let deleted = 0
+        store.get = () => (deleted > 0 ? undefined : later ? Promise.resolve(found) : found) as CacheGetResult
+        store.delete = () => {
+          deleted++
+        }
+        const origin = cached({ body: 'from the origin' }, { store })
+        assert.equal((await origin.get()).body, 'from the origin')
+        assert.equal(deleted, 1)
+        assert.deepEqual(
+          errors.map(({ operation }) => operation),
+          ['get'],
+        )
+      })
+    }
+  }
+
+  test('a part of a streamed body that claims a length fails the response', async () => {
+    const store = new Custom()
+    store.found = { ...value(), body: Readable.from([{ length: 1e9 }]) }
+    assert.match(String((await cached({}, { store }).get()).error), /neither bytes nor text/)
+  })
+})
+
+describe('a removal that a store could not carry out', () => {
+  for (const later of [false, true]) {
+    test(`${later ? 'rejects' : 'throws'}: the URL is a miss until it is done`, async (t) => {
+      const errors = storeErrors(t)
+      const store = new Custom()
+      const kept = new Map<string, CacheGetResult>()
+      let isDown = false
+      store.get = ({ path }) => kept.get(path)
+      store.createWriteStream = ({ path }, given) => {
+        kept.set(path, { ...given, body: Buffer.from(page) })
+        return new Writable({ write: (_chunk, _encoding, done) => done() })
+      }
+      store.delete = ({ path }) => {
+        if (isDown && later) return Promise.reject(new Error('down'))
+        if (isDown) throw new Error('down')
+        kept.delete(path)
+        return undefined
+      }
+      let page = 'old'
+      const script = ({ method }: { method: string }): Answer => {
+        if (method === 'POST') page = 'new'
+        return { ...FRESH, body: page }
+      }
+      const shared = cache({ store })
+      const [a, b] = [scripted(script), scripted(script)]
+      const send = async ({ dispatch }: typeof a, path = '/', method = 'GET'): Promise<string> => {
+        const handler = new RecordingHandler()
+        shared(dispatch)({ origin: ORIGIN, path, method }, handler)
+        return (await handler.settled).body
+      }
+      await send(a)
+      await send(a, '/other')
+      isDown = true
+      await send(a, '/', 'POST')
+      await settle()
+      assert.equal(await send(a), 'new')
+      assert.equal(await send(b), 'new', 'for all dispatchers of the cache')
+      assert.equal(await send(a, '/other'), 'old', 'others are not concerned')
+      assert.equal((kept.get('/')!.body as Buffer).toString(), 'old', 'nothing is stored over it')
+      assert.ok(errors.some(({ operation }) => operation === 'delete'))
+      isDown = false
+      await eventually(() => !kept.has('/'))
+      assert.equal(await send(a), 'new')
+      await settle()
+      assert.equal((kept.get('/')!.body as Buffer).toString(), 'new')
+    })
+  }
+})

@@ -177,3 +177,15 @@ describe('MemoryCacheStore', () => {
     assert.ok(store.size <= 1_000_000)
   })
 })
+
+test('a response that alone exceeds maxSize is announced, and not kept', () => {
+  const store = new MemoryCacheStore({ maxSize: 1000 })
+  const messages: unknown[] = []
+  store.on('maxSizeExceeded', (message) => messages.push(message))
+  store.set(key(), { ...value(), body: [Buffer.alloc(2000)] })
+  assert.equal(store.size, 0)
+  assert.equal(messages.length, 1)
+  const { size, ...rest } = messages[0] as { size: number }
+  assert.ok(size > 2000)
+  assert.deepEqual(rest, { maxSize: 1000, count: 1, maxCount: 1024 })
+})

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { channel } from 'node:diagnostics_channel'
 import { describe, test } from 'node:test'
 import { RedisCacheStore, type RedisCacheStoreOptions } from '../../src/cache/redis-store.ts'
-import { FakeClock } from '../support/fake-clock.ts'
-import { bodyOf, key, storeSuite, value, write } from './store-suite.ts'
-import { cached, installDate, settle } from './support.ts'
+import { eventually, FakeClock } from '../support/fake-clock.ts'
+import { bodyOf, key, storeErrors, storeSuite, value, write } from './store-suite.ts'
+import { cached, installDate, ORIGIN, settle } from './support.ts'
 
 /** The server: values with their time, which both shapes of clients and the plain one reach. */
 class FakeServer {
@@ -297,5 +297,62 @@ describe('RedisCacheStore', () => {
     )
     assert.equal((await origin.get()).body.length, 600_000)
     await settle()
+  })
+
+  test('an invalidation during an outage: the old page does not come back with the connection', async (t) => {
+    const errors = storeErrors(t)
+    const { server, store } = make()
+    let page = 'old'
+    const origin = cached(
+      ({ method }) => {
+        if (method === 'POST') page = 'new'
+        return { headers: { 'cache-control': 'max-age=60' }, body: page }
+      },
+      { store },
+    )
+    await origin.get()
+    await settle()
+    server.fails = new Error('connection lost')
+    await origin.get('/', {}, { method: 'POST' })
+    await settle()
+    server.fails = null
+    assert.equal((await origin.get()).body, 'new')
+    assert.equal(await store.get(key({ origin: ORIGIN })), undefined)
+    assert.ok(errors.some(({ operation }) => operation === 'delete'))
+    // Other processes see it removed as soon as the server can be reached.
+    const index = (): boolean => server.commands.filter((name) => name === 'DEL').length > 1
+    await eventually(index)
+  })
+
+  test('what a client returns is bytes or text, however long it claims to be', async (t) => {
+    const errors = storeErrors(t)
+    const client = {
+      get: async () => ({ length: 1e9 }) as never,
+      set: async () => undefined,
+      delete: async () => undefined,
+    }
+    const origin = cached({ body: 'x' }, { store: new RedisCacheStore({ client }) })
+    assert.equal((await origin.get()).body, 'x')
+    assert.deepEqual(
+      errors.map(({ operation }) => operation),
+      ['get'],
+    )
+  })
+
+  test('an entry that cannot be read is removed and reported, and names no other key', async (t) => {
+    const errors = storeErrors(t)
+    const { server, store } = make()
+    await write(store, key(), value(), 'x')
+    const [name, entry] = [...server.values].at(-1)!
+    const foreign = JSON.stringify({ head: JSON.stringify(value()), parts: { names: ['secret'], size: 1 } })
+    server.values.set('secret', { value: Buffer.from('s'), until: Date.now() + 1e6 })
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(foreign.length)
+    server.values.set(name, { ...entry, value: Buffer.concat([length, Buffer.from(foreign)]) })
+    assert.equal(await store.get(key()), undefined)
+    assert.deepEqual(
+      errors.map(({ operation }) => operation),
+      ['get'],
+    )
   })
 })

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { loadSqlite } from '../../src/base/lazy-modules.ts'
 import { SqliteCacheStore, type SqliteCacheStoreOptions } from '../../src/cache/sqlite-store.ts'
 import { cacheStores, errors } from '../../src/index.ts'
+import { eventually } from '../support/fake-clock.ts'
 import { sourceLoader, sourceUrl } from '../support/sources.ts'
-import { bodyOf, key, storeSuite, value, write } from './store-suite.ts'
-import { installDate } from './support.ts'
+import { bodyOf, key, storeErrors, storeSuite, value, write } from './store-suite.ts'
+import { cached, installDate } from './support.ts'
 
 const skip = loadSqlite() === undefined ? 'this runtime has no node:sqlite' : false
 
@@ -121,22 +122,122 @@ describe('SqliteCacheStore', { skip }, () => {
     store.close()
   })
 
-  test('a database that another connection has locked: nothing is stored, and nothing fails', (t) => {
+  test('a database that another connection has locked: nothing is written, reported, and nothing fails', (t) => {
+    const errors = storeErrors(t)
     const location = temporary(t)
     const store = new SqliteCacheStore({ location })
     store.set(key(), { ...value(), body: 'old' })
+    store.set(key({ path: '/other' }), { ...value(), body: 'other' })
     const other = new (loadSqlite()!.DatabaseSync)(location)
     other.exec('BEGIN IMMEDIATE')
     store.set(key({ path: '/new' }), { ...value(), body: 'new' })
     store.update(key(), value({ headers: { x: '1' } }), store.get(key())!)
-    store.delete(key())
     assert.ok(store.get(key()), 'reading goes on')
+    store.delete(key())
+    assert.equal(store.get(key()), undefined, 'a miss until it is removed')
+    assert.ok(store.get(key({ path: '/other' })))
     assert.equal(store.get(key({ path: '/new' })), undefined)
+    store.set(key(), { ...value(), body: 'new' })
     other.exec('ROLLBACK')
     other.close()
-    store.set(key({ path: '/new' }), { ...value(), body: 'new' })
+    assert.equal(store.get(key()), undefined)
+    assert.equal(store.size, 1, 'it is removed with the next use')
+    store.set(key(), { ...value(), body: 'new' })
+    assert.equal((store.get(key())!.body as Buffer).toString(), 'new')
+    assert.deepEqual(errors.map(({ operation }) => operation).slice(0, 3), ['write', 'update', 'delete'])
+    store.close()
+  })
+
+  test('what was not removed is removed later, without a use of its URL', async (t) => {
+    const location = temporary(t)
+    const store = new SqliteCacheStore({ location })
+    t.after(() => store.close())
+    store.set(key(), { ...value(), body: 'old' })
+    const other = new (loadSqlite()!.DatabaseSync)(location)
+    other.exec('BEGIN IMMEDIATE')
+    store.delete(key())
+    other.exec('ROLLBACK')
+    other.close()
+    await eventually(() => store.size === 0)
+  })
+
+  test('after its own POST, nobody gets the old page while a neighbour has the database', async (t) => {
+    const location = temporary(t)
+    const store = new SqliteCacheStore({ location })
+    t.after(() => store.close())
+    let page = 'old'
+    const origin = cached(
+      ({ method }) => {
+        if (method === 'POST') page = 'new'
+        return { headers: { 'cache-control': 'max-age=60' }, body: page }
+      },
+      { store },
+    )
+    await origin.get()
+    const other = new (loadSqlite()!.DatabaseSync)(location)
+    other.exec('BEGIN IMMEDIATE')
+    await origin.get('/', {}, { method: 'POST' })
+    assert.equal((await origin.get()).body, 'new')
+    other.exec('ROLLBACK')
+    other.close()
+    assert.equal((await origin.get()).body, 'new')
+  })
+
+  test('rows past their time go, whatever maxCount is', (t) => {
+    const clock = installDate(t)
+    const store = new SqliteCacheStore()
+    for (let i = 0; i < 210; i++)
+      store.set(key({ path: `/${i}` }), { ...value({ deleteAt: clock.now + 1000 }), body: 'x' })
+    clock.advance(1000)
+    for (let i = 0; i < 2; i++) store.set(key({ path: `/new${i}` }), { ...value(), body: 'x' })
     assert.equal(store.size, 2)
     store.close()
+  })
+
+  test('the body of a result is one Buffer; etag and vary are always there', () => {
+    const store = new SqliteCacheStore()
+    store.set(key(), { ...value(), body: [Buffer.from('a'), Buffer.from('b')] })
+    const found = store.get(key())!
+    assert.ok(Buffer.isBuffer(found.body))
+    assert.deepEqual([Object.hasOwn(found, 'etag'), Object.hasOwn(found, 'vary')], [true, true])
+    store.close()
+  })
+
+  test('a new file is for its owner alone', { skip: process.platform === 'win32' && 'no modes' }, (t) => {
+    const location = temporary(t)
+    const store = new SqliteCacheStore({ location })
+    store.set(key(), { ...value(), body: 'x' })
+    for (const name of [location, `${location}-wal`, `${location}-shm`]) {
+      assert.equal(statSync(name).mode & 0o777, 0o600, name)
+    }
+    store.close()
+  })
+
+  test('an error of opening names the path, and a locked database opens at once', (t) => {
+    const location = temporary(t)
+    assert.throws(() => new SqliteCacheStore({ location: `${location}/no/folder` }), /no\/folder/)
+    writeFileSync(`${location}.txt`, 'this is not a database, and long enough to see that at once'.repeat(20))
+    assert.throws(() => new SqliteCacheStore({ location: `${location}.txt` }), /cache\.db\.txt/)
+    new SqliteCacheStore({ location }).close()
+    const other = new (loadSqlite()!.DatabaseSync)(location)
+    other.exec('BEGIN IMMEDIATE')
+    new SqliteCacheStore({ location }).close()
+    other.exec('ROLLBACK')
+    other.close()
+  })
+
+  test('partitions that differ in lone surrogates share nothing', async (t) => {
+    const store = new SqliteCacheStore()
+    t.after(() => store.close())
+    const origin = cached(
+      { headers: { 'cache-control': 'max-age=60' } },
+      { store, partition: (opts) => (opts as { tenant?: string }).tenant ?? '' },
+    )
+    const tenants = ['\ud800', '\ud801', '\ufffd', 'a\0b', 'a\0c', 'a']
+    for (const tenant of tenants) await origin.get('/', {}, { tenant } as object)
+    assert.equal(origin.received.length, tenants.length)
+    for (const tenant of tenants) await origin.get('/', {}, { tenant } as object)
+    assert.equal(origin.received.length, tenants.length)
   })
 
   test('rows that cannot be read are misses', (t) => {
@@ -150,10 +251,12 @@ describe('SqliteCacheStore', { skip }, () => {
       ['head', '{'],
       ['head', '5'],
       ['head', '{}'],
+      ['head', '{"statusCode":0}'],
     ]) {
       store.set(key(), { ...value(), body: 'x' })
       other.exec(`UPDATE ventunoCacheV1 SET ${column} = '${text}'`)
       assert.equal(store.get(key()), undefined, `${column} ${text}`)
+      assert.equal(store.size, 0, 'and are removed')
     }
     other.close()
     store.close()
@@ -175,6 +278,7 @@ describe('SqliteCacheStore', { skip }, () => {
     const writers = [0, 1].map(() =>
       spawn(process.execPath, [...sourceLoader, '--input-type=module', '-e', script]),
     )
+    t.after(() => writers.map((writer) => writer.kill('SIGKILL')))
     await Promise.all(writers.map((writer) => once(writer.stdout, 'data')))
     const check = (): number => {
       let found = 0
@@ -182,7 +286,7 @@ describe('SqliteCacheStore', { skip }, () => {
         const entry = store.get({ origin: 'http://h', method: 'GET', path: `/${n}` })
         if (entry === undefined) continue
         found++
-        const body = (entry.body as unknown as Buffer[])[0]!
+        const body = entry.body as Buffer
         assert.equal(body.length, 100_000)
         assert.ok(body.every((byte) => `"${byte}"` === entry.etag))
       }

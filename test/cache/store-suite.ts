@@ -1,5 +1,6 @@
 /** What every store of the library does. */
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { finished } from 'node:stream/promises'
 import { describe, test } from 'node:test'
 import { blocksOf } from '../../src/cache/body-readers.ts'
@@ -40,6 +41,15 @@ export async function bodyOf(found: CacheGetResult | undefined): Promise<string>
   const parts: Buffer[] = []
   for await (const part of found!.body as AsyncIterable<Buffer>) parts.push(Buffer.from(part))
   return Buffer.concat(parts).toString()
+}
+
+/** What is reported while the test runs. */
+export function storeErrors(t: { after(run: () => void): void }): { operation: string; error: Error }[] {
+  const messages: { operation: string; error: Error }[] = []
+  const listen = (message: unknown): void => void messages.push(message as (typeof messages)[number])
+  subscribe('ventuno:cache:error', listen)
+  t.after(() => unsubscribe('ventuno:cache:error', listen))
+  return messages
 }
 
 /** Turns of the event loop, for what a store does after a response. */
@@ -100,6 +110,36 @@ export function storeSuite(
       assert.equal(await bodyOf(await store.get(key({ headers: { a: '2' } }))), 'new two')
       assert.equal(await bodyOf(await store.get(key())), 'none')
       assert.equal(await store.get(key({ headers: { a: '3' } })), undefined)
+    })
+
+    it('takes a value without headers, directives and message; vary is a plain object', async (store) => {
+      const {
+        headers: _,
+        cacheControlDirectives: __,
+        statusMessage: ___,
+        ...bare
+      } = value({ vary: { a: '1' } })
+      const at = key({ headers: { a: '1' } })
+      await write(store, at, bare as CacheValue, 'x')
+      const found = (await store.get(at))!
+      assert.deepEqual([found.headers, found.cacheControlDirectives, found.statusMessage], [{}, {}, ''])
+      assert.equal(Object.getPrototypeOf(found.vary), Object.prototype)
+    })
+
+    if (!options.isUnbounded)
+      it('can be read right after end()', async (store) => {
+        const stream = store.createWriteStream(key(), value())!
+        stream.write('a')
+        stream.end('b')
+        assert.equal(await bodyOf(store.get(key()) as CacheGetResult), 'ab')
+      })
+
+    it('once a resource varies, its older response answers nobody', async (store) => {
+      const at = key({ headers: { a: '1' } })
+      await write(store, key(), value(), 'old')
+      await write(store, at, value({ vary: { a: '1' } }), 'new')
+      assert.equal(await bodyOf(await store.get(at)), 'new')
+      assert.equal(await store.get(key({ headers: { a: '2' } })), undefined)
     })
 
     it('finds a varying response for a key without headers', async (store) => {
