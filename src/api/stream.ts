@@ -5,6 +5,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { finished } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
 import { coverPollution } from '../base/own-options.ts'
+import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { throwLater } from '../base/throw-later.ts'
 import {
   InvalidArgumentError,
@@ -71,7 +72,10 @@ export class StreamData<TOpaque = null> {
 /** Any Writable; the optional members are those that only Node's own are sure to have. */
 interface Target extends NodeJS.WritableStream {
   readonly readable?: boolean
+  readonly destroyed?: boolean
   readonly writableNeedDrain?: boolean
+  /** Of streams from before `writableNeedDrain`. */
+  readonly _writableState?: { readonly needDrain?: boolean }
   destroy?(error?: unknown): unknown
 }
 
@@ -96,6 +100,8 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   #settled = false
   /** Null before the head, and again when the Writable is done. */
   #target: Target | null = null
+  /** The reason of a failure that the end of the Writable, which came before, is about to explain. */
+  #explained: { readonly error: unknown } | null = null
 
   constructor(
     opts: StreamOptions<TOpaque>,
@@ -132,8 +138,20 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     destroyBodyOf(this.opts, error)
     const target = this.#target
     this.#target = null
+    if (target?.destroyed === true && !this.#settled) {
+      // It has closed by itself, and whoever listens for that may have aborted: its own end is what happened.
+      this.#explained = { error }
+      runtimeSetImmediate(() => this.#explain(error))
+      return
+    }
     target?.destroy?.(error)
     if (!this.#settled) this.#reject(error)
+  }
+
+  #explain(error: unknown): void {
+    if (this.#explained === null) return
+    this.#explained = null
+    this.#reject(error)
   }
 
   protected override onFinalHead(
@@ -159,11 +177,14 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     this.#target = target
     target.on('drain', () => this.resumeResponse())
     finished(target, coverPollution({ readable: false }), (error) => this.#onFinished(target, error))
-    if (target.writableNeedDrain === true) this.pauseResponse()
+    if ((target.writableNeedDrain ?? target._writableState?.needDrain) === true) this.pauseResponse()
   }
 
   #onFinished(target: Target, error: Error | null | undefined): void {
-    if (this.#target === null) return
+    if (this.#target === null) {
+      this.#explain(error ?? this.#explained?.error)
+      return
+    }
     if (error) {
       this.fail(error)
       return

@@ -63,11 +63,15 @@ class FanOut {
     this.#onEmpty = onEmpty
   }
 
-  /** After the first subscriber has joined: a signal of another class may fire while the listener is added. */
+  /**
+   * After the first subscriber has joined: a signal may fire while the listener is added. One that does so before it has
+   * the listener emits nothing more, but is aborted.
+   */
   listen(): void {
     const signal = this.#signal
     if (isEventTarget(signal)) signal.addEventListener('abort', this.#onAbort)
     else signal.on('abort', this.#onAbort)
+    if (abortedReason(signal) !== null) this.#onAbort()
   }
 
   remove(subscriber: Subscriber): void {

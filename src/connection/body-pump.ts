@@ -125,7 +125,7 @@ export class BodyPump implements DeadlineOwner {
 
   #follow(stream: BodyStream): void {
     if (hasEnded(stream)) {
-      this.#finish()
+      this.#finish(stream)
       return
     }
     if (stream.destroyed === true) {

@@ -5,7 +5,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { isFieldValue } from '../protocol/ascii.ts'
 import { lengthMismatch, lengthToSend } from '../request/body-length.ts'
-import { lostMemory, settleLength } from '../request/body-source.ts'
+import { endStream, lostMemory, settleLength } from '../request/body-source.ts'
 import { encodeForm } from '../request/form-body.ts'
 import type { Request } from '../request/request.ts'
 import { announcedTrailers } from '../request/request-trailers.ts'
@@ -56,7 +56,10 @@ export function prepareBody(request: Request, strictContentLength: boolean): Out
     if (error !== null) return error
   }
   const length = lengthToSend(method, known, request.contentLength)
-  if (known === 0) pumped = null
+  if (known === 0) {
+    pumped = null
+    if (source.kind === 'stream') endStream(source.stream)
+  }
   // A body with trailers is sent piece by piece, even if it is one piece or none.
   if (trailers !== null)
     pumped ??= { kind: 'iterable', source: source.kind === 'bytes' ? [source.shown()] : [] }

@@ -4,7 +4,6 @@
  */
 import type { Duplex } from 'node:stream'
 import { defineKind, isInstance } from '../base/kind.ts'
-import { InvalidArgumentError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type {
   DispatchController,
@@ -35,7 +34,7 @@ export class DecoratorHandler implements DispatchHandler {
 
   constructor(handler: DispatchHandler | LegacyDispatchHandler) {
     if (typeof handler !== 'object' || handler === null) {
-      throw new InvalidArgumentError('handler must be an object')
+      throw new TypeError('handler must be an object')
     }
     this.#handler = toDispatchHandler(handler)
   }

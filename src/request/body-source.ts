@@ -262,6 +262,16 @@ function readableState(stream: BodyStream): ReadableState | undefined {
   return (stream as { _readableState?: ReadableState })._readableState
 }
 
+/** Lets a stream in which nothing is left come to its end, after which it is destroyed. */
+export function endStream(stream: BodyStream): void {
+  if (hasEnded(stream)) {
+    destroyStream(stream, null)
+    return
+  }
+  if (!destroysItself(stream)) stream.on('end', () => destroyStream(stream, null))
+  stream.resume?.()
+}
+
 /** Destroys the body of a request that is given up, if it is a stream. A getter of the options may throw, too. */
 export function destroyBodyOf(opts: { readonly body?: unknown } | null | undefined, error: unknown): void {
   try {

@@ -25,7 +25,10 @@ export class FieldsMemory {
   read(headers: unknown): RequestFields {
     if (headers === undefined || headers === null) return this.#none
     if (typeof headers !== 'object') return checked(headers)
-    if (Array.isArray(headers)) return headers.length % 2 === 0 ? this.#readFlat(headers) : checked(headers)
+    if (Array.isArray(headers))
+      return headers.length % 2 === 0 && !Array.isArray(headers[0])
+        ? this.#readFlat(headers)
+        : checked(headers)
     if (isPairIterable(headers)) return checked(headers)
     const names = Object.keys(headers)
     const known = this.#knownFor(names.length)

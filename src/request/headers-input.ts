@@ -24,6 +24,7 @@ export function flatHeaders(headers: unknown): FlatHeaders {
   if (headers === null || headers === undefined) return NONE
   if (typeof headers !== 'object') throw new InvalidArgumentError('headers must be an object or an array')
   if (Array.isArray(headers)) {
+    if (headers.length > 0 && headers.every(isPair)) return headers.flat(1)
     if (headers.length % 2 !== 0) throw new InvalidArgumentError('headers array must be even')
     return headers
   }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import net from 'node:net'
 import { describe, test } from 'node:test'
 import type { ConnectFunction } from '../../src/dispatcher/client-options.ts'
-import { Client, errors } from '../../src/index.ts'
+import { Client, errors, Pool } from '../../src/index.ts'
 import { turns } from '../support/fake-clock.ts'
 import { MemorySocket } from '../support/memory-socket.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
@@ -146,6 +147,25 @@ describe('close()', () => {
 })
 
 describe('destroy()', () => {
+  test('before there is a connection: completes in the same turn of the event loop', async (t) => {
+    const server = net.createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.after(() => server.close())
+    const { port } = server.address() as net.AddressInfo
+    for (const make of [
+      () => new Client(`http://127.0.0.1:${port}`),
+      () => new Pool(`http://127.0.0.1:${port}`),
+    ]) {
+      const dispatcher = make()
+      const log: string[] = []
+      setImmediate(() => log.push('turn'))
+      dispatcher.request({ path: '/', method: 'GET' }).catch((error: Error) => log.push(error.message))
+      const completed = dispatcher.destroy().then(() => log.push('completed'))
+      await completed
+      assert.deepEqual(log, ['The client is destroyed', 'completed'])
+    }
+  })
+
   test('of an idle client: promise, callback in either place, and the getters', async () => {
     const clients = [1, 2, 3, 4].map(() => new Client('http://localhost:1'))
     const destroying = clients[0]!.destroy()

@@ -10,7 +10,7 @@ import {
   fetch,
   Request,
 } from '../../src/index.ts'
-import { EagerSignal } from '../support/eager-signal.ts'
+import { EagerSignal, HastySignal } from '../support/eager-signal.ts'
 import { deferred, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'
@@ -66,6 +66,10 @@ overEachWire('an abort', (wire) => {
     const fetched = fetch(url, { ...init, body: eager.body, signal: new EagerSignal(reason) })
     assert.equal(await failure(fetched), reason)
     assert.equal(await eager.cancelled, reason)
+    const hasty = endless()
+    const missed = fetch(url, { ...init, body: hasty.body, signal: new HastySignal(reason) })
+    assert.equal(await failure(missed), reason)
+    assert.equal(await hasty.cancelled, reason)
   })
 
   test('while it waits in the queue, and while it connects', async (t) => {

@@ -50,7 +50,10 @@ describe('DecoratorHandler', () => {
 
   it('refuses what is no object', () => {
     for (const value of [null, undefined, 'x']) {
-      assert.throws(() => new DecoratorHandler(value as never), { message: 'handler must be an object' })
+      assert.throws(() => new DecoratorHandler(value as never), {
+        name: 'TypeError',
+        message: 'handler must be an object',
+      })
     }
   })
 })

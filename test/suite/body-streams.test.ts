@@ -432,3 +432,26 @@ overEachWire('streams as bodies', (wire) => {
     }
   })
 })
+
+overEachWire('a stream that ends without data', (wire) => {
+  test('is destroyed right after its end, as one with data is', async (t) => {
+    const origin = await startOrigin(t, wire, echo)
+    const client = origin.client()
+    for (const method of ['GET', 'POST']) {
+      for (const parts of [[], ['x']]) {
+        const left = [...parts]
+        const body = new Readable({
+          autoDestroy: false,
+          read() {
+            this.push(left.shift() ?? null)
+          },
+        })
+        const ended = once(body, 'end')
+        const answer = client.request({ path: '/', method, body })
+        await ended
+        assert.equal(body.destroyed, true, `${method} ${parts}`)
+        assert.equal((await readEcho(await answer)).body, parts.join(''))
+      }
+    }
+  })
+})

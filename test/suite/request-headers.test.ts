@@ -22,6 +22,14 @@ const SHAPES: [name: string, make: () => HeadersInput][] = [
   ['object', () => ({ 'x-a': '1', 'x-b': '2' })],
   ['object without prototype', () => Object.assign(Object.create(null), { 'x-a': '1', 'x-b': '2' })],
   ['flat array', () => ['x-a', '1', 'x-b', '2']],
+  [
+    'array of pairs',
+    () =>
+      [
+        ['x-a', '1'],
+        ['x-b', '2'],
+      ] as unknown as HeadersInput,
+  ],
   ['Headers', () => new Headers({ 'x-a': '1', 'x-b': '2' }) as unknown as HeadersInput],
   [
     'Map',
@@ -43,13 +51,8 @@ const REFUSED: [headers: unknown, message: string][] = [
   [() => {}, 'headers must be an object or an array'],
   [['a'], 'headers array must be even'],
   [['a', 'b', 'c'], 'headers array must be even'],
-  [
-    [
-      ['a', 'b'],
-      ['c', 'd'],
-    ],
-    'invalid header key',
-  ],
+  [[['a', 'b'], 'c'], 'invalid header key'],
+  [[['a', 'b', 'c']], 'headers array must be even'],
   [new Set([['a', 'b', 'c']]), 'headers must be in key-value pair format'],
   [new Set([['a']]), 'headers must be in key-value pair format'],
   [new Set(['ab']), 'headers must be in key-value pair format'],

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { PassThrough, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { type Dispatcher, errors } from '../../src/index.ts'
-import { EagerSignal } from '../support/eager-signal.ts'
+import { EagerSignal, HastySignal } from '../support/eager-signal.ts'
 import { deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { loadOf, ONE_AT_A_TIME, overEachWay, startOrigin } from '../support/wire.ts'
 
@@ -18,7 +18,10 @@ function sink(): Writable {
   })
 }
 
-type Call = (client: Dispatcher, signal: AbortSignal | EventEmitter | EagerSignal) => Promise<unknown>
+type Call = (
+  client: Dispatcher,
+  signal: AbortSignal | EventEmitter | EagerSignal | HastySignal,
+) => Promise<unknown>
 
 /** Each method of the API, ending with the error it reports. */
 const METHODS: [name: string, call: Call][] = [
@@ -59,6 +62,7 @@ overEachWay('abort signals', (way) => {
       const error = await failure(call(client, emitter))
       assert.ok(error instanceof errors.RequestAbortedError, String(error))
       assert.equal(await failure(call(client, new EagerSignal(reason))), reason)
+      assert.equal(await failure(call(client, new HastySignal(reason))), reason)
       assert.deepEqual([loadOf(client).size, origin.sockets.length], [0, 0])
     })
 

@@ -273,11 +273,11 @@ for (const connected of [true, false]) {
     })
     const destroyed = client.destroy().then(() => {
       ended = true
-      assert.ok(closed)
+      assert.equal(closed, connected)
     })
     await eventually(() => socket.isClosing)
     await turns(20)
-    assert.equal(ended, false)
+    assert.equal(ended, !connected)
     socket.letClose()
     await destroyed
   })
@@ -285,7 +285,7 @@ for (const connected of [true, false]) {
 
 overEachWire('sockets of our own', (wire) => {
   for (const stage of ['idle', 'busy', 'connecting'] as const) {
-    test(`${stage}: closed when destroy() is complete`, async (t) => {
+    test(`${stage}: closed when destroy() is complete, or soon after`, async (t) => {
       const origin = await startOrigin(t, wire, (request, response) => {
         if (request.url === '/') response.end('fine')
       })
@@ -304,6 +304,8 @@ overEachWire('sockets of our own', (wire) => {
       let closed = 0
       for (const socket of sockets) socket.on('close', () => closed++)
       await client.destroy()
+      // Nothing was sent on one that was only being opened: it closes in the background.
+      if (stage === 'connecting') await eventually(() => closed > 0)
       assert.equal(closed, sockets.length)
       assert.ok(closed > 0)
     })

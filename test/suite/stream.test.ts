@@ -128,6 +128,69 @@ overEachWay('stream()', (way) => {
     await gone.promise
   })
 
+  test('a writable that closes, and a signal that is aborted because of it: a premature close', async (t) => {
+    const origin = await startOrigin(t, way, (_request, response) => {
+      response.write('x')
+    })
+    const client = origin.dispatcher()
+    for (const reason of [undefined, new Error('on disk')]) {
+      const controller = new AbortController()
+      const target = new PassThrough().on('error', () => {}).on('close', () => controller.abort())
+      target.once('data', () => target.destroy(reason))
+      const error = await failure(client.stream({ ...GET, signal: controller.signal }, () => target))
+      if (reason === undefined) assert.equal(error.code, 'ERR_STREAM_PREMATURE_CLOSE')
+      else assert.equal(error, reason)
+    }
+  })
+
+  test('an aborted writable that says nothing of its end: the reason of the abort', async (t) => {
+    const origin = await startOrigin(t, way, (_request, response) => {
+      response.write('x')
+    })
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const target = new Writable({ emitClose: false, write: (_chunk, _encoding, done) => done() })
+    const streamed = origin.dispatcher().stream({ ...GET, signal: controller.signal }, () => {
+      setImmediate(() => {
+        target.destroy()
+        controller.abort(reason)
+      })
+      return target
+    })
+    const error = await failure(streamed)
+    assert.ok(error === reason || error.code === 'ERR_STREAM_PREMATURE_CLOSE', String(error))
+  })
+
+  test('nothing is written to a writable of an older generation that is full', async (t) => {
+    const client = (await startOrigin(t, way, (_request, response) => response.end('later'))).dispatcher()
+    const writes: [text: string, isFull: boolean][] = []
+    class Older extends Writable {
+      release = (): void => {}
+
+      override write(chunk: Buffer | string): boolean {
+        const { needDrain } = (this as unknown as { _writableState: { needDrain: boolean } })._writableState
+        writes.push([String(chunk), needDrain])
+        return super.write(chunk)
+      }
+
+      override _write(_chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+        this.release = done
+        if (writes.length > 1) done()
+      }
+    }
+    const target = new Older({ highWaterMark: 1 })
+    Object.defineProperty(target, 'writableNeedDrain', { value: undefined })
+    target.write('first')
+    await client.stream(GET, () => {
+      setImmediate(() => target.release())
+      return target
+    })
+    assert.deepEqual(writes, [
+      ['first', false],
+      ['later', false],
+    ])
+  })
+
   test('a writable that closes early is a premature close', async (t) => {
     const client = (
       await startOrigin(t, way, (_request, response) => {

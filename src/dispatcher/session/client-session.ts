@@ -7,7 +7,6 @@ import type { Connection, ConnectionOwner } from '../../connection/connection.ts
 import { serverNameChanged } from '../../connection/ends.ts'
 import { ClientDestroyedError } from '../../errors.ts'
 import type { SlabInlet } from '../../net/slab-inlet.ts'
-import { whenClosed } from '../../net/socket-close.ts'
 import type { ConnectTimes } from '../../request/connection-facts.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -185,11 +184,9 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
     this.#ended = reason
     for (const request of this.#queue.drain()) request.fail(reason)
     if (state.at === 'connecting') {
+      // Nothing was sent there: it closes by itself.
       this.#state = IDLE
-      for (const socket of state.attempt.abandon()) {
-        this.#sockets++
-        whenClosed(socket, this.#onSocketGone)
-      }
+      state.attempt.abandon()
     }
     const connections = [...this.#draining.all(), ...(state.at === 'open' ? [state.connection] : [])]
     if (connections.length === 0 && this.#sockets === 0) {

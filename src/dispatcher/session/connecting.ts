@@ -77,21 +77,19 @@ export class Connecting {
     }
   }
 
-  /** The connection is not wanted any more. Returns the sockets that close now. */
-  abandon(): Iterable<Duplex> {
+  /** The connection is not wanted any more. */
+  abandon(): void {
     const socket = this.#pending
     const reason = new ClientDestroyedError()
     try {
-      const sockets = new Set<Duplex>(this.#details.pending?.abandon(reason))
+      this.#details.pending?.abandon(reason)
       // A tunnel has a socket only when the proxy has opened it.
-      if (socket === null) return sockets
+      if (socket === null) return
       // A socket of the caller's connect function may have no listener yet.
       socket.on('error', ignoreError)
       socket.destroy(reason)
-      return sockets.add(socket)
     } catch {
       // Nothing was sent on it, and nothing waits for it.
-      return []
     }
   }
 
