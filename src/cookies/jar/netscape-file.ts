@@ -39,7 +39,8 @@ function withoutBrackets(domain: string): string {
 /** The cookies of a file, oldest first. Comments and lines that are not cookies are skipped, as curl does. */
 export function readNetscape(text: string, now: number): StoredCookie[] {
   const cookies: StoredCookie[] = []
-  for (const line of text.split('\n')) {
+  // Editors of Windows write a byte order mark.
+  for (const line of text.replace(/^\ufeff/, '').split('\n')) {
     const cookie = readLine(line.endsWith('\r') ? line.slice(0, -1) : line, now)
     if (cookie !== null) cookies.push(cookie)
   }

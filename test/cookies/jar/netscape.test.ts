@@ -183,3 +183,9 @@ describe('cookies.txt and curl', { skip: curl ? false : 'curl is not installed' 
     assert.deepEqual(facts(CookieJar.fromNetscape(readFileSync(copy, 'latin1'))), facts(jar))
   })
 })
+
+test('a byte order mark before the first line is skipped', () => {
+  const line = 'a.test\tFALSE\t/\tFALSE\t0\tname\tvalue'
+  const jar = CookieJar.fromNetscape(`\ufeff${line}\n`)
+  assert.equal(jar.getCookieHeader('http://a.test/'), 'name=value')
+})
