@@ -1,4 +1,5 @@
 /** Which requests others may follow (`collapse`). */
+import { ownTerms } from '../relay/own-terms.ts'
 import type { CacheKey } from './cache-store.ts'
 import { fieldLines } from './fields.ts'
 import { urlOf } from './in-flight.ts'
@@ -24,36 +25,43 @@ const OWN_ANSWER: readonly string[] = [
 ]
 
 export class Flights {
-  readonly #byUrl = new Map<string, Flight>()
+  readonly #underWay = new Map<string, Flight>()
   readonly #apart = new Map<string, number>()
 
   /** Whether a request may follow another, or be followed. */
   mayCollapse(view: RequestView, now: number): boolean {
     if (view.opts.body !== null && view.opts.body !== undefined) return false
     for (const name of OWN_ANSWER) if (fieldLines(view.headers, name) !== undefined) return false
-    const until = this.#apart.get(flightOf(view.key))
+    const until = this.#apart.get(targetOf(view.key))
     return until === undefined || now >= until
   }
 
-  get(key: CacheKey): Flight | undefined {
-    return this.#byUrl.get(flightOf(key))
+  get(view: RequestView): Flight | undefined {
+    return this.#underWay.get(flightOf(view))
   }
 
   start(flight: Flight): void {
-    this.#byUrl.set(flightOf(flight.plan.view.key), flight)
+    this.#underWay.set(flightOf(flight.plan.view), flight)
   }
 
   /** Nothing follows it any more. `apart`: nothing follows requests for its URL for a while. */
   end(flight: Flight, apart: boolean, now: number): void {
-    const id = flightOf(flight.plan.view.key)
-    if (this.#byUrl.get(id) === flight) this.#byUrl.delete(id)
+    const { view } = flight.plan
+    const id = flightOf(view)
+    if (this.#underWay.get(id) === flight) this.#underWay.delete(id)
     if (!apart) return
-    this.#apart.delete(id)
-    this.#apart.set(id, now + APART_MS)
+    const target = targetOf(view.key)
+    this.#apart.delete(target)
+    this.#apart.set(target, now + APART_MS)
     if (this.#apart.size > MAX_APART) this.#apart.delete(this.#apart.keys().next().value!)
   }
 }
 
-function flightOf(key: CacheKey): string {
+/** A caller has its own time limits, and waits only for a request with the same. */
+function flightOf({ key, opts }: RequestView): string {
+  return `${ownTerms(opts)} ${targetOf(key)}`
+}
+
+function targetOf(key: CacheKey): string {
   return `${key.method} ${urlOf(key)}`
 }

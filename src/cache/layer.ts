@@ -203,7 +203,7 @@ export class CacheLayer implements CacheHost {
     }
     const shared = this.settings.collapse && view.storable && this.flights.mayCollapse(view, Date.now())
     if (shared) {
-      const flight = this.flights.get(view.key) as Exchange | undefined
+      const flight = this.flights.get(view) as Exchange | undefined
       if (flight?.join(caller, view)) {
         discardBody(entry?.body)
         return true

@@ -37,6 +37,16 @@ const UNSIZED: Answer = { headers: { 'cache-control': 'max-age=60' }, body: ['he
 const GET = { origin: ORIGIN, path: '/', method: 'GET' }
 
 describe('collapse', () => {
+  test('a caller has its own time limits: those with others do not wait for each other', async () => {
+    for (const name of ['headersTimeout', 'bodyTimeout']) {
+      const origin = held()
+      const all = [{ [name]: 1000 }, { [name]: 2000 }, {}, { [name]: 1000 }, { [name]: null }]
+      for (const limits of all) origin.dispatch({ ...GET, ...limits }, new RecordingHandler())
+      await settle()
+      assert.equal(origin.received.length, 3, name)
+    }
+  })
+
   for (const [title, answer] of [
     ['a body of known length', SIZED],
     ['a body of unknown length', UNSIZED],

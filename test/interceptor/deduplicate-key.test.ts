@@ -54,6 +54,33 @@ describe('interceptors.deduplicate: which requests', () => {
     assert.equal(shares({ headers: { 'x-request-id': '1' } }, { headers: { a: '1' } }), false)
   })
 
+  it('a caller has its own time limits: those with others do not share', () => {
+    const { shares } = deduplicating()
+    for (const name of ['headersTimeout', 'bodyTimeout']) {
+      assert.equal(shares({ [name]: 1000 }, { [name]: 2000 }), false, name)
+      assert.equal(shares({ [name]: 1000 }, {}), false, name)
+      assert.equal(shares({ [name]: 0 }, {}), false, name)
+      assert.equal(shares({ [name]: null }, {}), true, name)
+      assert.equal(shares({ [name]: 1000 }, { [name]: 1000 }), true, name)
+    }
+    assert.equal(shares({ headersTimeout: 1000 }, { bodyTimeout: 1000 }), false)
+  })
+
+  it('what redirect further inside is told is part of the request', () => {
+    const { shares } = deduplicating()
+    assert.equal(shares({ throwOnMaxRedirect: true }, {}), false)
+    assert.equal(shares({ stripHeadersOnRedirect: ['a'] }, { stripHeadersOnRedirect: ['b'] }), false)
+    assert.equal(shares({ stripHeadersOnRedirect: ['a'] }, { stripHeadersOnRedirect: ['a'] }), true)
+    assert.equal(shares({ stripHeadersOnCrossOriginRedirect: '*' }, {}), false)
+  })
+
+  it('a value that no text can be made of does not make dispatch() throw', () => {
+    const { shares } = deduplicating()
+    assert.equal(shares({ servername: 1n as never }, {}), false)
+    assert.equal(shares({ bodyTimeout: 1n as never }, {}), false)
+    assert.equal(shares({ stripHeadersOnRedirect: [1n] as never }, {}), false)
+  })
+
   it('the key: origin, method, path with query, headers in any shape and order', () => {
     const { shares } = deduplicating({ methods: ['GET', 'HEAD'] })
     assert.equal(shares({ origin: 'http://a.test' }, { origin: new URL('HTTP://A.test:80/') }), true)

@@ -3,6 +3,7 @@ import { fieldLines } from '../../cache/fields.ts'
 import type { RequestView } from '../../cache/request-view.ts'
 import { varyNames } from '../../cache/vary.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { ownTerms } from '../../relay/own-terms.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { DeduplicateSettings } from './options.ts'
 
@@ -35,11 +36,8 @@ function keyOf({ key, headers, opts }: RequestView, { excluded }: DeduplicateSet
     if (!excluded.has(name)) compared[name] = headers[name]!
   }
   const parts: unknown[] = [key.origin, key.method, key.path, compared]
-  // These change the server, or what interceptors further inside make of its response.
-  const { servername, maxRedirections, dumpMaxSize } = opts
-  if (!isAbsent(servername) || !isAbsent(maxRedirections) || !isAbsent(dumpMaxSize)) {
-    parts.push({ servername, maxRedirections, dumpMaxSize })
-  }
+  const terms = ownTerms(opts)
+  if (terms !== '') parts.push(terms)
   return JSON.stringify(parts)
 }
 
