@@ -182,6 +182,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
       return
     }
     stateFacts(this.#caller, factsBelow(controller, this.#context))
+    for (const name of responseFacts(this.#caller).written) this.#host.settings.hidden.add(name)
     const { entry, view } = this.plan
     const facts = factsOf(statusCode, headers, this.#requestTime, this.#host.settings)
     if (entry !== null && statusCode === 304 && this.#isConditional) {

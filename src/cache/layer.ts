@@ -29,7 +29,7 @@ import { type RequestView, viewPassing, viewRequest } from './request-view.ts'
 import { serviceOf } from './serving-rules.ts'
 import type { StoreAccess } from './store-access.ts'
 import { sentOrigin, targetOrigin, withPartition } from './target-uri.ts'
-import { varyText } from './vary.ts'
+import { namesHidden, varyText } from './vary.ts'
 import { WaitingBody } from './waiting-body.ts'
 
 type Found = CacheGetResult | undefined
@@ -54,7 +54,8 @@ export class CacheLayer implements CacheHost {
     dispatch: Dispatch,
     ownOrigin: string | null | undefined,
   ) {
-    this.settings = settings
+    // Another composition has other layers below.
+    this.settings = { ...settings, hidden: new Set() }
     this.access = access
     this.presenter = new Presenter(settings.cacheStatus)
     this.dispatch = dispatch
@@ -149,7 +150,13 @@ export class CacheLayer implements CacheHost {
     }
   }
 
-  #respond(view: RequestView, caller: Caller, found: Found, foundKey: CacheKey): boolean {
+  #respond(view: RequestView, caller: Caller, stored: Found, foundKey: CacheKey): boolean {
+    let found = stored
+    // It was selected by values that the request will not be sent with.
+    if (found?.vary && namesHidden(Object.keys(found.vary), this.settings.hidden)) {
+      discardBody(found.body)
+      found = undefined
+    }
     const onlyIfCached = view.control['only-if-cached'] === true
     if (found === undefined) {
       return onlyIfCached

@@ -45,6 +45,8 @@ export interface CacheSettings {
   readonly cacheStatus: string | null
   readonly staleIfError: number
   readonly partition: ((opts: DispatchOptions) => string) | null
+  /** What the cache has learned from the layers below it: see `StoringRules`. */
+  readonly hidden: Set<string>
 }
 
 const METHODS: readonly CacheMethods[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
@@ -73,6 +75,7 @@ export function readCacheOptions(given: CacheOptions | undefined): CacheSettings
     cacheStatus: readName(opts.cacheStatus),
     staleIfError: readDuration('staleIfError', opts.staleIfError) ?? 0,
     partition: readPartition(opts.partition),
+    hidden: new Set(),
   }
 }
 

@@ -4,12 +4,14 @@ import type { CacheControlDirectives } from './cache-control.ts'
 import { fieldLines } from './fields.ts'
 import { type CacheType, initialAge, isHeuristicStatus, lifetimeOf, type ResponseFacts } from './freshness.ts'
 import { entityTag } from './validators.ts'
-import { varyNames } from './vary.ts'
+import { namesHidden, varyNames } from './vary.ts'
 
 /** What storing depends on besides the response. */
 export interface StoringRules {
   readonly type: CacheType
   readonly cacheByDefault: number | undefined
+  /** Request fields that layers nearer to the network write, in lower case: the cache does not see their values. */
+  readonly hidden: ReadonlySet<string>
 }
 
 /** Why a response is not stored: shown by `cacheStatus`. */
@@ -63,7 +65,8 @@ export function storingRefusal(
     if (control.private === true) return 'private'
     if (fieldLines(headers, 'set-cookie') !== undefined) return 'set-cookie'
   }
-  if (varyNames(headers) === null) return 'vary'
+  const names = varyNames(headers)
+  if (names === null || namesHidden(names, rules.hidden)) return 'vary'
   if (rules.type === 'shared' && fieldLines(request, 'authorization') !== undefined && !facts.isForAllUsers) {
     return 'authorization'
   }

@@ -24,6 +24,11 @@ export function varyNames(headers: HeaderObject): string[] | null {
   return [...names]
 }
 
+/** Whether one of the names is of a field whose value the cache does not see. */
+export function namesHidden(names: readonly string[], hidden: ReadonlySet<string>): boolean {
+  return hidden.size > 0 && names.some((name) => hidden.has(name))
+}
+
 /** The values that the request had; undefined if there are no names. */
 export function varyValues(names: readonly string[], request: HeaderObject): VaryValues | undefined {
   if (names.length === 0) return undefined

@@ -31,12 +31,17 @@ export interface ResponseFacts {
   readonly isTransformed: boolean
   /** The redirects that led to it; null if no layer of this library looked for any. */
   readonly followed: Followed | null
+  /**
+   * Request fields that a layer nearer to the network writes or may write. A cache outside does not see their values, and
+   * cannot tell which requests a response that varies with them answers.
+   */
+  readonly written: readonly string[]
 }
 
 /** Of the registry: a process may have several copies of the library. */
 const FACTS = Symbol.for('ventuno.responseFacts')
 
-export const NO_FACTS: ResponseFacts = { isStored: false, isTransformed: false, followed: null }
+export const NO_FACTS: ResponseFacts = { isStored: false, isTransformed: false, followed: null, written: [] }
 
 const NOT_REDIRECTED: ResponseFacts = { ...NO_FACTS, followed: NONE_FOLLOWED }
 
@@ -53,6 +58,11 @@ export function stateFacts(controller: DispatchController, facts: ResponseFacts)
   const bearer = controller as Bearer
   // Most responses have none, and most controllers never need the property.
   if (facts !== NO_FACTS || bearer[FACTS] !== undefined) bearer[FACTS] = facts
+}
+
+/** The same facts about a response whose request may have had this field from the layer that says so. */
+export function withWritten(facts: ResponseFacts, name: string): ResponseFacts {
+  return facts.written.includes(name) ? facts : { ...facts, written: [...facts.written, name] }
 }
 
 /** The redirects that led to the response with this controller, to a request with this context. */

@@ -3,11 +3,20 @@ import type { Duplex } from 'node:stream'
 import { ignoreRejection } from '../../base/stray-promise.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { followedRedirects, responseFacts } from '../../relay/response-facts.ts'
+import {
+  followedRedirects,
+  NO_FACTS,
+  responseFacts,
+  stateFacts,
+  withWritten,
+} from '../../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { CookieJarLike } from './options.ts'
 import type { RequestUrls } from './request-url.ts'
+
+/** Of most responses. */
+const WITH_COOKIES = withWritten(NO_FACTS, 'cookie')
 
 export class CookieHandler extends ForwardingHandler {
   readonly #jar: CookieJarLike
@@ -34,7 +43,12 @@ export class CookieHandler extends ForwardingHandler {
     statusText?: string,
   ): void {
     // A user agent may ignore the cookies of informational responses (RFC 6265bis §5.6), and intermediaries write such.
-    if (statusCode >= 200 && !responseFacts(controller).isStored) this.#store(controller, headers)
+    if (statusCode >= 200) {
+      const facts = responseFacts(controller)
+      if (!facts.isStored) this.#store(controller, headers)
+      // Said without a cookie as well: the next request may have one, and a cache outside would not see it.
+      stateFacts(controller, facts === NO_FACTS ? WITH_COOKIES : withWritten(facts, 'cookie'))
+    }
     super.onResponseStart(controller, statusCode, headers, statusText)
   }
 
