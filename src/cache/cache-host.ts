@@ -16,6 +16,8 @@ export interface CacheHost {
   readonly inFlight: InFlight
   readonly flights: Flights
   readonly dispatch: Dispatch
+  /** Requests fail with the argument of `destroy()`, which may look like any failure. */
+  readonly isDestroyed: () => boolean
   /** The limit of the dispatcher's responses, as far as it is known; stored ones obey it as well. */
   maxResponseSize: number | undefined
   /** A final head came from the origin; null if none will come. */

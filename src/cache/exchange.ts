@@ -191,7 +191,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
         isAnswer && confirms(entry, facts, this.#host.settings.type) ? { confirmed: facts } : 'refuted'
       return
     }
-    if (entry !== null && isServerFailure(statusCode) && this.#mayFallBack(facts.responseTime)) {
+    if (isServerFailure(statusCode) && this.#mayFallBack(facts.responseTime)) {
       this.#discarded = new DiscardedBody(() => controller.abort())
       this.#fallBack(statusCode)
       this.#discarded.begin(headers, view.key.method !== 'HEAD')
@@ -249,9 +249,8 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     }
     if (mode === 'discarding' || mode === 'sharing') return
     if (mode === 'waiting') this.#host.onResponse(this.plan.view, null, this.#context)
-    const failed =
-      mode === 'waiting' && this.plan.entry !== null && !this.#caller.aborted && isUpstreamFault(error)
-    if (failed && this.#mayFallBack(Date.now())) {
+    const isWanted = mode === 'waiting' && !this.#caller.aborted && !this.#host.isDestroyed()
+    if (isWanted && isUpstreamFault(error) && this.#mayFallBack(Date.now())) {
       this.#fallBack(null)
       return
     }
@@ -315,8 +314,9 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
 
   #mayFallBack(now: number): boolean {
     const { view, entry } = this.plan
+    if (entry === null) return false
     const { type, staleIfError } = this.#host.settings
-    return servesOnError(entry!, view.control, now, type, staleIfError)
+    return servesOnError(entry, view.control, now, type, staleIfError)
   }
 
   #fallBack(statusCode: number | null): void {

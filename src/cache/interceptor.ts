@@ -16,10 +16,10 @@ export function cache(options?: CacheOptions): Interceptor {
   const settings = readCacheOptions(options)
   const { store } = settings
   const access = new StoreAccess(store, wholeStoreOf(store), remembersDeletes(store))
-  return (dispatch, origin?: string | null, isEnded?: () => boolean) => {
-    const layer = new CacheLayer(settings, access, dispatch, origin)
+  return (dispatch, origin, life = () => 'open') => {
+    const layer = new CacheLayer(settings, access, dispatch, origin, () => life() === 'destroyed')
     return (opts, handler) => {
-      if (isEnded?.()) return dispatch(opts, handler)
+      if (life() !== 'open') return dispatch(opts, handler)
       return layer.handle(opts, toDispatchHandler(handler))
     }
   }

@@ -41,6 +41,7 @@ export class CacheLayer implements CacheHost {
   readonly inFlight: InFlight = new InFlight()
   readonly flights: Flights = new Flights()
   readonly dispatch: Dispatch
+  readonly isDestroyed: () => boolean
   maxResponseSize: number | undefined
   readonly #origins = new OriginReader()
   readonly #ownOrigin: string | null | undefined
@@ -53,12 +54,14 @@ export class CacheLayer implements CacheHost {
     access: StoreAccess,
     dispatch: Dispatch,
     ownOrigin: string | null | undefined,
+    isDestroyed: () => boolean,
   ) {
     // Another composition has other layers below.
     this.settings = { ...settings, hidden: new Set() }
     this.access = access
     this.presenter = new Presenter(settings.cacheStatus)
     this.dispatch = dispatch
+    this.isDestroyed = isDestroyed
     this.#ownOrigin = ownOrigin
   }
 

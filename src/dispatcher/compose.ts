@@ -21,10 +21,14 @@ export type OwnOrigin = string | null | undefined
 
 /**
  * Wraps a dispatch function. The function it returns takes exactly `(opts, handler)`. `origin` is the only one that
- * requests go to, null if the dispatcher chooses among several, and undefined if `opts.origin` decides. `isEnded` tells
+ * requests go to, null if the dispatcher chooses among several, and undefined if `opts.origin` decides. `life` tells
  * whether the dispatcher was closed or destroyed: an interceptor that can answer by itself must not do so any more.
  */
-export type Interceptor = (dispatch: Dispatch, origin?: OwnOrigin, isEnded?: () => boolean) => Dispatch
+export type Interceptor = (
+  dispatch: Dispatch,
+  origin?: OwnOrigin,
+  life?: () => 'open' | 'closed' | 'destroyed',
+) => Dispatch
 
 export type InterceptorInput = Interceptor | null | undefined
 
@@ -48,13 +52,16 @@ export function compose<T extends Dispatching & object>(
 ): T {
   let dispatch: Dispatch = (opts, handler) => original.dispatch(opts, handler)
   const lifecycle: { readonly closed?: unknown; readonly destroyed?: unknown } = original as object
-  const isEnded = (): boolean => lifecycle.closed === true || lifecycle.destroyed === true
+  const life = (): 'open' | 'closed' | 'destroyed' => {
+    if (lifecycle.destroyed === true) return 'destroyed'
+    return lifecycle.closed === true ? 'closed' : 'open'
+  }
   for (const interceptor of interceptors) {
     if (interceptor === null || interceptor === undefined) continue
     if (typeof interceptor !== 'function') {
       throw new TypeError(`invalid interceptor, expected function received ${typeof interceptor}`)
     }
-    dispatch = interceptor(dispatch, origin, isEnded)
+    dispatch = interceptor(dispatch, origin, life)
     if (typeof dispatch !== 'function' || dispatch.length !== 2) throw new TypeError('invalid interceptor')
   }
   const outermost = dispatch

@@ -4,7 +4,7 @@ import { OriginReader } from '../../base/origin-reader.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import { Caller } from '../../cache/caller.ts'
 import { type RequestView, viewRequest } from '../../cache/request-view.ts'
-import type { Dispatch, Interceptor, OwnOrigin } from '../../dispatcher/compose.ts'
+import type { Dispatch, Interceptor } from '../../dispatcher/compose.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -25,13 +25,13 @@ import { type DeduplicateHost, SharedExchange } from './shared-exchange.ts'
  */
 export function deduplicate(options?: DeduplicateOptions): Interceptor {
   const settings = readDeduplicateOptions(options)
-  return (dispatch, origin?: OwnOrigin, isEnded?: () => boolean) => {
+  return (dispatch, origin, life = () => 'open') => {
     // Where the dispatcher chooses the server, two requests for one path are not the same.
     if (origin === null) return (opts, handler) => dispatch(opts, handler)
     const deduplicator = new Deduplicator(dispatch, settings, origin)
     return (opts, handler) => {
       // It must not join a request from before.
-      if (isEnded?.()) return dispatch(opts, handler)
+      if (life() !== 'open') return dispatch(opts, handler)
       return deduplicator.handle(opts, toDispatchHandler(handler))
     }
   }
