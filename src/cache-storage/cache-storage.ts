@@ -4,7 +4,8 @@ import { withoutPollution } from '../base/own-options.ts'
 import { requireArguments, setTag, showMembers, toDictionary, toText } from '../fetch/convert.ts'
 import type { RequestInfo } from '../fetch/request.ts'
 import type { Response } from '../fetch/response.ts'
-import { type Cache, type CacheQueryOptions, newCache } from './cache.ts'
+import { type Cache, type CacheQueryOptions, cacheOf } from './cache.ts'
+import { Entries } from './entries.ts'
 
 /** How exactly a request has to match, and where. */
 export interface MultiCacheQueryOptions extends CacheQueryOptions {
@@ -18,7 +19,7 @@ export interface CacheStorage {
   match(request: RequestInfo, options?: MultiCacheQueryOptions | null): Promise<Response | undefined>
   /** Whether there is a cache of this name. */
   has(cacheName: string): Promise<boolean>
-  /** The cache of this name, made if there is none. */
+  /** The cache of this name, made if there is none. Each call returns another object. */
   open(cacheName: string): Promise<Cache>
   /** Whether there was one to delete. */
   delete(cacheName: string): Promise<boolean>
@@ -30,7 +31,7 @@ export interface CacheStorage {
 const INTERNAL = Symbol('internal')
 
 class MemoryCacheStorage implements CacheStorage {
-  readonly #caches = new Map<string, Cache>()
+  readonly #caches = new Map<string, Entries>()
 
   constructor(key: unknown = undefined) {
     if (key !== INTERNAL) throw new TypeError('TypeError: Illegal constructor')
@@ -43,12 +44,11 @@ class MemoryCacheStorage implements CacheStorage {
     requireArguments(arguments.length, 1, 'CacheStorage.match')
     const given: MultiCacheQueryOptions = withoutPollution(toDictionary(options, 'CacheStorage.match') ?? {})
     if (given.cacheName !== undefined) {
-      return this.#caches
-        .get(toText(given.cacheName, 'CacheStorage.match', 'cacheName'))
-        ?.match(request, given)
+      const named = this.#caches.get(toText(given.cacheName, 'CacheStorage.match', 'cacheName'))
+      return named === undefined ? undefined : cacheOf(named).match(request, given)
     }
-    for (const cache of this.#caches.values()) {
-      const response = await cache.match(request, given)
+    for (const entries of this.#caches.values()) {
+      const response = await cacheOf(entries).match(request, given)
       if (response !== undefined) return response
     }
     return undefined
@@ -62,12 +62,12 @@ class MemoryCacheStorage implements CacheStorage {
   async open(cacheName: string): Promise<Cache> {
     requireArguments(arguments.length, 1, 'CacheStorage.open')
     const name = toText(cacheName, 'CacheStorage.open', 'cacheName')
-    let cache = this.#caches.get(name)
-    if (cache === undefined) {
-      cache = newCache()
-      this.#caches.set(name, cache)
+    let entries = this.#caches.get(name)
+    if (entries === undefined) {
+      entries = new Entries()
+      this.#caches.set(name, entries)
     }
-    return cache
+    return cacheOf(entries)
   }
 
   async delete(cacheName: string): Promise<boolean> {

@@ -4,16 +4,19 @@ import { withoutPollution } from '../base/own-options.ts'
 import { shownValue } from '../base/shown-value.ts'
 import { requireArguments, setTag, showMembers, toDictionary } from '../fetch/convert.ts'
 import { fetch } from '../fetch/fetch.ts'
-import type { Request, RequestInfo } from '../fetch/request.ts'
+import { type Request, type RequestInfo, withoutSignal } from '../fetch/request.ts'
 import type { Response } from '../fetch/response.ts'
-import { CacheQuery, type CacheQueryOptions, type Matchable, toRequest, variesOnEverything } from './query.ts'
+import { Entries, type Entry } from './entries.ts'
+import {
+  CacheQuery,
+  type CacheQueryOptions,
+  toRequest,
+  variesOnEverything,
+  withoutFragment,
+} from './query.ts'
 import { isResponseLike, type ResponseLike, StoredResponse } from './stored-response.ts'
 
 export type { CacheQueryOptions } from './query.ts'
-
-interface Entry extends Matchable {
-  readonly response: StoredResponse
-}
 
 const PARTIAL_CONTENT = 206
 
@@ -44,10 +47,11 @@ export interface Cache {
 }
 
 class MemoryCache implements Cache {
-  #entries: readonly Entry[] = []
+  readonly #entries: Entries
 
-  constructor(key: unknown = undefined) {
+  constructor(key: unknown = undefined, entries: Entries = new Entries()) {
     if (key !== INTERNAL) throw new TypeError('TypeError: Illegal constructor')
+    this.#entries = entries
   }
 
   async match(request: RequestInfo, options: Options = undefined): Promise<Response | undefined> {
@@ -92,14 +96,14 @@ class MemoryCache implements Cache {
     if (response.bodyUsed || response.body?.locked) {
       throw new TypeError('Cache.put: Response body is locked or disturbed')
     }
-    this.#store([await entryOf(given, response)])
+    this.#entries.store([await entryOf(given, response)])
   }
 
   async delete(request: RequestInfo, options: Options = undefined): Promise<boolean> {
     requireArguments(arguments.length, 1, 'Cache.delete')
-    const found = new Set(this.#find(request, readOptions(options, 'Cache.delete')))
-    this.#entries = this.#entries.filter((entry) => !found.has(entry))
-    return found.size > 0
+    const found = this.#find(request, readOptions(options, 'Cache.delete'))
+    this.#entries.remove(found)
+    return found.length > 0
   }
 
   async keys(
@@ -111,9 +115,7 @@ class MemoryCache implements Cache {
   }
 
   #find(request: RequestInfo | undefined, options: CacheQueryOptions): readonly Entry[] {
-    if (request === undefined) return this.#entries
-    const query = new CacheQuery(request, options)
-    return query.canMatch ? this.#entries.filter((entry) => query.matches(entry)) : []
+    return this.#entries.find(request === undefined ? null : new CacheQuery(request, options))
   }
 
   async #addAll(inputs: Iterable<RequestInfo>): Promise<void> {
@@ -132,23 +134,12 @@ class MemoryCache implements Cache {
     // The first failure ends the others: nothing is stored.
     const controller = new AbortController()
     try {
-      this.#store(await Promise.all(requests.map((request) => fetchEntry(request, controller.signal))))
+      this.#entries.store(
+        await Promise.all(requests.map((request) => fetchEntry(request, controller.signal))),
+      )
     } finally {
       controller.abort()
     }
-  }
-
-  /** All or nothing. */
-  #store(added: readonly Entry[]): void {
-    let entries = this.#entries
-    for (const [i, entry] of added.entries()) {
-      const query = new CacheQuery(entry.request, NO_OPTIONS)
-      if (added.slice(0, i).some((earlier) => query.matches(earlier))) {
-        throw new DOMException('Cache.addAll: two of the requests match', 'InvalidStateError')
-      }
-      entries = [...entries.filter((stored) => !query.matches(stored)), entry]
-    }
-    this.#entries = entries
   }
 }
 
@@ -156,8 +147,9 @@ Object.defineProperty(MemoryCache, 'name', { value: 'Cache', configurable: true 
 setTag(MemoryCache.prototype, 'Cache')
 showMembers(MemoryCache.prototype, ['match', 'matchAll', 'add', 'addAll', 'put', 'delete', 'keys'])
 
-export function newCache(): Cache {
-  return new MemoryCache(INTERNAL)
+/** A view of these entries. */
+export function cacheOf(entries: Entries): Cache {
+  return new MemoryCache(INTERNAL, entries)
 }
 
 async function fetchEntry(request: Request, signal: AbortSignal): Promise<Entry> {
@@ -174,10 +166,16 @@ function failed(cause?: unknown): never {
   throw new TypeError('Cache.addAll: Received an invalid status code or the request failed.', options)
 }
 
-/** The request is copied: its owner may go on changing its headers. */
+/** The request is copied: its owner may go on changing its headers, and abort what is over long since. */
 async function entryOf(request: Request, response: ResponseLike): Promise<Entry> {
   const vary = response.headers.get('vary')
-  return { request: request.clone(), vary, response: await StoredResponse.from(response) }
+  const stored = withoutSignal(request)
+  return {
+    request: stored,
+    url: withoutFragment(stored.url),
+    vary,
+    response: await StoredResponse.from(response),
+  }
 }
 
 function isHttp({ url }: Request): boolean {

@@ -13,6 +13,8 @@ export interface CacheQueryOptions {
 
 /** An entry, as far as matching is concerned. */
 export interface Matchable {
+  /** Without the fragment. */
+  readonly url: string
   readonly request: Request
   /** The value of the response's `vary` field; null if there is none. */
   readonly vary: string | null
@@ -22,12 +24,16 @@ export interface Matchable {
 export class CacheQuery {
   readonly #request: Request
   readonly #options: CacheQueryOptions
-  readonly #url: string
+  /** Without the fragment. */
+  readonly url: string
+  /** Without the query; null if the query counts. */
+  readonly #page: string | null
 
   constructor(input: RequestInfo, options: CacheQueryOptions) {
     this.#request = toRequest(input)
     this.#options = options
-    this.#url = this.#key(this.#request)
+    this.url = withoutFragment(this.#request.url)
+    this.#page = options.ignoreSearch ? withoutQuery(this.url) : null
   }
 
   /** Only responses to GET are stored. */
@@ -35,18 +41,27 @@ export class CacheQuery {
     return this.#request.method === 'GET' || Boolean(this.#options.ignoreMethod)
   }
 
-  matches({ request, vary }: Matchable): boolean {
-    if (this.#key(request) !== this.#url) return false
+  /** Whether entries of other URLs can match. */
+  get ignoresSearch(): boolean {
+    return this.#page !== null
+  }
+
+  matches({ request, url, vary }: Matchable): boolean {
+    if (this.#page === null ? url !== this.url : withoutQuery(url) !== this.#page) return false
     if (vary === null || this.#options.ignoreVary) return true
     return fieldNames(vary).every((name) => request.headers.get(name) === this.#request.headers.get(name))
   }
+}
 
-  #key({ url }: Request): string {
-    const parsed = new URL(url)
-    parsed.hash = ''
-    if (this.#options.ignoreSearch) parsed.search = ''
-    return parsed.href
-  }
+/** Of a serialised URL, where the first `#` begins the fragment. */
+export function withoutFragment(url: string): string {
+  const hash = url.indexOf('#')
+  return hash === -1 ? url : url.slice(0, hash)
+}
+
+function withoutQuery(url: string): string {
+  const mark = url.indexOf('?')
+  return mark === -1 ? url : url.slice(0, mark)
 }
 
 /** A `Request` is taken as it is: its body is not needed, and stays unread. */

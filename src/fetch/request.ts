@@ -239,6 +239,12 @@ showInspected(Request.prototype, 'Request', (request) =>
   Object.fromEntries(SHOWN.map((name) => [name, (request as Request)[name]])),
 )
 
+/** A copy without the signal and the body, for who keeps requests that are over. */
+export function withoutSignal(request: Request): Request {
+  const record = recordIn(request) ?? readRequest(request, null)
+  return makeRequest({ ...record, headers: record.headers.copy(), body: null, signal: null })
+}
+
 function ownRecord(receiver: object): RequestRecord {
   const record = recordIn(Object(receiver))
   if (record === null) throw illegalInvocation()

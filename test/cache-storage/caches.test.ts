@@ -51,13 +51,98 @@ describe('caches', () => {
       await caches.open(name)
       t.after(() => caches.delete(name))
     }
-    assert.equal(await caches.open('a'), await caches.open('a'))
-    assert.equal(await caches.open(5 as never), await caches.open('5'))
+    await caches.open(5 as never)
     assert.deepEqual(await caches.keys(), names)
     assert.equal(await caches.has('a'), true)
     assert.equal(await caches.delete('a'), true)
     assert.equal(await caches.delete('a'), false)
     assert.deepEqual(await caches.keys(), ['z', '5'])
+  })
+
+  test('open returns a new object each time, of the same cache', async (t) => {
+    const first = await emptyCache(t)
+    const name = (await caches.keys()).at(-1)!
+    const second = await caches.open(name)
+    assert.notEqual(second, first)
+    await first.put(URL_A, new Response('by the first'))
+    assert.equal(await (await second.match(URL_A))?.text(), 'by the first')
+    await second.delete(URL_A)
+    assert.equal(await first.match(URL_A), undefined)
+    await caches.delete(name)
+    const anew = await caches.open(name)
+    await second.put(URL_A, new Response('of the deleted one'))
+    assert.equal(await anew.match(URL_A), undefined, 'another cache of the same name')
+    assert.equal(await (await first.match(URL_A))?.text(), 'of the deleted one')
+  })
+
+  test('a stored request has no signal of its caller', async (t) => {
+    const cache = await emptyCache(t)
+    const controller = new AbortController()
+    for (const [i, Class] of [Request, globalThis.Request].entries()) {
+      const request = new Class(`${URL_A}${i}`, { signal: controller.signal, headers: { a: '1' } })
+      await cache.put(request as Request, new Response('x'))
+    }
+    controller.abort(new Error('too late'))
+    const keys = await cache.keys()
+    assert.deepEqual(
+      keys.map(({ url, signal, headers }) => [url, signal.aborted, headers.get('a')]),
+      [
+        [`${URL_A}0`, false, '1'],
+        [`${URL_A}1`, false, '1'],
+      ],
+    )
+    const aborted = new Request(`${URL_A}2`, { signal: AbortSignal.abort() })
+    await cache.put(aborted, new Response('y'))
+    assert.equal((await cache.keys(aborted))[0]?.signal.aborted, false)
+  })
+
+  test('put and match look at the entries of their URL alone, however many there are', async (t) => {
+    const [empty, large] = [await emptyCache(t), await emptyCache(t)]
+    for (let i = 0; i < 1000; i++) await large.put(`${URL_A}${i}?q`, new Response('x'))
+    const RealUrl = URL
+    let parsed = 0
+    t.after(() => {
+      globalThis.URL = RealUrl
+    })
+    globalThis.URL = class extends RealUrl {
+      constructor(...args: ConstructorParameters<typeof RealUrl>) {
+        super(...args)
+        parsed++
+      }
+    }
+    const costs: number[] = []
+    for (const cache of [empty, large]) {
+      parsed = 0
+      await cache.put(`${URL_A}new`, new Response('x'))
+      assert.equal((await cache.matchAll(`${URL_A}new`)).length, 1)
+      costs.push(parsed)
+    }
+    // The last URL may be remembered.
+    assert.ok(costs[1]! <= costs[0]!, `${costs[1]} URLs parsed, ${costs[0]} in an empty cache`)
+    assert.equal((await large.keys()).length, 1001)
+    assert.equal((await large.keys(`${URL_A}5`, { ignoreSearch: true })).length, 1)
+  })
+
+  test('variants of one URL stand beside each other, in the order in which they were stored', async (t) => {
+    const cache = await emptyCache(t)
+    const as = (language: string): Request => new Request(URL_A, { headers: { 'accept-language': language } })
+    const page = (text: string): Response => new Response(text, { headers: { vary: 'accept-language' } })
+    for (const language of ['de', 'fr', 'it']) await cache.put(as(language), page(language))
+    await cache.put(`${URL_A}other`, new Response('other'))
+    await cache.put(as('de'), page('de, newer'))
+    const texts = async (found: readonly Response[]): Promise<string[]> =>
+      Promise.all(found.map((response) => response.text()))
+    assert.deepEqual(await texts(await cache.matchAll()), ['fr', 'it', 'other', 'de, newer'])
+    assert.deepEqual(await texts(await cache.matchAll(as('de'))), ['de, newer'])
+    assert.deepEqual(await texts(await cache.matchAll(URL_A, { ignoreVary: true })), [
+      'fr',
+      'it',
+      'de, newer',
+    ])
+    assert.equal(await cache.delete(as('it')), true)
+    assert.deepEqual(await texts(await cache.matchAll(URL_A, { ignoreVary: true })), ['fr', 'de, newer'])
+    assert.equal(await cache.delete(URL_A, { ignoreVary: true }), true)
+    assert.deepEqual(await texts(await cache.matchAll()), ['other'])
   })
 
   test('match looks into all caches, or into one', async (t) => {
