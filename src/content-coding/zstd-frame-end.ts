@@ -4,12 +4,15 @@
  * decodes nothing.
  */
 
-/** Magic number and frame header descriptor. */
-const START = 5
-/** The second half of the magic number. */
-const MAGIC_END = 0xfd2f
-/** The same of a skippable frame. */
-const SKIPPABLE_MAGIC_END = 0x184d
+/** Half of the magic number. */
+const MAGIC_START = 2
+/** The other half, and the frame header descriptor. */
+const START = 3
+/** Both halves, little-endian. */
+const MAGIC = [0xb528, 0xfd2f] as const
+/** The same of a skippable frame, of which there are sixteen kinds. */
+const SKIPPABLE_MAGIC = [0x2a50, 0x184d] as const
+const ANY_KIND = 0xfff0
 /** What is left of the length of a skippable frame after its first byte. */
 const SKIPPED_LENGTH = 3
 const BLOCK_HEADER = 3
@@ -22,6 +25,7 @@ const RLE_BLOCK = 1
 
 /** The part of the frame that is being read. */
 type Part =
+  | 'magic start'
   | 'start'
   | 'skipped length'
   | 'skipped'
@@ -37,11 +41,12 @@ export type FrameKind = 'unknown' | 'coded' | 'skippable' | 'invalid'
 
 /** Follows one frame. The runtime's decoder checks everything but the end. */
 export class ZstdFrame {
-  #part: Part = 'start'
+  #part: Part = 'magic start'
   /** Bytes of this part that are still missing. */
-  #missing = START
+  #missing = MAGIC_START
   /** The last three bytes, little-endian. */
   #word = 0
+  #magicStart = 0
   #hasChecksum = false
   /** The first byte of the length of a skippable frame. */
   #lowest = 0
@@ -53,7 +58,7 @@ export class ZstdFrame {
 
   /** Nothing of it has been read. */
   get isUntouched(): boolean {
-    return this.#part === 'start' && this.#missing === START
+    return this.#part === 'magic start' && this.#missing === MAGIC_START
   }
 
   get isComplete(): boolean {
@@ -67,7 +72,7 @@ export class ZstdFrame {
       if (this.#kind === 'invalid') return bytes.length
       const end = Math.min(at + this.#missing, bytes.length)
       this.#missing -= end - at
-      if (this.#part === 'start' || this.#part === 'block header' || this.#part === 'skipped length') {
+      if (this.#isNumber) {
         for (; at < end; at++) this.#word = (this.#word >>> 8) | (bytes[at]! << 16)
       }
       at = end
@@ -76,12 +81,28 @@ export class ZstdFrame {
     return at
   }
 
+  get #isNumber(): boolean {
+    switch (this.#part) {
+      case 'magic start':
+      case 'start':
+      case 'block header':
+      case 'skipped length':
+        return true
+      default:
+        return false
+    }
+  }
+
   get #isOpen(): boolean {
     return this.#part !== 'end' && this.#kind !== 'invalid'
   }
 
   #next(): void {
     switch (this.#part) {
+      case 'magic start':
+        this.#magicStart = this.#word >>> 8
+        this.#expect('start', START)
+        return
       case 'start':
         this.#begin(this.#word & 0xffff, this.#word >>> 16)
         return
@@ -108,10 +129,11 @@ export class ZstdFrame {
   }
 
   #begin(magicEnd: number, following: number): void {
-    if (magicEnd === MAGIC_END) {
+    const magicStart = this.#magicStart
+    if (magicStart === MAGIC[0] && magicEnd === MAGIC[1]) {
       this.#kind = 'coded'
       this.#readDescriptor(following)
-    } else if (magicEnd === SKIPPABLE_MAGIC_END) {
+    } else if ((magicStart & ANY_KIND) === SKIPPABLE_MAGIC[0] && magicEnd === SKIPPABLE_MAGIC[1]) {
       this.#kind = 'skippable'
       this.#lowest = following
       this.#word = 0

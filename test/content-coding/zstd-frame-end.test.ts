@@ -51,4 +51,15 @@ describe('the end of a zstd frame', () => {
     assert.equal(frame.read(Buffer.from('no frame at all')), 15)
     assert.deepEqual([frame.kind, frame.isComplete], ['invalid', false])
   })
+
+  test('the whole magic number counts', () => {
+    for (const hex of ['aabb4d1804000000aabbccdd', '602a4d1804000000aabbccdd', 'aabb2ffd2000010000']) {
+      for (const size of [1, 3, 12]) {
+        const bytes = Buffer.from(hex, 'hex')
+        const frame = new ZstdFrame()
+        for (let at = 0; at < bytes.length; at += size) frame.read(bytes.subarray(at, at + size))
+        assert.deepEqual([frame.kind, frame.isComplete], ['invalid', false], `${hex} by ${size}`)
+      }
+    }
+  })
 })
