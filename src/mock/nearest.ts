@@ -10,7 +10,7 @@ import { PARTS } from './match-run.ts'
 import { bytesOf, isForm, textOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
 import type { Mismatch } from './mock-errors.ts'
-import { shownField, shownQuery } from './secrets.ts'
+import { shownField, shownQuery, shownValue } from './secrets.ts'
 import { matchesText } from './text-matcher.ts'
 
 /** Most characters of a body in a message. */
@@ -102,7 +102,8 @@ function addFields(
   for (const [name, wanted] of Object.entries(matcher as Record<string, unknown>)) {
     const value = fields[name.toLowerCase()]
     if (isQuiet(wanted) && matchesField(wanted, value)) continue
-    const expected = typeof wanted === 'string' ? shownField(name, wanted) : shownMatcher(wanted)
+    const isText = typeof wanted === 'string' || Array.isArray(wanted)
+    const expected = shownMatcher(isText ? shownValue(name, wanted) : wanted)
     add(`headers.${name}`, expected, value === undefined ? '(absent)' : shownField(name, value))
   }
 }

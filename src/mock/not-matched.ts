@@ -17,7 +17,7 @@ import {
 } from './mock-errors.ts'
 import { findNearest, mismatchesOf, shownBody, shownMatcher } from './nearest.ts'
 import type { OriginMocks } from './origin-mocks.ts'
-import { shownField, shownQuery } from './secrets.ts'
+import { shownField, shownQuery, shownValue } from './secrets.ts'
 
 /** What is known besides the match itself. */
 export interface Circumstances {
@@ -71,7 +71,7 @@ function partText(stage: MatchStage, call: MockCall): string {
 function headersText(headers: unknown): string {
   const shown: [string, unknown][] = []
   eachField(headers, (name, value) => {
-    shown.push([name, typeof value === 'string' ? shownField(name, value) : value])
+    shown.push([name, shownValue(name, value)])
   })
   return JSON.stringify(Array.isArray(headers) ? shown.flat() : Object.fromEntries(shown))
 }

@@ -1,5 +1,6 @@
 /** The names of fields that hold secrets, which neither messages nor files show. */
-const SECRET = /^(?:(?:proxy-)?authorization|cookie|x-api-key|.*-token|.*-secret)$/i
+const SECRET =
+  /^(?:(?:proxy-)?authorization|(?:set-)?cookie2?|(?:x-)?(?:api|auth)-?key|.*-(?:api-key|token|secret|password))$/i
 
 export function isSecret(name: string): boolean {
   return SECRET.test(name)
@@ -7,13 +8,30 @@ export function isSecret(name: string): boolean {
 
 /** The length in place of a secret. */
 export function shownField(name: string, value: string): string {
-  return isSecret(name) ? `<${value.length} characters>` : value
+  return isSecret(name) ? lengthOf(value) : value
 }
 
-/** A path with the lengths of the values in its query: whatever they are called, one of them may be a token. */
+/** The same for a value in any form that a caller may give. */
+export function shownValue(name: string, value: unknown): unknown {
+  if (!isSecret(name)) return value
+  return Array.isArray(value) ? value.map((one) => lengthOf(String(one))) : lengthOf(String(value))
+}
+
+/**
+ * A path with the lengths of the values in its query, also of those without a name: whatever they are called, one of them
+ * may be a token. The fragment is left out.
+ */
 export function shownQuery(path: string): string {
-  const [before, query] = path.split(/\?(.*)/s) as [string, string?]
-  if (query === undefined) return path
-  const shown = query.replace(/=([^&#]*)/g, (_, value: string) => `=<${value.length} characters>`)
-  return `${before}?${shown.replace(/#.*/s, '')}`
+  const [before, query] = path.split('#', 1)[0]!.split(/\?(.*)/s) as [string, string?]
+  if (query === undefined) return before
+  return `${before}?${query.replace(/[^&]+/g, shownParameter)}`
+}
+
+function shownParameter(parameter: string): string {
+  const equals = parameter.indexOf('=')
+  return parameter.slice(0, equals + 1) + lengthOf(parameter.slice(equals + 1))
+}
+
+function lengthOf(value: string): string {
+  return `<${value.length} characters>`
 }

@@ -257,7 +257,7 @@ export class SnapshotRecorder {
     const keepsSecrets = this.#options.secrets === 'keep'
     for (const [name, value] of Object.entries(response.headers)) {
       if (!this.#lists.storesOfResponse(name)) continue
-      const hides = !keepsSecrets && (name === 'set-cookie' || isSecret(name))
+      const hides = !keepsSecrets && isSecret(name)
       setOwn(headers, name, hides ? REDACTED : value)
     }
     return { ...response, headers }

@@ -148,6 +148,9 @@ describe('the message', () => {
       'X-Api-Key': 'hidden',
       'x-csrf-token': 'hidden',
       'client-secret': 'hidden',
+      'x-goog-api-key': 'hidden',
+      'api-key': 'hidden',
+      'x-user-password': 'hidden',
       plain: 'shown',
     }
     pool.intercept({ path: '/', headers: { ...headers, authorization: 'hidden too', plain: 'x' } }).reply(200)
@@ -156,6 +159,26 @@ describe('the message', () => {
       assert.doesNotMatch(JSON.stringify([error.message, error.request, error.mismatches]), /hidden/)
       assert.match(error.message, /"authorization"[:,]"<13 characters>"/)
       assert.match(error.message, /shown/)
+    }
+  })
+
+  test('does not show secrets in lists of values', async (t) => {
+    const { pool, send } = mocking(t)
+    pool.intercept({ path: '/', headers: { plain: 'x' } }).reply(200)
+    const headers = { authorization: ['Bearer hidden'], cookie: ['a=hidden', 'b=hidden'], plain: ['shown'] }
+    const error = (await failure(send('/', { headers }))) as never as NotMatched
+    assert.doesNotMatch(JSON.stringify([error.message, error.request, error.mismatches]), /hidden/)
+    assert.match(error.message, /"cookie":\["<8 characters>","<8 characters>"\],"plain":\["shown"\]/)
+  })
+
+  test('does not show the query, with or without names, nor the fragment', async (t) => {
+    const { pool, send } = mocking(t)
+    pool.intercept({ path: '/x' }).reply(200)
+    for (const path of ['/y?hidden', '/y?a=1&hidden', '/y?a=hidden#hidden', '/y#hidden', '/y?hidden=']) {
+      const error = (await failure(send(path))) as never as NotMatched
+      const shown = JSON.stringify([error.message, error.request, error.mismatches])
+      // What stands before an equals sign is a name.
+      assert.equal(/hidden(?!=)/.test(shown), false, shown)
     }
   })
 
