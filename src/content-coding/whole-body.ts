@@ -17,12 +17,17 @@ const MOST_MEMORY = 65_536
 const USUAL_RATIO = 5
 
 /** Null if it expands to too much, or if the runtime needs a stream for it. Throws what the runtime throws. */
-export function decodeWhole(coding: string, truncation: Truncation, bytes: Uint8Array): Buffer | null {
+export function decodeWhole(
+  coding: string,
+  truncation: Truncation,
+  bytes: Uint8Array,
+  maxOutputLength: number = MAX_OUTPUT_BYTES,
+): Buffer | null {
   if (coding === 'zstd' && !isOneFrame(bytes)) return null
   const options = decoderOptions(coding, truncation)
   const chunkSize = Math.min(Math.max(expectedSize(coding, bytes), LEAST_MEMORY), MOST_MEMORY)
   try {
-    return decoded(coding, bytes, { ...options, chunkSize, maxOutputLength: MAX_OUTPUT_BYTES })
+    return decoded(coding, bytes, { ...options, chunkSize, maxOutputLength })
   } catch (error) {
     // More than `maxOutputLength`. Data that cannot be decoded is another kind of error.
     if (error instanceof RangeError) return null

@@ -1,11 +1,13 @@
 /**
  * Snapshots as an HTTP Archive 1.2, the format in which browsers save what they have loaded. Its bodies are decoded, so the
- * fields that describe their coding on the wire do not come back.
+ * fields that describe their coding on the wire do not come back, unless we could not decode one.
  */
 
-import { loadZlib } from '../base/lazy-modules.ts'
+import { kMaxLength } from 'node:buffer'
 import { ownValue, setOwn } from '../base/own-record.ts'
 import { parseUrl } from '../base/parse-url.ts'
+import { isDecodable, readCodings } from '../content-coding/decoders.ts'
+import { decodeWhole } from '../content-coding/whole-body.ts'
 import { textOrBytes } from './mock-body.ts'
 import type { Snapshot, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
 import { statusText } from './status-text.ts'
@@ -34,7 +36,12 @@ interface HarEntry {
   readonly response: {
     readonly status: number
     readonly headers?: readonly HarField[]
-    readonly content?: { readonly text?: string; readonly encoding?: string }
+    readonly content?: {
+      readonly text?: string
+      readonly encoding?: string
+      /** Ours: the body could not be decoded, and is in its coding. */
+      readonly _isCoded?: boolean
+    }
   }
 }
 
@@ -90,7 +97,8 @@ function readResponse({ status, headers = [], content }: HarEntry['response'], t
   const fields: Record<string, string | string[]> = {}
   for (const { name, value } of headers) {
     const lower = name.toLowerCase()
-    if (lower.startsWith(':') || OF_THE_WIRE.has(lower)) continue
+    const isKept = lower === 'content-encoding' && content?._isCoded === true
+    if (lower.startsWith(':') || (OF_THE_WIRE.has(lower) && !isKept)) continue
     // Chrome joins repeated fields with a line break.
     for (const one of value.split('\n')) {
       const present = ownValue(fields, lower)
@@ -127,7 +135,8 @@ export function toHar(snapshots: readonly Snapshot[]): object {
 function toEntry({ request, timestamp }: Snapshot, response: SnapshotResponse): object {
   const { method, url, headers, body = '', bodyEncoding } = request
   const time = response.time ?? 0
-  const content = decodedBody(response)
+  const decoded = decodedBody(response)
+  const content = decoded ?? Buffer.from(response.body, 'base64')
   const type = String(response.headers['content-type'] ?? 'application/octet-stream')
   const text = content.toString('utf8')
   const isText = Buffer.from(text).equals(content)
@@ -164,6 +173,7 @@ function toEntry({ request, timestamp }: Snapshot, response: SnapshotResponse): 
         mimeType: type,
         text: isText ? text : content.toString('base64'),
         ...(isText ? null : { encoding: 'base64' }),
+        ...(decoded === null ? { _isCoded: true } : null),
       },
       redirectURL: String(response.headers['location'] ?? ''),
       headersSize: -1,
@@ -180,23 +190,21 @@ function toFields(headers: Record<string, string | string[]>): HarField[] {
   )
 }
 
-/** A body in a coding that is unknown, or broken, stays as it is. */
-function decodedBody({ headers, body }: SnapshotResponse): Buffer {
-  const bytes = Buffer.from(body, 'base64')
-  const zlib = loadZlib()
+/** Null for a body in a coding that is unknown, or broken. */
+function decodedBody({ headers, body }: SnapshotResponse): Buffer | null {
+  const codings = readCodings(String(headers['content-encoding'] ?? ''))
+  if (!Array.isArray(codings) || !codings.every(isDecodable)) return null
+  let bytes: Buffer = Buffer.from(body, 'base64')
   try {
-    switch (String(headers['content-encoding'] ?? '')) {
-      case 'gzip':
-      case 'x-gzip':
-        return zlib.gunzipSync(bytes)
-      case 'br':
-        return zlib.brotliDecompressSync(bytes)
-      case 'deflate':
-        return zlib.inflateSync(bytes)
-      default:
-        return bytes
+    for (const coding of codings.reverse()) {
+      // The response to HEAD names a coding and has no body.
+      const decoded: Buffer | null =
+        bytes.length === 0 ? bytes : decodeWhole(coding, 'refused', bytes, kMaxLength)
+      if (decoded === null) return null
+      bytes = decoded
     }
-  } catch {
     return bytes
+  } catch {
+    return null
   }
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
+import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib'
 import {
   errors,
   fetch,
@@ -316,6 +317,40 @@ describe('files', () => {
     const byHash = (a: SnapshotData, b: SnapshotData): number => (a.hash < b.hash ? -1 : 1)
     assert.deepEqual(stored(copy).sort(byHash), [...FROM_UNDICI].sort(byHash))
     assert.match(readFileSync(copy, 'utf8'), /^\[\n {2}\{\n {4}"hash": "/)
+  })
+
+  test('as archives replay bodies in any coding', async (t) => {
+    const plain = 'a text '.repeat(50)
+    const gzip = gzipSync(plain)
+    const rows: [coding: string, body: Buffer][] = [
+      ['gzip', gzip],
+      ['GZIP', gzip],
+      ['identity', Buffer.from(plain)],
+      ['gzip', Buffer.concat([gzip, gzip])],
+      ['gzip', gzip.subarray(0, -9)],
+      ['deflate', deflateRawSync(plain)],
+      ['gzip, br', brotliCompressSync(gzip)],
+      ['zstd', Buffer.from('28b52ffd201e750000406120746578742c200100530a17', 'hex')],
+      ['unknown', Buffer.from([1, 2, 3, 200])],
+    ]
+    const origin = await startOrigin(t, WIRES[0]!, (request, response) => {
+      const [coding, body] = rows[Number(request.url!.slice(1))]!
+      response.writeHead(200, { 'content-encoding': coding }).end(body)
+    })
+    const path = fileFor(t, 'codings.har')
+    const read = async (dispatcher: SnapshotAgent, index: number): Promise<unknown> => {
+      const response = await fetch(`${origin.url}/${index}`, { dispatcher })
+      // A runtime without zstd delivers the bytes as they are.
+      return Buffer.from(await response.arrayBuffer()).toString('latin1')
+    }
+    const recording = snapshots(t, { snapshotPath: path })
+    const recorded: unknown[] = []
+    for (const index of rows.keys()) recorded.push(await read(recording, index))
+    await recording.close()
+    const agent = snapshots(t, { mode: 'playback', snapshotPath: path })
+    for (const [index, [coding]] of rows.entries()) {
+      assert.equal(await read(agent, index), recorded[index], coding)
+    }
   })
 
   test('of our fetch are found by that of undici', async (t) => {
