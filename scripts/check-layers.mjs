@@ -75,7 +75,7 @@ const RULES = [
     files: /^proxy\//,
     may: [...ON_DISPATCH, 'proxy/', 'api/', 'net/', 'protocol/socks5/'],
   },
-  { files: /^mock\//, may: [...ON_DISPATCH, 'mock/', 'api/', 'net/', 'protocol/'] },
+  { files: /^mock\//, may: [...ON_DISPATCH, 'mock/', 'api/', 'content-coding/', 'net/', 'protocol/'] },
   {
     files: /^event-source\//,
     may: [...ON_DISPATCH, 'fetch/', 'websocket/', 'protocol/event-stream/'],
