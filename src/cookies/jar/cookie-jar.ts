@@ -20,6 +20,7 @@ import {
   readJarOptions,
 } from './options.ts'
 import { defaultPath, pathMatches } from './path.ts'
+import { fitting } from './saved-cookies.ts'
 import { byPathAndAge, isExpired, type JarCookie, type StoredCookie, toJarCookie } from './stored-cookie.ts'
 
 /** Which cookies are meant. What is not given does not count. */
@@ -120,14 +121,12 @@ export class CookieJar {
       throw new InvalidArgumentError('filter must have a name, a domain or a path')
     }
     const ownDomain = domain === undefined ? undefined : readDomain(`${domain}`)
-    let count = 0
-    for (const cookie of this.#store.all(this.#now())) {
-      if (name !== undefined && cookie.name !== name) continue
-      if (ownDomain !== undefined && cookie.domain !== ownDomain) continue
-      if (path !== undefined && cookie.path !== path) continue
-      if (this.#store.delete(cookie)) count++
-    }
-    return count
+    return this.#store.deleteWhere(
+      ownDomain,
+      this.#now(),
+      (cookie) =>
+        (name === undefined || cookie.name === name) && (path === undefined || cookie.path === path),
+    )
   }
 
   /** Removes all cookies. */
@@ -161,7 +160,7 @@ export class CookieJar {
       if (!pathMatches(path, cookie.path) || (cookie.secure && !isSecure)) continue
       if (cookie.httpOnly && !http) continue
       if (sameSiteContext !== 'strict' && !isSentAcross(cookie, sameSiteContext, http)) continue
-      cookie.lastAccessTime = now
+      this.#store.use(cookie, now)
       found[count++] = cookie
     }
     found.length = count
@@ -180,10 +179,12 @@ export class CookieJar {
 
   #restore(cookies: readonly (StoredCookie | null)[]): void {
     const now = this.#now()
+    const known: StoredCookie[] = []
     for (const cookie of cookies) {
-      const known = cookie && readmit(cookie, this.#settings, now)
-      if (known !== null) this.#put(known, now)
+      const admitted = cookie && readmit(cookie, this.#settings, now)
+      if (admitted !== null) known.push(admitted)
     }
+    for (const cookie of fitting(known, this.#settings, now)) this.#store.put(cookie, now)
   }
 
   #now(): number {

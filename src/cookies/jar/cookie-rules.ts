@@ -77,8 +77,12 @@ export function readmit(cookie: StoredCookie, settings: JarSettings, now: number
   return isSound(known) && known.path.startsWith('/') && keepsPrefix(known, true) ? known : null
 }
 
+/** Labels of letters that `URL` leaves as they are, none of them a number or in Punycode: most hosts, and no need to parse them. */
+const PLAIN_HOST = /^(?!xn--)[a-z][a-z0-9-]{0,62}(?:\.(?!xn--)[a-z][a-z0-9-]{0,62}){0,9}$/
+
 /** As `URL` writes a host. */
 function isHost(text: string): boolean {
+  if (PLAIN_HOST.test(text)) return true
   const url = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : null
   return url !== null && url.hostname === text
 }

@@ -2,9 +2,10 @@
  * Owns the cookies of a jar: finds those of a host without looking at the others, and evicts when there are too many
  * (RFC 6265bis §5.7). Keys are of a Map, so no name or domain that a server chooses means anything else.
  */
+import { EvictionOrder } from './eviction-order.ts'
 import { domainMatches, isAddress } from './host.ts'
 import { pathMatches } from './path.ts'
-import { byAge, isExpired, type StoredCookie } from './stored-cookie.ts'
+import { byAge, byWorth, isExpired, keyOf, type StoredCookie } from './stored-cookie.ts'
 
 type Bucket = Map<string, StoredCookie>
 
@@ -13,17 +14,12 @@ export interface StoreLimits {
   readonly maxCookiesPerDomain: number
 }
 
-/** No name has a semicolon, so no two cookies of a domain have the same text by accident. */
-function keyOf({ name, hostOnly, path }: StoredCookie): string {
-  return `${name};${hostOnly ? 1 : 0}${path}`
-}
-
 export class CookieStore {
   readonly #limits: StoreLimits
   readonly #buckets = new Map<string, Bucket>()
   /** The cookies that are Secure, by name. */
   readonly #secure = new Map<string, Set<StoredCookie>>()
-  #size = 0
+  readonly #evictions = new EvictionOrder()
   #order = 0
 
   constructor(limits: StoreLimits) {
@@ -31,7 +27,7 @@ export class CookieStore {
   }
 
   get size(): number {
-    return this.#size
+    return this.#evictions.size
   }
 
   /** The cookie that this one would replace. */
@@ -52,10 +48,17 @@ export class CookieStore {
     const bucket: Bucket = this.#buckets.get(cookie.domain) ?? new Map()
     this.#buckets.set(cookie.domain, bucket)
     bucket.set(keyOf(cookie), cookie)
-    this.#size++
+    this.#evictions.add(cookie)
     if (cookie.secure) this.#noteSecure(cookie)
-    if (bucket.size > this.#limits.maxCookiesPerDomain) this.#shrink(bucket, now)
-    if (this.#size > this.#limits.maxCookies) this.#shrinkAll(now)
+    this.#shrink(bucket, now)
+    this.#shrinkAll(now)
+  }
+
+  /** Notes that a cookie is sent. */
+  use(cookie: StoredCookie, now: number): void {
+    if (cookie.lastAccessTime === now) return
+    cookie.lastAccessTime = now
+    this.#evictions.moved(cookie)
   }
 
   #noteSecure(cookie: StoredCookie): void {
@@ -71,7 +74,7 @@ export class CookieStore {
     const known = bucket?.get(key)
     if (bucket === undefined || known === undefined) return false
     bucket.delete(key)
-    this.#size--
+    this.#evictions.remove(known)
     if (bucket.size === 0) this.#buckets.delete(cookie.domain)
     const sameName = known.secure ? this.#secure.get(known.name) : undefined
     sameName?.delete(known)
@@ -82,7 +85,7 @@ export class CookieStore {
   clear(): void {
     this.#buckets.clear()
     this.#secure.clear()
-    this.#size = 0
+    this.#evictions.clear()
   }
 
   /** Those that a host gets, in no order, whatever their path. Expired ones are removed on the way. */
@@ -120,43 +123,48 @@ export class CookieStore {
   /** Oldest first. Expired ones are removed on the way. */
   all(now: number): StoredCookie[] {
     this.#dropExpired(now)
-    return [...this.#cookies()].sort(byAge)
+    const cookies: StoredCookie[] = []
+    for (const bucket of this.#buckets.values()) for (const cookie of bucket.values()) cookies.push(cookie)
+    return cookies.sort(byAge)
   }
 
-  *#cookies(): Generator<StoredCookie> {
-    for (const bucket of this.#buckets.values()) yield* bucket.values()
+  /** Removes those that a test accepts, of one domain or of all, and returns how many had not expired. */
+  deleteWhere(domain: string | undefined, now: number, isMeant: (cookie: StoredCookie) => boolean): number {
+    const only = domain === undefined ? undefined : this.#buckets.get(domain)
+    if (domain !== undefined && only === undefined) return 0
+    let count = 0
+    for (const bucket of only === undefined ? this.#buckets.values() : [only]) {
+      for (const cookie of bucket.values()) {
+        if (!isMeant(cookie)) continue
+        this.delete(cookie)
+        if (!isExpired(cookie, now)) count++
+      }
+    }
+    return count
   }
 
   #dropExpired(now: number): void {
-    for (const bucket of this.#buckets.values()) this.#dropExpiredOf(bucket, now)
-  }
-
-  #dropExpiredOf(bucket: Bucket, now: number): void {
-    for (const cookie of bucket.values()) if (isExpired(cookie, now)) this.delete(cookie)
+    for (let cookie = this.#evictions.expired(now); cookie !== null; cookie = this.#evictions.expired(now)) {
+      this.delete(cookie)
+    }
   }
 
   /** Expired cookies go first, then those that are not Secure, then any; among equals the one that was used least recently. */
   #shrink(bucket: Bucket, now: number): void {
-    this.#dropExpiredOf(bucket, now)
-    while (bucket.size > this.#limits.maxCookiesPerDomain) {
-      const insecure = [...bucket.values()].filter(({ secure }) => !secure)
-      this.delete(leastRecent(insecure.length > 0 ? insecure : bucket.values())!)
-    }
+    const { maxCookiesPerDomain } = this.#limits
+    if (bucket.size <= maxCookiesPerDomain) return
+    for (const cookie of bucket.values()) if (isExpired(cookie, now)) this.delete(cookie)
+    if (bucket.size > maxCookiesPerDomain) this.delete(firstToGo(bucket))
   }
 
   /** No domain has more than its share here, so the order has two steps left: expired cookies, and all cookies. */
   #shrinkAll(now: number): void {
-    this.#dropExpired(now)
-    while (this.#size > this.#limits.maxCookies) this.delete(leastRecent(this.#cookies())!)
+    while (this.size > this.#limits.maxCookies) this.delete(this.#evictions.first(now)!)
   }
 }
 
-function leastRecent(cookies: Iterable<StoredCookie>): StoredCookie | null {
-  let least: StoredCookie | null = null
-  for (const cookie of cookies) if (least === null || isLessRecent(cookie, least)) least = cookie
-  return least
-}
-
-function isLessRecent(a: StoredCookie, b: StoredCookie): boolean {
-  return (a.lastAccessTime - b.lastAccessTime || byAge(a, b)) < 0
+function firstToGo(bucket: Bucket): StoredCookie {
+  let first: StoredCookie | null = null
+  for (const cookie of bucket.values()) if (first === null || byWorth(cookie, first) < 0) first = cookie
+  return first!
 }

@@ -59,8 +59,9 @@ function toIso(time: number): string {
 /** Null in place of an entry that is not a cookie. */
 export function deserialize(data: unknown): (StoredCookie | null)[] {
   const parsed = typeof data === 'string' ? parse(data) : data
-  const { version, cookies } = ownMembers(parsed) ?? {}
-  if (version !== 1 || !Array.isArray(cookies)) {
+  const read = ownMembers(parsed)
+  const cookies = read?.('cookies')
+  if (read?.('version') !== 1 || !Array.isArray(cookies)) {
     throw new InvalidArgumentError('data must be the JSON form of a CookieJar')
   }
   return cookies.map(toCookie)
@@ -74,18 +75,29 @@ function parse(text: string): unknown {
   }
 }
 
-function ownMembers(value: unknown): Record<string, unknown> | null {
+type Members = (name: string) => unknown
+
+/** Reads the members that a value has itself; null for what has none. */
+function ownMembers(value: unknown): Members | null {
   if (typeof value !== 'object' || value === null) return null
-  return Object.assign(Object.create(null), value) as Record<string, unknown>
+  return (name) => (Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined)
 }
 
 function toCookie(entry: unknown): StoredCookie | null {
-  const members = ownMembers(entry)
-  if (members === null) return null
-  const { name, value, domain, path, hostOnly, secure, httpOnly, sameSite } = members
-  const expires = members['expires'] === null ? null : toTime(members['expires'])
-  const creationTime = toTime(members['creationTime'])
-  const lastAccessTime = toTime(members['lastAccessTime'])
+  const read = ownMembers(entry)
+  if (read === null) return null
+  const name = read('name')
+  const value = read('value')
+  const domain = read('domain')
+  const path = read('path')
+  const hostOnly = read('hostOnly')
+  const secure = read('secure')
+  const httpOnly = read('httpOnly')
+  const sameSite = read('sameSite')
+  const expiry = read('expires')
+  const expires = expiry === null ? null : toTime(expiry)
+  const creationTime = toTime(read('creationTime'))
+  const lastAccessTime = toTime(read('lastAccessTime'))
   if (typeof name !== 'string' || typeof value !== 'string') return null
   if (typeof domain !== 'string' || typeof path !== 'string') return null
   if (typeof hostOnly !== 'boolean' || typeof secure !== 'boolean' || typeof httpOnly !== 'boolean')

@@ -18,7 +18,7 @@ export interface StoredCookie {
   readonly expires: number | null
   creationTime: number
   lastAccessTime: number
-  /** Orders cookies that were created within one millisecond. */
+  /** Orders cookies that were created or used within one millisecond; no two of a jar have the same. */
   order: number
 }
 
@@ -56,6 +56,11 @@ export function toJarCookie(cookie: StoredCookie): JarCookie {
   }
 }
 
+/** Tells the cookies of a domain apart. No name has a semicolon, so no two have the same text by accident. */
+export function keyOf({ name, hostOnly, path }: StoredCookie): string {
+  return `${name};${hostOnly ? 1 : 0}${path}`
+}
+
 export function isExpired(cookie: StoredCookie, now: number): boolean {
   return cookie.expires !== null && cookie.expires <= now
 }
@@ -67,4 +72,9 @@ export function byPathAndAge(a: StoredCookie, b: StoredCookie): number {
 
 export function byAge(a: StoredCookie, b: StoredCookie): number {
   return a.creationTime - b.creationTime || a.order - b.order
+}
+
+/** The order in which cookies of one domain leave a full jar: those that are not Secure, then those that were used least recently. */
+export function byWorth(a: StoredCookie, b: StoredCookie): number {
+  return Number(a.secure) - Number(b.secure) || a.lastAccessTime - b.lastAccessTime || a.order - b.order
 }

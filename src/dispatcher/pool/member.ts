@@ -2,6 +2,8 @@
  * A dispatcher that a pool is made of, and how the pool learns of what happens to it: a client that the pool made reports
  * to it before its own events; of any other dispatcher there are only the events.
  */
+
+import { NOT_IN_HEAP, type Ranked } from '../../base/indexed-heap.ts'
 import { type EndReason, endReason } from '../../request/end-reason.ts'
 import { connectEnd } from '../../request/foreign-error.ts'
 import type { Request } from '../../request/request.ts'
@@ -9,7 +11,6 @@ import { type Client, ownSession } from '../client.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import type { ClientSession } from '../session/client-session.ts'
 import { ForwardingOwner, type SessionOwner } from '../session/session-owner.ts'
-import { NOT_IN_HEAP, type Ranked } from './indexed-heap.ts'
 
 /** The pool. `targets`: what the events of a member name. */
 export interface MemberOwner {

@@ -10,6 +10,7 @@
  */
 import type { EventEmitter } from 'node:events'
 import { now } from '../../base/clock.ts'
+import { IndexedHeap } from '../../base/indexed-heap.ts'
 import { ClientDestroyedError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -22,7 +23,6 @@ import { RunLoop } from '../run-loop.ts'
 import { RequestQueue } from '../session/request-queue.ts'
 import { type PoolStats, statsOf } from '../stats.ts'
 import { Growth } from './growth.ts'
-import { IndexedHeap } from './indexed-heap.ts'
 import {
   type ConnectFailure,
   Member,

@@ -1,6 +1,6 @@
 /**
- * A binary heap whose items know their place, so that any of them can be moved or removed in O(log n). A pool keeps the
- * members in it that can take work, with the one whose turn it is on top.
+ * A binary heap whose items know their place, so that any of them can be moved or removed in O(log n): the members of a
+ * pool that can take work, the cookies of a jar that are the next to go.
  */
 
 export interface Ranked {
