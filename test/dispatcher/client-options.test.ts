@@ -296,6 +296,7 @@ describe('options of a client', () => {
       {
         bodyTimeout: 300e3,
         headersTimeout: 300e3,
+        requestBodyTimeout: 0,
         keepAliveTimeout: 4e3,
         keepAliveMaxTimeout: 600e3,
         keepAliveTimeoutThreshold: 2e3,

@@ -13,20 +13,20 @@ import { errors, failed, GET, POST, REFUSED, RESET, retrying } from './retry-sup
 describe('interceptors.retry: options', () => {
   it('refuses wrong ones when it is made, and those of a request when that is made', (t) => {
     const wrong: Record<string, unknown[]> = {
-      maxRetries: ['x', -1, 1.5, Number.NaN],
+      maxRetries: ['x', -2, 1.5, Number.NaN],
       minTimeout: ['x', -1, Number.NaN],
       maxTimeout: ['x', -1, Number.POSITIVE_INFINITY],
       timeoutFactor: ['x', -1, Number.NaN],
-      retryAfter: [1, 'true'],
-      throwOnError: [0, 'x'],
+      retryAfter: [2, 'true'],
+      throwOnError: [2, 'x'],
       methods: ['GET', [1]],
-      statusCodes: [500, ['500']],
+      statusCodes: [500, ['5xx']],
       errorCodes: ['x', [1]],
       retry: [5, {}],
       jitter: [-0.1, 1.1, 'x'],
       deadline: [0, -1, 'x'],
       maxRetryAfter: [-1, 'x'],
-      idempotencyKey: ['x', 1],
+      idempotencyKey: ['x', 2],
       resume: ['weak', true, 1],
       budget: [5, 'x'],
     }
