@@ -21,6 +21,7 @@ const CHECKSUM = 4
 const DICTIONARY_ID_SIZES = [0, 1, 2, 4]
 const CONTENT_SIZE_SIZES = [0, 2, 4, 8]
 
+const RAW_BLOCK = 0
 const RLE_BLOCK = 1
 
 /** The part of the frame that is being read. */
@@ -36,8 +37,11 @@ type Part =
   | 'checksum'
   | 'end'
 
-/** `unknown`: its beginning is not there yet. `invalid`: the decoder has an error for it. */
-export type FrameKind = 'unknown' | 'coded' | 'skippable' | 'invalid'
+/**
+ * `unknown`: its beginning is not there yet. `empty`: its only block has no bytes. `invalid`: the decoder has an error for
+ * it.
+ */
+export type FrameKind = 'unknown' | 'coded' | 'empty' | 'skippable' | 'invalid'
 
 /** Follows one frame. The runtime's decoder checks everything but the end. */
 export class ZstdFrame {
@@ -48,6 +52,10 @@ export class ZstdFrame {
   #word = 0
   #magicStart = 0
   #hasChecksum = false
+  /** Bytes of the field at the end of the header that has the size of the content. */
+  #sizeField = 0
+  /** The frame does not say that it has content. */
+  #mayBeEmpty = false
   /** The first byte of the length of a skippable frame. */
   #lowest = 0
   #kind: FrameKind = 'unknown'
@@ -65,20 +73,26 @@ export class ZstdFrame {
     return this.#part === 'end'
   }
 
-  /** Returns how many of the bytes belong to it. */
-  read(bytes: Uint8Array): number {
-    let at = 0
+  /** For the frame that follows. */
+  restart(): void {
+    this.#kind = 'unknown'
+    this.#expect('magic start', MAGIC_START)
+  }
+
+  /** Returns how many of the bytes from there on belong to it. */
+  read(bytes: Uint8Array, from = 0): number {
+    let at = from
     while (at < bytes.length && !this.isComplete) {
-      if (this.#kind === 'invalid') return bytes.length
+      if (this.#kind === 'invalid') return bytes.length - from
       const end = Math.min(at + this.#missing, bytes.length)
       this.#missing -= end - at
       if (this.#isNumber) {
         for (; at < end; at++) this.#word = (this.#word >>> 8) | (bytes[at]! << 16)
-      }
+      } else if (this.#part === 'header') this.#readSize(bytes, at, end)
       at = end
       while (this.#missing === 0 && this.#isOpen) this.#next()
     }
-    return at
+    return at - from
   }
 
   get #isNumber(): boolean {
@@ -117,7 +131,12 @@ export class ZstdFrame {
         const type = (this.#word >>> 1) & 3
         // The size of an RLE block is that of its decoded bytes.
         const length = type === RLE_BLOCK ? 1 : this.#word >>> 3
-        this.#expect((this.#word & 1) === 1 ? 'last block' : 'block', length)
+        const isLast = (this.#word & 1) === 1
+        if (this.#kind === 'unknown') {
+          const isEmpty = isLast && type === RAW_BLOCK && length === 0 && this.#mayBeEmpty
+          this.#kind = isEmpty ? 'empty' : 'coded'
+        }
+        this.#expect(isLast ? 'last block' : 'block', length)
         return
       }
       case 'last block':
@@ -130,10 +149,8 @@ export class ZstdFrame {
 
   #begin(magicEnd: number, following: number): void {
     const magicStart = this.#magicStart
-    if (magicStart === MAGIC[0] && magicEnd === MAGIC[1]) {
-      this.#kind = 'coded'
-      this.#readDescriptor(following)
-    } else if ((magicStart & ANY_KIND) === SKIPPABLE_MAGIC[0] && magicEnd === SKIPPABLE_MAGIC[1]) {
+    if (magicStart === MAGIC[0] && magicEnd === MAGIC[1]) this.#readDescriptor(following)
+    else if ((magicStart & ANY_KIND) === SKIPPABLE_MAGIC[0] && magicEnd === SKIPPABLE_MAGIC[1]) {
       this.#kind = 'skippable'
       this.#lowest = following
       this.#word = 0
@@ -147,7 +164,17 @@ export class ZstdFrame {
     this.#hasChecksum = (descriptor & 4) !== 0
     const window = isSingleSegment ? 0 : 1
     const content = contentSize === 0 && isSingleSegment ? 1 : CONTENT_SIZE_SIZES[contentSize]!
-    this.#expect('header', window + DICTIONARY_ID_SIZES[descriptor & 3]! + content)
+    const dictionary = DICTIONARY_ID_SIZES[descriptor & 3]!
+    this.#sizeField = content
+    // The least size of two bytes is 256. A decoder refuses a frame whose dictionary it does not have.
+    this.#mayBeEmpty = dictionary === 0 && content !== 2
+    this.#expect('header', window + dictionary + content)
+  }
+
+  /** These bytes of the header are followed by as many as are missing. */
+  #readSize(bytes: Uint8Array, from: number, end: number): void {
+    const start = Math.max(from, end + this.#missing - this.#sizeField)
+    for (let at = start; at < end; at++) if (bytes[at] !== 0) this.#mayBeEmpty = false
   }
 
   #expect(part: Part, length: number): void {

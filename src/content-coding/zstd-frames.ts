@@ -1,15 +1,24 @@
 /**
  * Decodes a body of zstd frames: each by a decoder of its own, because those of Node 22 and 24 drop what follows the first.
- * Skippable frames are left out. The end of the input within a frame is an error; what was decoded comes before it.
+ * Skippable and empty frames have none. The end of the input within a frame is an error; what was decoded comes before it.
  */
 import { Transform } from 'node:stream'
 import { ZstdFrame } from './zstd-frame-end.ts'
 
 type Callback = (error?: Error | null) => void
 
+/**
+ * A decoder takes a tenth of a millisecond to make, for a frame that may have ten bytes. Beyond the first ones, frames must
+ * have some length on average: those of a log or of a stream of events have.
+ */
+const FREE_DECODERS = 4096
+const LEAST_FRAME = 64
+
 export class ZstdFrames extends Transform {
   readonly #open: () => Transform
-  #frame = new ZstdFrame()
+  readonly #frame = new ZstdFrame()
+  #input = 0
+  #decoders = 0
   /** The beginning of a frame, until its kind is known. */
   #start: Buffer[] = []
   #inner: Transform | null = null
@@ -23,25 +32,35 @@ export class ZstdFrames extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: Callback): void {
-    this.#write(chunk, callback)
+    this.#input += chunk.length
+    this.#write(chunk, 0, callback)
   }
 
-  #write(chunk: Buffer, done: Callback): void {
-    let rest = chunk
-    while (rest.length > 0) {
-      const used = this.#frame.read(rest)
-      this.#start.push(rest.subarray(0, used))
-      rest = rest.subarray(used)
-      const { kind, isComplete } = this.#frame
+  #write(chunk: Buffer, from: number, done: Callback): void {
+    const frame = this.#frame
+    let at = from
+    while (at < chunk.length) {
+      const end = at + frame.read(chunk, at)
+      const { kind, isComplete } = frame
+      if (kind === 'skippable' || kind === 'empty') this.#start = []
+      else this.#start.push(chunk.subarray(at, end))
+      at = end
       if (kind === 'coded' || kind === 'invalid') {
-        const following = rest
-        this.#decode(isComplete, () => this.#write(following, done))
+        if (this.#inner === null && !this.#mayDecode()) {
+          done(Object.assign(new Error('too many zstd frames'), { code: 'ZSTD_TOO_MANY_FRAMES' }))
+          return
+        }
+        this.#decode(isComplete, () => this.#write(chunk, end, done))
         return
       }
-      if (kind === 'skippable') this.#start = []
-      if (isComplete) this.#frame = new ZstdFrame()
+      if (isComplete) frame.restart()
     }
     done()
+  }
+
+  #mayDecode(): boolean {
+    this.#decoders++
+    return this.#decoders <= FREE_DECODERS + this.#input / LEAST_FRAME
   }
 
   #decode(isComplete: boolean, goOn: () => void): void {
@@ -53,7 +72,7 @@ export class ZstdFrames extends Transform {
     if (isComplete) {
       this.#waiting = () => {
         this.#inner = null
-        this.#frame = new ZstdFrame()
+        this.#frame.restart()
         goOn()
       }
       inner.end()

@@ -31,6 +31,67 @@ describe('the frames of a body in zstd', () => {
     })
   }
 
+  for (const [what, frame] of [
+    ['skippable', '502a4d1800000000'],
+    ['empty', '28b52ffd2000010000'],
+    ['empty, with a checksum', '28b52ffd240001000099e9d851'],
+    ['empty, with a window', '28b52ffd0058010000'],
+    ['empty, with a long size', '28b52ffdc0580000000000000000010000'],
+  ] as const) {
+    test(`a hundred thousand ${what} frames need no decoder`, async () => {
+      const bytes = Buffer.from(frame, 'hex')
+      const some = Buffer.concat(Array.from({ length: 1000 }, () => bytes))
+      let count = 0
+      const frames = new ZstdFrames(() => {
+        count++
+        return open()
+      })
+      // Pieces that end anywhere.
+      frames.write(some.subarray(0, 3))
+      const content = contentOf(frames)
+      for (let i = 0; i < 100; i++) frames.write(Buffer.concat([some.subarray(3), some.subarray(0, 3)]))
+      frames.end(Buffer.concat([some.subarray(3), FRAME]))
+      assert.deepEqual(await content, FRAME)
+      assert.equal(count, 1)
+    })
+  }
+
+  test('a frame without content that announces some is left to the decoder', async () => {
+    for (const frame of ['28b52ffd2001010000', '28b52ffd600000010000', '28b52ffd210100010000']) {
+      const bytes = Buffer.from(frame, 'hex')
+      const frames = new ZstdFrames(open)
+      frames.end(bytes)
+      assert.deepEqual(await contentOf(frames), bytes)
+    }
+  })
+
+  test('frames of a few bytes each: an error instead of a decoder for each', async () => {
+    // One byte of content.
+    const tiny = Buffer.from('28b52ffd200109000078', 'hex')
+    let count = 0
+    const frames = new ZstdFrames(() => {
+      count++
+      return open()
+    })
+    frames.resume()
+    frames.end(Buffer.concat(Array.from({ length: 10_000 }, () => tiny)))
+    const error = await failure(new Promise((_, reject) => frames.on('error', reject)))
+    assert.deepEqual([error.code, error.message], ['ZSTD_TOO_MANY_FRAMES', 'too many zstd frames'])
+    assert.ok(count < 6000, `${count} decoders`)
+  })
+
+  test('any number of frames of some length are decoded', async () => {
+    const size = 70
+    const frame = Buffer.concat([
+      Buffer.from('28b52ffd20', 'hex'),
+      Buffer.from([size, ((size << 3) | 1) & 255, size >> 5, 0]),
+      Buffer.alloc(size, 'x'),
+    ])
+    const frames = new ZstdFrames(open)
+    frames.end(Buffer.concat(Array.from({ length: 10_000 }, () => frame)))
+    assert.equal((await contentOf(frames)).length, 10_000 * frame.length)
+  })
+
   test('an empty body is empty', async () => {
     const frames = new ZstdFrames(open)
     frames.end()
