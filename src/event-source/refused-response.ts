@@ -1,17 +1,11 @@
 /** A response that is not an event stream, as an error that explains it. */
 import { BodyBytes } from '../base/body-bytes.ts'
-import { Deadline } from '../base/deadline.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { ResponseError } from '../errors.ts'
 import { parseMimeType } from '../fetch/mime-type.ts'
 import type { Response } from '../fetch/response.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-
-/** Enough for the explanation of any API. */
-const MAX_BODY = 65_536
-
-/** Milliseconds: the explanation may also trickle, and the failure must not wait for it. */
-const BODY_TIMEOUT = 2_000
+import { DiscardedBody, MAX_DISCARDED_BYTES } from '../relay/discarded-body.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 
@@ -34,34 +28,32 @@ export async function explain(response: Response, objection: string): Promise<Re
   })
 }
 
+/** What is read before the connection is given up is enough for the explanation of any API. */
 async function readBeginning(response: Response): Promise<{ body: string; isTruncated: boolean }> {
   const kept = BodyBytes.none()
-  let isTruncated = true
   const reader = response.body?.getReader()
   if (reader === undefined) return { body: '', isTruncated: false }
-  const cancel = (): void => void reader.cancel().catch(ignoreError)
-  let isLate = false
+  let isTruncated = false
   const giveUp = (): void => {
-    isLate = true
-    cancel()
+    isTruncated = true
+    reader.cancel().catch(ignoreError)
   }
-  const deadline = new Deadline({ onDeadline: giveUp, onBroken: giveUp })
-  deadline.arm(BODY_TIMEOUT)
+  // The explanation may also trickle, and the failure must not wait for it.
+  const limits = new DiscardedBody(giveUp)
+  limits.begin(null, true)
   try {
-    while (kept.size <= MAX_BODY) {
+    for (;;) {
       const { done, value } = await reader.read()
-      if (done) {
-        isTruncated = isLate
-        break
-      }
+      if (done) break
       kept.add(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
+      limits.take(value.byteLength)
     }
   } catch {
     // The status matters more than the end of its explanation.
+    isTruncated = true
   }
-  deadline.dispose()
-  cancel()
-  return { body: kept.view().toString('utf8', 0, MAX_BODY), isTruncated }
+  limits.stop()
+  return { body: kept.view().toString('utf8', 0, MAX_DISCARDED_BYTES), isTruncated }
 }
 
 function toObject({ headers }: Response): HeaderObject {

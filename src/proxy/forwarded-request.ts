@@ -7,6 +7,7 @@ import { RequestAbortedError } from '../errors.ts'
 import { ForwardingHandler } from '../handler/forwarding-handler.ts'
 import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import { DiscardedBody } from '../relay/discarded-body.ts'
 import { replayOf } from '../relay/replay.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
@@ -19,7 +20,7 @@ import type { AskingRequests } from './asking-requests.ts'
 import { checkForward } from './forward-check.ts'
 import { type Refusal, refusedForward, withProxy } from './proxy-error.ts'
 import type { ProxyHop } from './proxy-hop.ts'
-import { KEPT_BYTES, MOST_TIME } from './refusal-reader.ts'
+import { KEPT_BYTES } from './refusal-reader.ts'
 import { MOST_TRIES } from './tunnel-attempt.ts'
 
 /** Where it goes. */
@@ -38,7 +39,7 @@ type State =
 interface CollectedRefusal {
   readonly statusCode: number
   readonly headers: HeaderObject
-  readonly timer: ReturnType<typeof setTimeout>
+  readonly limits: DiscardedBody
   readonly controller: DispatchController
   body: Buffer
 }
@@ -197,17 +198,19 @@ export class ForwardedRequest extends ForwardingHandler {
   }
 
   #onRefusal(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
-    const timer = globalThis.setTimeout(() => {
+    const limits = new DiscardedBody(() => {
       try {
         this.#cutOff()
       } catch {
         // The handler threw in its last call.
       }
-    }, MOST_TIME)
+    })
     this.#state = {
       at: 'refused',
-      refusal: { statusCode, headers, timer, controller, body: Buffer.alloc(0) },
+      refusal: { statusCode, headers, limits, controller, body: Buffer.alloc(0) },
     }
+    // The announced length is not asked: the beginning is wanted in any case.
+    limits.begin(null, true)
   }
 
   override onResponseData(controller: DispatchController, chunk: Buffer): void {
@@ -216,15 +219,16 @@ export class ForwardedRequest extends ForwardingHandler {
       return
     }
     const { refusal } = this.#state
-    refusal.body = Buffer.concat([refusal.body, chunk])
-    if (refusal.body.length >= KEPT_BYTES) this.#cutOff()
+    const missing = KEPT_BYTES - refusal.body.length
+    if (missing > 0) refusal.body = Buffer.concat([refusal.body, chunk.subarray(0, missing)])
+    refusal.limits.take(chunk.length)
   }
 
   protected override lendingController(controller: DispatchController): DispatchController | null {
     return this.#state.at === 'refused' ? null : controller
   }
 
-  /** Enough of the refusal has come, or it comes too slowly. */
+  /** The refusal is too long to be read to its end, or comes too slowly. */
   #cutOff(): void {
     if (this.#state.at !== 'refused') return
     const { controller } = this.#state.refusal
@@ -237,10 +241,10 @@ export class ForwardedRequest extends ForwardingHandler {
   }
 
   #takeRefusal(): Refusal {
-    const { statusCode, headers, timer, body } = (this.#state as State & { at: 'refused' }).refusal
-    globalThis.clearTimeout(timer)
+    const { statusCode, headers, limits, body } = (this.#state as State & { at: 'refused' }).refusal
+    limits.stop()
     this.#state = RUNNING
-    return { statusCode, headers, body: body.toString('utf8', 0, KEPT_BYTES) }
+    return { statusCode, headers, body: body.toString('utf8') }
   }
 
   override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {

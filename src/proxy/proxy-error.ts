@@ -11,6 +11,7 @@ import {
   SecureProxyConnectionError,
   SocketError,
 } from '../errors.ts'
+import { codeOf } from '../relay/error-facts.ts'
 
 /** What a proxy that refused has sent. */
 export interface Refusal {
@@ -39,7 +40,7 @@ export function withProxy<E extends Error>(
 
 /** The proxy could not be reached. `hasReached`: the TCP connection was up, so TLS is at fault. */
 export function dialError(error: Error, uri: string, hasReached: boolean): Error {
-  const { code } = error as NodeJS.ErrnoException
+  const code = codeOf(error)
   const isLate = code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UND_ERR_DESTROYED'
   if (!hasReached) return withProxy(error, uri, 'proxy-dial')
   return withProxy(isLate ? error : new SecureProxyConnectionError(error), uri, 'proxy-tls')

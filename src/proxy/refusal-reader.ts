@@ -6,12 +6,10 @@
 import type { Duplex } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import { DiscardedBody } from '../relay/discarded-body.ts'
 
 /** An error keeps this much, which is enough for a page that says why. */
 export const KEPT_BYTES = 4096
-/** Most bytes that are read in order to use the connection again. */
-const MOST_BYTES = 65_536
-export const MOST_TIME = 1000
 
 /** Called once; `isReusable`: nothing of the content is left on the connection, and another request may follow. */
 export type OnRefusal = (body: Buffer, isReusable: boolean) => void
@@ -25,7 +23,7 @@ export class RefusalReader {
   readonly #isLast: boolean
   readonly #done: OnRefusal
   #bytes: Buffer = Buffer.alloc(0)
-  #timer: ReturnType<typeof setTimeout> | null = null
+  readonly #limits = new DiscardedBody(() => this.#finish())
   #isOver = false
 
   constructor(socket: Duplex, statusCode: number, headers: HeaderObject, done: OnRefusal) {
@@ -42,14 +40,16 @@ export class RefusalReader {
       this.#finish()
       return
     }
-    this.#timer = globalThis.setTimeout(this.#finish, MOST_TIME)
+    // The announced length is not asked: the beginning is wanted in any case.
+    this.#limits.begin(null, true)
     socket.on('data', this.#onData).on('end', this.#finish).on('close', this.#finish)
     if (socket.destroyed || socket.readableEnded) this.#finish()
   }
 
   readonly #onData = (bytes: Buffer): void => {
     this.#bytes = Buffer.concat([this.#bytes, bytes])
-    if (this.#isComplete() || this.#bytes.length > MOST_BYTES) this.#finish()
+    if (this.#isComplete()) this.#finish()
+    else this.#limits.take(bytes.length)
   }
 
   #isComplete(): boolean {
@@ -62,7 +62,7 @@ export class RefusalReader {
     if (this.#isOver) return
     this.#isOver = true
     const socket = this.#socket
-    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    this.#limits.stop()
     socket.off('data', this.#onData).off('end', this.#finish).off('close', this.#finish)
     socket.pause()
     const framing = this.#framing

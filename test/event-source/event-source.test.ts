@@ -280,9 +280,9 @@ describe('a response', () => {
 
     const second = listen(t, stage, '/')
     await eventually(() => stage.requests.length === 2)
-    await eventually(() => [...clock.active].some(({ delay }) => delay === 2000))
+    await eventually(() => [...clock.active].some(({ delay }) => delay === 1000))
     await turns(20)
-    await clock.advance(2000)
+    await clock.advance(1000)
     await lines(second.log, 1)
     assert.deepEqual([second.errors[0]!.statusCode, second.errors[0]!.body], [500, 'first'])
   })

@@ -225,10 +225,29 @@ describe('a forwarded request fails', () => {
     const error = failure(agent.request({ origin: 'http://h.test', path: '/', method: 'GET' }))
     const peer = await server.accept()
     await peer.head()
-    peer.send('HTTP/1.1 407 No\r\n\r\n', 'x'.repeat(10_000))
+    peer.send('HTTP/1.1 407 No\r\n\r\n', 'x'.repeat(70_000))
     const { body } = (await error).proxy as ProxyErrorInfo
     assert.equal(body, 'x'.repeat(4096))
     await peer.closed()
+  })
+
+  test('with 407: a page of some size does not cost the connection', async (t) => {
+    const { server, agent } = await start(t)
+    const ask = (): Promise<Error & Record<string, unknown>> =>
+      failure(agent.request({ origin: 'http://h.test', path: '/', method: 'GET' }))
+    let error = ask()
+    const peer = await server.accept()
+    for (let i = 0; i < 2; i++) {
+      await peer.head()
+      peer.send('HTTP/1.1 407 No\r\ncontent-length: 20000\r\n\r\n', 'x'.repeat(20_000))
+      assert.equal(((await error).proxy as ProxyErrorInfo).body, 'x'.repeat(4096))
+      error = ask()
+    }
+    // The third is on it as well.
+    await peer.head()
+    peer.end()
+    await error
+    assert.equal(server.count, 1)
   })
 
   test('with 407 without waiting for a body that does not come', async (t) => {
