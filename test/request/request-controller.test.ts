@@ -32,13 +32,14 @@ describe('RequestController', () => {
     assert.equal(controller.reason, undefined)
   })
 
-  test('abort after the request has settled does nothing', () => {
+  test('abort after the request has settled changes nothing here; the request knows whether an upload is left to stop', () => {
     const request = new FakeRequest()
     request.settled = true
     const controller = new RequestController(request)
     controller.abort('late')
     assert.equal(controller.aborted, false)
-    assert.deepEqual(request.aborts, [])
+    assert.equal(controller.reason, null)
+    assert.deepEqual(request.aborts, ['late'])
   })
 
   test('resume reaches the request only after a pause', () => {
