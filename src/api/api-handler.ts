@@ -5,14 +5,16 @@
  */
 
 import type { AsyncResource } from 'node:async_hooks'
+import type { Duplex } from 'node:stream'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { type AbortSource, abortedReason, isAbortSource, signalHubOf } from '../base/signal.ts'
-import { InvalidArgumentError, RequestAbortedError } from '../errors.ts'
+import { InvalidArgumentError, RequestAbortedError, SocketError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { flatFields } from '../request/received-fields.ts'
+import { discardSocket } from './discard-socket.ts'
 
 /** The options of all five methods, beside those of `dispatch`. */
 export interface ApiOptions<TOpaque = null> {
@@ -270,6 +272,17 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
     if (!this.#paused) return
     this.#paused = false
     this.controller?.resume()
+  }
+
+  /** Whoever asks for a response has no use for the socket. An upgrade that is declined has a response. */
+  onRequestUpgrade(
+    _controller: DispatchController,
+    _statusCode: number,
+    _headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    discardSocket(socket)
+    this.#end(new SocketError('bad upgrade', null))
   }
 
   onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {

@@ -57,7 +57,7 @@ export class ConnectData<TOpaque = null> {
 }
 
 class ConnectHandler<TOpaque> extends SocketHandler<TOpaque, ConnectData<TOpaque>> {
-  onRequestUpgrade(
+  override onRequestUpgrade(
     controller: DispatchController,
     statusCode: number,
     headers: HeaderObject,

@@ -2,8 +2,8 @@
  * What connect and upgrade share: the request ends with a socket that belongs to the caller, or it fails.
  */
 import type { Duplex } from 'node:stream'
-import { ignoreError } from '../base/ignore-error.ts'
 import { ApiHandler, type ApiOptions, checkSignal } from './api-handler.ts'
+import { discardSocket } from './discard-socket.ts'
 import type { Reject, Resolve } from './settlement.ts'
 
 export abstract class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> {
@@ -50,10 +50,4 @@ export abstract class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> 
   protected override onFailure(error: unknown): void {
     if (!this.#handedOver) this.#reject(error)
   }
-}
-
-/** Destroys a socket that was handed over and is not wanted. */
-export function discardSocket(socket: Duplex): void {
-  socket.on('error', ignoreError)
-  socket.destroy()
 }

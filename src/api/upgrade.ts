@@ -6,8 +6,9 @@ import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { ApiOptions } from './api-handler.ts'
+import { discardSocket } from './discard-socket.ts'
 import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
-import { discardSocket, SocketHandler } from './socket-handler.ts'
+import { SocketHandler } from './socket-handler.ts'
 
 /** The protocol asked for when none is named, in the letter case that users of the interface expect. */
 const DEFAULT_PROTOCOL = 'Websocket'
@@ -64,7 +65,7 @@ export class UpgradeData<TOpaque = null> {
 }
 
 class UpgradeHandler<TOpaque> extends SocketHandler<TOpaque, UpgradeData<TOpaque>> {
-  onRequestUpgrade(
+  override onRequestUpgrade(
     controller: DispatchController,
     statusCode: number,
     headers: HeaderObject,

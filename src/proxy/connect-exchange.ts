@@ -3,7 +3,7 @@
  * whatever the status is; others may report a refusal as an ordinary response.
  */
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../api/socket-handler.ts'
+import { discardSocket } from '../api/discard-socket.ts'
 import { SocketError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'

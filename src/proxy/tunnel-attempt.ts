@@ -4,7 +4,7 @@
  */
 
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../api/socket-handler.ts'
+import { discardSocket } from '../api/discard-socket.ts'
 import { loadNet } from '../base/lazy-modules.ts'
 import { isThenable } from '../base/thenable.ts'
 import { channels } from '../diagnostics.ts'

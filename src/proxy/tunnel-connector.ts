@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../api/socket-handler.ts'
+import { discardSocket } from '../api/discard-socket.ts'
 import { now } from '../base/clock.ts'
 import { loadNet } from '../base/lazy-modules.ts'
 import { withoutPollution } from '../base/own-options.ts'

@@ -4,7 +4,7 @@
  * request shows which it was.
  */
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../api/socket-handler.ts'
+import { discardSocket } from '../api/discard-socket.ts'
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { loadCrypto } from '../base/lazy-modules.ts'
 import { isTrustworthy } from '../base/trustworthy.ts'

@@ -216,6 +216,12 @@ const SITUATIONS: readonly Situation[] = [
     provoke: (client) => client.upgrade({ path: PATH, protocol: 'other' }),
   },
   {
+    title: 'an upgrade that request() asks for',
+    message: [null, 'Custom upgrade "other" not supported over HTTP/2'],
+    listener: HOLD,
+    provoke: (client) => get(client, { upgrade: 'other' }),
+  },
+  {
     title: 'a WebSocket where the server does not know them',
     message: [null, 'HTTP/2: Extended CONNECT protocol not supported by server'],
     listener: HOLD,
@@ -357,7 +363,7 @@ const RESPONSES: readonly (readonly [reason: string, response: string])[] = [
   ['Invalid response status', 'HTTP/1.1 2000 OK\r\n\r\n'],
   ['Missing expected CR after response line', 'HTTP/1.1 200 OK\nA: b\r\n\r\n'],
   ['Unexpected space after start line', 'HTTP/1.1 200 OK\r\n a: b\r\n\r\n'],
-  ['Unexpected whitespace after header value', 'HTTP/1.1 200 OK\r\na: b\r\n c\r\n\r\n'],
+  ['Unexpected whitespace after header value', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n 2\r\n\r\n'],
   ['Invalid header token', 'HTTP/1.1 200 OK\r\na : b\r\n\r\n'],
   ['Invalid header value char', 'HTTP/1.1 200 OK\r\na: \x01\r\n\r\n'],
   ['Missing expected CR after header value', 'HTTP/1.1 200 OK\r\na: b\nc: d\r\n\r\n'],
@@ -488,7 +494,7 @@ for (const [reason, response] of MALFORMED) {
 }
 
 for (const [message, response] of [
-  ['bad response', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['bad response', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(257)],
   ['bad upgrade', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
 ] as const) {
   test(`a response that was not asked for: ${message}`, async (t) => {

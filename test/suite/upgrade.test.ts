@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { type Duplex, PassThrough } from 'node:stream'
+import { json } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { type Dispatcher, errors } from '../../src/index.ts'
 import { deferred, echo, failure, readEcho } from '../support/exchange.ts'
@@ -112,6 +113,46 @@ function upgrading(way: Way): void {
     const error = await failure(origin.dispatcher().request({ path: '/', method: 'POST' }))
     assert.ok(error instanceof errors.SocketError, String(error))
     assert.match(error.message, /^bad upgrade/)
+  })
+
+  test('request() and stream() that ask for one take an ordinary answer', async (t) => {
+    const origin = await startOrigin(t, way, echo)
+    const client = origin.dispatcher()
+    for (const method of ['GET', 'POST']) {
+      const body = method === 'POST' ? 'sent' : null
+      const response = await client.request({ path: '/x', method, body, upgrade: 'chat' })
+      assert.equal(response.statusCode, 200)
+      const seen = await readEcho(response)
+      assert.deepEqual([seen.method, seen.headers['upgrade'], seen.body], [method, 'chat', body ?? ''])
+    }
+    const target = new PassThrough()
+    await client.stream({ path: '/y', method: 'GET', upgrade: 'chat' }, ({ statusCode }) => {
+      assert.equal(statusCode, 200)
+      return target
+    })
+    assert.equal(((await json(target)) as { url: string }).url, '/y')
+    assert.equal((await readEcho(await client.request({ path: '/z', method: 'GET' }))).url, '/z')
+  })
+
+  test('a switch for request() and stream() is a bad upgrade, and the socket goes', async (t) => {
+    const origin = await startOrigin(t, way, echo)
+    const client = origin.dispatcher()
+    for (const ask of [
+      () => client.request({ path: '/', method: 'GET', upgrade: 'chat' }),
+      () => client.stream({ path: '/', method: 'GET', upgrade: 'chat' }, () => new PassThrough()),
+    ]) {
+      const closed = deferred()
+      origin.server.once('upgrade', (_request, socket: Duplex) => {
+        socket.on('error', () => {})
+        socket.once('end', () => closed.resolve())
+        socket.resume()
+        socket.write(SWITCH)
+      })
+      const error = await failure(ask())
+      assert.ok(error instanceof errors.SocketError, String(error))
+      assert.match(error.message, /^bad upgrade/)
+      await closed.promise
+    }
   })
 
   test('aborted while it waits', async (t) => {
