@@ -148,9 +148,6 @@ class StreamReader implements BodyReader {
   }
 
   #cut(value: Uint8Array | string): Buffer | null {
-    // Of anything else with a length, `Buffer.from` would copy as much as it claims to have.
-    if (typeof value !== 'string' && !(value instanceof Uint8Array))
-      throw new TypeError('the stored body has a part that is neither bytes nor text')
     const bytes = Buffer.from(value as string)
     const at = this.#position
     this.#position += bytes.length
@@ -169,6 +166,13 @@ class StreamReader implements BodyReader {
 }
 
 const EMPTY: readonly Buffer[] = []
+
+/** Whether a body has to be read as a stream. */
+export function isStreamed(
+  body: StoredBody | undefined,
+): body is Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string> {
+  return typeof body === 'object' && body !== null && !(body instanceof Uint8Array) && !Array.isArray(body)
+}
 
 /** A body as blocks in memory; null for one that has to be read as a stream. */
 export function blocksOf(body: StoredBody | undefined): readonly Buffer[] | null {
@@ -198,7 +202,7 @@ export function sizeOf(blocks: readonly Buffer[]): number {
 /** A body that is not going to be read must not keep a file or a socket open. */
 export function discardBody(body: StoredBody | undefined): void {
   // Not through its blocks: a part may claim any length.
-  if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof Uint8Array) return
+  if (!isStreamed(body)) return
   const stream = body as { destroy?: unknown; on?: unknown }
   if (typeof stream.destroy !== 'function' || typeof stream.on !== 'function') return
   try {

@@ -5,7 +5,7 @@
 
 import type { Writable } from 'node:stream'
 import { ignoreRejection } from '../base/stray-promise.ts'
-import { discardBody } from './body-readers.ts'
+import { discardBody, isStreamed } from './body-readers.ts'
 import type {
   CacheGetResult,
   CacheKey,
@@ -14,6 +14,8 @@ import type {
   WholeEntry,
   WholeStore,
 } from './cache-store.ts'
+import { CheckedStream } from './checked-stream.ts'
+import { announcedLength } from './fields.ts'
 import { reportStoreError as report, type StoreOperation } from './store-errors.ts'
 import { flawOf } from './stored-check.ts'
 import { UnwrittenDeletes } from './unwritten-deletes.ts'
@@ -107,13 +109,28 @@ export class StoreAccess {
     const flaw = flawOf(found, key.method)
     // The URL may have been removed while the store looked for it.
     const isHidden = this.#deletes?.hides(key) || this.#deletes?.isTrusted(found) === false
-    if (flaw === null && !isHidden && found.deleteAt > now) return completed(found)
+    if (flaw === null && !isHidden && found.deleteAt > now) return this.#checked(key, completed(found))
     discardBody(found.body)
     if (flaw !== null) {
       report('get', key, new Error(`the stored response is not one: ${flaw}`))
       this.delete(key)
     }
     return undefined
+  }
+
+  /** What a stream brings is not known yet. */
+  #checked(key: CacheKey, found: CacheGetResult): CacheGetResult {
+    const { body } = found
+    if (!isStreamed(body)) return found
+    const announced = key.method === 'HEAD' ? null : announcedLength(found)
+    const checked = new CheckedStream(body, announced, {
+      onFlaw: (error) => {
+        report('get', key, error)
+        this.delete(key)
+      },
+      onFailure: (error) => report('get', key, error),
+    })
+    return { ...found, body: checked }
   }
 
   #run(operation: StoreOperation, key: CacheKey, call: () => unknown): void {

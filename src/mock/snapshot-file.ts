@@ -24,7 +24,8 @@ export function readSnapshotFile(path: string, isHar: boolean): ReadSnapshot[] {
     throw new UndiciError(`Failed to load snapshots from ${path}`, { cause })
   }
   try {
-    const value: unknown = JSON.parse(text)
+    // Editors and exports of Windows write a byte order mark.
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
     return isHar ? parseHar(value).map((snapshot) => ({ hash: null, snapshot })) : parseSnapshots(value)
   } catch (cause) {
     throw new UndiciError(`Failed to load snapshots from ${path}`, { cause })

@@ -475,6 +475,60 @@ describe('what a store returns is checked as the input of a peer is', () => {
     store.found = { ...value(), body: Readable.from([{ length: 1e9 }]) }
     assert.match(String((await cached({}, { store }).get()).error), /neither bytes nor text/)
   })
+
+  const streams: [title: string, body: () => unknown, isRight: boolean][] = [
+    ['shorter than announced', () => Readable.from([Buffer.from('hell')]), false],
+    ['longer than announced', () => Readable.from([Buffer.from('hello'), Buffer.from('!')]), false],
+    ['longer in its first part', () => Readable.from([Buffer.from('hello!')]), false],
+    ['empty', () => Readable.from([]), false],
+    ['of an iterator, shorter', () => new Set(['hel', 'l']), false],
+    ['with a part that is neither bytes nor text', () => Readable.from([{ length: 5 }]), false],
+    ['as long as announced', () => Readable.from(['hel', 'lo']), true],
+    ['of an iterator, as long as announced', () => new Set(['hel', 'lo']), true],
+  ]
+  for (const [title, body, isRight] of streams) {
+    test(`a streamed body ${title}`, async (t) => {
+      const errors = storeErrors(t)
+      const store = new Custom()
+      store.found = { ...value({ headers: { 'content-length': '5' } }), body: body() }
+      const handler = await cached({}, { store }).get()
+      assert.equal(handler.error === undefined, isRight, String(handler.error))
+      assert.ok(handler.body.length <= 5, 'never more than was announced')
+      assert.deepEqual(
+        errors.map(({ operation }) => operation),
+        isRight ? [] : ['get'],
+      )
+      assert.equal(store.deleted.length, isRight ? 0 : 1)
+      if (isRight) assert.equal(handler.body, 'hello')
+    })
+  }
+
+  test('a range of a streamed body that ends before it', async (t) => {
+    const errors = storeErrors(t)
+    const store = new Custom()
+    const found = value({ headers: { 'content-length': '5' } })
+    store.found = { ...found, body: Readable.from(['hel']) }
+    const handler = await cached({}, { store }).get('/', { range: 'bytes=1-4' })
+    assert.match(String(handler.error), /content-length/)
+    assert.equal(errors.length, 1)
+    store.found = { ...found, body: Readable.from(['hel', 'lo']) }
+    assert.equal((await cached({}, { store }).get('/', { range: 'bytes=1-2' })).body, 'el')
+    assert.equal(errors.length, 1)
+  })
+
+  test('a streamed body that fails is reported, and stays: it may come the next time', async (t) => {
+    const errors = storeErrors(t)
+    const store = new Custom()
+    const failed = new Error('the disk is slow')
+    const body = new Readable({ read: () => body.destroy(failed) })
+    store.found = { ...value(), body }
+    assert.equal((await cached({}, { store }).get()).error, failed)
+    assert.deepEqual(
+      errors.map(({ error }) => error),
+      [failed],
+    )
+    assert.equal(store.deleted.length, 0)
+  })
 })
 
 describe('a removal that a store could not carry out', () => {

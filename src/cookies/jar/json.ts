@@ -69,7 +69,8 @@ export function deserialize(data: unknown): (StoredCookie | null)[] {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    // Editors of Windows write a byte order mark.
+    return JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
     return null
   }
