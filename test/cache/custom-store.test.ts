@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from '../../src/cache/cache-store.ts'
 import { cache } from '../../src/cache/interceptor.ts'
 import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
+import { interceptors } from '../../src/index.ts'
 import { uncaughtDuring } from '../api/scripted-dispatcher.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
@@ -148,6 +149,24 @@ describe('a store of the caller', () => {
     await settle()
     assert.equal(handler.error?.message, 'enough')
     assert.equal(endless.destroyed, true)
+  })
+
+  test('retry does not resume a stored body that breaks off with a range request to the server', async () => {
+    const store = new Custom()
+    const body = Readable.from(
+      (async function* () {
+        yield Buffer.from('he')
+        throw Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+      })(),
+    )
+    store.found = { ...value({ etag: '"1"', headers: { 'content-length': '5', etag: '"1"' } }), body }
+    const origin = cached(FRESH, { store })
+    const handler = new RecordingHandler()
+    const dispatch = interceptors.retry({ minTimeout: 0 })(origin.dispatch)
+    dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler)
+    await handler.settled
+    assert.deepEqual([handler.body, handler.error?.message], ['he', 'reset'])
+    assert.equal(origin.received.length, 0)
   })
 
   test('without update(), a confirmed response is written again', async (t) => {

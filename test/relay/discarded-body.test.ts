@@ -4,6 +4,7 @@ import type http from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { Agent, fetch, interceptors } from '../../src/index.ts'
 import { deferred, failure } from '../support/exchange.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { overEachWire, startOrigin, type Wire, wireOptions } from '../support/wire.ts'
 
 interface Trickling {
@@ -145,6 +146,7 @@ overEachWire('a body that trickles', (wire) => {
 
 overEachWire('a body that is read elsewhere', (wire) => {
   test('is not cut short by dump()', async (t) => {
+    const clock = FakeClock.install(t)
     const slow = deferred<http.ServerResponse>()
     const origin = await startOrigin(t, wire, (_request, response) => {
       response.write('slow ')
@@ -154,7 +156,8 @@ overEachWire('a body that is read elsewhere', (wire) => {
     const text = body.text()
     const dumped = body.dump()
     const response = await slow.promise
-    setTimeout(() => response.end('body'), 1200)
+    await clock.advance(1200)
+    response.end('body')
     assert.equal(await text, 'slow body')
     assert.equal(await dumped, null)
   })

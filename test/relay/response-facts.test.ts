@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Agent, CookieJar, type Interceptor, interceptors, request } from '../../src/index.ts'
+import { eventually } from '../support/fake-clock.ts'
 
 const RELAYS: Readonly<Record<string, () => Interceptor>> = {
   decompress: () => interceptors.decompress(),
@@ -62,4 +63,41 @@ describe('the cookies of a stored response', () => {
       })
     }
   }
+})
+
+it('a confirmation sets no cookies of the stored response again, also not for those who waited for it', async (t) => {
+  let asked = 0
+  let answer: (() => void) | null = null
+  const server = http.createServer((incoming, response) => {
+    asked++
+    if (incoming.headers['if-none-match'] === undefined) {
+      const headers = {
+        'cache-control': 'private, max-age=0',
+        etag: '"1"',
+        'set-cookie': 'session=alive; Path=/',
+      }
+      response.writeHead(200, headers).end('page')
+    } else answer = () => void response.writeHead(304, { etag: '"1"' }).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const jars = [new CookieJar(), new CookieJar(), new CookieJar()]
+  const agent = new Agent()
+  t.after(() => agent.destroy())
+  const cached = agent.compose(interceptors.cache({ type: 'private', collapse: true }))
+  const text = async (jar: CookieJar): Promise<string> =>
+    (await request(url, { dispatcher: cached.compose(interceptors.cookies({ jar })) })).body.text()
+  await text(jars[0]!)
+  assert.match(jars[0]!.getCookieHeader(url), /session=alive/)
+  jars[0]!.clear()
+  const texts = jars.map(text)
+  await eventually(() => answer !== null)
+  answer!()
+  assert.deepEqual(await Promise.all(texts), ['page', 'page', 'page'])
+  assert.equal(asked, 2)
+  assert.deepEqual(
+    jars.map((jar) => jar.getCookieHeader(url)),
+    ['', '', ''],
+  )
 })
