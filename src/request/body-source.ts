@@ -7,7 +7,7 @@ import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { isUint8Array } from 'node:util/types'
 import { InvalidArgumentError } from '../errors.ts'
-import { OldStream } from './old-stream.ts'
+import { emitFailure, OldStream } from './old-stream.ts'
 
 export type BodySource =
   | { readonly kind: 'none' }
@@ -282,7 +282,7 @@ export function destroyBodyOf(opts: { readonly body?: unknown } | null | undefin
   }
 }
 
-/** Destroys a stream; what it throws, and errors that it emits later, are ignored. */
+/** Destroys a stream, or lets it emit the error; what it throws, and errors that it emits later, are ignored. */
 export function destroyStream(stream: BodyStream, error: Error | null): void {
   try {
     destroyNow(stream, error)
@@ -292,7 +292,11 @@ export function destroyStream(stream: BodyStream, error: Error | null): void {
 }
 
 function destroyNow(stream: BodyStream, error: Error | null): void {
-  if (typeof stream.destroy !== 'function' || stream.destroyed === true) return
+  if (typeof stream.destroy !== 'function') {
+    if (error !== null) emitFailure(stream, error)
+    return
+  }
+  if (stream.destroyed === true) return
   stream.on('error', ignore)
   const message = stream as IncomingMessageLike
   const socket = message.socket

@@ -3,6 +3,7 @@
  * npm's `form-data` is. Nothing of it can be asked, so this listens from the moment it is given, keeps what comes
  * before the request is sent, and is used like any other stream.
  */
+import type { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
 import { coverPollution } from '../base/own-options.ts'
 
@@ -17,6 +18,27 @@ export interface OldEmitter {
 /** Nothing comes from these any more, and nothing about them says so. */
 const ended = new WeakSet<object>()
 
+/** These have emitted an error, or are about to. */
+const failed = new WeakSet<object>()
+
+/**
+ * Tells a stream that cannot be destroyed that it is given up. Its listeners may be added later in the same turn; without
+ * one the event would end the process.
+ */
+export function emitFailure(stream: object, error: unknown): void {
+  const emitter = stream as Partial<EventEmitter>
+  if (typeof emitter.emit !== 'function' || typeof emitter.listenerCount !== 'function') return
+  if (ended.has(stream) || failed.has(stream)) return
+  failed.add(stream)
+  void Promise.resolve().then(() => {
+    try {
+      if (emitter.listenerCount!('error') > 0) emitter.emit!('error', error)
+    } catch {
+      // The request ends for another reason, which its caller gets.
+    }
+  })
+}
+
 export class OldStream extends Readable {
   readonly given: OldEmitter
   #ended = false
@@ -26,7 +48,10 @@ export class OldStream extends Readable {
     this.given = given
     // It may fail after its request has ended and the other listeners are gone.
     this.on('error', ignore)
-    given.on('error', (error) => this.destroy(error as Error))
+    given.on('error', (error) => {
+      failed.add(given)
+      this.destroy(error as Error)
+    })
     if (ended.has(given)) {
       this.#finish()
       return
@@ -55,7 +80,8 @@ export class OldStream extends Readable {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     try {
-      this.given.destroy?.(error ?? undefined)
+      if (typeof this.given.destroy === 'function') this.given.destroy(error ?? undefined)
+      else if (error !== null) emitFailure(this.given, error)
     } catch {
       // What happened before it was given up is what counts.
     }

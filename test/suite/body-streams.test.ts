@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import fs from 'node:fs'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
@@ -417,6 +417,41 @@ overEachWire('streams as bodies', (wire) => {
     await (await first).body.dump()
     const received = await readEcho(await second)
     assert.deepEqual([received.body, received.headers['content-length']], ['ab', '2'])
+  })
+
+  test('an emitter that cannot be destroyed emits the error once it is given up, if somebody listens', async (t) => {
+    const arrived = deferred()
+    const client = (await startOrigin(t, wire, () => arrived.resolve())).client()
+    const reason = new Error('mine')
+    const aborting = new AbortController()
+    const give = (opts: object, listens = true) => {
+      const body = Object.assign(new EventEmitter(), { pipe() {} })
+      const seen: unknown[] = []
+      if (listens) body.on('error', (error) => seen.push(error))
+      const failed = failure(client.request({ path: '/', method: 'POST', body: body as never, ...opts }))
+      assert.deepEqual(seen, [], 'not within the call')
+      return { body, seen, failed }
+    }
+    const invalid = give({ path: 'x' })
+    assert.deepEqual(invalid.seen, [await invalid.failed])
+    const unheard = give({ path: 'x' }, false)
+    await unheard.failed
+    const early = give({ signal: AbortSignal.abort(reason) })
+    assert.equal(await early.failed, reason)
+    assert.deepEqual(early.seen, [reason])
+    const running = give({ signal: aborting.signal })
+    running.body.emit('data', 'x')
+    await arrived.promise
+    aborting.abort(reason)
+    assert.deepEqual(running.seen, [], 'in a later microtask')
+    assert.equal(await running.failed, reason)
+    await new Promise(setImmediate)
+    assert.deepEqual(running.seen, [reason])
+    const broken = give({})
+    broken.body.emit('error', reason)
+    assert.equal(await broken.failed, reason)
+    await new Promise(setImmediate)
+    assert.deepEqual(broken.seen, [reason], 'its own error is not repeated')
   })
 
   test('collected parts are empty when they are sent again', async (t) => {
