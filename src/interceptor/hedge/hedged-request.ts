@@ -3,7 +3,7 @@
  * head is kept while others may still bring a better one.
  */
 import type { Duplex } from 'node:stream'
-import type { Dispatch } from '../../dispatcher/compose.ts'
+import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import { RequestAbortedError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { RelayController, type RelayOwner } from '../../relay/relay-controller.ts'
@@ -31,6 +31,7 @@ export class HedgedRequest implements Race, RelayOwner {
   readonly #dispatch: Dispatch
   readonly #opts: DispatchOptions
   readonly #settings: HedgeSettings
+  readonly #own: OwnOrigin
   readonly #controller = new RelayController(this)
   /** Those that have not ended; in the order in which they began. */
   readonly #attempts: HedgeAttempt[] = []
@@ -43,12 +44,19 @@ export class HedgedRequest implements Race, RelayOwner {
   #announced = false
   #draining = false
 
-  constructor(opts: DispatchOptions, handler: DispatchHandler, dispatch: Dispatch, settings: HedgeSettings) {
+  constructor(
+    opts: DispatchOptions,
+    handler: DispatchHandler,
+    dispatch: Dispatch,
+    settings: HedgeSettings,
+    own: OwnOrigin,
+  ) {
     this.#opts = opts
     this.#inner = handler
     this.#dispatch = dispatch
     this.#settings = settings
-    settings.budget?.onRequest(originKey(opts))
+    this.#own = own
+    settings.budget?.onRequest(originKey(opts, own))
   }
 
   /** Dispatches the first attempt. Throws what the dispatcher throws. */
@@ -80,7 +88,7 @@ export class HedgedRequest implements Race, RelayOwner {
 
   #onDelay(): void {
     const { budget } = this.#settings
-    if (budget !== null && !budget.withdraw(originKey(this.#opts))) return
+    if (budget !== null && !budget.withdraw(originKey(this.#opts, this.#own))) return
     try {
       this.#send()
     } catch {

@@ -14,11 +14,11 @@ import { type HedgeOptions, type HedgeSettings, readHedgeOptions } from './optio
  */
 export function hedge(options: HedgeOptions): Interceptor {
   const settings = readHedgeOptions(options)
-  return (dispatch) => (opts, handler) => {
+  return (dispatch, own) => (opts, handler) => {
     if (!isCall(opts, handler) || !isHedged(opts, settings)) return dispatch(opts, handler)
     const copy = withoutPollution({ ...opts })
     if (copy.headers) copy.headers = readableAgain(copy.headers)
-    return new HedgedRequest(copy, handler, dispatch, settings).start()
+    return new HedgedRequest(copy, handler, dispatch, settings, own).start()
   }
 }
 

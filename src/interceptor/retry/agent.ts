@@ -38,7 +38,7 @@ export class RetryAgent extends LifecycleDispatcher {
     const { webSocketOptions, eventSourceOptions } = dispatcher as Partial<LifecycleDispatcher>
     super(webSocketOptions, eventSourceOptions)
     this.#dispatcher = dispatcher
-    this.#settings = readRetryOptions(options)
+    this.#settings = { ...readRetryOptions(options), ownOrigin: this.composedOrigin() }
     this.#dispatch = (opts, handler) => dispatcher.dispatch(opts, handler)
     this.#reemit()
   }

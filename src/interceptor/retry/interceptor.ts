@@ -18,10 +18,13 @@ import { RetriedRequest, type RetryOwner } from './retried-request.ts'
  */
 export function retry(options?: RetryOptions | null): Interceptor {
   const settings = readRetryOptions(options)
-  return (dispatch) => (opts, handler) => {
-    // A wrong call is for the dispatcher to refuse.
-    if (!isCall(opts, handler)) return dispatch(opts, handler)
-    return retriedRequest(opts, handler, dispatch, settings, null).start()
+  return (dispatch, ownOrigin) => {
+    const composed: RetrySettings = { ...settings, ownOrigin }
+    return (opts, handler) => {
+      // A wrong call is for the dispatcher to refuse.
+      if (!isCall(opts, handler)) return dispatch(opts, handler)
+      return retriedRequest(opts, handler, dispatch, composed, null).start()
+    }
   }
 }
 

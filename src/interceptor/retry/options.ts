@@ -1,4 +1,5 @@
 /** The options of the retry interceptor, as a table: the default of each, its check, and the message if that fails. */
+import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import {
   finiteAbove,
   finiteFrom,
@@ -114,6 +115,8 @@ export interface RetrySettings {
   readonly deadline: number | null
   readonly maxRetryAfter: number | null
   readonly budget: RetryBudget | null
+  /** Of the dispatcher: its requests go there, and their budget is that of this origin. */
+  readonly ownOrigin: OwnOrigin
   readonly idempotencyKey: boolean
   readonly resume: 'any' | 'strong' | false
 }
@@ -150,6 +153,7 @@ const DEFAULTS: RetrySettings = {
   deadline: null,
   maxRetryAfter: null,
   budget: null,
+  ownOrigin: undefined,
   idempotencyKey: false,
   resume: 'any',
 }
@@ -203,6 +207,7 @@ export function readRetryOptions(
     deadline: read('deadline', finiteAbove(0)),
     maxRetryAfter: read('maxRetryAfter', finiteFrom(0)),
     budget: from.raw('budget') === undefined ? base.budget : readBudget(from.raw('budget')),
+    ownOrigin: base.ownOrigin,
     idempotencyKey: read('idempotencyKey', isBoolean),
     resume: read('resume', isResume),
   }
@@ -210,7 +215,7 @@ export function readRetryOptions(
 
 /** The options in the form that callers give them in, for a policy of theirs. */
 export function shownRetryOptions(settings: RetrySettings): RetryOptions {
-  const { methods, errorCodes, statusCodes, budget, ...same } = settings
+  const { methods, errorCodes, statusCodes, budget, ownOrigin: _, ...same } = settings
   return {
     ...same,
     methods: [...methods],

@@ -52,7 +52,7 @@ export function decide(
   const { deadline, budget } = settings
   if (deadline !== null && now() + wait - startedAt > deadline) return GIVE_UP
   const isFree = counter === 1 && facts.retrySafety === 'safe'
-  if (budget !== null && !isFree && !budget.withdraw(originKey(opts))) {
+  if (budget !== null && !isFree && !budget.withdraw(originKey(opts, settings.ownOrigin))) {
     note(error, { retryBudget: 'exhausted' })
     return GIVE_UP
   }

@@ -63,7 +63,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     this.#settings = settings
     this.#owner = owner
     this.#startedAt = settings.deadline === null ? 0 : now()
-    settings.budget?.onRequest(originKey(opts))
+    settings.budget?.onRequest(originKey(opts, settings.ownOrigin))
   }
 
   get settled(): boolean {
