@@ -52,6 +52,7 @@ test('defaults of options are those of the code', () => {
     ['`keepAliveTimeout` 4 s', 'keepAliveTimeout: option(4e3, '],
     ['`keepAliveMaxTimeout` 600 s', 'keepAliveMaxTimeout: option(600e3, '],
     ['`maxResponseSize` none', 'maxResponseSize: option(-1, '],
+    ['`requestBodyTimeout` none', 'requestBodyTimeout: option(0, '],
     ['`maxConcurrentStreams` 100', 'maxConcurrentStreams: 100,'],
     ['`initialWindowSize` 262144', 'initialWindowSize: 262144,'],
     ['`connectionWindowSize` 524288', 'connectionWindowSize: 524288,'],
