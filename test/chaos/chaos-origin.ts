@@ -264,13 +264,17 @@ export class ChaosOrigin {
   #inPieces(exchange: OriginExchange, body: string): void {
     const random = this.#random
     const framed = random.oneIn(2)
+    // Chosen by the request, so that it takes nothing from the seed.
+    const inSingles = idIn(exchange.path) % 4 === 0
     exchange.head(200, framed ? { 'content-length': String(body.length) } : {})
     let at = 0
     const more = (): void => {
       if (!exchange.isOpen) return
       if (at < body.length) {
         const size = random.between(1, body.length)
-        exchange.write(body.slice(at, at + size))
+        const piece = body.slice(at, at + size)
+        if (inSingles) exchange.writeSingles(piece)
+        else exchange.write(piece)
         at += size
         this.#schedule.soon(more)
       } else {

@@ -53,6 +53,14 @@ export class Http1Exchange implements OriginExchange {
     else if (piece.length > 0) this.#say(`${piece.length.toString(16)}\r\n`, piece, '\r\n')
   }
 
+  writeSingles(bytes: Buffer | string): void {
+    if (this.#framing !== 'chunked') {
+      this.write(bytes)
+      return
+    }
+    this.#say([...Buffer.from(bytes as string).toString('latin1')].map((byte) => `1\r\n${byte}\r\n`).join(''))
+  }
+
   end(trailers: Fields = {}): void {
     if (this.#framing === 'chunked') this.#say(`0\r\n${lines(trailers)}\r\n`)
     const { port } = this.#origin

@@ -46,6 +46,8 @@ export class Http2OriginStream implements OriginExchange {
   /** Waits for the client's windows. */
   readonly #waiting: Buffer[] = []
   #trailersToSend: Fields | null = null
+  /** Each byte leaves in a frame of its own. */
+  #isInSingles = false
 
   constructor(origin: Http2Origin, id: number, headers: Fields, window: number) {
     this.#origin = origin
@@ -73,6 +75,11 @@ export class Http2OriginStream implements OriginExchange {
     if (!this.isOpen) return
     this.#waiting.push(Buffer.from(bytes as string))
     this.flush()
+  }
+
+  writeSingles(bytes: Buffer | string): void {
+    this.#isInSingles = true
+    this.write(bytes)
   }
 
   end(trailers: Fields = {}): void {
@@ -117,7 +124,7 @@ export class Http2OriginStream implements OriginExchange {
       const last =
         this.#waiting.length === 0 && this.#trailersToSend !== null && isEmpty(this.#trailersToSend)
       if (last) this.isAnswered = true
-      origin.frame(DATA, last ? FLAG_END_STREAM : 0, this.id, bytes.subarray(0, room))
+      origin.data(this.id, bytes.subarray(0, room), last, this.#isInSingles)
       if (last) return
     }
     if (this.#trailersToSend === null || this.isAnswered) return
@@ -179,7 +186,28 @@ export class Http2Origin {
   }
 
   frame(type: number, flags: number, streamId: number, payload: Uint8Array): void {
-    for (const piece of this.#slice(frameBytes(type, flags, streamId, payload))) this.port.send(piece)
+    this.#send(frameBytes(type, flags, streamId, payload))
+  }
+
+  /** One frame, or one for each byte. */
+  data(streamId: number, bytes: Buffer, end: boolean, inSingles: boolean): void {
+    const flags = end ? FLAG_END_STREAM : 0
+    if (!inSingles || bytes.length < 2) {
+      this.frame(DATA, flags, streamId, bytes)
+      return
+    }
+    const last = bytes.length - 1
+    this.#send(
+      Buffer.concat(
+        Array.from(bytes, (_, at) =>
+          frameBytes(DATA, at === last ? flags : 0, streamId, bytes.subarray(at, at + 1)),
+        ),
+      ),
+    )
+  }
+
+  #send(bytes: Buffer): void {
+    for (const piece of this.#slice(bytes)) this.port.send(piece)
   }
 
   sendHeaders(streamId: number, headers: Fields, end: boolean): void {

@@ -36,6 +36,8 @@ export interface OriginExchange {
   interim(status: number): void
   head(status: number, fields?: Readonly<Record<string, string>>): void
   write(bytes: Buffer | string): void
+  /** The same with each byte in a chunk or frame of its own, all of them sent together. */
+  writeSingles(bytes: Buffer | string): void
   end(trailers?: Readonly<Record<string, string>>): void
   /** A complete response. */
   respond(status: number, body: Buffer | string): void

@@ -3,7 +3,7 @@ import { type Duplex, Readable, Writable } from 'node:stream'
 import { fetch, type RequestInit, type Response, WebSocket } from '../../src/index.ts'
 import { PromiseCall } from './call.ts'
 import type { Scenario, Stage } from './stage.ts'
-import { STREAMED_PIECES } from './torture-origin.ts'
+import { SINGLES, STREAMED_PIECES } from './torture-origin.ts'
 
 const BOTH = ['h1', 'h2'] as const
 
@@ -76,9 +76,9 @@ function request(stage: Stage, path: string, body: Readable | null, expected: st
 }
 
 /** `request()`, its body left unread until nothing else happens any more. A late reader then gets its outcome. */
-function leaveUnread(stage: Stage): void {
-  const call = stage.add(new PromiseCall('request, unread', STREAMED))
-  stage.entry.request({ path: '/streamed', method: 'GET', signal: call.signal }).then(
+function leaveUnread(stage: Stage, path = '/streamed', expected = STREAMED): void {
+  const call = stage.add(new PromiseCall('request, unread', expected))
+  stage.entry.request({ path, method: 'GET', signal: call.signal }).then(
     ({ body }) => {
       const read = async (): Promise<void> => {
         try {
@@ -96,8 +96,8 @@ function leaveUnread(stage: Stage): void {
 }
 
 /** `stream()` into a writable that takes its time. */
-function streamInto(stage: Stage): void {
-  const call = stage.add(new PromiseCall('stream', STREAMED))
+function streamInto(stage: Stage, path = '/streamed', expected = STREAMED): void {
+  const call = stage.add(new PromiseCall('stream', expected))
   const target = new Writable({
     highWaterMark: 1_000,
     write(chunk: Buffer, _encoding, done) {
@@ -107,7 +107,7 @@ function streamInto(stage: Stage): void {
   })
   target.on('error', () => {})
   stage.entry
-    .stream({ path: '/streamed', method: 'GET', signal: call.signal }, () => {
+    .stream({ path, method: 'GET', signal: call.signal }, () => {
       stage.mark('callback', 'stream factory')
       call.streams.push({
         name: 'the target',
@@ -465,8 +465,8 @@ const PLAIN: readonly Scenario[] = [
     protocols: BOTH,
     act: (stage) => void request(stage, '/echo', slowSource(), PARTS.join('')),
   },
-  { name: 'request() left unread', protocols: BOTH, act: leaveUnread },
-  { name: 'stream()', protocols: BOTH, act: streamInto },
+  { name: 'request() left unread', protocols: BOTH, act: (stage) => leaveUnread(stage) },
+  { name: 'stream()', protocols: BOTH, act: (stage) => streamInto(stage) },
   { name: 'pipeline()', protocols: BOTH, act: pipelineThrough },
   { name: 'fetch()', protocols: BOTH, act: fetchIt },
   { name: 'fetch() and clone()', protocols: BOTH, act: fetchAndClone },
@@ -480,6 +480,31 @@ const PLAIN: readonly Scenario[] = [
     name: 'fetch() over a redirect',
     protocols: BOTH,
     act: (stage) => fetchPosting(stage, '/moved', 'bytes'.repeat(2_000)),
+  },
+  {
+    name: 'single bytes, paused at each',
+    protocols: BOTH,
+    act: (stage) => void stage.dispatch({ path: '/singles' }, { body: SINGLES, pauses: true }),
+  },
+  {
+    name: 'single bytes, request()',
+    protocols: BOTH,
+    act: (stage) => void request(stage, '/singles', null, SINGLES),
+  },
+  {
+    name: 'single bytes left unread',
+    protocols: BOTH,
+    act: (stage) => leaveUnread(stage, '/singles', SINGLES),
+  },
+  {
+    name: 'single bytes, stream()',
+    protocols: BOTH,
+    act: (stage) => streamInto(stage, '/singles', SINGLES),
+  },
+  {
+    name: 'single bytes, fetch()',
+    protocols: BOTH,
+    act: (stage) => fetchInto(stage, 'fetch', '/singles', {}, SINGLES, textOf),
   },
   {
     name: 'upgrade by handler',
@@ -512,6 +537,7 @@ const STACKED = [
   'stream()',
   'fetch()',
   'fetch() with a stream',
+  'single bytes, request()',
 ]
 
 function throughInterceptors(scenario: Scenario): Scenario {

@@ -27,6 +27,8 @@ const NAMES: readonly string[] = [
   'fetch()',
   'fetch() with a stream',
   'fetch() over a redirect',
+  'single bytes, stream()',
+  'single bytes, fetch()',
   'upgrade()',
   'connect()',
   'WebSocket',

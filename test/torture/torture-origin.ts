@@ -16,6 +16,9 @@ export type Protocol = 'h1' | 'h2'
 /** Longer than one frame's worth of a reader's buffer, so that it matters whether the body is read. */
 export const STREAMED_PIECES: readonly string[] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(2_000))
 
+/** Sent byte by byte: more pieces than are kept one by one. */
+export const SINGLES: string = 'single bytes in a row'
+
 /** Smaller than the posted bodies, so that it matters whether the windows are opened again. */
 const UPLOAD_WINDOW = 8_192
 
@@ -70,6 +73,11 @@ export class TortureOrigin {
         exchange.interim(103)
         exchange.head(200, { 'x-kind': 'streamed' })
         for (const piece of STREAMED_PIECES) exchange.write(piece)
+        exchange.end({ 'x-trailer': 'yes' })
+        return
+      case 'singles':
+        exchange.head(200)
+        exchange.writeSingles(SINGLES)
         exchange.end({ 'x-trailer': 'yes' })
         return
       case 'echo':
