@@ -122,6 +122,12 @@ describe('matchers', () => {
     assert.throws(() => pool.intercept({ path: '/a?b=1', query: { c: 1 } }), /Query params cannot be passed/)
   })
 
+  test("the path '' of an interceptor is '/'", async (t) => {
+    const { pool, send } = mocking(t)
+    pool.intercept({ path: '' }).reply(200, 'root')
+    assert.equal((await send('/')).text, 'root')
+  })
+
   test('the query of a request', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/a?b=2&a=1' }).reply(200, 'yes')

@@ -319,6 +319,31 @@ overEachWay('request bodies', (way) => {
     assert.ok(error instanceof errors.RequestAbortedError, String(error))
   })
 
+  test('a body that fails in the turn in which it is asked: HTTP/1.1 sends nothing', async (t) => {
+    let requests = 0
+    const origin = await startOrigin(t, way, (request, response) => {
+      requests++
+      echo(request, response)
+    })
+    const client = origin.dispatcher()
+    await readEcho(await client.request({ ...POST, body: 'first' }))
+    const own = new Error('nothing to send')
+    const stream = new Readable({
+      read() {
+        this.destroy(own)
+      },
+    })
+    const iterator = (async function* (): AsyncGenerator<string> {
+      yield* []
+      throw own
+    })()
+    for (const body of [stream, iterator]) {
+      assert.equal(await failure(client.request({ ...POST, body })), own)
+    }
+    assert.equal((await readEcho(await client.request({ ...POST, body: 'next' }))).body, 'next')
+    if (!way.multiplexes) assert.equal(requests, 2)
+  })
+
   test('a stream that closes without ending is an abort', async (t) => {
     const client = (await startOrigin(t, way, echo)).dispatcher()
     const body = new Readable({ read() {} })
