@@ -319,7 +319,7 @@ overEachWay('request bodies', (way) => {
     assert.ok(error instanceof errors.RequestAbortedError, String(error))
   })
 
-  test('a body that fails in the turn in which it is asked: HTTP/1.1 sends nothing', async (t) => {
+  test('a body that fails in the turn of its first piece: HTTP/1.1 sends nothing', async (t) => {
     let requests = 0
     const origin = await startOrigin(t, way, (request, response) => {
       requests++
@@ -328,18 +328,13 @@ overEachWay('request bodies', (way) => {
     const client = origin.dispatcher()
     await readEcho(await client.request({ ...POST, body: 'first' }))
     const own = new Error('nothing to send')
-    const stream = new Readable({
+    const body = new Readable({
       read() {
+        this.push('a piece')
         this.destroy(own)
       },
     })
-    const iterator = (async function* (): AsyncGenerator<string> {
-      yield* []
-      throw own
-    })()
-    for (const body of [stream, iterator]) {
-      assert.equal(await failure(client.request({ ...POST, body })), own)
-    }
+    assert.equal(await failure(client.request({ ...POST, body })), own)
     assert.equal((await readEcho(await client.request({ ...POST, body: 'next' }))).body, 'next')
     if (!way.multiplexes) assert.equal(requests, 2)
   })
