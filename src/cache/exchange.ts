@@ -1,6 +1,8 @@
 /**
  * One request to the origin on behalf of a caller of the cache: passes the response on and stores it, or confirms a stored
  * one, or falls back to it when the origin fails. Requests for the same URL may follow it (`followers.ts`).
+ *
+ * Long because each call of the dispatcher means something else in each mode, and the modes share all of its state.
  */
 import type { Duplex } from 'node:stream'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -189,6 +191,9 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
       const isAnswer = this.#followed.length === 0 && !this.#invalidated
       this.#mode =
         isAnswer && confirms(entry, facts, this.#host.settings.type) ? { confirmed: facts } : 'refuted'
+      // It has no content. An HTTP/2 server may leave the stream open, and the caller would wait for its end.
+      this.#discarded = new DiscardedBody(() => controller.abort())
+      this.#discarded.begin(null, false)
       return
     }
     if (isServerFailure(statusCode) && this.#mayFallBack(facts.responseTime)) {
@@ -245,6 +250,10 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     this.#storing?.abandon(error)
     if (typeof mode === 'object' && !this.#caller.aborted) {
       this.#serveConfirmed(mode.confirmed)
+      return
+    }
+    if (mode === 'refuted' && !this.#caller.aborted) {
+      this.#sendAgain()
       return
     }
     if (mode === 'discarding' || mode === 'sharing') return

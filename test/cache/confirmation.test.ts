@@ -3,7 +3,10 @@ import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import type { CacheStore } from '../../src/cache/cache-store.ts'
+import { interceptors } from '../../src/index.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
+import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { value } from './store-suite.ts'
 import { type Answer, cached, httpDate, installDate, ORIGIN, settle } from './support.ts'
@@ -280,4 +283,36 @@ describe('a stored body that is a stream', () => {
     assert.deepEqual(handler.story, ['onRequestStart', 'onResponseError'])
     assert.equal(body.destroyed, true)
   })
+})
+
+describe('a 304 whose end does not come', () => {
+  for (const [etag, body, requests] of [
+    ['"1"', 'stored', 2],
+    ['"2"', 'new', 3],
+  ] as const) {
+    test(`is given up after a second: ${etag}`, async (t) => {
+      const clock = FakeClock.install(t)
+      const base = new ScriptedDispatcher()
+      const dispatcher = base.compose(interceptors.cache())
+      const get = (): RecordingHandler => {
+        const handler = new RecordingHandler()
+        dispatcher.dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler)
+        return handler
+      }
+      const first = get()
+      base.last.start().head(200, { 'cache-control': 'no-cache', etag: '"1"' }).data('stored').end()
+      await first.settled
+      const handler = get()
+      const conditional = base.last.failOnAbort().start().head(304, { etag })
+      await clock.advance(999)
+      assert.equal(conditional.aborts.length, 0)
+      await clock.advance(1)
+      assert.equal(conditional.aborts.length, 1)
+      assert.equal(base.exchanges.length, requests)
+      if (requests === 3) base.last.start().head(200, {}).data('new').end()
+      await handler.settled
+      assert.deepEqual([handler.body, handler.errors], [body, []])
+      assert.equal(clock.active.size, 0)
+    })
+  }
 })
