@@ -18,6 +18,7 @@ import {
 } from '../request/body-source.ts'
 import type { FormBody } from '../request/form-body.ts'
 import type { Request } from '../request/request.ts'
+import { gatherTrailers, type TrailersSource } from '../request/request-trailers.ts'
 
 export interface BodyPumpSink {
   /** The functions of its caller run in the context of its call. */
@@ -41,7 +42,7 @@ export interface FormSource {
 
 export class BodyPump implements DeadlineOwner {
   readonly #sink: BodyPumpSink
-  #state: 'pumping' | 'waiting' | 'stopped' = 'pumping'
+  #state: 'pumping' | 'waiting' | 'gathering' | 'stopped' = 'pumping'
   #stream: BodyStream | null = null
   /** Null before it is asked for anything, and once nothing more is wanted of it. */
   #iterator: PieceIterator | null = null
@@ -107,8 +108,31 @@ export class BodyPump implements DeadlineOwner {
     this.#release()
   }
 
+  /** The trailers after the body, which may take as long as a piece of it. `done` is called unless `stop` comes before. */
+  gather(trailers: TrailersSource, done: (fields: readonly string[]) => void): void {
+    this.#state = 'gathering'
+    this.#deadline?.arm(this.#timeout)
+    this.#sink.request.inContext(
+      gatherTrailers,
+      null,
+      trailers,
+      (fields) => this.#onTrailers(fields, done),
+      (error) => this.#fail(error as Error),
+    )
+  }
+
+  #onTrailers(fields: readonly string[], done: (fields: readonly string[]) => void): void {
+    if (this.#state === 'stopped') return
+    this.stop()
+    try {
+      done(fields)
+    } catch (error) {
+      this.#sink.onSourceError(error as Error)
+    }
+  }
+
   onDeadline(): void {
-    if (this.#state !== 'pumping') return
+    if (this.#state === 'waiting') return
     this.stop()
     this.#sink.onSourceLate(new RequestBodyTimeoutError())
   }
@@ -133,13 +157,19 @@ export class BodyPump implements DeadlineOwner {
       return
     }
     this.#stream = stream
-    stream.on('end', () => this.#finish(stream))
-    stream.on('error', (error: Error) => this.#fail(error))
+    // What it does after its end concerns nobody, though its trailers may still be awaited.
+    stream.on('end', () => {
+      if (this.#stream === stream) this.#finish(stream)
+    })
+    stream.on('error', (error: Error) => {
+      if (this.#stream === stream) this.#fail(error)
+    })
     stream.on('close', () => {
       // Every stream closes, and an error takes long to make.
-      if (!this.#isStopped()) this.#fail(stream.errored ?? new RequestAbortedError())
+      if (this.#stream === stream) this.#fail(stream.errored ?? new RequestAbortedError())
     })
     stream.on('data', (chunk: unknown) => {
+      if (this.#stream !== stream) return
       try {
         this.#deliver(chunk)
       } catch (error) {

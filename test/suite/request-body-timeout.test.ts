@@ -120,6 +120,19 @@ overEachWire('a request body that stalls', (wire) => {
     }
   }
 
+  for (const kind of ['stream', 'bytes'] as const) {
+    test(`trailers that never come after a body of ${kind} are limited likewise`, {
+      timeout: 5000,
+    }, async (t) => {
+      const origin = await startOrigin(t, wire, (request) => request.resume().on('error', () => {}))
+      const options = { path: '/', method: 'POST', requestBodyTimeout: 30 } as const
+      const trailers = (): Promise<never> => new Promise(() => {})
+      const body = kind === 'stream' ? Readable.from(['all']) : 'all'
+      const error = await failureOf(origin.client().request({ ...options, body, trailers }))
+      assert.ok(error instanceof errors.RequestBodyTimeoutError, String(error))
+    })
+  }
+
   test('the option of the client counts, and only while the source has nothing to send', async (t) => {
     const origin = await startOrigin(t, wire, (request, response) => {
       request.resume().on('end', () => response.end('ok'))

@@ -6,7 +6,6 @@ import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK, lastChunkWith } from '../../prot
 import { CHUNKED_TAIL, contentLengthTail, NO_BODY_TAIL } from '../../protocol/http1/request-encoder.ts'
 import { expectsPayload } from '../../request/body-length.ts'
 import type { Request } from '../../request/request.ts'
-import { gatherTrailers } from '../../request/request-trailers.ts'
 import { BodyPump, type BodyPumpSink, type PumpedSource } from '../body-pump.ts'
 import type { ConnectionSettings } from '../connection.ts'
 import { LengthAccount } from '../length-account.ts'
@@ -33,7 +32,6 @@ export class Http1BodyWriter implements BodyPumpSink {
   readonly #length: number | null
   readonly #account: LengthAccount
   readonly #chunked: boolean
-  #stopped = false
   readonly #pump: BodyPump
 
   constructor(
@@ -63,7 +61,6 @@ export class Http1BodyWriter implements BodyPumpSink {
   }
 
   stop(): void {
-    this.#stopped = true
     this.#pump.stop()
   }
 
@@ -90,13 +87,7 @@ export class Http1BodyWriter implements BodyPumpSink {
     const { trailers } = this.request
     if (trailers !== null) {
       if (this.#account.isEmpty) host.writeHead(this.request, this.#head, CHUNKED_TAIL)
-      this.request.inContext(
-        gatherTrailers,
-        null,
-        trailers,
-        (fields) => this.#endWith(fields),
-        (error) => this.#onTrailersFailed(error as Error),
-      )
+      this.#pump.gather(trailers, (fields) => this.#endWith(fields))
       return
     }
     if (this.#account.isEmpty) {
@@ -108,15 +99,9 @@ export class Http1BodyWriter implements BodyPumpSink {
     host.onBodyWritten(this.request)
   }
 
-  /** Trailers may come when the request has ended, or gone to another connection. */
   #endWith(trailers: readonly string[]): void {
-    if (this.#stopped) return
     this.#host.writeBody([lastChunkWith(trailers)])
     this.#host.onBodyWritten(this.request)
-  }
-
-  #onTrailersFailed(error: Error): void {
-    if (!this.#stopped) this.onSourceError(error)
   }
 
   onSourceError(error: Error): void {

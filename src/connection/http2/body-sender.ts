@@ -4,7 +4,6 @@
 import { NO_BYTES } from '../../base/empty.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
 import type { Request } from '../../request/request.ts'
-import { gatherTrailers } from '../../request/request-trailers.ts'
 import { BodyPump, type BodyPumpSink, type PumpedSource } from '../body-pump.ts'
 import type { ConnectionSettings } from '../connection.ts'
 import { LengthAccount } from '../length-account.ts'
@@ -75,25 +74,13 @@ export class Http2BodySender implements BodyPumpSink {
       this.#host.onBodySent()
       return
     }
-    this.request.inContext(
-      gatherTrailers,
-      null,
-      trailers,
-      (fields) => this.#endWith(fields),
-      (error) => this.#onTrailersFailed(error as Error),
-    )
+    this.#pump.gather(trailers, (fields) => this.#endWith(fields))
   }
 
-  /** Trailers may come when the request has ended, or gone to another connection. */
   #endWith(trailers: readonly string[]): void {
-    if (this.#state === 'stopped') return
     if (trailers.length === 0) this.#host.sendBody(NO_BYTES, true)
     else this.#host.sendTrailers(lowerCaseNames(trailers))
     this.#host.onBodySent()
-  }
-
-  #onTrailersFailed(error: Error): void {
-    if (this.#state !== 'stopped') this.onSourceError(error)
   }
 
   onSourceError(error: Error): void {
