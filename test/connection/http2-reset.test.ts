@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import {
   CANCEL,
   DATA,
@@ -12,7 +12,7 @@ import {
   REFUSED_STREAM,
   SETTINGS_MAX_CONCURRENT_STREAMS,
 } from '../../src/protocol/http2/constants.ts'
-import { eventually } from '../support/fake-clock.ts'
+import { eventually, FakeClock } from '../support/fake-clock.ts'
 import { startH2Pair } from '../support/h2-server.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { send } from '../support/scripted-client.ts'
@@ -238,6 +238,85 @@ describe('REFUSED_STREAM before the head', () => {
     await Promise.all(handlers.map((handler) => handler.settled))
     assert.ok(handlers.every((handler) => handler.body === 'ok' && handler.errors.length === 0))
     assert.equal(server.count, 1)
+  })
+})
+
+describe('beside a stream that lasts', { timeout: 20_000 }, () => {
+  async function lasting(t: TestContext) {
+    const clock = FakeClock.install(t)
+    const pair = await startH2Pair(t, { pingInterval: 0, headersTimeout: 0 })
+    const events = send(pair.client, { path: '/events' })
+    const peer = await pair.server.accept()
+    const { id } = await peer.request()
+    peer.head(id, 200).data(id, 'first')
+    await eventually(() => events.body === 'first')
+    return { clock, peer, id, ...pair }
+  }
+
+  test('REFUSED_STREAM: what was refused is tried again after a second, then twice as long', async (t) => {
+    const { clock, peer, client, server } = await lasting(t)
+    const handler = send(client)
+    peer.reset((await peer.request()).id, REFUSED_STREAM)
+    for (const patience of [1000, 2000, 4000]) {
+      await peer.settled()
+      const { length } = peer.requests
+      await clock.advance(patience - 1)
+      await peer.settled()
+      assert.equal(peer.requests.length, length)
+      await clock.advance(1)
+      const { id } = await peer.request()
+      if (patience < 4000) peer.reset(id, REFUSED_STREAM)
+      else peer.respond(id)
+    }
+    await handler.settled
+    assert.deepEqual([handler.body, handler.errors], ['ok', []])
+    assert.equal(server.count, 1)
+  })
+
+  test('REFUSED_STREAM: others that last as well are taken one after another', async (t) => {
+    const { clock, peer, client } = await lasting(t)
+    const handlers = [send(client), send(client), send(client)]
+    for (const { id } of await peer.take(3)) peer.reset(id, REFUSED_STREAM)
+    for (const handler of handlers) {
+      await peer.settled()
+      await clock.advance(1000)
+      const { id } = await peer.request()
+      peer.head(id, 200).data(id, 'too')
+      await eventually(() => handler.body === 'too')
+    }
+  })
+
+  test('NO_ERROR: a peer that answers no PING has meant it after a while, and others go on', async (t) => {
+    const { clock, peer, id, client } = await lasting(t)
+    peer.answersPings = false
+    const handler = send(client)
+    peer.reset((await peer.request()).id, NO_ERROR)
+    await peer.frame(PING)
+    const next = send(client, { path: '/next' })
+    await clock.advance(9_000)
+    peer.data(id, 'more')
+    await peer.settled()
+    await clock.advance(1_000)
+    await handler.settled
+    assert.equal((handler.error as Failed).code, 'UND_ERR_INFO')
+    peer.respond((await peer.request()).id)
+    await next.settled
+    assert.equal(next.body, 'ok')
+  })
+
+  test('NO_ERROR, and the request given up before the answer to the PING: others go on', async (t) => {
+    const { peer, client } = await lasting(t)
+    peer.answersPings = false
+    const handler = send(client)
+    peer.reset((await peer.request()).id, NO_ERROR)
+    const { payload } = await peer.frame(PING)
+    const next = send(client, { path: '/next' })
+    handler.controller!.abort()
+    await peer.settled()
+    peer.pong(payload)
+    peer.respond((await peer.request()).id)
+    await next.settled
+    assert.equal(next.body, 'ok')
   })
 })
 

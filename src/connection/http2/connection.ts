@@ -51,7 +51,7 @@ export class Http2Connection
   readonly output: Http2Output
   readonly #idle = new Http2Idle(this)
   readonly refusals: Http2Refusals
-  readonly #unexplained = new UnexplainedResets()
+  readonly #unexplained = new UnexplainedResets(this)
   /** Room may have been made for a request that waits. */
   #roomMade = false
   #state: ConnectionState = OPEN
@@ -71,7 +71,7 @@ export class Http2Connection
     this.#owner = owner
     this.times = times
     this.exchanges = new Http2Exchanges(transport)
-    this.refusals = new Http2Refusals(origin)
+    this.refusals = new Http2Refusals(this, origin)
     this.#engine = new ClientEngine(this, {
       initialWindowSize: settings.initialWindowSize,
       connectionWindowSize: settings.connectionWindowSize,
@@ -228,6 +228,12 @@ export class Http2Connection
   onOverdue(): void {
     // The handler of the overdue request may have destroyed the client just then.
     if (!this.isOver) this.#liveness.probe()
+  }
+
+  /** Of refusals and resets: what has waited because of them may be sent. */
+  onRoom(): void {
+    this.#roomMade = true
+    this.output.schedule()
   }
 
   /** The origin can be reached over another connection (RFC 9110 §15.5.20): one with other requests is not cut off. */
@@ -424,6 +430,7 @@ export class Http2Connection
     if (this.isOver) return
     this.#enter({ at: 'closing', reason, wasIdle: this.exchanges.running === 0 })
     this.#liveness.stop()
+    this.refusals.stop()
     this.#idle.stop()
     this.exchanges.stop()
     this.#engine.terminate(TERMINATED)

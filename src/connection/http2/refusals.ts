@@ -2,6 +2,7 @@
  * Requests that an HTTP/2 peer has not processed (RFC 9113 §8.7): they are sent again for as long as the peer gets ahead
  * with others, and a peer that refuses streams gets no more of them than it takes.
  */
+import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'
 import type { Request } from '../../request/request.ts'
 import type { OriginStreams } from './origin-streams.ts'
@@ -22,9 +23,24 @@ const MAX_REFUSALS = 16
  */
 const MAX_SUSPICIONS = 1
 
+/**
+ * Milliseconds after which one more stream is tried although the peer has refused that many, and the longest time that
+ * follows after more refusals. Streams that last may never make room, and the peer may have been short of it only then.
+ */
+const FIRST_PATIENCE = 1000
+const LONGEST_PATIENCE = 16_000
+
 const NONE: readonly Request[] = []
 
-export class Http2Refusals {
+/** The connection. */
+export interface RefusalsHost {
+  /** One more stream may be tried. */
+  onRoom(): void
+  onBroken(error: Error): void
+}
+
+export class Http2Refusals implements DeadlineOwner {
+  readonly #host: RefusalsHost
   readonly #origin: OriginStreams
   /** The last stream that the peer looks at, as its GOAWAY said. */
   #lastStreamId = Number.POSITIVE_INFINITY
@@ -35,15 +51,38 @@ export class Http2Refusals {
   /** To be sent again: those that the peer had begun with, and those that came after. */
   #suspected: Request[] = []
   #returned: Request[] = []
+  /** Until the next trial; null as long as the ceiling was not reached. */
+  #trial: Deadline | null = null
+  #patience = FIRST_PATIENCE
+  /** A trial was allowed, and nothing was refused since. */
+  #isTrying = false
 
-  constructor(origin: OriginStreams) {
+  constructor(host: RefusalsHost, origin: OriginStreams) {
+    this.#host = host
     this.#origin = origin
     this.#ceiling = origin.ceiling
   }
 
-  /** As many run as the peer takes, by what it has refused. */
+  /** As many run as the peer takes, by what it has refused. If so, the time until the next trial begins. */
   isFull(running: number): boolean {
-    return running >= Math.floor(this.#ceiling)
+    if (running < Math.floor(this.#ceiling)) return false
+    this.#trial ??= new Deadline(this)
+    if (!this.#trial.armed) this.#trial.arm(this.#patience)
+    return true
+  }
+
+  onDeadline(): void {
+    this.#isTrying = true
+    this.#learn(this.#ceiling + 1)
+    this.#host.onRoom()
+  }
+
+  onBroken(error: Error): void {
+    this.#host.onBroken(error)
+  }
+
+  stop(): void {
+    this.#trial?.dispose()
   }
 
   /** Requests to send again, but for those that their callers have given up by now. */
@@ -114,7 +153,11 @@ export class Http2Refusals {
     // The limit could not be known: neither the request nor the peer is to blame, and the limit holds from now on.
     if (streamId < this.#excessBelow) return true
     this.#learn(Math.max(1, others))
-    const account = this.#origin.count(request, false)
+    const isTrial = this.#isTrying
+    this.#isTrying = false
+    this.#trial?.disarm()
+    if (isTrial) this.#patience = Math.min(this.#patience * 2, LONGEST_PATIENCE)
+    const account = this.#origin.count(request, isTrial)
     return account.fruitless <= MAX_FRUITLESS_STREAMS && ++account.refused <= MAX_REFUSALS
   }
 

@@ -2,11 +2,13 @@
  * Streams that the peer has reset with NO_ERROR though their responses are not complete. That is no answer to any of
  * the requests: a server that ends its process does so with each of its streams before it closes the connection. So
  * these requests wait for what follows. If the connection ends, they were lost with it like all others on it; if the
- * peer answers a PING that it got afterwards, it has meant each of them.
+ * peer answers a PING that it got afterwards, it has meant each of them. So it has if it leaves the PING unanswered for
+ * long and the connection goes on, because nothing new is sent meanwhile.
  */
+import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
 import type { EndReason } from '../../request/end-reason.ts'
 import type { Http2Exchange } from './exchange.ts'
-import type { Http2Liveness } from './liveness.ts'
+import { type Http2Liveness, PING_DEADLINE_MS } from './liveness.ts'
 
 interface Unexplained {
   readonly exchange: Http2Exchange
@@ -16,8 +18,22 @@ interface Unexplained {
   ping: number
 }
 
-export class UnexplainedResets {
+/** The connection. */
+export interface ResetsHost {
+  /** Requests may be sent again. */
+  onRoom(): void
+  onBroken(error: Error): void
+}
+
+export class UnexplainedResets implements DeadlineOwner {
+  readonly #host: ResetsHost
   #resets: Unexplained[] = []
+  /** Null before the first. */
+  #patience: Deadline | null = null
+
+  constructor(host: ResetsHost) {
+    this.#host = host
+  }
 
   /** The connection may be about to end: it takes nothing new. */
   get isEmpty(): boolean {
@@ -33,18 +49,36 @@ export class UnexplainedResets {
     if (this.#resets.length === 0 || this.#resets.at(-1)!.ping !== 0) return
     const ping = liveness.ask()
     for (const reset of this.#resets) if (reset.ping === 0) reset.ping = ping
+    this.#patience ??= new Deadline(this)
+    if (!this.#patience.armed) this.#patience.arm(PING_DEADLINE_MS)
   }
 
   /** The connection goes on. */
   onPong(ping: number): void {
     if (this.#resets.length === 0) return
-    const explained = this.#resets.filter((reset) => reset.ping <= ping && reset.ping !== 0)
+    this.#explain((reset) => reset.ping <= ping && reset.ping !== 0)
+  }
+
+  onDeadline(): void {
+    this.#explain(() => true)
+  }
+
+  onBroken(error: Error): void {
+    this.#host.onBroken(error)
+  }
+
+  #explain(isExplained: (reset: Unexplained) => boolean): void {
+    const explained = this.#resets.filter(isExplained)
     this.#resets = this.#resets.filter((reset) => !explained.includes(reset))
+    if (this.#resets.length === 0) this.#patience?.disarm()
     for (const { exchange, reason } of explained) exchange.onLost(reason)
+    // Their callers may have given them up, and then nothing else says so.
+    if (this.#resets.length === 0) this.#host.onRoom()
   }
 
   /** The connection has ended. */
   onEnd(reason: EndReason): void {
+    this.#patience?.dispose()
     const resets = this.#resets
     this.#resets = []
     for (const { exchange } of resets) exchange.onLost(reason)
