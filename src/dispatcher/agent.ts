@@ -2,8 +2,10 @@
  * Requests to any origin: one dispatcher for each, made when it is first asked for and forgotten when it has
  * neither connections nor work, so that talking to many origins leaves nothing in memory.
  */
+
 import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
+import { withoutPollution } from '../base/own-options.ts'
 import { InvalidArgumentError, MaxOriginsReachedError } from '../errors.ts'
 import { isLegacyHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
@@ -83,7 +85,7 @@ export class Agent extends LifecycleDispatcher {
     if (factory !== null && factory !== undefined && typeof factory !== 'function') {
       throw new InvalidArgumentError('factory must be a function.')
     }
-    const { connect } = poolOptions
+    const { connect, webSocket, eventSource } = withoutPollution(poolOptions)
     if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
       throw new InvalidArgumentError('connect must be a function or an object')
     }
@@ -94,7 +96,7 @@ export class Agent extends LifecycleDispatcher {
     ) {
       throw new InvalidArgumentError('maxOrigins must be a number greater than 0')
     }
-    super(poolOptions.webSocket, poolOptions.eventSource)
+    super(webSocket, eventSource)
     this.#anyOrigin = Boolean(factory)
     this.#maxOrigins = maxOrigins ?? Number.POSITIVE_INFINITY
     this.#make = factory

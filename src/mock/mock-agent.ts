@@ -1,7 +1,9 @@
 /**
  * The mock agent: interceptors reply to its requests, and those that match none are sent, or fail.
  */
+
 import { defineKind } from '../base/kind.ts'
+import { withoutPollution } from '../base/own-options.ts'
 import { Agent, divertAgent } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'
@@ -54,7 +56,8 @@ export class MockAgent extends LifecycleDispatcher {
 
   constructor(options: MockAgentOptions = {}) {
     const settings = readMockAgentOptions(options)
-    const { agent, agentOptions, strict, enableCallHistory } = settings
+    const { agent, strict, enableCallHistory } = settings
+    const agentOptions = withoutPollution(settings.agentOptions)
     super(agentOptions.webSocket)
     this.#isStrict = strict
     this.#real = agent ?? new Agent(agentOptions)
@@ -65,8 +68,9 @@ export class MockAgent extends LifecycleDispatcher {
       this.#network.isLogging = true
     }
     const { factory: _, maxOrigins: __, ...rest } = agentOptions
+    const isSingle = withoutPollution(rest).connections === 1
     this.#makePool = (origin, mocks) =>
-      rest.connections === 1
+      isSingle
         ? new MockClient(origin, { ...rest, agent: this }, mocks)
         : new MockPool(origin, { ...rest, agent: this }, mocks)
     divertAgent(this.#real, (call, handler) => this.#network.divert(call, handler))

@@ -4,6 +4,7 @@
  */
 
 import type { Duplex } from 'node:stream'
+import { withoutPollution } from '../base/own-options.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
 import { isThenable } from '../base/thenable.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -236,11 +237,12 @@ class ReplyHead {
   #block: HeaderBlock | null = null
 
   constructor(statusCode: number, options: MockResponseOptions, defaults: ReplyDefaults) {
+    const { headers, trailers, informational } = withoutPollution(options)
     this.statusCode = statusCode
     this.#defaults = defaults
-    this.#fields = ReplyFields.read(options.headers)
-    this.#trailers = ReplyFields.read(options.trailers).over(defaults.trailers).toBlock()
-    this.#informational = (options.informational ?? []).map(readInformational)
+    this.#fields = ReplyFields.read(headers)
+    this.#trailers = ReplyFields.read(trailers).over(defaults.trailers).toBlock()
+    this.#informational = (informational ?? []).map(readInformational)
   }
 
   with(data: unknown): MockedResponse {

@@ -245,18 +245,16 @@ for (const [pollution, exchanges] of [
   [OF_CONNECTIONS, TO_CONNECTIONS],
 ] as const) {
   for (const [name, value] of Object.entries(pollution)) {
-    // As a plain assignment defines it.
-    Object.defineProperty(Object.prototype, name, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    })
-    const found = await outcomes(exchanges)
-    delete (Object.prototype as unknown as Record<string, unknown>)[name]
-    tried++
-    for (const [exchange, text] of found) {
-      if (text !== expected.get(exchange)) differences.push(`${name}: ${exchange}: ${text}`)
+    // As a plain assignment defines it, and as a library or an attacker does who hides it.
+    for (const enumerable of [true, false]) {
+      Object.defineProperty(Object.prototype, name, { value, writable: true, enumerable, configurable: true })
+      const found = await outcomes(exchanges)
+      delete (Object.prototype as unknown as Record<string, unknown>)[name]
+      tried++
+      for (const [exchange, text] of found) {
+        const how = enumerable ? name : `${name} (not enumerable)`
+        if (text !== expected.get(exchange)) differences.push(`${how}: ${exchange}: ${text}`)
+      }
     }
   }
 }

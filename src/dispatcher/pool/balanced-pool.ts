@@ -2,8 +2,10 @@
  * Requests spread over several origins that serve the same. The upstream for the next one is chosen by weighted turns
  * (`weighted-turns.ts`); this file keeps the upstreams and their weights, which failures lower and connections raise.
  */
+
 import { defineKind } from '../../base/kind.ts'
 import { type Origin, parseOrigin } from '../../base/origin.ts'
+import { withoutPollution } from '../../base/own-options.ts'
 import { BalancedPoolMissingUpstreamError, InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -87,7 +89,8 @@ export class BalancedPool extends LifecycleDispatcher {
     if (factory !== null && factory !== undefined && typeof factory !== 'function') {
       throw new InvalidArgumentError('factory must be a function.')
     }
-    super(poolOptions.webSocket, poolOptions.eventSource)
+    const { webSocket, eventSource } = withoutPollution(poolOptions)
+    super(webSocket, eventSource)
     this.#factory = factory ?? ((origin, opts) => new Pool(origin, opts))
     this.#poolOptions = { ...poolOptions }
     this.#maxWeight = maxWeightPerServer || DEFAULT_WEIGHT

@@ -2,7 +2,9 @@
  * What the pools for one origin share: their options, and the two kinds of members they can have. How a pool behaves is in
  * scheduler.ts.
  */
+
 import { type Origin, parseOrigin } from '../../base/origin.ts'
+import { withoutPollution } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -36,7 +38,8 @@ export abstract class PoolBase extends LifecycleDispatcher {
     const settings = readClientOptions(clientOptions)
     const origin = parseOrigin(url)
     if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
-    super(clientOptions.webSocket, clientOptions.eventSource)
+    const { webSocket, eventSource } = withoutPollution(clientOptions)
+    super(webSocket, eventSource)
     let uses = 0
     const rank: Rank = turn === 'first' ? ({ order }) => order : () => ++uses
     const growth: Growth = {

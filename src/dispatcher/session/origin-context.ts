@@ -2,7 +2,9 @@
  * What all clients of one origin share, be it one or the members of a pool: where they connect to, how, and what they
  * remember of requests and responses so far.
  */
+
 import type { Origin } from '../../base/origin.ts'
+import { withoutPollution } from '../../base/own-options.ts'
 import { serverNameOf } from '../../base/server-name.ts'
 import type { Http2Settings } from '../../connection/connection.ts'
 import { HeadParsers } from '../../connection/http1/connection.ts'
@@ -40,8 +42,9 @@ export class OriginContext {
   constructor(origin: Origin, settings: ClientSettings, limits: StreamLimits) {
     this.origin = origin
     this.settings = { ...settings, authority: origin.authority }
-    this.webSocket = limits.webSocket ?? null
-    this.eventSource = limits.eventSource ?? null
+    const { webSocket, eventSource } = withoutPollution(limits)
+    this.webSocket = webSocket ?? null
+    this.eventSource = eventSource ?? null
     this.requestContext = {
       origin: origin.origin,
       protocol: origin.protocol,
