@@ -14,15 +14,16 @@ export interface Conditions {
 }
 
 /**
- * The validators of a stored response; null if it cannot be confirmed, and only a plain request helps. Where Last-Modified is
- * absent, the date of the response takes its place (RFC 9110 §13.1.3), unless the caller has better conditions.
+ * The validators of a stored response; null if it cannot be confirmed, and only a plain request helps. Where there is none,
+ * the date of the response is one (RFC 9110 §13.1.3), unless the caller has better conditions. Not beside an entity tag:
+ * nginx wants both to match, and has no date to compare with.
  */
 export function conditionsOf(entry: CacheValue, request: HeaderObject): Conditions | null {
   // It is not kept to be confirmed: its validators belong to the URL that redirects led to.
   if (entry.deleteAt <= entry.staleAt) return null
   const own = singleField(entry.headers, 'last-modified')
   if (own === null && entry.etag === undefined && hasConditions(request)) return null
-  const modified = own ?? dateText(entry)
+  const modified = own ?? (entry.etag === undefined ? dateText(entry) : null)
   return {
     ...(entry.etag === undefined ? null : { 'if-none-match': entry.etag }),
     ...(modified === null ? null : { 'if-modified-since': modified }),

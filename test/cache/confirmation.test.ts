@@ -146,7 +146,7 @@ describe('the conditions of a caller', () => {
       'if-modified-since, where only an ETag is stored',
       { etag: '"1"' },
       { 'if-modified-since': httpDate(NOW - 5000) },
-      { 'if-none-match': '"1"', 'if-modified-since': httpDate(NOW) },
+      { 'if-none-match': '"1"' },
     ],
   ]
   for (const [title, validator, request, sent] of rows) {

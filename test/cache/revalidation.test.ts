@@ -65,7 +65,8 @@ describe('the request', () => {
       [{}, { 'if-modified-since': httpDate(NOW) }],
       [{ date: 'today' }, { 'if-modified-since': httpDate(NOW) }],
       [{ date: httpDate(NOW - 3000) }, { 'if-modified-since': httpDate(NOW - 3000) }],
-      [{ etag: '"1"' }, { 'if-none-match': '"1"', 'if-modified-since': httpDate(NOW) }],
+      // nginx wants both to match, and has no date to compare with: it would send the whole response each time.
+      [{ etag: '"1"' }, { 'if-none-match': '"1"' }],
       [{ 'last-modified': httpDate(NOW - 9000) }, { 'if-modified-since': httpDate(NOW - 9000) }],
     ]
     for (const [headers, sent] of rows) {
