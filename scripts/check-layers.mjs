@@ -60,7 +60,7 @@ const RULES = [
   { files: /^api\/body\//, may: ['relay/discarded-body.ts', 'base/', 'errors.ts', ...FIELDS] },
   {
     files: /^(api|handler)\//,
-    may: ['api/body/', 'request/', 'base/', 'errors.ts', ...FIELDS],
+    may: ['api/body/', 'handler/', 'request/', 'base/', 'errors.ts', ...FIELDS],
   },
   { files: /^relay\//, may: ['handler/', 'request/', 'base/', 'errors.ts', ...FIELDS] },
   { files: /^cookies\//, may: ['cookies/', 'base/', 'errors.ts'] },
@@ -87,6 +87,7 @@ const RULES = [
       'dispatcher/global.ts',
       'api/body/collect.ts',
       'relay/',
+      'handler/older-calls.ts',
       'request/',
       'protocol/ascii.ts',
       'base/',
@@ -99,6 +100,7 @@ const RULES = [
     may: [
       'dispatcher/',
       'api/',
+      'handler/older-calls.ts',
       'request/',
       'cookies/',
       'protocol/websocket/',

@@ -9,6 +9,7 @@ import type { Duplex } from 'node:stream'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { type AbortSource, abortedReason, isAbortSource, signalHubOf } from '../base/signal.ts'
 import { InvalidArgumentError, RequestAbortedError, SocketError } from '../errors.ts'
+import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -305,3 +306,5 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
     this.onFailure(this.#error)
   }
 }
+
+answerOlderCalls(ApiHandler)

@@ -11,6 +11,7 @@
 
 import { now } from './clock.ts'
 import { runtimeSetImmediate } from './runtime-turns.ts'
+import { clearTimer, startTimer } from './timer.ts'
 
 type Timer = ReturnType<typeof setTimeout>
 
@@ -66,7 +67,7 @@ export class Deadline {
   #setTimer(delay: number, at: number): void {
     this.#isRuntimes = globalThis.setTimeout === runtimeSetTimeout
     this.#timerAt = at + delay
-    this.#timer = globalThis.setTimeout(Deadline.#onTimer, Math.min(delay, LONGEST_DELAY), this)
+    this.#timer = startTimer(Deadline.#onTimer, Math.min(delay, LONGEST_DELAY), this)
     this.#timer.unref?.()
   }
 
@@ -86,7 +87,7 @@ export class Deadline {
   }
 
   #clearTimer(): void {
-    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    if (this.#timer !== null) clearTimer(this.#timer)
     this.#timer = null
   }
 

@@ -2,6 +2,8 @@
  * Calls to a store in another process: each has a time limit, and after one has failed, the store is left alone for a
  * while. A client that queues commands while it is disconnected would otherwise delay every request.
  */
+
+import { clearTimer, startTimer } from '../base/timer.ts'
 import type { KeyValueClient } from './redis-client.ts'
 
 /** How long a store that has failed is left alone. */
@@ -42,18 +44,18 @@ export class RemoteAccess {
   #within<T>(call: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const fail = (error: unknown): void => {
-        globalThis.clearTimeout(timer)
+        clearTimer(timer)
         this.#downUntil = Date.now() + REST_MS
         reject(error)
       }
-      const timer = globalThis.setTimeout(
+      const timer = startTimer(
         () => fail(new Error(`the store did not answer within ${this.#timeout} ms`)),
         this.#timeout,
       )
       Promise.resolve()
         .then(call)
         .then((value) => {
-          globalThis.clearTimeout(timer)
+          clearTimer(timer)
           resolve(value)
         }, fail)
     })

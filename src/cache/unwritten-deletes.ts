@@ -2,6 +2,8 @@
  * Removals that a store could not carry out: it was locked, or out of reach. Each is remembered and tried again, and until
  * it is done its URL is a miss. Otherwise the page from before a change would come back with the store.
  */
+
+import { clearTimer, startTimer } from '../base/timer.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
 
 /** URLs that are remembered. Beyond that, nothing that was stored before is used any more. */
@@ -78,7 +80,7 @@ export class UnwrittenDeletes {
 
   /** Nothing is tried again by itself. */
   stop(): void {
-    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    if (this.#timer !== null) clearTimer(this.#timer)
     this.#timer = null
     this.#wait = FIRST_WAIT_MS
   }
@@ -103,7 +105,7 @@ export class UnwrittenDeletes {
 
   #schedule(): void {
     if (this.#timer !== null || this.#pending.size === 0) return
-    this.#timer = globalThis.setTimeout(() => void this.#retry(), this.#wait)
+    this.#timer = startTimer(() => void this.#retry(), this.#wait)
     this.#timer.unref?.()
     this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT_MS)
   }

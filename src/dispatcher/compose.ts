@@ -5,7 +5,7 @@
 import { EventEmitter } from 'node:events'
 import { isKind } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
-import { toDispatchHandler } from '../handler/legacy-handler.ts'
+import { inBothGenerations, withoutBridge } from '../handler/either-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -50,7 +50,7 @@ export function compose<T extends Dispatching & object>(
   interceptors: readonly InterceptorInput[],
   origin: OwnOrigin,
 ): T {
-  let dispatch: Dispatch = (opts, handler) => original.dispatch(opts, handler)
+  let dispatch: Dispatching['dispatch'] = (opts, handler) => original.dispatch(opts, withoutBridge(handler))
   const lifecycle: { readonly closed?: unknown; readonly destroyed?: unknown } = original as object
   const life = (): 'open' | 'closed' | 'destroyed' => {
     if (lifecycle.destroyed === true) return 'destroyed'
@@ -61,18 +61,18 @@ export function compose<T extends Dispatching & object>(
     if (typeof interceptor !== 'function') {
       throw new TypeError(`invalid interceptor, expected function received ${typeof interceptor}`)
     }
-    dispatch = interceptor(dispatch, origin, life)
-    if (typeof dispatch !== 'function' || dispatch.length !== 2) throw new TypeError('invalid interceptor')
+    const made = interceptor(dispatch, origin, life)
+    if (typeof made !== 'function' || made.length !== 2) throw new TypeError('invalid interceptor')
+    // Its handlers come from the caller, or from the next interceptor.
+    dispatch = (opts, handler) => made(opts, inBothGenerations(handler))
   }
   const outermost = dispatch
 
   const composed = (opts: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean => {
     const own = withoutPollution(opts)
-    // Interceptors are written against handlers of the newer generation.
-    const newer = toDispatchHandler(handler)
-    if (!origin || typeof own !== 'object' || own === null || own.origin) return outermost(own, newer)
+    if (!origin || typeof own !== 'object' || own === null || own.origin) return outermost(own, handler)
     const named = withOrigin(own, origin)
-    return outermost(own === opts ? named : withoutPollution(named), newer)
+    return outermost(own === opts ? named : withoutPollution(named), handler)
   }
 
   const rest = new Proxy(original, {

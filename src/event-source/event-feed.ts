@@ -6,6 +6,7 @@
 import { orAbortError } from '../base/abort-error.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { abortedReason, SignalHub } from '../base/signal.ts'
+import { clearTimer, startTimer } from '../base/timer.ts'
 import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ResponseExceededMaxSizeError } from '../errors.ts'
@@ -249,7 +250,7 @@ export class EventFeed {
   #startWait(delay: number): Promise<void> {
     return new Promise<void>((resolve) => {
       this.#wake = resolve
-      this.#timer = globalThis.setTimeout(() => this.#endWait(), delay)
+      this.#timer = startTimer(() => this.#endWait(), delay)
       if (!this.#isReferenced) this.#timer.unref?.()
     })
   }
@@ -260,7 +261,7 @@ export class EventFeed {
   }
 
   #endWait(): void {
-    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    if (this.#timer !== null) clearTimer(this.#timer)
     this.#timer = null
     this.#wake?.()
     this.#wake = null

@@ -12,13 +12,13 @@ import { type AbortSource, abortedReason } from '../base/signal.ts'
 import { type ContentDecoding, limitOf, openDecoding } from '../content-coding/content-decoding.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ResponseExceededMaxSizeError } from '../errors.ts'
+import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { AbortLink, type AbortTarget } from './abort-link.ts'
 import { Body } from './body.ts'
 import { type BodyFeed, type BodySink, toBytes } from './body-feed.ts'
 import type { Answering, Caller } from './caller.ts'
-import { FetchHandler } from './fetch-handler.ts'
 import { HeaderList } from './header-list.ts'
 import type { RequestRecord } from './init.ts'
 import { nextHop, REDIRECT_STATUSES, Trail } from './redirect.ts'
@@ -31,7 +31,7 @@ import { Transfer } from './transfer.ts'
 import { loosenLater, type Unread, watchFresh } from './unread-bodies.ts'
 import { verifiedBody } from './verified-body.ts'
 
-export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTarget, Answering {
+export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget, Answering {
   readonly #record: RequestRecord
   readonly #trail: Trail | null
   /** Null once another run has taken it over, or the run has failed. */
@@ -48,7 +48,6 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
   readonly #transfer = new Transfer()
 
   constructor(record: RequestRecord, caller: Caller, trail: Trail | null) {
-    super()
     this.#record = record
     this.#caller = caller
     this.#trail = trail
@@ -405,3 +404,5 @@ export class FetchRun extends FetchHandler implements BodyFeed, Unread, AbortTar
     else if (this.#state === 'ended') this.#abortLink.loosen(this)
   }
 }
+
+answerOlderCalls(FetchRun)

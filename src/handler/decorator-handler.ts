@@ -11,6 +11,7 @@ import type {
   LegacyDispatchHandler,
 } from '../request/dispatch-handler.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
+import { answerOlderCalls } from './older-calls.ts'
 
 /**
  * Forwards to the handler given to the constructor; one of the older generation is bridged.
@@ -89,5 +90,7 @@ export class DecoratorHandler implements DispatchHandler {
     this.#handler.onResponseError?.(controller, error)
   }
 }
+
+answerOlderCalls(DecoratorHandler)
 
 defineKind(DecoratorHandler, 'ventuno.DecoratorHandler')

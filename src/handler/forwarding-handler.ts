@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import { ownBytes } from '../base/own-bytes.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
+import { answerOlderCalls } from './older-calls.ts'
 
 type BodySentHook = NonNullable<DispatchHandler['onBodySent']>
 type BytesHook = NonNullable<DispatchHandler['onResponseBytes']>
@@ -110,3 +111,5 @@ export abstract class ForwardingHandler implements DispatchHandler {
     this.inner.onResponseError?.(controller, error)
   }
 }
+
+answerOlderCalls(ForwardingHandler)

@@ -3,6 +3,7 @@
  * uses) to the newer one (`onRequestStart` …).
  */
 import type { Duplex } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 import type {
   DispatchController,
@@ -10,6 +11,8 @@ import type {
   LegacyDispatchHandler,
 } from '../request/dispatch-handler.ts'
 import { flatFields } from '../request/received-fields.ts'
+import { answerOlderCalls } from './older-calls.ts'
+import { parseHeaders } from './raw-headers.ts'
 
 const LEGACY_METHODS = ['onConnect', 'onHeaders', 'onData', 'onComplete', 'onUpgrade', 'onError'] as const
 
@@ -30,9 +33,14 @@ export function toDispatchHandler(handler: DispatchHandler | LegacyDispatchHandl
   return isLegacyHandler(handler) ? new LegacyHandler(handler) : (handler as DispatchHandler)
 }
 
-/** Names and values by turns, whether or not the controller kept them as received. */
+/**
+ * Names and values by turns: as received, unless the controller did not keep them, or an interceptor has changed the
+ * fields since.
+ */
 function rawFields(received: Buffer[] | null | undefined, fields: HeaderObject | null | undefined): Buffer[] {
-  return Array.isArray(received) ? received : toBuffers(flatFields(fields))
+  const isKept =
+    Array.isArray(received) && (!fields || isDeepStrictEqual(parseHeaders(received), { ...fields }))
+  return isKept ? received : toBuffers(flatFields(fields))
 }
 
 class LegacyHandler implements DispatchHandler {
@@ -115,3 +123,6 @@ class LegacyHandler implements DispatchHandler {
     if (!this.#failed) this.#controller?.abort(reason)
   }
 }
+
+// An interceptor of the older generation may stand before it.
+answerOlderCalls(LegacyHandler)

@@ -9,6 +9,7 @@ import { invariant } from '../base/invariant.ts'
 import { copyBytes } from '../base/own-bytes.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
 import { isThenable } from '../base/thenable.ts'
+import { clearTimer, startTimer } from '../base/timer.ts'
 import {
   BodyTimeoutError,
   HeadersTimeoutError,
@@ -174,7 +175,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     }
     this.#awaitHead()
     // Not unreferenced: the caller waits for it, and nothing else keeps the process alive.
-    this.#timer = globalThis.setTimeout(() => {
+    this.#timer = startTimer(() => {
       this.#timer = null
       this.#reply()
     }, delay)
@@ -365,7 +366,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
 
   #finish(): void {
     this.#stage = 'ended'
-    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    if (this.#timer !== null) clearTimer(this.#timer)
     this.#timer = null
     this.#deadline?.dispose()
     const content = this.#response?.content

@@ -5,6 +5,7 @@
 import { ignoreError } from '../base/ignore-error.ts'
 import { setOwn } from '../base/own-record.ts'
 import { parseUrl } from '../base/parse-url.ts'
+import { clearTimer, startTimer } from '../base/timer.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { isSecret } from './secrets.ts'
@@ -180,7 +181,7 @@ export class SnapshotRecorder {
 
   /** No more writes by itself. */
   destroy(): void {
-    if (this.#flushTimer !== null) globalThis.clearTimeout(this.#flushTimer)
+    if (this.#flushTimer !== null) clearTimer(this.#flushTimer)
     this.#flushTimer = null
   }
 
@@ -266,7 +267,7 @@ export class SnapshotRecorder {
   #flushLater(): void {
     const { autoFlush, snapshotPath, flushInterval = FLUSH_INTERVAL } = this.#options
     if (autoFlush !== true || !snapshotPath || this.#flushTimer !== null) return
-    this.#flushTimer = globalThis.setTimeout(() => {
+    this.#flushTimer = startTimer(() => {
       this.#flushTimer = null
       // A write that fails is tried again by `close()`, which reports it.
       this.saveSnapshots().catch(ignoreError)

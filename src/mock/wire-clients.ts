@@ -2,6 +2,8 @@
  * Clients whose connections are in memory, so that mocked replies go through the engines that a program uses in production.
  * Each carries one request at a time: then it is known which request a connection has.
  */
+
+import { clearTimer, startTimer } from '../base/timer.ts'
 import { Client } from '../dispatcher/client.ts'
 import { ownConnector } from '../dispatcher/client-connector.ts'
 import type { ClientOptions, ConnectFunction } from '../dispatcher/client-options.ts'
@@ -103,7 +105,7 @@ export class WireClients {
 
   /** No connection is waited for any more. */
   stopWaiting(): void {
-    for (const timer of this.#timers) globalThis.clearTimeout(timer)
+    for (const timer of this.#timers) clearTimer(timer)
     this.#timers.clear()
   }
 
@@ -196,7 +198,7 @@ export class WireClients {
     }
     const timeout = this.#connectTimeout
     const message = `Connect Timeout Error (attempted address: ${place}, timeout: ${timeout}ms)`
-    const timer = globalThis.setTimeout(() => {
+    const timer = startTimer(() => {
       this.#timers.delete(timer)
       callback(new ConnectTimeoutError(message))
     }, timeout)

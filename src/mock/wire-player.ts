@@ -4,6 +4,7 @@
 
 import { Buffer } from 'node:buffer'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
+import { clearTimer, startTimer } from '../base/timer.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { bytesOf } from './mock-body.ts'
 import type { WireSocket } from './wire-socket.ts'
@@ -43,9 +44,9 @@ export class WirePlayer {
 
   wait(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = globalThis.setTimeout(resolve, Math.min(milliseconds, LONGEST_WAIT))
+      const timer = startTimer(resolve, Math.min(milliseconds, LONGEST_WAIT))
       this.#wake = () => {
-        globalThis.clearTimeout(timer)
+        clearTimer(timer)
         resolve()
       }
     })

@@ -4,6 +4,7 @@
 
 import { Duplex } from 'node:stream'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
+import { clearTimer, startInterval } from '../base/timer.ts'
 
 /** Milliseconds; the longest interval of the runtime. */
 const LONG = 2 ** 31 - 1
@@ -46,12 +47,12 @@ export class WireSocket extends Duplex {
   }
 
   ref(): this {
-    if (!this.destroyed) this.#hold ??= globalThis.setInterval(() => {}, LONG)
+    if (!this.destroyed) this.#hold ??= startInterval(() => {}, LONG)
     return this
   }
 
   unref(): this {
-    if (this.#hold !== null) globalThis.clearInterval(this.#hold)
+    if (this.#hold !== null) clearTimer(this.#hold)
     this.#hold = null
     return this
   }

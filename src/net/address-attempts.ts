@@ -19,6 +19,7 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction, Socket } from 'node:net'
 import { loadDns } from '../base/lazy-modules.ts'
+import { clearTimer, startTimer } from '../base/timer.ts'
 import type { ConnectTimeoutError } from '../errors.ts'
 import { interleaveFamilies, lookupOf, resolveAll } from './addresses.ts'
 import type { ConnectDetails } from './connect-details.ts'
@@ -186,7 +187,7 @@ export class AddressAttempts {
 
   #scheduleNext(): void {
     if (this.#options.policy !== 'race' || this.#waiting.length === 0) return
-    this.#nextTimer = globalThis.setTimeout(
+    this.#nextTimer = startTimer(
       () => {
         this.#openNext()
         this.#scheduleNext()
@@ -197,7 +198,7 @@ export class AddressAttempts {
   }
 
   #stopNext(): void {
-    if (this.#nextTimer !== null) globalThis.clearTimeout(this.#nextTimer)
+    if (this.#nextTimer !== null) clearTimer(this.#nextTimer)
     this.#nextTimer = null
   }
 

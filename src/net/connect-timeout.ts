@@ -3,6 +3,7 @@
  * after a blocked loop timers run first, and a result that already waits in the loop must win. Timers come
  * from the global object at call time, so that fake clocks control them, and do not keep the process alive.
  */
+import { clearTimer, startTimer } from '../base/timer.ts'
 
 type Timer = ReturnType<typeof setTimeout>
 
@@ -22,11 +23,11 @@ export function startConnectTimeout(
 ): () => void {
   if (!milliseconds) return noTimeout
   const clock = { target: new WeakRef(target), onLost, stopped: false }
-  const timer = globalThis.setTimeout(waitOneTurn, milliseconds, clock)
+  const timer = startTimer(waitOneTurn, milliseconds, clock)
   release(timer)
   return () => {
     clock.stopped = true
-    globalThis.clearTimeout(timer)
+    clearTimer(timer)
   }
 }
 

@@ -6,6 +6,7 @@
 import type { Duplex } from 'node:stream'
 import { loadNet } from '../base/lazy-modules.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
+import { clearTimer, startTimer } from '../base/timer.ts'
 
 /** Milliseconds after which a destroyed socket counts as closed. */
 const LONGEST_CLOSE = 1000
@@ -20,10 +21,10 @@ export function destroyWhenSent(socket: Duplex, error: Error | null): void {
     return
   }
   const finish = (): void => {
-    globalThis.clearTimeout(timer)
+    clearTimer(timer)
     destroyQuietly(socket, error)
   }
-  const timer = globalThis.setTimeout(finish, LONGEST_FLUSH)
+  const timer = startTimer(finish, LONGEST_FLUSH)
   try {
     socket.once('close', finish).end(finish)
   } catch {
@@ -51,10 +52,10 @@ export function whenClosed(socket: Duplex, done: () => void): void {
   const finish = (): void => {
     if (isDone) return
     isDone = true
-    globalThis.clearTimeout(timer)
+    clearTimer(timer)
     done()
   }
-  const timer = globalThis.setTimeout(finish, LONGEST_CLOSE)
+  const timer = startTimer(finish, LONGEST_CLOSE)
   try {
     socket.once('close', finish)
   } catch {

@@ -5,6 +5,7 @@
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../api/discard-socket.ts'
 import { SocketError } from '../errors.ts'
+import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -128,3 +129,5 @@ export class ConnectExchange implements DispatchHandler {
     this.#fail(error)
   }
 }
+
+answerOlderCalls(ConnectExchange)

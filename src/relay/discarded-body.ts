@@ -2,6 +2,8 @@
  * The body of a response that nobody gets. It is read, so that its connection can be used again, but not at any price. This
  * is the only rule of that kind in the library.
  */
+
+import { clearTimer, startTimer } from '../base/timer.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 
 /** Reading more costs more than a new connection. */
@@ -31,7 +33,7 @@ export class DiscardedBody {
       this.#drop()
       return
     }
-    this.#timer = globalThis.setTimeout(() => this.#drop(), MAX_DISCARDING_TIME)
+    this.#timer = startTimer(() => this.#drop(), MAX_DISCARDING_TIME)
     this.#timer.unref?.()
   }
 
@@ -42,7 +44,7 @@ export class DiscardedBody {
 
   /** The response has ended. */
   stop(): void {
-    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    if (this.#timer !== null) clearTimer(this.#timer)
     this.#timer = null
   }
 

@@ -6,9 +6,10 @@ export function flatFields(fields: HeaderObject | null | undefined): string[] {
   const flat: string[] = []
   if (fields === null || fields === undefined) return flat
   for (const name of Object.keys(fields)) {
-    const value = fields[name]!
-    if (Array.isArray(value)) for (const one of value) flat.push(name, one)
-    else flat.push(name, value)
+    const value = fields[name]
+    // An interceptor may have put there what a header block never has: nothing, or a number.
+    if (Array.isArray(value)) for (const one of value) flat.push(name, String(one))
+    else if (value !== undefined && value !== null) flat.push(name, String(value))
   }
   return flat
 }

@@ -9,6 +9,7 @@ import { getGlobalOrigin } from '../base/global-origin.ts'
 import { loadCrypto } from '../base/lazy-modules.ts'
 import { isTrustworthy } from '../base/trustworthy.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { OFFER } from '../protocol/websocket/extension.ts'
 import {
@@ -231,6 +232,8 @@ class Attempt implements DispatchHandler {
     return outcome
   }
 }
+
+answerOlderCalls(Attempt)
 
 function acceptedCodings(url: URL, fields: HandshakeFields): string {
   if (fields.get('range') !== null) return 'identity'

@@ -1,5 +1,6 @@
 /** Discarding a body: the limit, the wait for the end, and emptying a stream that runs. */
 import type { Readable } from 'node:stream'
+import { clearTimer, startTimer } from '../../base/timer.ts'
 import { AbortError, InvalidArgumentError } from '../../errors.ts'
 import { MAX_DISCARDING_TIME } from '../../relay/discarded-body.ts'
 import type { DumpOptions } from './mixin.ts'
@@ -39,7 +40,7 @@ export function dumped(
       body.destroy((signal?.reason ?? new AbortError()) as Error)
     }
     body.once('close', () => {
-      if (timer !== null) globalThis.clearTimeout(timer)
+      if (timer !== null) clearTimer(timer)
       signal?.removeEventListener('abort', onAbort)
       if (signal?.aborted) reject(signal.reason ?? new AbortError())
       else resolve(null)
@@ -47,7 +48,7 @@ export function dumped(
     signal?.addEventListener('abort', onAbort)
     // One that is read elsewhere takes its time.
     if (!start() || time === null) return
-    timer = globalThis.setTimeout(() => body.destroy(new AbortError()), time)
+    timer = startTimer(() => body.destroy(new AbortError()), time)
     timer.unref?.()
   })
 }

@@ -9,6 +9,7 @@ import { BodyLog } from '../../cache/body-log.ts'
 import type { Caller } from '../../cache/caller.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError } from '../../errors.ts'
+import { answerOlderCalls } from '../../handler/older-calls.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { codeOf } from '../../relay/error-facts.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
@@ -275,3 +276,5 @@ export class SharedExchange implements DispatchHandler, PartyHost {
     return true
   }
 }
+
+answerOlderCalls(SharedExchange)

@@ -1,5 +1,6 @@
 /** One attempt in a race: reports to its race, and can be given up wherever it is. */
 import type { Duplex } from 'node:stream'
+import { answerOlderCalls } from '../../handler/older-calls.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { HeldResponse } from '../held-response.ts'
@@ -104,3 +105,5 @@ export class HedgeAttempt implements DispatchHandler {
     this.#race.onError(this, error)
   }
 }
+
+answerOlderCalls(HedgeAttempt)

@@ -3,6 +3,7 @@
  * head is kept while others may still bring a better one.
  */
 import type { Duplex } from 'node:stream'
+import { clearTimer, startTimer } from '../../base/timer.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import { RequestAbortedError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
@@ -81,7 +82,7 @@ export class HedgedRequest implements Race, RelayOwner {
 
   #schedule(): void {
     if (this.#state !== RACING || this.#sent >= this.#settings.maxAttempts) return
-    this.#timer = globalThis.setTimeout(() => this.#onDelay(), this.#settings.delay)
+    this.#timer = startTimer(() => this.#onDelay(), this.#settings.delay)
     // The attempts that run keep the process alive.
     this.#timer.unref?.()
   }
@@ -98,7 +99,7 @@ export class HedgedRequest implements Race, RelayOwner {
   }
 
   #stopTimer(): void {
-    if (this.#timer !== null) globalThis.clearTimeout(this.#timer)
+    if (this.#timer !== null) clearTimer(this.#timer)
     this.#timer = null
   }
 

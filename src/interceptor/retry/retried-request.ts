@@ -5,6 +5,7 @@
  */
 import type { Duplex } from 'node:stream'
 import { now } from '../../base/clock.ts'
+import { startTimer } from '../../base/timer.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
@@ -325,7 +326,7 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
 
   #wait(error: Error, delay: number): void {
     this.#attempts!.onRetry(error, delay, this.#opts)
-    const timer: unknown = globalThis.setTimeout(() => this.#begin(), delay)
+    const timer: unknown = startTimer(() => this.#begin(), delay)
     this.#state = this.#waiting(timer)
     this.#controller.release()
     this.#announce()

@@ -1,5 +1,6 @@
 /** Where a request stands that may be sent several times. */
 
+import { clearTimer } from '../../base/timer.ts'
 import type { DiscardedBody } from '../../relay/discarded-body.ts'
 import { watchBody } from '../../request/waiting-body.ts'
 import type { HeldResponse } from '../held-response.ts'
@@ -36,5 +37,5 @@ export function waiting(timer: unknown, body: unknown, onBodyError: (error: unkn
 export function abandon(phase: RetryPhase): void {
   if (phase.at === 'discarding') phase.body.stop()
   if (phase.at === 'waiting') phase.unwatch?.()
-  if (phase.at === 'waiting' || phase.at === 'held') globalThis.clearTimeout(phase.timer as NodeJS.Timeout)
+  if (phase.at === 'waiting' || phase.at === 'held') clearTimer(phase.timer as NodeJS.Timeout)
 }

@@ -3,6 +3,7 @@
  * so for one of three things: a response (`concurrency`), the time (`rate`, `retry-after`), or its turn among the keys.
  */
 import type { Linked } from '../../base/linked-list.ts'
+import { clearTimer, startTimer } from '../../base/timer.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { retryAfterOf } from '../retry/policy.ts'
 import { AdaptiveRate } from './adaptive-rate.ts'
@@ -155,7 +156,7 @@ export class Lane implements Linked<Lane> {
     const wait = Math.min(Math.ceil(delay), MAX_TIMER)
     const due = this.#host.time() + wait
     // Keeps the process alive: a request waits.
-    this.#state = { timer: globalThis.setTimeout(() => this.#onAlarm(due), wait) }
+    this.#state = { timer: startTimer(() => this.#onAlarm(due), wait) }
   }
 
   #onAlarm(due: number): void {
@@ -168,7 +169,7 @@ export class Lane implements Linked<Lane> {
 
   #stopAlarm(): void {
     if (typeof this.#state === 'string') return
-    globalThis.clearTimeout(this.#state.timer)
+    clearTimer(this.#state.timer)
     this.#state = 'open'
   }
 
