@@ -94,8 +94,9 @@ row('an IPv4 address excepts itself in every spelling of a URL, and no name', {
     'http://0x7f.1',
     'http://2130706433',
     'http://127.0.0.1.',
+    'http://[::ffff:127.0.0.1]',
   ],
-  proxied: ['http://localhost', 'http://127.0.0.2', 'http://[::1]', 'http://[::ffff:127.0.0.1]'],
+  proxied: ['http://localhost', 'http://127.0.0.2', 'http://[::1]', 'http://[::ffff:127.0.0.2]'],
 })
 
 row('localhost is a name like others, without its addresses', {
@@ -132,15 +133,15 @@ row('IPv6 addresses are compared by value', {
   proxied: ['http://[::2]'],
 })
 
-row('an IPv4-mapped address is an IPv6 address', {
+row('an IPv4-mapped address is the IPv4 address', {
   entries: ['::ffff:127.0.0.1', '::FFFF:7f00:1'],
-  direct: ['http://[::ffff:7f00:1]', 'http://[::ffff:127.0.0.1]'],
-  proxied: ['http://[::1]', 'http://127.0.0.1'],
+  direct: ['http://[::ffff:7f00:1]', 'http://[::ffff:127.0.0.1]', 'http://127.0.0.1'],
+  proxied: ['http://[::1]', 'http://127.0.0.2'],
 })
 
 row('a block excepts the addresses with its prefix', {
   entries: ['127.0.0.0/8', '127.255.0.1/8'],
-  direct: ['http://127.0.0.1', 'http://127.255.255.255:8080'],
+  direct: ['http://127.0.0.1', 'http://127.255.255.255:8080', 'http://[::ffff:127.1.2.3]'],
   proxied: ['http://128.0.0.1', 'http://126.255.255.255', 'http://localhost', 'http://[::1]'],
 })
 

@@ -103,12 +103,22 @@ describe('CVE-2026-6733, GHSA-35p6-xmwp-9g52, CVE-2026-48931: response queue poi
     assert.equal(await (await second).body.text(), 'real')
   })
 
-  test('an interim response with a body, and a switch that nobody asked for, fail their request', async (t) => {
+  test('an interim response has no body: what follows it answers the same request, and no other', async (t) => {
+    const { client, server } = await startPair(t)
+    for (const head of [`103 Early Hints\r\ncontent-length: ${POISON.length}`, '100 Continue']) {
+      const asked = client.request({ path: '/', method: 'GET' })
+      const connection = await server.accept()
+      await connection.head()
+      connection.send(`HTTP/1.1 ${head}\r\n\r\n${POISON}${POISON}`)
+      await (await asked).body.dump()
+      await connection.closed()
+    }
+  })
+
+  test('chunks behind an interim response, and a switch that nobody asked for, fail their request', async (t) => {
     const { client, server } = await startPair(t)
     for (const bytes of [
-      `HTTP/1.1 103 Early Hints\r\ncontent-length: ${POISON.length}\r\n\r\n${POISON}`,
       `HTTP/1.1 102 Processing\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n${POISON}`,
-      `HTTP/1.1 100 Continue\r\n\r\n${POISON}`,
       `HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n${POISON}`,
     ]) {
       const asked = client.request({ path: '/', method: 'GET' })
