@@ -19,12 +19,20 @@ const NEWER_METHODS = [
   'onResponseError',
 ] as const
 
-/** Stands before a caller's handler. It has the methods that this one has, because dispatchers check and count on them. */
+/**
+ * Stands before a caller's handler. It has the methods that this one has, because dispatchers check and count on them; as its
+ * own, because interceptors write `{ ...handler, onResponseStart() {} }`.
+ */
 class EitherHandler {
   readonly inner: DispatchHandler
 
   constructor(inner: DispatchHandler) {
     this.inner = inner
+    for (const name of NEWER_METHODS) {
+      if (typeof inner[name] !== 'function') continue
+      const value = (...args: unknown[]): unknown => Reflect.apply(inner[name]!, inner, args)
+      Object.defineProperty(this, name, { value, enumerable: true, configurable: true, writable: true })
+    }
   }
 }
 

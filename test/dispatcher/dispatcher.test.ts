@@ -311,9 +311,16 @@ describe('compose()', () => {
     const legacy: LegacyDispatchHandler = { onConnect: () => {}, onError: () => {} }
     composed.dispatch(GET, legacy)
     assert.equal(typeof seen[0]?.onRequestStart, 'function')
-    const modern: DispatchHandler = { onRequestStart() {} }
+    let starts = 0
+    const modern: DispatchHandler = { onRequestStart: () => void starts++ }
     composed.dispatch(GET, modern)
-    assert.equal(seen[1], modern)
+    const given = seen[1]!
+    assert.equal(given.onResponseStart, undefined)
+    given.onRequestStart!(null!, null)
+    // As interceptors do that change one method.
+    const changed: DispatchHandler = { ...given, onResponseStart() {} }
+    changed.onRequestStart!(null!, null)
+    assert.equal(starts, 2)
   })
 
   it('signals work on a composed view', async () => {
