@@ -1,7 +1,7 @@
 /** Bodies that nobody wants and that do not end: behind redirects, errors, and callers that have left. */
 import assert from 'node:assert/strict'
 import type http from 'node:http'
-import { type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { Agent, fetch, interceptors } from '../../src/index.ts'
 import { deferred, failure } from '../support/exchange.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -50,97 +50,102 @@ async function trickling(t: TestContext, wire: Wire, ...heads: Head[]): Promise<
 }
 
 overEachWire('a body that trickles', (wire) => {
-  test('behind a redirect that fetch follows', async (t) => {
-    const { url, agent, closed } = await trickling(t, wire, { status: 302, headers: { location: '/next' } })
-    const response = await fetch(url, { dispatcher: agent })
-    assert.equal(await response.text(), 'answer')
-    await closed
-  })
+  // Together, because each waits for a second.
+  describe('is given up', { concurrency: true }, () => {
+    test('behind a redirect that fetch follows', async (t) => {
+      const { url, agent, closed } = await trickling(t, wire, { status: 302, headers: { location: '/next' } })
+      const response = await fetch(url, { dispatcher: agent })
+      assert.equal(await response.text(), 'answer')
+      await closed
+    })
 
-  test('behind a redirect that the interceptor follows', async (t) => {
-    const { url, agent, closed } = await trickling(t, wire, { status: 302, headers: { location: '/next' } })
-    const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: 1 }))
-    const { body } = await dispatcher.request({ origin: new URL(url).origin, path: '/', method: 'GET' })
-    assert.equal(await body.text(), 'answer')
-    await closed
-  })
+    test('behind a redirect that the interceptor follows', async (t) => {
+      const { url, agent, closed } = await trickling(t, wire, { status: 302, headers: { location: '/next' } })
+      const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: 1 }))
+      const { body } = await dispatcher.request({ origin: new URL(url).origin, path: '/', method: 'GET' })
+      assert.equal(await body.text(), 'answer')
+      await closed
+    })
 
-  test('behind a status that responseError rejects with', async (t) => {
-    const headers = { 'content-type': 'text/plain' }
-    const { url, agent, closed } = await trickling(t, wire, { status: 500, headers })
-    const dispatcher = agent.compose(interceptors.responseError())
-    const error = await failure(dispatcher.request({ origin: new URL(url).origin, path: '/', method: 'GET' }))
-    assert.deepEqual([error['statusCode'], error['bodyTruncated']], [500, true])
-    assert.match(error['body'] as string, /^begin\.+$/)
-    await closed
-  })
+    test('behind a status that responseError rejects with', async (t) => {
+      const headers = { 'content-type': 'text/plain' }
+      const { url, agent, closed } = await trickling(t, wire, { status: 500, headers })
+      const dispatcher = agent.compose(interceptors.responseError())
+      const error = await failure(
+        dispatcher.request({ origin: new URL(url).origin, path: '/', method: 'GET' }),
+      )
+      assert.deepEqual([error['statusCode'], error['bodyTruncated']], [500, true])
+      assert.match(error['body'] as string, /^begin\.+$/)
+      await closed
+    })
 
-  test('behind a status for which a stored response answers', async (t) => {
-    const { url, agent, closed } = await trickling(
-      t,
-      wire,
-      {
-        status: 200,
-        headers: { 'cache-control': 'max-age=0, stale-if-error=60', etag: '"1"' },
-        isWhole: true,
-      },
-      { status: 503 },
-    )
-    const dispatcher = agent.compose(interceptors.cache())
-    for (let i = 0; i < 2; i++) {
-      const { statusCode, body } = await dispatcher.request({
+    test('behind a status for which a stored response answers', async (t) => {
+      const { url, agent, closed } = await trickling(
+        t,
+        wire,
+        {
+          status: 200,
+          headers: { 'cache-control': 'max-age=0, stale-if-error=60', etag: '"1"' },
+          isWhole: true,
+        },
+        { status: 503 },
+      )
+      const dispatcher = agent.compose(interceptors.cache())
+      for (let i = 0; i < 2; i++) {
+        const { statusCode, body } = await dispatcher.request({
+          origin: new URL(url).origin,
+          path: '/',
+          method: 'GET',
+        })
+        assert.deepEqual([statusCode, await body.text()], [200, 'whole'])
+      }
+      await closed
+    })
+
+    test('behind a status that is retried', async (t) => {
+      const { url, agent, closed } = await trickling(t, wire, { status: 503 }, { status: 200, isWhole: true })
+      const dispatcher = agent.compose(interceptors.retry({ minTimeout: 1 }))
+      const { body } = await dispatcher.request({ origin: new URL(url).origin, path: '/', method: 'GET' })
+      assert.equal(await body.text(), 'whole')
+      await closed
+    })
+
+    test('with dump(): resolves', async (t) => {
+      const { url, agent, closed } = await trickling(t, wire, { status: 200 })
+      const { body } = await agent.request({ origin: new URL(url).origin, path: '/', method: 'GET' })
+      assert.equal(await body.dump(), null)
+      await closed
+    })
+
+    test('with the interceptor dump, after its caller has aborted', async (t) => {
+      const { url, agent, closed } = await trickling(t, wire, { status: 200 })
+      const dispatcher = agent.compose(interceptors.dump())
+      const abort = new AbortController()
+      const { body } = await dispatcher.request({
         origin: new URL(url).origin,
         path: '/',
         method: 'GET',
+        signal: abort.signal,
       })
-      assert.deepEqual([statusCode, await body.text()], [200, 'whole'])
-    }
-    await closed
-  })
-
-  test('behind a status that is retried', async (t) => {
-    const { url, agent, closed } = await trickling(t, wire, { status: 503 }, { status: 200, isWhole: true })
-    const dispatcher = agent.compose(interceptors.retry({ minTimeout: 1 }))
-    const { body } = await dispatcher.request({ origin: new URL(url).origin, path: '/', method: 'GET' })
-    assert.equal(await body.text(), 'whole')
-    await closed
-  })
-
-  test('with dump(): resolves', async (t) => {
-    const { url, agent, closed } = await trickling(t, wire, { status: 200 })
-    const { body } = await agent.request({ origin: new URL(url).origin, path: '/', method: 'GET' })
-    assert.equal(await body.dump(), null)
-    await closed
-  })
-
-  test('with the interceptor dump, after its caller has aborted', async (t) => {
-    const { url, agent, closed } = await trickling(t, wire, { status: 200 })
-    const dispatcher = agent.compose(interceptors.dump())
-    const abort = new AbortController()
-    const { body } = await dispatcher.request({
-      origin: new URL(url).origin,
-      path: '/',
-      method: 'GET',
-      signal: abort.signal,
+      abort.abort()
+      await failure(body.text())
+      await closed
     })
-    abort.abort()
-    await failure(body.text())
-    await closed
-  })
 
-  test('behind an opaque response', async (t) => {
-    const away = await trickling(t, wire, { status: 200 })
-    const home = await trickling(t, wire, { status: 302, headers: { location: away.url }, isWhole: true })
-    const response = await fetch(home.url, { dispatcher: home.agent, mode: 'no-cors' })
-    assert.equal(response.type, 'opaque')
-    await away.closed
-  })
+    test('behind an opaque response', async (t) => {
+      const away = await trickling(t, wire, { status: 200 })
+      const home = await trickling(t, wire, { status: 302, headers: { location: away.url }, isWhole: true })
+      const response = await fetch(home.url, { dispatcher: home.agent, mode: 'no-cors' })
+      assert.equal(response.type, 'opaque')
+      await away.closed
+    })
 
-  test('of a status without a body', async (t) => {
-    const { url, agent, closed } = await trickling(t, wire, { status: 205 })
-    const response = await fetch(url, { dispatcher: agent })
-    assert.equal(response.body, null)
-    await closed
+    test('of a status without a body', async (t) => {
+      const { url, agent, closed } = await trickling(t, wire, { status: 205 })
+      const response = await fetch(url, { dispatcher: agent })
+      assert.equal(response.body, null)
+      await closed
+    })
   })
 })
 
