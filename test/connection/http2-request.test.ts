@@ -501,6 +501,34 @@ describe('expectContinue over HTTP/2', () => {
     })
   }
 
+  for (const hook of ['onBodySent', 'onRequestSent'] as const) {
+    test(`200 without a 100, and ${hook} throws: one failure, and no head after it`, async (t) => {
+      const { server, client } = await startH2Pair(t)
+      const calls: string[] = []
+      const over = new Promise<void>((resolve) => {
+        client.dispatch(options, {
+          onRequestStart() {},
+          onResponseStart: () => void calls.push('head'),
+          onResponseData() {},
+          onResponseEnd: () => void calls.push('end'),
+          onResponseError(_controller, error) {
+            calls.push(error.message)
+            resolve()
+          },
+          [hook]() {
+            throw new Error('thrown')
+          },
+        })
+      })
+      const peer = await server.accept()
+      const { id } = await peer.request()
+      peer.respond(id)
+      await over
+      await peer.settled()
+      assert.deepEqual(calls, ['thrown'])
+    })
+  }
+
   test('303 without a 100: the body is never sent', async (t) => {
     const { server, client } = await startH2Pair(t)
     const handler = send(client, options)

@@ -220,6 +220,8 @@ export class Http2Exchange
     }
     this.#markActive()
     this.#expectation?.onFinalHead(status)
+    // The body may have been sent just now, and a hook for that may have thrown.
+    if (request.settled) return
     request.onHead(status, fields, '')
   }
 
