@@ -200,14 +200,9 @@ export type { TextMatcher } from './mock/text-matcher.ts'
 export type { WireConnection, WireProtocol } from './mock/wire-clients.ts'
 export type { ReplyFault, WireAction, WireFault, WireFrame, WireScript, WireStep } from './mock/wire-step.ts'
 export { mockWire } from './mock/wire-step.ts'
-export type {
-  BuildConnectorOptions,
-  Connector,
-  ConnectorCallback,
-  ConnectorOptions,
-  ConnectTarget,
-} from './net/connector.ts'
+export type { Connector, ConnectorCallback, ConnectorOptions, ConnectTarget } from './net/connector.ts'
 export { buildConnector } from './net/connector.ts'
+export type { BuildConnectorOptions } from './net/connector-options.ts'
 export type { HeaderObject } from './protocol/header-block.ts'
 export type { EnvHttpProxyAgentOptions } from './proxy/env-http-proxy-agent.ts'
 export { EnvHttpProxyAgent } from './proxy/env-http-proxy-agent.ts'

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test'
 import { root, usePackage } from './packed.mjs'
 
 /** Bytes of the packed file: the code twice, its sources once. More means that an unwanted file slipped in. */
-const MAX_PACKED_SIZE = 1_500_000
+const MAX_PACKED_SIZE = 1_650_000
 
 const EXPECTED = [
   /^package\.json$/,
