@@ -38,10 +38,18 @@ function load(name: string): unknown {
   }
 }
 
+/**
+ * Milliseconds until a client connects again. A client of `redis` whose connection breaks before it is ready counts it as
+ * ready, and never connects again. A killed server may still accept for a moment, so the client comes when it is gone.
+ */
+const RECONNECT_PAUSE = 200
+
 const packages: Record<string, (port: number) => Promise<Connected>> = {
   async redis(port) {
     const { createClient } = load('redis') as { createClient(options: object): never }
-    const client = createClient({ socket: { port, host: '127.0.0.1', reconnectStrategy: 20 } }) as {
+    const client = createClient({
+      socket: { port, host: '127.0.0.1', reconnectStrategy: RECONNECT_PAUSE },
+    }) as {
       on(event: string, listener: () => void): unknown
       connect(): Promise<unknown>
       ping(): Promise<unknown>
@@ -54,7 +62,11 @@ const packages: Record<string, (port: number) => Promise<Connected>> = {
   },
   async ioredis(port) {
     const { Redis } = load('ioredis') as { Redis: new (options: object) => never }
-    const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 20 }) as RedisClient & {
+    const client = new Redis({
+      port,
+      host: '127.0.0.1',
+      retryStrategy: () => RECONNECT_PAUSE,
+    }) as RedisClient & {
       on(event: string, listener: () => void): unknown
       ping(): Promise<unknown>
       disconnect(): void
@@ -123,7 +135,7 @@ describe('RedisCacheStore', {
         assert.equal(statusCode, 200)
         return Buffer.from(await body.bytes())
       }
-      /** A client of `redis` whose connection breaks before it is ready counts it as ready, and never connects again. */
+      /** Killing the server under a client that is not ready yet would end that client for good. */
       const connected = (connection: Connected): Promise<unknown> =>
         connection.ping().catch(() => connected(connection))
       const isStored = async (agent: Agent, path: string): Promise<boolean> => {
