@@ -1,17 +1,27 @@
 // Runs after tsc: keeps the declarations that dist/index.d.ts refers to. There is one set, of the CommonJS kind, which
 // both kinds of modules may import, so that an imported `Client` has the same type as a required one. Only the entry
 // exists twice. The files refer to each other as `.cjs`, which every version of TypeScript finds with any settings.
+// Private and protected members are left out: with one, a class is compatible with itself alone, not with the class of
+// undici, of the runtime, or of another version of this package, which do the same at run time.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ModifierFlags, SyntaxKind } from 'typescript/unstable/ast'
+import { API } from 'typescript/unstable/sync'
 
-const dist = fileURLToPath(new URL('../dist', import.meta.url))
-const SPECIFIER = /(\bfrom |\bimport\()'(\.[^']+)\.ts'/g
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = join(root, 'dist')
+const compiler = new API({ cwd: root })
 /** By this name, since the result of a default import depends on the kinds of both modules. */
 const DEFAULT_EXPORT = 'ventuno'
 
+const project = join(dist, 'tsconfig.json')
+writeFileSync(project, JSON.stringify({ extends: '../tsconfig.json', files: ['index.d.ts'], include: [] }))
+const { program } = compiler.updateSnapshot({ openProjects: [project] }).getProject(project)
 const kept = new Set()
 keep(join(dist, 'index.d.ts'))
+compiler.close()
+rmSync(project)
 for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
   if (entry.isFile() && entry.name.endsWith('.d.ts')) rmSync(join(entry.parentPath, entry.name))
 }
@@ -35,9 +45,42 @@ console.log(`declarations: ${kept.size + 1} files`)
 function keep(file) {
   if (kept.has(file)) return
   kept.add(file)
-  const text = readFileSync(file, 'utf8')
-  writeFileSync(file.replace(/\.d\.ts$/, '.d.cts'), text.replace(SPECIFIER, "$1'$2.cjs'"))
-  for (const [, , target] of text.matchAll(SPECIFIER)) keep(join(dirname(file), `${target}.d.ts`))
+  const { text, statements } = program.getSourceFile(file)
+  const edits = []
+  for (const statement of statements) visit(statement, edits)
+  let result = ''
+  let from = 0
+  for (const { start, end, insert } of edits) {
+    result += text.slice(from, start) + insert
+    from = end
+  }
+  writeFileSync(file.replace(/\.d\.ts$/, '.d.cts'), result + text.slice(from))
+  for (const { target } of edits) if (target !== undefined) keep(join(dirname(file), `${target}.d.ts`))
+}
+
+/** Finds the changes to make, in the order of the text. */
+function visit(node, edits) {
+  if (node.kind === SyntaxKind.StringLiteral && node.text.startsWith('.') && isSpecifier(node)) {
+    const target = node.text.slice(0, -'.ts'.length)
+    edits.push({ start: node.end - "ts'".length, end: node.end, insert: "cjs'", target })
+  } else if (isHidden(node)) {
+    edits.push({ start: node.pos, end: node.end, insert: '' })
+  } else {
+    node.forEachChild((child) => visit(child, edits))
+  }
+}
+
+function isSpecifier({ parent }) {
+  return (
+    parent.kind === SyntaxKind.ImportDeclaration ||
+    parent.kind === SyntaxKind.ExportDeclaration ||
+    parent.parent?.kind === SyntaxKind.ImportType
+  )
+}
+
+/** TypeScript writes one `#private` for all private members of a class. */
+function isHidden({ name, modifierFlags }) {
+  return name?.kind === SyntaxKind.PrivateIdentifier || (modifierFlags & ModifierFlags.Protected) !== 0
 }
 
 function hasFiles(folder) {
