@@ -104,7 +104,7 @@ export class BodyPump implements DeadlineOwner {
     this.#deadline?.dispose()
     const iterator = this.#iterator
     this.#iterator = null
-    if (iterator !== null) leave(iterator)
+    if (iterator !== null) this.#sink.request.inContext(leave, null, iterator)
     this.#release()
   }
 

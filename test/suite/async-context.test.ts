@@ -2,81 +2,32 @@
  * Every function of a caller runs in the AsyncLocalStorage context of its own call, although the calls share a connection
  * that yet another one has opened.
  */
-import assert from 'node:assert/strict'
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import http from 'node:http'
-import http2 from 'node:http2'
-import type { AddressInfo } from 'node:net'
-import { type Duplex, Readable, Writable } from 'node:stream'
-import { type TestContext, test } from 'node:test'
+import diagnosticsChannel from 'node:diagnostics_channel'
+import { type Readable, Writable } from 'node:stream'
+import { test } from 'node:test'
 import {
-  Client,
-  type DispatchController,
+  cacheStores,
   type Dispatcher,
-  type DispatchHandler,
   EventSource,
+  events,
+  FormData,
   fetch,
-  H2CClient,
   interceptors,
   type LegacyDispatchHandler,
-  MockAgent,
-  Pool,
-  WebSocket,
 } from '../../src/index.ts'
-import { CLOSE, closePayload, serverFrame, TEXT } from '../protocol/websocket/server-frames.ts'
-import { overEachWire, startOrigin, WIRES, type Wire } from '../support/wire.ts'
-
-/** RFC 6455 §1.3. */
-const SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-
-const storage = new AsyncLocalStorage<string>()
-
-/** Notes in which context a callback runs. */
-type Note = (kind: string) => void
-
-interface Stage {
-  readonly client: Dispatcher
-  readonly url: string
-  readonly wire: Wire
-}
-
-/** One call: resolves when all its callbacks have run. */
-type Call = (stage: Stage, note: Note) => Promise<unknown>
-
-/** Sends a 103, then the body in pieces, each in its own turn: those of several responses mix. */
-async function answer(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
-  request.resume()
-  await once(request, 'end')
-  if (request.url === '/reset') {
-    response.writeHead(200)
-    response.write('part')
-    setImmediate(() => response.destroy())
-    return
-  }
-  if (request.url === '/events') {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.write('data: one\n\n')
-    return
-  }
-  if (request.url === '/busy' && request.headers['x-again'] === undefined) {
-    response.writeHead(503)
-    response.end()
-    return
-  }
-  if (request.url === '/moved') {
-    response.writeHead(302, { location: '/' })
-    response.end()
-    return
-  }
-  response.writeEarlyHints({ link: '</style.css>; rel=preload' })
-  for (const piece of ['one', 'two', 'three']) {
-    await new Promise(setImmediate)
-    response.write(piece)
-  }
-  response.end()
-}
+import {
+  type Call,
+  check,
+  GET,
+  listen,
+  type Note,
+  NotingHandler,
+  openStage,
+  source,
+  storage,
+  testKinds,
+} from '../support/call-contexts.ts'
+import { overEachWire } from '../support/wire.ts'
 
 async function* pieces(note: Note): AsyncGenerator<string> {
   for (const piece of ['a', 'b', 'c']) {
@@ -84,65 +35,6 @@ async function* pieces(note: Note): AsyncGenerator<string> {
     yield piece.repeat(40_000)
   }
   note('the end of a generator')
-}
-
-function source(note: Note): Readable {
-  let left = 3
-  return new Readable({
-    read() {
-      note('read() of a stream as body')
-      this.push(left-- > 0 ? 'x'.repeat(40_000) : null)
-    },
-    destroy(error, done) {
-      note('destroy() of a stream as body')
-      done(error)
-    },
-  })
-}
-
-class NotingHandler implements DispatchHandler {
-  readonly #note: Note
-  readonly done: Promise<void>
-  #settle!: () => void
-
-  constructor(note: Note) {
-    this.#note = note
-    this.done = new Promise((resolve) => {
-      this.#settle = resolve
-    })
-  }
-
-  onRequestQueued(): void {
-    this.#note('onRequestQueued')
-  }
-  onRequestStart(): void {
-    this.#note('onRequestStart')
-  }
-  onBodySent(): void {
-    this.#note('onBodySent')
-  }
-  onRequestSent(): void {
-    this.#note('onRequestSent')
-  }
-  onResponseStarted(): void {
-    this.#note('onResponseStarted')
-  }
-  onResponseStart(controller: DispatchController): void {
-    this.#note('onResponseStart')
-    controller.pause()
-    setImmediate(() => controller.resume())
-  }
-  onResponseData(): void {
-    this.#note('onResponseData')
-  }
-  onResponseEnd(): void {
-    this.#note('onResponseEnd')
-    this.#settle()
-  }
-  onResponseError(): void {
-    this.#note('onResponseError')
-    this.#settle()
-  }
 }
 
 function legacyHandler(note: Note, settle: () => void): LegacyDispatchHandler {
@@ -167,14 +59,6 @@ function legacyHandler(note: Note, settle: () => void): LegacyDispatchHandler {
     },
   }
 }
-
-/** Listens in no context: which one a listener was added in must not matter. */
-function listen(emitter: NodeJS.EventEmitter, names: readonly string[], note: Note): Promise<unknown> {
-  for (const name of names) emitter.on(name, () => note(`'${name}' of a body`))
-  return new Promise((resolve) => emitter.once('close', resolve))
-}
-
-const GET = { path: '/', method: 'GET' } as const
 
 const CALLS: Record<string, Call> = {
   async 'request() by promise'({ client }, note) {
@@ -308,6 +192,170 @@ const CALLS: Record<string, Call> = {
       }
     })
   },
+  async 'an EventSource that fails'({ client, url }, note) {
+    const source = new EventSource(`${url}/none`, {
+      node: {
+        dispatcher: client,
+        headers: () => {
+          note('the headers function of EventSource')
+          return {}
+        },
+      },
+    })
+    await new Promise<void>((resolve) => {
+      source.onerror = () => {
+        note("'error' of EventSource")
+        resolve()
+      }
+    })
+  },
+  async 'an EventSource that is cut off'({ client, url }, note) {
+    const source = new EventSource(`${url}/reset`, {
+      node: {
+        dispatcher: client,
+        retryStatus: [200],
+        onEvent: () => {},
+        shouldReconnect: () => {
+          note('shouldReconnect')
+          return false
+        },
+      },
+    })
+    await new Promise<void>((resolve) => {
+      source.onerror = () => resolve()
+    })
+  },
+  async 'events()'({ client, url }, note) {
+    for await (const _ of events(`${url}/events`, { dispatcher: client })) {
+      note('for await of events()')
+      return
+    }
+  },
+  async 'diagnostics channels'({ client }, note) {
+    const path = `/?${Math.random()}`
+    const mine = (message: unknown): boolean =>
+      (message as { request: { path: string } }).request.path === path
+    const subscribers = ['create', 'bodySent', 'headers', 'bodyChunkReceived', 'trailers'].map((name) => {
+      const channel = `undici:request:${name}`
+      const subscriber = (message: unknown): void => {
+        if (mine(message)) note(channel)
+      }
+      diagnosticsChannel.subscribe(channel, subscriber)
+      return () => diagnosticsChannel.unsubscribe(channel, subscriber)
+    })
+    const { body } = await client.request({ path, method: 'POST', body: 'x' })
+    await body.text()
+    for (const unsubscribe of subscribers) unsubscribe()
+  },
+  async 'a web stream that is cancelled'({ client }, note) {
+    const controller = new AbortController()
+    let pulls = 0
+    const body = new ReadableStream({
+      pull(stream) {
+        stream.enqueue(new Uint8Array(1000))
+        // The second one shows that the body is being read.
+        if (++pulls === 2) setImmediate(() => storage.run('the one who aborts', () => controller.abort()))
+      },
+      cancel() {
+        note('cancel() of a stream as body')
+      },
+    })
+    await client
+      .request({ path: '/', method: 'POST', body: body as never, signal: controller.signal })
+      .catch(() => note('the rejection'))
+  },
+  async 'a body that a function makes'({ client, url }, note) {
+    const make = (): Readable => {
+      note('the function that makes a body')
+      return source(note)
+    }
+    const { body } = await client
+      .compose(interceptors.retry())
+      .request({ origin: url, path: '/', method: 'POST', body: make })
+    await body.dump()
+  },
+  async 'a form'({ client }, note) {
+    const form = new FormData()
+    form.append('a', 'b')
+    const { body } = await client.request({ path: '/', method: 'POST', body: form })
+    await body.arrayBuffer()
+    note('arrayBuffer()')
+  },
+  async 'the functions of a cache'({ client, url }, note) {
+    const store = new cacheStores.MemoryCacheStore()
+    const noting = {
+      get(key: never) {
+        note('get() of a cache store')
+        return store.get(key)
+      },
+      createWriteStream(key: never, value: never) {
+        note('createWriteStream() of a cache store')
+        const stream = store.createWriteStream(key, value)
+        stream?.on('finish', () => note("'finish' of a stream of a cache store"))
+        return stream
+      },
+      delete(key: never) {
+        note('delete() of a cache store')
+        return store.delete(key)
+      },
+    }
+    const partition = (): string => {
+      note('partition')
+      return 'x'
+    }
+    const caching = client.compose(interceptors.cache({ store: noting as never, partition }))
+    for (const method of ['GET', 'GET', 'POST'] as const) {
+      const { body } = await caching.request({ origin: url, path: '/fresh', method })
+      await body.text()
+    }
+  },
+  async 'the functions of a cookie jar'({ client, url }, note) {
+    const jar = {
+      getCookieHeader() {
+        note('getCookieHeader() of a jar')
+        return ''
+      },
+      setCookie: () => note('setCookie() of a jar'),
+    }
+    const { body } = await client
+      .compose(interceptors.cookies({ jar }))
+      .request({ origin: url, path: '/cookie', method: 'GET' })
+    await body.dump()
+  },
+  async 'the functions of dns'({ client, url }, note) {
+    const resolving = client.compose(
+      interceptors.dns({
+        lookup(_origin, _options, callback) {
+          note('lookup of dns')
+          storage.run('the resolver', () =>
+            setImmediate(() => callback(null, [{ address: '127.0.0.1', ttl: 60_000, family: 4 }])),
+          )
+        },
+        pick(_origin, { records }) {
+          note('pick of dns')
+          return records[4]!.ips[0]
+        },
+        storage: dnsStorage(note),
+      }),
+    )
+    const handler = new NotingHandler(note)
+    resolving.dispatch({ ...GET, origin: url }, handler)
+    await handler.done
+  },
+  async 'a circuit that opens'({ client, url }, note) {
+    const breaking = client.compose(interceptors.circuitBreaker({ minRequests: 1 }))
+    for (let i = 0; i < 3; i++) {
+      const handler = new NotingHandler(note)
+      breaking.dispatch({ ...GET, path: '/busy', origin: url }, handler)
+      await handler.done
+    }
+  },
+  async 'an error for a status'({ client, url }, note) {
+    const failing = client.compose(interceptors.responseError())
+    const handler = new NotingHandler(note)
+    failing.dispatch({ ...GET, path: '/busy', origin: url }, handler)
+    await handler.done
+  },
   async retry({ client, url }, note) {
     const retrying = client.compose(
       interceptors.retry({
@@ -329,6 +377,25 @@ const CALLS: Record<string, Call> = {
   },
 }
 
+function dnsStorage(note: Note): interceptors.DNSStorage {
+  const known = new Map<string, interceptors.DNSInterceptorOriginRecords>()
+  return {
+    get size() {
+      return known.size
+    },
+    get(name: string) {
+      note('get() of a dns storage')
+      return known.get(name)
+    },
+    set(name: string, records: interceptors.DNSInterceptorOriginRecords) {
+      note('set() of a dns storage')
+      known.set(name, records)
+    },
+    delete: (name: string) => known.delete(name),
+    full: () => false,
+  }
+}
+
 /** Composed once for all calls: what their requests share is what could mix them up. */
 const SHARED: Record<string, () => Parameters<Dispatcher['compose']>[0]> = {
   cache: () => interceptors.cache(),
@@ -338,6 +405,11 @@ const SHARED: Record<string, () => Parameters<Dispatcher['compose']>[0]> = {
   hedge: () => interceptors.hedge({ delay: 1 }),
   decompress: () => interceptors.decompress(),
   dump: () => interceptors.dump(),
+  circuitBreaker: () => interceptors.circuitBreaker(),
+  cookies: () => interceptors.cookies(),
+  redirect: () => interceptors.redirect({ maxRedirections: 1 }),
+  responseError: () => interceptors.responseError(),
+  retry: () => interceptors.retry(),
   dns: () =>
     interceptors.dns({
       lookup(_origin: unknown, _options: unknown, callback: (error: null, records: object[]) => void) {
@@ -346,48 +418,14 @@ const SHARED: Record<string, () => Parameters<Dispatcher['compose']>[0]> = {
     } as object),
 }
 
-/** Runs a call several times at once on one connection, each in a context of its own, and one in none. */
-async function check(stage: Stage, call: Call): Promise<void> {
-  const seen = new Map<string, Set<string>>()
-  const runs = ['first', 'second', undefined, 'third'].map((own) => {
-    const note: Note = (kind) => {
-      const now = storage.getStore()
-      const wrong = seen.get(kind) ?? new Set()
-      if (now !== own) wrong.add(`${now} instead of ${own}`)
-      seen.set(kind, wrong)
-    }
-    return own === undefined
-      ? storage.exit(() => call(stage, note))
-      : storage.run(own, () => call(stage, note))
-  })
-  await Promise.all(runs)
-  assert.ok(seen.size > 0)
-  const wrong = [...seen].filter(([, contexts]) => contexts.size > 0)
-  assert.deepEqual(
-    wrong.map(([kind, contexts]) => `${kind}: ${[...contexts].join(', ')}`),
-    [],
-  )
-}
-
-async function open(t: TestContext, wire: Wire): Promise<Stage> {
-  const origin = await startOrigin(t, wire, (request, response) => void answer(request, response))
-  const client = origin.client({ pipelining: 1 })
-  // The connection is made in the context of somebody else.
-  await storage.run('the one who connects', async () => {
-    const { body } = await client.request(GET)
-    await body.dump()
-  })
-  return { client, url: origin.url, wire }
-}
-
 overEachWire('the context of callbacks', (wire) => {
   for (const [name, call] of Object.entries(CALLS)) {
-    test(name, async (t) => check(await open(t, wire), call))
+    test(name, async (t) => check(await openStage(t, wire), call))
   }
 
   for (const [name, make] of Object.entries(SHARED)) {
     test(`handlers behind ${name}`, async (t) => {
-      const stage = await open(t, wire)
+      const stage = await openStage(t, wire)
       const client = stage.client.compose(make())
       await check({ ...stage, client }, async (_stage, note) => {
         const handler = new NotingHandler(note)
@@ -398,135 +436,73 @@ overEachWire('the context of callbacks', (wire) => {
   }
 })
 
-/** Gives what comes back, and a message first: both are WebSocket frames when the client speaks that. */
-function converse(socket: Duplex): void {
-  socket.on('error', () => {})
-  socket.write(serverFrame(TEXT, 'hello'))
-  socket.once('data', () => socket.end(serverFrame(CLOSE, closePayload(1000, 'bye'))))
-}
-
-async function openTunnels(t: TestContext, protocol: 'h1' | 'h2c'): Promise<Stage & { client: Client }> {
-  const server =
-    protocol === 'h1'
-      ? http.createServer((_request, response) => response.end())
-      : http2.createServer({ settings: { enableConnectProtocol: true } })
-  server.on('upgrade', (request: http.IncomingMessage, socket: Duplex) => {
-    const accept = createHash('sha1')
-      .update(`${request.headers['sec-websocket-key']}${SUFFIX}`)
-      .digest('base64')
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n')
-    socket.write(`sec-websocket-accept: ${accept}\r\n\r\n`)
-    converse(socket)
-  })
-  server.on('connect', (_request: unknown, socket: Duplex) => {
-    if (protocol === 'h2c') return
-    socket.write('HTTP/1.1 200 OK\r\n\r\n')
-    converse(socket)
-  })
-  server.on('stream', (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
-    stream.respond({ ':status': 200 })
-    if (headers[':method'] === 'CONNECT') converse(stream)
-    else stream.end()
-  })
-  const sockets: Duplex[] = []
-  server.on('connection', (socket: Duplex) => sockets.push(socket))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://localhost:${(server.address() as AddressInfo).port}`
-  const client = protocol === 'h1' ? new Client(url) : new H2CClient(url)
-  t.after(async () => {
-    await client.destroy()
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  await storage.run('the one who connects', async () => {
-    const { body } = await client.request(GET)
-    await body.dump()
-  })
-  return { client, url, wire: WIRES.find(({ name }) => name === protocol)! }
-}
-
-for (const protocol of ['h1', 'h2c'] as const) {
-  test(`the context of the events of a WebSocket over ${protocol}`, async (t) => {
-    await check(await openTunnels(t, protocol), async ({ client, url }, note) => {
-      const socket = new WebSocket(url.replace('http', 'ws'), { dispatcher: client })
-      socket.onopen = () => note("'open' of WebSocket")
-      socket.onmessage = () => {
-        note("'message' of WebSocket")
-        socket.send('x')
-      }
-      await new Promise<void>((resolve) => {
-        socket.onclose = () => {
-          note("'close' of WebSocket")
-          resolve()
-        }
-      })
-    })
-  })
-
-  test(`the context of the callbacks of connect() over ${protocol}`, async (t) => {
-    await check(await openTunnels(t, protocol), async ({ client }, note) => {
-      await new Promise<void>((resolve, reject) => {
-        client.connect({ path: 'example.test:80' }, (error, data) => {
-          if (error) return reject(error)
-          note('the callback')
-          const { socket } = data
-          if (protocol === 'h2c') listen(socket, ['data', 'end', 'close'], note)
-          socket.on('close', () => resolve())
-          socket.resume()
-          socket.end('x')
-        })
-      })
-    })
-  })
-}
-
-test('the context of the callback of upgrade()', async (t) => {
-  await check(await openTunnels(t, 'h1'), async ({ client }, note) => {
-    await new Promise<void>((resolve, reject) => {
-      client.upgrade({ path: '/' }, (error, data) => {
-        if (error) return reject(error)
-        note('the callback')
-        data.socket.destroy()
-        resolve()
-      })
-    })
-  })
-})
-
-test('the context of callbacks behind a pool with a factory', async (t) => {
-  const wire = WIRES[0]!
-  const origin = await startOrigin(t, wire, (request, response) => void answer(request, response))
-  const pool = new Pool(origin.url, { connections: 1, factory: (url) => new Client(url) })
-  t.after(() => pool.destroy())
-  await check({ client: pool, url: origin.url, wire }, async (_stage, note) => {
-    const handler = new NotingHandler(note)
-    pool.dispatch({ ...GET, method: 'POST', body: source(note) }, handler)
-    await handler.done
-  })
-})
-
-test('the context of the failure of a request that waits', async (t) => {
-  const wire = WIRES[0]!
-  const origin = await startOrigin(t, wire, () => {})
-  const client = origin.client({ pipelining: 1 })
-  const handlers: Promise<void>[] = []
-  await check({ client, url: origin.url, wire }, async (_stage, note) => {
-    const handler = new NotingHandler(note)
-    client.dispatch(GET, handler)
-    handlers.push(handler.done)
-    if (handlers.length === 4) storage.run('the one who destroys', () => void client.destroy())
-    await handler.done
-  })
-})
-
-test('the context of callbacks of a mock', async () => {
-  const agent = new MockAgent()
-  agent.disableNetConnect()
-  agent.get('http://mock.test').intercept({ path: '/' }).reply(200, 'x').delay(1).persist()
-  await check({ client: agent, url: 'http://mock.test', wire: WIRES[0]! }, async (_, note) => {
-    const handler = new NotingHandler(note)
-    agent.dispatch({ ...GET, origin: 'http://mock.test' }, handler)
-    await handler.done
-  })
-  await agent.close()
+testKinds({
+  both: [
+    "'data' of a body",
+    "'readable' of a body",
+    "'resume' of a body",
+    "'end' of a body",
+    "'error' of a body",
+    "'close' of a body",
+    'for await',
+    'text()',
+    'arrayBuffer()',
+    'the promise',
+    'the rejection',
+    'the callback',
+    'onInfo',
+    'a generator as body',
+    'the end of a generator',
+    'the function that makes a body',
+    'read() of a stream as body',
+    'destroy() of a stream as body',
+    'pull() of a stream as body',
+    'cancel() of a stream as body',
+    'trailers',
+    'factory',
+    'write() of a destination',
+    'final() of a destination',
+    'destroy() of a destination',
+    'handler of pipeline()',
+    "'data' of the body in pipeline()",
+    "'end' of the body in pipeline()",
+    "'finish' of a body",
+    'write callback of pipeline()',
+    'onRequestQueued',
+    'onRequestStart',
+    'onBodySent',
+    'onRequestSent',
+    'onResponseStarted',
+    'onResponseStart',
+    'onResponseData',
+    'onResponseEnd',
+    'onResponseError',
+    'onConnect',
+    'onHeaders',
+    'onData',
+    'onComplete',
+    "'open' of EventSource",
+    "'message' of EventSource",
+    "'error' of EventSource",
+    'the headers function of EventSource',
+    'shouldReconnect',
+    'for await of events()',
+    'undici:request:create',
+    'undici:request:bodySent',
+    'undici:request:headers',
+    'undici:request:bodyChunkReceived',
+    'undici:request:trailers',
+    'partition',
+    'get() of a cache store',
+    'createWriteStream() of a cache store',
+    "'finish' of a stream of a cache store",
+    'delete() of a cache store',
+    'getCookieHeader() of a jar',
+    'setCookie() of a jar',
+    'lookup of dns',
+    'pick of dns',
+    'get() of a dns storage',
+    'set() of a dns storage',
+    'the retry function',
+  ],
 })

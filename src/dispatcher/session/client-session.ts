@@ -274,7 +274,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
       const state = this.#state
       if (state.at === 'connecting') return
       if (state.at === 'idle') {
-        this.#connect(request.servername)
+        // The end of the connection before it may have brought us here, in the context of the request which opened that.
+        request.inContext(this.#connect, this, request.servername)
         return
       }
       const { connection } = state

@@ -1,4 +1,5 @@
 /** The addresses of names: one lookup at a time for each, kept until they are too old, and handed out in turn. */
+import { captureContext, runIn } from '../../base/call-context.ts'
 import { loadDns } from '../../base/lazy-modules.ts'
 import { coverPollution } from '../../base/own-options.ts'
 import { addressOrigin, type Destination } from './destination.ts'
@@ -59,11 +60,13 @@ export class DnsResolver {
     }
     const waiters = new Set([waiter])
     this.#lookups.set(hostname, waiters)
+    // The storage is asked in the context of the request that needs the addresses.
+    const context = captureContext()
     const done = (error: Error | null | undefined, addresses?: unknown): void => {
       // A lookup may call back twice, or long after it has thrown.
       if (this.#lookups.get(hostname) !== waiters) return
       this.#lookups.delete(hostname)
-      this.#report(hostname, waiters, error, addresses)
+      runIn(context, this.#report, this, hostname, waiters, error, addresses)
     }
     try {
       const { lookup } = this.#settings
