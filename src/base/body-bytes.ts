@@ -36,9 +36,10 @@ const LARGEST_BLOCK = 65_536
 
 /**
  * What the memory at the end is for: for all bytes (`whole`), the same in memory that goes back when it was read, unless
- * it was given away (`borrowed`), or for the next small chunks (`joined`).
+ * it was given away (`borrowed`), for these bytes only, in memory with those of others (`shared`), or for the next small
+ * chunks (`joined`).
  */
-type Purpose = 'whole' | 'borrowed' | 'joined'
+type Purpose = 'whole' | 'borrowed' | 'shared' | 'joined'
 
 /** Chunks in order; once their total is announced they are copied into one piece as they come. */
 export class BodyBytes {
@@ -50,8 +51,6 @@ export class BodyBytes {
   #from = 0
   /** Where it ends. */
   #end = 0
-  /** How far it may grow. */
-  #limit = 0
   #size: number
 
   /** @param chunks Belong to this object from now on. */
@@ -84,8 +83,8 @@ export class BodyBytes {
     const bytes = new BodyBytes([], end - start)
     bytes.#from = shareBytes(memory, start, end)
     bytes.#end = bytes.#from + bytes.#size
-    bytes.#limit = bytes.#end
     bytes.#target = slab
+    bytes.#purpose = 'shared'
     return bytes
   }
 
@@ -133,12 +132,17 @@ export class BodyBytes {
     this.#size += length
   }
 
+  /** How many bytes the piece at the end may still grow by. */
+  get #room(): number {
+    return this.#purpose === 'shared' ? 0 : this.#target!.length - this.#end
+  }
+
   /** Whether the next chunk is copied to the end of the memory; otherwise it is put after the chunks. */
   #hasRoom(length: number): boolean {
     const isSmall = length <= MAX_SHARED
     if (this.#target !== null) {
       const takes = isSmall || this.#purpose !== 'joined'
-      if (takes && this.#end + length <= this.#limit) return true
+      if (takes && length <= this.#room) return true
       // More than announced if there is memory for all: the dispatcher did not enforce the length, so go on without it.
       this.#split()
       if (!isSmall) return false
@@ -148,7 +152,6 @@ export class BodyBytes {
     this.#purpose = 'joined'
     this.#from = 0
     this.#end = 0
-    this.#limit = this.#target.length
     return true
   }
 
@@ -211,7 +214,7 @@ export class BodyBytes {
     if (this.#end > this.#from) this.#chunks.push(target.subarray(this.#from, this.#end))
     this.#from = this.#end
     // Full, its chunk may become a caller's.
-    if (this.#purpose === 'joined' && this.#end < this.#limit) return
+    if (this.#purpose === 'joined' && this.#room > 0) return
     this.#target = null
     this.#purpose = 'whole'
   }
@@ -235,7 +238,6 @@ export class BodyBytes {
     this.#purpose = isShared ? 'borrowed' : 'whole'
     this.#from = 0
     this.#end = this.#size
-    this.#limit = target.length
   }
 
   /** The bytes were read, and nothing refers to their memory. */

@@ -34,14 +34,19 @@ let empty: AsyncResource | null = null
 
 /** The context of the code that calls this; null if contexts are not in use. */
 export function captureContext(): CallContext | null {
-  const resource = new AsyncResource(TYPE, OPTIONS)
-  if (!isUnused) return resource
-  if ((resource as Marked)[FRAME!] === undefined) {
-    empty ??= resource
-    return null
+  if (isUnused) {
+    if (isOutside()) {
+      empty ??= new AsyncResource(TYPE, OPTIONS)
+      return null
+    }
+    isUnused = false
   }
-  isUnused = false
-  return resource
+  return new AsyncResource(TYPE, OPTIONS)
+}
+
+/** Whether there is no context here. The object goes nowhere else, so that compiled code does not allocate it. */
+function isOutside(): boolean {
+  return (new AsyncResource(TYPE, OPTIONS) as Marked)[FRAME!] === undefined
 }
 
 /** What to run a call in; null to make it directly. A call from before contexts were in use has an empty one. */

@@ -12,7 +12,7 @@ import type { DispatchController, DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { type RequestContext, RequestSpec } from './request-spec.ts'
 
-export class HandledRequest extends RequestSpec {
+export abstract class HandledRequest extends RequestSpec {
   readonly #handler: DispatchHandler
   readonly #callContext: CallContext | null = captureContext()
 
@@ -20,6 +20,8 @@ export class HandledRequest extends RequestSpec {
     super(options, handler, context)
     this.#handler = handler
   }
+
+  abstract abort(reason?: unknown): void
 
   /** Runs a function in the context of the `dispatch()` call. */
   inContext<TThis, TArgs extends unknown[], TResult>(
@@ -48,10 +50,10 @@ export class HandledRequest extends RequestSpec {
     return Boolean(this.#handler.onResponseBytes)
   }
 
-  protected callQueued(makeAbort: () => (reason?: unknown) => void): void {
+  protected callQueued(): void {
     const handler = this.#handler
     const { onRequestQueued } = handler
-    if (onRequestQueued) runIn(this.#callContext, onRequestQueued, handler, makeAbort())
+    if (onRequestQueued) runIn(this.#callContext, onRequestQueued, handler, abortFunction(this))
   }
 
   protected callStart(controller: DispatchController): void {
@@ -132,4 +134,9 @@ export class HandledRequest extends RequestSpec {
     const handler = this.#handler
     runIn(this.#callContext, handler.onResponseError!, handler, controller ?? undefined, error)
   }
+}
+
+/** Not in the method, which would then allocate a scope for every request: few handlers want it. */
+function abortFunction(request: HandledRequest): (reason?: unknown) => void {
+  return (reason) => request.abort(reason)
 }

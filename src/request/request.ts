@@ -115,7 +115,7 @@ export class Request extends HandledRequest {
   announceQueued(): void {
     this.#state = 'queued'
     try {
-      this.callQueued(() => (reason) => this.abort(reason))
+      this.callQueued()
     } catch (error) {
       this.abort(error)
     }
