@@ -3,8 +3,10 @@
  * and a second try after some of them. The dispatcher chooses the HTTP version; the status of a granted
  * request shows which it was.
  */
+
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../api/discard-socket.ts'
+import { type CallContext, captureContext } from '../base/call-context.ts'
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { loadCrypto } from '../base/lazy-modules.ts'
 import { isTrustworthy } from '../base/trustworthy.ts'
@@ -53,6 +55,8 @@ const PROTOCOL_FIELD = 'sec-websocket-protocol'
 export class OpeningHandshake {
   readonly #request: OpeningRequest
   readonly #observer: OpeningObserver
+  /** Of the call that opens it. */
+  readonly context: CallContext | null = captureContext()
   #attempt: Attempt | null = null
   #authorized = false
   #http1Only = false

@@ -5,7 +5,7 @@
 
 import type { Channel } from 'node:diagnostics_channel'
 import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
-import { type CallContext, captureContext, runIn } from '../base/call-context.ts'
+import { runIn } from '../base/call-context.ts'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { sourceBytes } from '../base/source-bytes.ts'
@@ -149,8 +149,6 @@ export class WebSocket extends EventTarget {
   readonly #origin: string
   readonly #dispatcher: Dispatcher
   readonly #opening: OpeningHandshake
-  /** Whoever closes it before it is open does so in another one. */
-  readonly #context: CallContext | null = captureContext()
   #state: ReadyState = CONNECTING
   #connection: WebSocketConnection | null = null
   #protocol = ''
@@ -296,7 +294,7 @@ export class WebSocket extends EventTarget {
       this.#state = CLOSING
       this.#opening.abort()
       // In a task of its own: the caller of `close()` may still add its listeners.
-      runtimeSetImmediate(() => runIn(this.#context, this.#onGivenUp, this))
+      runtimeSetImmediate(() => runIn(this.#opening.context, this.#onGivenUp, this))
     } else if (this.#state === OPEN) {
       this.#state = CLOSING
       this.#connection!.close(number ?? (text === null ? null : NORMAL), text ?? '')
