@@ -1,0 +1,4 @@
+// A polyfill.
+import { CloseEvent } from 'undici'
+
+globalThis.CloseEvent = CloseEvent

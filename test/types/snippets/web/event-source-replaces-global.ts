@@ -1,0 +1,4 @@
+// A polyfill.
+import { EventSource } from 'undici'
+
+globalThis.EventSource = EventSource

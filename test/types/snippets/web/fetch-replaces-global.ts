@@ -1,0 +1,4 @@
+// A polyfill.
+import { fetch } from 'undici'
+
+globalThis.fetch = fetch

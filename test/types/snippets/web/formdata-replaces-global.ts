@@ -1,0 +1,4 @@
+// A polyfill.
+import { FormData } from 'undici'
+
+globalThis.FormData = FormData

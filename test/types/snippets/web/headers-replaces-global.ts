@@ -1,0 +1,4 @@
+// A polyfill.
+import { Headers } from 'undici'
+
+globalThis.Headers = Headers

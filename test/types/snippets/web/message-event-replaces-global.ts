@@ -1,0 +1,4 @@
+// A polyfill.
+import { MessageEvent } from 'undici'
+
+globalThis.MessageEvent = MessageEvent

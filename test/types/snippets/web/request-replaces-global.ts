@@ -1,0 +1,4 @@
+// A polyfill.
+import { Request } from 'undici'
+
+globalThis.Request = Request

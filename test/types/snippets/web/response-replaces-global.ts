@@ -1,0 +1,4 @@
+// A polyfill.
+import { Response } from 'undici'
+
+globalThis.Response = Response

@@ -1,0 +1,4 @@
+// A polyfill.
+import { WebSocket } from 'undici'
+
+globalThis.WebSocket = WebSocket
