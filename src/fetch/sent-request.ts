@@ -1,4 +1,5 @@
 /** The request of a fetch, as a dispatcher gets it. */
+import type { AbortSource } from '../base/signal.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { RequestRecord } from './init.ts'
 import type { Trail } from './redirect.ts'
@@ -19,7 +20,7 @@ export function sendRequest(record: RequestRecord, trail: Trail | null): SentReq
   if (body !== null && body.length !== null && !record.headers.has('content-length')) {
     headers['content-length'] = String(body.length)
   }
-  const options: { -readonly [K in keyof DispatchOptions]: DispatchOptions[K] } = {
+  const options: { -readonly [K in keyof DispatchOptions]: DispatchOptions[K] } & { signal?: AbortSource } = {
     origin: url.origin,
     path: url.path,
     method,
@@ -33,5 +34,7 @@ export function sendRequest(record: RequestRecord, trail: Trail | null): SentReq
   if (headersTimeout !== null) options.headersTimeout = headersTimeout
   if (bodyTimeout !== null) options.bodyTimeout = bodyTimeout
   if (requestBodyTimeout !== null) options.requestBodyTimeout = requestBodyTimeout
+  // Over HTTP/2 an upload may go on when the response is complete and the run over.
+  if (body !== null && record.signal !== null) options.signal = record.signal
   return { options, body }
 }

@@ -11,6 +11,7 @@ import { ignoreError } from '../base/ignore-error.ts'
 import { invariant } from '../base/invariant.ts'
 import { ownBytes } from '../base/own-bytes.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
+import { type AbortSource, abortedReason, isAbortSource, SignalHub } from '../base/signal.ts'
 import { channels } from '../diagnostics.ts'
 import {
   InformationalError,
@@ -48,6 +49,9 @@ const NO_HOST: RequestHost = { onRequestAborted() {}, onRequestResumed() {}, onH
 /** Where a request stands. `running` lasts until a response head; both directions may overlap. */
 type State = 'created' | 'queued' | 'running' | 'responding' | 'completed' | 'failed'
 
+/** Of the requests whose response is complete while the rest of their body is sent. */
+const uploads = new SignalHub()
+
 export class Request extends HandledRequest {
   readonly #queuedAt = now()
   #timings: Timings | null = null
@@ -56,6 +60,9 @@ export class Request extends HandledRequest {
   #marks = 0
   #controller: RequestController | null = null
   #connection: ConnectionFacts | null = null
+  /** Followed by whoever made the call until the response is complete, and here while an upload goes on after that. */
+  readonly #signal: AbortSource | null
+  #unfollow: (() => void) | null = null
 
   constructor(
     options: DispatchOptions,
@@ -65,6 +72,7 @@ export class Request extends HandledRequest {
   ) {
     super(options, handler, context)
     this.#host = host
+    this.#signal = signalOf(options)
     if (this.source.kind === 'stream') {
       this.source.stream.on('error', (error: Error) => this.abort(error))
     }
@@ -258,13 +266,13 @@ export class Request extends HandledRequest {
     }
   }
 
-  /** `uploads`: the rest of the body is sent all the same; `onUploadEnd` follows. */
-  onEnd(received: HeaderBlock, at: number = now(), uploads = false): void {
+  /** `uploading`: the rest of the body is sent all the same; `onUploadEnd` follows. */
+  onEnd(received: HeaderBlock, at: number = now(), uploading = false): void {
     const controller = this.#controller!
     this.#state = 'completed'
     this.timings.end = at
     const trailers = controller.acceptTrailers(received)
-    if (uploads) this.#marks |= UPLOADS
+    if (uploading) this.#marks |= UPLOADS
     else this.discardBody()
     if (channels.requestTrailers.hasSubscribers) {
       this.publish(channels.requestTrailers, { request: this, trailers: controller.rawTrailers })
@@ -275,6 +283,19 @@ export class Request extends HandledRequest {
       this.#notifyError(error as Error)
     }
     this.#letGo()
+    if (uploading) this.#followSignal()
+  }
+
+  /** The caller has the response, but may still give up the upload. */
+  #followSignal(): void {
+    const signal = this.#signal
+    if (signal === null || (this.#marks & UPLOADS) === 0) return
+    try {
+      if (abortedReason(signal) === null) this.#unfollow = uploads.subscribe(signal, () => this.abort())
+      else this.abort()
+    } catch {
+      // A signal of the caller's making that throws cannot stop anything.
+    }
   }
 
   /** The rest of the body is not wanted any more. */
@@ -286,6 +307,8 @@ export class Request extends HandledRequest {
   onUploadEnd(): void {
     this.#marks &= ~UPLOADS
     this.#host = NO_HOST
+    this.#unfollow?.()
+    this.#unfollow = null
   }
 
   onUpgrade(statusCode: number, fields: HeaderBlock, socket: Duplex): void {
@@ -397,6 +420,12 @@ export class Request extends HandledRequest {
     if ((this.#marks & SPENT) !== 0) return 'no'
     return (this.#marks & WRITTEN) !== 0 ? 'idempotent-only' : 'safe'
   }
+}
+
+/** `dispatch` itself does not look at it, so it may be anything. */
+function signalOf(options: DispatchOptions): AbortSource | null {
+  const { signal } = options as { readonly signal?: unknown }
+  return isAbortSource(signal) ? signal : null
 }
 
 function aborted(): EndReason {

@@ -1,6 +1,6 @@
 /** Servers that answer before they have the whole request: over HTTP/2 the upload goes on until its end. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { test } from 'node:test'
 import { type Dispatcher, fetch } from '../../src/index.ts'
@@ -18,35 +18,53 @@ async function* pieces(answered: Promise<unknown>): AsyncGenerator<Buffer> {
   for (let i = 1; i < PIECES; i++) yield PIECE
 }
 
+/** A piece whenever one is asked for; reports when no more are. */
+async function* endless(stopped: { resolve(): void }): AsyncGenerator<Buffer> {
+  try {
+    for (;;) {
+      yield PIECE
+      await new Promise(setImmediate)
+    }
+  } finally {
+    stopped.resolve()
+  }
+}
+
+function abortable(): { controller: AbortController; signal: AbortSignal } {
+  const controller = new AbortController()
+  return { controller, signal: controller.signal }
+}
+
 /** Each returns the text of the answer. */
 const CALLS: Record<
   string,
-  (dispatcher: Dispatcher, url: string, body: AsyncIterable<Buffer>) => Promise<string>
+  (dispatcher: Dispatcher, url: string, body: AsyncIterable<Buffer>, signal?: AbortSignal) => Promise<string>
 > = {
-  'request() of a generator': async (dispatcher, url, body) => {
-    const response = await dispatcher.request({ origin: url, path: '/', method: 'POST', body })
+  'request() of a generator': async (dispatcher, url, body, signal) => {
+    const response = await dispatcher.request({ origin: url, path: '/', method: 'POST', body, signal })
     return response.body.text()
   },
-  'request() of a stream': async (dispatcher, url, body) => {
+  'request() of a stream': async (dispatcher, url, body, signal) => {
     const response = await dispatcher.request({
       origin: url,
       path: '/',
       method: 'POST',
       body: Readable.from(body),
+      signal,
     })
     return response.body.text()
   },
-  'stream()': async (dispatcher, url, body) => {
+  'stream()': async (dispatcher, url, body, signal) => {
     const into = new PassThrough()
     const chunks: Buffer[] = []
     into.on('data', (chunk: Buffer) => chunks.push(chunk))
     const ended = once(into, 'end')
-    await dispatcher.stream({ origin: url, path: '/', method: 'POST', body }, () => into)
+    await dispatcher.stream({ origin: url, path: '/', method: 'POST', body, signal }, () => into)
     await ended
     return Buffer.concat(chunks).toString()
   },
-  'fetch()': async (dispatcher, url, body) => {
-    const response = await fetch(url, { method: 'POST', body, duplex: 'half', dispatcher } as never)
+  'fetch()': async (dispatcher, url, body, signal) => {
+    const response = await fetch(url, { method: 'POST', body, duplex: 'half', dispatcher, signal } as never)
     return response.text()
   },
 }
@@ -73,6 +91,40 @@ overEachWay(
         assert.equal(await arrived.promise, PIECES * PIECE.length)
         await dispatcher.close()
         assert.equal(origin.sockets.length, 1)
+      })
+
+      test(`${name}: an abort after the answer stops the upload`, async (t) => {
+        const cut = deferred()
+        const origin = await startOrigin(t, way, (request, response) => {
+          request.once('data', () => response.end('thanks'))
+          request.on('close', cut.resolve)
+        })
+        const stopped = deferred()
+        const { signal, controller } = abortable()
+        const dispatcher = origin.dispatcher()
+        assert.equal(await call(dispatcher, origin.url, endless(stopped), signal), 'thanks')
+        controller.abort()
+        await cut.promise
+        await stopped.promise
+        assert.equal(getEventListeners(signal, 'abort').length, 0)
+        await dispatcher.close()
+      })
+
+      test(`${name}: its signal is let go when the upload has ended`, async (t) => {
+        const arrived = deferred()
+        const origin = await startOrigin(t, way, (request, response) => {
+          request.once('data', () => response.end('thanks'))
+          request.on('end', arrived.resolve)
+        })
+        const answered = deferred()
+        const { signal } = abortable()
+        const dispatcher = origin.dispatcher()
+        assert.equal(await call(dispatcher, origin.url, pieces(answered.promise), signal), 'thanks')
+        assert.equal(getEventListeners(signal, 'abort').length, 1)
+        answered.resolve()
+        await arrived.promise
+        await dispatcher.close()
+        assert.equal(getEventListeners(signal, 'abort').length, 0)
       })
     }
   },
