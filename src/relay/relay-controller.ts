@@ -2,6 +2,7 @@
  * The one controller that a handler has for a request that may take several attempts below: a pause outlasts the attempt,
  * and `abort` reaches the one that runs or waits now, or the owner of the request.
  */
+import { type CallContext, captureContext, runIn } from '../base/call-context.ts'
 import type { Timings } from '../errors.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import { responseFacts, stateFacts } from './response-facts.ts'
@@ -21,6 +22,8 @@ type State = 'open' | 'aborted' | 'settled'
 
 export class RelayController implements DispatchController {
   readonly #owner: RelayOwner | null
+  /** Whoever aborts or resumes may do so anywhere; what the owner calls then belongs to the request. */
+  readonly #context: CallContext | null
   /** The attempt that has started. */
   #attempt: DispatchController | null = null
   /** The attempt whose head the handler got: the raw fields of a later one are not those of the response. */
@@ -34,6 +37,7 @@ export class RelayController implements DispatchController {
   /** @param owner Null: an abort ends the attempt. */
   constructor(owner: RelayOwner | null = null) {
     this.#owner = owner
+    this.#context = owner === null ? null : captureContext()
   }
 
   /** The controller of the attempt that runs. */
@@ -86,7 +90,7 @@ export class RelayController implements DispatchController {
     this.#state = 'aborted'
     this.#reason = reason ?? null
     if (this.#owner === null) this.giveUp(reason)
-    else this.#owner.onAbort(reason)
+    else runIn(this.#context, this.#owner.onAbort, this.#owner, reason)
   }
 
   /** Ends the attempt that runs or waits. */
@@ -103,13 +107,19 @@ export class RelayController implements DispatchController {
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    this.reportResume()
+    const owner = this.#owner
+    if (owner?.onResume) runIn(this.#context, owner.onResume, owner)
     if (!this.#paused) this.#attempt?.resume()
   }
 
   /** Keeps in mind whether delivery is stopped, for a subclass that stops it elsewhere. */
   protected note(paused: boolean): void {
     this.#paused = paused
+  }
+
+  /** Runs a function in the context of the call. */
+  protected inContext(act: () => void): void {
+    runIn(this.#context, act, null)
   }
 
   protected reportResume(): void {

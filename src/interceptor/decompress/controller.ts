@@ -52,8 +52,11 @@ export class DecodingController extends RelayController {
     }
     if (!this.paused) return
     this.note(false)
-    this.#decoding.resume()
-    this.reportResume()
+    const decoding = this.#decoding
+    this.inContext(() => {
+      decoding.resume()
+      this.reportResume()
+    })
   }
 }
 
