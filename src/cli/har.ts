@@ -6,7 +6,7 @@ import { type Cookie, getSetCookies, Headers } from '../index.ts'
 import { contentOf, textOf } from './body.ts'
 import { type Exchange, type Field, field, type Incoming, type Outgoing } from './exchange.ts'
 import type { Phases } from './phases.ts'
-import { redactArchived, redactParameter, redactUrl } from './secrets.ts'
+import { redactArchived, redactParameter, redactUrls } from './secrets.ts'
 
 /** Milliseconds with as many decimals as the clock has; the format's -1 for none. */
 const duration = (value: number | null | undefined): number =>
@@ -18,12 +18,12 @@ const named = ([name, value]: readonly [string, string]): object => ({ name, val
 interface Shown {
   field(field: Field): Field
   parameter(pair: Field): Field
-  url(url: URL): URL
+  url(url: string): string
 }
 
 const AS_SENT: Shown = { field: (field) => field, parameter: (pair) => pair, url: (url) => url }
 /** People attach archives to reports of bugs. */
-const WITHOUT_SECRETS: Shown = { field: redactArchived, parameter: redactParameter, url: redactUrl }
+const WITHOUT_SECRETS: Shown = { field: redactArchived, parameter: redactParameter, url: redactUrls }
 
 /** The archive as an object for `JSON.stringify`. */
 export function harOf(exchange: Exchange, version: string, keepsSecrets: boolean): object {
@@ -63,7 +63,7 @@ function timingsOf(phases: Phases | null): Record<string, number> {
 function requestOf({ method, url, headers, body }: Outgoing, httpVersion: string, shown: Shown): object {
   return {
     method,
-    url: shown.url(url).href,
+    url: shown.url(url.href),
     httpVersion,
     cookies: headers
       .filter(([name]) => name.toLowerCase() === 'cookie')
@@ -123,7 +123,7 @@ function responseOf(response: Incoming, httpVersion: string, shown: Shown): obje
     ),
     headers: headers.map((each) => named(shown.field(each))),
     content: harContent(response),
-    redirectURL: field(headers, 'location') ?? '',
+    redirectURL: shown.url(field(headers, 'location') ?? ''),
     headersSize: -1,
     bodySize: size,
   }

@@ -1,46 +1,58 @@
-/** Which parts of an exchange are secrets, and what is shown instead of them. */
+/** What the command shows in place of the secrets of an exchange. */
+import { isCredentials, isSecretField, isSecretParameter } from '../base/secret-names.ts'
 
 export type Field = readonly [name: string, value: string]
 
 export const REDACTED = '(redacted)'
 
-const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
-
-/** Fields that an archive, which is made to be passed on, does not have either. */
-const SECRET_FIELD =
-  /^(?:set-cookie2?|cookie2?|(?:x-)?(?:api|auth)-?key|.*-(?:api-key|token|secret|password))$/i
-
-/** Parameters of a URL or a form. */
-const SECRET_PARAMETER =
-  /^(?:.*[-_.])?(?:api[-_]?key|(?:access|auth|id|refresh)?[-_]?token|secret|password|passwd|pwd|signature|sig|credential)$/i
-
 /** The schemes of the IANA registry, and those in wide use beside it. */
 const SCHEME =
   /^(aws4-hmac-sha256|basic|bearer|concealed|digest|dpop|gnap|hoba|mutual|negotiate|ntlm|oauth|privatetoken|scram-sha-1|scram-sha-256|token|vapid)[ \t]+\S/i
 
+/** Fields that have a URL. */
+const URL_FIELD = /^(?:(?:content-)?location|refresh|link|referer)$/i
+
+/** User info, up to the last `@` of the authority. */
+const USER_INFO = /\/\/[^/?#\s<>]*@/g
+
+/** A parameter of a query, or of a fragment: some services return tokens there (RFC 6749 §4.2.2). */
+const PARAMETER = /([?&#])([^?&#=\s<>]+)=[^&#\s<>]*/g
+
 /**
  * Keeps the scheme of credentials and hides the rest. Without a known scheme, the first word may be the secret itself.
  */
-export function redact([name, value]: Field): Field {
-  if (!CREDENTIALS.has(name.toLowerCase())) return [name, value]
+export function redact(field: Field): Field {
+  const [name, value] = field
+  if (!isCredentials(name)) return field
   const scheme = SCHEME.exec(value)?.[1]
   return [name, scheme === undefined ? REDACTED : `${scheme} ${REDACTED}`]
 }
 
-/** For archives: also cookies and keys. */
+/** For archives, which are made to be passed on: also cookies and keys, and secrets of URLs. */
 export function redactArchived(field: Field): Field {
-  return SECRET_FIELD.test(field[0]) ? [field[0], REDACTED] : redact(field)
+  const [name, value] = field
+  if (isCredentials(name)) return redact(field)
+  if (isSecretField(name)) return [name, REDACTED]
+  return URL_FIELD.test(name) ? [name, redactUrls(value)] : field
 }
 
 export function redactParameter([name, value]: Field): Field {
-  return [name, SECRET_PARAMETER.test(name) ? REDACTED : value]
+  return [name, isSecretParameter(name) ? REDACTED : value]
 }
 
-/** A URL without the secrets of its query; the same one if there are none. */
-export function redactUrl(url: URL): URL {
-  const pairs = [...url.searchParams]
-  if (!pairs.some(([name]) => SECRET_PARAMETER.test(name))) return url
-  const shown = new URL(url)
-  shown.search = String(new URLSearchParams(pairs.map(redactParameter) as [string, string][]))
-  return shown
+/** A text with URLs, absolute or not, without their user info and the secrets of their queries and fragments. */
+export function redactUrls(text: string): string {
+  return text
+    .replace(USER_INFO, '//')
+    .replace(PARAMETER, (whole, before: string, name: string) =>
+      isSecretParameter(decoded(name)) ? `${before}${name}=${REDACTED}` : whole,
+    )
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '))
+  } catch {
+    return name
+  }
 }

@@ -1,19 +1,14 @@
-/** The names of fields that hold secrets, which neither messages nor files show. */
-const SECRET =
-  /^(?:(?:proxy-)?authorization|(?:set-)?cookie2?|(?:x-)?(?:api|auth)-?key|.*-(?:api-key|token|secret|password))$/i
-
-export function isSecret(name: string): boolean {
-  return SECRET.test(name)
-}
+/** What messages and files of mocks show in place of secrets. */
+import { isSecretField } from '../base/secret-names.ts'
 
 /** The length in place of a secret. */
 export function shownField(name: string, value: string): string {
-  return isSecret(name) ? lengthOf(value) : value
+  return isSecretField(name) ? lengthOf(value) : value
 }
 
 /** The same for a value in any form that a caller may give. */
 export function shownValue(name: string, value: unknown): unknown {
-  if (!isSecret(name)) return value
+  if (!isSecretField(name)) return value
   return Array.isArray(value) ? value.map((one) => lengthOf(String(one))) : lengthOf(String(value))
 }
 

@@ -5,11 +5,11 @@
 import { loadCrypto } from '../base/lazy-modules.ts'
 import { setOwn } from '../base/own-record.ts'
 import { parseUrl } from '../base/parse-url.ts'
+import { isSecretField } from '../base/secret-names.ts'
 import { withQuery } from '../request/check-options.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { readFields } from './header-matcher.ts'
 import { bytesOf } from './mock-body.ts'
-import { isSecret } from './secrets.ts'
 import { REDACTED, type SnapshotRequest } from './snapshot.ts'
 import { storedBody, storedContentType, undiciBody } from './snapshot-body.ts'
 import type { SnapshotRecorderOptions } from './snapshot-options.ts'
@@ -78,7 +78,7 @@ export function snapshotRequest(
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(fields)) {
     if (!lists.storesOfRequest(name)) continue
-    setOwn(headers, name, isSecret(name) && settings.secrets !== 'keep' ? REDACTED : value)
+    setOwn(headers, name, isSecretField(name) && settings.secrets !== 'keep' ? REDACTED : value)
   }
   if (headers['content-type'] !== undefined) {
     headers['content-type'] = storedContentType(headers['content-type'])
@@ -142,6 +142,6 @@ export function keyOf(request: SnapshotRequest, lists: HeaderLists, ignoresHeade
     : Object.keys(headers)
         .sort()
         .filter((name) => lists.compares(name, headers[name]!))
-        .map((name) => [name, isSecret(name) ? REDACTED : headers[name]])
+        .map((name) => [name, isSecretField(name) ? REDACTED : headers[name]])
   return JSON.stringify([method, url, compared, bodyEncoding, body])
 }

@@ -5,10 +5,10 @@
 import { ignoreError } from '../base/ignore-error.ts'
 import { setOwn } from '../base/own-record.ts'
 import { parseUrl } from '../base/parse-url.ts'
+import { isSecretField } from '../base/secret-names.ts'
 import { clearTimer, startTimer } from '../base/timer.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { isSecret } from './secrets.ts'
 import {
   REDACTED,
   type Snapshot,
@@ -258,7 +258,7 @@ export class SnapshotRecorder {
     const keepsSecrets = this.#options.secrets === 'keep'
     for (const [name, value] of Object.entries(response.headers)) {
       if (!this.#lists.storesOfResponse(name)) continue
-      const hides = !keepsSecrets && isSecret(name)
+      const hides = !keepsSecrets && isSecretField(name)
       setOwn(headers, name, hides ? REDACTED : value)
     }
     return { ...response, headers }

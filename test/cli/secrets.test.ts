@@ -60,6 +60,28 @@ test('an archive has no cookies, keys and credentials', async (t) => {
   }
 })
 
+test('an archive shows no secrets of the URL that a response points to', async (t) => {
+  const target = '//me:SECRET@other.test/a?page=2&access_token=SECRET#id_token=SECRET'
+  const url = await start(t, H1, (_request, response) => {
+    response.statusCode = 302
+    response.setHeader('location', `https:${target}`)
+    response.setHeader('link', `<https:${target}>; rel="next", </b?sig=SECRET>; rel="up"`)
+    response.setHeader('refresh', '5; url=/b?pass%77ord=SECRET')
+    response.end()
+  })
+  const har = join(scratchFolder(t), 'archive.har')
+  await command(['--har', har, `${url}/#access_token=SECRET`])
+  const text = readFileSync(har, 'utf8')
+  assert.doesNotMatch(text, /SECRET/)
+  const { response } = JSON.parse(text).log.entries[0]
+  assert.equal(
+    response.redirectURL,
+    'https://other.test/a?page=2&access_token=(redacted)#id_token=(redacted)',
+  )
+  await command(['--har', har, '--har-secrets', url])
+  assert.equal(JSON.parse(readFileSync(har, 'utf8')).log.entries[0].response.redirectURL, `https:${target}`)
+})
+
 test('an archive has them with --har-secrets', async (t) => {
   assert.equal((await archive(t, ['--har-secrets'])).match(/SECRET/g)?.length, 12)
 })
