@@ -10,6 +10,7 @@ import { PARTS } from './match-run.ts'
 import { bytesOf, isForm, textOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
 import type { Mismatch } from './mock-errors.ts'
+import { sortedPath } from './request-path.ts'
 import { shownField, shownQuery, shownValue } from './secrets.ts'
 import { matchesText } from './text-matcher.ts'
 
@@ -76,7 +77,8 @@ export function mismatchesOf(run: MatchRun, nearest: Interception): Mismatch[] {
   const add = (part: string, expected: string, received: string, difference: string | null = null): void => {
     mismatches.push({ part, expected, received, difference })
   }
-  if (differs(0)) add('path', shownMatcher(pattern.path), shownQuery(call.path))
+  if (differs(0))
+    add('path', shownPath(pattern.path), shownQuery(call.path), parameterDifference(pattern.path, call.path))
   if (differs(1)) add('method', shownMatcher(pattern.method), call.method)
   if (differs(2) && !isUncalled(run, nearest, 2, pattern.body)) {
     add('body', shownMatcher(pattern.body), shownBody(call), differenceIn(pattern.body, call))
@@ -123,6 +125,22 @@ export function shownMatcher(matcher: unknown): string {
   if (isRegExp(matcher) || matcher instanceof URLSearchParams) return String(matcher)
   if (isForm(matcher)) return shorten(JSON.stringify([...matcher].map(([name, value]) => [name, `${value}`])))
   return shorten(textOf(matcher) ?? jsonOf(matcher))
+}
+
+/** The path that an interceptor waits for: its query may have secrets as well. */
+export function shownPath(matcher: unknown): string {
+  return shownMatcher(typeof matcher === 'string' ? shownQuery(matcher) : matcher)
+}
+
+/** The parameter in which two paths differ, of whose values only the lengths are shown. */
+function parameterDifference(matcher: unknown, path: string): string | null {
+  if (typeof matcher !== 'string') return null
+  const [wanted, received] = [matcher, path].map((one) => sortedPath(one).split(/\?(.*)/s))
+  if (wanted![0] !== received![0]) return null
+  const [expected, given] = [wanted, received].map((parts) => [...new URLSearchParams(parts![1] ?? '')])
+  const at = expected!.findIndex(([name, value], i) => given![i]?.[0] !== name || given![i]?.[1] !== value)
+  const name = at === -1 ? given![expected!.length]?.[0] : expected![at]![0]
+  return name === undefined ? null : `query.${name}`
 }
 
 /** A matcher may be anything. */

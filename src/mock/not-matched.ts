@@ -15,7 +15,7 @@ import {
   type NearestInterceptor,
   type UnmatchedRequest,
 } from './mock-errors.ts'
-import { findNearest, mismatchesOf, shownBody, shownMatcher } from './nearest.ts'
+import { findNearest, mismatchesOf, shownBody, shownMatcher, shownPath } from './nearest.ts'
 import type { OriginMocks } from './origin-mocks.ts'
 import { shownField, shownQuery, shownValue } from './secrets.ts'
 
@@ -94,7 +94,7 @@ function describe(interception: Interception, origin: OriginMatcher): NearestInt
   return {
     method: shownMatcher(pattern.method),
     origin: shownMatcher(origin),
-    path: shownMatcher(pattern.path),
+    path: shownPath(pattern.path),
     times,
     timesInvoked,
     persist,

@@ -4,6 +4,7 @@
  */
 import { loadUtil } from '../base/lazy-modules.ts'
 import type { PendingInterceptor } from './interception.ts'
+import { shownQuery } from './secrets.ts'
 
 /** Options of `assertNoPendingInterceptors()`. */
 export interface AssertPendingOptions {
@@ -36,7 +37,7 @@ function rowOf({ method, origin, path, data, persist, timesInvoked, times }: Pen
   return [
     method,
     origin,
-    path,
+    typeof path === 'string' ? shownQuery(path) : path,
     data.statusCode,
     persist ? yes : no,
     timesInvoked,

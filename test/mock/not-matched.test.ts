@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { basename } from 'node:path'
 import { describe, test } from 'node:test'
+import { inspect } from 'node:util'
 import { errors, fetch, mockErrors } from '../../src/index.ts'
 import { failure } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
@@ -180,6 +181,26 @@ describe('the message', () => {
       // What stands before an equals sign is a name.
       assert.equal(/hidden(?!=)/.test(shown), false, shown)
     }
+  })
+
+  test('does not show the query of the interceptor, but in which parameter it differs', async (t) => {
+    const { agent, pool, send } = mocking(t)
+    pool.intercept({ path: '/y', query: { a: '1', key: 'hidden' } }).reply(200)
+    for (const [path, at] of [
+      ['/y?key=hidde1&a=1', 'query.key'],
+      ['/y?key=hidden&a=1&z=1', 'query.z'],
+      ['/y', 'query.a'],
+      ['/z?key=hidden&a=1', null],
+    ] as const) {
+      const error = (await failure(send(path))) as never as NotMatched
+      const shown = inspect(error, { depth: 12 })
+      assert.equal(shown.includes('hidden'), false, shown)
+      assert.equal(error.mismatches[0]?.difference, at, path)
+    }
+    assert.throws(
+      () => agent.assertNoPendingInterceptors(),
+      ({ message }) => !message.includes('hidden') && message.includes('key=<6 characters>'),
+    )
   })
 
   test('never calls a function for it', async (t) => {
