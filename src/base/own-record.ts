@@ -1,10 +1,10 @@
 /**
- * Plain objects as tables of names that others have chosen. An assignment to `__proto__` would be lost, and `constructor` or
- * `toString` would be found where nothing was stored.
+ * Plain objects as tables of names that others have chosen. An assignment to `__proto__` would be lost, one to `toString`
+ * throws where a program has frozen the prototypes, and `constructor` would be found where nothing was stored.
  */
 
-export function setOwn<T>(table: Record<string, T>, name: string, value: T): void {
-  if (name !== '__proto__') table[name] = value
+export function setOwn<T>(table: { [name: string]: T | undefined }, name: string, value: T): void {
+  if (table[name] === undefined || Object.hasOwn(table, name)) table[name] = value
   else Object.defineProperty(table, name, { value, writable: true, enumerable: true, configurable: true })
 }
 

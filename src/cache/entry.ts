@@ -1,9 +1,11 @@
 /** Makes stored responses of received ones, and brings stored ones up to date (RFC 9111 §3.1, §3.2, §4.3.4). */
+
 import { formatHttpDate } from '../base/http-date.ts'
+import { setOwn } from '../base/own-record.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { CacheControlDirectives } from './cache-control.ts'
 import type { CacheValue } from './cache-store.ts'
-import { fieldLines, fieldText, setField, trimmed } from './fields.ts'
+import { fieldLines, fieldText, trimmed } from './fields.ts'
 import { DAY, initialAge, lifetimeOf, type ResponseFacts, SECOND, YEAR } from './freshness.ts'
 import type { StoringRules } from './storability.ts'
 import { entityTag } from './validators.ts'
@@ -82,7 +84,7 @@ function storedHeaders(received: HeaderObject, control: CacheControlDirectives):
   }
   const stored: HeaderObject = {}
   for (const name of Object.keys(received)) {
-    if (!NOT_STORED.has(name) && !named.has(name)) setField(stored, name, received[name]!)
+    if (!NOT_STORED.has(name) && !named.has(name)) setOwn(stored, name, received[name]!)
   }
   return stored
 }
@@ -99,7 +101,7 @@ export function mergedHeaders(
   )
   for (const name of Object.keys(received)) {
     if (OF_THE_BODY.has(name) || (NOT_STORED.has(name) && name !== 'age') || named.has(name)) continue
-    setField(merged, name, received[name]!)
+    setOwn(merged, name, received[name]!)
   }
   // The age counts from this response, not from the one that brought the body.
   if (fieldLines(received, 'date') === undefined && fieldLines(stored, 'date') !== undefined) {

@@ -38,15 +38,6 @@ export function singleField(headers: HeaderObject, name: string): string | null 
   return Array.isArray(value) && value.length === 1 ? value[0]! : null
 }
 
-/** As an own data property: a peer may name a field `__proto__`. */
-export function setField<T>(fields: { [name: string]: T | undefined }, name: string, value: T): void {
-  if (name === '__proto__') {
-    Object.defineProperty(fields, name, { value, writable: true, enumerable: true, configurable: true })
-  } else {
-    fields[name] = value
-  }
-}
-
 /** The length of the body, as far as the head says it. */
 export function announcedLength({ headers }: { readonly headers?: HeaderObject | null }): number | null {
   const text = headers ? singleField(headers, 'content-length') : null

@@ -1,5 +1,6 @@
 /** A request as the cache sees it: its key, its headers by name, its directives. */
 
+import { setOwn } from '../base/own-record.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 import { checkPath, withQuery } from '../request/check-options.ts'
@@ -7,7 +8,7 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type FlatHeaders, flatHeaders, isPairIterable } from '../request/headers-input.ts'
 import { type CacheControlDirectives, parseCacheControl } from './cache-control.ts'
 import type { CacheKey } from './cache-store.ts'
-import { fieldLines, fieldText, setField } from './fields.ts'
+import { fieldLines, fieldText } from './fields.ts'
 import { keyOrigin } from './target-uri.ts'
 
 const NO_DIRECTIVES: CacheControlDirectives = Object.freeze({})
@@ -89,7 +90,7 @@ function add(headers: HeaderObject, name: unknown, value: unknown): boolean {
   const lines = textOf(value)
   if (lines === null) return false
   const present = fieldLines(headers, lower)
-  setField(headers, lower, present === undefined ? lines : [present, lines].flat())
+  setOwn(headers, lower, present === undefined ? lines : [present, lines].flat())
   return true
 }
 

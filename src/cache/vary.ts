@@ -1,7 +1,8 @@
 /** Which requests a stored response answers (RFC 9111 §4.1). */
+import { setOwn } from '../base/own-record.ts'
 import { isToken } from '../protocol/ascii.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { fieldText, joinedLines, setField, trimmed } from './fields.ts'
+import { fieldText, joinedLines, trimmed } from './fields.ts'
 
 /** Request fields that a response depends on, with the value that they had; null for an absent one. */
 export type VaryValues = Record<string, string | null>
@@ -33,7 +34,7 @@ export function namesHidden(names: readonly string[], hidden: ReadonlySet<string
 export function varyValues(names: readonly string[], request: HeaderObject): VaryValues | undefined {
   if (names.length === 0) return undefined
   const values: VaryValues = {}
-  for (const name of names) setField(values, name, fieldText(request, name))
+  for (const name of names) setOwn(values, name, fieldText(request, name))
   return values
 }
 

@@ -3,8 +3,10 @@
  * The class `Headers`. A client on a server needs names that browsers forbid (`cookie`, `host`, `set-cookie`), so
  * there is only one guard: the headers of a received response cannot be changed.
  */
+
 import { isProxy } from 'node:util/types'
 import { defineKind, isInstance } from '../base/kind.ts'
+import { setOwn } from '../base/own-record.ts'
 import { isFieldValue } from '../protocol/ascii.ts'
 import { isFieldName, lowerCaseName, lowerCaseToken } from '../protocol/header-names.ts'
 import {
@@ -165,7 +167,7 @@ defineKind(Headers, 'ventuno.Headers')
 showInspected(Headers.prototype, 'Headers', (headers) => {
   const shown: Record<string, string | string[]> = {}
   listIn(headers)?.forEach((name, _lower, value) => {
-    shown[name] = typeof value !== 'string' && value.length === 1 ? value[0]! : value
+    setOwn(shown, name, typeof value !== 'string' && value.length === 1 ? value[0]! : value)
   })
   return shown
 })

@@ -2,7 +2,9 @@
  * The header fields of a request, as the dispatcher gets them: the caller's fields, then those of the standard that
  * the caller did not set. The order is always the same, because dispatchers remember the lists they have seen.
  */
+
 import { getGlobalOrigin } from '../base/global-origin.ts'
+import { setOwn } from '../base/own-record.ts'
 import type { RequestMode, RequestRecord } from './init.ts'
 import type { Trail } from './redirect.ts'
 import { referrerOf } from './referrer.ts'
@@ -91,8 +93,7 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
     if (bit === HOST || bit === SEC_FETCH_MODE) return
     // Programs that pass on the fields of another request leave it in. There is nothing that it could be the length of.
     if (bit === CONTENT_LENGTH && record.body === null) return
-    if (name !== '__proto__') headers[name] = value
-    else Object.defineProperty(headers, name, { value, writable: true, enumerable: true, configurable: true })
+    setOwn(headers, name, value)
   })
   if ((given & ACCEPT) === 0) headers['accept'] = '*/*'
   if ((given & ACCEPT_LANGUAGE) === 0) headers['accept-language'] = '*'

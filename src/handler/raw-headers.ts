@@ -1,4 +1,5 @@
 /** `util`: raw header lists, as handlers get them, in other forms. */
+import { ownValue, setOwn } from '../base/own-record.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 
 /** A name, or a value. Buffers are Latin-1. */
@@ -30,10 +31,8 @@ export function parseHeaders(
     const name = headerNameToString(list[i] as RawPart)
     const given: unknown = list[i + 1]
     const value = Array.isArray(given) ? given.map(textOf) : textOf(given)
-    const before = Object.hasOwn(obj, name) ? obj[name] : undefined
-    const all = before === undefined ? value : [before, value].flat()
-    // A peer may name a field `__proto__`: an assignment would change the prototype.
-    Object.defineProperty(obj, name, { value: all, writable: true, enumerable: true, configurable: true })
+    const before = ownValue(obj, name)
+    setOwn(obj, name, before === undefined ? value : [before, value].flat())
   }
   return obj
 }

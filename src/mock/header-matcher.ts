@@ -1,6 +1,7 @@
 /**
  * Headers of requests in all their shapes, as an object with lower-case names, and the matchers for them.
  */
+import { setOwn } from '../base/own-record.ts'
 import { headerPairs, isPairIterable } from '../request/headers-input.ts'
 import { matchesText, type TextMatcher } from './text-matcher.ts'
 
@@ -30,9 +31,7 @@ export function fieldsObject(headers: unknown): unknown {
   if (typeof headers !== 'object' || headers === null) return headers
   if (!Array.isArray(headers) && !isPairIterable(headers)) return headers
   const fields: Record<string, unknown> = {}
-  eachField(headers, (name, value) => {
-    Object.defineProperty(fields, name, { value, writable: true, enumerable: true, configurable: true })
-  })
+  eachField(headers, (name, value) => setOwn(fields, name, value))
   return fields
 }
 

@@ -6,6 +6,7 @@
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../api/discard-socket.ts'
 import { loadNet } from '../base/lazy-modules.ts'
+import { setOwn } from '../base/own-record.ts'
 import { isThenable } from '../base/thenable.ts'
 import { channels } from '../diagnostics.ts'
 import { Client } from '../dispatcher/client.ts'
@@ -189,7 +190,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
     const headers: Record<string, unknown> = {}
     for (let i = 0; i < fields.length; i += 2) {
       const name = String(fields[i])
-      headers[name] = name.toLowerCase() === PROXY_AUTHORIZATION ? '***' : fields[i + 1]
+      setOwn(headers, name, name.toLowerCase() === PROXY_AUTHORIZATION ? '***' : fields[i + 1])
     }
     const connectParams = {
       origin: uri,

@@ -1,4 +1,5 @@
 /** Received fields in the forms that handlers and callers want them in. */
+import { setOwn } from '../base/own-record.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 
 /** Names and values by turns, for a dispatcher that does not keep the fields as received. */
@@ -17,12 +18,5 @@ export function flatFields(fields: HeaderObject | null | undefined): string[] {
 /** Adds received fields as own data properties: a peer may name one `__proto__`. */
 export function copyFields(target: HeaderObject, fields: HeaderObject | null | undefined): void {
   if (fields === null || fields === undefined) return
-  for (const name of Object.keys(fields)) {
-    const value = fields[name]!
-    if (name === '__proto__') {
-      Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true })
-    } else {
-      target[name] = value
-    }
-  }
+  for (const name of Object.keys(fields)) setOwn(target, name, fields[name]!)
 }
