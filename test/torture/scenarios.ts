@@ -265,6 +265,31 @@ function fetchInto(
     )
 }
 
+/** The library reads a body away that trickles without an end. Settles when the origin has noticed that it was given up. */
+function passTrickle(
+  stage: Stage,
+  name: string,
+  expected: string,
+  act: (call: PromiseCall) => Promise<string>,
+): void {
+  const call = stage.add(new PromiseCall(name, expected))
+  const settle = async (error?: unknown): Promise<void> => {
+    await stage.origin.quiet()
+    call.settle(error)
+  }
+  act(call).then((text) => {
+    call.body = text
+    return settle()
+  }, settle)
+}
+
+function requestText(stage: Stage, path: string, expected: string): void {
+  passTrickle(stage, `request ${path}`, expected, async ({ signal }) => {
+    const { body } = await stage.entry.request({ path, method: 'GET', signal })
+    return body.text()
+  })
+}
+
 const PLAIN: readonly Scenario[] = [
   {
     name: 'GET',
@@ -480,6 +505,39 @@ const PLAIN: readonly Scenario[] = [
     name: 'fetch() over a redirect',
     protocols: BOTH,
     act: (stage) => fetchPosting(stage, '/moved', 'bytes'.repeat(2_000)),
+  },
+  {
+    name: 'fetch() over a redirect that trickles',
+    protocols: BOTH,
+    act: (stage) => {
+      passTrickle(stage, 'fetch', '/there', async ({ signal }) => {
+        const response = await fetch(`${stage.url}/trickle-moved`, { dispatcher: stage.entry, signal })
+        return response.text()
+      })
+    },
+  },
+  {
+    name: 'request() over a redirect that trickles',
+    protocols: BOTH,
+    stack: true,
+    act: (stage) => requestText(stage, '/trickle-moved', '/there'),
+  },
+  {
+    name: 'request() after an error that trickles',
+    protocols: BOTH,
+    stack: true,
+    act: (stage) => requestText(stage, '/trickle-unavailable', '/trickle-unavailable'),
+  },
+  {
+    name: 'dump() of a body that trickles',
+    protocols: BOTH,
+    act: (stage) => {
+      passTrickle(stage, 'dump', '', async ({ signal }) => {
+        const { body } = await stage.entry.request({ path: '/trickle', method: 'GET', signal })
+        await body.dump()
+        return ''
+      })
+    },
   },
   {
     name: 'single bytes, paused at each',

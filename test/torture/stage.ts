@@ -244,9 +244,13 @@ export abstract class Stage {
     }
     const { pending, running, size } = this.dispatcher.stats
     if (pending + running + size > 0) this.problems.push(`left: ${JSON.stringify(this.dispatcher.stats)}`)
+    this.origin.stop()
     const delays = [...this.clock.active].map(({ delay }) => delay)
     if (delays.length > 0) this.problems.push(`timers left: ${delays.join()}`)
     this.#inspectRepeats()
+    // A connection that hangs tells its server nothing, and a garbled head may belong to a body that is wanted.
+    if (this.done.includes('stall') || this.done.includes('duplicate')) return
+    for (const path of this.origin.trickled) this.problems.push(`${path} was not given up`)
   }
 
   /** Nothing that may have an effect is sent twice, unless its server has refused it. */

@@ -22,21 +22,60 @@ export const SINGLES: string = 'single bytes in a row'
 /** Smaller than the posted bodies, so that it matters whether the windows are opened again. */
 const UPLOAD_WINDOW = 8_192
 
+/** Between the bytes of a body that trickles: shorter than all time limits, so that none of them ends it. */
+const TRICKLE_MS = 300
+
+/** The bytes of such a body: far more than anybody reads away. */
+const TRICKLE_BYTES = 40
+
 const CLOSE = 0x88
 const TEXT = 0x81
 
 export class TortureOrigin {
   /** Each request, once for each time it arrived. */
   readonly seen: string[] = []
+  /** The bodies that trickled to their last byte: their client has not given them up. */
+  readonly trickled: string[] = []
   readonly #protocol: Protocol
   readonly #pieces: number
   #refused = 0
   #erred = 0
+  #unavailable = 0
+  #trickling = 0
+  readonly #onQuiet: (() => void)[] = []
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>()
 
   /** `pieces`: the number of pieces in which one write arrives. */
   constructor(protocol: Protocol, pieces: number) {
     this.#protocol = protocol
     this.#pieces = pieces
+  }
+
+  /** Resolves when no body trickles, or no longer does. */
+  quiet(): Promise<void> {
+    if (this.#trickling === 0) return Promise.resolve()
+    return new Promise((resolve) => void this.#onQuiet.push(resolve))
+  }
+
+  /** The run is over: what trickles has arrived behind the end of its call. */
+  stop(): void {
+    for (const timer of this.#timers) globalThis.clearTimeout(timer)
+  }
+
+  /** One byte after the other, and no end. */
+  #trickle(exchange: OriginExchange, left: number = TRICKLE_BYTES): void {
+    if (left === TRICKLE_BYTES) this.#trickling++
+    if (exchange.isOpen && left > 0) {
+      exchange.write('.')
+      const timer = globalThis.setTimeout(() => {
+        this.#timers.delete(timer)
+        this.#trickle(exchange, left - 1)
+      }, TRICKLE_MS)
+      this.#timers.add(timer)
+      return
+    }
+    if (left === 0) this.trickled.push(exchange.path)
+    if (--this.#trickling === 0) for (const resolve of this.#onQuiet.splice(0)) resolve()
   }
 
   accept(port: OriginPort): void {
@@ -111,6 +150,22 @@ export class TortureOrigin {
       case 'half':
         exchange.head(200, { 'content-length': '10' })
         exchange.write('half')
+        return
+      case 'trickle':
+        exchange.head(200)
+        this.#trickle(exchange)
+        return
+      case 'trickle-moved':
+        exchange.head(307, { location: '/there' })
+        this.#trickle(exchange)
+        return
+      case 'trickle-unavailable':
+        if (this.#unavailable++ > 0) {
+          exchange.respond(200, path)
+          return
+        }
+        exchange.head(503)
+        this.#trickle(exchange)
         return
       case 'tunnel':
         exchange.grant()
