@@ -28,15 +28,6 @@ export class OptionReader<N extends string = string> {
     this.#options = Object.assign(Object.create(null), options) as Record<string, unknown>
   }
 
-  /** Takes other forms of a value that can mean only one thing. */
-  accept(names: readonly N[], convert: (value: unknown) => unknown): this {
-    const options = this.#options as Record<string, unknown>
-    for (const name of names) {
-      if (options[name] !== undefined && options[name] !== null) options[name] = convert(options[name])
-    }
-    return this
-  }
-
   raw(name: string): unknown {
     return this.#options[name]
   }
@@ -49,23 +40,36 @@ export class OptionReader<N extends string = string> {
   }
 }
 
-/** 0 and 1 for false and true. */
-export function flagOf(value: unknown): unknown {
-  return value === 0 || value === 1 ? value === 1 : value
+/** Also takes other forms of a value that can mean only one thing. */
+export class LooseReader<N extends string = string> extends OptionReader<N> {
+  override read<T>(name: N, fallback: T, check: Check, message: string): T {
+    const value = this.raw(name)
+    if (value === undefined || value === null || check(value)) return (value ?? fallback) as T
+    const other = FORMS.map((form) => form(value)).find((one) => one !== value && check(one))
+    if (other === undefined) throw new InvalidArgumentError(message)
+    return other as T
+  }
 }
 
+/** Each returns what it does not concern as it is. */
+const FORMS: readonly ((value: unknown) => unknown)[] = [
+  // 0 and 1 for false and true.
+  (value) => (value === 0 || value === 1 ? value === 1 : value),
+  numberOf,
+  listFrom,
+  // A list of statuses in digits.
+  (value) => {
+    const list = listFrom(value)
+    return Array.isArray(list) ? list.map(numberOf) : value
+  },
+]
+
 /** A number in digits. */
-export function numberOf(value: unknown): unknown {
+function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
 }
 
 /** A Set for a list. */
-export function listFrom(value: unknown): unknown {
+function listFrom(value: unknown): unknown {
   return value instanceof Set ? [...value] : value
-}
-
-/** A list of statuses, which may be in digits. */
-export function statusesOf(value: unknown): unknown {
-  const list = listFrom(value)
-  return Array.isArray(list) ? list.map(numberOf) : list
 }

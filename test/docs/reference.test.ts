@@ -137,6 +137,20 @@ function cookieOptions(options: object): void {
   interceptors.cookies(options)
 }
 
+const INTERCEPTOR_PAGES = [
+  ['circuitBreaker', 'docs/circuit-breaker.md'],
+  ['decompress', 'docs/decompress.md'],
+  ['deduplicate', 'docs/deduplicate.md'],
+  ['dns', 'docs/dns.md'],
+  ['dump', 'docs/dump.md'],
+  ['guard', 'docs/guard.md'],
+  ['hedge', 'docs/hedge.md'],
+  ['redirect', 'docs/redirect.md'],
+  ['responseError', 'docs/response-error.md'],
+  ['retry', 'docs/retry.md'],
+  ['throttle', 'docs/throttle.md'],
+] as const
+
 describe('the options', () => {
   it('each have an entry', () => {
     const places: [file: string, type: string, page: string][] = [
@@ -181,6 +195,16 @@ describe('the options', () => {
       ['cookies/jar/options.ts', 'CookieContext', 'docs/cookie-jar.md'],
       ['cookies/jar/stored-cookie.ts', 'JarCookie', 'docs/cookie-jar.md'],
       ['interceptor/cookies/options.ts', 'CookiesOptions', 'docs/cookie-jar.md'],
+      ['interceptor/circuit-breaker/options.ts', 'CircuitBreakerOptions', 'docs/circuit-breaker.md'],
+      ['interceptor/decompress/options.ts', 'DecompressOptions', 'docs/decompress.md'],
+      ['interceptor/deduplicate/options.ts', 'DeduplicateOptions', 'docs/deduplicate.md'],
+      ['interceptor/dns/options.ts', 'DnsOptions', 'docs/dns.md'],
+      ['interceptor/dump/interceptor.ts', 'DumpInterceptorOptions', 'docs/dump.md'],
+      ['interceptor/hedge/options.ts', 'HedgeOptions', 'docs/hedge.md'],
+      ['interceptor/redirect/options.ts', 'RedirectOptions', 'docs/redirect.md'],
+      ['interceptor/response-error/interceptor.ts', 'ResponseErrorOptions', 'docs/response-error.md'],
+      ['interceptor/retry/options.ts', 'RetryOptions', 'docs/retry.md'],
+      ['interceptor/throttle/options.ts', 'ThrottleOptions', 'docs/throttle.md'],
       ['errors.ts', 'RequestErrorContext', 'docs/errors.md'],
       ['errors.ts', 'Timings', 'docs/request.md'],
     ]
@@ -230,6 +254,20 @@ describe('the options', () => {
       for (const { option, refusal } of refused) {
         const expected = { code: 'UND_ERR_INVALID_ARG', message: refusal }
         assert.throws(() => make({ [option]: Number.NaN }), expected, option)
+      }
+    }
+    for (const [name, path] of INTERCEPTOR_PAGES) {
+      const required = name === 'hedge' ? { delay: 1 } : {}
+      for (const { option, refusal } of optionRows(path)) {
+        const make = (): unknown => interceptors[name]({ ...required, [option]: Number.NaN } as never)
+        assert.notEqual(refusal, '', `${name}: ${option}`)
+        // One of several, in which words stand for what was given.
+        const said = refusalOf(make)
+        const isWritten = refusal.split('`, `').some((one) => {
+          const [before, after] = one.split(/<\w+>|…/) as [string, string?]
+          return after === undefined ? said === one : said.startsWith(before) && said.endsWith(after)
+        })
+        assert.ok(isWritten, `${name}: ${option}: ${said}`)
       }
     }
     for (const [options, row] of [

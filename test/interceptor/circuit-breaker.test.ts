@@ -277,11 +277,11 @@ describe('interceptors.circuitBreaker', () => {
 
   it('refuses wrong options when it is made', () => {
     const wrong: [keyof CircuitBreakerOptions, unknown[]][] = [
-      ['threshold', [0, -1, 1.1, Number.NaN, '1']],
-      ['window', [0, -1, Number.POSITIVE_INFINITY, '1']],
-      ['minRequests', [0, 1.5, '1']],
-      ['halfOpenAfter', [0, Number.NaN, '1']],
-      ['halfOpenMax', [0, 1.5, '1']],
+      ['threshold', [0, -1, 1.1, Number.NaN, 'one']],
+      ['window', [0, -1, Number.POSITIVE_INFINITY, 'one']],
+      ['minRequests', [0, 1.5, 'one']],
+      ['halfOpenAfter', [0, Number.NaN, 'one']],
+      ['halfOpenMax', [0, 1.5, 'one']],
     ]
     for (const [name, values] of wrong) {
       for (const value of values) {

@@ -517,7 +517,7 @@ describe('interceptors.decompress: handlers', () => {
     const wrong: [object, string][] = [
       [{ maxSize: -1 }, integer],
       [{ maxSize: 1.5 }, integer],
-      [{ maxSize: '1' }, integer],
+      [{ maxSize: 'one' }, integer],
       [{ maxRatio: -1 }, 'maxRatio must be a non-negative number'],
       [{ maxRatio: Number.NaN }, 'maxRatio must be a non-negative number'],
       [{ skipStatusCodes: 204 }, 'skipStatusCodes must be an array of status codes'],

@@ -370,8 +370,8 @@ describe('interceptors.hedge', () => {
 
   it('refuses wrong options when it is made', (t) => {
     const wrong: [string, unknown[]][] = [
-      ['delay', [undefined, null, -1, '1', Number.POSITIVE_INFINITY]],
-      ['maxAttempts', [0, 6, 1.5, '2']],
+      ['delay', [undefined, null, -1, 'one', Number.POSITIVE_INFINITY]],
+      ['maxAttempts', [0, 6, 1.5, 'two']],
       ['methods', ['GET', [1]]],
       ['budget', [5]],
     ]

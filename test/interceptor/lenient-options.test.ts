@@ -17,7 +17,11 @@ test('options are taken in other forms that can mean only one thing', async () =
     interceptors.retry(options as never)
     await new RetryAgent(new Agent(), options as never).close()
   }
-  interceptors.decompress({ skipStatusCodes: ['204'] } as never)
+  interceptors.decompress({ skipStatusCodes: ['204'], maxSize: '10', skipErrorResponses: 0 } as never)
+  interceptors.hedge({ delay: '10', maxAttempts: '2', methods: new Set(['GET']) } as never)
+  interceptors.throttle({ concurrency: '2', rate: '0.5', adaptive: 1 } as never)
+  interceptors.circuitBreaker({ threshold: '0.5', window: '1000' } as never)
+  interceptors.responseError({ maxSize: '0' } as never)
   await new Agent({ connections: Number.POSITIVE_INFINITY }).close()
   await new Pool('http://a.test', { connections: Number.POSITIVE_INFINITY }).close()
 })
@@ -30,6 +34,15 @@ test('other values are refused', () => {
     { methods: 'GET' },
   ]) {
     assert.throws(() => interceptors.retry(options as never), { code: 'UND_ERR_INVALID_ARG' })
+  }
+  for (const make of [
+    () => interceptors.hedge({ delay: '-1' } as never),
+    () => interceptors.throttle({ concurrency: '0' } as never),
+    () => interceptors.throttle({ adaptive: '1' } as never),
+    () => interceptors.circuitBreaker({ threshold: '2' } as never),
+    () => interceptors.decompress({ maxSize: '1.5' } as never),
+  ]) {
+    assert.throws(make, { code: 'UND_ERR_INVALID_ARG' })
   }
   assert.throws(() => new Pool('http://a.test', { connections: Number.NaN }), {
     message: 'invalid connections',

@@ -184,7 +184,7 @@ describe('interceptors.responseError: bodies', () => {
   })
 
   test('wrong options; throwOnError is ignored', () => {
-    for (const maxSize of [-1, 1.5, '1', Number.NaN, Number.POSITIVE_INFINITY]) {
+    for (const maxSize of [-1, 1.5, 'one', Number.NaN, Number.POSITIVE_INFINITY]) {
       assert.throws(() => interceptors.responseError({ maxSize: maxSize as number }), {
         name: 'InvalidArgumentError',
         message: 'maxSize must be a non-negative integer',

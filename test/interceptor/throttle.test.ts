@@ -838,16 +838,16 @@ describe('interceptors.throttle: totalConcurrency', () => {
 
 describe('interceptors.throttle: options', () => {
   it('are checked when it is made', () => {
-    const counts = [0, -1, 1.5, Number.NaN, '1']
+    const counts = [0, -1, 1.5, Number.NaN, 'one']
     const wrong: [keyof ThrottleOptions, unknown[]][] = [
       ['concurrency', counts],
       ['totalConcurrency', counts],
-      ['rate', [0, -1, Number.NaN, '1']],
+      ['rate', [0, -1, Number.NaN, 'one']],
       ['burst', [...counts, Number.POSITIVE_INFINITY]],
       ['per', ['host', 1, {}]],
-      ['adaptive', [1, 'true']],
-      ['maxQueue', [-1, 1.5, '1']],
-      ['maxRetryAfter', [-1, Number.POSITIVE_INFINITY, '1']],
+      ['adaptive', [2, 'true']],
+      ['maxQueue', [-1, 1.5, 'one']],
+      ['maxRetryAfter', [-1, Number.POSITIVE_INFINITY, 'one']],
     ]
     for (const [name, values] of wrong) {
       for (const value of values) {

@@ -1,5 +1,5 @@
 /** The options of a circuit breaker: their defaults and checks. */
-import { type Check, finiteAbove, integerFrom, OptionReader } from '../../dispatcher/option-reader.ts'
+import { type Check, finiteAbove, integerFrom, LooseReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 
 /** Options of `interceptors.circuitBreaker`. */
@@ -26,7 +26,7 @@ export function readCircuitBreakerOptions(
   if (options !== null && options !== undefined && typeof options !== 'object') {
     throw new InvalidArgumentError('options must be an object')
   }
-  const from = new OptionReader<keyof CircuitBreakerOptions>(options ?? {})
+  const from = new LooseReader<keyof CircuitBreakerOptions>(options ?? {})
   return {
     threshold: from.read('threshold', 0.5, isShare, 'invalid threshold'),
     window: from.read('window', 10e3, finiteAbove(0), 'invalid window'),

@@ -1,12 +1,5 @@
 /** The options of a decompress interceptor: their defaults and checks. */
-import {
-  type Check,
-  flagOf,
-  integerFrom,
-  isBoolean,
-  OptionReader,
-  statusesOf,
-} from '../../dispatcher/option-reader.ts'
+import { type Check, integerFrom, isBoolean, LooseReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 
 /** Options of `interceptors.decompress`. */
@@ -39,9 +32,7 @@ export function readDecompressOptions(options: DecompressOptions | null | undefi
   if (options !== null && options !== undefined && typeof options !== 'object') {
     throw new InvalidArgumentError('options must be an object')
   }
-  const from = new OptionReader<keyof DecompressOptions>(options ?? {})
-    .accept(['skipStatusCodes'], statusesOf)
-    .accept(['skipErrorResponses', 'acceptEncoding'], flagOf)
+  const from = new LooseReader<keyof DecompressOptions>(options ?? {})
   const statusCodes = 'skipStatusCodes must be an array of status codes'
   return {
     skipStatusCodes: new Set(from.read('skipStatusCodes', [204, 304], isStatusList, statusCodes)),

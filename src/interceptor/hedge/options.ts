@@ -1,5 +1,5 @@
 /** The options of the hedge interceptor: their defaults and checks. */
-import { type Check, finiteFrom, OptionReader } from '../../dispatcher/option-reader.ts'
+import { type Check, finiteFrom, LooseReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { HttpMethod } from '../../request/dispatch-options.ts'
 import { type RetryBudget, type RetryBudgetOptions, readBudget } from '../retry-budget.ts'
@@ -34,7 +34,7 @@ export function readHedgeOptions(options: HedgeOptions): HedgeSettings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError('options must be an object')
   }
-  const from = new OptionReader<keyof HedgeOptions>(options)
+  const from = new LooseReader<keyof HedgeOptions>(options)
   const delay = from.read<number | null>('delay', null, finiteFrom(0), 'invalid delay')
   if (delay === null) throw new InvalidArgumentError('invalid delay')
   const methods = ['GET', 'HEAD', 'OPTIONS']

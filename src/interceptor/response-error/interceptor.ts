@@ -1,7 +1,7 @@
 /** `interceptors.responseError`: a status of 400 or above fails the request. */
 import { BodyBytes } from '../../base/body-bytes.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
-import { integerFrom, OptionReader } from '../../dispatcher/option-reader.ts'
+import { integerFrom, LooseReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError, ResponseError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
@@ -29,7 +29,7 @@ export function responseError(options?: ResponseErrorOptions | null): Intercepto
   if (options !== null && options !== undefined && typeof options !== 'object') {
     throw new InvalidArgumentError('options must be an object')
   }
-  const from = new OptionReader<keyof ResponseErrorOptions>(options ?? {})
+  const from = new LooseReader<keyof ResponseErrorOptions>(options ?? {})
   const given = from.read<number>(
     'maxSize',
     1_048_576,

@@ -3,13 +3,9 @@ import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import {
   finiteAbove,
   finiteFrom,
-  flagOf,
   integerFrom,
   isBoolean,
-  listFrom,
-  numberOf,
-  OptionReader,
-  statusesOf,
+  LooseReader,
 } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError, type RetrySafety } from '../../errors.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../../request/dispatch-handler.ts'
@@ -173,16 +169,7 @@ export function readRetryOptions(
 ): RetrySettings {
   if (options === null || options === undefined) return base
   if (typeof options !== 'object') throw new InvalidArgumentError('retryOptions must be an object')
-  const from = new OptionReader<keyof RetryOptions>(options)
-    .accept(['throwOnError', 'retryAfter', 'idempotencyKey'], flagOf)
-    .accept(
-      ['maxRetries', 'maxTimeout', 'minTimeout', 'timeoutFactor', 'deadline', 'maxRetryAfter'],
-      numberOf,
-    )
-    .accept(['methods', 'errorCodes'], listFrom)
-    .accept(['statusCodes'], statusesOf)
-    // Fewer than none: programs say so to switch retries off.
-    .accept(['maxRetries'], (value) => (value === -1 ? 0 : value))
+  const from = new LooseReader<keyof RetryOptions>(options)
   const read = <N extends keyof RetryOptions & keyof RetrySettings, T = RetrySettings[N]>(
     name: N,
     check: (value: unknown) => boolean,
@@ -195,7 +182,11 @@ export function readRetryOptions(
   return {
     throwOnError: read('throwOnError', isBoolean),
     retry: read('retry', isFunction),
-    maxRetries: read('maxRetries', (value) => value === Number.POSITIVE_INFINITY || integerFrom(0)(value)),
+    // Fewer than none: programs say so to switch retries off.
+    maxRetries: Math.max(
+      0,
+      read('maxRetries', (value) => value === Number.POSITIVE_INFINITY || integerFrom(-1)(value)),
+    ),
     maxTimeout: read('maxTimeout', finiteFrom(0)),
     minTimeout: read('minTimeout', finiteFrom(0)),
     timeoutFactor: read('timeoutFactor', finiteFrom(0)),

@@ -7,7 +7,7 @@ import {
   finiteFrom,
   integerFrom,
   isBoolean,
-  OptionReader,
+  LooseReader,
 } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -68,7 +68,7 @@ export function readThrottleOptions(options: ThrottleOptions | null | undefined)
   if (options !== null && options !== undefined && typeof options !== 'object') {
     throw new InvalidArgumentError('options must be an object')
   }
-  const from = new OptionReader<keyof ThrottleOptions>(options ?? {})
+  const from = new LooseReader<keyof ThrottleOptions>(options ?? {})
   const none = Number.POSITIVE_INFINITY
   const adaptive = from.read('adaptive', false, isBoolean, 'invalid adaptive')
   const per = from.read<'origin' | ThrottleKey>('per', 'origin', isPer, 'invalid per')
