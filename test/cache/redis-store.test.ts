@@ -274,6 +274,8 @@ describe('RedisCacheStore', () => {
     const { server, store } = make({ timeout: 100 })
     const origin = cached({ headers: { 'cache-control': 'max-age=60' }, body: 'x' }, { store })
     const clock = FakeClock.install(t)
+    // The store is left alone for a second, however slow this process is.
+    installDate(t)
     server.fails = 'hangs'
     const answer = origin.get()
     await settle()
