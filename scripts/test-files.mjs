@@ -31,6 +31,7 @@ export async function nodeTests(files, kind) {
   const { folder, users } = await compileTests(tree)
   const chosen = kind === undefined ? files : files.filter((file) => users.has(file))
   const flags = [
+    `--require=${join(root, 'scripts/without-test-hooks.cjs')}`,
     '--test',
     `--test-timeout=${PATIENCE}`,
     // By default the runner keeps one core for itself, which is half of two.
