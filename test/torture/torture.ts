@@ -7,8 +7,9 @@ import { applies, FAULTS, INNER_FAULTS, isInner, type Plan } from './fault.ts'
 import type { Scenario, Stage, StageEvent } from './stage.ts'
 
 export interface TortureOptions {
-  /** Runs only every nth plan, starting with the first. */
+  /** Runs only every nth plan, starting with this one. */
   readonly every?: number
+  readonly first?: number
   /** Makes every nth internal call throw; none if absent. */
   readonly everyEdge?: number
   /** The number of runs with two faults, and the seed that chooses them. */
@@ -30,7 +31,7 @@ export async function torture(
   scenario: Scenario,
   wire: string,
   make: (plans: readonly Plan[]) => Stage,
-  { every = 1, everyEdge = 0, pairs = 0, seed = 1 }: TortureOptions = {},
+  { every = 1, first = 0, everyEdge = 0, pairs = 0, seed = 1 }: TortureOptions = {},
 ): Promise<TortureResult> {
   const stage = make([])
   const problems = await stage.run()
@@ -42,7 +43,7 @@ export async function torture(
 
   const failures: string[] = []
   let runs = 1
-  const singles = plansFor(stage).filter((_, index) => index % every === 0)
+  const singles = plansFor(stage).filter((_, index) => index % every === first)
   const inner = innerPlansFor(stage, everyEdge)
   for (const plans of [...singles, ...inner, ...pairsFor(stage.events, pairs, new Random(seed))]) {
     runs++
