@@ -183,6 +183,26 @@ describe('SqliteCacheStore', { skip }, () => {
     assert.equal((await origin.get()).body, 'new')
   })
 
+  test('the error of a transaction that SQLite has undone by itself is the one that says why', (t) => {
+    const store = new SqliteCacheStore()
+    t.after(() => store.close())
+    store.set(key(), { ...value(), body: 'old' })
+    const { prototype } = loadSqlite()!.DatabaseSync as unknown as {
+      prototype: { exec(sql: string): void }
+    }
+    const { exec } = prototype
+    t.mock.method(prototype, 'exec', function (this: typeof prototype, sql: string): void {
+      exec.call(this, sql === 'COMMIT' ? 'ROLLBACK' : sql)
+      if (sql === 'COMMIT') throw new Error('database or disk is full')
+    })
+    const varied = { ...value({ vary: { a: '1' } }), body: 'new' }
+    assert.throws(() => store.set(key({ headers: { a: '1' } }), varied), {
+      message: 'database or disk is full',
+    })
+    t.mock.restoreAll()
+    assert.equal((store.get(key())!.body as Buffer).toString(), 'old')
+  })
+
   test('rows past their time go, whatever maxCount is', (t) => {
     const clock = installDate(t)
     const store = new SqliteCacheStore()

@@ -474,18 +474,22 @@ overEachWire('a stream that ends without data', (wire) => {
     const client = origin.client()
     for (const method of ['GET', 'POST']) {
       for (const parts of [[], ['x']]) {
-        const left = [...parts]
-        const body = new Readable({
-          autoDestroy: false,
-          read() {
-            this.push(left.shift() ?? null)
-          },
-        })
-        const ended = once(body, 'end')
-        const answer = client.request({ path: '/', method, body })
-        await ended
-        assert.equal(body.destroyed, true, `${method} ${parts}`)
-        assert.equal((await readEcho(await answer)).body, parts.join(''))
+        for (const hasEnded of [false, true]) {
+          const left = [...parts]
+          const body = new Readable({
+            autoDestroy: false,
+            read() {
+              this.push(left.shift() ?? null)
+            },
+          })
+          // Its end is in its buffer before anybody reads it.
+          if (hasEnded) for (const part of [...left.splice(0), null]) body.push(part)
+          const ended = once(body, 'end')
+          const answer = client.request({ path: '/', method, body })
+          await ended
+          assert.equal(body.destroyed, true, `${method} ${parts} ${hasEnded}`)
+          assert.equal((await readEcho(await answer)).body, parts.join(''))
+        }
       }
     }
   })
