@@ -169,7 +169,11 @@ export class BodyPump implements DeadlineOwner {
       if (this.#stream === stream) this.#fail(stream.errored ?? new RequestAbortedError())
     })
     stream.on('data', (chunk: unknown) => {
-      if (this.#stream !== stream) return
+      if (this.#stream !== stream) {
+        // It is destroyed later, but a stream that has more at once would never let that happen.
+        stream.pause?.()
+        return
+      }
       try {
         this.#deliver(chunk)
       } catch (error) {

@@ -15,6 +15,7 @@ import zlib from 'node:zlib'
 import type { BodyInput } from '../../src/index.ts'
 import { contentOf, deferred, echo, failure, readEcho } from '../support/exchange.ts'
 import { CollectedParts, Dispenser, SecondGeneration, Talker } from '../support/old-streams.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
 import { ONE_AT_A_TIME, overEachWire, startOrigin } from '../support/wire.ts'
 
 /** More than sockets and windows accept at once. */
@@ -417,6 +418,22 @@ overEachWire('streams as bodies', (wire) => {
     await (await first).body.dump()
     const received = await readEcho(await second)
     assert.deepEqual([received.body, received.headers['content-length']], ['ab', '2'])
+  })
+
+  test('a stream that has more at once is not read on when its client is destroyed within it', async (t) => {
+    const client = (await startOrigin(t, wire, echo)).client()
+    let reads = 0
+    // Ends only to let this test fail: without an end, the process would read for ever.
+    const endless = new Readable({
+      read() {
+        this.push(++reads < 200_000 ? 'x' : null)
+      },
+    })
+    const handler = new RecordingHandler({ onBodySent: () => void client.destroy(new Error('mine')) })
+    client.dispatch({ path: '/', method: 'POST', body: endless }, handler)
+    assert.equal((await handler.settled).error?.message, 'mine')
+    assert.ok(reads < 20_000, `${reads} reads`)
+    assert.equal(endless.destroyed, true)
   })
 
   test('an emitter that cannot be destroyed emits the error once it is given up, if somebody listens', async (t) => {
