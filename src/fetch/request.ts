@@ -334,7 +334,8 @@ function following(source: AbortSource | null): AbortSignal {
   const controller = new AbortController()
   if (source === null) return controller.signal
   const abort = (): void => controller.abort(source.reason)
+  if (source.aborted !== true && 'addEventListener' in source) source.addEventListener('abort', abort)
+  // It may have fired before it had the listener.
   if (source.aborted === true) abort()
-  else if ('addEventListener' in source) source.addEventListener('abort', abort)
   return controller.signal
 }

@@ -6,6 +6,7 @@ import { describe, it } from 'node:test'
 import type { DumpOptions } from '../../src/api/body/mixin.ts'
 import type { BodyReadable } from '../../src/api/body/readable.ts'
 import { AbortError, NotSupportedError, RequestAbortedError } from '../../src/errors.ts'
+import { EagerSignal, HastySignal } from '../support/eager-signal.ts'
 import { turn } from '../support/fake-clock.ts'
 import { arrived, closed, makeBody, piece, record } from './made-body.ts'
 import { uncaughtDuring } from './scripted-dispatcher.ts'
@@ -697,6 +698,16 @@ describe('dump()', () => {
     await assert.rejects(dumped, controller.signal.reason)
     assert.equal(body.errored, controller.signal.reason)
     assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+  })
+
+  it('a signal that fires while it gets its listener', async () => {
+    for (const Signal of [EagerSignal, HastySignal]) {
+      const { body, source } = makeBody()
+      const reason = new Error('enough')
+      await assert.rejects(body.dump({ signal: new Signal(reason) as never }), reason)
+      assert.deepEqual([body.destroyed, body.errored], [true, reason])
+      assert.deepEqual(source.log, ['abort', 'closed'])
+    }
   })
 
   it('a signal without a reason', async () => {

@@ -4,6 +4,7 @@ import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import { fetch, Headers, Request, setGlobalOrigin } from '../../src/index.ts'
+import { EagerSignal, HastySignal } from '../support/eager-signal.ts'
 
 const URL_ = 'http://a.test/'
 const make = (init: unknown, input: unknown = URL_): Request => new Request(input as string, init as never)
@@ -187,6 +188,14 @@ describe('a request', () => {
     assert.equal(request.signal, request.signal)
     assert.ok(request.headers instanceof Headers)
     assert.equal(request.headers, request.headers)
+  })
+
+  test('follows a signal that fires while it gets its listener', () => {
+    for (const Signal of [EagerSignal, HastySignal]) {
+      const reason = new Error('enough')
+      const { signal } = new Request('http://a.test', { signal: new Signal(reason) })
+      assert.deepEqual([signal.aborted, signal.reason], [true, reason])
+    }
   })
 
   test('keeps what it is told', () => {

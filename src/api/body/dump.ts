@@ -46,6 +46,11 @@ export function dumped(
       else resolve(null)
     })
     signal?.addEventListener('abort', onAbort)
+    // A signal of the caller's making may fire before it has the listener.
+    if (signal?.aborted) {
+      onAbort()
+      return
+    }
     // One that is read elsewhere takes its time.
     if (!start() || time === null) return
     timer = startTimer(() => body.destroy(new AbortError()), time)
