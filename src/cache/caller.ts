@@ -9,7 +9,7 @@ import { RequestAbortedError, SocketError, type Timings } from '../errors.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 import { responseFacts, stateFacts } from '../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
-import { flatFields } from '../request/received-fields.ts'
+import { flatFields, rawList } from '../request/received-fields.ts'
 import { newTimings } from '../request/timings.ts'
 
 /** Where the response comes from at the moment. */
@@ -80,7 +80,7 @@ export class Caller implements DispatchController {
 
   get rawHeaders(): Buffer[] | null {
     if (this.#rawHeaders === null && this.#head !== null) {
-      this.#rawHeaders = this.#received?.rawHeaders ?? toBuffers(flatFields(this.#head))
+      this.#rawHeaders = rawList(this.#received?.rawHeaders) ?? toBuffers(flatFields(this.#head))
     }
     return this.#rawHeaders
   }

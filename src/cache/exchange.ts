@@ -16,6 +16,7 @@ import {
   stateFacts,
 } from '../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
+import { rawList } from '../request/received-fields.ts'
 import { type BodyReader, blocksOf, discardBody } from './body-readers.ts'
 import type { CacheHost } from './cache-host.ts'
 import { type Handling, ttlOf } from './cache-status.ts'
@@ -224,7 +225,7 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     if (mode === 'passing') {
       if (body === null) this.#followers?.release(false)
       else this.#followers?.serve({ ...this.#storing!.value, body }, responseFacts(this.#caller))
-      this.#caller.end(trailers, controller.rawTrailers ?? null)
+      this.#caller.end(trailers, rawList(controller.rawTrailers))
     } else if (mode === 'refuted') {
       this.#sendAgain()
     } else if (typeof mode === 'object') {

@@ -10,7 +10,7 @@ import type {
   DispatchHandler,
   LegacyDispatchHandler,
 } from '../request/dispatch-handler.ts'
-import { flatFields } from '../request/received-fields.ts'
+import { flatFields, type RawFields, rawList } from '../request/received-fields.ts'
 import { answerOlderCalls } from './older-calls.ts'
 import { parseHeaders } from './raw-headers.ts'
 
@@ -37,9 +37,9 @@ export function toDispatchHandler(handler: DispatchHandler | LegacyDispatchHandl
  * Names and values by turns: as received, unless the controller did not keep them, or an interceptor has changed the
  * fields since.
  */
-function rawFields(received: Buffer[] | null | undefined, fields: HeaderObject | null | undefined): Buffer[] {
-  const isKept =
-    Array.isArray(received) && (!fields || isDeepStrictEqual(parseHeaders(received), { ...fields }))
+function rawFields(given: RawFields | undefined, fields: HeaderObject | null | undefined): Buffer[] {
+  const received = rawList(given)
+  const isKept = received !== null && (!fields || isDeepStrictEqual(parseHeaders(received), { ...fields }))
   return isKept ? received : toBuffers(flatFields(fields))
 }
 

@@ -5,6 +5,7 @@
 import { type CallContext, captureContext, runIn } from '../base/call-context.ts'
 import type { Timings } from '../errors.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
+import type { RawFields } from '../request/received-fields.ts'
 import { responseFacts, stateFacts } from './response-facts.ts'
 
 type AbortFunction = (reason?: unknown) => void
@@ -58,20 +59,20 @@ export class RelayController implements DispatchController {
     return this.#paused
   }
 
-  get rawHeaders(): Buffer[] | null {
+  get rawHeaders(): RawFields {
     return (this.#shown ?? this.#attempt)?.rawHeaders ?? null
   }
 
-  set rawHeaders(value: Buffer[] | null) {
+  set rawHeaders(value: RawFields) {
     const target = this.#shown ?? this.#attempt
     if (target !== null) target.rawHeaders = value
   }
 
-  get rawTrailers(): Buffer[] | null {
+  get rawTrailers(): RawFields {
     return this.#attempt?.rawTrailers ?? null
   }
 
-  set rawTrailers(value: Buffer[] | null) {
+  set rawTrailers(value: RawFields) {
     if (this.#attempt !== null) this.#attempt.rawTrailers = value
   }
 

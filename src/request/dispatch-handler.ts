@@ -4,6 +4,7 @@
 import type { Duplex } from 'node:stream'
 import { InvalidArgumentError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import type { RawFields } from './received-fields.ts'
 
 /** Given to every handler method that may want to steer its request. */
 export interface DispatchController {
@@ -19,10 +20,10 @@ export interface DispatchController {
   readonly paused: boolean
   /** What `abort` was called with, which should be an error; null before. */
   readonly reason: Error | null
-  /** Flat name, value list of the latest response head, as received; null before. */
-  rawHeaders?: Buffer[] | null
-  /** Flat name, value list of the trailers; null before the end. */
-  rawTrailers?: Buffer[] | null
+  /** Flat name, value list of Buffers of the latest response head, as received; null before. Undici has other forms, too. */
+  rawHeaders?: RawFields
+  /** Flat name, value list of Buffers of the trailers; null before the end. */
+  rawTrailers?: RawFields
   /** Filled in while the request runs. Absent from controllers of other dispatchers. */
   readonly timings?: Timings
   /** Most bytes of the response body, also of what it unpacks to; negative for any number. */

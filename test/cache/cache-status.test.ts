@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cacheName } from '../../src/cache/cache-status.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
+import { rawList } from '../../src/request/received-fields.ts'
 import { type Answer, cached, installDate, settle } from './support.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -20,7 +21,7 @@ async function status(
   ...args: Parameters<typeof origin.get>
 ): Promise<unknown> {
   const handler = await origin.get(...args)
-  const raw = handler.controller!.rawHeaders!.map(String)
+  const raw = rawList(handler.controller!.rawHeaders)!.map(String)
   assert.equal(raw[raw.indexOf('cache-status') + 1], handler.headers!['cache-status'])
   return handler.headers!['cache-status']
 }

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { cache } from '../../src/cache/interceptor.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
 import type { DispatchController } from '../../src/index.ts'
+import { rawList } from '../../src/request/received-fields.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { type Answer, cached, httpDate, installDate, ORIGIN, scripted, settle } from './support.ts'
 
@@ -566,7 +567,7 @@ describe('a hit', () => {
     let raw: string[] = []
     const handler = new RecordingHandler({
       onResponseStart: (controller) => {
-        raw = controller.rawHeaders!.map(String)
+        raw = rawList(controller.rawHeaders)!.map(String)
       },
     })
     dispatch(GET, handler)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { errors } from '../../src/index.ts'
+import { rawList } from '../../src/request/received-fields.ts'
 import { memoryPair, requestLines } from '../support/memory-client.ts'
 import type { HandlerMethod } from '../support/recording-handler.ts'
 import { OK, recordEvents, response, send } from '../support/scripted-client.ts'
@@ -230,7 +231,7 @@ describe('the controller', () => {
     const seen: (string[] | null)[] = []
     const handler = send(client, {}, (method, { controller }) => {
       if (method === 'onRequestStart' || method === 'onResponseStart') {
-        seen.push(controller!.rawHeaders?.map(String) ?? null)
+        seen.push(rawList(controller!.rawHeaders)?.map(String) ?? null)
       }
     })
     await settle()

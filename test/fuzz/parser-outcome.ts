@@ -5,6 +5,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Client, type DispatchOptions } from '../../src/index.ts'
+import { rawList } from '../../src/request/received-fields.ts'
 import { turns } from '../support/fake-clock.ts'
 import { MemorySocket } from '../support/memory-socket.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
@@ -68,9 +69,9 @@ export async function outcomeOfOurs(bytes: Buffer, shape: RequestShape): Promise
     accepted: error === undefined,
     status: isFinal ? status : null,
     reason: isFinal && !upgraded ? (statusText ?? '') : '',
-    headers: isFinal ? texts(controller?.rawHeaders) : [],
+    headers: isFinal ? texts(rawList(controller?.rawHeaders)) : [],
     body,
-    trailers: texts(controller?.rawTrailers),
+    trailers: texts(rawList(controller?.rawTrailers)),
     upgraded,
     error: error === undefined ? '' : String(cause?.code ?? own ?? error.message),
     message: error?.message ?? '',

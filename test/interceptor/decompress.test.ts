@@ -11,6 +11,7 @@ import {
   interceptors,
   type ResponseData,
 } from '../../src/index.ts'
+import { rawList } from '../../src/request/received-fields.ts'
 import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
 import { contentOf, failure } from '../support/exchange.ts'
 import { eventually, turns } from '../support/fake-clock.ts'
@@ -497,7 +498,7 @@ describe('interceptors.decompress: handlers', () => {
     ours.onRequestStart!(controller, null)
     ours.onResponseStart!(controller, 200, headers, '')
     assert.deepEqual(handler.headers, { etag: '"x"' })
-    assert.deepEqual(handler.controllers[0]!.rawHeaders!.map(String), ['ETag', '"x"'])
+    assert.deepEqual(rawList(handler.controllers[0]!.rawHeaders)!.map(String), ['ETag', '"x"'])
     ours.onResponseEnd!(controller, {})
     assert.equal((await handler.settled).body, '')
   })

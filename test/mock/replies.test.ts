@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
+import { rawList } from '../../src/request/received-fields.ts'
 import { failure } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { mocking, ORIGIN } from './mocking.ts'
@@ -202,7 +203,7 @@ describe('headers and trailers of a reply', () => {
     const texts = [0, 1].map(() => {
       const handler = new RecordingHandler()
       agent.dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler)
-      return [handler.statusText, ...(handler.controller!.rawHeaders ?? []).map(String)]
+      return [handler.statusText, ...(rawList(handler.controller!.rawHeaders) ?? []).map(String)]
     })
     assert.deepEqual(texts, [['Not Found', 'X-Ab', '1'], ['unknown']])
   })

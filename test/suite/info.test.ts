@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import type { InfoData } from '../../src/api/api-handler.ts'
 import type { RequestOptions } from '../../src/index.ts'
+import { rawList } from '../../src/request/received-fields.ts'
 import { contentOf, failure } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { overEachWay, startOrigin } from '../support/wire.ts'
@@ -98,7 +99,7 @@ overEachWay('informational responses', (way) => {
     const raw: string[][] = []
     const handler = new RecordingHandler({
       onResponseStart(controller) {
-        raw.push((controller.rawHeaders ?? []).map(String))
+        raw.push((rawList(controller.rawHeaders) ?? []).map(String))
       },
     })
     client.dispatch(GET, handler)

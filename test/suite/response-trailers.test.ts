@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
+import { rawList } from '../../src/request/received-fields.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { overEachWay, startOrigin } from '../support/wire.ts'
 
@@ -50,7 +51,7 @@ overEachWay('the trailers of a response', (way) => {
     let raw: readonly string[] = []
     const handler = new RecordingHandler({
       onResponseEnd: ({ rawTrailers }) => {
-        raw = rawTrailers!.map(String)
+        raw = rawList(rawTrailers)!.map(String)
       },
     })
     client.dispatch(GET, handler)

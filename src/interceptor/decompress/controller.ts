@@ -2,6 +2,7 @@
 import type { ContentDecoding } from '../../content-coding/content-decoding.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { RelayController } from '../../relay/relay-controller.ts'
+import { type RawFields, rawList } from '../../request/received-fields.ts'
 
 /** The fields without those about the coded body, which the caller does not get. */
 export function withoutCodedFields(headers: HeaderObject): HeaderObject {
@@ -13,15 +14,15 @@ export class DecodingController extends RelayController {
   #decoding: ContentDecoding | null = null
   #isCoded = false
   /** Those of a coded response without the fields about its coding; undefined until somebody asks for them. */
-  #rawHeaders: Buffer[] | null | undefined
+  #rawHeaders: RawFields | undefined
 
-  override get rawHeaders(): Buffer[] | null {
+  override get rawHeaders(): RawFields {
     if (!this.#isCoded) return super.rawHeaders
     if (this.#rawHeaders === undefined) this.#rawHeaders = withoutCoding(super.rawHeaders)
     return this.#rawHeaders
   }
 
-  override set rawHeaders(value: Buffer[] | null) {
+  override set rawHeaders(value: RawFields) {
     if (this.#isCoded) this.#rawHeaders = value
     else super.rawHeaders = value
   }
@@ -60,7 +61,8 @@ export class DecodingController extends RelayController {
   }
 }
 
-function withoutCoding(received: Buffer[] | null): Buffer[] | null {
+function withoutCoding(fields: RawFields): Buffer[] | null {
+  const received = rawList(fields)
   if (received === null) return null
   const shown: Buffer[] = []
   for (let i = 0; i + 1 < received.length; i += 2) {

@@ -10,7 +10,7 @@ import type { HeaderObject } from '../../protocol/header-block.ts'
 import { responseFacts, stateFacts } from '../../relay/response-facts.ts'
 import type { DispatchController } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { copyFields } from '../../request/received-fields.ts'
+import { copyFields, type RawFields, rawList } from '../../request/received-fields.ts'
 import type { Head } from '../held-response.ts'
 
 /** What a party needs of its exchange. */
@@ -150,6 +150,6 @@ class RawCopy implements RawHead {
   }
 }
 
-export function copyRaw(list: Buffer[] | null | undefined): Buffer[] | null {
-  return list?.map((part) => Buffer.from(part)) ?? null
+export function copyRaw(fields: RawFields | undefined): Buffer[] | null {
+  return rawList(fields)?.map((part) => Buffer.from(part)) ?? null
 }

@@ -14,7 +14,7 @@ import type { HeaderObject } from '../../protocol/header-block.ts'
 import { codeOf } from '../../relay/error-facts.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { copyFields } from '../../request/received-fields.ts'
+import { copyFields, type RawFields } from '../../request/received-fields.ts'
 import type { Head } from '../held-response.ts'
 import { dependsOnExcluded } from './key.ts'
 import type { DeduplicateSettings } from './options.ts'
@@ -56,7 +56,7 @@ export class SharedExchange implements DispatchHandler, PartyHost {
   /** The upstream is paused. */
   #stopped = false
   #trailers: HeaderObject = {}
-  #rawTrailers: Buffer[] | null = null
+  #rawTrailers: RawFields = null
 
   constructor(host: DeduplicateHost, key: string | null, caller: Caller, opts: DispatchOptions) {
     this.#host = host
