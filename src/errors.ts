@@ -127,8 +127,8 @@ defineKind(UndiciError, 'undici.error.UND_ERR', 'UndiciError')
 
 /** No connection within the connect timeout. */
 export class ConnectTimeoutError extends UndiciError {
-  override name: string = 'ConnectTimeoutError'
-  override code: string = 'UND_ERR_CONNECT_TIMEOUT'
+  override name = 'ConnectTimeoutError' as const
+  override code = 'UND_ERR_CONNECT_TIMEOUT' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Connect Timeout Error', options)
@@ -138,8 +138,8 @@ defineKind(ConnectTimeoutError, 'undici.error.UND_ERR_CONNECT_TIMEOUT', 'Connect
 
 /** No complete response head within `headersTimeout`. */
 export class HeadersTimeoutError extends UndiciError {
-  override name: string = 'HeadersTimeoutError'
-  override code: string = 'UND_ERR_HEADERS_TIMEOUT'
+  override name = 'HeadersTimeoutError' as const
+  override code = 'UND_ERR_HEADERS_TIMEOUT' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Headers Timeout Error', options)
@@ -149,8 +149,8 @@ defineKind(HeadersTimeoutError, 'undici.error.UND_ERR_HEADERS_TIMEOUT', 'Headers
 
 /** A head reached `maxHeaderSize`, on its way out or in. */
 export class HeadersOverflowError extends UndiciError {
-  override name: string = 'HeadersOverflowError'
-  override code: string = 'UND_ERR_HEADERS_OVERFLOW'
+  override name = 'HeadersOverflowError' as const
+  override code = 'UND_ERR_HEADERS_OVERFLOW' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Headers Overflow Error', options)
@@ -160,8 +160,8 @@ defineKind(HeadersOverflowError, 'undici.error.UND_ERR_HEADERS_OVERFLOW', 'Heade
 
 /** No body data within `bodyTimeout`. */
 export class BodyTimeoutError extends UndiciError {
-  override name: string = 'BodyTimeoutError'
-  override code: string = 'UND_ERR_BODY_TIMEOUT'
+  override name = 'BodyTimeoutError' as const
+  override code = 'UND_ERR_BODY_TIMEOUT' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Body Timeout Error', options)
@@ -171,8 +171,8 @@ defineKind(BodyTimeoutError, 'undici.error.UND_ERR_BODY_TIMEOUT', 'BodyTimeoutEr
 
 /** The source of a request body had nothing to send within `requestBodyTimeout`. */
 export class RequestBodyTimeoutError extends UndiciError {
-  override name: string = 'RequestBodyTimeoutError'
-  override code: string = 'UND_ERR_REQ_BODY_TIMEOUT'
+  override name = 'RequestBodyTimeoutError' as const
+  override code = 'UND_ERR_REQ_BODY_TIMEOUT' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Request Body Timeout Error', options)
@@ -182,8 +182,8 @@ defineKind(RequestBodyTimeoutError, 'undici.error.UND_ERR_REQ_BODY_TIMEOUT', 'Re
 
 /** A bad argument, option or header; nothing was sent. */
 export class InvalidArgumentError extends UndiciError {
-  override name: string = 'InvalidArgumentError'
-  override code: string = 'UND_ERR_INVALID_ARG'
+  override name = 'InvalidArgumentError' as const
+  override code = 'UND_ERR_INVALID_ARG' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Invalid Argument Error', options)
@@ -193,8 +193,8 @@ defineKind(InvalidArgumentError, 'undici.error.UND_ERR_INVALID_ARG', 'InvalidArg
 
 /** A stream factory or pipeline handler did not return a stream. */
 export class InvalidReturnValueError extends UndiciError {
-  override name: string = 'InvalidReturnValueError'
-  override code: string = 'UND_ERR_INVALID_RETURN_VALUE'
+  override name = 'InvalidReturnValueError' as const
+  override code = 'UND_ERR_INVALID_RETURN_VALUE' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Invalid Return Value Error', options)
@@ -204,8 +204,8 @@ defineKind(InvalidReturnValueError, 'undici.error.UND_ERR_INVALID_RETURN_VALUE',
 
 /** An operation was given up, for example `body.dump()` over its limit. */
 export class AbortError extends UndiciError {
-  override name: string = 'AbortError'
-  override code: string = 'UND_ERR_ABORT'
+  override name = 'AbortError' as const
+  override code: 'UND_ERR_ABORT' | 'UND_ERR_ABORTED' = 'UND_ERR_ABORT'
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'The operation was aborted', options)
@@ -215,8 +215,8 @@ defineKind(AbortError, 'undici.error.UND_ERR_ABORT', 'AbortError')
 
 /** The request was aborted without a reason. */
 export class RequestAbortedError extends AbortError {
-  override name: string = 'AbortError'
-  override code: string = 'UND_ERR_ABORTED'
+  override name = 'AbortError' as const
+  override code = 'UND_ERR_ABORTED' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Request aborted', options)
@@ -226,8 +226,8 @@ defineKind(RequestAbortedError, 'undici.error.UND_ERR_ABORTED', 'RequestAbortedE
 
 /** An expected end of a connection or stream: reset, idle timeout, upgrade … */
 export class InformationalError extends UndiciError {
-  override name: string = 'InformationalError'
-  override code: string = 'UND_ERR_INFO'
+  override name = 'InformationalError' as const
+  override code = 'UND_ERR_INFO' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Request information', options)
@@ -237,8 +237,8 @@ defineKind(InformationalError, 'undici.error.UND_ERR_INFO', 'InformationalError'
 
 /** The request body is not as long as its content-length header says. */
 export class RequestContentLengthMismatchError extends UndiciError {
-  override name: string = 'RequestContentLengthMismatchError'
-  override code: string = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'
+  override name = 'RequestContentLengthMismatchError' as const
+  override code = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Request body length does not match content-length header', options)
@@ -252,8 +252,8 @@ defineKind(
 
 /** The response body is not as long as its content-length header says. */
 export class ResponseContentLengthMismatchError extends UndiciError {
-  override name: string = 'ResponseContentLengthMismatchError'
-  override code: string = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+  override name = 'ResponseContentLengthMismatchError' as const
+  override code = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Response body length does not match content-length header', options)
@@ -267,8 +267,8 @@ defineKind(
 
 /** Use after `destroy()`, and the default reason of `destroy()`. */
 export class ClientDestroyedError extends UndiciError {
-  override name: string = 'ClientDestroyedError'
-  override code: string = 'UND_ERR_DESTROYED'
+  override name = 'ClientDestroyedError' as const
+  override code = 'UND_ERR_DESTROYED' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'The client is destroyed', options)
@@ -278,8 +278,8 @@ defineKind(ClientDestroyedError, 'undici.error.UND_ERR_DESTROYED', 'ClientDestro
 
 /** Dispatch after `close()`. */
 export class ClientClosedError extends UndiciError {
-  override name: string = 'ClientClosedError'
-  override code: string = 'UND_ERR_CLOSED'
+  override name = 'ClientClosedError' as const
+  override code = 'UND_ERR_CLOSED' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'The client is closed', options)
@@ -289,8 +289,8 @@ defineKind(ClientClosedError, 'undici.error.UND_ERR_CLOSED', 'ClientClosedError'
 
 /** Something the library does not do, such as a caller's `expect` header. */
 export class NotSupportedError extends UndiciError {
-  override name: string = 'NotSupportedError'
-  override code: string = 'UND_ERR_NOT_SUPPORTED'
+  override name = 'NotSupportedError' as const
+  override code = 'UND_ERR_NOT_SUPPORTED' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Not supported error', options)
@@ -300,8 +300,8 @@ defineKind(NotSupportedError, 'undici.error.UND_ERR_NOT_SUPPORTED', 'NotSupporte
 
 /** The response body is longer than `maxResponseSize`. */
 export class ResponseExceededMaxSizeError extends UndiciError {
-  override name: string = 'ResponseExceededMaxSizeError'
-  override code: string = 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
+  override name = 'ResponseExceededMaxSizeError' as const
+  override code = 'UND_ERR_RES_EXCEEDED_MAX_SIZE' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Response content exceeded max size', options)
@@ -315,8 +315,8 @@ defineKind(
 
 /** Dispatch on a BalancedPool without upstreams. */
 export class BalancedPoolMissingUpstreamError extends UndiciError {
-  override name: string = 'MissingUpstreamError'
-  override code: string = 'UND_ERR_BPL_MISSING_UPSTREAM'
+  override name = 'MissingUpstreamError' as const
+  override code = 'UND_ERR_BPL_MISSING_UPSTREAM' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'No upstream has been added to the BalancedPool', options)
@@ -330,8 +330,8 @@ defineKind(
 
 /** An Agent holds `maxOrigins` origins already. */
 export class MaxOriginsReachedError extends UndiciError {
-  override name: string = 'MaxOriginsReachedError'
-  override code: string = 'UND_ERR_MAX_ORIGINS_REACHED'
+  override name = 'MaxOriginsReachedError' as const
+  override code = 'UND_ERR_MAX_ORIGINS_REACHED' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Maximum allowed origins reached', options)
@@ -341,8 +341,8 @@ defineKind(MaxOriginsReachedError, 'undici.error.UND_ERR_MAX_ORIGINS_REACHED', '
 
 /** A WebSocket message inflates beyond its limit. */
 export class MessageSizeExceededError extends UndiciError {
-  override name: string = 'MessageSizeExceededError'
-  override code: string = 'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED'
+  override name = 'MessageSizeExceededError' as const
+  override code = 'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'Max decompressed message size exceeded', options)
@@ -356,8 +356,8 @@ defineKind(
 
 /** The connection was lost, or the received bytes were not an answer to the request. */
 export class SocketError extends UndiciError {
-  override name: string = 'SocketError'
-  override code: string = 'UND_ERR_SOCKET'
+  override name = 'SocketError' as const
+  override code = 'UND_ERR_SOCKET' as const
   override socket: SocketInfo | null | undefined
 
   constructor(message?: string, socket?: SocketInfo | null, options?: ErrorOptions) {
@@ -369,7 +369,7 @@ defineKind(SocketError, 'undici.error.UND_ERR_SOCKET', 'SocketError')
 
 /** The response is not HTTP/1.1. `code` is `HPE_*`, `data` the bytes from the offending place on. */
 export class HTTPParserError extends Error {
-  override name: string = 'HTTPParserError'
+  override name = 'HTTPParserError' as const
   code: string | undefined
   data: string | undefined
 
@@ -398,38 +398,44 @@ defineKind(HTTPParserError, 'undici.error.UND_ERR_HTTP_PARSER', 'HTTPParserError
 
 /** The last attempt of a request was answered with a bad status, or a response that broke off could not be completed. */
 export class RequestRetryError extends UndiciError {
-  override name: string = 'RequestRetryError'
-  override code: string = 'UND_ERR_REQ_RETRY'
-  readonly statusCode: number
-  readonly headers: unknown
-  readonly data: unknown
+  override name = 'RequestRetryError' as const
+  override code = 'UND_ERR_REQ_RETRY' as const
+  statusCode: number
+  /** Of the response. */
+  headers: Record<string, string | string[]>
+  data: {
+    /** How often the request has failed. */
+    count: number
+  }
   /** Milliseconds, if the response had a `retry-after` that can be read. */
   declare retryAfter?: number
 
   constructor(
     message: string | undefined,
     statusCode: number,
-    details: { headers?: unknown; data?: unknown } = {},
+    details: { headers?: object | null; data?: { count: number } } = {},
   ) {
     super(message || 'Request retry error')
     this.statusCode = statusCode
-    this.headers = details.headers
-    this.data = details.data
+    this.headers = details.headers as Record<string, string | string[]>
+    this.data = details.data as { count: number }
   }
 }
 defineKind(RequestRetryError, 'undici.error.UND_ERR_REQ_RETRY', 'RequestRetryError')
 
 /** A response status that an interceptor was asked to treat as an error. */
 export class ResponseError extends UndiciError {
-  override name: string = 'ResponseError'
-  override code: string = 'UND_ERR_RESPONSE'
-  readonly statusCode: number
+  override name = 'ResponseError' as const
+  override code = 'UND_ERR_RESPONSE' as const
+  statusCode: number
   /** The same as `statusCode`. */
   readonly status: number
-  readonly headers: unknown
-  readonly body: unknown
+  headers: Record<string, string | string[] | undefined> | string[] | null
+  /** As text, or parsed if it is JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: callers read members of what a server has sent
+  body: string | Record<string, any> | null
   /** Only the beginning of the body was kept. */
-  readonly bodyTruncated: boolean
+  bodyTruncated: boolean
 
   constructor(
     message: string | undefined,
@@ -439,8 +445,8 @@ export class ResponseError extends UndiciError {
     super(message || 'Response error')
     this.statusCode = statusCode
     this.status = statusCode
-    this.headers = details.headers
-    this.body = details.body
+    this.headers = details.headers as ResponseError['headers']
+    this.body = details.body as ResponseError['body']
     this.bodyTruncated = details.bodyTruncated ?? false
   }
 }
@@ -448,8 +454,8 @@ defineKind(ResponseError, 'undici.error.UND_ERR_RESPONSE', 'ResponseError')
 
 /** TLS to a proxy failed. */
 export class SecureProxyConnectionError extends UndiciError {
-  override name: string = 'SecureProxyConnectionError'
-  override code: string = 'UND_ERR_PRX_TLS'
+  override name = 'SecureProxyConnectionError' as const
+  override code = 'UND_ERR_PRX_TLS' as const
 
   constructor(cause?: unknown, message?: string, options?: ErrorOptions) {
     super(message || 'Secure Proxy Connection failed', { ...options, cause })
@@ -459,8 +465,8 @@ defineKind(SecureProxyConnectionError, 'undici.error.UND_ERR_PRX_TLS', 'SecurePr
 
 /** A proxy did not open the tunnel. */
 export class ProxyConnectionError extends UndiciError {
-  override name: string = 'ProxyConnectionError'
-  override code: string = 'UND_ERR_PRX_CONN'
+  override name = 'ProxyConnectionError' as const
+  override code = 'UND_ERR_PRX_CONN' as const
 
   constructor(cause?: unknown, message?: string, options?: ErrorOptions) {
     super(message || 'Proxy Connection failed', { ...options, cause })
@@ -470,7 +476,7 @@ defineKind(ProxyConnectionError, 'undici.error.UND_ERR_PRX_CONN', 'ProxyConnecti
 
 /** A SOCKS5 proxy refused or broke its protocol. */
 export class Socks5ProxyError extends UndiciError {
-  override name: string = 'Socks5ProxyError'
+  override name = 'Socks5ProxyError' as const
   override code: string
 
   constructor(message?: string, code?: string) {
@@ -482,8 +488,8 @@ defineKind(Socks5ProxyError, 'undici.error.UND_ERR_SOCKS5', 'Socks5ProxyError')
 
 /** A request was redirected more often than its caller allows. */
 export class MaxRedirectsError extends UndiciError {
-  override name: string = 'MaxRedirectsError'
-  override code: string = 'UND_ERR_REDIRECT_MAX'
+  override name = 'MaxRedirectsError' as const
+  override code = 'UND_ERR_REDIRECT_MAX' as const
 
   constructor(message?: string, options?: ErrorOptions) {
     super(message || 'max redirects', options)
@@ -493,8 +499,8 @@ defineKind(MaxRedirectsError, 'undici.error.UND_ERR_REDIRECT_MAX', 'MaxRedirects
 
 /** An origin fails so often that requests to it are not sent for a while. */
 export class CircuitOpenError extends UndiciError {
-  override name: string = 'CircuitOpenError'
-  override code: string = 'UND_ERR_CIRCUIT_OPEN'
+  override name = 'CircuitOpenError' as const
+  override code = 'UND_ERR_CIRCUIT_OPEN' as const
   /** Nothing was sent. */
   override retrySafety: RetrySafety = 'safe'
   /** Milliseconds after which a request is let through; 0 if that depends on a request that is under way. */
@@ -523,8 +529,8 @@ export interface BlockedAddressDetails {
 
 /** A guard does not allow the connection; no packet was sent to the address. */
 export class BlockedAddressError extends UndiciError {
-  override name: string = 'BlockedAddressError'
-  override code: string = 'UND_ERR_BLOCKED_ADDRESS'
+  override name = 'BlockedAddressError' as const
+  override code = 'UND_ERR_BLOCKED_ADDRESS' as const
   /** Nothing was sent. */
   override retrySafety: RetrySafety = 'safe'
   readonly rule: string
@@ -547,8 +553,8 @@ defineKind(BlockedAddressError, 'undici.error.UND_ERR_BLOCKED_ADDRESS', 'Blocked
 
 /** More requests wait than a throttle keeps, or the server asks for a longer wait than it allows. */
 export class ThrottledError extends UndiciError {
-  override name: string = 'ThrottledError'
-  override code: string = 'UND_ERR_THROTTLED'
+  override name = 'ThrottledError' as const
+  override code = 'UND_ERR_THROTTLED' as const
   /** Nothing was sent. */
   override retrySafety: RetrySafety = 'safe'
   /** Milliseconds that the server has asked to be left alone for; absent if the queue was full. */

@@ -27,6 +27,14 @@ export interface ApiOptions<TOpaque = null> {
   responseHeaders?: 'raw' | null | undefined
 }
 
+/** Any object of the dispatcher; null if it has none. Typed as in undici, whose types leave out the null. */
+// biome-ignore lint/suspicious/noExplicitAny: callers read members of what an interceptor has put there
+export type RequestContext = any
+
+/** Text by lower-case name, or a list of texts. The types of undici leave out the lists, and a dispatcher has to fit these. */
+// biome-ignore lint/suspicious/noExplicitAny: nothing else is both
+export type ReceivedTrailers = Record<string, any>
+
 /** An informational response. */
 export interface InfoData {
   /** From 102 to 199. */
@@ -35,8 +43,12 @@ export interface InfoData {
   headers: HeaderObject | string[]
 }
 
-/** Called for an informational response. */
-export type InfoCallback = (info: InfoData) => void
+interface InfoListener {
+  onInfo(info: InfoData): void
+}
+
+/** Called for an informational response. The type of a method, so that those written for undici fit. */
+export type InfoCallback = InfoListener['onInfo']
 
 /** The options as a handler keeps them. */
 interface HandledOptions<TOpaque> extends ApiOptions<TOpaque> {

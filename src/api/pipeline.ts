@@ -12,7 +12,13 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import { ApiHandler, type ApiOptions, checkResponseOptions, type InfoCallback } from './api-handler.ts'
+import {
+  ApiHandler,
+  type ApiOptions,
+  checkResponseOptions,
+  type InfoCallback,
+  type RequestContext,
+} from './api-handler.ts'
 import { checkOptions } from './settlement.ts'
 
 /** Options of `pipeline()`. */
@@ -34,13 +40,19 @@ export interface PipelineHandlerData<TOpaque = null> {
   /** To be read by the handler. */
   body: Readable
   /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
-  context: unknown
+  context: RequestContext
 }
 
-/** Returns, at once, the stream whose data the Duplex yields. */
-export type PipelineHandlerFunction<TOpaque = null> = (
-  data: PipelineHandlerData<TOpaque>,
-) => NodeJS.ReadableStream
+interface PipelineHandling<TOpaque> {
+  handle(data: PipelineHandlerData<TOpaque>): NodeJS.ReadableStream
+}
+
+/**
+ * Returns, at once, the stream whose data the Duplex yields. Such a type is compared like that of a method: functions
+ * written for undici fit, whose types say that the body is more than a Readable.
+ */
+// biome-ignore lint/complexity/noBannedTypes: it adds nothing that could be called
+export type PipelineHandlerFunction<TOpaque = null> = PipelineHandling<TOpaque>['handle'] & Function
 
 /** The request body: takes one write of the Duplex at a time. */
 class RequestSide extends Readable {

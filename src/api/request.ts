@@ -11,7 +11,14 @@ import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { copyFields } from '../request/received-fields.ts'
-import { ApiHandler, type ApiOptions, checkResponseOptions, type InfoCallback } from './api-handler.ts'
+import {
+  ApiHandler,
+  type ApiOptions,
+  checkResponseOptions,
+  type InfoCallback,
+  type ReceivedTrailers,
+  type RequestContext,
+} from './api-handler.ts'
 import { BodyReadable } from './body/readable.ts'
 import type { BodyUpstream } from './body/upstream.ts'
 import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
@@ -47,13 +54,13 @@ export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
   /** By lower-case name; a flat `string[]` with `responseHeaders: 'raw'`. */
   headers: THeaders
   /** Filled before the body ends. */
-  trailers: HeaderObject
+  trailers: ReceivedTrailers
   /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
   /** To be consumed, dumped or destroyed. */
   body: BodyReadable
   /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
-  context: unknown
+  context: RequestContext
   readonly #timings: Timings | null
 
   constructor(

@@ -19,7 +19,14 @@ import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { copyFields } from '../request/received-fields.ts'
-import { ApiHandler, type ApiOptions, checkResponseOptions, type InfoCallback } from './api-handler.ts'
+import {
+  ApiHandler,
+  type ApiOptions,
+  checkResponseOptions,
+  type InfoCallback,
+  type ReceivedTrailers,
+  type RequestContext,
+} from './api-handler.ts'
 import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
 
 /** Options of `stream()`. */
@@ -37,7 +44,7 @@ export interface StreamFactoryData<TOpaque = null> {
   /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
   /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
-  context: unknown
+  context: RequestContext
 }
 
 /** Returns, at once, where the body is to go. */
@@ -54,7 +61,7 @@ export class StreamData<TOpaque = null> {
   /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
   /** By lower-case name. */
-  trailers: HeaderObject
+  trailers: ReceivedTrailers
   readonly #timings: Timings | null
 
   constructor(opaque: TOpaque, trailers: HeaderObject, timings: Timings | null) {

@@ -5,7 +5,7 @@ import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import type { ApiOptions } from './api-handler.ts'
+import type { ApiOptions, RequestContext } from './api-handler.ts'
 import { discardSocket } from './discard-socket.ts'
 import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
 import { SocketHandler } from './socket-handler.ts'
@@ -41,7 +41,7 @@ export class UpgradeData<TOpaque = null> {
   /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
   /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
-  context: unknown
+  context: RequestContext
   readonly #timings: Timings | null
 
   constructor(

@@ -248,6 +248,5 @@ function defaultFactory(options: PoolOptions): (origin: string | URL, kind: Kind
 
 /** The types under the names that programs written for undici use. */
 export declare namespace Agent {
-  type Options = AgentOptions
-  type DispatchOptions = AgentDispatchOptions
+  export type { AgentDispatchOptions as DispatchOptions, AgentOptions as Options }
 }

@@ -1,18 +1,23 @@
 /**
  * The public face of a client for one origin. Its work is done in session/client-session.ts.
  */
+
 import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
+import type { SocketInfo } from '../errors.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { type ClientOptions, readClientOptions } from './client-options.ts'
+import type { EventSourceOptions } from './event-source-options.ts'
+import type { Http2Options } from './http2-options.ts'
 import { LifecycleDispatcher, reportIdle } from './lifecycle.ts'
 import { ClientEvents } from './session/client-events.ts'
 import { ClientSession } from './session/client-session.ts'
 import { OriginContext } from './session/origin-context.ts'
 import type { SessionOwner } from './session/session-owner.ts'
+import type { WebSocketOptions } from './websocket-options.ts'
 
 /**
  * For pools: puts an owner before the one that a client's session has, and returns the session. Null for anything but a
@@ -126,9 +131,11 @@ function readContext(url: string | URL | object, options: ClientOptions): Origin
 
 /** The types under the names that programs written for undici use. */
 export declare namespace Client {
-  type Options = ClientOptions
-  type H2Options = import('./http2-options.ts').Http2Options
-  type SocketInfo = import('../errors.ts').SocketInfo
-  type EventSourceOptions = import('./event-source-options.ts').EventSourceOptions
-  type WebSocketOptions = import('./websocket-options.ts').WebSocketOptions
+  export type {
+    ClientOptions as Options,
+    EventSourceOptions,
+    Http2Options as H2Options,
+    SocketInfo,
+    WebSocketOptions,
+  }
 }

@@ -10,8 +10,9 @@ import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 
-/** The function that interceptors wrap. */
-export type Dispatch = (opts: DispatchOptions, handler: DispatchHandler) => boolean
+/** The function that interceptors wrap. Such a type is compared like that of a method: those written for undici fit. */
+// biome-ignore lint/complexity/noBannedTypes: it adds nothing that could be called
+export type Dispatch = Dispatching['dispatch'] & Function
 
 /**
  * The origin that all requests of a dispatcher go to; null if it has several and chooses among them; undefined if each

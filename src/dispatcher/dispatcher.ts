@@ -4,8 +4,14 @@
  */
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
+import type { BodyMixin } from '../api/body/mixin.ts'
 import { type ConnectCallback, type ConnectData, type ConnectOptions, connectOn } from '../api/connect.ts'
-import { type PipelineHandlerFunction, type PipelineOptions, pipelineOn } from '../api/pipeline.ts'
+import {
+  type PipelineHandlerData,
+  type PipelineHandlerFunction,
+  type PipelineOptions,
+  pipelineOn,
+} from '../api/pipeline.ts'
 import {
   type RawRequestOptions,
   type RequestCallback,
@@ -17,15 +23,21 @@ import {
   type StreamCallback,
   type StreamData,
   type StreamFactory,
+  type StreamFactoryData,
   type StreamOptions,
   streamOn,
 } from '../api/stream.ts'
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
-import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { compose, type InterceptorInput, type OwnOrigin } from './compose.ts'
+import type { UndiciError } from '../errors.ts'
+import type {
+  DispatchController,
+  DispatchHandler,
+  LegacyDispatchHandler,
+} from '../request/dispatch-handler.ts'
+import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
+import { compose, type Dispatch, type Interceptor, type InterceptorInput, type OwnOrigin } from './compose.ts'
 
 /** Called when `close()` or `destroy()` has completed. */
 export type CloseCallback = (error: Error | null, data: null) => void
@@ -35,9 +47,9 @@ export interface DispatcherEvents {
   /** A socket is connected. */
   connect: [origin: URL, targets: readonly Dispatcher[]]
   /** A connection has ended; the error is the reason. */
-  disconnect: [origin: URL, targets: readonly Dispatcher[], error: Error]
+  disconnect: [origin: URL, targets: readonly Dispatcher[], error: UndiciError]
   /** A connection could not be opened. */
-  connectionError: [origin: URL, targets: readonly Dispatcher[], error: Error]
+  connectionError: [origin: URL, targets: readonly Dispatcher[], error: UndiciError]
   /** There is room for requests again. */
   drain: [origin: URL, targets: readonly Dispatcher[]]
   /** An exception in a caller's handler that no other call could report. */
@@ -49,6 +61,7 @@ export interface DispatcherEvents {
 type EventName = keyof DispatcherEvents
 type Listener<E extends EventName> = (...args: DispatcherEvents[E]) => void
 type AnyListener = Parameters<EventEmitter['on']>[1]
+type AnyListeners = ReturnType<EventEmitter['listeners']>
 
 export interface Dispatcher {
   on<E extends EventName>(event: E, listener: Listener<E>): this
@@ -65,6 +78,10 @@ export interface Dispatcher {
   prependListener(event: string | symbol, listener: AnyListener): this
   prependOnceListener<E extends EventName>(event: E, listener: Listener<E>): this
   prependOnceListener(event: string | symbol, listener: AnyListener): this
+  listeners<E extends EventName>(event: E): Listener<E>[]
+  listeners(event: string | symbol): AnyListeners
+  rawListeners<E extends EventName>(event: E): Listener<E>[]
+  rawListeners(event: string | symbol): AnyListeners
 }
 
 /**
@@ -101,7 +118,12 @@ export class Dispatcher extends EventEmitter {
     throw new Error('not implemented')
   }
 
-  /** For `await using`: the same as `destroy()`, since the block that started the requests has ended. */
+  /**
+   * For `await using`: the same as `destroy()`, since the block that started the requests has ended. The types have it
+   * from `LifecycleDispatcher` on: a dispatcher of undici is one of ours, and has no such method.
+   *
+   * @internal
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.destroy()
   }
@@ -137,6 +159,9 @@ export class Dispatcher extends EventEmitter {
    * const { statusCode, body } = await client.request({ path: '/', method: 'GET' })
    * const value = await body.json()
    */
+  // No call matches it. The types of undici say of `body.body` that it never is, which no type of ours could match.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  request(opts: never, callback?: never): any
   request<TOpaque = null>(
     opts: RawRequestOptions<TOpaque>,
     callback: RequestCallback<TOpaque, string[]>,
@@ -208,26 +233,28 @@ defineKind(Dispatcher, 'ventuno.Dispatcher')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace Dispatcher {
-  type HttpMethod = import('../request/dispatch-options.ts').HttpMethod
-  type DispatchOptions = import('../request/dispatch-options.ts').DispatchOptions
-  type DispatchHandler = import('../request/dispatch-handler.ts').DispatchHandler
-  type DispatchController = import('../request/dispatch-handler.ts').DispatchController
-  type RequestOptions<TOpaque = null> = import('../api/request.ts').RequestOptions<TOpaque>
-  type ResponseData<TOpaque = null> = import('../api/request.ts').ResponseData<TOpaque>
-  type StreamOptions<TOpaque = null> = import('../api/stream.ts').StreamOptions<TOpaque>
-  type StreamData<TOpaque = null> = import('../api/stream.ts').StreamData<TOpaque>
-  type StreamFactory<TOpaque = null> = import('../api/stream.ts').StreamFactory<TOpaque>
-  type StreamFactoryData<TOpaque = null> = import('../api/stream.ts').StreamFactoryData<TOpaque>
-  type PipelineOptions<TOpaque = null> = import('../api/pipeline.ts').PipelineOptions<TOpaque>
-  type PipelineHandler<TOpaque = null> = import('../api/pipeline.ts').PipelineHandlerFunction<TOpaque>
-  type PipelineHandlerData<TOpaque = null> = import('../api/pipeline.ts').PipelineHandlerData<TOpaque>
-  type ConnectOptions<TOpaque = null> = import('../api/connect.ts').ConnectOptions<TOpaque>
-  type ConnectData<TOpaque = null> = import('../api/connect.ts').ConnectData<TOpaque>
-  type UpgradeOptions<TOpaque = null> = import('../api/upgrade.ts').UpgradeOptions<TOpaque>
-  type UpgradeData<TOpaque = null> = import('../api/upgrade.ts').UpgradeData<TOpaque>
-  type Dispatch = import('./compose.ts').Dispatch
-  type BodyMixin = import('../api/body/mixin.ts').BodyMixin
-  type DispatchInterceptor = import('./compose.ts').Interceptor
-  type DispatcherComposeInterceptor = import('./compose.ts').Interceptor
-  type ComposedDispatcher = Dispatcher
+  export type {
+    BodyMixin,
+    ConnectData,
+    ConnectOptions,
+    Dispatch,
+    DispatchController,
+    Dispatcher as ComposedDispatcher,
+    DispatchHandler,
+    DispatchOptions,
+    HttpMethod,
+    Interceptor as DispatcherComposeInterceptor,
+    Interceptor as DispatchInterceptor,
+    PipelineHandlerData,
+    PipelineHandlerFunction as PipelineHandler,
+    PipelineOptions,
+    RequestOptions,
+    ResponseData,
+    StreamData,
+    StreamFactory,
+    StreamFactoryData,
+    StreamOptions,
+    UpgradeData,
+    UpgradeOptions,
+  }
 }

@@ -27,7 +27,6 @@ import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import type { Dispatcher } from './dispatcher.ts'
 import { getGlobalDispatcher } from './global.ts'
 
 /** A URL, or an object with the parts of one, which then serves as the options as well. */
@@ -54,7 +53,7 @@ export interface UrlParts {
 /** The options of a method without the parts in the URL. The default method is GET, or PUT with a body. */
 export type WithUrl<T> = Omit<T, 'origin' | 'path' | 'method'> & {
   /** Sends the request. Default: the global dispatcher. */
-  dispatcher?: Dispatcher | null | undefined
+  dispatcher?: Dispatching | null | undefined
   /** Instead of the path in the URL, which then must not have one. */
   path?: string | null | undefined
   /** Default: GET, or PUT with a body. */

@@ -8,7 +8,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import { EnvHttpProxyAgent } from '../proxy/env-http-proxy-agent.ts'
 import { Agent } from './agent.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { Dispatcher1Wrapper } from './dispatcher1-wrapper.ts'
+import { Dispatcher1Wrapper, type DispatcherLike } from './dispatcher1-wrapper.ts'
 
 /** Read by `fetch` of Node 20, 22 and 24, which has handlers of the older generation. */
 const FOR_OLDER_HANDLERS = Symbol.for('undici.globalDispatcher.1')
@@ -32,10 +32,12 @@ let local: Dispatcher | null = null
  * @example
  * setGlobalDispatcher(new Agent({ connections: 10 }))
  */
-export function setGlobalDispatcher(dispatcher: Dispatcher): void {
-  if (typeof (dispatcher as Dispatcher | null | undefined)?.dispatch !== 'function') {
+export function setGlobalDispatcher(agent: DispatcherLike): void {
+  if (typeof (agent as DispatcherLike | null | undefined)?.dispatch !== 'function') {
     throw new InvalidArgumentError('Argument agent must implement Agent')
   }
+  // One of undici has all that callers of `getGlobalDispatcher` use, but for what its types leave out.
+  const dispatcher = agent as Dispatcher
   const stored = [
     store(SHARED, dispatcher),
     store(FOR_OLDER_HANDLERS, new Dispatcher1Wrapper(dispatcher)),

@@ -95,5 +95,5 @@ defineKind(H2CClient, 'ventuno.H2CClient')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace H2CClient {
-  type Options = H2CClientOptions
+  export type { H2CClientOptions as Options }
 }

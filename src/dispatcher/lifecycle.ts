@@ -52,6 +52,12 @@ type LifeState =
 
 const OPEN: LifeState = { at: 'open' }
 
+export interface LifecycleDispatcher {
+  /** For `await using`: the same as `destroy()`, since the block that started the requests has ended. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types what Dispatcher has
 export abstract class LifecycleDispatcher extends Dispatcher {
   readonly #webSocket: Required<WebSocketOptions>
   readonly #eventSource: Required<EventSourceOptions>

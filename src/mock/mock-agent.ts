@@ -45,7 +45,7 @@ const FORWARDED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
  * agent.get('http://api.test').intercept({ path: '/users/1' }).reply(200, { name: 'Ada' })
  * const { body } = await agent.request({ origin: 'http://api.test', path: '/users/1', method: 'GET' })
  */
-export class MockAgent extends LifecycleDispatcher {
+export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> extends LifecycleDispatcher {
   readonly #network: MockNetwork
   /** Carries the requests that are sent. */
   readonly #real: Dispatcher
@@ -280,9 +280,7 @@ defineKind(MockAgent, 'ventuno.MockAgent')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace MockAgent {
-  type Options = MockAgentOptions
-  type PendingInterceptor = import('./interception.ts').PendingInterceptor
-  type PendingInterceptorsFormatter = NonNullable<
-    import('./pending-table.ts').AssertPendingOptions['pendingInterceptorsFormatter']
-  >
+  export type { MockAgentOptions as Options, PendingInterceptor }
+
+  export type PendingInterceptorsFormatter = NonNullable<AssertPendingOptions['pendingInterceptorsFormatter']>
 }

@@ -69,5 +69,5 @@ defineKind(MockClient, 'ventuno.MockClient')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace MockClient {
-  type Options = MockClientOptions
+  export type { MockClientOptions as Options }
 }

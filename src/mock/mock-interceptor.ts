@@ -4,13 +4,14 @@
 import { InvalidArgumentError } from '../errors.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
 import { eventsText, type MockEvents } from './events-text.ts'
-import { Interception, type MockPattern } from './interception.ts'
+import { Interception, type MockInterceptorOptions, type MockPattern } from './interception.ts'
 import type { OriginMocks } from './origin-mocks.ts'
 import {
   computedReply,
   failingReply,
   faultyReply,
   fixedReply,
+  type MockReplyOptions,
   type MockReplyOptionsCallback,
   type MockResponseCallbackOptions,
   type MockResponseDataHandler,
@@ -29,7 +30,7 @@ import type { WireFault, WireScript } from './wire-step.ts'
 const LONGEST_DELAY = 2 ** 31 - 1
 
 /** How often a reply is given, and when. Returned by `reply()` and its siblings. */
-export class MockScope {
+export class MockScope<_TData = unknown> {
   readonly #interception: Interception
 
   constructor(interception: Interception) {
@@ -74,11 +75,19 @@ export class MockInterceptor {
   }
 
   /** Replies with what the function returns for each request. */
-  reply(callback: MockReplyOptionsCallback): MockScope
+  reply<TData = unknown>(callback: MockReplyOptionsCallback<TData>): MockScope<TData>
   /** Replies with a status and the data that the function returns for each request. */
-  reply(statusCode: number, data: MockResponseDataHandler, responseOptions?: MockResponseOptions): MockScope
+  reply<TData = unknown>(
+    statusCode: number,
+    data: MockResponseDataHandler<TData>,
+    responseOptions?: MockResponseOptions,
+  ): MockScope<TData>
   /** Replies with a status and data: text, bytes, an object as JSON, or a stream. */
-  reply(statusCode: number, data?: unknown, responseOptions?: MockResponseOptions): MockScope
+  reply<TData = unknown>(
+    statusCode: number,
+    data?: TData | string | Uint8Array,
+    responseOptions?: MockResponseOptions,
+  ): MockScope<TData>
   reply(
     statusCode?: number | MockReplyOptionsCallback,
     data: unknown = '',
@@ -159,10 +168,13 @@ function positive(value: unknown, name: string): number {
 
 /** The types under the names that programs written for undici use. */
 export declare namespace MockInterceptor {
-  type Options = import('./interception.ts').MockInterceptorOptions
-  type MockResponseOptions = import('./reply.ts').MockResponseOptions
-  type MockResponseCallbackOptions = import('./reply.ts').MockResponseCallbackOptions
-  type MockResponseDataHandler = import('./reply.ts').MockResponseDataHandler
-  type MockReplyOptions = import('./reply.ts').MockReplyOptions
-  type MockReplyOptionsCallback = import('./reply.ts').MockReplyOptionsCallback
+  export type {
+    MockInterceptorOptions as Options,
+    MockReplyOptions,
+    MockReplyOptionsCallback,
+    MockResponseCallbackOptions,
+    MockResponseDataHandler,
+    MockResponseOptions,
+    MockScope,
+  }
 }

@@ -76,5 +76,5 @@ defineKind(MockPool, 'ventuno.MockPool')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace MockPool {
-  type Options = MockPoolOptions
+  export type { MockPoolOptions as Options }
 }

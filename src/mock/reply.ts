@@ -50,22 +50,24 @@ export interface MockResponseCallbackOptions {
 }
 
 /** Makes the data of a reply. */
-export type MockResponseDataHandler = (opts: MockResponseCallbackOptions) => unknown
+export type MockResponseDataHandler<TData = unknown> = (
+  opts: MockResponseCallbackOptions,
+) => TData | string | Uint8Array | Promise<TData | string | Uint8Array>
 
 /** A whole reply, as a function returns it. */
-export interface MockReplyOptions {
+export interface MockReplyOptions<TData = unknown> {
   /** From 200 to 999. */
   statusCode: number
   /** As for `reply()`. */
-  data?: unknown
+  data?: TData | string | Uint8Array
   /** As for `reply()`. */
   responseOptions?: MockResponseOptions
 }
 
 /** Makes a whole reply. */
-export type MockReplyOptionsCallback = (
+export type MockReplyOptionsCallback<TData = unknown> = (
   opts: MockResponseCallbackOptions,
-) => MockReplyOptions | Promise<MockReplyOptions>
+) => MockReplyOptions<TData> | Promise<MockReplyOptions<TData>>
 
 /** A head that goes before that of the response. */
 export interface InformationalHead {

@@ -182,5 +182,5 @@ function replyOf({ statusCode, headers, body, trailers }: SnapshotResponse): {
 
 /** The types under the names that programs written for undici use. */
 export declare namespace SnapshotAgent {
-  type Options = SnapshotAgentOptions
+  export type { SnapshotAgentOptions as Options }
 }

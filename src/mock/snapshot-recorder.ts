@@ -20,7 +20,7 @@ import {
 import { storedContentType } from './snapshot-body.ts'
 import { parseSnapshots, type ReadSnapshot, readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts'
 import { HeaderLists, hashOf, keyOf, snapshotRequest, undiciRequest } from './snapshot-key.ts'
-import { isHar, type SnapshotRecorderOptions } from './snapshot-options.ts'
+import { isHar, type SnapshotMode, type SnapshotRecorderOptions } from './snapshot-options.ts'
 
 const FLUSH_INTERVAL = 30_000
 
@@ -288,9 +288,11 @@ function originOf({ origin, path }: DispatchOptions): string {
 
 /** The types under the names that programs written for undici use. */
 export declare namespace SnapshotRecorder {
-  type SnapshotRecorderMode = import('./snapshot-options.ts').SnapshotMode
-  type Options = import('./snapshot-options.ts').SnapshotRecorderOptions
-  type Snapshot = import('./snapshot.ts').Snapshot
-  type SnapshotInfo = import('./snapshot.ts').SnapshotInfo
-  type SnapshotData = import('./snapshot.ts').SnapshotData
+  export type {
+    Snapshot,
+    SnapshotData,
+    SnapshotInfo,
+    SnapshotMode as SnapshotRecorderMode,
+    SnapshotRecorderOptions as Options,
+  }
 }

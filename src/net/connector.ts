@@ -277,9 +277,12 @@ function openSecureSocket(settings: ConnectorSettings, target: Target, options: 
 
 /** The types under the names that programs written for undici use. */
 export declare namespace buildConnector {
-  type BuildOptions = BuildConnectorOptions
-  type Options = ConnectTarget
-  type Callback = ConnectorCallback
-  type CallbackArgs = Parameters<ConnectorCallback>
-  type connector = Connector
+  export type {
+    BuildConnectorOptions as BuildOptions,
+    Connector as connector,
+    ConnectorCallback as Callback,
+    ConnectTarget as Options,
+  }
+
+  export type CallbackArgs = Parameters<ConnectorCallback>
 }

@@ -52,5 +52,5 @@ defineKind(EnvHttpProxyAgent, 'ventuno.EnvHttpProxyAgent')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace EnvHttpProxyAgent {
-  type Options = EnvHttpProxyAgentOptions
+  export type { EnvHttpProxyAgentOptions as Options }
 }

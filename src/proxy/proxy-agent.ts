@@ -224,5 +224,5 @@ function whenAll(ways: readonly Way[], end: (way: Way, one: () => void) => void,
 
 /** The types under the names that programs written for undici use. */
 export declare namespace ProxyAgent {
-  type Options = ProxyAgentOptions
+  export type { ProxyAgentOptions as Options }
 }

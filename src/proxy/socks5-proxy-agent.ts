@@ -74,5 +74,5 @@ defineKind(Socks5ProxyAgent, 'ventuno.Socks5ProxyAgent')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace Socks5ProxyAgent {
-  type Options = Socks5ProxyAgentOptions
+  export type { Socks5ProxyAgentOptions as Options }
 }

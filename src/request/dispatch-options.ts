@@ -97,7 +97,7 @@ export interface DispatchOptions {
   // biome-ignore lint/suspicious/noExplicitAny: with `unknown` the interfaces of callers would not fit
   query?: Record<string, any> | null | undefined
   /** The protocol to switch to. Use `upgrade()` rather than setting this. */
-  upgrade?: string | null | undefined
+  upgrade?: string | boolean | null | undefined
   /** May it be sent while another request runs, and again after a loss? Default: GET, HEAD and QUERY may. */
   idempotent?: boolean | null | undefined
   /** Does it hold back the requests after it until its head has come? Default: those that are not idempotent do. */

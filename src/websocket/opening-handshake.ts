@@ -10,7 +10,6 @@ import { type CallContext, captureContext } from '../base/call-context.ts'
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { loadCrypto } from '../base/lazy-modules.ts'
 import { isTrustworthy } from '../base/trustworthy.ts'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { OFFER } from '../protocol/websocket/extension.ts'
@@ -24,6 +23,7 @@ import {
 import { listItems } from '../protocol/websocket/subprotocol.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import { HandshakeFields } from './handshake-fields.ts'
 import { httpOrigin, httpPath } from './socket-address.ts'
 
@@ -32,7 +32,7 @@ export interface OpeningRequest {
   readonly protocols: readonly string[]
   /** Of the caller; a flat list. */
   readonly headers: readonly string[]
-  readonly dispatcher: Dispatcher
+  readonly dispatcher: Dispatching
 }
 
 export interface Opened {

@@ -1,5 +1,5 @@
 /** The second argument of the `WebSocket` constructor. */
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import type { HeadersInit } from './socket-address.ts'
 import { isIterableObject, toText } from './web-idl.ts'
 
@@ -8,7 +8,7 @@ export interface WebSocketInit {
   /** Subprotocols to ask for, the preferred one first. Default: none. */
   protocols?: string | Iterable<string> | undefined
   /** Makes the connection, and its `webSocketOptions` limit what is received. Default: the global one. */
-  dispatcher?: Dispatcher | undefined
+  dispatcher?: Dispatching | undefined
   /** Sent with the handshake. */
   headers?: HeadersInit | null | undefined
 }

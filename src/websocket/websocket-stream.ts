@@ -10,9 +10,9 @@ import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { shownValue } from '../base/shown-value.ts'
 import { type AbortSource, abortedReason, SignalHub } from '../base/signal.ts'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ABNORMAL, isSendable } from '../protocol/websocket/close-code.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import { publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import { limitsOf } from './dispatcher-limits.ts'
@@ -37,7 +37,7 @@ export interface WebSocketStreamOptions {
   /** Gives up opening; without effect afterwards. */
   signal?: AbortSignal | AbortSource | null | undefined
   /** Makes the connection, and its `webSocketOptions` limit what is received. Default: the global one. */
-  dispatcher?: Dispatcher | undefined
+  dispatcher?: Dispatching | undefined
   /** Sent with the handshake. */
   headers?: HeadersInit | null | undefined
 }
@@ -104,7 +104,7 @@ export class WebSocketStream {
   }
 
   readonly #url: URL
-  readonly #dispatcher: Dispatcher
+  readonly #dispatcher: Dispatching
   readonly #opened = new Ends<WebSocketConnectionInfo>()
   readonly #closed = new Ends<WebSocketClosure>()
   #state: State

@@ -9,11 +9,11 @@ import { runIn } from '../base/call-context.ts'
 import { defineKind, isInstance } from '../base/kind.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { sourceBytes } from '../base/source-bytes.ts'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ABNORMAL, isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import { publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import { limitsOf } from './dispatcher-limits.ts'
@@ -147,7 +147,7 @@ export class WebSocket extends EventTarget {
 
   readonly #url: URL
   readonly #origin: string
-  readonly #dispatcher: Dispatcher
+  readonly #dispatcher: Dispatching
   readonly #opening: OpeningHandshake
   #state: ReadyState = CONNECTING
   #connection: WebSocketConnection | null = null

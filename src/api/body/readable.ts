@@ -24,7 +24,7 @@ import {
 } from './collect.ts'
 import { dumped, dumpLimit, dumpSignal, dumpTime, emptyStream } from './dump.ts'
 import { BodyIterator, type Taken } from './iterate.ts'
-import type { BodyMixin, DumpOptions } from './mixin.ts'
+import type { BodyMixin, DumpOptions, WebBody } from './mixin.ts'
 import { ASKED, EMPTYING, ITERATING, STREAMED } from './state.ts'
 import type { BodyUpstream } from './upstream.ts'
 import { webStreamOf } from './web-stream.ts'
@@ -59,7 +59,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
   /**
    * The same bytes as a web stream; made when first asked for. Locked when the body is consumed otherwise.
    */
-  get body(): ReadableStream<Uint8Array> {
+  get body(): WebBody {
     if (this.#web === null) {
       this.#web = webStreamOf(this)
       if (!this.isUntouched && this.bodyState.kind !== 'failed') this.#web.getReader()
@@ -72,9 +72,9 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     return this.#collect(toText)
   }
 
-  /** The whole body, parsed. */
-  json(): Promise<unknown> {
-    return this.#collect(toJson)
+  /** The whole body, parsed; nothing checks that it is a `T`. */
+  json<T = unknown>(): Promise<T> {
+    return this.#collect(toJson) as Promise<T>
   }
 
   /** The whole body, in memory that is not shared. */
@@ -105,7 +105,9 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
    * const { statusCode, body } = await client.request({ path: '/', method: 'GET' })
    * await body.dump()
    */
-  dump(opts?: DumpOptions): Promise<null> {
+  dump(opts?: DumpOptions): Promise<void>
+  // With null, as in undici, whose types say void.
+  dump(opts?: DumpOptions): Promise<unknown> {
     let signal: AbortSignal | null
     try {
       signal = dumpSignal(opts)

@@ -201,5 +201,5 @@ function originOf(upstream: string | URL | object): Origin {
 
 /** The types under the names that programs written for undici use. */
 export declare namespace BalancedPool {
-  type Options = BalancedPoolOptions
+  export type { BalancedPoolOptions as Options }
 }

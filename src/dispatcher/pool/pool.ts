@@ -1,7 +1,9 @@
 /**
  * Several connections to one origin. Its work is done in scheduler.ts.
  */
+
 import { defineKind } from '../../base/kind.ts'
+import type { PoolStats } from '../stats.ts'
 import type { PoolOptions } from './options.ts'
 import { PoolBase } from './pool-base.ts'
 
@@ -26,6 +28,5 @@ defineKind(Pool, 'ventuno.Pool')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace Pool {
-  type Options = PoolOptions
-  type PoolStats = import('../stats.ts').PoolStats
+  export type { PoolOptions as Options, PoolStats }
 }

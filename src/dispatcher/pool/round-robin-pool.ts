@@ -1,7 +1,9 @@
 /**
  * Several connections to one origin, used in turn. Its work is done in scheduler.ts.
  */
+
 import { defineKind } from '../../base/kind.ts'
+import type { PoolStats } from '../stats.ts'
 import type { PoolOptions } from './options.ts'
 import { PoolBase } from './pool-base.ts'
 
@@ -24,6 +26,5 @@ defineKind(RoundRobinPool, 'ventuno.RoundRobinPool')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace RoundRobinPool {
-  type Options = PoolOptions
-  type RoundRobinPoolStats = import('../stats.ts').PoolStats
+  export type { PoolOptions as Options, PoolStats as RoundRobinPoolStats }
 }

@@ -4,7 +4,16 @@ import { withoutPollution } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
-import { type RetryHandlers as Handlers, type RetryDispatchOptions, readRetryOptions } from './options.ts'
+import {
+  type OnRetryCallback,
+  type RetryCallback,
+  type RetryContext,
+  type RetryDispatchOptions,
+  type RetryHandlers,
+  type RetryOptions,
+  type RetryState,
+  readRetryOptions,
+} from './options.ts'
 import { RetriedRequest } from './retried-request.ts'
 
 /**
@@ -25,7 +34,7 @@ export class RetryHandler extends ForwardingHandler {
     return undefined as never
   }
 
-  constructor(options: RetryDispatchOptions, { dispatch, handler }: Handlers) {
+  constructor(options: RetryDispatchOptions, { dispatch, handler }: RetryHandlers) {
     if (typeof dispatch !== 'function') throw new InvalidArgumentError('dispatch must be a function')
     if (typeof handler !== 'object' || handler === null) {
       throw new InvalidArgumentError('handler must be an object')
@@ -40,10 +49,5 @@ defineKind(RetryHandler, 'ventuno.RetryHandler')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace RetryHandler {
-  type RetryState = import('./options.ts').RetryState
-  type RetryContext = import('./options.ts').RetryContext
-  type OnRetryCallback = import('./options.ts').OnRetryCallback
-  type RetryCallback = import('./options.ts').RetryCallback
-  type RetryOptions = import('./options.ts').RetryOptions
-  type RetryHandlers = import('./options.ts').RetryHandlers
+  export type { OnRetryCallback, RetryCallback, RetryContext, RetryHandlers, RetryOptions, RetryState }
 }
