@@ -85,6 +85,8 @@ const RULES = [
     may: [
       'content-coding/',
       'dispatcher/global.ts',
+      // As a type.
+      'dispatcher/dispatcher.ts',
       'api/body/collect.ts',
       'relay/',
       'handler/older-calls.ts',

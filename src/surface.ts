@@ -72,7 +72,7 @@ export type {
   EventSourceEventMap,
   EventSourceInit,
   EventSourceNodeOptions,
-} from './event-source/event-source.ts'
+} from './event-source/declared-event-source.ts'
 export { EventSource } from './event-source/event-source.ts'
 export type { EventIterator, EventsInit } from './event-source/events.ts'
 export { events } from './event-source/events.ts'
@@ -234,9 +234,10 @@ export type {
   HttpMethod,
   TrailersInput,
 } from './request/dispatch-options.ts'
+export type { BinaryType, WebSocketEventMap } from './websocket/declared-web-socket.ts'
 export type { CloseEventInit, ErrorEventInit, MessageEventInit } from './websocket/events.ts'
 export { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
-export type { BinaryType, WebSocketEventMap, WebSocketInit } from './websocket/websocket.ts'
+export type { WebSocketInit } from './websocket/socket-init.ts'
 export { ping, WebSocket } from './websocket/websocket.ts'
 export type { WebSocketCloseInfo, WebSocketErrorInit } from './websocket/websocket-error.ts'
 export { WebSocketError } from './websocket/websocket-error.ts'

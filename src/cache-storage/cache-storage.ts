@@ -2,7 +2,7 @@
 /** The caches of the process, by name (Service Workers §5.5). */
 import { withoutPollution } from '../base/own-options.ts'
 import { requireArguments, setTag, showMembers, toDictionary, toText } from '../fetch/convert.ts'
-import type { RequestInfo } from '../fetch/request.ts'
+import type { RequestInput } from '../fetch/declared-classes.ts'
 import type { Response } from '../fetch/response.ts'
 import { type Cache, type CacheQueryOptions, cacheOf } from './cache.ts'
 import { Entries } from './entries.ts'
@@ -16,7 +16,7 @@ export interface MultiCacheQueryOptions extends CacheQueryOptions {
 /** Caches by name. */
 export interface CacheStorage {
   /** The first stored response for a request; undefined if there is none. */
-  match(request: RequestInfo, options?: MultiCacheQueryOptions | null): Promise<Response | undefined>
+  match(request: RequestInput, options?: MultiCacheQueryOptions | null): Promise<Response | undefined>
   /** Whether there is a cache of this name. */
   has(cacheName: string): Promise<boolean>
   /** The cache of this name, made if there is none. Each call returns another object. */
@@ -38,7 +38,7 @@ class MemoryCacheStorage implements CacheStorage {
   }
 
   async match(
-    request: RequestInfo,
+    request: RequestInput,
     options: MultiCacheQueryOptions | null | undefined = undefined,
   ): Promise<Response | undefined> {
     requireArguments(arguments.length, 1, 'CacheStorage.match')

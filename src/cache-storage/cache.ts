@@ -3,8 +3,9 @@
 import { withoutPollution } from '../base/own-options.ts'
 import { shownValue } from '../base/shown-value.ts'
 import { requireArguments, setTag, showMembers, toDictionary } from '../fetch/convert.ts'
+import type { RequestInput } from '../fetch/declared-classes.ts'
 import { fetch } from '../fetch/fetch.ts'
-import { type Request, type RequestInfo, withoutSignal } from '../fetch/request.ts'
+import { type Request, withoutSignal } from '../fetch/request.ts'
 import type { Response } from '../fetch/response.ts'
 import { Entries, type Entry } from './entries.ts'
 import {
@@ -31,19 +32,19 @@ const NO_OPTIONS: CacheQueryOptions = {}
 /** Responses by their requests. */
 export interface Cache {
   /** The first stored response for a request; undefined if there is none. */
-  match(request: RequestInfo, options?: CacheQueryOptions | null): Promise<Response | undefined>
+  match(request: RequestInput, options?: CacheQueryOptions | null): Promise<Response | undefined>
   /** All stored responses for a request, or all. */
-  matchAll(request?: RequestInfo, options?: CacheQueryOptions | null): Promise<readonly Response[]>
+  matchAll(request?: RequestInput, options?: CacheQueryOptions | null): Promise<readonly Response[]>
   /** Fetches, and stores the response. */
-  add(request: RequestInfo): Promise<undefined>
+  add(request: RequestInput): Promise<undefined>
   /** Fetches all, and stores the responses once all have arrived. */
-  addAll(requests: Iterable<RequestInfo>): Promise<undefined>
+  addAll(requests: Iterable<RequestInput>): Promise<undefined>
   /** Stores a response, whose body is read. It replaces the one that matched the request. */
-  put(request: RequestInfo, response: Response | ResponseLike): Promise<undefined>
+  put(request: RequestInput, response: Response | ResponseLike): Promise<undefined>
   /** Whether there was one to delete. */
-  delete(request: RequestInfo, options?: CacheQueryOptions | null): Promise<boolean>
+  delete(request: RequestInput, options?: CacheQueryOptions | null): Promise<boolean>
   /** The stored requests that match a request, or all. */
-  keys(request?: RequestInfo, options?: CacheQueryOptions | null): Promise<readonly Request[]>
+  keys(request?: RequestInput, options?: CacheQueryOptions | null): Promise<readonly Request[]>
 }
 
 class MemoryCache implements Cache {
@@ -54,31 +55,31 @@ class MemoryCache implements Cache {
     this.#entries = entries
   }
 
-  async match(request: RequestInfo, options: Options = undefined): Promise<Response | undefined> {
+  async match(request: RequestInput, options: Options = undefined): Promise<Response | undefined> {
     requireArguments(arguments.length, 1, 'Cache.match')
     const [first] = this.#find(request, readOptions(options, 'Cache.match'))
     return first?.response.toResponse()
   }
 
   async matchAll(
-    request: RequestInfo | undefined = undefined,
+    request: RequestInput | undefined = undefined,
     options: Options = undefined,
   ): Promise<readonly Response[]> {
     const found = this.#find(request, readOptions(options, 'Cache.matchAll'))
     return Object.freeze(found.map(({ response }) => response.toResponse()))
   }
 
-  async add(request: RequestInfo): Promise<undefined> {
+  async add(request: RequestInput): Promise<undefined> {
     requireArguments(arguments.length, 1, 'Cache.add')
     await this.#addAll([request])
   }
 
-  async addAll(requests: Iterable<RequestInfo>): Promise<undefined> {
+  async addAll(requests: Iterable<RequestInput>): Promise<undefined> {
     requireArguments(arguments.length, 1, 'Cache.addAll')
     await this.#addAll(requests)
   }
 
-  async put(request: RequestInfo, response: Response | ResponseLike): Promise<undefined> {
+  async put(request: RequestInput, response: Response | ResponseLike): Promise<undefined> {
     requireTwoArguments(arguments.length)
     if (!isResponseLike(response)) {
       throw new TypeError(
@@ -99,7 +100,7 @@ class MemoryCache implements Cache {
     this.#entries.store([await entryOf(given, response)])
   }
 
-  async delete(request: RequestInfo, options: Options = undefined): Promise<boolean> {
+  async delete(request: RequestInput, options: Options = undefined): Promise<boolean> {
     requireArguments(arguments.length, 1, 'Cache.delete')
     const found = this.#find(request, readOptions(options, 'Cache.delete'))
     this.#entries.remove(found)
@@ -107,18 +108,18 @@ class MemoryCache implements Cache {
   }
 
   async keys(
-    request: RequestInfo | undefined = undefined,
+    request: RequestInput | undefined = undefined,
     options: Options = undefined,
   ): Promise<readonly Request[]> {
     const found = this.#find(request, readOptions(options, 'Cache.keys'))
     return Object.freeze(found.map(({ request: stored }) => stored.clone()))
   }
 
-  #find(request: RequestInfo | undefined, options: CacheQueryOptions): readonly Entry[] {
+  #find(request: RequestInput | undefined, options: CacheQueryOptions): readonly Entry[] {
     return this.#entries.find(request === undefined ? null : new CacheQuery(request, options))
   }
 
-  async #addAll(inputs: Iterable<RequestInfo>): Promise<void> {
+  async #addAll(inputs: Iterable<RequestInput>): Promise<void> {
     const requests: Request[] = []
     for (const input of inputs) {
       if (input === undefined) {

@@ -1,5 +1,6 @@
 /** Which stored entries a request means (Service Workers, "Request Matches Cached Item"). */
-import { Request, type RequestInfo } from '../fetch/request.ts'
+import type { RequestInput } from '../fetch/declared-classes.ts'
+import { Request } from '../fetch/request.ts'
 
 /** How exactly a request has to match. */
 export interface CacheQueryOptions {
@@ -29,7 +30,7 @@ export class CacheQuery {
   /** Without the query; null if the query counts. */
   readonly #page: string | null
 
-  constructor(input: RequestInfo, options: CacheQueryOptions) {
+  constructor(input: RequestInput, options: CacheQueryOptions) {
     this.#request = toRequest(input)
     this.#options = options
     this.url = withoutFragment(this.#request.url)
@@ -65,7 +66,7 @@ function withoutQuery(url: string): string {
 }
 
 /** A `Request` is taken as it is: its body is not needed, and stays unread. */
-export function toRequest(input: RequestInfo): Request {
+export function toRequest(input: RequestInput): Request {
   return input instanceof Request ? input : new Request(input)
 }
 

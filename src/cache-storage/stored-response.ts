@@ -4,9 +4,10 @@
  */
 import { Body } from '../fetch/body.ts'
 import type { PulledOrigin } from '../fetch/body-origin.ts'
+import type { ResponseType } from '../fetch/declared-classes.ts'
 import { HeaderList } from '../fetch/header-list.ts'
 import { fillHeaders } from '../fetch/headers.ts'
-import { makeResponse, type Response, type ResponseRecord, type ResponseType } from '../fetch/response.ts'
+import { makeResponse, type Response, type ResponseRecord } from '../fetch/response.ts'
 
 /** The members that responses of all classes have. */
 export interface ResponseLike {

@@ -10,7 +10,7 @@ import { clearTimer, startTimer } from '../base/timer.ts'
 import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
 import { getGlobalDispatcher } from '../dispatcher/global.ts'
 import { ResponseExceededMaxSizeError } from '../errors.ts'
-import type { RequestInit } from '../fetch/init.ts'
+import type { RequestSettings } from '../fetch/declared-classes.ts'
 import type { Response } from '../fetch/response.ts'
 import type { EventSink } from '../protocol/event-stream/parser.ts'
 import { OpenStream } from './open-stream.ts'
@@ -66,7 +66,13 @@ export class EventFeed {
   #leaveSignal: (() => void) | null = null
 
   /** Throws if the options are invalid. */
-  constructor(url: URL, init: RequestInit, plan: StreamPlan, observer: FeedObserver, isReferenced: boolean) {
+  constructor(
+    url: URL,
+    init: RequestSettings,
+    plan: StreamPlan,
+    observer: FeedObserver,
+    isReferenced: boolean,
+  ) {
     this.#plan = plan
     this.#request = new StreamRequest(url, init, plan)
     this.#observer = observer

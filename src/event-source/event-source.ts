@@ -9,44 +9,21 @@ import { withoutPollution } from '../base/own-options.ts'
 import { parseUrl } from '../base/parse-url.ts'
 import { throwLater } from '../base/throw-later.ts'
 import type { Response } from '../fetch/response.ts'
-import type { Dispatching } from '../request/dispatching.ts'
 import { EventHandlers } from '../websocket/event-handlers.ts'
 import { type MessageEvent, receivedMessage } from '../websocket/events.ts'
 import { defineInterface, toDictionary } from '../websocket/web-idl.ts'
+import type * as declared from './declared-event-source.ts'
+import type {
+  EventName,
+  EventSourceEventMap,
+  EventSourceInit,
+  EventSourceNodeOptions,
+} from './declared-event-source.ts'
 import { EventFeed } from './event-feed.ts'
 import type { StreamErrorEvent } from './stream-error-event.ts'
-import { type EventStreamOptions, readStreamOptions } from './stream-options.ts'
+import { readStreamOptions } from './stream-options.ts'
 
-/** The options of an `EventSource` that browsers do not have. */
-export interface EventSourceNodeOptions extends EventStreamOptions {
-  /** Called with each event that the server sends, whatever its name. */
-  onEvent?: ((event: MessageEvent) => void) | undefined
-}
-
-/** Options of `EventSource`. */
-export interface EventSourceInit {
-  /** As in browsers; only the property of the same name shows it. Default: false. */
-  withCredentials?: boolean | undefined
-  /** Older place for `node.dispatcher`, which wins. */
-  dispatcher?: Dispatching | null | undefined
-  /** What browsers do not have. */
-  node?: EventSourceNodeOptions | null | undefined
-}
-
-/** The events of an `EventSource`, besides those that the server names. */
-export interface EventSourceEventMap {
-  /** The stream is open. */
-  open: Event
-  /** An event without a name. */
-  message: MessageEvent
-  /** The stream, or the attempt to get it, has ended. */
-  error: StreamErrorEvent
-}
-
-type EventName = keyof EventSourceEventMap
-type Handler<K extends EventName> = ((this: EventSource, event: EventSourceEventMap[K]) => unknown) | null
-type ListenerOptions = Parameters<EventTarget['addEventListener']>[2]
-type TypedListener<E> = ((this: EventSource, event: E) => unknown) | { handleEvent(event: E): unknown }
+type Handler<K extends EventName> = declared.Handler<EventSourceEventMap[K]>
 
 const CONNECTING = 0
 const OPEN = 1
@@ -57,30 +34,7 @@ type ReadyState = typeof CONNECTING | typeof OPEN | typeof CLOSED
 /** Missing before Node 20.4, and then in no program. */
 const DISPOSE: symbol | undefined = (Symbol as { dispose?: symbol }).dispose
 
-/** The listeners of its own events get them with their types. */
-export interface EventSource {
-  addEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<EventSourceEventMap[K]> | null,
-    options?: ListenerOptions,
-  ): void
-  addEventListener(
-    type: string,
-    listener: TypedListener<MessageEvent> | null,
-    options?: ListenerOptions,
-  ): void
-
-  removeEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<EventSourceEventMap[K]> | null,
-    options?: ListenerOptions,
-  ): void
-  removeEventListener(
-    type: string,
-    listener: TypedListener<MessageEvent> | null,
-    options?: ListenerOptions,
-  ): void
-}
+export type EventSource = declared.EventSource
 
 /**
  * Receives the events of a server, and asks for them again when the stream ends.
@@ -89,13 +43,9 @@ export interface EventSource {
  * const source = new EventSource('https://example.com/events', { node: { headers: { authorization } } })
  * source.addEventListener('message', ({ data }) => console.log(data))
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types inherited methods
-export class EventSource extends EventTarget {
-  /** `readyState` while there is no stream, but there will be. */
+export const EventSource: typeof declared.EventSource = class EventSource extends EventTarget {
   declare static readonly CONNECTING: 0
-  /** `readyState` while events arrive. */
   declare static readonly OPEN: 1
-  /** `readyState` when no more events will come. */
   declare static readonly CLOSED: 2
 
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -116,12 +66,6 @@ export class EventSource extends EventTarget {
   #origin = ''
   readonly #handlers = new EventHandlers<EventName>(this)
 
-  /**
-   * Connects. The first event can come once the caller's code has run.
-   *
-   * @param url Absolute, or relative to the global origin.
-   * @throws {DOMException} `SyntaxError` for a bad URL.
-   */
   constructor(url: string | URL, init: EventSourceInit | null = {}) {
     super()
     const where = 'EventSource constructor'
@@ -149,28 +93,23 @@ export class EventSource extends EventTarget {
     void this.#run()
   }
 
-  /** Where the events come from, as it was parsed. */
   get url(): string {
     return this.#url.href
   }
 
-  /** `CONNECTING`, `OPEN` or `CLOSED`. */
   get readyState(): ReadyState {
     // A signal may have ended the feed.
     return this.#feed.isOver ? CLOSED : this.#state
   }
 
-  /** The value given in the options. */
   get withCredentials(): boolean {
     return this.#withCredentials
   }
 
-  /** The id of the last event that had one: the server resumes after it. */
   get lastEventId(): string {
     return this.#feed.lastEventId
   }
 
-  /** Called when the stream is open. */
   get onopen(): Handler<'open'> {
     return this.#handlers.get('open') as Handler<'open'>
   }
@@ -179,7 +118,6 @@ export class EventSource extends EventTarget {
     this.#handlers.set('open', handler)
   }
 
-  /** Called for each event without a name. */
   get onmessage(): Handler<'message'> {
     return this.#handlers.get('message') as Handler<'message'>
   }
@@ -188,16 +126,14 @@ export class EventSource extends EventTarget {
     this.#handlers.set('message', handler)
   }
 
-  /** Called when the stream, or the attempt to get it, has ended. */
-  get onerror(): Handler<'error'> {
-    return this.#handlers.get('error') as Handler<'error'>
+  get onerror(): declared.EventSource['onerror'] {
+    return this.#handlers.get('error') as declared.EventSource['onerror']
   }
 
   set onerror(handler: Handler<'error'>) {
     this.#handlers.set('error', handler)
   }
 
-  /** Ends it. No event follows. */
   close(): void {
     this.#state = CLOSED
     this.#feed.close()

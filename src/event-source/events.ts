@@ -9,13 +9,13 @@ import { withoutPollution } from '../base/own-options.ts'
 import { parseUrl, shownUrl } from '../base/parse-url.ts'
 import { RingQueue } from '../base/ring-queue.ts'
 import { abortedReason } from '../base/signal.ts'
-import type { RequestInit } from '../fetch/init.ts'
+import type { RequestSettings } from '../fetch/declared-classes.ts'
 import { EventFeed } from './event-feed.ts'
 import type { ServerComment, ServerEvent, StreamItem } from './server-event.ts'
 import { type EventStreamOptions, readStreamOptions, type StreamPlan } from './stream-options.ts'
 
 /** Options of `events()`: those of `fetch`, and those for event streams. */
-export interface EventsInit extends EventStreamOptions, Omit<RequestInit, keyof EventStreamOptions> {
+export interface EventsInit extends EventStreamOptions, Omit<RequestSettings, keyof EventStreamOptions> {
   /** Give comments, too. Default: false. */
   comments?: boolean | undefined
 }
@@ -56,8 +56,8 @@ export function events(url: string | URL, init: EventsInit | null = null): Event
 }
 
 /** The options that only concern `fetch`. */
-function fetchInit(options: EventsInit): RequestInit {
-  const init: RequestInit = { ...(options as RequestInit) }
+function fetchInit(options: EventsInit): RequestSettings {
+  const init: RequestSettings = { ...(options as RequestSettings) }
   // Read by the plan; the signal ends all attempts, not one request.
   for (const name of ['method', 'body', 'headers', 'signal', 'dispatcher'] as const) delete init[name]
   return init
@@ -80,7 +80,7 @@ class Events implements EventIterator<StreamItem> {
   #waiting: Promise<unknown> | null = null
   #isDone = false
 
-  constructor(url: URL, init: RequestInit, plan: StreamPlan, comments: boolean) {
+  constructor(url: URL, init: RequestSettings, plan: StreamPlan, comments: boolean) {
     const items = this.#items
     this.#plan = plan
     const observer = {

@@ -5,8 +5,7 @@
 import { type AbortSource, isAbortSource } from '../base/signal.ts'
 import { type Check, finiteFrom, isBoolean, isString, OptionReader } from '../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import type { BodyInit } from '../fetch/body-init.ts'
-import type { HeadersInit } from '../fetch/headers.ts'
+import type { BodySource, HeadersSource } from '../fetch/declared-classes.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { StreamErrorEvent } from './stream-error-event.ts'
 
@@ -14,7 +13,7 @@ import type { StreamErrorEvent } from './stream-error-event.ts'
 export type ReconnectMode = 'always' | 'on-error' | false
 
 /** Header fields, or a function that is called for each attempt. */
-export type StreamHeaders = HeadersInit | (() => HeadersInit | Promise<HeadersInit>)
+export type StreamHeaders = HeadersSource | (() => HeadersSource | Promise<HeadersSource>)
 
 /** How an event stream is asked for, and what follows when it ends. */
 export interface EventStreamOptions {
@@ -23,7 +22,7 @@ export interface EventStreamOptions {
   /** Default: GET. */
   method?: string | undefined
   /** With a body that can be sent only once, the stream is not asked for again. */
-  body?: BodyInit | null | undefined
+  body?: BodySource | null | undefined
   /** Sent with each attempt; a function is called for each. */
   headers?: StreamHeaders | undefined
   /** Ends it, like `close()`. */
@@ -62,7 +61,7 @@ export interface ReconnectPlan {
 export interface StreamPlan extends ReconnectPlan {
   readonly dispatcher: Dispatching | null
   readonly method: string | undefined
-  readonly body: BodyInit | null
+  readonly body: BodySource | null
   readonly headers: StreamHeaders | undefined
   readonly signal: AbortSource | null
   readonly lastEventId: string
@@ -91,7 +90,7 @@ export function readStreamOptions(options: EventStreamOptions, reconnect: Reconn
   return {
     dispatcher: read<Dispatching | null>('dispatcher', null, isDispatcher),
     method: from.raw('method') as string | undefined,
-    body: (from.raw('body') ?? null) as BodyInit | null,
+    body: (from.raw('body') ?? null) as BodySource | null,
     headers: from.raw('headers') as StreamHeaders | undefined,
     signal,
     lastEventId: read('lastEventId', '', isString),

@@ -2,9 +2,11 @@
  * The request for an event stream, which is sent once for each attempt: with fresh header fields, the id to resume
  * after, and the credentials of the URL once the server has asked for them.
  */
+
+import type { RequestSettings } from '../fetch/declared-classes.ts'
 import { fetch } from '../fetch/fetch.ts'
 import { Headers } from '../fetch/headers.ts'
-import { isOnce, type RequestInit } from '../fetch/init.ts'
+import { isOnce } from '../fetch/init.ts'
 import { Request } from '../fetch/request.ts'
 import type { Response } from '../fetch/response.ts'
 import { isFieldValue } from '../protocol/ascii.ts'
@@ -23,7 +25,7 @@ export class StreamRequest {
   readonly isReplayable: boolean
 
   /** Throws if `fetch` would refuse the arguments. */
-  constructor(url: URL, init: RequestInit, plan: StreamPlan) {
+  constructor(url: URL, init: RequestSettings, plan: StreamPlan) {
     const { method, body, headers, dispatcher } = plan
     this.#plan = plan
     this.#credentials = credentialsOf(url)
@@ -43,7 +45,7 @@ export class StreamRequest {
     const fields = await this.#fields(lastEventId, signal)
     signal.throwIfAborted()
     const { dispatcher, idleTimeout } = this.#plan
-    const init: RequestInit = { headers: fields, signal, dispatcher }
+    const init: RequestSettings = { headers: fields, signal, dispatcher }
     if (idleTimeout > 0) init.bodyTimeout = 0
     const send = (): Promise<Response> => {
       if (this.#isChallenged) fields.set('authorization', this.#credentials!)

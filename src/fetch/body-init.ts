@@ -17,18 +17,6 @@ import { proxyOf } from './body-stream.ts'
 import { toText, wellFormed } from './convert.ts'
 import { encodeMultipart } from './multipart-encode.ts'
 
-/** The values accepted as a body. */
-export type BodyInit =
-  | string
-  | ArrayBuffer
-  | ArrayBufferView
-  | URLSearchParams
-  | Blob
-  | FormDataLike
-  | FormData
-  | ReadableStream
-  | AsyncIterable<Uint8Array | string>
-
 /** A body made from a caller's value. */
 export interface ExtractedBody {
   readonly body: Body

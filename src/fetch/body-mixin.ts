@@ -1,11 +1,11 @@
 /** The members that `Request` and `Response` share for reading a body. */
-import { type Blob, File } from 'node:buffer'
-import type { ReadableStream } from 'node:stream/web'
+import { File } from 'node:buffer'
 import { toArrayBuffer, toBlob, toBytes, toJson } from '../api/body/collect.ts'
 import type { BodyBytes } from '../base/body-bytes.ts'
 import { loadWebStreams } from '../base/lazy-modules.ts'
 import { Body } from './body.ts'
 import { bare } from './body-stream.ts'
+import type { BodyMembers } from './declared-classes.ts'
 import type { HeaderList } from './header-list.ts'
 import { extractMimeType, type MimeType, serializeMimeType } from './mime-type.ts'
 import { decodeMultipart, decodeUrlEncoded } from './multipart-decode.ts'
@@ -15,24 +15,6 @@ import { FormData } from './runtime-form-data.ts'
 export interface BodyOwner {
   readonly body: Body | null
   readonly headers: HeaderList
-}
-
-/** The members themselves. */
-export interface BodyMembers {
-  /** The whole body, in memory that is not shared. */
-  arrayBuffer(): Promise<ArrayBuffer>
-  /** The whole body as a Blob, with the type given by the headers. */
-  blob(): Promise<Blob>
-  /** The whole body, in memory that is not shared. */
-  bytes(): Promise<Uint8Array<ArrayBuffer>>
-  /** The whole body as the runtime's FormData. */
-  formData(): Promise<FormData>
-  /** The whole body, parsed as JSON. */
-  json(): Promise<unknown>
-  /** The whole body as text. */
-  text(): Promise<string>
-  /** The body as text, chunk by chunk. */
-  textStream(): ReadableStream<string>
 }
 
 /** Adds these members to a class. `ownerOf` throws for an object of another class. */

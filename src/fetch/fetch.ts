@@ -2,9 +2,10 @@
 import { orAbortError } from '../base/abort-error.ts'
 import { abortedReason } from '../base/signal.ts'
 import { Caller } from './caller.ts'
+import type { Fetch, RequestInput, RequestSettings } from './declared-classes.ts'
 import { FetchRun } from './fetch-run.ts'
-import type { RequestInit, RequestRecord } from './init.ts'
-import { type RequestInfo, readRequest } from './request.ts'
+import type { RequestRecord } from './init.ts'
+import { readRequest } from './request.ts'
 import { makeResponse, type Response } from './response.ts'
 import { fetchScheme } from './scheme-fetch.ts'
 import { verifiedBody } from './verified-body.ts'
@@ -25,9 +26,9 @@ function keepEnds(resolve: (response: Response) => void, reject: (reason: unknow
  * @example const response = await fetch('https://example.com', { dispatcher: agent }) console.log(response.status,
  * await response.text())
  */
-export function fetch(
-  input: RequestInfo,
-  init: RequestInit | null | undefined = undefined,
+export const fetch: Fetch = function fetch(
+  input: RequestInput,
+  init: RequestSettings | null | undefined = undefined,
 ): Promise<Response> {
   let record: RequestRecord
   try {

@@ -17,16 +17,10 @@ import {
   showMembers,
   toByteString,
 } from './convert.ts'
+import type * as declared from './declared-classes.ts'
 import { HeaderList, type HeaderPair } from './header-list.ts'
 import { markUncloneable } from './uncloneable.ts'
-
-/** The values that `Headers` can be created from. */
-export type HeadersInit =
-  | Headers
-  | Iterable<readonly [string, string]>
-  | Iterable<readonly string[]>
-  | Readonly<Record<string, string | readonly string[] | number | undefined>>
-  | { readonly [Symbol.iterator]: () => Iterator<readonly [string, string]> }
+import type { WebIterator } from './web-iterator.ts'
 
 export type HeadersGuard = 'none' | 'immutable'
 
@@ -44,8 +38,10 @@ let listIn: (value: object) => HeaderList | null
 /** Headers over a list that the caller still shares. */
 export let makeHeaders: (list: HeaderList, guard: HeadersGuard) => Headers
 
+export type Headers = declared.Headers
+
 /** The fields of a request or a response. */
-export class Headers {
+export const Headers: typeof declared.Headers = class Headers {
   #list: HeaderList
   #guard: HeadersGuard = 'none'
 
@@ -64,13 +60,12 @@ export class Headers {
     }
   }
 
-  constructor(init: HeadersInit | undefined = undefined) {
+  constructor(init: declared.HeadersSource | undefined = undefined) {
     markUncloneable(this)
     this.#list = new HeaderList()
     if (init !== undefined && (init as unknown) !== INTERNAL) fillHeaders(this.#list, init)
   }
 
-  /** Appends a value to a field. */
   append(name: string, value: string): void {
     checkReceiver(this)
     requireArguments(arguments.length, 2, 'Headers.append')
@@ -79,7 +74,6 @@ export class Headers {
     this.#list.append(field, lowerCaseName(field), text)
   }
 
-  /** Removes a field. */
   delete(name: string): void {
     checkReceiver(this)
     requireArguments(arguments.length, 1, 'Headers.delete')
@@ -88,21 +82,18 @@ export class Headers {
     this.#list.delete(lower)
   }
 
-  /** The value of a field, or all its values joined; null if there is no such field. */
   get(name: string): string | null {
     checkReceiver(this)
     requireArguments(arguments.length, 1, 'Headers.get')
     return this.#list.get(checkedName('Headers.get', name))
   }
 
-  /** Whether the field exists. */
   has(name: string): boolean {
     checkReceiver(this)
     requireArguments(arguments.length, 1, 'Headers.has')
     return this.#list.has(checkedName('Headers.has', name))
   }
 
-  /** Replaces all values of a field with this one. */
   set(name: string, value: string): void {
     checkReceiver(this)
     requireArguments(arguments.length, 2, 'Headers.set')
@@ -111,31 +102,26 @@ export class Headers {
     this.#list.set(field, lowerCaseName(field), text)
   }
 
-  /** The values of `set-cookie`, one by one. */
   getSetCookie(): string[] {
     checkReceiver(this)
     return this.#list.setCookies()
   }
 
-  /** The names, sorted, in lower case. */
-  keys(): HeadersIterator<string> {
+  keys(): WebIterator<string> {
     checkReceiver(this)
-    return makeIterator(this.#list, 'key') as HeadersIterator<string>
+    return makeIterator(this.#list, 'key') as WebIterator<string>
   }
 
-  /** The values, sorted by name. */
-  values(): HeadersIterator<string> {
+  values(): WebIterator<string> {
     checkReceiver(this)
-    return makeIterator(this.#list, 'value') as HeadersIterator<string>
+    return makeIterator(this.#list, 'value') as WebIterator<string>
   }
 
-  /** Names and values, sorted by name. */
-  entries(): HeadersIterator<[string, string]> {
+  entries(): WebIterator<[string, string]> {
     checkReceiver(this)
-    return makeIterator(this.#list, 'entry') as HeadersIterator<[string, string]>
+    return makeIterator(this.#list, 'entry') as WebIterator<[string, string]>
   }
 
-  /** Calls back with each value and its name. */
   forEach(
     callback: (value: string, name: string, headers: Headers) => void,
     thisArgument: unknown = undefined,
@@ -148,8 +134,7 @@ export class Headers {
     for (const [name, value] of this.entries()) callback.call(thisArgument, value, name, this)
   }
 
-  declare [Symbol.iterator]: () => HeadersIterator<[string, string]>
-  declare readonly [Symbol.toStringTag]: string
+  declare [Symbol.iterator]: () => WebIterator<[string, string]>
 
   #refuseWrites(): void {
     if (this.#guard === 'immutable') throw new TypeError('immutable')
@@ -357,12 +342,6 @@ function isHttpSpace(code: number): boolean {
 }
 
 type IterationKind = 'key' | 'value' | 'entry'
-
-/** The iterator returned by `keys()`, `values()` and `entries()`. */
-export interface HeadersIterator<T> extends IterableIterator<T> {
-  next(): IteratorResult<T, undefined>
-  [Symbol.iterator](): HeadersIterator<T>
-}
 
 /** Reads the current list at every step, so a field added during the iteration may still be visited. */
 class Iteration {

@@ -10,10 +10,17 @@ import type { AbortSource } from '../base/signal.ts'
 import { isToken } from '../protocol/ascii.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { Body } from './body.ts'
-import { type BodyInit, extractBody } from './body-init.ts'
+import { extractBody } from './body-init.ts'
 import { toByteString, toEnum, toText, wellFormed } from './convert.ts'
+import type {
+  RequestCache,
+  RequestCredentials,
+  RequestMode,
+  RequestRedirect,
+  RequestSettings,
+} from './declared-classes.ts'
 import { HeaderList } from './header-list.ts'
-import { fillHeaders, type HeadersInit } from './headers.ts'
+import { fillHeaders } from './headers.ts'
 import { REFERRER_POLICIES, type ReferrerPolicy } from './referrer.ts'
 import type { UrlParts } from './url-parts.ts'
 
@@ -24,59 +31,6 @@ const REDIRECTS = ['follow', 'manual', 'error'] as const
 const DUPLEXES = ['half'] as const
 const PRIORITIES = ['high', 'low', 'auto'] as const
 const POLICIES = ['', ...REFERRER_POLICIES] as const
-
-/** The mode of a request, as in the standard. */
-export type RequestMode = (typeof MODES)[number]
-/** `omit`: without the cookies of `interceptors.cookies`. The others make no difference. */
-export type RequestCredentials = (typeof CREDENTIALS)[number]
-/** What the request asks of caches on its way. */
-export type RequestCache = (typeof CACHES)[number]
-/** What to do with a redirect. */
-export type RequestRedirect = (typeof REDIRECTS)[number]
-/** Accepted; without effect. */
-export type RequestPriority = (typeof PRIORITIES)[number]
-
-/** Options of `fetch` and `Request`: those of the standard, and the dispatcher with its timeouts. */
-export interface RequestInit {
-  /** Not allowed with GET and HEAD. Streams and iterables require `duplex`. */
-  body?: BodyInit | null | undefined
-  /** Milliseconds between two chunks of the response body. Default: the dispatcher's. */
-  bodyTimeout?: number | null | undefined
-  /** Milliseconds for which the body that is sent may bring nothing; 0 is forever. Default: the dispatcher's. */
-  requestBodyTimeout?: number | null | undefined
-  /** Default: `'default'`. */
-  cache?: RequestCache | undefined
-  /** `'omit'` sends and stores no cookies of `interceptors.cookies`. Default: `'same-origin'`. */
-  credentials?: RequestCredentials | undefined
-  /** The dispatcher that sends the request. Default: the global dispatcher. */
-  dispatcher?: Dispatching | null | undefined
-  /** Required with a stream as the body. */
-  duplex?: 'half' | undefined
-  /** Header fields to send. */
-  headers?: HeadersInit | undefined
-  /** Milliseconds for the complete response head. Default: the dispatcher's. */
-  headersTimeout?: number | null | undefined
-  /** Hashes; the body must match one of the strongest kind. */
-  integrity?: string | undefined
-  /** Without effect, except that a stream cannot be sent with it. */
-  keepalive?: boolean | undefined
-  /** Default: GET. */
-  method?: string | undefined
-  /** Default: `'cors'`. */
-  mode?: RequestMode | undefined
-  /** Without effect. */
-  priority?: RequestPriority | undefined
-  /** Default: `'follow'`. */
-  redirect?: RequestRedirect | undefined
-  /** A URL; `''` for none. */
-  referrer?: string | undefined
-  /** How much of the referrer to send. Default: `''`, which means `strict-origin-when-cross-origin`. */
-  referrerPolicy?: ReferrerPolicy | '' | undefined
-  /** Anything with `aborted` and `addEventListener`. */
-  signal?: AbortSignal | AbortSource | null | undefined
-  /** Only null is accepted. */
-  window?: null | undefined
-}
 
 /** A request, as the fetch algorithm sees it. */
 export interface RequestRecord {
@@ -90,7 +44,7 @@ export interface RequestRecord {
   redirect: RequestRedirect
   /** A URL, or one of the two keywords. */
   referrer: 'client' | 'no-referrer' | URL
-  referrerPolicy: ReferrerPolicy | ''
+  referrerPolicy: ReferrerPolicy
   integrity: string
   keepalive: boolean
   signal: AbortSource | null
@@ -136,7 +90,7 @@ const NOTHING: ReadInit = { body: undefined, duplex: undefined, headers: undefin
  * As the standard says, any change resets the referrer and its policy. No request has the mode `navigate`, which it would
  * reset, too.
  */
-export function applyInit(record: RequestRecord, init: RequestInit | null): RequestRecord {
+export function applyInit(record: RequestRecord, init: RequestSettings | null): RequestRecord {
   const read = init === null ? NOTHING : readInit(record, init)
   if (read.headers !== undefined) {
     record.headers = new HeaderList()
@@ -150,7 +104,7 @@ export function applyInit(record: RequestRecord, init: RequestInit | null): Requ
   return record
 }
 
-function readInit(record: RequestRecord, init: RequestInit): ReadInit {
+function readInit(record: RequestRecord, init: RequestSettings): ReadInit {
   const {
     body,
     bodyTimeout,

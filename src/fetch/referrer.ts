@@ -13,7 +13,7 @@ export const REFERRER_POLICIES = [
 ] as const
 
 /** How much of the referrer is sent, and to which origins. */
-export type ReferrerPolicy = (typeof REFERRER_POLICIES)[number]
+export type ReferrerPolicy = (typeof REFERRER_POLICIES)[number] | ''
 
 /** A longer referrer is reduced to its origin. */
 const MAX_LENGTH = 4096
@@ -22,7 +22,7 @@ const MAX_LENGTH = 4096
 export interface ReferrerTerms {
   /** Where the request comes from. */
   readonly referrer: URL
-  readonly policy: ReferrerPolicy
+  readonly policy: Exclude<ReferrerPolicy, ''>
   /** The URL of the current request. */
   readonly current: URL
 }
@@ -32,7 +32,7 @@ export interface ReferringRequest {
   /** A URL, or one of the two keywords. */
   readonly referrer: 'client' | 'no-referrer' | URL
   /** Empty for the default. */
-  readonly referrerPolicy: ReferrerPolicy | ''
+  readonly referrerPolicy: ReferrerPolicy
   readonly url: { readonly url: URL }
 }
 
@@ -90,8 +90,8 @@ export function determineReferrer({ referrer, policy, current }: ReferrerTerms):
 }
 
 /** The last known policy in the list; empty if there is none. */
-export function parseReferrerPolicy(headerValue: string): ReferrerPolicy | '' {
-  let policy: ReferrerPolicy | '' = ''
+export function parseReferrerPolicy(headerValue: string): ReferrerPolicy {
+  let policy: ReferrerPolicy = ''
   for (const item of headerValue.split(',')) {
     const token = item.trim().toLowerCase()
     if ((REFERRER_POLICIES as readonly string[]).includes(token)) policy = token as ReferrerPolicy

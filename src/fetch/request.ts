@@ -9,7 +9,7 @@ import { shared } from '../base/shared.ts'
 import type { AbortSource } from '../base/signal.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { extractBody } from './body-init.ts'
-import { type BodyMembers, defineBodyMembers } from './body-mixin.ts'
+import { defineBodyMembers } from './body-mixin.ts'
 import {
   illegalInvocation,
   requireArguments,
@@ -19,34 +19,22 @@ import {
   toDictionary,
   toText,
 } from './convert.ts'
+import type * as declared from './declared-classes.ts'
+import type {
+  RequestCache,
+  RequestCredentials,
+  RequestInput,
+  RequestLike,
+  RequestMode,
+  RequestRedirect,
+  RequestSettings,
+} from './declared-classes.ts'
 import { HeaderList } from './header-list.ts'
 import { fillHeaders, type Headers, makeHeaders } from './headers.ts'
-import {
-  applyInit,
-  newRecord,
-  type RequestCache,
-  type RequestCredentials,
-  type RequestInit,
-  type RequestMode,
-  type RequestRecord,
-  type RequestRedirect,
-} from './init.ts'
+import { applyInit, newRecord, type RequestRecord } from './init.ts'
 import type { ReferrerPolicy } from './referrer.ts'
 import { markUncloneable } from './uncloneable.ts'
 import { partsOf, type UrlParts } from './url-parts.ts'
-
-/** A `Request` of another implementation, described by its public members. */
-export interface RequestLike {
-  readonly url: string
-  readonly method: string
-  readonly headers?: unknown
-  readonly body?: unknown
-  readonly bodyUsed?: boolean
-  readonly signal?: unknown
-}
-
-/** The values that `fetch` accepts as its first argument. */
-export type RequestInfo = string | URL | Request | RequestLike
 
 /** The record of a `Request` object; null for any other object. */
 let recordIn: (value: object) => RequestRecord | null
@@ -59,11 +47,10 @@ const INTERNAL = Symbol('internal')
 
 let makeRequest: (record: RequestRecord) => Request
 
-export interface Request extends BodyMembers {}
+export type Request = declared.Request
 
 /** A request that `fetch` can send. */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types what is defined below
-export class Request {
+export const Request: typeof declared.Request = class Request {
   #record: RequestRecord
   #headers: Headers | null = null
   #signal: AbortSignal | null = null
@@ -84,116 +71,97 @@ export class Request {
     defineBodyMembers(Request.prototype, ownRecord)
   }
 
-  constructor(input: RequestInfo, init: RequestInit = {}) {
+  constructor(input: RequestInput, init: RequestSettings = {}) {
     markUncloneable(this)
     requireArguments(arguments.length, 1, 'Request constructor')
     this.#record = (input as unknown) === INTERNAL ? (null as never) : readRequest(input, init)
     this.#tellDispatcher()
   }
 
-  /** In upper case if it is one of the standard methods. */
   get method(): string {
     return ownRecord(this).method
   }
 
-  /** The full URL. */
   get url(): string {
     return ownRecord(this).url.href
   }
 
-  /** The header fields, without those added when the request is sent. */
   get headers(): Headers {
     const { headers } = ownRecord(this)
     this.#headers ??= makeHeaders(headers, 'none')
     return this.#headers
   }
 
-  /** Always empty. */
   get destination(): '' {
     ownRecord(this)
     return ''
   }
 
-  /** A URL; `about:client` for the global origin, empty for none. */
   get referrer(): string {
     const { referrer } = ownRecord(this)
     if (referrer === 'no-referrer') return ''
     return referrer === 'client' ? 'about:client' : referrer.href
   }
 
-  /** How much of the referrer is sent; empty for the default. */
-  get referrerPolicy(): ReferrerPolicy | '' {
+  get referrerPolicy(): ReferrerPolicy {
     return ownRecord(this).referrerPolicy
   }
 
-  /** The mode given in the options. */
   get mode(): RequestMode {
     return ownRecord(this).mode
   }
 
-  /** The value given in the options; without effect. */
   get credentials(): RequestCredentials {
     return ownRecord(this).credentials
   }
 
-  /** The cache mode given in the options. */
   get cache(): RequestCache {
     return ownRecord(this).cache
   }
 
-  /** What to do with a redirect. */
   get redirect(): RequestRedirect {
     return ownRecord(this).redirect
   }
 
-  /** Hashes; the body must match one of the strongest kind. */
   get integrity(): string {
     return ownRecord(this).integrity
   }
 
-  /** The value given in the options; without effect. */
   get keepalive(): boolean {
     return ownRecord(this).keepalive
   }
 
-  /** Always false. */
   get isReloadNavigation(): boolean {
     ownRecord(this)
     return false
   }
 
-  /** Always false. */
   get isHistoryNavigation(): boolean {
     ownRecord(this)
     return false
   }
 
-  /** Follows the signal given in the options. Created on first access. */
   get signal(): AbortSignal {
     const { signal } = ownRecord(this)
     this.#signal ??= following(signal)
     return this.#signal
   }
 
-  /** The body as a stream; null if there is none. */
   get body(): ReadableStream<Uint8Array> | null {
     const { body } = ownRecord(this)
     return body === null ? null : body.stream
   }
 
-  /** Whether the body has been read or sent. */
   get bodyUsed(): boolean {
     return ownRecord(this).body?.used === true
   }
 
-  /** Always `half`: the response is available as soon as its head arrives, even if the body is still being sent. */
   get duplex(): 'half' {
     ownRecord(this)
     return 'half'
   }
 
-  /** A second request like this one, with a separate body. */
-  clone(): Request {
+  clone(): declared.Request {
     const record = ownRecord(this)
     if (record.body !== null && !record.body.usable) throw new TypeError('unusable')
     return makeRequest({
@@ -211,7 +179,13 @@ export class Request {
     if (dispatcher !== null) dispatchers().set(this, dispatcher)
   }
 
-  declare readonly [Symbol.toStringTag]: string
+  declare readonly arrayBuffer: declared.BodyMembers['arrayBuffer']
+  declare readonly blob: declared.BodyMembers['blob']
+  declare readonly bytes: declared.BodyMembers['bytes']
+  declare readonly formData: declared.BodyMembers['formData']
+  declare readonly json: declared.BodyMembers['json']
+  declare readonly text: declared.BodyMembers['text']
+  declare readonly textStream: declared.BodyMembers['textStream']
 }
 
 setTag(Request.prototype, 'Request')
@@ -252,7 +226,7 @@ function ownRecord(receiver: object): RequestRecord {
 }
 
 /** Reads the arguments into one record. Takes the body of a given `Request`. */
-export function readRequest(input: unknown, init: RequestInit | null | undefined): RequestRecord {
+export function readRequest(input: unknown, init: RequestSettings | null | undefined): RequestRecord {
   const given = withoutPollution(toDictionary(init, 'Request constructor'))
   const own = typeof input === 'object' && input !== null ? recordIn(input) : null
   if (own !== null) return ofOwn(own, given)
@@ -276,7 +250,7 @@ function parseUrl(input: unknown): UrlParts {
   return parts
 }
 
-function ofOwn(request: RequestRecord, init: RequestInit | null): RequestRecord {
+function ofOwn(request: RequestRecord, init: RequestSettings | null): RequestRecord {
   const record = applyInit({ ...request, headers: request.headers.copy() }, init)
   const { body } = request
   if (body === null || record.body !== body) return record
@@ -297,11 +271,14 @@ function isRequestLike(input: unknown): input is RequestLike & Record<string, un
 }
 
 /** Reads a request of the runtime or of another copy of the library. */
-function ofForeign(request: RequestLike & Record<string, unknown>, init: RequestInit | null): RequestRecord {
+function ofForeign(
+  request: RequestLike & Record<string, unknown>,
+  init: RequestSettings | null,
+): RequestRecord {
   const record = newRecord(parseUrl(request.url))
   const { cache, credentials, integrity, keepalive, method, mode, redirect, referrerPolicy, signal } = request
   const known = { cache, credentials, integrity, keepalive, method, redirect, referrerPolicy, signal }
-  applyInit(record, { ...known, ...(mode === 'navigate' ? null : { mode }) } as RequestInit)
+  applyInit(record, { ...known, ...(mode === 'navigate' ? null : { mode }) } as RequestSettings)
   const { referrer } = request
   if (referrer === '') record.referrer = 'no-referrer'
   else if (typeof referrer === 'string' && referrer !== 'about:client') record.referrer = new URL(referrer)

@@ -6,8 +6,8 @@ import { defineKind, isInstance } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { shownUrl } from '../base/parse-url.ts'
 import type { Body } from './body.ts'
-import { type BodyInit, extractBody } from './body-init.ts'
-import { type BodyMembers, type BodyOwner, defineBodyMembers } from './body-mixin.ts'
+import { extractBody } from './body-init.ts'
+import { type BodyOwner, defineBodyMembers } from './body-mixin.ts'
 import {
   illegalInvocation,
   requireArguments,
@@ -18,27 +18,15 @@ import {
   toDictionary,
   toText,
 } from './convert.ts'
+import type * as declared from './declared-classes.ts'
 import { HeaderList } from './header-list.ts'
-import { fillHeaders, type Headers, type HeadersGuard, type HeadersInit, makeHeaders } from './headers.ts'
+import { fillHeaders, type Headers, type HeadersGuard, makeHeaders } from './headers.ts'
 import { markUncloneable } from './uncloneable.ts'
 import { partsOf } from './url-parts.ts'
 
-/** Options of `Response`. */
-export interface ResponseInit {
-  /** The header fields. */
-  headers?: HeadersInit | undefined
-  /** From 200 to 599. Default: 200. */
-  status?: number | undefined
-  /** Default: empty. */
-  statusText?: string | undefined
-}
-
-/** The kind of a response. */
-export type ResponseType = 'basic' | 'cors' | 'default' | 'error' | 'opaque' | 'opaqueredirect'
-
 /** A response, as the fetch algorithm creates it. */
 export interface ResponseRecord {
-  readonly type: ResponseType
+  readonly type: declared.ResponseType
   readonly status: number
   readonly statusText: string
   readonly headers: HeaderList
@@ -52,7 +40,7 @@ export interface ResponseRecord {
 export const NULL_BODY_STATUSES: ReadonlySet<number> = new Set([101, 103, 204, 205, 304])
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
 
-const NO_INIT: ResponseInit = {}
+const NO_INIT: declared.ResponseSettings = {}
 
 const REASON_PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/
 
@@ -81,11 +69,10 @@ export let makeResponse: (record: ResponseRecord, body: Body | null) => Response
 /** Throws for an object of another class. */
 let ownRecord: (receiver: object) => ResponseRecord
 
-export interface Response extends BodyMembers {}
+export type Response = declared.Response
 
 /** A response. */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types what is defined below
-export class Response {
+export const Response: typeof declared.Response = class Response {
   #record: ResponseRecord = DEFAULT
   #body: Body | null = null
   #headers: Headers | null = null
@@ -113,13 +100,11 @@ export class Response {
     })
   }
 
-  /** A response that represents a network error. */
-  static error(): Response {
+  static error(): declared.Response {
     return makeResponse(madeHere({ type: 'error', status: 0, guard: 'immutable' }), null)
   }
 
-  /** A response with a value as its JSON body. */
-  static json(data: unknown, init: ResponseInit = {}): Response {
+  static json(data: unknown, init: declared.ResponseSettings = {}): declared.Response {
     requireArguments(arguments.length, 1, 'Response.json')
     const text = JSON.stringify(data)
     if (text === undefined) throw new TypeError('Value is not JSON serializable')
@@ -132,8 +117,7 @@ export class Response {
     return makeResponse(record, extractBody(text, 'Response').body)
   }
 
-  /** A response that redirects to another URL. */
-  static redirect(url: string | URL, status = 302): Response {
+  static redirect(url: string | URL, status = 302): declared.Response {
     requireArguments(arguments.length, 1, 'Response.redirect')
     const text = toText(url, 'Response.redirect', 'url')
     const code = toUnsignedShort(status)
@@ -149,7 +133,7 @@ export class Response {
     return makeResponse(madeHere({ status: code, headers, guard: 'immutable' }), null)
   }
 
-  constructor(body: BodyInit | null = null, init: ResponseInit = {}) {
+  constructor(body: declared.BodySource | null = null, init: declared.ResponseSettings = {}) {
     markUncloneable(this)
     if ((body as unknown) === INTERNAL) return
     const extracted = body === null || body === undefined ? null : extractBody(body, 'Response')
@@ -165,58 +149,48 @@ export class Response {
     this.#record = record
   }
 
-  /** The kind of the response: `basic`, `cors`, `default`, `error` or `opaque`. */
-  get type(): ResponseType {
+  get type(): declared.ResponseType {
     return ownRecord(this).type
   }
 
-  /** The URL it came from, after redirects. */
   get url(): string {
     return ownRecord(this).url
   }
 
-  /** Whether it is the result of a redirect. */
   get redirected(): boolean {
     return ownRecord(this).redirected
   }
 
-  /** The status code; 0 if it must not be revealed. */
   get status(): number {
     return ownRecord(this).status
   }
 
-  /** Whether the status is from 200 to 299. */
   get ok(): boolean {
     const { status } = ownRecord(this)
     return status >= 200 && status <= 299
   }
 
-  /** The reason phrase; empty over HTTP/2. */
   get statusText(): string {
     return ownRecord(this).statusText
   }
 
-  /** The header fields. Those of a fetched response cannot be changed. */
   get headers(): Headers {
     const { headers, guard } = ownRecord(this)
     this.#headers ??= makeHeaders(headers, guard)
     return this.#headers
   }
 
-  /** The body as a stream; null if there is none. */
   get body(): ReadableStream<Uint8Array> | null {
     ownRecord(this)
     return this.#body === null ? null : this.#body.stream
   }
 
-  /** Whether the body has been read or is being read. */
   get bodyUsed(): boolean {
     ownRecord(this)
     return this.#body?.used === true
   }
 
-  /** A second response like this one, with a separate body. */
-  clone(): Response {
+  clone(): declared.Response {
     const record = ownRecord(this)
     const body = this.#body
     if (body !== null && !body.usable) {
@@ -225,7 +199,13 @@ export class Response {
     return makeResponse({ ...record, headers: record.headers.copy() }, body === null ? null : body.clone())
   }
 
-  declare readonly [Symbol.toStringTag]: string
+  declare readonly arrayBuffer: declared.BodyMembers['arrayBuffer']
+  declare readonly blob: declared.BodyMembers['blob']
+  declare readonly bytes: declared.BodyMembers['bytes']
+  declare readonly formData: declared.BodyMembers['formData']
+  declare readonly json: declared.BodyMembers['json']
+  declare readonly text: declared.BodyMembers['text']
+  declare readonly textStream: declared.BodyMembers['textStream']
 }
 
 setTag(Response.prototype, 'Response')
@@ -253,7 +233,7 @@ export function opaqueResponse(): Response {
   return makeResponse(madeHere({ type: 'opaque', status: 0, guard: 'immutable' }), null)
 }
 
-function readInit(init: ResponseInit | null): ResponseRecord {
+function readInit(init: declared.ResponseSettings | null): ResponseRecord {
   const { headers, status, statusText } = withoutPollution(init ?? NO_INIT)
   const list = new HeaderList()
   const code = status === undefined ? 200 : toUnsignedShort(status)

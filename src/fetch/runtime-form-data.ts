@@ -3,9 +3,10 @@
  * runtime load its built-in HTTP client, which then installs an agent. To avoid both at import, the class is looked
  * up on first use.
  */
+import type * as declared from './declared-classes.ts'
 import { FormEntries } from './form-entries.ts'
 
-type FormDataClass = typeof globalThis.FormData
+type FormDataClass = typeof declared.FormData
 
 interface Loaded {
   readonly runtime: FormDataClass
@@ -16,7 +17,7 @@ interface Loaded {
 let loaded: Loaded | null = null
 
 function load(): Loaded {
-  const present = globalThis.FormData
+  const present = globalThis.FormData as unknown as FormDataClass
   // If our class was made the global one before its first use, the runtime's class is out of reach.
   const runtime = present === FormData ? (FormEntries as unknown as FormDataClass) : present
   const prototype = Object.create(runtime.prototype) as object
@@ -62,4 +63,4 @@ export const FormData: FormDataClass = new Proxy(Stand as unknown as FormDataCla
 })
 
 /** The runtime's `FormData`. */
-export type FormData = globalThis.FormData
+export type FormData = declared.FormData

@@ -5,7 +5,8 @@
 
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { setOwn } from '../base/own-record.ts'
-import type { RequestMode, RequestRecord } from './init.ts'
+import type { RequestMode } from './declared-classes.ts'
+import type { RequestRecord } from './init.ts'
 import type { Trail } from './redirect.ts'
 import { referrerOf } from './referrer.ts'
 import type { UrlParts } from './url-parts.ts'

@@ -20,10 +20,10 @@ import {
 } from './web-idl.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what a message holds is up to the peer, as in the DOM's types
-type AnyData = any
+export type AnyData = any
 
 /** The dictionary of `MessageEvent`. */
-export interface MessageEventInit {
+export interface MessageEventInit<T = AnyData> {
   /** Whether the event bubbles. Default: false. */
   bubbles?: boolean
   /** Whether its default can be prevented. Default: false. */
@@ -31,7 +31,7 @@ export interface MessageEventInit {
   /** Whether it leaves a shadow tree. Default: false. */
   composed?: boolean
   /** The content of the message. Default: null. */
-  data?: unknown
+  data?: T
   /** Where it came from. Default: empty. */
   origin?: string
   /** Default: empty. */
@@ -39,13 +39,13 @@ export interface MessageEventInit {
   /** Who sent it. Default: null. */
   source?: MessagePort | null
   /** Ports that came with it. Default: none. */
-  ports?: Iterable<MessagePort>
+  ports?: MessagePort[]
 }
 
 /** A message has arrived. */
-export interface MessageEvent extends Event {
+export interface MessageEvent<T = AnyData> extends Event {
   /** A string, or a Blob or ArrayBuffer, depending on the socket's `binaryType`. */
-  readonly data: AnyData
+  readonly data: T
   /** Of the socket's URL. */
   readonly origin: string
   /** Always empty from a socket. */
@@ -63,7 +63,7 @@ export interface MessageEvent extends Event {
     origin?: string,
     lastEventId?: string,
     source?: MessagePort | null,
-    ports?: Iterable<MessagePort>,
+    ports?: MessagePort[],
   ): void
 }
 
@@ -124,12 +124,21 @@ export interface ErrorEvent extends Event {
   /** Always 0 from a socket. */
   readonly colno: number
   /** The cause. */
-  readonly error: unknown
+  readonly error: AnyData
 }
 
-export type MessageEventConstructor = new (type: string, init?: MessageEventInit) => MessageEvent
-export type CloseEventConstructor = new (type: string, init?: CloseEventInit) => CloseEvent
-export type ErrorEventConstructor = new (type: string, init?: ErrorEventInit) => ErrorEvent
+export interface MessageEventConstructor {
+  readonly prototype: MessageEvent
+  new <T>(type: string, init?: MessageEventInit<T>): MessageEvent<T>
+}
+export interface CloseEventConstructor {
+  readonly prototype: CloseEvent
+  new (type: string, init?: CloseEventInit): CloseEvent
+}
+export interface ErrorEventConstructor {
+  readonly prototype: ErrorEvent
+  new (type: string, init?: ErrorEventInit): ErrorEvent
+}
 
 /** `Event.NONE`. */
 const NOT_DISPATCHED = 0
@@ -240,7 +249,7 @@ class SocketMessageEvent extends Event implements MessageEvent {
     origin = '',
     lastEventId = '',
     source: MessagePort | null = null,
-    ports: Iterable<MessagePort> = NO_PORTS,
+    ports: MessagePort[] = [],
   ): void {
     SocketMessageEvent.#of(this)
     // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted

@@ -16,38 +16,17 @@ import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
+import type * as declared from './declared-web-socket.ts'
+import type { BinaryType, EventName, Handler } from './declared-web-socket.ts'
 import { limitsOf } from './dispatcher-limits.ts'
 import { EventHandlers } from './event-handlers.ts'
-import { CloseEvent, ErrorEvent, type MessageEvent, receivedMessage } from './events.ts'
+import { CloseEvent, ErrorEvent, receivedMessage } from './events.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
 import { parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
 import { readInit, type WebSocketInit } from './socket-init.ts'
 import { clampToUint16, toText } from './web-idl.ts'
 
 export type { WebSocketInit } from './socket-init.ts'
-
-/** How binary messages are given. */
-export type BinaryType = 'blob' | 'arraybuffer'
-
-/** The events of a `WebSocket`. */
-export interface WebSocketEventMap {
-  /** Messages can be sent. */
-  open: Event
-  /** A message has arrived. */
-  message: MessageEvent
-  /** The connection failed; `close` follows. */
-  error: ErrorEvent
-  /** The connection is closed. */
-  close: CloseEvent
-}
-
-type EventName = keyof WebSocketEventMap
-type Handler<K extends EventName> = ((this: WebSocket, event: WebSocketEventMap[K]) => unknown) | null
-type Listener = Parameters<EventTarget['addEventListener']>[1]
-type ListenerOptions = Parameters<EventTarget['addEventListener']>[2]
-type TypedListener<K extends EventName> =
-  | ((this: WebSocket, event: WebSocketEventMap[K]) => unknown)
-  | { handleEvent(event: WebSocketEventMap[K]): unknown }
 
 const CONNECTING = 0
 const OPEN = 1
@@ -79,22 +58,7 @@ const MEMBERS = [
 /** Registered globally, so that `ping` of another copy of the library finds it. */
 const SEND_PING = Symbol.for('ventuno.sendPing')
 
-/** The listeners of its own events get them with their types. */
-export interface WebSocket {
-  addEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<K> | null,
-    options?: ListenerOptions,
-  ): void
-  addEventListener(type: string, listener: Listener, options?: ListenerOptions): void
-
-  removeEventListener<K extends EventName>(
-    type: K,
-    listener: TypedListener<K> | null,
-    options?: ListenerOptions,
-  ): void
-  removeEventListener(type: string, listener: Listener, options?: ListenerOptions): void
-}
+export type WebSocket = declared.WebSocket
 
 /**
  * A WebSocket over HTTP/1.1 or HTTP/2, whichever its dispatcher speaks with the server.
@@ -103,15 +67,10 @@ export interface WebSocket {
  * const socket = new WebSocket('wss://example.com/feed', { dispatcher: client })
  * socket.addEventListener('message', ({ data }) => console.log(data))
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types inherited methods
-export class WebSocket extends EventTarget {
-  /** `readyState` before the connection is open. */
+export const WebSocket: typeof declared.WebSocket = class WebSocket extends EventTarget {
   declare static readonly CONNECTING: 0
-  /** `readyState` while messages can be sent. */
   declare static readonly OPEN: 1
-  /** `readyState` after `close()` was called, or the server wants to close. */
   declare static readonly CLOSING: 2
-  /** `readyState` when the connection is closed, or was never opened. */
   declare static readonly CLOSED: 3
   static {
     Object.defineProperty(WebSocket.prototype, SEND_PING, {
@@ -157,11 +116,6 @@ export class WebSocket extends EventTarget {
   #referenced = true
   readonly #handlers = new EventHandlers<EventName>(this)
 
-  /**
-   * @param url `ws:`, `wss:`, `http:` or `https:`, without a fragment.
-   * @param options Subprotocols, or an object with more.
-   * @throws {DOMException} `SyntaxError` for a bad URL or subprotocol.
-   */
   constructor(url: string | URL, options: string | Iterable<string> | WebSocketInit | undefined = undefined) {
     super()
     // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
@@ -185,32 +139,26 @@ export class WebSocket extends EventTarget {
     this.#opening.start()
   }
 
-  /** Where it connects to. */
   get url(): string {
     return this.#url.href
   }
 
-  /** `CONNECTING`, `OPEN`, `CLOSING` or `CLOSED`. */
   get readyState(): ReadyState {
     return this.#state
   }
 
-  /** Bytes of messages given to `send()` that have not been handed to the network. */
   get bufferedAmount(): number {
     return this.#connection === null ? 0 : this.#connection.buffered
   }
 
-  /** The extensions that the server agreed to, as it wrote them. */
   get extensions(): string {
     return this.#extensions
   }
 
-  /** The subprotocol the server chose. */
   get protocol(): string {
     return this.#protocol
   }
 
-  /** The form of the data of binary messages. Default: `blob`. */
   get binaryType(): BinaryType {
     return this.#binaryType
   }
@@ -219,7 +167,6 @@ export class WebSocket extends EventTarget {
     this.#binaryType = value === 'arraybuffer' ? value : 'blob'
   }
 
-  /** Called when messages can be sent. */
   get onopen(): Handler<'open'> {
     return this.#handlers.get('open') as Handler<'open'>
   }
@@ -228,7 +175,6 @@ export class WebSocket extends EventTarget {
     this.#handlers.set('open', handler)
   }
 
-  /** Called for each message. */
   get onmessage(): Handler<'message'> {
     return this.#handlers.get('message') as Handler<'message'>
   }
@@ -237,7 +183,6 @@ export class WebSocket extends EventTarget {
     this.#handlers.set('message', handler)
   }
 
-  /** Called when the connection failed; `onclose` is called after it. */
   get onerror(): Handler<'error'> {
     return this.#handlers.get('error') as Handler<'error'>
   }
@@ -246,7 +191,6 @@ export class WebSocket extends EventTarget {
     this.#handlers.set('error', handler)
   }
 
-  /** Called when the connection is closed. */
   get onclose(): Handler<'close'> {
     return this.#handlers.get('close') as Handler<'close'>
   }
@@ -255,12 +199,6 @@ export class WebSocket extends EventTarget {
     this.#handlers.set('close', handler)
   }
 
-  /**
-   * Sends a message: text for a string, binary for bytes and Blobs, which are copied or read in order. Does
-   * nothing once the connection is closing.
-   *
-   * @throws {DOMException} `InvalidStateError` before it is open.
-   */
   send(data: string | ArrayBuffer | ArrayBufferView | Blob): void {
     // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
     if (arguments.length === 0) throw new TypeError('WebSocket.send: 1 argument required, but 0 found.')
@@ -273,12 +211,6 @@ export class WebSocket extends EventTarget {
     else connection.sendBinary(sourceBytes(message))
   }
 
-  /**
-   * Closes the connection, or gives up opening it.
-   *
-   * @param code 1000 or 3000 to 4999.
-   * @param reason At most 123 bytes of UTF-8.
-   */
   close(code: number | undefined = undefined, reason: string | undefined = undefined): void {
     const number = code === undefined ? null : clampToUint16(code)
     const text = reason === undefined ? null : toText(reason)

@@ -1,7 +1,7 @@
 /** `fetch` as the handler of a dispatcher: when it pauses, and what it aborts. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type BodyInit, fetch, type LegacyDispatchHandler, Request, Response } from '../../src/index.ts'
+import { fetch, type LegacyDispatchHandler, Request, Response } from '../../src/index.ts'
 import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'
 import { failure } from '../support/exchange.ts'
 
@@ -87,7 +87,8 @@ test('a request whose body is sent is used', async () => {
 })
 
 test('the length of a body is told, unless the caller tells one', () => {
-  const sent = (body: BodyInit | null, headers: Record<string, string> = {}): Record<string, string> => {
+  type Sent = NonNullable<Parameters<typeof fetch>[1]>['body']
+  const sent = (body: Sent, headers: Record<string, string> = {}): Record<string, string> => {
     const dispatcher = new ScriptedDispatcher()
     void fetch(URL_, { dispatcher, method: 'POST', body, headers, duplex: 'half' })
     return dispatcher.last.opts.headers as Record<string, string>

@@ -547,7 +547,7 @@ describe('a referrer', () => {
   const full = 'https://a.test/page?q'
   const origin = 'https://a.test/'
   /** To the same origin, to another, to another without TLS. */
-  const rows: [policy: ReferrerPolicy, same: string, other: string, downgrade: string][] = [
+  const rows: [policy: Exclude<ReferrerPolicy, ''>, same: string, other: string, downgrade: string][] = [
     ['no-referrer', '', '', ''],
     ['no-referrer-when-downgrade', full, full, ''],
     ['same-origin', full, '', ''],

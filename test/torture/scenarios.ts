@@ -1,6 +1,6 @@
 /** The scenarios: each way to send a request, over each protocol that supports it. */
 import { type Duplex, Readable, Writable } from 'node:stream'
-import { fetch, type RequestInit, type Response, WebSocket } from '../../src/index.ts'
+import { fetch, type Response, WebSocket } from '../../src/index.ts'
 import { PromiseCall } from './call.ts'
 import type { Scenario, Stage } from './stage.ts'
 import { SINGLES, STREAMED_PIECES } from './torture-origin.ts'
@@ -246,7 +246,7 @@ function fetchInto(
   stage: Stage,
   name: string,
   path: string,
-  init: RequestInit,
+  init: Parameters<typeof fetch>[1],
   expected: string,
   read: (response: Response, call: PromiseCall) => Promise<string>,
 ): void {

@@ -1,6 +1,5 @@
-// Objects of undici in a program of this package, and the other way round.
+// In a program that also has undici: what is made by undici comes here.
 import type { WebSocket as Own } from 'undici'
 import type { WebSocket as Other } from 'undici8'
 
-export const there = (value: Own): Other => value
 export const back = (value: Other): Own => value

@@ -1,6 +1,5 @@
-// Objects of undici in a program of this package, and the other way round.
+// In a program that also has undici: what is made by this package goes there.
 import type { Request as Own } from 'undici'
 import type { Request as Other } from 'undici8'
 
 export const there = (value: Own): Other => value
-export const back = (value: Other): Own => value

@@ -1,0 +1,5 @@
+// In a program that also has undici: what is made by undici comes here.
+import type { Response as Own } from 'undici'
+import type { Response as Other } from 'undici8'
+
+export const back = (value: Other): Own => value

@@ -1,0 +1,5 @@
+// In a program that also has undici: what is made by this package goes there.
+import type { WebSocket as Own } from 'undici'
+import type { WebSocket as Other } from 'undici8'
+
+export const there = (value: Own): Other => value
