@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Agent, interceptors, Pool, RetryAgent } from '../../src/index.ts'
+import { inspect } from 'node:util'
+import { Agent, interceptors, MockAgent, Pool, RetryAgent } from '../../src/index.ts'
 
 test('options are taken in other forms that can mean only one thing', async () => {
   const forms: readonly object[] = [
@@ -25,6 +26,42 @@ test('options are taken in other forms that can mean only one thing', async () =
   await new Agent({ connections: Number.POSITIVE_INFINITY }).close()
   await new Pool('http://a.test', { connections: Number.POSITIVE_INFINITY }).close()
 })
+
+for (const [options, attempts, outcome] of [
+  [{ maxRetries: '2' }, 3, 'UND_ERR_REQ_RETRY'],
+  [{ maxRetries: -1 }, 1, 'UND_ERR_REQ_RETRY'],
+  [{ statusCodes: ['503'] }, 4, 'UND_ERR_REQ_RETRY'],
+  [{ statusCodes: ['500'] }, 1, 503],
+  [{ methods: new Set(['GET']) }, 4, 'UND_ERR_REQ_RETRY'],
+  [{ methods: new Set(['PUT']) }, 1, 503],
+  [{ throwOnError: 0 }, 4, 503],
+  [{ throwOnError: 1 }, 4, 'UND_ERR_REQ_RETRY'],
+  // It would wait for the time that the response names.
+  [{ retryAfter: 0 }, 4, 'UND_ERR_REQ_RETRY'],
+] as const) {
+  const shown = Object.entries(options).map(([name, value]) => `${name} ${inspect(value)}`)
+  test(`${shown}: ${attempts} attempts, then ${outcome}`, async (t) => {
+    const agent = new MockAgent()
+    t.after(() => agent.close())
+    agent.disableNetConnect()
+    let count = 0
+    const answer = (): { statusCode: number; responseOptions: { headers: Record<string, string> } } => {
+      count++
+      return {
+        statusCode: 503,
+        responseOptions: { headers: 'retryAfter' in options ? { 'retry-after': '600' } : {} },
+      }
+    }
+    agent.get('http://a.test').intercept({ path: '/' }).reply(answer).persist()
+    const defaults = { maxRetries: 3, minTimeout: 1, jitter: 0 }
+    const retrying = agent.compose(interceptors.retry({ ...defaults, ...options } as never))
+    const ended = retrying.request({ origin: 'http://a.test', path: '/', method: 'GET' }).then(
+      ({ statusCode }) => statusCode,
+      ({ code }) => code,
+    )
+    assert.deepEqual([await ended, count], [outcome, attempts])
+  })
+}
 
 test('other values are refused', () => {
   for (const options of [
