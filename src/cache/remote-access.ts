@@ -3,8 +3,8 @@
  * while. A client that queues commands while it is disconnected would otherwise delay every request.
  */
 
-import { clearTimer, startTimer } from '../base/timer.ts'
 import type { KeyValueClient } from './redis-client.ts'
+import { answerWithin } from './store-answer.ts'
 
 /** How long a store that has failed is left alone. */
 const REST_MS = 1000
@@ -41,23 +41,14 @@ export class RemoteAccess {
     if (keys.length > 0) await this.#within(() => this.#client.delete(keys))
   }
 
-  #within<T>(call: () => Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const fail = (error: unknown): void => {
-        clearTimer(timer)
-        this.#downUntil = Date.now() + REST_MS
-        reject(error)
-      }
-      const timer = startTimer(
-        () => fail(new Error(`the store did not answer within ${this.#timeout} ms`)),
-        this.#timeout,
-      )
-      Promise.resolve()
-        .then(call)
-        .then((value) => {
-          clearTimer(timer)
-          resolve(value)
-        }, fail)
-    })
+  async #within<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await answerWithin(Promise.resolve().then(call), this.#timeout, ignore)
+    } catch (error) {
+      this.#downUntil = Date.now() + REST_MS
+      throw error
+    }
   }
 }
+
+const ignore = (): void => {}

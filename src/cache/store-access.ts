@@ -16,12 +16,19 @@ import type {
 } from './cache-store.ts'
 import { CheckedStream } from './checked-stream.ts'
 import { announcedLength } from './fields.ts'
+import { answerWithin } from './store-answer.ts'
 import { reportStoreError as report, type StoreOperation } from './store-errors.ts'
 import { flawOf } from './stored-check.ts'
 import { UnwrittenDeletes } from './unwritten-deletes.ts'
 
 /** The largest body for a store that names no limit. */
 const DEFAULT_MAX_ENTRY_SIZE = 5 * 1024 * 1024
+
+/**
+ * Milliseconds after which a store of the caller that has not answered counts as having nothing: a request must not wait for
+ * ever, and one that goes to the origin is answered.
+ */
+const STORE_TIMEOUT = 5000
 
 export class StoreAccess {
   readonly #store: CacheStore
@@ -56,7 +63,12 @@ export class StoreAccess {
     try {
       const found = this.#store.get(key)
       if (!isThenable(found)) return this.#usable(key, found, now)
-      return Promise.resolve(found)
+      // Our own remote store has a limit of its own.
+      const answer =
+        this.#deletes === null
+          ? Promise.resolve(found)
+          : answerWithin(found, STORE_TIMEOUT, (late) => discardBody(late?.body))
+      return answer
         .then((result) => this.#usable(key, result, now))
         .catch((error: unknown) => {
           report('get', key, error)

@@ -406,6 +406,30 @@ describe('a store that fails never fails a request', () => {
     assert.equal(origin.received.length, 1)
   })
 
+  test('no answer for five seconds is a miss, and one that comes later is closed', async (t) => {
+    const messages = errorsOf(t)
+    const { store, answers } = held()
+    const origin = cached(FRESH, { store })
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const handler = new RecordingHandler()
+    origin.dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler)
+    t.mock.timers.tick(4999)
+    await settle()
+    assert.deepEqual([origin.received.length, handler.body], [0, ''])
+    t.mock.timers.tick(1)
+    await settle()
+    assert.deepEqual([handler.errors, handler.body], [[], 'hello'])
+    const { operation, error } = messages[0]!
+    assert.deepEqual(
+      [operation, (error as Error).message],
+      ['get', 'the store did not answer within 5000 ms'],
+    )
+    const body = Readable.from(['late'])
+    answers.shift()!({ ...value(), body } as never)
+    await settle()
+    assert.equal(body.destroyed, true)
+  })
+
   test('an answer whose fields throw is a miss', async () => {
     const { store, answers } = held()
     const origin = cached(FRESH, { store })
