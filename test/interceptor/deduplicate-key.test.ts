@@ -119,6 +119,23 @@ describe('interceptors.deduplicate: which requests', () => {
     assert.equal(shares({ maxRedirections: 1, dumpMaxSize: 1 }, { maxRedirections: 1 }), false)
   })
 
+  it('the key: how it is retried', () => {
+    const { shares } = deduplicating()
+    const alike = (one: object | null, other: object | null): boolean =>
+      shares({ retryOptions: one }, { retryOptions: other })
+    const retry = (): void => {}
+    assert.equal(alike({ maxRetries: 1, methods: ['GET'] }, { methods: ['GET'], maxRetries: 1 }), true)
+    assert.equal(alike({ maxRetries: 1 }, { maxRetries: 2 }), false)
+    assert.equal(alike({ maxRetries: 1 }, null), false)
+    assert.equal(alike({ methods: ['GET'] }, { methods: ['GET', 'PUT'] }), false)
+    assert.equal(alike({ budget: { ttl: 1 } }, { budget: { ttl: 2 } }), false)
+    assert.equal(alike({ retry }, { retry }), true)
+    assert.equal(alike({ retry }, { retry: () => {} }), false)
+    const endless: Record<string, unknown> = {}
+    endless['self'] = endless
+    assert.equal(alike(endless, endless), true)
+  })
+
   it('headers that can be read once are sent', () => {
     const { exchanges, send } = deduplicating()
     send({ headers: new Map([['A', '1']]).entries() })
