@@ -24,6 +24,8 @@ const INHERITED = new Set([
   'removeListener',
   'prependListener',
   'prependOnceListener',
+  'listeners',
+  'rawListeners',
   'addEventListener',
   'removeEventListener',
 ])

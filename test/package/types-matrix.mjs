@@ -53,6 +53,16 @@ const DISPATCHERS = { in: EVERYWHERE, reason: 'to be mended: dispatchers in opti
 
 /** Snippets that compile with undici and not with this package, in which settings, and why. */
 export const EXCEPTIONS = {
+  'core/both-responses': {
+    in: /exact/,
+    reason: "Undici says that `body.body` of a response is never there. It is: it is the body's web stream.",
+  },
+  'core/both-variables': {
+    in: EVERYWHERE,
+    reason:
+      'By its types, what a dispatcher of undici returns has no `body.body`, and it has no `timings`. All that takes a ' +
+      'dispatcher takes that of undici.',
+  },
   'web/cache-storage-from-undici': TWO_CLASSES_OF_FILES,
   'web/form-data-from-undici': TWO_CLASSES_OF_FILES,
   'web/request-from-undici': TWO_CLASSES_OF_FILES,
