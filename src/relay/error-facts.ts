@@ -4,6 +4,8 @@
  * know about a request (`retrySafety`) goes before it.
  */
 
+import type { RequestErrorContext } from '../errors.ts'
+
 /**
  * - `caller`: the request, its limits, or a decision of whoever made it.
  * - `dispatcher`: something between the caller and the network does not send it.
@@ -82,11 +84,19 @@ export function errorFacts(error: unknown): ErrorFacts {
   const code = codeOf(error)
   if (code === null) return CALLER
   const known = ERROR_FACTS.get(code)
-  if (known !== undefined) return known
+  if (known !== undefined)
+    return code === 'UND_ERR_INFO' && isUnsendable(error as Partial<RequestErrorContext>)
+      ? CALLER_UNSENT
+      : known
   if (code.startsWith('UND_ERR_SOCKS5')) return UNREACHED
   if (OF_THE_ORIGIN.test(code)) return ORIGIN
   // TLS has a hundred codes, and a connector of the caller may have its own.
   return OF_THE_CALLER.test(code) ? CALLER : LOST
+}
+
+/** Over HTTP/2, a field that only HTTP/1.1 has: undici reports it with the code of lost connections. */
+function isUnsendable(error: Partial<RequestErrorContext>): boolean {
+  return error.phase === 'sending' && error.retrySafety === 'no'
 }
 
 /** The request failed because of the server or the way to it. */

@@ -345,3 +345,17 @@ overEachWire('interceptors.circuitBreaker', (wire) => {
     assert.equal(requests, 3)
   })
 })
+
+overEachWire('interceptors.circuitBreaker: a field that cannot be sent', (wire) => {
+  test('is no failure of the server', async (t) => {
+    const origin = await startOrigin(t, wire, (_request, response) => response.end('x'))
+    const dispatcher = origin.client().compose(interceptors.circuitBreaker({ minRequests: 2 }))
+    for (let i = 0; i < 4; i++) {
+      const sent = dispatcher.request({ ...GET, origin: origin.url, headers: { te: 'gzip' } })
+      if (wire.multiplexes) assert.match((await failure(sent)).message, /headers are forbidden: "te"/)
+      else await (await sent).body.text()
+    }
+    const { body } = await dispatcher.request({ ...GET, origin: origin.url })
+    assert.equal(await body.text(), 'x')
+  })
+})

@@ -489,3 +489,24 @@ describe('RetryHandler', () => {
     assert.deepEqual(delays(), [])
   })
 })
+
+overEachWire('a dispatcher that is destroyed between two attempts', (wire) => {
+  test('fails the request with that, and with what the attempt before failed with', async (t) => {
+    const origin = await startOrigin(t, wire, (_request, response) => {
+      response.statusCode = 503
+      response.end()
+    })
+    const client = origin.client()
+    const retrying = client.compose(
+      interceptors.retry({
+        retry(error, { state }, callback) {
+          if (state.counter > 1) callback(error)
+          else void client.destroy().then(() => callback(null))
+        },
+      }),
+    )
+    const error = await failure(retrying.request({ origin: origin.url, path: '/', method: 'GET' }))
+    assert.ok(error instanceof errors.ClientDestroyedError)
+    assert.equal((error.cause as { statusCode?: number }).statusCode, 503)
+  })
+})

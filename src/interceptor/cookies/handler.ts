@@ -75,8 +75,12 @@ export class CookieHandler extends ForwardingHandler {
     const url = this.#answeringUrl(controller)
     if (url === null) return
     for (const value of typeof values === 'string' ? [values] : values) {
-      // Jars of other packages are asynchronous, and reject for cookies that any server may send.
-      ignoreRejection(this.#jar.setCookie(value, url))
+      // Jars of other packages reject cookies that any server may send, or throw, and most do so later.
+      try {
+        ignoreRejection(this.#jar.setCookie(value, url))
+      } catch {
+        // The response is as good without it.
+      }
     }
   }
 }

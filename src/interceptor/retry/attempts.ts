@@ -2,6 +2,7 @@
 import { now } from '../../base/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import { RequestRetryError } from '../../errors.ts'
+import { errorFacts } from '../../relay/error-facts.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { Head } from '../held-response.ts'
 import { note, retryAfterOf } from './policy.ts'
@@ -20,6 +21,8 @@ export interface RetryAttempt {
 
 export class Attempts {
   readonly #list: RetryAttempt[] = []
+  /** What the last attempt failed with that a dispatcher has taken. */
+  #reason: unknown = null
 
   /** How many have failed. */
   get count(): number {
@@ -27,6 +30,7 @@ export class Attempts {
   }
 
   add(error: unknown): void {
+    if (errorFacts(error).fault !== 'dispatcher') this.#reason = error
     const { code, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as {
       code?: unknown
       statusCode?: unknown
@@ -47,7 +51,11 @@ export class Attempts {
 
   /** Adds them to the error that the request ends with. A value of the caller stays as it is. */
   describe(error: unknown): void {
-    if (this.count > 0 && error instanceof Error && 'code' in error) note(error, { attempts: this.#list })
+    if (this.count === 0 || !(error instanceof Error) || !('code' in error)) return
+    note(error, { attempts: this.#list })
+    // The dispatcher has taken no further attempt: why there had to be one says more.
+    const isRefused = errorFacts(error).fault === 'dispatcher'
+    if (isRefused && this.#reason !== null && error.cause === undefined) note(error, { cause: this.#reason })
   }
 }
 
