@@ -7,6 +7,7 @@ import { Duplex, PassThrough, Readable } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
 import { coverPollution } from '../base/own-options.ts'
 import { PieceLoad } from '../base/piece-load.ts'
+import { ignoreRejection } from '../base/stray-promise.ts'
 import { InvalidArgumentError, InvalidReturnValueError, RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
@@ -251,7 +252,10 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds
       body: response,
       context: this.context,
     })
-    if (!isYielded(yielded)) throw new InvalidReturnValueError('expected Readable')
+    if (!isYielded(yielded)) {
+      ignoreRejection(yielded)
+      throw new InvalidReturnValueError('expected Readable')
+    }
     this.#yielded = yielded
     const duplex = this.duplex
     let ended = false

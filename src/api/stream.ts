@@ -6,6 +6,7 @@ import { finished } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
 import { coverPollution } from '../base/own-options.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
+import { ignoreRejection } from '../base/stray-promise.ts'
 import { throwLater } from '../base/throw-later.ts'
 import {
   InvalidArgumentError,
@@ -174,7 +175,10 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
       opaque: this.#opaque,
       context: this.context,
     })
-    if (!isTarget(target)) throw new InvalidReturnValueError('expected Writable')
+    if (!isTarget(target)) {
+      ignoreRejection(target)
+      throw new InvalidReturnValueError('expected Writable')
+    }
     if (this.failed) {
       // The factory aborted the signal.
       target.on('error', ignoreError)

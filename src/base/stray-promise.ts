@@ -4,3 +4,9 @@
 export function ignoreRejection(answer: unknown): void {
   if (answer instanceof Promise) answer.catch(() => {})
 }
+
+/** The answer itself, if it may be passed on to code that refuses it. */
+export function withoutRejection<T>(answer: T): T {
+  ignoreRejection(answer)
+  return answer
+}

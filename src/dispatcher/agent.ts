@@ -6,6 +6,7 @@
 import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import { withoutRejection } from '../base/stray-promise.ts'
 import { InvalidArgumentError, MaxOriginsReachedError } from '../errors.ts'
 import { isLegacyHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
@@ -101,7 +102,9 @@ export class Agent extends LifecycleDispatcher {
     this.#maxOrigins = maxOrigins ?? Number.POSITIVE_INFINITY
     this.#make = factory
       ? (origin, kind) =>
-          factory(origin, kind === 'any' ? { ...poolOptions } : { ...poolOptions, allowH2: false })
+          withoutRejection(
+            factory(origin, kind === 'any' ? { ...poolOptions } : { ...poolOptions, allowH2: false }),
+          )
       : defaultFactory(poolOptions)
   }
 

@@ -5,7 +5,9 @@
 import { EventEmitter } from 'node:events'
 import { isKind } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
-import { inBothGenerations, withoutBridge } from '../handler/either-handler.ts'
+import { ignoreRejection } from '../base/stray-promise.ts'
+import { inBothGenerations, withOwnMethods, withoutBridge } from '../handler/either-handler.ts'
+import { RefusableHandler } from '../handler/refusable-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -63,9 +65,14 @@ export function compose<T extends Dispatching & object>(
       throw new TypeError(`invalid interceptor, expected function received ${typeof interceptor}`)
     }
     const made = interceptor(dispatch, origin, life)
-    if (typeof made !== 'function' || made.length !== 2) throw new TypeError('invalid interceptor')
+    if (typeof made !== 'function' || made.length !== 2) {
+      ignoreRejection(made)
+      throw new TypeError('invalid interceptor')
+    }
     // Its handlers come from the caller, or from the next interceptor.
-    dispatch = (opts, handler) => made(opts, inBothGenerations(handler))
+    dispatch = isAsync(made)
+      ? (opts, handler) => dispatchLater(made, opts, inBothGenerations(handler))
+      : (opts, handler) => made(opts, inBothGenerations(handler))
   }
   const outermost = dispatch
 
@@ -96,6 +103,20 @@ export function compose<T extends Dispatching & object>(
     dispatch: { value: composed, writable: true, configurable: true },
   })
   return view
+}
+
+function isAsync(made: Dispatch): boolean {
+  return (made as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] === 'AsyncFunction'
+}
+
+/** An interceptor that waits for something first, a token for instance, may fail to get it. */
+function dispatchLater(made: Dispatch, opts: DispatchOptions, handler: DispatchHandler): boolean {
+  // What is no handler is refused below, and nobody could be told.
+  if (typeof handler?.onResponseError !== 'function') return made(opts, handler)
+  const refusable = new RefusableHandler(withoutBridge(handler))
+  const accepted: unknown = made(opts, withOwnMethods(refusable))
+  ;(accepted as Promise<unknown>).catch((error: unknown) => refusable.refuse(opts, error))
+  return accepted as boolean
 }
 
 /**

@@ -58,6 +58,11 @@ export function inBothGenerations(handler: DispatchHandler | LegacyDispatchHandl
   return answersOlder ? newer : (new EitherHandler(newer) as DispatchHandler)
 }
 
+/** As its own methods even if the handler is one of this library. */
+export function withOwnMethods(handler: DispatchHandler): DispatchHandler {
+  return new EitherHandler(handler) as DispatchHandler
+}
+
 /** The caller's own handler again, where no interceptor has replaced it. */
 export function withoutBridge(handler: DispatchHandler): DispatchHandler {
   return handler instanceof EitherHandler ? handler.inner : handler

@@ -2,8 +2,10 @@
  * One proxy as an agent uses it: how its connections are opened, the dispatchers that send CONNECT and forwarded requests to
  * it, and the fields that it gets.
  */
+
 import { withoutPollution } from '../base/own-options.ts'
 import { serverNameOf } from '../base/server-name.ts'
+import { withoutRejection } from '../base/stray-promise.ts'
 import { type DetailedConnector, ownConnector } from '../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
@@ -81,7 +83,9 @@ export class ProxyHop {
   #make(options: PoolOptions & { connect: ConnectFunction }): Dispatcher {
     const { clientFactory } = this.#settings
     const { url } = this.address.origin
-    return clientFactory === null ? new Pool(url, options) : clientFactory(url, { connect: options.connect })
+    return clientFactory === null
+      ? new Pool(url, options)
+      : withoutRejection(clientFactory(url, { connect: options.connect }))
   }
 }
 

@@ -6,6 +6,7 @@
 import { defineKind } from '../../base/kind.ts'
 import { type Origin, parseOrigin } from '../../base/origin.ts'
 import { withoutPollution } from '../../base/own-options.ts'
+import { withoutRejection } from '../../base/stray-promise.ts'
 import { BalancedPoolMissingUpstreamError, InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -126,7 +127,7 @@ export class BalancedPool extends LifecycleDispatcher {
   addUpstream(upstream: string | URL | object): this {
     const { origin, url } = originOf(upstream)
     if (this.#find(origin) !== null) return this
-    const dispatcher = this.#factory(url, { ...this.#poolOptions })
+    const dispatcher = withoutRejection(this.#factory(url, { ...this.#poolOptions }))
     const entry = new Upstream(origin, this.#scheduler.add(dispatcher), this.#maxWeight)
     this.#turns.join(entry)
     dispatcher.on('connect', () => this.#turns.raise(entry, this.#penalty))

@@ -5,6 +5,7 @@
 
 import { type Origin, parseOrigin } from '../../base/origin.ts'
 import { withoutPollution } from '../../base/own-options.ts'
+import { withoutRejection } from '../../base/stray-promise.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -55,7 +56,7 @@ export abstract class PoolBase extends LifecycleDispatcher {
       this.#scheduler = scheduleClients(this, growth, rank, context, onIdle)
     } else {
       const memberOptions = { ...clientOptions, connect: shareConnector(settings) }
-      const create = (): Dispatcher => factory(origin.url, memberOptions)
+      const create = (): Dispatcher => withoutRejection(factory(origin.url, memberOptions))
       this.#scheduler = scheduleOthers(this, growth, rank, origin.url, create, onIdle)
     }
   }

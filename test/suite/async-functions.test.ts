@@ -1,0 +1,165 @@
+/**
+ * Asynchronous functions of a caller: an interceptor may wait before it sends a request on, and may fail meanwhile; where an
+ * answer must come at once, a promise is refused. No rejection ends the process, and every request settles once.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { type TestContext, test } from 'node:test'
+import {
+  Agent,
+  BalancedPool,
+  type Dispatcher,
+  type DispatchHandler,
+  type DispatchOptions,
+  fetch,
+  type Interceptor,
+  Pool,
+  ProxyAgent,
+  RoundRobinPool,
+} from '../../src/index.ts'
+import { echo, failure } from '../support/exchange.ts'
+import { RecordingHandler } from '../support/recording-handler.ts'
+import { overEachWire, startOrigin } from '../support/wire.ts'
+
+const GET = { path: '/', method: 'GET' } as const
+const FAILED = new Error('no token')
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+type AsyncDispatch = (opts: DispatchOptions, handler: DispatchHandler) => Promise<boolean>
+
+/** The types of `compose` know interceptors that answer at once. */
+function asynchronous(make: (dispatch: Parameters<Interceptor>[0]) => AsyncDispatch): Interceptor {
+  return make as unknown as Interceptor
+}
+
+const refusing = asynchronous(() => async (_opts, _handler) => {
+  await turn()
+  throw FAILED
+})
+
+/** The runtime reports a rejection that nobody handles at the end of a turn. */
+function watchRejections(t: TestContext): unknown[] {
+  const seen: unknown[] = []
+  const note = (error: unknown): void => void seen.push(error)
+  process.on('unhandledRejection', note)
+  t.after(() => process.off('unhandledRejection', note))
+  return seen
+}
+
+const causeOf = async (call: Promise<unknown>): Promise<unknown> => (await failure(call)).cause
+
+overEachWire('asynchronous interceptors', (wire) => {
+  test('send the request on when they are ready', async (t) => {
+    const origin = await startOrigin(t, wire, echo)
+    const waiting = asynchronous((dispatch) => async (opts, handler) => {
+      await turn()
+      return dispatch(opts, { ...handler })
+    })
+    const client = origin.client().compose(waiting)
+    assert.equal((await client.request(GET)).statusCode, 200)
+    assert.equal((await fetch(origin.url, { dispatcher: client })).status, 200)
+  })
+
+  test('fail the request that they refuse, and its body', async (t) => {
+    const unhandled = watchRejections(t)
+    const origin = await startOrigin(t, wire, echo)
+    const client = origin.client().compose(refusing)
+    assert.equal(await failure(client.request(GET)), FAILED)
+    assert.equal(await causeOf(fetch(origin.url, { dispatcher: client })), FAILED)
+    const body = new Readable({ read() {} })
+    const handler = new RecordingHandler()
+    client.dispatch({ path: '/', method: 'POST', body }, handler)
+    await handler.settled
+    assert.deepEqual([handler.calls, handler.error], [['onResponseError'], FAILED])
+    assert.equal(body.destroyed, true)
+    await turn()
+    assert.deepEqual(unhandled, [])
+  })
+
+  test('fail a request that is on its way, and not one that has settled', async (t) => {
+    const unhandled = watchRejections(t)
+    const origin = await startOrigin(t, wire, (request, response) => {
+      if (request.url === '/done') response.end('x')
+    })
+    const arrived = once(origin.server, 'request')
+    const late = asynchronous((dispatch) => async (opts, handler) => {
+      let settled!: () => void
+      const done = new Promise<void>((resolve) => {
+        settled = resolve
+      })
+      dispatch(opts, {
+        ...handler,
+        onResponseEnd(controller, trailers) {
+          handler.onResponseEnd!(controller, trailers)
+          settled()
+        },
+      })
+      await (opts.path === '/done' ? done : arrived)
+      throw FAILED
+    })
+    const client = origin.client().compose(late)
+    const pending = new RecordingHandler()
+    client.dispatch(GET, pending)
+    assert.equal((await pending.settled).error, FAILED)
+    const complete = new RecordingHandler()
+    client.dispatch({ path: '/done', method: 'GET' }, complete)
+    await complete.settled
+    await turn()
+    assert.deepEqual([complete.errors, complete.calls.at(-1)], [[], 'onResponseEnd'])
+    assert.deepEqual([pending.errors.length, unhandled], [1, []])
+  })
+
+  test('one behind the other fail a request once', async (t) => {
+    const unhandled = watchRejections(t)
+    const origin = await startOrigin(t, wire, echo)
+    const passing = asynchronous((dispatch) => async (opts, handler) => dispatch(opts, handler))
+    const handler = new RecordingHandler()
+    origin.client().compose(refusing, passing, passing).dispatch(GET, handler)
+    await handler.settled
+    await turn()
+    assert.deepEqual([handler.calls, unhandled], [['onResponseError'], []])
+  })
+})
+
+/** A function that must answer at once. */
+const rejecting = async (): Promise<never> => {
+  throw FAILED
+}
+
+const MAKERS: Record<string, (url: string) => Dispatcher> = {
+  'factory of Agent': () => new Agent({ factory: rejecting as never }),
+  'factory of Pool': (url) => new Pool(url, { factory: rejecting as never }),
+  'factory of RoundRobinPool': (url) => new RoundRobinPool(url, { factory: rejecting as never }),
+  'factory of BalancedPool': (url) => new BalancedPool(url, { factory: rejecting as never }),
+  'clientFactory of ProxyAgent': (url) => new ProxyAgent({ uri: url, clientFactory: rejecting as never }),
+}
+
+overEachWire('functions that must answer at once and reject', (wire) => {
+  for (const [name, make] of Object.entries(MAKERS)) {
+    test(name, async (t) => {
+      const unhandled = watchRejections(t)
+      const { url } = await startOrigin(t, wire, echo)
+      await assert.rejects(async () => {
+        const dispatcher = make(url)
+        t.after(() => dispatcher.destroy())
+        await dispatcher.request({ ...GET, origin: url })
+      }, TypeError)
+      await turn()
+      assert.deepEqual(unhandled, [])
+    })
+  }
+
+  test('an interceptor, the factory of stream() and the handler of pipeline()', async (t) => {
+    const unhandled = watchRejections(t)
+    const client = (await startOrigin(t, wire, echo)).client()
+    assert.throws(() => client.compose(rejecting as never), /^TypeError: invalid interceptor$/)
+    assert.equal((await failure(client.stream(GET, rejecting as never))).message, 'expected Writable')
+    const duplex = client.pipeline(GET, rejecting as never)
+    const [error] = await once(duplex.end(), 'error')
+    assert.equal(error.message, 'expected Readable')
+    await turn()
+    assert.deepEqual(unhandled, [])
+  })
+})
