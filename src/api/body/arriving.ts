@@ -86,12 +86,20 @@ export abstract class ArrivingBody extends IdleReadable {
     return result
   }
 
-  /** Whether nothing is left that an abort could take away. */
+  /**
+   * Whether nothing is left that an abort could take away.
+   *
+   * @internal
+   */
   get spent(): boolean {
     return this.isAtHand && this.heldLength === 0
   }
 
-  /** A chunk of the body has arrived. */
+  /**
+   * A chunk of the body has arrived.
+   *
+   * @internal
+   */
   receive(chunk: Buffer): void {
     if (this.destroyed || this.#arrival === 'complete' || chunk.length === 0) return
     const state = this.#state
@@ -122,7 +130,11 @@ export abstract class ArrivingBody extends IdleReadable {
     }
   }
 
-  /** A piece of the body has arrived, in memory that is lent for the length of the call. */
+  /**
+   * A piece of the body has arrived, in memory that is lent for the length of the call.
+   *
+   * @internal
+   */
   receiveLent(memory: Buffer, start: number, end: number): void {
     const state = this.#state
     if (this.isRunning || (state.kind === 'iterating' && end - start > MAX_SHARED)) {
@@ -143,7 +155,11 @@ export abstract class ArrivingBody extends IdleReadable {
     }
   }
 
-  /** All of the body has arrived. */
+  /**
+   * All of the body has arrived.
+   *
+   * @internal
+   */
   complete(): void {
     if (this.destroyed || this.#arrival === 'complete') return
     this.#arrival = 'complete'
@@ -154,7 +170,11 @@ export abstract class ArrivingBody extends IdleReadable {
     else if (state.kind === 'dumping' && state.room !== null) this.endBody()
   }
 
-  /** The request failed. Any value is a reason, even one that a stream would not take for an error. */
+  /**
+   * The request failed. Any value is a reason, even one that a stream would not take for an error.
+   *
+   * @internal
+   */
   fail(reason: unknown): void {
     if (this.destroyed || this.#state.kind === 'failed') return
     this.#enterFailed(reason, false)
