@@ -8,7 +8,7 @@ import { isIterableObject, toText } from './web-idl.ts'
 export type HeadersInit =
   | Iterable<readonly [string, string]>
   | { readonly [Symbol.iterator]: () => Iterator<[string, string]> }
-  | Readonly<Record<string, string>>
+  | Readonly<Record<string, string | undefined>>
 
 /** A relative URL is relative to the global origin. @throws {DOMException} `SyntaxError` if it is no WebSocket URL. */
 export function parseSocketUrl(input: unknown): URL {

@@ -12,12 +12,32 @@ import { EXCEPTIONS, SETTINGS, VERSIONS_OF_NODE } from './types-matrix.mjs'
 const SNIPPETS = join(root, 'test', 'types', 'snippets')
 const TOOLS = join(root, 'test', 'package', 'node_modules')
 
+/** The programs of the guide before the change of the import, with their names. */
+function migratedPrograms() {
+  const page = readFileSync(join(root, 'docs', 'guides', 'migrating.md'), 'utf8')
+  const programs = [...page.matchAll(/^```diff\n(.*?)^```$/gms)].map(([, lines]) => lines.split('\n'))
+  return programs
+    .map((lines) => lines.filter((line) => !line.startsWith('+')).map((line) => line.slice(1)))
+    .filter((lines) => lines.some((line) => line.endsWith(" from 'undici'")))
+    .map((lines, i) => [`migrating/${i + 1}`, lines.join('\n')])
+}
+
+function kindsOf(snippet, kinds) {
+  // They are modules with `await`.
+  if (snippet.startsWith('migrating/')) return ['mts']
+  // An augmentation is one of the entry of the package that the file imports, and a program has one entry.
+  return snippet.includes('augmented') ? kinds.slice(0, 1) : kinds
+}
+
 describe('the types of undici and ours', () => {
   const { app, installed } = usePackage({ after })
-  const snippets = readdirSync(SNIPPETS, { recursive: true })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => file.slice(0, -'.ts'.length).split(sep).join('/'))
-    .sort()
+  const texts = new Map(migratedPrograms())
+  for (const file of readdirSync(SNIPPETS, { recursive: true })) {
+    if (!file.endsWith('.ts')) continue
+    const name = file.slice(0, -'.ts'.length).split(sep).join('/')
+    texts.set(name, readFileSync(join(SNIPPETS, file), 'utf8'))
+  }
+  const snippets = [...texts.keys()].sort()
   /** Snippets that compile with undici in some setting, and those with errors of ours alone. */
   const valid = new Set()
   const different = new Set()
@@ -26,9 +46,8 @@ describe('the types of undici and ours', () => {
   const compile = (name, folder, { compiler, kinds, ...compilerOptions }) => {
     const files = new Map()
     for (const snippet of snippets) {
-      const text = readFileSync(join(SNIPPETS, `${snippet}.ts`), 'utf8')
-      // An augmentation is one of the entry of the package that the file imports, and a program has one entry.
-      for (const kind of snippet.includes('augmented') ? kinds.slice(0, 1) : kinds) {
+      const text = texts.get(snippet)
+      for (const kind of kindsOf(snippet, kinds)) {
         const file = join(folder, name, `${snippet}.${kind}`)
         mkdirSync(dirname(file), { recursive: true })
         writeFileSync(file, text.replaceAll(/(?<=['"])undici(?=['"/])/g, name))
@@ -82,6 +101,10 @@ describe('the types of undici and ours', () => {
       })
     }
   }
+
+  test('the guide has whole programs', () => {
+    assert.ok(snippets.filter((snippet) => snippet.startsWith('migrating/')).length >= 3)
+  })
 
   test('every snippet compiles with undici in some setting', () => {
     assert.deepEqual(

@@ -2,7 +2,6 @@
 import type * as own from 'undici'
 import type * as other from 'undici8'
 
-export const init = (value: other.RequestInit): own.RequestInit => value
 export const answer = (value: other.ResponseInit): own.ResponseInit => value
 export const headers = (value: other.HeadersInit): own.HeadersInit => value
 export const body = (value: other.BodyInit): own.BodyInit => value
