@@ -90,7 +90,7 @@ export interface RequestInit extends Extensions {
   /** Not allowed with GET and HEAD. Streams and iterables require `duplex`. */
   body?: BodyInit | null | undefined
   /** The dispatcher that sends the request. Default: the global dispatcher. */
-  dispatcher?: Dispatcher | undefined
+  dispatcher?: AnyDispatcher | undefined
   /** Header fields to send. */
   headers?: HeadersInit | undefined
   /** Aborts the request. */
@@ -108,6 +108,13 @@ export interface RequestSettings extends Extensions {
   /** Anything with `aborted` and `addEventListener`. */
   signal?: AbortSignal | AbortSource | null | undefined
 }
+
+/**
+ * A dispatcher of this package, of undici or of the runtime: each has these methods, and the types of what they return
+ * differ. These options are given to the `fetch` of all three, and come from all three.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: no other type fits in both directions
+type AnyDispatcher = { [Name in keyof Dispatcher]: any }
 
 interface Extensions {
   /** Milliseconds between two chunks of the response body. Default: the dispatcher's. */

@@ -52,16 +52,7 @@ const TWO_CLASSES_OF_FILES = {
 /** With `exactOptionalPropertyTypes`, undici's options may be left out, but not undefined. */
 const MAY_BE_UNDEFINED = {
   in: /exact/,
-  reason:
-    'Our options may be undefined, as they may for the code: what is typed as ours may hold such a value.',
-}
-
-/** `fetch` and `Request` of ours take these options, with any dispatcher. */
-const MORE_OF_A_DISPATCHER = {
-  in: EVERYWHERE,
-  reason:
-    "Our RequestInit is taken by the runtime's fetch, so the dispatcher in it is a whole one. Responses of ours have " +
-    "`timings`, which those of undici's dispatchers lack.",
+  reason: "Our options may be undefined. Undici's code takes such a value as well, and its types refuse it.",
 }
 
 /** Snippets that compile with undici and not with this package, in which settings, and why. */
@@ -83,7 +74,6 @@ export const EXCEPTIONS = {
   'web/request-from-undici': TWO_CLASSES_OF_FILES,
   'web/response-from-undici': TWO_CLASSES_OF_FILES,
   'web/init-from-undici': TWO_CLASSES_OF_FILES,
+  'web/request-init-from-undici': TWO_CLASSES_OF_FILES,
   'web/init-as-undici': MAY_BE_UNDEFINED,
-  'web/request-init-from-undici': MORE_OF_A_DISPATCHER,
-  'web/request-init-from-global': MORE_OF_A_DISPATCHER,
 }
