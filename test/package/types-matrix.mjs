@@ -58,7 +58,7 @@ const MAY_BE_UNDEFINED = {
 /** Snippets that compile with undici and not with this package, in which settings, and why. */
 export const EXCEPTIONS = {
   'core/both-responses': {
-    in: /exact/,
+    in: EVERYWHERE,
     reason: "Undici says that `body.body` of a response is never there. It is: it is the body's web stream.",
   },
   'core/both-variables': {

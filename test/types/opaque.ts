@@ -79,7 +79,7 @@ export async function body(): Promise<void> {
   const json: Equal<Awaited<ReturnType<typeof body.json>>, unknown> = true
   const bytes: Equal<Awaited<ReturnType<typeof body.bytes>>, Uint8Array<ArrayBuffer>> = true
   const buffer: Equal<Awaited<ReturnType<typeof body.arrayBuffer>>, ArrayBuffer> = true
-  const web: ReadableStream<Uint8Array> = body.body
+  const web: Equal<typeof body.body, ReadableStream<Uint8Array>> = true
   const named = await body.json<{ name: string }>()
   // @ts-expect-error: otherwise the result must be narrowed before it is used
   const { name } = await body.json()

@@ -1,16 +1,13 @@
 /** What a response body offers beside the stream interface. */
 import type { Blob } from 'node:buffer'
-
-/** A `ReadableStream<Uint8Array>`. The types of undici say `undefined`, and a dispatcher has to fit these. */
-// biome-ignore lint/suspicious/noExplicitAny: nothing else is both
-export type WebBody = any
+import type { ReadableStream } from 'node:stream/web'
 
 /** The ways to get a whole body. */
 export interface BodyMixin {
   /** True once data was read or collected. */
   readonly bodyUsed: boolean
-  /** The body as a web stream: a `ReadableStream<Uint8Array>`. */
-  readonly body: WebBody
+  /** The body as a web stream. */
+  readonly body: ReadableStream<Uint8Array>
   /** The whole body as text. */
   text(): Promise<string>
   /** The whole body, parsed; nothing checks that it is a `T`. */

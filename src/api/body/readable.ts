@@ -24,7 +24,7 @@ import {
 } from './collect.ts'
 import { dumped, dumpLimit, dumpSignal, dumpTime, emptyStream } from './dump.ts'
 import { BodyIterator, type Taken } from './iterate.ts'
-import type { BodyMixin, DumpOptions, WebBody } from './mixin.ts'
+import type { BodyMixin, DumpOptions } from './mixin.ts'
 import { ASKED, EMPTYING, ITERATING, STREAMED } from './state.ts'
 import type { BodyUpstream } from './upstream.ts'
 import { webStreamOf } from './web-stream.ts'
@@ -59,7 +59,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
   /**
    * The same bytes as a web stream; made when first asked for. Locked when the body is consumed otherwise.
    */
-  get body(): WebBody {
+  get body(): ReadableStream<Uint8Array> {
     if (this.#web === null) {
       this.#web = webStreamOf(this)
       if (!this.isUntouched && this.bodyState.kind !== 'failed') this.#web.getReader()
