@@ -102,6 +102,8 @@ function streamInto(stage: Stage, path = '/streamed', expected = STREAMED): void
     highWaterMark: 1_000,
     write(chunk: Buffer, _encoding, done) {
       call.body += chunk.toString('latin1')
+      // A turn for each byte: without a timer nothing else says that the call goes on.
+      stage.activity++
       setImmediate(done)
     },
   })

@@ -69,7 +69,7 @@ export abstract class Stage {
   /** The promises of `close()` and `destroy()`. */
   protected readonly endings: Promise<unknown>[] = []
   /** Changes with each event, including events without a number. */
-  protected activity = 0
+  activity = 0
   /** The scenario is over; later events have no numbers. */
   protected isPlayed = false
   readonly #plans: readonly Plan[]
