@@ -511,6 +511,7 @@ const PLAIN: readonly Scenario[] = [
   {
     name: 'fetch() over a redirect that trickles',
     protocols: BOTH,
+    waits: true,
     act: (stage) => {
       passTrickle(stage, 'fetch', '/there', async ({ signal }) => {
         const response = await fetch(`${stage.url}/trickle-moved`, { dispatcher: stage.entry, signal })
@@ -521,18 +522,21 @@ const PLAIN: readonly Scenario[] = [
   {
     name: 'request() over a redirect that trickles',
     protocols: BOTH,
+    waits: true,
     stack: true,
     act: (stage) => requestText(stage, '/trickle-moved', '/there'),
   },
   {
     name: 'request() after an error that trickles',
     protocols: BOTH,
+    waits: true,
     stack: true,
     act: (stage) => requestText(stage, '/trickle-unavailable', '/trickle-unavailable'),
   },
   {
     name: 'dump() of a body that trickles',
     protocols: BOTH,
+    waits: true,
     act: (stage) => {
       passTrickle(stage, 'dump', '', async ({ signal }) => {
         const { body } = await stage.entry.request({ path: '/trickle', method: 'GET', signal })

@@ -36,6 +36,8 @@ export interface Scenario {
   readonly takesOver?: boolean
   /** It ends with a timeout. */
   readonly expires?: boolean
+  /** It waits for a time limit each time, so it needs a fake clock. */
+  readonly waits?: boolean
   act(stage: Stage): void
 }
 
