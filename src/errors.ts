@@ -370,7 +370,8 @@ defineKind(SocketError, 'undici.error.UND_ERR_SOCKET', 'SocketError')
 /** The response is not HTTP/1.1. `code` is `HPE_*`, `data` the bytes from the offending place on. */
 export class HTTPParserError extends Error {
   override name = 'HTTPParserError' as const
-  code: string | undefined
+  /** With a second argument to the constructor, as the library always gives one. */
+  code: string
   data: string | undefined
 
   declare method?: string
@@ -390,7 +391,7 @@ export class HTTPParserError extends Error {
 
   constructor(message?: string, code?: string, data?: string | Uint8Array) {
     super(message)
-    this.code = code ? `HPE_${code}` : undefined
+    this.code = (code ? `HPE_${code}` : undefined) as string
     this.data = data === undefined ? undefined : data.toString()
   }
 }
@@ -457,7 +458,7 @@ export class SecureProxyConnectionError extends UndiciError {
   override name = 'SecureProxyConnectionError' as const
   override code = 'UND_ERR_PRX_TLS' as const
 
-  constructor(cause?: unknown, message?: string, options?: ErrorOptions) {
+  constructor(cause?: unknown, message?: string, options?: object) {
     super(message || 'Secure Proxy Connection failed', { ...options, cause })
   }
 }
@@ -468,7 +469,7 @@ export class ProxyConnectionError extends UndiciError {
   override name = 'ProxyConnectionError' as const
   override code = 'UND_ERR_PRX_CONN' as const
 
-  constructor(cause?: unknown, message?: string, options?: ErrorOptions) {
+  constructor(cause?: unknown, message?: string, options?: object) {
     super(message || 'Proxy Connection failed', { ...options, cause })
   }
 }

@@ -36,19 +36,19 @@ export type RequestContext = any
 export type ReceivedTrailers = Record<string, any>
 
 /** An informational response. */
-export interface InfoData {
+export interface InfoData<THeaders = Record<string, string | string[]>> {
   /** From 102 to 199. */
   statusCode: number
   /** A flat `string[]` with `responseHeaders: 'raw'`. */
-  headers: HeaderObject | string[]
+  headers: THeaders
 }
 
-interface InfoListener {
-  onInfo(info: InfoData): void
+interface InfoListener<THeaders> {
+  onInfo(info: InfoData<THeaders>): void
 }
 
 /** Called for an informational response. The type of a method, so that those written for undici fit. */
-export type InfoCallback = InfoListener['onInfo']
+export type InfoCallback<THeaders = Record<string, string | string[]>> = InfoListener<THeaders>['onInfo']
 
 /** The options as a handler keeps them. */
 interface HandledOptions<TOpaque> extends ApiOptions<TOpaque> {

@@ -35,7 +35,9 @@ export interface RequestOptions<TOpaque = null> extends DispatchOptions, ApiOpti
 }
 
 /** Options that ask for the headers as a flat list. */
-export interface RawRequestOptions<TOpaque = null> extends RequestOptions<TOpaque> {
+export interface RawRequestOptions<TOpaque = null> extends Omit<RequestOptions<TOpaque>, 'onInfo'> {
+  /** Called for each informational response but 100 and 101. */
+  onInfo?: InfoCallback<string[]> | null | undefined
   responseHeaders: 'raw'
 }
 
@@ -245,10 +247,16 @@ function checkHighWaterMark(value: unknown): void {
 
 export function requestOn<TOpaque, THeaders>(
   dispatcher: Dispatching,
-  opts: RequestOptions<TOpaque>,
+  opts: RequestOptions<TOpaque> | RawRequestOptions<TOpaque>,
   callback: RequestCallback<TOpaque, THeaders> | undefined,
 ): Promise<ResponseData<TOpaque, THeaders>> | undefined {
-  return answerWith('UNDICI_REQUEST', dispatcher, opts, callback, startRequest<TOpaque, THeaders>)
+  return answerWith(
+    'UNDICI_REQUEST',
+    dispatcher,
+    opts as RequestOptions<TOpaque>,
+    callback,
+    startRequest<TOpaque, THeaders>,
+  )
 }
 
 function startRequest<TOpaque, THeaders>(

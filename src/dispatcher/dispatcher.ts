@@ -171,7 +171,7 @@ export class Dispatcher extends EventEmitter {
   // The last overload is the one that `ReturnType` and mocks see.
   request<TOpaque = null>(opts: RequestOptions<TOpaque>): Promise<ResponseData<TOpaque>>
   request<TOpaque, THeaders>(
-    opts: RequestOptions<TOpaque>,
+    opts: RequestOptions<TOpaque> | RawRequestOptions<TOpaque>,
     callback?: RequestCallback<TOpaque, THeaders>,
   ): Promise<ResponseData<TOpaque, THeaders>> | void {
     return requestOn(this, withoutPollution(opts), callback)

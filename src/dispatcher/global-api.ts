@@ -84,7 +84,7 @@ export function request<TOpaque = null>(
 ): Promise<ResponseData<TOpaque>>
 export function request<TOpaque, THeaders>(
   url: UrlInput,
-  opts?: Given<RequestOptions<TOpaque>> | RequestCallback<TOpaque, THeaders>,
+  opts?: Given<RequestOptions<TOpaque> | RawRequestOptions<TOpaque>> | RequestCallback<TOpaque, THeaders>,
   callback?: RequestCallback<TOpaque, THeaders>,
 ): Promise<ResponseData<TOpaque, THeaders>> | void {
   if (typeof opts === 'function') return requestOn(...target<RequestOptions<TOpaque>>(url, null), opts)

@@ -32,12 +32,12 @@ let local: Dispatcher | null = null
  * @example
  * setGlobalDispatcher(new Agent({ connections: 10 }))
  */
-export function setGlobalDispatcher(agent: DispatcherLike): void {
+export function setGlobalDispatcher<TDispatcher extends DispatcherLike>(agent: TDispatcher): void {
   if (typeof (agent as DispatcherLike | null | undefined)?.dispatch !== 'function') {
     throw new InvalidArgumentError('Argument agent must implement Agent')
   }
   // One of undici has all that callers of `getGlobalDispatcher` use, but for what its types leave out.
-  const dispatcher = agent as Dispatcher
+  const dispatcher = agent as DispatcherLike as Dispatcher
   const stored = [
     store(SHARED, dispatcher),
     store(FOR_OLDER_HANDLERS, new Dispatcher1Wrapper(dispatcher)),

@@ -5,7 +5,6 @@
  */
 import type { Blob, File } from 'node:buffer'
 import type { ReadableStream } from 'node:stream/web'
-import type { AbortSource } from '../base/signal.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import type { FormDataLike } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -105,8 +104,8 @@ export interface RequestSettings extends Extensions {
   dispatcher?: Dispatching | null | undefined
   /** Header fields to send. */
   headers?: HeadersSource | undefined
-  /** Anything with `aborted` and `addEventListener`. */
-  signal?: AbortSignal | AbortSource | null | undefined
+  /** Aborts the request. Anything with `aborted` and `addEventListener` will do; the type is that which wrappers read. */
+  signal?: AbortSignal | null | undefined
 }
 
 /**
@@ -336,7 +335,7 @@ export declare class Request {
 }
 
 interface Functions {
-  fetch(input: RequestInput, init?: RequestSettings | null): Promise<Response>
+  fetch(input: RequestInput, init?: RequestSettings): Promise<Response>
 }
 
 /** Of a method: a function that takes fewer kinds of options, such as the runtime's, may take its place. */

@@ -64,7 +64,7 @@ export class DecoratorHandler implements DispatchHandler {
     controller: DispatchController,
     statusCode: number,
     headers: HeaderObject,
-    statusText: string,
+    statusText?: string,
   ): void {
     this.#handler.onResponseStart?.(controller, statusCode, headers, statusText)
   }

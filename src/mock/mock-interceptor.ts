@@ -101,7 +101,7 @@ export class MockInterceptor {
   }
 
   /** Fails the request with this value, which reaches the caller unchanged. */
-  replyWithError(error: unknown): MockScope {
+  replyWithError<TError = unknown>(error: TError): MockScope {
     return this.#add(failingReply(error))
   }
 

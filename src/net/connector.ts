@@ -279,10 +279,12 @@ function openSecureSocket(settings: ConnectorSettings, target: Target, options: 
 export declare namespace buildConnector {
   export type {
     BuildConnectorOptions as BuildOptions,
-    Connector as connector,
     ConnectorCallback as Callback,
     ConnectTarget as Options,
   }
 
   export type CallbackArgs = Parameters<ConnectorCallback>
+
+  /** Opens a connection, and may return anything: only the callback counts. */
+  export type connector = (options: ConnectTarget, callback: ConnectorCallback) => void
 }

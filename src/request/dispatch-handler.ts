@@ -38,7 +38,8 @@ export interface DispatchHandler {
    */
   onRequestQueued?: ((abort: (reason?: unknown) => void) => void) | undefined
   /** Right before the request is written; again, with a new controller, when it is sent again. */
-  onRequestStart?(controller: DispatchController, context: unknown): void
+  // biome-ignore lint/suspicious/noExplicitAny: handlers keep there what they like, and read its members
+  onRequestStart?(controller: DispatchController, context: any): void
   /** After a piece of the body was handed over, as the caller gave it. */
   onBodySent?(chunk: string | Uint8Array): void
   /** After head and body were handed over. */

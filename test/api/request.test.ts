@@ -338,7 +338,7 @@ describe('request(): informational responses', () => {
   })
 
   it('gives raw headers there too, and needs no onInfo', async () => {
-    const seen: InfoData[] = []
+    const seen: InfoData<string[]>[] = []
     const script = new ScriptedDispatcher((exchange) =>
       exchange.start().head(103, { a: '1' }).head(200).end(),
     )

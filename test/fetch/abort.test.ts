@@ -63,11 +63,19 @@ overEachWire('an abort', (wire) => {
     await Promise.resolve().then(() => order.push('microtask'))
     assert.deepEqual(order, ['fetch', 'microtask'])
     const eager = endless()
-    const fetched = fetch(url, { ...init, body: eager.body, signal: new EagerSignal(reason) })
+    const fetched = fetch(url, {
+      ...init,
+      body: eager.body,
+      signal: new EagerSignal(reason) as unknown as AbortSignal,
+    })
     assert.equal(await failure(fetched), reason)
     assert.equal(await eager.cancelled, reason)
     const hasty = endless()
-    const missed = fetch(url, { ...init, body: hasty.body, signal: new HastySignal(reason) })
+    const missed = fetch(url, {
+      ...init,
+      body: hasty.body,
+      signal: new HastySignal(reason) as unknown as AbortSignal,
+    })
     assert.equal(await failure(missed), reason)
     assert.equal(await hasty.cancelled, reason)
   })

@@ -193,7 +193,9 @@ describe('a request', () => {
   test('follows a signal that fires while it gets its listener', () => {
     for (const Signal of [EagerSignal, HastySignal]) {
       const reason = new Error('enough')
-      const { signal } = new Request('http://a.test', { signal: new Signal(reason) })
+      const { signal } = new Request('http://a.test', {
+        signal: new Signal(reason) as unknown as AbortSignal,
+      })
       assert.deepEqual([signal.aborted, signal.reason], [true, reason])
     }
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import type { InfoData } from '../../src/api/api-handler.ts'
-import type { RequestOptions } from '../../src/index.ts'
+import type { RawRequestOptions } from '../../src/index.ts'
 import { rawList } from '../../src/request/received-fields.ts'
 import { contentOf, failure } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
@@ -55,11 +55,11 @@ overEachWay('informational responses', (way) => {
 
   test('are raw when the headers are', async (t) => {
     const client = (await start(t)).dispatcher()
-    const infos: InfoData[] = []
-    const options: RequestOptions = { ...GET, responseHeaders: 'raw', onInfo: (info) => infos.push(info) }
+    const infos: InfoData<string[]>[] = []
+    const options: RawRequestOptions = { ...GET, responseHeaders: 'raw', onInfo: (info) => infos.push(info) }
     const { body } = await client.request(options)
     await body.dump()
-    const flat = infos[1]?.headers as string[]
+    const flat = infos[1]!.headers
     assert.equal(Array.isArray(flat), true)
     const names = flat.filter((_part, index) => index % 2 === 0)
     assert.deepEqual(names.map((name) => name.toLowerCase()).sort(), ['link', 'x-second'])

@@ -35,12 +35,12 @@ export type DnsLookup = (
   callback: (error: Error | null, addresses?: Iterable<DnsAddress>) => void,
 ) => void
 
-/** Chooses one of the addresses. */
-export type DnsPick = (
-  origin: URL,
-  records: DnsRecords,
-  affinity: 4 | 6 | null,
-) => DnsRecord | null | undefined
+interface DnsPicker {
+  pick(origin: URL, records: DnsRecords, affinity: 4 | 6 | null): DnsRecord | null | undefined
+}
+
+/** Chooses one of the addresses. The type of a method, so that those fit which do not expect the null, as in undici's types. */
+export type DnsPick = DnsPicker['pick']
 
 /** Options of `interceptors.dns`. */
 export interface DnsOptions {

@@ -39,7 +39,14 @@ export interface RetryContext {
   /** How often the request has failed so far. */
   state: RetryState
   /** The options of the request, with all options of its retries filled in. */
-  opts: RetryDispatchOptions
+  opts: DispatchOptions & { retryOptions?: FilledRetryOptions }
+}
+
+/** Options with their defaults; null for no limit. They are optional as in the types of undici. */
+export type FilledRetryOptions = {
+  [Name in keyof RetryOptions]?: Name extends 'deadline' | 'maxRetryAfter'
+    ? RetryOptions[Name]
+    : NonNullable<RetryOptions[Name]>
 }
 
 /** `null` sends the request again, now; an error gives up. */
@@ -204,11 +211,12 @@ export function readRetryOptions(
   }
 }
 
-/** The options in the form that callers give them in, for a policy of theirs. */
-export function shownRetryOptions(settings: RetrySettings): RetryOptions {
-  const { methods, errorCodes, statusCodes, budget, ownOrigin: _, ...same } = settings
+/** The options in the form that callers give them in, for a policy of theirs: the function `retry`. */
+export function shownRetryOptions(settings: RetrySettings): FilledRetryOptions {
+  const { retry, methods, errorCodes, statusCodes, budget, ownOrigin: _, ...same } = settings
   return {
     ...same,
+    retry: retry!,
     methods: [...methods],
     errorCodes: [...errorCodes],
     statusCodes: [...statusCodes],
