@@ -336,8 +336,6 @@ export class Http2Connection
   }
 
   #protocolEnd(failure: ProtocolFailure): EndReason {
-    // What a peer sends after its error explains nothing, and may come with it or later.
-    if (this.#peerFault !== null) return this.#peerFault
     return this.#engine.remoteSettings.isReceived
       ? ends.http2Failure(failure, this.socketInfo())
       : ends.peerClosed(this.socketInfo(), failure)

@@ -15,6 +15,8 @@ const FINAL: readonly HandlerMethod[] = ['onResponseEnd', 'onResponseError', 'on
 /** Turns of the event loop after which a request that has not ended never will: it needs no timer. */
 const PATIENCE = 1_000
 
+const GOAWAY_ERROR = /^HTTP\/2: "GOAWAY" frame received with code [1-9]/
+
 export type Opener = (connect: ConnectFunction) => Client
 
 /** Null: handlers that only listen. */
@@ -112,16 +114,14 @@ export class MemoryExchange {
   /**
    * The result of each caller. Null if a request was sent again: when that happens, and on which connection, depends on
    * the timing of the bytes, and changes the meaning of later bytes. The same applies to the text in parentheses after a
-   * message.
+   * message. Null also after a GOAWAY with an error: what comes in the same read still counts, and what comes later does
+   * not.
    */
   report(): unknown[] | null {
-    if (
-      this.#handlers.some(
-        ({ calls }) => calls.indexOf('onRequestStart') !== calls.lastIndexOf('onRequestStart'),
-      )
-    ) {
-      return null
-    }
+    const isSentAgain = ({ calls }: RecordingHandler): boolean =>
+      calls.indexOf('onRequestStart') !== calls.lastIndexOf('onRequestStart')
+    const isGivenUp = ({ error }: RecordingHandler): boolean => GOAWAY_ERROR.test(error?.message ?? '')
+    if (this.#handlers.some((handler) => isSentAgain(handler) || isGivenUp(handler))) return null
     return this.#handlers.map(({ calls, statuses, headers, body, trailers, error }) => ({
       calls: calls.filter((call, i) => call !== 'onResponseData' || calls[i - 1] !== 'onResponseData'),
       statuses,
