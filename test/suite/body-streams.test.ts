@@ -425,6 +425,7 @@ overEachWire('streams as bodies', (wire) => {
     let reads = 0
     // Ends only to let this test fail: without an end, the process would read for ever.
     const endless = new Readable({
+      highWaterMark: 1_000,
       read() {
         this.push(++reads < 200_000 ? 'x' : null)
       },
