@@ -33,20 +33,6 @@ writeFileSync(
   join(dist, 'index.d.ts'),
   `export * from './index.cjs';\nexport { ${DEFAULT_EXPORT} as default } from './${DEFAULT_EXPORT}.cjs';\n`,
 )
-// Programs write `import RequestOptions = Dispatcher.RequestOptions`, which no type-only export or import allows. A class
-// stays a type: the namespace has no such value.
-const written = [...kept].map((file) => file.replace(/\.d\.ts$/, '.d.cts'))
-const classes = new Set(
-  written.flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/^export declare (?:abstract )?class (\w+)/gm)].map(
-      ([, name]) => name,
-    ),
-  ),
-)
-for (const file of written) {
-  const text = readFileSync(file, 'utf8')
-  if (/^ +export type \{/m.test(text)) writeFileSync(file, withAliases(text))
-}
 // Tools that compare the declarations with the code do not look through `export *`.
 const entry = join(dist, 'index.d.cts')
 const names = readFileSync(join(dist, 'surface.d.cts'), 'utf8')
@@ -70,25 +56,6 @@ function keep(file) {
   }
   writeFileSync(file.replace(/\.d\.ts$/, '.d.cts'), result + text.slice(from))
   for (const { target } of edits) if (target !== undefined) keep(join(dirname(file), `${target}.d.ts`))
-}
-
-function withAliases(text) {
-  return text
-    .replaceAll(
-      /^import (?:type )?(\{.*)$/gm,
-      (_, names) => `import ${names.replaceAll(/\btype (?=\w)/g, '')}`,
-    )
-    .replaceAll(/^( +)export type \{([^}]*)\};$/gm, (_, indent, list) => {
-      const names = list.split(',').map((name) => name.trim())
-      const isClass = (name) => classes.has(name.split(' ')[0])
-      const types = names.filter((name) => name !== '' && isClass(name)).join(', ')
-      const others = names.filter((name) => name !== '' && !isClass(name)).join(', ')
-      const lines = [types && `export type { ${types} };`, others && `export { ${others} };`]
-      return lines
-        .filter((line) => line !== '')
-        .map((line) => indent + line)
-        .join('\n')
-    })
 }
 
 /** Finds the changes to make, in the order of the text. */
