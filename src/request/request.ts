@@ -11,7 +11,7 @@ import { ignoreError } from '../base/ignore-error.ts'
 import { invariant } from '../base/invariant.ts'
 import { ownBytes } from '../base/own-bytes.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
-import { type AbortSource, abortedReason, isAbortSource, SignalHub } from '../base/signal.ts'
+import { abortedReason, isAbortSource, SignalHub } from '../base/signal.ts'
 import { channels } from '../diagnostics.ts'
 import {
   InformationalError,
@@ -61,7 +61,7 @@ export class Request extends HandledRequest {
   #controller: RequestController | null = null
   #connection: ConnectionFacts | null = null
   /** Followed by whoever made the call until the response is complete, and here while an upload goes on after that. */
-  readonly #signal: AbortSource | null
+  readonly #signal: unknown
   #unfollow: (() => void) | null = null
 
   constructor(
@@ -72,7 +72,7 @@ export class Request extends HandledRequest {
   ) {
     super(options, handler, context)
     this.#host = host
-    this.#signal = signalOf(options)
+    this.#signal = (options as { readonly signal?: unknown }).signal
     if (this.source.kind === 'stream') {
       this.source.stream.on('error', (error: Error) => this.abort(error))
     }
@@ -289,8 +289,10 @@ export class Request extends HandledRequest {
   /** The caller has the response, but may still give up the upload. */
   #followSignal(): void {
     const signal = this.#signal
-    if (signal === null || (this.#marks & UPLOADS) === 0) return
+    if ((this.#marks & UPLOADS) === 0) return
     try {
+      // `dispatch` itself does not look at it, so it may be anything.
+      if (!isAbortSource(signal)) return
       if (abortedReason(signal) === null) this.#unfollow = uploads.subscribe(signal, () => this.abort())
       else this.abort()
     } catch {
@@ -420,12 +422,6 @@ export class Request extends HandledRequest {
     if ((this.#marks & SPENT) !== 0) return 'no'
     return (this.#marks & WRITTEN) !== 0 ? 'idempotent-only' : 'safe'
   }
-}
-
-/** `dispatch` itself does not look at it, so it may be anything. */
-function signalOf(options: DispatchOptions): AbortSource | null {
-  const { signal } = options as { readonly signal?: unknown }
-  return isAbortSource(signal) ? signal : null
 }
 
 function aborted(): EndReason {
