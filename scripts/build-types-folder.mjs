@@ -57,8 +57,8 @@ const MORE = {
 export type HeaderRecord = Record<string, string>;
 `,
   'cache-interceptor': `import type { CacheControlDirectives, CacheGetResult, CacheKey, CacheMethods, CacheOptions, CacheStore, CacheValue, MemoryCacheStoreOptions, SqliteCacheStoreOptions } from '../dist/index.cjs';
-import type { MemoryCacheStore } from '../dist/cache/memory-store.cjs';
-import type { SqliteCacheStore } from '../dist/cache/sqlite-store.cjs';
+import type { MemoryCacheStore } from '../dist/cache/store/memory-store.cjs';
+import type { SqliteCacheStore } from '../dist/cache/store/sqlite-store.cjs';
 declare namespace CacheHandler {
     export { CacheControlDirectives, CacheGetResult as GetResult, CacheKey, CacheMethods, CacheOptions, CacheStore, CacheValue, MemoryCacheStore, MemoryCacheStoreOptions as MemoryCacheStoreOpts, SqliteCacheStore, SqliteCacheStoreOptions as SqliteCacheStoreOpts };
 }

@@ -35,7 +35,7 @@ const ON_DISPATCH = [
 
 const RULES = [
   { files: /^cli\//, may: ['index.ts', 'base/whole-file.ts', 'base/secret-names.ts'] },
-  { files: /^(index|surface|ventuno)\.ts$/, may: [''] },
+  { files: /^(index|surface|interceptors|ventuno)\.ts$/, may: [''] },
   { files: /^install\.ts$/, may: ['fetch/', 'websocket/', 'event-source/'] },
   { files: /^errors\.ts$/, may: ['base/kind.ts'] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
@@ -62,29 +62,33 @@ const RULES = [
     files: /^(api|handler)\//,
     may: ['api/body/', 'handler/', 'request/', 'base/', 'errors.ts', ...FIELDS],
   },
-  { files: /^relay\//, may: ['handler/', 'request/', 'base/', 'errors.ts', ...FIELDS] },
+  {
+    files: /^relay\//,
+    may: ['handler/', 'request/', 'base/', 'errors.ts', 'protocol/ascii.ts', ...FIELDS],
+  },
   { files: /^cookies\//, may: ['cookies/', 'base/', 'errors.ts'] },
   { files: /^protocol\/(socks5|event-stream)\//, may: PROTOCOL_LEAVES },
   { files: /^content-coding\//, may: ['base/', 'errors.ts', 'protocol/ascii.ts', ...FIELDS] },
-  {
-    files: /^(interceptor|cache)\//,
-    may: [...ON_DISPATCH, 'interceptor/', 'cache/', 'content-coding/', 'cookies/'],
-  },
+  { files: /^interceptor\//, may: [...ON_DISPATCH, 'interceptor/', 'content-coding/', 'cookies/'] },
+  { files: /^cache\//, may: [...ON_DISPATCH, 'cache/', 'content-coding/'] },
   { files: /^cache-storage\//, may: ['fetch/', 'base/', 'errors.ts', ...FIELDS] },
   {
     files: /^proxy\//,
     may: [...ON_DISPATCH, 'proxy/', 'api/', 'net/', 'protocol/socks5/'],
   },
-  { files: /^mock\//, may: [...ON_DISPATCH, 'mock/', 'api/', 'content-coding/', 'net/', 'protocol/'] },
+  {
+    files: /^mock\//,
+    may: [...ON_DISPATCH, 'global/', 'mock/', 'api/', 'content-coding/', 'net/', 'protocol/'],
+  },
   {
     files: /^event-source\//,
-    may: [...ON_DISPATCH, 'fetch/', 'websocket/', 'protocol/event-stream/'],
+    may: [...ON_DISPATCH, 'global/', 'fetch/', 'websocket/', 'protocol/event-stream/'],
   },
   {
     files: /^fetch\//,
     may: [
       'content-coding/',
-      'dispatcher/global.ts',
+      'global/global-dispatcher.ts',
       // As a type.
       'dispatcher/dispatcher.ts',
       'api/body/collect.ts',
@@ -100,6 +104,7 @@ const RULES = [
   {
     files: /^websocket\//,
     may: [
+      'global/',
       'dispatcher/',
       'api/',
       'handler/older-calls.ts',
@@ -113,11 +118,7 @@ const RULES = [
       ...FIELDS,
     ],
   },
-  // The default dispatcher is the one choice between an agent and what is built on it.
-  {
-    files: /^dispatcher\/global\.ts$/,
-    may: ['base/', 'errors.ts', 'proxy/env-http-proxy-agent.ts'],
-  },
+  { files: /^global\//, may: ['proxy/', 'dispatcher/', 'api/', 'request/', 'base/', 'errors.ts'] },
   {
     files: /^dispatcher\//,
     may: [

@@ -14,14 +14,24 @@ export type {
   StreamOptions,
 } from './api/stream.ts'
 export type { UpgradeCallback, UpgradeData, UpgradeOptions } from './api/upgrade.ts'
-export type { CacheControlDirectives } from './cache/cache-control.ts'
-export type { CacheGetResult, CacheKey, CacheStore, CacheValue, StoredBody } from './cache/cache-store.ts'
-export type { MemoryCacheStoreOptions } from './cache/memory-store.ts'
 export type { CacheMethods, CacheOptions } from './cache/options.ts'
-export type { IoRedisClient, KeyValueClient, NodeRedisClient, RedisClient } from './cache/redis-client.ts'
-export type { RedisCacheStoreOptions } from './cache/redis-store.ts'
-export type { SqliteCacheStoreOptions } from './cache/sqlite-store.ts'
-export { cacheStores } from './cache/stores.ts'
+export type {
+  CacheGetResult,
+  CacheKey,
+  CacheStore,
+  CacheValue,
+  StoredBody,
+} from './cache/store/cache-store.ts'
+export type { MemoryCacheStoreOptions } from './cache/store/memory-store.ts'
+export type {
+  IoRedisClient,
+  KeyValueClient,
+  NodeRedisClient,
+  RedisClient,
+} from './cache/store/redis-client.ts'
+export type { RedisCacheStoreOptions } from './cache/store/redis-store.ts'
+export type { SqliteCacheStoreOptions } from './cache/store/sqlite-store.ts'
+export { cacheStores } from './cache/store/stores.ts'
 export type { Cache, CacheQueryOptions } from './cache-storage/cache.ts'
 export type { CacheStorage, MultiCacheQueryOptions } from './cache-storage/cache-storage.ts'
 export { caches } from './cache-storage/cache-storage.ts'
@@ -44,9 +54,6 @@ export { Dispatcher } from './dispatcher/dispatcher.ts'
 export type { DispatcherLike } from './dispatcher/dispatcher1-wrapper.ts'
 export { Dispatcher1Wrapper } from './dispatcher/dispatcher1-wrapper.ts'
 export type { EventSourceOptions } from './dispatcher/event-source-options.ts'
-export { getGlobalDispatcher, setGlobalDispatcher } from './dispatcher/global.ts'
-export type { UrlInput, UrlParts, WithUrl } from './dispatcher/global-api.ts'
-export { connect, pipeline, request, stream, upgrade } from './dispatcher/global-api.ts'
 export type { H2CClientOptions, H2CConnectOptions } from './dispatcher/h2c-client.ts'
 export { H2CClient } from './dispatcher/h2c-client.ts'
 export type { Http2Options, Http2SettingsOptions } from './dispatcher/http2-options.ts'
@@ -110,6 +117,9 @@ export {
 } from './fetch/index.ts'
 export type { MIMEType } from './fetch/mime-functions.ts'
 export { parseMIMEType, serializeAMimeType } from './fetch/mime-functions.ts'
+export type { UrlInput, UrlParts, WithUrl } from './global/global-api.ts'
+export { connect, pipeline, request, stream, upgrade } from './global/global-api.ts'
+export { getGlobalDispatcher, setGlobalDispatcher } from './global/global-dispatcher.ts'
 export type { GuardOptions, GuardPolicy, GuardTarget } from './guard/options.ts'
 export { DecoratorHandler } from './handler/decorator-handler.ts'
 export * as util from './handler/raw-headers.ts'
@@ -130,7 +140,6 @@ export type { DnsStorage } from './interceptor/dns/storage.ts'
 export type { DumpInterceptorOptions } from './interceptor/dump/interceptor.ts'
 export type { GuardInterceptorOptions } from './interceptor/guard/options.ts'
 export type { HedgeOptions } from './interceptor/hedge/options.ts'
-export * as interceptors from './interceptor/index.ts'
 export type { RedirectContext } from './interceptor/redirect/context.ts'
 export { RedirectHandler } from './interceptor/redirect/handler.ts'
 export type { AllowRedirect, RedirectOptions, RedirectSource } from './interceptor/redirect/options.ts'
@@ -150,6 +159,7 @@ export type {
 } from './interceptor/retry/options.ts'
 export type { RetryBudgetOptions } from './interceptor/retry-budget.ts'
 export type { ThrottleKey, ThrottleOptions } from './interceptor/throttle/options.ts'
+export * as interceptors from './interceptors.ts'
 export type { BodyMatcher } from './mock/body-matcher.ts'
 export type {
   FilterCallsObjectCriteria,
@@ -220,6 +230,7 @@ export type {
 export type { Socks5ProxyAgentOptions } from './proxy/socks5-options.ts'
 export type { Socks5ProxyAgentStats } from './proxy/socks5-proxy-agent.ts'
 export { Socks5ProxyAgent } from './proxy/socks5-proxy-agent.ts'
+export type { CacheControlDirectives } from './relay/cache-control.ts'
 export type {
   DispatchController,
   DispatchHandler,

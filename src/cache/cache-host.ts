@@ -1,13 +1,13 @@
 /** What the parts of the cache that handle one request need of the whole. */
 import type { Dispatch } from '../dispatcher/compose.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from '../relay/caller.ts'
+import type { RequestView } from '../relay/request-view.ts'
 import type { Flights } from './flights.ts'
 import type { InFlight } from './in-flight.ts'
-import type { OriginHead } from './invalidation.ts'
 import type { CacheSettings } from './options.ts'
 import type { Presenter } from './presenter.ts'
-import type { RequestView } from './request-view.ts'
-import type { StoreAccess } from './store-access.ts'
+import type { OriginHead } from './rules/invalidation.ts'
+import type { StoreAccess } from './store/store-access.ts'
 
 export interface CacheHost {
   readonly settings: CacheSettings

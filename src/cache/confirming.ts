@@ -1,16 +1,16 @@
 /** Brings a stored response up to date after the origin has confirmed it (RFC 9111 §4.3.4). */
 import type { HeaderObject } from '../protocol/header-block.ts'
-import type { BodyWaiter } from './body-log.ts'
-import { BodyLog } from './body-log.ts'
-import { type BodyReader, blocksOf } from './body-readers.ts'
-import type { CacheGetResult, CacheKey, CacheValue } from './cache-store.ts'
-import { entryOf, mergedHeaders } from './entry.ts'
-import type { ResponseFacts } from './freshness.ts'
+import type { BodyReader, BodyWaiter } from '../relay/body-log.ts'
+import { BodyLog } from '../relay/body-log.ts'
 import type { CacheSettings } from './options.ts'
-import { storingRefusal } from './storability.ts'
-import type { StoreAccess } from './store-access.ts'
-import { storeWhole } from './storing.ts'
-import { controlOf } from './targeted-control.ts'
+import { entryOf, mergedHeaders } from './rules/entry.ts'
+import type { ResponseFacts } from './rules/freshness.ts'
+import { storingRefusal } from './rules/storability.ts'
+import { controlOf } from './rules/targeted-control.ts'
+import { blocksOf } from './store/body-readers.ts'
+import type { CacheGetResult, CacheKey, CacheValue } from './store/cache-store.ts'
+import type { StoreAccess } from './store/store-access.ts'
+import { storeWhole } from './store/storing.ts'
 
 /** The facts of a response whose head has just arrived. */
 export function factsOf(

@@ -6,8 +6,12 @@
  */
 import type { Duplex } from 'node:stream'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import type { BodyReader } from '../relay/body-log.ts'
+import { Caller, type ResponseSource, SILENT } from '../relay/caller.ts'
 import { DiscardedBody } from '../relay/discarded-body.ts'
 import { isUpstreamFault } from '../relay/error-facts.ts'
+import { announcedLength, fieldLines } from '../relay/fields.ts'
+import type { RequestView } from '../relay/request-view.ts'
 import {
   type Followed,
   factsBelow,
@@ -17,23 +21,20 @@ import {
 } from '../relay/response-facts.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { rawList } from '../request/received-fields.ts'
-import { type BodyReader, blocksOf, discardBody } from './body-readers.ts'
 import type { CacheHost } from './cache-host.ts'
-import { type Handling, ttlOf } from './cache-status.ts'
-import type { CacheGetResult, CacheValue } from './cache-store.ts'
-import { Caller, type ResponseSource, SILENT } from './caller.ts'
 import { confirmed, factsOf, type Rewriting, RewritingReader } from './confirming.ts'
-import { entryOf } from './entry.ts'
-import { announcedLength, fieldLines } from './fields.ts'
 import { Followers } from './followers.ts'
-import type { ResponseFacts } from './freshness.ts'
 import type { Flight, Plan } from './plan.ts'
-import { entryAfterRedirects } from './redirected.ts'
-import type { RequestView } from './request-view.ts'
-import { isServerFailure, servesOnError } from './serving-rules.ts'
-import { dropsStored, type Refusal, replaces, storingRefusal } from './storability.ts'
-import { Storing } from './storing.ts'
-import { conditionalHeaders, conditionsOf, confirms, describesSame } from './validation.ts'
+import { type Handling, ttlOf } from './rules/cache-status.ts'
+import { entryOf } from './rules/entry.ts'
+import type { ResponseFacts } from './rules/freshness.ts'
+import { entryAfterRedirects } from './rules/redirected.ts'
+import { isServerFailure, servesOnError } from './rules/serving-rules.ts'
+import { dropsStored, type Refusal, replaces, storingRefusal } from './rules/storability.ts'
+import { conditionalHeaders, conditionsOf, confirms, describesSame } from './rules/validation.ts'
+import { blocksOf, discardBody } from './store/body-readers.ts'
+import type { CacheGetResult, CacheValue } from './store/cache-store.ts'
+import { Storing } from './store/storing.ts'
 
 /**
  * - `waiting`: no final head yet.

@@ -1,10 +1,11 @@
 /** Which requests others may follow (`collapse`). */
+
+import { fieldLines } from '../relay/fields.ts'
 import { ownTerms } from '../relay/own-terms.ts'
-import type { CacheKey } from './cache-store.ts'
-import { fieldLines } from './fields.ts'
+import type { RequestView } from '../relay/request-view.ts'
 import { urlOf } from './in-flight.ts'
 import type { Flight } from './plan.ts'
-import type { RequestView } from './request-view.ts'
+import type { CacheKey } from './store/cache-store.ts'
 
 /** How long the requests for a URL go their own way after a response turned out to be of use to one alone. */
 const APART_MS = 60_000

@@ -3,18 +3,18 @@
  * well, and are sent on their own otherwise. None of them ever waits for another caller to read its body.
  */
 
+import type { BodyLog } from '../relay/body-log.ts'
+import { LogReader } from '../relay/body-log.ts'
+import type { Caller } from '../relay/caller.ts'
+import type { RequestView } from '../relay/request-view.ts'
 import { NO_FACTS, type ResponseFacts, responseFacts, stateFacts } from '../relay/response-facts.ts'
-import type { BodyLog } from './body-log.ts'
-import { LogReader } from './body-readers.ts'
 import type { CacheHost } from './cache-host.ts'
-import type { Handling } from './cache-status.ts'
-import type { WholeEntry } from './cache-store.ts'
-import type { Caller } from './caller.ts'
 import type { Flight } from './plan.ts'
-import type { RequestView } from './request-view.ts'
+import type { Handling } from './rules/cache-status.ts'
+import { varyMatches } from './rules/vary.ts'
 import { type ServedHead, Serving } from './serving.ts'
-import type { Storing } from './storing.ts'
-import { varyMatches } from './vary.ts'
+import type { WholeEntry } from './store/cache-store.ts'
+import type { Storing } from './store/storing.ts'
 
 interface Follower {
   readonly caller: Caller

@@ -1,6 +1,7 @@
 /** The requests to the origin that are under way, by URL. */
-import type { CacheKey } from './cache-store.ts'
+
 import type { Flight } from './plan.ts'
+import type { CacheKey } from './store/cache-store.ts'
 
 export function urlOf(key: CacheKey): string {
   return `${key.origin} ${key.path}`

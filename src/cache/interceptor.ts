@@ -5,8 +5,8 @@ import { answerOlderCalls } from '../handler/older-calls.ts'
 import { Exchange } from './exchange.ts'
 import { CacheLayer } from './layer.ts'
 import { type CacheOptions, readCacheOptions } from './options.ts'
-import { StoreAccess } from './store-access.ts'
-import { remembersDeletes, wholeStoreOf } from './whole-store.ts'
+import { StoreAccess } from './store/store-access.ts'
+import { remembersDeletes, wholeStoreOf } from './store/whole-store.ts'
 
 // The next interceptor may be of the older generation.
 answerOlderCalls(Exchange)

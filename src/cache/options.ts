@@ -1,11 +1,11 @@
 /** The options of the cache interceptor: types, defaults, checks. */
 import { withoutPollution } from '../base/own-options.ts'
+import { MAX_SECONDS } from '../relay/cache-control.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { MAX_SECONDS } from './cache-control.ts'
-import { cacheName } from './cache-status.ts'
-import type { CacheStore } from './cache-store.ts'
-import { type CacheType, SECOND } from './freshness.ts'
-import { MemoryCacheStore } from './memory-store.ts'
+import { cacheName } from './rules/cache-status.ts'
+import { type CacheType, SECOND } from './rules/freshness.ts'
+import type { CacheStore } from './store/cache-store.ts'
+import { MemoryCacheStore } from './store/memory-store.ts'
 
 /** The methods whose responses can be stored. */
 export type CacheMethods = 'GET' | 'HEAD' | 'OPTIONS' | 'TRACE'

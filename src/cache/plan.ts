@@ -1,7 +1,8 @@
 /** What a request to the origin is for, and how others see it while it is under way. */
-import type { ForwardReason } from './cache-status.ts'
-import type { CacheGetResult, CacheKey } from './cache-store.ts'
-import type { RequestView } from './request-view.ts'
+
+import type { RequestView } from '../relay/request-view.ts'
+import type { ForwardReason } from './rules/cache-status.ts'
+import type { CacheGetResult, CacheKey } from './store/cache-store.ts'
 
 export interface Plan {
   readonly view: RequestView

@@ -1,14 +1,15 @@
 /** Makes responses of stored ones: the head that this caller gets, and the reader of the body. */
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { type BodyReader, blocksOf, discardBody, readerOf, sizeOf } from './body-readers.ts'
-import { addCacheStatus, type Handling } from './cache-status.ts'
-import type { CacheGetResult, CacheValue } from './cache-store.ts'
-import type { Caller } from './caller.ts'
-import { announcedLength } from './fields.ts'
-import { type Presentation, presentationOf, presentedHead } from './preconditions.ts'
-import type { RequestView } from './request-view.ts'
+import type { BodyReader } from '../relay/body-log.ts'
+import type { Caller } from '../relay/caller.ts'
+import { announcedLength } from '../relay/fields.ts'
+import type { RequestView } from '../relay/request-view.ts'
+import { addCacheStatus, type Handling } from './rules/cache-status.ts'
+import { type Presentation, presentationOf, presentedHead } from './rules/preconditions.ts'
+import { ageOf } from './rules/serving-rules.ts'
 import { type ServedHead, Serving } from './serving.ts'
-import { ageOf } from './serving-rules.ts'
+import { blocksOf, discardBody, readerOf, sizeOf } from './store/body-readers.ts'
+import type { CacheGetResult, CacheValue } from './store/cache-store.ts'
 
 const STALE_WARNING = '110 - "response is stale"'
 const WHOLE: Presentation = { kind: 'whole' }

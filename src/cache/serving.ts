@@ -1,8 +1,8 @@
 /** Delivers a stored response, as a dispatcher delivers a received one. */
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { BodyDelivery, type BodyOutlet, contain } from './body-delivery.ts'
-import type { BodyReader } from './body-readers.ts'
-import type { Caller, ResponseSource } from './caller.ts'
+import { BodyDelivery, type BodyOutlet, contain } from '../relay/body-delivery.ts'
+import type { BodyReader } from '../relay/body-log.ts'
+import type { Caller, ResponseSource } from '../relay/caller.ts'
 
 const RESOLVED = Promise.resolve()
 

@@ -1,8 +1,8 @@
 /** The body of a request while a store is asked: it may fail, and is destroyed if the caller gives up. */
 import { RequestAbortedError } from '../errors.ts'
+import type { Caller, ResponseSource } from '../relay/caller.ts'
 import { type BodyStream, destroyStream } from '../request/body-source.ts'
 import { watchBody } from '../request/waiting-body.ts'
-import type { Caller, ResponseSource } from './caller.ts'
 
 export class WaitingBody implements ResponseSource {
   readonly upstream = null

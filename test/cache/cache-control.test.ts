@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { parseCacheControl } from '../../src/cache/cache-control.ts'
-import { parseHttpDate } from '../../src/cache/date-field.ts'
-import { controlOf } from '../../src/cache/targeted-control.ts'
+import { parseHttpDate } from '../../src/cache/rules/date-field.ts'
+import { controlOf } from '../../src/cache/rules/targeted-control.ts'
+import { parseCacheControl } from '../../src/relay/cache-control.ts'
 
 describe('Cache-Control', () => {
   const rows: [value: string | string[], expected: object][] = [

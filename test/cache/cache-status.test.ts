@@ -1,8 +1,8 @@
 /** `cacheStatus`: Cache-Status on every response. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cacheName } from '../../src/cache/cache-status.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
+import { cacheName } from '../../src/cache/rules/cache-status.ts'
 import { rawList } from '../../src/request/received-fields.ts'
 import { type Answer, cached, installDate, settle } from './support.ts'
 

@@ -1,8 +1,8 @@
 /** Concurrent requests for one URL: `collapse`. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
+import { MemoryCacheStore } from '../../src/cache/store/memory-store.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { type Answer, type CachedOrigin, cached, httpDate, installDate, ORIGIN, settle } from './support.ts'
 

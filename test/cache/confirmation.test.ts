@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
-import type { CacheStore } from '../../src/cache/cache-store.ts'
+import type { CacheStore } from '../../src/cache/store/cache-store.ts'
 import { interceptors } from '../../src/index.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
 import { ScriptedDispatcher } from '../api/scripted-dispatcher.ts'

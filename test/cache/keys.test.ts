@@ -1,7 +1,7 @@
 /** Which requests share a stored response: key, Vary, partition; and which ones remove it. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
+import { MemoryCacheStore } from '../../src/cache/store/memory-store.ts'
 import type { DispatchOptions } from '../../src/index.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { value } from './store-suite.ts'

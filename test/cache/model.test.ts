@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
+import { MemoryCacheStore } from '../../src/cache/store/memory-store.ts'
 import { type Asked, forbidden, ODD_MEMBERS, type Sent } from './model.ts'
 import { type Answer, cached, installDate, settle } from './support.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { channel } from 'node:diagnostics_channel'
 import { describe, test } from 'node:test'
-import { RedisCacheStore, type RedisCacheStoreOptions } from '../../src/cache/redis-store.ts'
+import { RedisCacheStore, type RedisCacheStoreOptions } from '../../src/cache/store/redis-store.ts'
 import { eventually, FakeClock } from '../support/fake-clock.ts'
 import { bodyOf, key, storeErrors, storeSuite, value, write } from './store-suite.ts'
 import { cached, installDate, ORIGIN, settle } from './support.ts'

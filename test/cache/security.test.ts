@@ -1,8 +1,8 @@
 /** Attacks on the cache, and on what one user sees of another. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
+import { MemoryCacheStore } from '../../src/cache/store/memory-store.ts'
 import { type Answer, cached, installDate } from './support.ts'
 
 /** Whether user 2 gets the page of user 1. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { loadSqlite } from '../../src/base/lazy-modules.ts'
-import { SqliteCacheStore, type SqliteCacheStoreOptions } from '../../src/cache/sqlite-store.ts'
+import { SqliteCacheStore, type SqliteCacheStoreOptions } from '../../src/cache/store/sqlite-store.ts'
 import { cacheStores, errors } from '../../src/index.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { sourceLoader, sourceUrl } from '../support/sources.ts'
@@ -285,7 +285,7 @@ describe('SqliteCacheStore', { skip }, () => {
   test('security 7: a process that is killed while it writes leaves nothing half', async (t) => {
     const location = temporary(t)
     const script = `
-      import { SqliteCacheStore } from ${JSON.stringify(sourceUrl('src/cache/sqlite-store.ts'))}
+      import { SqliteCacheStore } from ${JSON.stringify(sourceUrl('src/cache/store/sqlite-store.ts'))}
       const store = new SqliteCacheStore({ location: ${JSON.stringify(location)} })
       const head = { statusCode: 200, statusMessage: '', headers: {}, cacheControlDirectives: {}, cachedAt: 0, staleAt: 0, deleteAt: 2 ** 50 }
       for (let i = 0; ; i++) {

@@ -1,8 +1,8 @@
 /** Which responses are stored, and for how long. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MemoryCacheStore } from '../../src/cache/memory-store.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
+import { MemoryCacheStore } from '../../src/cache/store/memory-store.ts'
 import { type Answer, assertFreshFor, cached, httpDate, installDate, ORIGIN, settle } from './support.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { Agent } from '../../src/dispatcher/agent.ts'
-import { getGlobalDispatcher, setGlobalDispatcher } from '../../src/dispatcher/global.ts'
+import { getGlobalDispatcher, setGlobalDispatcher } from '../../src/global/global-dispatcher.ts'
 import {
   Client,
   type Dispatcher,

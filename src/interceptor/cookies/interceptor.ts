@@ -1,9 +1,9 @@
 /** `interceptors.cookies`: sends the cookies of a jar, and stores those that responses set. */
 import { ignoreRejection } from '../../base/stray-promise.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
+import { refuse } from '../../relay/refusal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { refuse } from '../refusal.ts'
 import { CookieHandler } from './handler.ts'
 import { type CookieJarLike, type CookiesOptions, jarOf, readJar } from './options.ts'
 import { RequestUrls } from './request-url.ts'

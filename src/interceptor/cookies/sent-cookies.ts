@@ -1,7 +1,8 @@
 /** The `cookie` header of a request that has cookies of a jar, and maybe some that its caller wrote. */
+
+import { headerValues, readableAgain, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions, HeaderValueInput } from '../../request/dispatch-options.ts'
 import { isPairIterable } from '../../request/headers-input.ts'
-import { headerValues, readableAgain, withHeaders } from '../request-headers.ts'
 
 /** A copy of the options with the cookies; the same object if there are none. */
 export function withCookies(opts: DispatchOptions, fromJar: string): DispatchOptions {

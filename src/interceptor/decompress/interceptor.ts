@@ -1,9 +1,9 @@
 /** `interceptors.decompress`: decodes response bodies. */
 import { isDecodable } from '../../content-coding/decoders.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
+import { hasHeader, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { hasHeader, withHeaders } from '../request-headers.ts'
 import { DecompressHandler } from './handler.ts'
 import { type DecompressOptions, readDecompressOptions } from './options.ts'
 

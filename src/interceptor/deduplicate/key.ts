@@ -1,9 +1,9 @@
 /** Which requests may share a response, and the key that those have in common. */
-import { fieldLines } from '../../cache/fields.ts'
-import type { RequestView } from '../../cache/request-view.ts'
-import { varyNames } from '../../cache/vary.ts'
+
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { fieldLines, varyNames } from '../../relay/fields.ts'
 import { ownTerms } from '../../relay/own-terms.ts'
+import type { RequestView } from '../../relay/request-view.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { DeduplicateSettings } from './options.ts'
 

@@ -2,11 +2,12 @@
  * One of the callers that share an exchange. It fails alone: what its handler throws, its abort and its slowness do not
  * reach the others.
  */
-import { BodyDelivery, type BodyOutlet, contain } from '../../cache/body-delivery.ts'
-import type { BodyLog } from '../../cache/body-log.ts'
-import { LogReader } from '../../cache/body-readers.ts'
-import type { Caller, RawHead, ResponseSource } from '../../cache/caller.ts'
+
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { BodyDelivery, type BodyOutlet, contain } from '../../relay/body-delivery.ts'
+import type { BodyLog } from '../../relay/body-log.ts'
+import { LogReader } from '../../relay/body-log.ts'
+import type { Caller, RawHead, ResponseSource } from '../../relay/caller.ts'
 import { responseFacts, stateFacts } from '../../relay/response-facts.ts'
 import type { DispatchController } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

@@ -4,13 +4,13 @@
  * server is paused when all of them are. The request is aborted when no caller is left.
  */
 import type { Duplex } from 'node:stream'
-import { contain } from '../../cache/body-delivery.ts'
-import { BodyLog } from '../../cache/body-log.ts'
-import type { Caller } from '../../cache/caller.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError } from '../../errors.ts'
 import { answerOlderCalls } from '../../handler/older-calls.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { contain } from '../../relay/body-delivery.ts'
+import { BodyLog } from '../../relay/body-log.ts'
+import type { Caller } from '../../relay/caller.ts'
 import { codeOf } from '../../relay/error-facts.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

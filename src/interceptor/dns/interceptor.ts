@@ -1,11 +1,11 @@
 /** `interceptors.dns`: resolves names by itself, remembers the addresses, and uses all of them. */
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
+import { refuse } from '../../relay/refusal.ts'
+import { hasHeader, readableAgain, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions, HeadersInput, HeaderValueInput } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { isPairIterable } from '../../request/headers-input.ts'
-import { refuse } from '../refusal.ts'
-import { hasHeader, readableAgain, withHeaders } from '../request-headers.ts'
 import { type Destination, DestinationReader } from './destination.ts'
 import { type DnsOptions, readDnsOptions } from './options.ts'
 import { ResolvedRequest } from './resolved-request.ts'

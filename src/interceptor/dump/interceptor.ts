@@ -2,9 +2,9 @@
 import type { Interceptor } from '../../dispatcher/compose.ts'
 import { finiteFrom, OptionReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import { refuse } from '../../relay/refusal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { refuse } from '../refusal.ts'
 import { DumpHandler } from './handler.ts'
 
 /** Options of `interceptors.dump`. */

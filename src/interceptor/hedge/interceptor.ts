@@ -2,9 +2,9 @@
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
 import { replayOf } from '../../relay/replay.ts'
+import { readableAgain } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { readableAgain } from '../request-headers.ts'
 import { HedgedRequest } from './hedged-request.ts'
 import { type HedgeOptions, type HedgeSettings, readHedgeOptions } from './options.ts'
 

@@ -1,8 +1,8 @@
 /** `interceptors.redirect`: follows redirects. */
 import type { Interceptor } from '../../dispatcher/compose.ts'
+import { refuse } from '../../relay/refusal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { refuse } from '../refusal.ts'
 import { RedirectHop } from './hop.ts'
 import { type RedirectOptions, type RedirectSettings, readRedirectOptions, settingsOf } from './options.ts'
 

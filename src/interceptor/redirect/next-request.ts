@@ -1,9 +1,9 @@
 /** Where a redirect leads, and how it changes the request (RFC 9110 §15.4). */
 import { InvalidArgumentError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { keepHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { dropReplacement } from '../../request/logical-origin.ts'
-import { keepHeaders } from '../request-headers.ts'
 import type { RedirectSettings } from './options.ts'
 
 const REDIRECTS: ReadonlySet<number> = new Set([300, 301, 302, 303, 307, 308])

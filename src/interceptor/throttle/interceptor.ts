@@ -1,7 +1,7 @@
 /** `interceptors.throttle`: so many requests at a time, so many per second; the others wait for their turn. */
 import type { Interceptor } from '../../dispatcher/compose.ts'
+import { refuse } from '../../relay/refusal.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { refuse } from '../refusal.ts'
 import { readKey, readPriority, readThrottleOptions, type ThrottleOptions } from './options.ts'
 import { Throttle } from './throttle.ts'
 

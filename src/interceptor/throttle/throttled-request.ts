@@ -12,6 +12,8 @@ import { RequestAbortedError, type RetrySafety, ThrottledError } from '../../err
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { errorFacts } from '../../relay/error-facts.ts'
+import { refuse } from '../../relay/refusal.ts'
+import { readableAgain } from '../../relay/request-headers.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -19,8 +21,6 @@ import { describeError, shownPath } from '../../request/error-context.ts'
 import { newTimings } from '../../request/timings.ts'
 import { watchBody } from '../../request/waiting-body.ts'
 import { originKey } from '../origin-key.ts'
-import { refuse } from '../refusal.ts'
-import { readableAgain } from '../request-headers.ts'
 import type { Lane, LaneRequest } from './lane.ts'
 
 type AbortFunction = (reason?: unknown) => void

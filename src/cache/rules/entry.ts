@@ -1,0 +1,112 @@
+/** Makes stored responses of received ones, and brings stored ones up to date (RFC 9111 §3.1, §3.2, §4.3.4). */
+
+import { formatHttpDate } from '../../base/http-date.ts'
+import { setOwn } from '../../base/own-record.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { CacheControlDirectives } from '../../relay/cache-control.ts'
+import { fieldLines, fieldText, trimmed, varyNames } from '../../relay/fields.ts'
+import type { CacheValue } from '../store/cache-store.ts'
+import { DAY, initialAge, lifetimeOf, type ResponseFacts, SECOND, YEAR } from './freshness.ts'
+import type { StoringRules } from './storability.ts'
+import { entityTag } from './validators.ts'
+import { varyValues } from './vary.ts'
+
+/** They belong to one connection, to one proxy, or to the time of one response. */
+const NOT_STORED: ReadonlySet<string> = new Set([
+  'age',
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/**
+ * A 304 has no content, and what it says about content is often wrong: the body stays as it was stored, in its coding,
+ * type and length (RFC 9111 §3.2).
+ */
+const OF_THE_BODY: ReadonlySet<string> = new Set([
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+])
+
+/** The stored form of a response that may be stored. */
+export function entryOf(
+  facts: ResponseFacts,
+  statusMessage: string,
+  request: HeaderObject,
+  rules: StoringRules,
+  staleIfError: number,
+): CacheValue {
+  const { control } = facts
+  const headers = storedHeaders(facts.headers, control)
+  const lifetime = lifetimeOf(facts, rules.type, rules.cacheByDefault) ?? 0
+  const cachedAt = facts.responseTime - initialAge(facts)
+  const staleAt = cachedAt + lifetime
+  const etag = entityTag(headers)
+  const hasValidator = etag !== null || fieldLines(headers, 'last-modified') !== undefined
+  const kept = Math.max(
+    lifetime,
+    (control['stale-while-revalidate'] ?? 0) * SECOND,
+    (control['stale-if-error'] ?? 0) * SECOND,
+    staleIfError,
+    hasValidator ? DAY : 0,
+    control.immutable === true ? YEAR : 0,
+  )
+  const value: CacheValue = {
+    statusCode: facts.statusCode,
+    statusMessage,
+    headers,
+    cacheControlDirectives: control,
+    cachedAt,
+    staleAt,
+    deleteAt: Math.max(staleAt, facts.responseTime) + kept,
+  }
+  const vary = varyValues(varyNames(headers) ?? [], request)
+  if (vary !== undefined) value.vary = vary
+  if (etag !== null) value.etag = etag
+  return value
+}
+
+/** Without hop-by-hop fields and those that a qualified `private` or `no-cache` names. */
+function storedHeaders(received: HeaderObject, control: CacheControlDirectives): HeaderObject {
+  const named = new Set<string>()
+  for (const option of (fieldText(received, 'connection') ?? '').split(','))
+    named.add(trimmed(option).toLowerCase())
+  for (const names of [control.private, control['no-cache']]) {
+    if (Array.isArray(names)) for (const name of names) named.add(name)
+  }
+  const stored: HeaderObject = {}
+  for (const name of Object.keys(received)) {
+    if (!NOT_STORED.has(name) && !named.has(name)) setOwn(stored, name, received[name]!)
+  }
+  return stored
+}
+
+/** The head of the stored response after a 304: its fields, and those of the 304 that do not describe the body. */
+export function mergedHeaders(
+  stored: HeaderObject,
+  received: HeaderObject,
+  responseTime: number,
+): HeaderObject {
+  const merged: HeaderObject = { ...stored }
+  const named = new Set(
+    (fieldText(received, 'connection') ?? '').split(',').map((name) => trimmed(name).toLowerCase()),
+  )
+  for (const name of Object.keys(received)) {
+    if (OF_THE_BODY.has(name) || (NOT_STORED.has(name) && name !== 'age') || named.has(name)) continue
+    setOwn(merged, name, received[name]!)
+  }
+  // The age counts from this response, not from the one that brought the body.
+  if (fieldLines(received, 'date') === undefined && fieldLines(stored, 'date') !== undefined) {
+    const date = formatHttpDate(new Date(responseTime))
+    if (date !== null) merged['date'] = date
+  }
+  return merged
+}

@@ -1,0 +1,96 @@
+/** How long a response is fresh, and how old it is (RFC 9111 §4.2). All times are milliseconds. */
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { CacheControlDirectives } from '../../relay/cache-control.ts'
+import { MAX_SECONDS } from '../../relay/cache-control.ts'
+import { fieldLines, singleField, trimmed } from '../../relay/fields.ts'
+import { parseHttpDate } from './date-field.ts'
+
+export type CacheType = 'shared' | 'private'
+
+export const SECOND = 1000
+export const DAY: number = 24 * 60 * 60 * SECOND
+export const YEAR: number = 365 * DAY
+
+/** RFC 9110 §15.1 and its registry: a cache may choose a lifetime for these. */
+const HEURISTIC_STATUSES: ReadonlySet<number> = new Set([
+  200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501,
+])
+
+export function isHeuristicStatus(statusCode: number): boolean {
+  return HEURISTIC_STATUSES.has(statusCode)
+}
+
+/** What a response says about storing it. */
+export interface ControlFacts {
+  readonly control: CacheControlDirectives
+  /** A targeted field replaces Cache-Control, and Expires as well (RFC 9213 §2.2). */
+  readonly isTargeted: boolean
+  /** Cache-Control cannot be read as a whole. */
+  readonly isMalformed: boolean
+  /** It permits a shared cache to store the response to a request with credentials. */
+  readonly isForAllUsers: boolean
+}
+
+/** What is known of a response when its head has arrived. */
+export interface ResponseFacts extends ControlFacts {
+  readonly statusCode: number
+  readonly headers: HeaderObject
+  /** When the request was sent. */
+  readonly requestTime: number
+  /** When the head arrived. */
+  readonly responseTime: number
+}
+
+/** Explicit, chosen, or null for a response that has none. */
+export function lifetimeOf(
+  facts: ResponseFacts,
+  type: CacheType,
+  cacheByDefault: number | undefined,
+): number | null {
+  const { control, headers, statusCode, responseTime } = facts
+  const explicit = (type === 'shared' ? control['s-maxage'] : undefined) ?? control['max-age']
+  if (explicit !== undefined) return explicit * SECOND
+  const date = dateOf(headers, responseTime) ?? responseTime
+  if (!facts.isTargeted && fieldLines(headers, 'expires') !== undefined) {
+    const text = singleField(headers, 'expires')
+    const expires = text === null ? null : parseHttpDate(trimmed(text), responseTime)
+    return expires === null ? 0 : Math.min(Math.max(0, expires - date), MAX_SECONDS * SECOND)
+  }
+  if (control['no-cache'] === true) return 0
+  if (isHeuristicStatus(statusCode) || control.public === true) {
+    const modified = lastModified(headers, responseTime)
+    // A tenth of the time it has not changed (RFC 9111 §4.2.2).
+    if (modified !== null && modified < date) return Math.floor((date - modified) / 10)
+  }
+  if (control.immutable === true) return YEAR
+  return isHeuristicStatus(statusCode) ? (cacheByDefault ?? null) : null
+}
+
+/** How old the response was when it arrived (RFC 9111 §4.2.3). */
+export function initialAge(facts: ResponseFacts): number {
+  const { headers, requestTime, responseTime } = facts
+  const date = dateOf(headers, responseTime)
+  // A date has whole seconds: one of the current second is no older than its part of it.
+  const whole = Math.floor(responseTime / SECOND) * SECOND
+  const apparent = date === null ? 0 : Math.max(0, whole - date)
+  return Math.max(apparent, ageField(headers) * SECOND + Math.max(0, responseTime - requestTime))
+}
+
+export function dateOf(headers: HeaderObject, now: number): number | null {
+  const text = singleField(headers, 'date')
+  return text === null ? null : parseHttpDate(trimmed(text), now)
+}
+
+export function lastModified(headers: HeaderObject, now: number): number | null {
+  const text = singleField(headers, 'last-modified')
+  return text === null ? null : parseHttpDate(trimmed(text), now)
+}
+
+/** The first of the values if it is a number (RFC 9111 §5.1), else 0. */
+function ageField(headers: HeaderObject): number {
+  const value = fieldLines(headers, 'age')
+  if (value === undefined) return 0
+  const text = typeof value === 'string' ? value : (value[0] ?? '')
+  const first = trimmed(text.split(',', 1)[0]!)
+  return /^[0-9]+$/.test(first) ? Math.min(Number(first), MAX_SECONDS) : 0
+}

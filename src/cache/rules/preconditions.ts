@@ -1,0 +1,141 @@
+/** Applies a caller's conditions and ranges to a stored response (RFC 9110 §13.2, §14.2). */
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import { fieldLines, fieldText, singleField, trimmed } from '../../relay/fields.ts'
+import type { CacheValue } from '../store/cache-store.ts'
+import { parseHttpDate } from './date-field.ts'
+import { lastModified } from './freshness.ts'
+import { listsTag, stronglyEqual } from './validators.ts'
+
+/** The part of a body that a response has: from `start`, up to `end` without it. */
+export interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
+export type Presentation =
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'not-modified' }
+  | { readonly kind: 'part'; readonly range: ByteRange; readonly length: number }
+  | { readonly kind: 'unsatisfiable'; readonly length: number }
+
+const WHOLE: Presentation = { kind: 'whole' }
+const NOT_MODIFIED: Presentation = { kind: 'not-modified' }
+
+/** Fields of a 304 (RFC 9110 §15.4.5) besides those that a cache adds. */
+const OF_NOT_MODIFIED: readonly string[] = [
+  'cache-control',
+  'content-location',
+  'date',
+  'etag',
+  'expires',
+  'last-modified',
+  'vary',
+]
+
+/** These ask the origin about its current state, which no stored response knows. */
+export function needsOrigin(request: HeaderObject): boolean {
+  return (
+    fieldLines(request, 'if-match') !== undefined || fieldLines(request, 'if-unmodified-since') !== undefined
+  )
+}
+
+/** How a stored response answers this request. `length` of the body is null if it is not known. */
+export function presentationOf(
+  entry: CacheValue,
+  request: HeaderObject,
+  method: string,
+  length: number | null,
+  now: number,
+): Presentation {
+  if (entry.statusCode === 200 && isUnmodified(entry, request, now)) return NOT_MODIFIED
+  const range = fieldLines(request, 'range')
+  if (typeof range !== 'string' || method !== 'GET' || entry.statusCode !== 200 || length === null)
+    return WHOLE
+  if (!rangeApplies(entry, request)) return WHOLE
+  return partOf(range, length)
+}
+
+function isUnmodified(entry: CacheValue, request: HeaderObject, now: number): boolean {
+  const ifNoneMatch = fieldText(request, 'if-none-match')
+  if (ifNoneMatch !== null) return listsTag(ifNoneMatch, entry.etag ?? null)
+  const since = singleField(request, 'if-modified-since')
+  const time = since === null ? null : parseHttpDate(since, now)
+  const modified = lastModified(entry.headers, now)
+  return time !== null && modified !== null && modified <= time
+}
+
+/** If-Range needs a strong validator. A date is one only when it is exactly that of the response (RFC 9110 §13.1.5). */
+function rangeApplies(entry: CacheValue, request: HeaderObject): boolean {
+  const given = fieldLines(request, 'if-range')
+  if (given === undefined) return true
+  if (typeof given !== 'string') return false
+  if (given.includes('"')) return entry.etag !== undefined && stronglyEqual(trimmed(given), entry.etag)
+  return singleField(entry.headers, 'last-modified') === given
+}
+
+/** One range of bytes; a list of several, or another unit, gets the whole. */
+function partOf(text: string, length: number): Presentation {
+  const match = /^bytes=\s*([0-9]{0,15})-([0-9]{0,15})\s*$/i.exec(text)
+  if (match === null || (match[1] === '' && match[2] === '')) return WHOLE
+  let start: number
+  let end = length
+  if (match[1] === '') {
+    if (Number(match[2]) === 0) return { kind: 'unsatisfiable', length }
+    start = Math.max(0, length - Number(match[2]))
+  } else {
+    start = Number(match[1])
+    if (match[2] !== '') {
+      if (Number(match[2]) < start) return WHOLE
+      end = Math.min(length, Number(match[2]) + 1)
+    }
+  }
+  if (start >= length) return { kind: 'unsatisfiable', length }
+  return { kind: 'part', range: { start, end }, length }
+}
+
+/** The head of a response that is not the stored one as it is. */
+export function presentedHead(
+  entry: CacheValue,
+  presentation: Presentation,
+): { statusCode: number; statusMessage: string; headers: HeaderObject } {
+  switch (presentation.kind) {
+    case 'whole': {
+      const { statusCode, statusMessage, headers } = entry
+      return { statusCode, statusMessage, headers: copyHeaders(headers) }
+    }
+    case 'not-modified': {
+      const headers: HeaderObject = {}
+      for (const name of OF_NOT_MODIFIED) {
+        const value = fieldLines(entry.headers, name)
+        if (value !== undefined) headers[name] = value
+      }
+      return { statusCode: 304, statusMessage: 'Not Modified', headers }
+    }
+    case 'part': {
+      const headers = copyHeaders(entry.headers)
+      const { start, end } = presentation.range
+      headers['content-length'] = String(end - start)
+      headers['content-range'] = `bytes ${start}-${end - 1}/${presentation.length}`
+      return { statusCode: 206, statusMessage: 'Partial Content', headers }
+    }
+    case 'unsatisfiable': {
+      const headers: HeaderObject = {
+        'content-range': `bytes */${presentation.length}`,
+        'content-length': '0',
+      }
+      const date = fieldLines(entry.headers, 'date')
+      if (date !== undefined) headers['date'] = date
+      return { statusCode: 416, statusMessage: 'Range Not Satisfiable', headers }
+    }
+  }
+}
+
+/** The caller may change what it gets. */
+function copyHeaders(headers: HeaderObject): HeaderObject {
+  const copy: HeaderObject = { ...headers }
+  for (const name in copy) {
+    const value = copy[name]
+    if (typeof value !== 'string' && Array.isArray(value)) copy[name] = [...value]
+  }
+  return copy
+}

@@ -1,0 +1,76 @@
+/**
+ * Responses that came after redirects, where `redirect` is nearer to the origin than the cache. They belong to another URL
+ * than the one asked for, and are stored under it only if every step of the way would be reused as well.
+ */
+
+import { fieldLines } from '../../relay/fields.ts'
+import type { RequestView } from '../../relay/request-view.ts'
+import type { Followed, FollowedRedirect } from '../../relay/response-facts.ts'
+import { isPlainTarget, sentOrigin } from '../../relay/target-uri.ts'
+import type { CacheSettings } from '../options.ts'
+import type { CacheValue } from '../store/cache-store.ts'
+import { entryOf } from './entry.ts'
+import { storingRefusal } from './storability.ts'
+import { controlOf } from './targeted-control.ts'
+import { varyValues } from './vary.ts'
+
+/** One user's way may not be another's: a server that redirects by them may forget to say so. */
+const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization']
+
+/**
+ * The stored form of the last response, `last`, under the URL that was asked for at `askedAt`; null if it must not be
+ * stored. Every part of the way limits how long it is used, and for whom.
+ */
+export function entryAfterRedirects(
+  last: CacheValue,
+  followed: Followed,
+  askedAt: number,
+  view: RequestView,
+  settings: CacheSettings,
+): CacheValue | null {
+  if (followed === 'unknown' || last.cacheControlDirectives['no-cache'] !== undefined) return null
+  if (CREDENTIALS.some((name) => fieldLines(view.headers, name) !== undefined)) return null
+  if (!staysAtHome(followed, view.key.origin)) return null
+  let { staleAt } = last
+  // Nobody noted when each request was sent: after the response before it.
+  let requestTime = askedAt
+  const names = new Set(Object.keys(last.vary ?? {}))
+  for (const redirect of followed) {
+    const step = stepOf(redirect, requestTime, view, settings)
+    if (step === null) return null
+    requestTime = redirect.responseTime
+    staleAt = Math.min(staleAt, step.staleAt)
+    for (const name of Object.keys(step.vary ?? {})) names.add(name)
+  }
+  if (staleAt <= Date.now()) return null
+  // Not kept beyond its time: its validators are those of another URL, so that nothing can confirm it.
+  const value: CacheValue = { ...last, staleAt, deleteAt: staleAt }
+  const vary = varyValues([...names], view.headers)
+  if (vary !== undefined) value.vary = vary
+  return value
+}
+
+/** Whether all requests went to the origin that was asked. Another one could plant a response there. */
+function staysAtHome(followed: readonly FollowedRedirect[], origin: string): boolean {
+  // The field does not go along to every hop.
+  if (!isPlainTarget(origin)) return false
+  const own = sentOrigin(origin)
+  return followed.every(({ to }) => to.origin === own)
+}
+
+/** A redirect as it would be stored; null if it would not, or not used without asking. */
+function stepOf(
+  redirect: FollowedRedirect,
+  requestTime: number,
+  view: RequestView,
+  settings: CacheSettings,
+): CacheValue | null {
+  const { headers } = redirect
+  const facts = { ...redirect, requestTime, ...controlOf(headers, settings.targets) }
+  const { control } = facts
+  if (control['no-cache'] !== undefined || control.private !== undefined || control['must-revalidate']) {
+    return null
+  }
+  if (storingRefusal(facts, view.headers, view.control, settings) !== null) return null
+  return entryOf(facts, '', view.headers, settings, 0)
+}

@@ -1,0 +1,81 @@
+/** Whether a stored response answers a request (RFC 9111 §4, RFC 5861, RFC 8246). */
+import type { CacheControlDirectives } from '../../relay/cache-control.ts'
+import type { CacheValue } from '../store/cache-store.ts'
+import { type CacheType, SECOND } from './freshness.ts'
+
+/**
+ * - `fresh`: it answers the request.
+ * - `stale`: it is stale, and the request accepts that (max-stale).
+ * - `while-revalidating`: it is stale and answers; another request brings it up to date.
+ * - `revalidate`: the origin has to confirm it.
+ * - `request`: it is fresh, but the request wants it confirmed.
+ */
+export type Service = 'fresh' | 'stale' | 'while-revalidating' | 'revalidate' | 'request'
+
+/** Clocks of processes that share a store differ. Beyond this, the clock was set back, and no age is known. */
+const CLOCK_TOLERANCE = SECOND
+
+export function serviceOf(
+  entry: CacheValue,
+  request: CacheControlDirectives,
+  now: number,
+  type: CacheType,
+): Service {
+  const { cacheControlDirectives: control } = entry
+  const age = now - entry.cachedAt
+  if (age < -CLOCK_TOLERANCE || control['no-cache'] === true) return 'revalidate'
+  if (request['no-cache'] === true || request['no-cache'] !== undefined)
+    return now < entry.staleAt ? 'request' : 'revalidate'
+  const isFresh = now < entry.staleAt
+  const oldest = request['max-age']
+  if (
+    oldest !== undefined &&
+    age >= oldest * SECOND &&
+    !(isFresh && oldest === 0 && control.immutable === true)
+  ) {
+    return isFresh ? 'request' : 'revalidate'
+  }
+  const minFresh = request['min-fresh']
+  if (minFresh !== undefined && entry.staleAt - now < minFresh * SECOND)
+    return isFresh ? 'request' : 'revalidate'
+  if (isFresh) return 'fresh'
+  if (mustRevalidate(control, type)) return 'revalidate'
+  const staleness = now - entry.staleAt
+  const maxStale = request['max-stale']
+  if (maxStale !== undefined && staleness <= maxStale * SECOND) return 'stale'
+  if (minFresh === undefined && staleness < (control['stale-while-revalidate'] ?? 0) * SECOND) {
+    return 'while-revalidating'
+  }
+  return 'revalidate'
+}
+
+/** Never served stale, whatever the request or an option allows. */
+function mustRevalidate(control: CacheControlDirectives, type: CacheType): boolean {
+  if (control['must-revalidate'] === true || control['no-cache'] === true) return true
+  return type === 'shared' && (control['proxy-revalidate'] === true || control['s-maxage'] !== undefined)
+}
+
+/** Whether a failed revalidation may be answered with it (RFC 5861 §4). `floor` is the caller's window, in milliseconds. */
+export function servesOnError(
+  entry: CacheValue,
+  request: CacheControlDirectives,
+  now: number,
+  type: CacheType,
+  floor: number,
+): boolean {
+  const { cacheControlDirectives: control } = entry
+  if (mustRevalidate(control, type) || request['no-cache'] !== undefined) return false
+  const own = control['stale-if-error']
+  const window = Math.max(own === undefined ? floor : own * SECOND, (request['stale-if-error'] ?? 0) * SECOND)
+  return window > 0 && now - entry.staleAt < window
+}
+
+/** Server errors for which RFC 5861 §4 lets a stale response serve. */
+export function isServerFailure(statusCode: number): boolean {
+  return statusCode === 500 || statusCode === 502 || statusCode === 503 || statusCode === 504
+}
+
+/** Whole seconds, never negative. */
+export function ageOf(entry: CacheValue, now: number): number {
+  return Math.max(0, Math.floor((now - entry.cachedAt) / SECOND))
+}

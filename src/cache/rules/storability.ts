@@ -1,0 +1,123 @@
+/** Whether a response may be stored (RFC 9111 §3). */
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { CacheControlDirectives } from '../../relay/cache-control.ts'
+import { fieldLines, varyNames } from '../../relay/fields.ts'
+import { type CacheType, initialAge, isHeuristicStatus, lifetimeOf, type ResponseFacts } from './freshness.ts'
+import { entityTag } from './validators.ts'
+import { namesHidden } from './vary.ts'
+
+/** What storing depends on besides the response. */
+export interface StoringRules {
+  readonly type: CacheType
+  readonly cacheByDefault: number | undefined
+  /** Request fields that layers nearer to the network write, in lower case: the cache does not see their values. */
+  readonly hidden: ReadonlySet<string>
+}
+
+/** Why a response is not stored: shown by `cacheStatus`. */
+export type Refusal =
+  | 'status'
+  | 'request-no-store'
+  | 'no-store'
+  | 'must-understand'
+  | 'malformed'
+  | 'private'
+  | 'set-cookie'
+  | 'vary'
+  | 'authorization'
+  | 'no-lifetime'
+  | 'date'
+  | 'expired'
+
+/**
+ * These also say that what is stored must not be used: the resource turned out to be one user's, or to depend on more
+ * than the cache can see.
+ */
+const DROPPING: ReadonlySet<Refusal> = new Set<Refusal>(['private', 'set-cookie', 'vary'])
+
+/** Final statuses without rules of their own for caches (RFC 9110 §15); must-understand asks for one of them. */
+const UNDERSTOOD: ReadonlySet<number> = new Set([
+  200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408,
+  409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 500, 501, 502, 503, 504, 505,
+])
+
+/** Those that can fail (RFC 9110 §13.1). */
+const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since']
+
+/** Null if it may be stored. */
+export function storingRefusal(
+  facts: ResponseFacts,
+  request: HeaderObject,
+  requestControl: CacheControlDirectives,
+  rules: StoringRules,
+): Refusal | null {
+  const { statusCode, headers, control } = facts
+  // A 206 is part of a response, and a 304 answers a validator that is not ours.
+  if (statusCode < 200 || statusCode === 206 || statusCode === 304) return 'status'
+  if (isAboutRequest(statusCode, request)) return 'status'
+  if (requestControl['no-store'] === true) return 'request-no-store'
+  const understood = UNDERSTOOD.has(statusCode)
+  if (control['must-understand'] === true ? !understood : control['no-store'] === true) {
+    return control['must-understand'] === true ? 'must-understand' : 'no-store'
+  }
+  if (facts.isMalformed) return 'malformed'
+  if (rules.type === 'shared') {
+    if (control.private === true) return 'private'
+    if (fieldLines(headers, 'set-cookie') !== undefined) return 'set-cookie'
+  }
+  const names = varyNames(headers)
+  if (names === null || namesHidden(names, rules.hidden)) return 'vary'
+  if (rules.type === 'shared' && fieldLines(request, 'authorization') !== undefined && !facts.isForAllUsers) {
+    return 'authorization'
+  }
+  if (!mayHaveLifetime(facts, rules)) return 'no-lifetime'
+  // One that cannot be read counts as absent: the time of receipt takes its place (RFC 9110 §6.6.1).
+  if (isRepeated(headers, 'date')) return 'date'
+  const lifetime = lifetimeOf(facts, rules.type, rules.cacheByDefault)
+  const hasValidator = entityTag(headers) !== null || fieldLines(headers, 'last-modified') !== undefined
+  if (lifetime === null && !hasValidator) return 'no-lifetime'
+  if ((lifetime ?? 0) <= initialAge(facts) && !hasValidator) return 'expired'
+  return null
+}
+
+function isRepeated(headers: HeaderObject, name: string): boolean {
+  const value = fieldLines(headers, name)
+  return Array.isArray(value) && value.length > 1
+}
+
+/** Without its conditions or its range, the request would have got another response. */
+function isAboutRequest(statusCode: number, request: HeaderObject): boolean {
+  if (statusCode === 416) return fieldLines(request, 'range') !== undefined
+  return statusCode === 412 && CONDITIONS.some((name) => fieldLines(request, name) !== undefined)
+}
+
+export function dropsStored(refusal: Refusal | null): boolean {
+  return refusal !== null && DROPPING.has(refusal)
+}
+
+function mayHaveLifetime(
+  { statusCode, headers, control, isTargeted }: ResponseFacts,
+  rules: StoringRules,
+): boolean {
+  const hasExpires = !isTargeted && fieldLines(headers, 'expires') !== undefined
+  if (isHeuristicStatus(statusCode)) {
+    return (
+      hasExpires ||
+      isTargeted ||
+      fieldLines(headers, 'cache-control') !== undefined ||
+      fieldLines(headers, 'last-modified') !== undefined ||
+      rules.cacheByDefault !== undefined
+    )
+  }
+  return (
+    hasExpires ||
+    control.public === true ||
+    control['max-age'] !== undefined ||
+    (rules.type === 'shared' ? control['s-maxage'] !== undefined : control.private !== undefined)
+  )
+}
+
+/** A response that is not an error of the moment takes the place of the stored one, whether or not it can be stored. */
+export function replaces(statusCode: number): boolean {
+  return statusCode < 400 || statusCode === 404 || statusCode === 410
+}

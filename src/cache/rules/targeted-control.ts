@@ -1,0 +1,61 @@
+/**
+ * Targeted cache control (RFC 9213): a field such as CDN-Cache-Control replaces Cache-Control and Expires for the
+ * caches that it names. It is a Dictionary of Structured Fields (RFC 9651 §3.2), and counts only if it is a valid one.
+ */
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import { type CacheControl, listMembers, readCacheControl } from '../../relay/cache-control.ts'
+import { fieldLines, fieldText, trimmed } from '../../relay/fields.ts'
+import type { ControlFacts } from './freshness.ts'
+
+const KEY = '[a-z*][a-z0-9_\\-.*]*'
+const BARE_ITEM =
+  '(?:-?[0-9]{1,15}|-?[0-9]{1,12}\\.[0-9]{1,3}|"(?:[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\["\\\\])*"|[A-Za-z*][!#$%&\'*+\\-.^_`|~0-9A-Za-z:/]*|:[A-Za-z0-9+/=]*:|\\?[01])'
+const PARAMETERS = `(?:; *${KEY}(?:=${BARE_ITEM})?)*`
+const MEMBER = new RegExp(`^(${KEY})(?:=(${BARE_ITEM}))?${PARAMETERS}$`)
+
+const SECONDS: ReadonlySet<string> = new Set([
+  'max-age',
+  's-maxage',
+  'stale-while-revalidate',
+  'stale-if-error',
+])
+
+/** The first of `targets` that is valid; null if there is none, and Cache-Control counts. */
+function targetedControl(headers: HeaderObject, targets: readonly string[]): CacheControl | null {
+  for (const target of targets) {
+    const text = fieldText(headers, target)
+    const control = text === null ? null : readDictionary(text)
+    if (control !== null) return control
+  }
+  return null
+}
+
+/** What a response says about storing it. */
+export function controlOf(headers: HeaderObject, targets: readonly string[]): ControlFacts {
+  const targeted = targets.length === 0 ? null : targetedControl(headers, targets)
+  const { directives, isMalformed, isForAllUsers } =
+    targeted ?? readCacheControl(fieldLines(headers, 'cache-control'))
+  return { control: directives, isTargeted: targeted !== null, isMalformed, isForAllUsers }
+}
+
+function readDictionary(text: string): CacheControl | null {
+  if (trimmed(text) === '') return null
+  const directives: Record<string, true | number> = {}
+  for (const member of listMembers(text)) {
+    const match = MEMBER.exec(member)
+    if (match === null) return null
+    const [, name, item] = match
+    if (SECONDS.has(name!)) {
+      // A value of another type is ignored (RFC 9213 §2.1).
+      if (item !== undefined && /^[0-9]+$/.test(item)) directives[name!] = Number(item)
+    } else if (item === undefined || item === '?1') {
+      directives[name!] = true
+    } else {
+      delete directives[name!]
+    }
+  }
+  // Read by the one parser, so that limits and names are the same.
+  return readCacheControl(
+    Object.entries(directives).map(([name, value]) => (value === true ? name : `${name}=${value}`)),
+  )
+}

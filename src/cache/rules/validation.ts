@@ -1,0 +1,95 @@
+/** Asks the origin whether a stored response is still right, and reads the answer (RFC 9111 §4.3). */
+import { formatHttpDate } from '../../base/http-date.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import { fieldLines, singleField, trimmed, varyNames } from '../../relay/fields.ts'
+import type { CacheValue } from '../store/cache-store.ts'
+import { parseHttpDate } from './date-field.ts'
+import type { CacheType, ResponseFacts } from './freshness.ts'
+import { isWeak, stronglyEqual, weaklyEqual } from './validators.ts'
+
+export interface Conditions {
+  readonly 'if-none-match'?: string
+  readonly 'if-modified-since'?: string
+}
+
+/**
+ * The validators of a stored response; null if it cannot be confirmed, and only a plain request helps. Where there is none,
+ * the date of the response is one (RFC 9110 §13.1.3), unless the caller has better conditions. Not beside an entity tag:
+ * nginx wants both to match, and has no date to compare with.
+ */
+export function conditionsOf(entry: CacheValue, request: HeaderObject): Conditions | null {
+  // It is not kept to be confirmed: its validators belong to the URL that redirects led to.
+  if (entry.deleteAt <= entry.staleAt) return null
+  const own = singleField(entry.headers, 'last-modified')
+  if (own === null && entry.etag === undefined && hasConditions(request)) return null
+  const modified = own ?? (entry.etag === undefined ? dateText(entry) : null)
+  return {
+    ...(entry.etag === undefined ? null : { 'if-none-match': entry.etag }),
+    ...(modified === null ? null : { 'if-modified-since': modified }),
+  }
+}
+
+function hasConditions(request: HeaderObject): boolean {
+  return (
+    fieldLines(request, 'if-none-match') !== undefined ||
+    fieldLines(request, 'if-modified-since') !== undefined
+  )
+}
+
+function dateText({ headers, cachedAt }: CacheValue): string | null {
+  const text = singleField(headers, 'date')
+  if (text !== null && parseHttpDate(trimmed(text), cachedAt) !== null) return text
+  return formatHttpDate(new Date(cachedAt))
+}
+
+/** The headers of a conditional request. Conditions and ranges of the caller are applied to the answer. */
+export function conditionalHeaders(request: HeaderObject, conditions: Conditions): HeaderObject {
+  const headers: HeaderObject = { ...request }
+  delete headers['if-none-match']
+  delete headers['if-modified-since']
+  delete headers['range']
+  delete headers['if-range']
+  return Object.assign(headers, conditions)
+}
+
+/**
+ * Whether a 304 is about this response, and may update it. One that names another entity tag, or says that the response
+ * was never to be stored or depends on other fields, makes the stored one useless.
+ */
+export function confirms(entry: CacheValue, facts: ResponseFacts, type: CacheType): boolean {
+  const { headers, control } = facts
+  if (facts.isMalformed) return false
+  const tag = entityText(headers)
+  if (tag !== undefined && entry.etag !== undefined && !isSameTag(tag, entry.etag)) return false
+  if (control['no-store'] === true) return false
+  if (type === 'shared' && (control.private === true || fieldLines(headers, 'set-cookie') !== undefined))
+    return false
+  if (fieldLines(headers, 'vary') === undefined) return true
+  const names = varyNames(headers)
+  const known = entry.vary ?? {}
+  return names?.every((name) => Object.hasOwn(known, name)) ?? false
+}
+
+function entityText(headers: HeaderObject): string | undefined {
+  const text = singleField(headers, 'etag')
+  return text === null ? undefined : trimmed(text)
+}
+
+function isSameTag(received: string, stored: string): boolean {
+  return isWeak(received) || isWeak(stored) ? weaklyEqual(received, stored) : stronglyEqual(received, stored)
+}
+
+/**
+ * A HEAD response describes what GET would return now (RFC 9111 §4.3.5): whether it is what is stored. Null if it
+ * does not say.
+ */
+export function describesSame(entry: CacheValue, headers: HeaderObject): boolean | null {
+  const tag = entityText(headers)
+  const modified = singleField(headers, 'last-modified')
+  const length = singleField(headers, 'content-length')
+  const known = singleField(entry.headers, 'content-length')
+  if (length !== null && known !== null && length !== known) return false
+  if (tag !== undefined && entry.etag !== undefined) return isSameTag(tag, entry.etag)
+  const stored = singleField(entry.headers, 'last-modified')
+  return modified !== null && stored !== null ? modified === stored : null
+}

@@ -1,0 +1,39 @@
+/** Entity tags and their comparison (RFC 9110 §8.8.3). */
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import { singleField, trimmed } from '../../relay/fields.ts'
+
+const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]+"$/
+const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
+
+export function isEntityTag(text: string): boolean {
+  return ENTITY_TAG.test(text)
+}
+
+/** The entity tag of a response, if it is one: quoted and not empty. */
+export function entityTag(headers: HeaderObject): string | null {
+  const tag = trimmed(singleField(headers, 'etag') ?? '')
+  return isEntityTag(tag) ? tag : null
+}
+
+export function isWeak(tag: string): boolean {
+  return tag.startsWith('W/')
+}
+
+function opaque(tag: string): string {
+  return isWeak(tag) ? tag.slice(2) : tag
+}
+
+export function weaklyEqual(a: string, b: string): boolean {
+  return opaque(a) === opaque(b)
+}
+
+export function stronglyEqual(a: string, b: string): boolean {
+  return a === b && !isWeak(a)
+}
+
+/** Whether If-None-Match lists the tag, or any (`*`). */
+export function listsTag(ifNoneMatch: string, tag: string | null): boolean {
+  if (trimmed(ifNoneMatch) === '*') return true
+  if (tag === null) return false
+  return (ifNoneMatch.match(TAGS) ?? []).some((listed) => weaklyEqual(listed, tag))
+}

@@ -1,0 +1,45 @@
+/** Compresses stored bodies with zstd, where the runtime has it. */
+import { Buffer } from 'node:buffer'
+import { loadZlib } from '../../base/lazy-modules.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import { fieldLines, fieldText } from '../../relay/fields.ts'
+
+/** Not in the types of the oldest supported runtime. */
+interface Zstd {
+  zstdCompressSync?(bytes: Uint8Array): Buffer
+  zstdDecompressSync?(bytes: Uint8Array): Buffer
+}
+
+const TEXT = /^(?:text\/|application\/(?:[^;]*\+)?(?:json|xml|javascript))/i
+
+/** Shorter texts do not get shorter. */
+const LEAST = 256
+
+export interface PackedBody {
+  readonly body: Buffer
+  readonly encoding: 'zstd' | null
+}
+
+export function compressed(blocks: readonly Buffer[], headers: HeaderObject, threshold: number): PackedBody {
+  const body = blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks)
+  const isText = TEXT.test(fieldText(headers, 'content-type') ?? '') && body.length >= LEAST
+  if ((!isText && body.length < threshold) || fieldLines(headers, 'content-encoding') !== undefined) {
+    return { body, encoding: null }
+  }
+  const packed = (loadZlib() as Zstd).zstdCompressSync?.(body)
+  return packed !== undefined && packed.length < body.length
+    ? { body: packed, encoding: 'zstd' }
+    : { body, encoding: null }
+}
+
+/** Null for a coding that this runtime does not know, or bytes that are none. */
+export function decompressed(bytes: Uint8Array, encoding: string | null): Buffer | null {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (encoding === null) return body
+  if (encoding !== 'zstd') return null
+  try {
+    return (loadZlib() as Zstd).zstdDecompressSync?.(body) ?? null
+  } catch {
+    return null
+  }
+}

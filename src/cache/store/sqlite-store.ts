@@ -1,0 +1,348 @@
+/** A store in an SQLite database of the runtime, which several processes may share. */
+import { Buffer } from 'node:buffer'
+import type { Writable } from 'node:stream'
+import {
+  loadFs,
+  loadSqlite,
+  type SqliteDatabase,
+  type SqliteModule,
+  type SqliteStatement,
+  type SqliteValue,
+} from '../../base/lazy-modules.ts'
+import { withoutPollution } from '../../base/own-options.ts'
+import { NotSupportedError } from '../../errors.ts'
+import { varyMatches, varyText } from '../rules/vary.ts'
+import { compressed, decompressed } from './body-compression.ts'
+import { sizeOf } from './body-readers.ts'
+import type { CacheGetResult, CacheKey, CacheValue, WholeStore } from './cache-store.ts'
+import { checkKey, checkValue, completed } from './check-key.ts'
+import { EntryStream } from './entry-stream.ts'
+import { reportStoreError, type StoreOperation } from './store-errors.ts'
+import { readHead, writeHead } from './stored-head.ts'
+import { UnwrittenDeletes } from './unwritten-deletes.ts'
+
+/** The options of SqliteCacheStore. */
+export interface SqliteCacheStoreOptions {
+  /** A file, or `:memory:`. Default: `:memory:`. */
+  location?: string | undefined
+  /** Most responses. Default: any number. */
+  maxCount?: number | undefined
+  /** Most bytes of one body, less than 2 GB. Default: 2000000000. */
+  maxEntrySize?: number | undefined
+  /** Bodies from this size on are compressed, where the runtime has zstd; text, JSON and XML always. Default: 1 MiB. */
+  compressThreshold?: number | undefined
+}
+
+/** Raised with every change of the format: a database of another version is left alone. */
+const TABLE = 'ventunoCacheV1'
+
+/** Longer blobs are beyond SQLite. */
+const MAX_BODY = 2_000_000_000
+
+const MAX_VARIANTS = 32
+
+/** How long the first process waits for another one that makes the table. */
+const OPENING_MS = 1000
+
+/** How long a removal waits for a lock that nobody waits for. */
+const PATIENT_MS = 20
+
+/** Responses past their time that go with one that is stored: a short transaction. */
+const MAX_EXPIRED = 200
+
+const SCHEMA = `
+      PRAGMA busy_timeout = ${OPENING_MS};
+      PRAGMA journal_mode = WAL;
+      CREATE TABLE IF NOT EXISTS ${TABLE} (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        url TEXT NOT NULL,
+        method TEXT NOT NULL,
+        variant TEXT NOT NULL,
+        head TEXT NOT NULL,
+        body BLOB NOT NULL,
+        encoding TEXT,
+        deleteAt INTEGER NOT NULL,
+        UNIQUE (url, method, variant)
+      );
+      CREATE INDEX IF NOT EXISTS ${TABLE}Time ON ${TABLE} (deleteAt);
+      PRAGMA busy_timeout = 0;`
+
+/** SQLITE_BUSY and SQLITE_LOCKED: another process has the database. */
+const LOCKED: ReadonlySet<number> = new Set([5, 6])
+
+/**
+ * Keeps responses in a database. All methods are synchronous. While another process has it locked, nothing is stored, and
+ * what could not be removed is a miss until it is.
+ *
+ * @example
+ * const store = new cacheStores.SqliteCacheStore({ location: 'cache.db' })
+ */
+export class SqliteCacheStore implements WholeStore {
+  readonly #database: SqliteDatabase
+  readonly #maxCount: number
+  readonly #maxEntrySize: number
+  readonly #compressThreshold: number
+  readonly #statements = new Map<string, SqliteStatement>()
+  readonly #deletes: UnwrittenDeletes
+
+  constructor(options?: SqliteCacheStoreOptions) {
+    if (options !== undefined && (typeof options !== 'object' || options === null)) {
+      throw new TypeError('SqliteCacheStore options must be an object')
+    }
+    const own = Object.assign(Object.create(null), withoutPollution(options)) as SqliteCacheStoreOptions
+    this.#maxCount = limit(own, 'maxCount', Number.POSITIVE_INFINITY)
+    this.#maxEntrySize = limit(own, 'maxEntrySize', MAX_BODY)
+    this.#compressThreshold = limit(own, 'compressThreshold', 1024 * 1024)
+    if (this.#maxEntrySize > MAX_BODY) {
+      throw new TypeError('SqliteCacheStore options.maxEntrySize must be less than 2gb')
+    }
+    const { location = ':memory:' } = own
+    if (typeof location !== 'string')
+      throw new TypeError('SqliteCacheStore options.location must be a string')
+    const sqlite = loadSqlite()
+    if (sqlite === undefined)
+      throw new NotSupportedError('SqliteCacheStore needs node:sqlite, which this runtime does not have')
+    this.#database = open(sqlite, location)
+    this.#deletes = new UnwrittenDeletes((key, patient) => this.#remove(key, patient), true)
+  }
+
+  /** The number of responses. */
+  get size(): number {
+    return Number(this.#run(`SELECT COUNT(*) AS total FROM ${TABLE}`).get()!['total'])
+  }
+
+  /** Most bytes of one body. */
+  get maxEntrySize(): number {
+    return this.#maxEntrySize
+  }
+
+  get(key: CacheKey): CacheGetResult | undefined {
+    checkKey(key)
+    if (this.#deletes.hides(key)) return undefined
+    // The newest first. Bodies are read when it is known which one is wanted.
+    const rows = this.#run(
+      `SELECT id, head FROM ${TABLE} WHERE url = ? AND method = ? AND deleteAt > ? ORDER BY id DESC`,
+    ).all(urlOf(key), key.method, Date.now())
+    for (const row of rows) {
+      const value = readHead(row['head'] as string)
+      if (value === null) return this.#discard(key)
+      if (!varyMatches(value.vary, key.headers) || !this.#deletes.isTrusted(value)) continue
+      const found = this.#run(`SELECT body, encoding FROM ${TABLE} WHERE id = ?`).get(row['id']!)
+      if (found === undefined) return undefined
+      const body = decompressed(found['body'] as Uint8Array, found['encoding'] as string | null)
+      if (body === null) return this.#discard(key)
+      return { ...value, etag: value.etag, vary: value.vary, body }
+    }
+    return undefined
+  }
+
+  /** Another program has written to the database, or a disk has failed. */
+  #discard(key: CacheKey): undefined {
+    reportStoreError('get', key, new Error('the stored response cannot be read'))
+    this.delete(key)
+  }
+
+  createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
+    checkKey(key)
+    checkValue(value)
+    return new EntryStream(this.#maxEntrySize, (body) => this.set(key, { ...value, body }))
+  }
+
+  /** Stores a complete response. */
+  set(
+    key: CacheKey,
+    entry: CacheValue & { body?: readonly Buffer[] | Buffer | string | null | undefined },
+  ): void {
+    checkKey(key)
+    checkValue(entry)
+    const { body = [], ...value } = completed(entry)
+    const blocks =
+      typeof body === 'string' ? [Buffer.from(body)] : Buffer.isBuffer(body) ? [body] : (body ?? [])
+    if (sizeOf(blocks) > this.#maxEntrySize || this.#maxCount === 0) return
+    const packed = compressed(blocks, value.headers, this.#compressThreshold)
+    this.#unlessLocked('write', key, () => {
+      if (!this.#deletes.admits(key)) return
+      const variant = varyText(value.vary)
+      const replaced = this.#replacedBy(key, variant)
+      const insert = (): void => {
+        this.#run(
+          `INSERT OR REPLACE INTO ${TABLE} (url, method, variant, head, body, encoding, deleteAt) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        ).run(urlOf(key), key.method, variant, writeHead(value), packed.body, packed.encoding, value.deleteAt)
+      }
+      // One statement where that is enough: other processes wait for less.
+      if (replaced.length === 0) insert()
+      else {
+        this.#together(() => {
+          for (const id of replaced) this.#run(`DELETE FROM ${TABLE} WHERE id = ?`).run(id)
+          insert()
+        })
+      }
+      this.#prune()
+    })
+  }
+
+  /**
+   * Besides the same variant: what would have answered this request, because the resource depends on other fields now than
+   * it did; and the oldest, if there are too many.
+   */
+  #replacedBy(key: CacheKey, variant: string): SqliteValue[] {
+    const rows = this.#run(
+      `SELECT id, method, variant, head FROM ${TABLE} WHERE url = ? ORDER BY id DESC`,
+    ).all(urlOf(key))
+    const others = rows.filter((row) => row['method'] !== key.method || row['variant'] !== variant)
+    const selected = others.find(
+      (row) =>
+        row['method'] === key.method && varyMatches(readHead(row['head'] as string)?.vary, key.headers),
+    )
+    return others.filter((row, i) => row === selected || i >= MAX_VARIANTS - 1).map((row) => row['id']!)
+  }
+
+  /** One transaction: a process that is killed leaves all of it or nothing. */
+  #together(run: () => void): void {
+    this.#database.exec('BEGIN IMMEDIATE')
+    try {
+      run()
+      this.#database.exec('COMMIT')
+    } catch (error) {
+      try {
+        this.#database.exec('ROLLBACK')
+      } catch {
+        // SQLite has done it by itself, for example because the disk is full: the first error says why.
+      }
+      throw error
+    }
+  }
+
+  /** Replaces everything but the body, unless another response has taken the place of `previous`. */
+  update(key: CacheKey, value: CacheValue, previous: CacheValue): void {
+    checkKey(key)
+    checkValue(value)
+    this.#unlessLocked('update', key, () => {
+      this.#run(`UPDATE ${TABLE} SET head = ?, deleteAt = ? WHERE url = ? AND method = ? AND head = ?`).run(
+        writeHead(completed(value)),
+        value.deleteAt,
+        urlOf(key),
+        key.method,
+        writeHead(previous),
+      )
+    })
+  }
+
+  delete(key: CacheKey): void {
+    checkKey(key)
+    // One that has to wait is remembered, and the URL is a miss until then.
+    this.#unlessLocked('delete', key, () => this.#deletes.delete(key))
+  }
+
+  #remove(key: CacheKey, patient: boolean): void {
+    const statement = this.#run(`DELETE FROM ${TABLE} WHERE url = ?`)
+    if (!patient) {
+      statement.run(urlOf(key))
+      return
+    }
+    this.#database.exec(`PRAGMA busy_timeout = ${PATIENT_MS}`)
+    try {
+      statement.run(urlOf(key))
+    } finally {
+      this.#database.exec('PRAGMA busy_timeout = 0')
+    }
+  }
+
+  /** Closes the database. */
+  close(): void {
+    this.#deletes.stop()
+    this.#statements.clear()
+    this.#database.close()
+  }
+
+  /** Responses past their time go first, then the oldest tenth. */
+  #prune(): void {
+    const now = Date.now()
+    if (this.#run(`SELECT 1 FROM ${TABLE} WHERE deleteAt <= ? LIMIT 1`).get(now) !== undefined) {
+      this.#run(
+        `DELETE FROM ${TABLE} WHERE id IN (SELECT id FROM ${TABLE} WHERE deleteAt <= ? LIMIT ${MAX_EXPIRED})`,
+      ).run(now)
+    }
+    if (this.#maxCount === Number.POSITIVE_INFINITY) return
+    const { size } = this
+    if (size <= this.#maxCount) return
+    const excess = Math.max(Math.ceil(this.#maxCount / 10), size - this.#maxCount)
+    this.#run(`DELETE FROM ${TABLE} WHERE id IN (SELECT id FROM ${TABLE} ORDER BY id LIMIT ?)`).run(excess)
+  }
+
+  /** Another process has the database: what is not written is reported, and no error. */
+  #unlessLocked(operation: StoreOperation, key: CacheKey, call: () => unknown): void {
+    try {
+      call()
+    } catch (error) {
+      if (!isLocked(error)) throw error
+      reportStoreError(operation, key, error)
+    }
+  }
+
+  #run(sql: string): SqliteStatement {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}
+
+/** Opens the database, and makes the table unless it is there: without a lock then. */
+function open(sqlite: SqliteModule, location: string): SqliteDatabase {
+  try {
+    if (isFile(location)) {
+      // Bodies may be private: only the owner reads a new file. The files beside it get its mode from SQLite.
+      const fs = loadFs()
+      fs.closeSync(fs.openSync(location, 'a', 0o600))
+    }
+    const database = new sqlite.DatabaseSync(location)
+    try {
+      database.exec('PRAGMA synchronous = NORMAL')
+      if (!isPrepared(database)) database.exec(SCHEMA)
+      return database
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException
+    const shown = new Error(`SqliteCacheStore cannot open ${location}: ${message}`, { cause: error })
+    throw code === undefined ? shown : Object.assign(shown, { code })
+  }
+}
+
+/** A path: not in memory, not a temporary one, and not a URI, which may be either. */
+function isFile(location: string): boolean {
+  return location !== '' && location !== ':memory:' && !location.startsWith('file:')
+}
+
+function isPrepared(database: SqliteDatabase): boolean {
+  const mode = database.prepare('PRAGMA journal_mode').get()?.['journal_mode']
+  const table = database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(`${TABLE}Time`)
+  return mode === 'wal' && table !== undefined
+}
+
+function isLocked(error: unknown): boolean {
+  // The low byte: the others say more about the reason.
+  return LOCKED.has(((error as { errcode?: number }).errcode ?? 0) & 0xff)
+}
+
+function urlOf(key: CacheKey): string {
+  return `${key.path} ${key.origin}`
+}
+
+function limit(
+  options: SqliteCacheStoreOptions,
+  name: 'maxCount' | 'maxEntrySize' | 'compressThreshold',
+  fallback: number,
+): number {
+  const value = options[name]
+  if (value === undefined || value === fallback) return fallback
+  if (!Number.isInteger(value) || value < 0) {
+    throw new TypeError(`SqliteCacheStore options.${name} must be a non-negative integer`)
+  }
+  return value
+}

@@ -1,0 +1,171 @@
+/**
+ * The only way to a store. A store of the caller may throw, reject, or return anything: all of that is a miss, reported
+ * on the channel `ventuno:cache:error`, and never the end of a request.
+ */
+
+import type { Writable } from 'node:stream'
+import { ignoreRejection } from '../../base/stray-promise.ts'
+import { announcedLength } from '../../relay/fields.ts'
+import { discardBody, isStreamed } from './body-readers.ts'
+import type {
+  CacheGetResult,
+  CacheKey,
+  CacheStore,
+  CacheValue,
+  WholeEntry,
+  WholeStore,
+} from './cache-store.ts'
+import { CheckedStream } from './checked-stream.ts'
+import { answerWithin } from './store-answer.ts'
+import { reportStoreError as report, type StoreOperation } from './store-errors.ts'
+import { flawOf } from './stored-check.ts'
+import { UnwrittenDeletes } from './unwritten-deletes.ts'
+
+/** The largest body for a store that names no limit. */
+const DEFAULT_MAX_ENTRY_SIZE = 5 * 1024 * 1024
+
+/**
+ * Milliseconds after which a store of the caller that has not answered counts as having nothing: a request must not wait for
+ * ever, and one that goes to the origin is answered.
+ */
+const STORE_TIMEOUT = 5000
+
+export class StoreAccess {
+  readonly #store: CacheStore
+  /** The same store, if it takes whole responses. */
+  readonly #whole: WholeStore | null
+  /** Null for a store that remembers its own. */
+  readonly #deletes: UnwrittenDeletes | null
+
+  constructor(store: CacheStore, whole: WholeStore | null, remembersDeletes: boolean) {
+    this.#store = store
+    this.#whole = whole
+    this.#deletes = remembersDeletes ? null : new UnwrittenDeletes((key) => store.delete(key), false)
+  }
+
+  get takesWhole(): boolean {
+    return this.#whole !== null
+  }
+
+  get canUpdate(): boolean {
+    return typeof this.#store.update === 'function'
+  }
+
+  /** Read each time: it may be a getter. */
+  get maxEntrySize(): number {
+    const { maxEntrySize } = this.#store
+    return typeof maxEntrySize === 'number' && maxEntrySize >= 0 ? maxEntrySize : DEFAULT_MAX_ENTRY_SIZE
+  }
+
+  /** Synchronous where the store is. The promise never rejects. */
+  get(key: CacheKey, now: number): CacheGetResult | undefined | Promise<CacheGetResult | undefined> {
+    if (this.#deletes?.hides(key)) return undefined
+    try {
+      const found = this.#store.get(key)
+      if (!isThenable(found)) return this.#usable(key, found, now)
+      // Our own remote store has a limit of its own.
+      const answer =
+        this.#deletes === null
+          ? Promise.resolve(found)
+          : answerWithin(found, STORE_TIMEOUT, (late) => discardBody(late?.body))
+      return answer
+        .then((result) => this.#usable(key, result, now))
+        .catch((error: unknown) => {
+          report('get', key, error)
+          return undefined
+        })
+    } catch (error) {
+      report('get', key, error)
+      return undefined
+    }
+  }
+
+  set(key: CacheKey, entry: WholeEntry): void {
+    if (this.#deletes?.admits(key) === false) return
+    try {
+      this.#whole!.set(key, entry)
+    } catch (error) {
+      report('write', key, error)
+    }
+  }
+
+  /** Undefined if the store does not want it. Errors of the stream are reported. */
+  createWriteStream(key: CacheKey, value: CacheValue, onError: () => void): Writable | undefined {
+    if (this.#deletes?.admits(key) === false) return undefined
+    try {
+      const stream = this.#store.createWriteStream(key, value)
+      ignoreRejection(stream)
+      if (stream === undefined || stream === null) return undefined
+      stream.on('error', (error) => {
+        report('write', key, error)
+        onError()
+      })
+      return stream
+    } catch (error) {
+      report('write', key, error)
+      return undefined
+    }
+  }
+
+  update(key: CacheKey, value: CacheValue, previous: CacheValue): void {
+    this.#run('update', key, () => this.#store.update?.(key, value, previous))
+  }
+
+  delete(key: CacheKey): void {
+    this.#run('delete', key, () => (this.#deletes ?? this.#store).delete(key))
+  }
+
+  /** What can be served: a response that could have been received, and is not past its time. Anything else is removed. */
+  #usable(key: CacheKey, found: CacheGetResult | undefined, now: number): CacheGetResult | undefined {
+    if (found === undefined || found === null) return undefined
+    const flaw = flawOf(found, key.method)
+    // The URL may have been removed while the store looked for it.
+    const isHidden = this.#deletes?.hides(key) || this.#deletes?.isTrusted(found) === false
+    if (flaw === null && !isHidden && found.deleteAt > now) return this.#checked(key, completed(found))
+    discardBody(found.body)
+    if (flaw !== null) {
+      report('get', key, new Error(`the stored response is not one: ${flaw}`))
+      this.delete(key)
+    }
+    return undefined
+  }
+
+  /** What a stream brings is not known yet. */
+  #checked(key: CacheKey, found: CacheGetResult): CacheGetResult {
+    const { body } = found
+    if (!isStreamed(body)) return found
+    const announced = key.method === 'HEAD' ? null : announcedLength(found)
+    const checked = new CheckedStream(body, announced, {
+      onFlaw: (error) => {
+        report('get', key, error)
+        this.delete(key)
+      },
+      onFailure: (error) => report('get', key, error),
+    })
+    return { ...found, body: checked }
+  }
+
+  #run(operation: StoreOperation, key: CacheKey, call: () => unknown): void {
+    try {
+      const done = call()
+      if (isThenable(done)) done.then(undefined, (error: unknown) => report(operation, key, error))
+    } catch (error) {
+      report(operation, key, error)
+    }
+  }
+}
+
+function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof value === 'object' && value !== null && typeof (value as Promise<T>).then === 'function'
+}
+
+/** With what may be missing. */
+function completed(found: CacheGetResult): CacheGetResult {
+  if (found.cacheControlDirectives && found.headers && found.etag !== null) return found
+  return {
+    ...found,
+    headers: found.headers ?? {},
+    cacheControlDirectives: found.cacheControlDirectives ?? {},
+    etag: found.etag ?? undefined,
+  }
+}

@@ -1,0 +1,163 @@
+/** Stores one response while it arrives. A caller never waits for a store, and a body that is cut off is never stored. */
+import { Buffer } from 'node:buffer'
+import type { Writable } from 'node:stream'
+import { ignoreError } from '../../base/ignore-error.ts'
+import { invariant } from '../../base/invariant.ts'
+import { BodyLog } from '../../relay/body-log.ts'
+import { announcedLength } from '../../relay/fields.ts'
+import type { CacheKey, CacheValue } from './cache-store.ts'
+import type { StoreAccess } from './store-access.ts'
+
+type State =
+  | { readonly at: 'collecting'; readonly log: BodyLog; isRead: boolean }
+  | { readonly at: 'writing'; readonly stream: Writable }
+  | { readonly at: 'over' }
+
+const OVER: State = { at: 'over' }
+
+export class Storing {
+  readonly key: CacheKey
+  readonly value: CacheValue
+  readonly #access: StoreAccess
+  readonly #limit: number
+  #state: State
+  #size = 0
+  #forbidden = false
+
+  /** `shared`: the body is kept in memory until it is complete, because other requests read it. */
+  constructor(access: StoreAccess, key: CacheKey, value: CacheValue, shared: boolean) {
+    this.key = key
+    this.value = value
+    this.#access = access
+    this.#limit = access.maxEntrySize
+    this.#state = this.#begin(shared)
+  }
+
+  #begin(shared: boolean): State {
+    const announced = announcedLength(this.value)
+    if (announced !== null && announced > this.#limit) return OVER
+    if (shared || this.#access.takesWhole) return { at: 'collecting', log: new BodyLog(), isRead: false }
+    const stream = this.#access.createWriteStream(this.key, this.value, () => this.#onStreamError())
+    return stream === undefined ? OVER : { at: 'writing', stream }
+  }
+
+  get active(): boolean {
+    return this.#state.at !== 'over'
+  }
+
+  /** The body that is kept in memory. From now on others read it while it arrives, whether it is stored or not. */
+  read(): BodyLog {
+    const state = this.#state
+    invariant(state.at === 'collecting', 'only a body in memory can be read')
+    state.isRead = true
+    return state.log
+  }
+
+  write(chunk: Buffer): void {
+    const state = this.#state
+    if (state.at === 'over') return
+    this.#size += chunk.length
+    if (this.#size > this.#limit) {
+      if (state.at !== 'collecting' || !state.isRead) {
+        this.abandon()
+        return
+      }
+      this.#forbidden = true
+    }
+    if (state.at === 'collecting') {
+      state.log.append(chunk)
+      return
+    }
+    try {
+      // A copy: the handler owns the chunk.
+      state.stream.write(Buffer.from(chunk))
+    } catch {
+      this.abandon()
+    }
+  }
+
+  /** The response is complete. Returns the body, if it is in memory. */
+  finish(isHead: boolean): readonly Buffer[] | null {
+    const state = this.#state
+    if (state.at === 'over') return null
+    const announced = isHead ? null : announcedLength(this.value)
+    const isWhole = announced === null || announced === this.#size
+    if (state.at === 'writing' && !isWhole) {
+      this.abandon()
+      return null
+    }
+    this.#state = OVER
+    if (state.at === 'writing') {
+      endStream(state.stream)
+      return null
+    }
+    const body = isWhole ? state.log.blocks() : null
+    if (body !== null && !this.#forbidden) storeWhole(this.#access, this.key, this.value, body)
+    state.log.complete()
+    return body
+  }
+
+  /** The URL was invalidated: the body may still serve those who wait for it, but is not stored. */
+  forbid(): void {
+    this.#forbidden = true
+    if (this.#state.at === 'writing') this.abandon()
+  }
+
+  /** The response is not to be stored after all: it failed, was too long, or was invalidated. */
+  abandon(error?: Error): void {
+    const state = this.#state
+    if (state.at === 'over') return
+    this.#state = OVER
+    if (state.at === 'writing') {
+      destroyQuietly(state.stream)
+      this.#access.delete(this.key)
+    } else if (error !== undefined) {
+      state.log.fail(error)
+    }
+  }
+
+  #onStreamError(): void {
+    this.#state = OVER
+    this.#access.delete(this.key)
+  }
+}
+
+/** Stores a response whose body is in memory. */
+export function storeWhole(
+  access: StoreAccess,
+  key: CacheKey,
+  value: CacheValue,
+  body: readonly Buffer[],
+): void {
+  if (access.takesWhole) {
+    access.set(key, { ...value, body })
+    return
+  }
+  const stream = access.createWriteStream(key, value, () => access.delete(key))
+  if (stream === undefined) return
+  try {
+    for (const block of body) stream.write(block)
+  } catch {
+    destroyQuietly(stream)
+    return
+  }
+  endStream(stream)
+}
+
+function endStream(stream: Writable): void {
+  try {
+    stream.end()
+  } catch {
+    destroyQuietly(stream)
+  }
+}
+
+/** The stream belongs to the store, and may be anything that has its methods. */
+function destroyQuietly(stream: Writable): void {
+  try {
+    stream.on('error', ignoreError)
+    stream.destroy()
+  } catch {
+    // It is of no use any more.
+  }
+}

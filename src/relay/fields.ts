@@ -1,0 +1,64 @@
+/** Reads single fields of a received or sent header object. */
+import { isToken } from '../protocol/ascii.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+
+/** Own properties only: a peer does not choose the prototype, but it does choose names such as `constructor`. */
+export function fieldLines(headers: HeaderObject, name: string): string | string[] | undefined {
+  return Object.hasOwn(headers, name) ? headers[name] : undefined
+}
+
+/** All lines as one list; null if there is none. */
+export function fieldText(headers: HeaderObject, name: string): string | null {
+  const value = fieldLines(headers, name)
+  return value === undefined ? null : joinedLines(name, value)
+}
+
+/** A comma is part of the value of a cookie, which a semicolon ends (RFC 9113 §8.2.3). */
+export function joinedLines(name: string, value: string | readonly string[]): string {
+  if (typeof value === 'string') return value
+  return value.join(name === 'cookie' ? '; ' : ', ')
+}
+
+/** Only SP and HTAB are blanks (RFC 9110 §5.6.3); `trim()` would also take obs-text such as a no-break space. */
+export function trimmed(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return start === 0 && end === text.length ? text : text.slice(start, end)
+}
+
+function isBlank(character: number): boolean {
+  return character === 0x20 || character === 0x09
+}
+
+/** The value of a field that must come once; null if it is absent or repeated. */
+export function singleField(headers: HeaderObject, name: string): string | null {
+  const value = fieldLines(headers, name)
+  if (typeof value === 'string') return value
+  return Array.isArray(value) && value.length === 1 ? value[0]! : null
+}
+
+/** The length of the body, as far as the head says it. */
+export function announcedLength({ headers }: { readonly headers?: HeaderObject | null }): number | null {
+  const text = headers ? singleField(headers, 'content-length') : null
+  return text !== null && /^[0-9]+$/.test(text) ? Number(text) : null
+}
+
+/** A response that depends on more request fields is not stored: each lookup would compare them all. */
+const MAX_VARY_NAMES = 64
+
+/** The names in lower case; null if no request can ever match: `*`, a malformed name, or too many. */
+export function varyNames(headers: HeaderObject): string[] | null {
+  const text = fieldText(headers, 'vary')
+  if (text === null) return []
+  const names = new Set<string>()
+  for (const part of text.split(',')) {
+    const name = trimmed(part).toLowerCase()
+    if (name === '') continue
+    if (name === '*' || !isToken(name)) return null
+    names.add(name)
+    if (names.size > MAX_VARY_NAMES) return null
+  }
+  return [...names]
+}
