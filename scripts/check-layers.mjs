@@ -36,7 +36,7 @@ const ON_DISPATCH = [
 const RULES = [
   { files: /^cli\//, may: ['index.ts', 'base/whole-file.ts', 'base/secret-names.ts'] },
   { files: /^(index|surface|interceptors|ventuno)\.ts$/, may: [''] },
-  { files: /^install\.ts$/, may: ['fetch/', 'websocket/', 'event-source/'] },
+  { files: /^install\.ts$/, may: ['fetch/', 'websocket/', 'event-source/', 'web/'] },
   { files: /^errors\.ts$/, may: ['base/kind.ts'] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
   { files: /^diagnostics-messages\.ts$/, may: ['net/', 'request/'] },
@@ -66,12 +66,13 @@ const RULES = [
     files: /^relay\//,
     may: ['handler/', 'request/', 'base/', 'errors.ts', 'protocol/ascii.ts', ...FIELDS],
   },
-  { files: /^cookies\//, may: ['cookies/', 'base/', 'errors.ts'] },
+  { files: /^web\//, may: ['base/'] },
+  { files: /^cookies\//, may: ['cookies/', 'web/', 'base/', 'errors.ts'] },
   { files: /^protocol\/(socks5|event-stream)\//, may: PROTOCOL_LEAVES },
   { files: /^content-coding\//, may: ['base/', 'errors.ts', 'protocol/ascii.ts', ...FIELDS] },
   { files: /^interceptor\//, may: [...ON_DISPATCH, 'interceptor/', 'content-coding/', 'cookies/'] },
   { files: /^cache\//, may: [...ON_DISPATCH, 'cache/', 'content-coding/'] },
-  { files: /^cache-storage\//, may: ['fetch/', 'base/', 'errors.ts', ...FIELDS] },
+  { files: /^cache-storage\//, may: ['fetch/', 'web/', 'base/', 'errors.ts', ...FIELDS] },
   {
     files: /^proxy\//,
     may: [...ON_DISPATCH, 'proxy/', 'api/', 'net/', 'protocol/socks5/'],
@@ -82,12 +83,13 @@ const RULES = [
   },
   {
     files: /^event-source\//,
-    may: [...ON_DISPATCH, 'global/', 'fetch/', 'websocket/', 'protocol/event-stream/'],
+    may: [...ON_DISPATCH, 'global/', 'fetch/', 'web/', 'protocol/event-stream/'],
   },
   {
     files: /^fetch\//,
     may: [
       'content-coding/',
+      'web/',
       'global/global-dispatcher.ts',
       // As a type.
       'dispatcher/dispatcher.ts',
@@ -109,7 +111,7 @@ const RULES = [
       'api/',
       'handler/older-calls.ts',
       'request/',
-      'cookies/',
+      'web/',
       'protocol/websocket/',
       'protocol/ascii.ts',
       'base/',

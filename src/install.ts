@@ -4,7 +4,7 @@
  */
 import { EventSource } from './event-source/event-source.ts'
 import { FormData, fetch, Headers, Request, Response } from './fetch/index.ts'
-import { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
+import { CloseEvent, ErrorEvent, MessageEvent } from './web/events.ts'
 import { WebSocket } from './websocket/websocket.ts'
 
 /**

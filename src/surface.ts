@@ -245,9 +245,9 @@ export type {
   HttpMethod,
   TrailersInput,
 } from './request/dispatch-options.ts'
+export type { CloseEventInit, ErrorEventInit, MessageEventInit } from './web/events.ts'
+export { CloseEvent, ErrorEvent, MessageEvent } from './web/events.ts'
 export type { BinaryType, WebSocketEventMap } from './websocket/declared-web-socket.ts'
-export type { CloseEventInit, ErrorEventInit, MessageEventInit } from './websocket/events.ts'
-export { CloseEvent, ErrorEvent, MessageEvent } from './websocket/events.ts'
 export type { WebSocketInit } from './websocket/socket-init.ts'
 export { ping, WebSocket } from './websocket/websocket.ts'
 export type { WebSocketCloseInfo, WebSocketErrorInit } from './websocket/websocket-error.ts'

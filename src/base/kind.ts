@@ -19,6 +19,16 @@ export function defineKind(
   kinds.set(kindClass, kind)
   Object.defineProperty(kindClass, 'name', { value: className, configurable: true })
   Object.defineProperty(kindClass.prototype, kind, { value: true })
+  Object.defineProperty(kindClass, Symbol.hasInstance, {
+    value: hasInstance,
+    writable: true,
+    configurable: true,
+  })
+}
+
+/** Of a kind, and of its subclasses, which inherit it and get the ordinary check. */
+function hasInstance(this: object, value: unknown): boolean {
+  return isInstance(this, value)
 }
 
 /** Whether the class is one of this copy of the library. */

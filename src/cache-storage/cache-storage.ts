@@ -1,9 +1,10 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** The caches of the process, by name (Service Workers §5.5). */
 import { withoutPollution } from '../base/own-options.ts'
-import { requireArguments, setTag, showMembers, toDictionary, toText } from '../fetch/convert.ts'
 import type { RequestInput } from '../fetch/declared-classes.ts'
 import type { Response } from '../fetch/response.ts'
+import { requireArguments, toDictionary, toText } from '../web/idl.ts'
+import { defineInterface } from '../web/interface.ts'
 import { type Cache, type CacheQueryOptions, cacheOf } from './cache.ts'
 import { Entries } from './entries.ts'
 
@@ -80,9 +81,7 @@ class MemoryCacheStorage implements CacheStorage {
   }
 }
 
-Object.defineProperty(MemoryCacheStorage, 'name', { value: 'CacheStorage', configurable: true })
-setTag(MemoryCacheStorage.prototype, 'CacheStorage')
-showMembers(MemoryCacheStorage.prototype, ['match', 'has', 'open', 'delete', 'keys'])
+defineInterface(MemoryCacheStorage, 'CacheStorage')
 
 /** Caches in memory, for the life of the process. Nothing in them expires. */
 export const caches: CacheStorage = new MemoryCacheStorage(INTERNAL)

@@ -2,11 +2,12 @@
 /** One named list of requests and their responses (Service Workers §5.4). In memory, without freshness or limits. */
 import { withoutPollution } from '../base/own-options.ts'
 import { shownValue } from '../base/shown-value.ts'
-import { requireArguments, setTag, showMembers, toDictionary } from '../fetch/convert.ts'
 import type { RequestInput } from '../fetch/declared-classes.ts'
 import { fetch } from '../fetch/fetch.ts'
 import { type Request, withoutSignal } from '../fetch/request.ts'
 import type { Response } from '../fetch/response.ts'
+import { requireArguments, toDictionary } from '../web/idl.ts'
+import { defineInterface } from '../web/interface.ts'
 import { Entries, type Entry } from './entries.ts'
 import {
   CacheQuery,
@@ -80,7 +81,7 @@ class MemoryCache implements Cache {
   }
 
   async put(request: RequestInput, response: Response | ResponseLike): Promise<undefined> {
-    requireTwoArguments(arguments.length)
+    requireArguments(arguments.length, 2, 'Cache.put')
     if (!isResponseLike(response)) {
       throw new TypeError(
         `Cache.put: Expected response ("${shownValue(response)}") to be an instance of Response.`,
@@ -144,9 +145,7 @@ class MemoryCache implements Cache {
   }
 }
 
-Object.defineProperty(MemoryCache, 'name', { value: 'Cache', configurable: true })
-setTag(MemoryCache.prototype, 'Cache')
-showMembers(MemoryCache.prototype, ['match', 'matchAll', 'add', 'addAll', 'put', 'delete', 'keys'])
+defineInterface(MemoryCache, 'Cache')
 
 /** A view of these entries. */
 export function cacheOf(entries: Entries): Cache {
@@ -185,9 +184,4 @@ function isHttp({ url }: Request): boolean {
 
 function readOptions(options: CacheQueryOptions | null | undefined, where: string): CacheQueryOptions {
   return withoutPollution(toDictionary(options, where) ?? NO_OPTIONS)
-}
-
-function requireTwoArguments(found: number): void {
-  if (found === 1) throw new TypeError('Cache.put: 2 arguments required, but only 1 found.')
-  requireArguments(found, 2, 'Cache.put')
 }

@@ -1,7 +1,8 @@
 // The public cookie functions: they check their arguments and work on a Headers object. They keep nothing between
 // calls: this is not a cookie jar. Parsing is in parse.ts, serialising in serialize.ts.
+import { asString, illegalInvocation, requireArguments } from '../web/idl.ts'
 import type { Cookie } from './cookie.ts'
-import { toCookieRecord, toDeletionRecord, toText } from './dictionary.ts'
+import { toCookieRecord, toDeletionRecord } from './cookie-record.ts'
 import { parseCookieHeader, parseSetCookie } from './parse.ts'
 import { serializeCookie } from './serialize.ts'
 
@@ -25,7 +26,7 @@ export interface CookieHeaders {
  */
 export function getCookies(headers: CookieHeaders): Record<string, string> {
   // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
-  requireArguments('getCookies', 1, arguments.length)
+  requireArguments(arguments.length, 1, 'getCookies')
   requireHeaders(headers)
   const text = headers.get('cookie')
   return text ? parseCookieHeader(text) : {}
@@ -41,7 +42,7 @@ export function getCookies(headers: CookieHeaders): Record<string, string> {
  */
 export function getSetCookies(headers: CookieHeaders): Cookie[] {
   // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
-  requireArguments('getSetCookies', 1, arguments.length)
+  requireArguments(arguments.length, 1, 'getSetCookies')
   requireHeaders(headers)
   // The interface promises plain cookies, as undici's types do; the null entries are in the words above.
   return headers.getSetCookie().map((value) => parseSetCookie(value)) as Cookie[]
@@ -56,7 +57,7 @@ export function getSetCookies(headers: CookieHeaders): Cookie[] {
  * parseCookie('a=%20; SameSite=lax') // { name: 'a', value: '%20', sameSite: 'Lax' }
  */
 export function parseCookie(cookie: string): Cookie | null {
-  return parseSetCookie(toText(cookie))
+  return parseSetCookie(asString(cookie))
 }
 
 /**
@@ -69,7 +70,7 @@ export function parseCookie(cookie: string): Cookie | null {
  */
 export function setCookie(headers: CookieHeaders, cookie: Cookie): void {
   // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
-  requireArguments('setCookie', 2, arguments.length)
+  requireArguments(arguments.length, 2, 'setCookie')
   requireHeaders(headers)
   append(headers, serializeCookie(toCookieRecord(cookie)))
 }
@@ -88,18 +89,12 @@ export function deleteCookie(
 ): void {
   requireHeaders(headers)
   // biome-ignore lint/complexity/noArguments: left out and given as undefined are different errors
-  requireArguments('deleteCookie', 2, arguments.length)
+  requireArguments(arguments.length, 2, 'deleteCookie')
   append(headers, serializeCookie(toDeletionRecord(name, attributes)))
 }
 
 function append(headers: CookieHeaders, setCookieValue: string | null): void {
   if (setCookieValue !== null) headers.append('set-cookie', setCookieValue)
-}
-
-function requireArguments(name: string, required: number, found: number): void {
-  if (found >= required) return
-  const wanted = required === 1 ? '1 argument' : `${required} arguments`
-  throw new TypeError(`${name}: ${wanted} required, but ${found === 0 ? '' : 'only '}${found} found.`)
 }
 
 /** Of the runtime, of this package or of another one. An object that only has the prototype of such a class throws. */
@@ -109,6 +104,6 @@ function requireHeaders(headers: CookieHeaders): void {
     if (tag !== 'Headers') throw new TypeError('no Headers')
     headers.has('cookie')
   } catch (cause) {
-    throw Object.assign(new TypeError('Illegal invocation', { cause }), { code: 'ERR_INVALID_THIS' })
+    throw Object.assign(illegalInvocation(), { cause })
   }
 }

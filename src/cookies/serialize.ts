@@ -3,7 +3,7 @@
 // (CVE-2026-16729, CVE-2026-11525). The checks look for one character that may not be there: no backtracking.
 import { formatHttpDate } from '../base/http-date.ts'
 import { ATTRIBUTE_NAMES, trimWhitespace } from './cookie.ts'
-import type { CookieRecord } from './dictionary.ts'
+import type { CookieRecord } from './cookie-record.ts'
 
 /** RFC 1035 §2.3.4 (size limits), for a whole name and for one label. */
 const MAX_DOMAIN_LENGTH = 255

@@ -28,7 +28,7 @@ import {
   streamOn,
 } from '../api/stream.ts'
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import type { UndiciError } from '../errors.ts'
 import type {
@@ -90,11 +90,6 @@ export interface Dispatcher {
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the interface only types what EventEmitter has
 export class Dispatcher extends EventEmitter {
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol
-    return isInstance(this, value)
-  }
-
   /**
    * Queues a request and calls the handler as it proceeds. Returns false when the dispatcher is busy: the
    * request is accepted all the same, and `drain` is emitted when there is room again.

@@ -3,7 +3,7 @@
  * or of undici is one. The implementation is checked against it.
  */
 import type { Dispatching } from '../request/dispatching.ts'
-import type { ErrorEvent, MessageEvent } from '../websocket/events.ts'
+import type { ErrorEvent, MessageEvent } from '../web/events.ts'
 import type { StreamErrorEvent } from './stream-error-event.ts'
 import type { EventStreamOptions } from './stream-options.ts'
 

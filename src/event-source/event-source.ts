@@ -4,14 +4,15 @@
  */
 
 import { getGlobalOrigin } from '../base/global-origin.ts'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { parseUrl } from '../base/parse-url.ts'
 import { throwLater } from '../base/throw-later.ts'
 import type { Response } from '../fetch/response.ts'
-import { EventHandlers } from '../websocket/event-handlers.ts'
-import { type MessageEvent, receivedMessage } from '../websocket/events.ts'
-import { defineInterface, toDictionary } from '../websocket/web-idl.ts'
+import { defineEventHandlers, EventHandlers } from '../web/event-handlers.ts'
+import { type MessageEvent, receivedMessage } from '../web/events.ts'
+import { requireArguments, toDictionary } from '../web/idl.ts'
+import { defineConstants, defineDispose, defineInterface, defineReferencing } from '../web/interface.ts'
 import type * as declared from './declared-event-source.ts'
 import type {
   EventName,
@@ -31,8 +32,7 @@ const CLOSED = 2
 
 type ReadyState = typeof CONNECTING | typeof OPEN | typeof CLOSED
 
-/** Missing before Node 20.4, and then in no program. */
-const DISPOSE: symbol | undefined = (Symbol as { dispose?: symbol }).dispose
+const EVENTS: readonly EventName[] = ['open', 'message', 'error']
 
 export type EventSource = declared.EventSource
 
@@ -48,14 +48,13 @@ export const EventSource: typeof declared.EventSource = class EventSource extend
   declare static readonly OPEN: 1
   declare static readonly CLOSED: 2
 
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
   declare readonly CONNECTING: 0
   declare readonly OPEN: 1
   declare readonly CLOSED: 2
+
+  declare onopen: Handler<'open'>
+  declare onmessage: Handler<'message'>
+  declare onerror: declared.EventSource['onerror']
 
   readonly #url: URL
   readonly #withCredentials: boolean
@@ -64,15 +63,15 @@ export const EventSource: typeof declared.EventSource = class EventSource extend
   #state: ReadyState = CONNECTING
   /** Of the URL that the stream came from, after redirects. */
   #origin = ''
-  readonly #handlers = new EventHandlers<EventName>(this)
+  readonly #handlers = new EventHandlers(this)
 
   constructor(url: string | URL, init: EventSourceInit | null = {}) {
     super()
     const where = 'EventSource constructor'
-    // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
-    if (arguments.length === 0) throw new TypeError(`${where}: 1 argument required, but 0 found.`)
-    const { withCredentials, dispatcher, node } = withoutPollution(toDictionary(init, where))
-    const options = withoutPollution(toDictionary(node, where)) as EventSourceNodeOptions
+    // biome-ignore lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
+    requireArguments(arguments.length, 1, where)
+    const { withCredentials, dispatcher, node } = withoutPollution(toDictionary(init, where) ?? {})
+    const options = withoutPollution(toDictionary(node, where) ?? {}) as EventSourceNodeOptions
     this.#url = readUrl(url)
     this.#withCredentials = Boolean(withCredentials)
     this.#onEvent = readListener(options.onEvent)
@@ -110,30 +109,6 @@ export const EventSource: typeof declared.EventSource = class EventSource extend
     return this.#feed.lastEventId
   }
 
-  get onopen(): Handler<'open'> {
-    return this.#handlers.get('open') as Handler<'open'>
-  }
-
-  set onopen(handler: Handler<'open'>) {
-    this.#handlers.set('open', handler)
-  }
-
-  get onmessage(): Handler<'message'> {
-    return this.#handlers.get('message') as Handler<'message'>
-  }
-
-  set onmessage(handler: Handler<'message'>) {
-    this.#handlers.set('message', handler)
-  }
-
-  get onerror(): declared.EventSource['onerror'] {
-    return this.#handlers.get('error') as declared.EventSource['onerror']
-  }
-
-  set onerror(handler: Handler<'error'>) {
-    this.#handlers.set('error', handler)
-  }
-
   close(): void {
     this.#state = CLOSED
     this.#feed.close()
@@ -169,26 +144,13 @@ export const EventSource: typeof declared.EventSource = class EventSource extend
   }
 
   static {
+    defineEventHandlers(EventSource.prototype, EVENTS, (source) => source.#handlers)
     defineInterface(EventSource, 'EventSource')
-    for (const [name, value] of Object.entries({ CONNECTING, OPEN, CLOSED })) {
-      Object.defineProperty(EventSource, name, { value, enumerable: true })
-      Object.defineProperty(EventSource.prototype, name, { value, enumerable: true })
-    }
-    // `process.ref` and `process.unref` call these: does the wait for the next attempt keep the process running?
-    for (const [name, on] of [['nodejs.ref', true] as const, ['nodejs.unref', false] as const]) {
-      Object.defineProperty(EventSource.prototype, Symbol.for(name), {
-        value(this: EventSource): void {
-          this.#feed.setReferenced(on)
-        },
-      })
-    }
-    if (DISPOSE !== undefined) {
-      Object.defineProperty(EventSource.prototype, DISPOSE, {
-        value(this: EventSource): void {
-          this.close()
-        },
-      })
-    }
+    defineConstants(EventSource, { CONNECTING, OPEN, CLOSED })
+    defineReferencing(EventSource.prototype, (source, on) => source.#feed.setReferenced(on))
+    defineDispose(EventSource.prototype, function () {
+      this.close()
+    })
   }
 }
 

@@ -10,6 +10,7 @@ import { parseUrl, shownUrl } from '../base/parse-url.ts'
 import { RingQueue } from '../base/ring-queue.ts'
 import { abortedReason } from '../base/signal.ts'
 import type { RequestSettings } from '../fetch/declared-classes.ts'
+import { defineAsyncDispose } from '../web/interface.ts'
 import { EventFeed } from './event-feed.ts'
 import type { ServerComment, ServerEvent, StreamItem } from './server-event.ts'
 import { type EventStreamOptions, readStreamOptions, type StreamPlan } from './stream-options.ts'
@@ -31,9 +32,6 @@ export interface EventIterator<T> extends AsyncIterableIterator<T, undefined, vo
   /** Returns this iterator itself. */
   [Symbol.asyncIterator](): EventIterator<T>
 }
-
-/** Missing in early versions of Node 20. */
-const ASYNC_DISPOSE: symbol | undefined = (Symbol as { asyncDispose?: symbol }).asyncDispose
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
@@ -152,12 +150,8 @@ class Events implements EventIterator<StreamItem> {
   }
 
   static {
-    if (ASYNC_DISPOSE !== undefined) {
-      Object.defineProperty(Events.prototype, ASYNC_DISPOSE, {
-        async value(this: Events): Promise<void> {
-          this.#close()
-        },
-      })
-    }
+    defineAsyncDispose(Events.prototype, async function () {
+      this.#close()
+    })
   }
 }

@@ -1,7 +1,7 @@
 /** Why an event stream, or the attempt to get it, has ended, and what follows. */
 import { ResponseError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { ErrorEvent, type ErrorEvent as ErrorEventMembers } from '../websocket/events.ts'
+import { ErrorEvent, type ErrorEvent as ErrorEventMembers } from '../web/events.ts'
 
 /** The `error` event of an `EventSource`. */
 export interface StreamErrorEvent extends ErrorEventMembers {

@@ -7,6 +7,7 @@ import { type Check, finiteFrom, isBoolean, isString, OptionReader } from '../di
 import { InvalidArgumentError } from '../errors.ts'
 import type { BodySource, HeadersSource } from '../fetch/declared-classes.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import { toUnsigned } from '../web/idl.ts'
 import type { StreamErrorEvent } from './stream-error-event.ts'
 
 /** When a stream that has ended is asked for again: `on-error` leaves out one that ended normally. */
@@ -94,7 +95,7 @@ export function readStreamOptions(options: EventStreamOptions, reconnect: Reconn
     headers: from.raw('headers') as StreamHeaders | undefined,
     signal,
     lastEventId: read('lastEventId', '', isString),
-    reconnectionTime: toUnsignedLong(from.raw('reconnectionTime') ?? DEFAULT_TIME),
+    reconnectionTime: toUnsigned(from.raw('reconnectionTime') ?? DEFAULT_TIME, 32),
     backoff: read('backoff', false, isBoolean),
     maxReconnectionTime: read('maxReconnectionTime', DEFAULT_LONGEST_TIME, finiteFrom(0)),
     maxRetries: read('maxRetries', Infinity, isCount),
@@ -103,10 +104,4 @@ export function readStreamOptions(options: EventStreamOptions, reconnect: Reconn
     reconnect: read('reconnect', reconnect, isReconnectMode),
     idleTimeout: read('idleTimeout', 0, finiteFrom(0)),
   }
-}
-
-/** Web IDL's `unsigned long`: anything but a finite number counts as 0. */
-function toUnsignedLong(value: unknown): number {
-  const number = +(value as number)
-  return Number.isFinite(number) ? number >>> 0 : 0
 }

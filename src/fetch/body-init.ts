@@ -11,10 +11,10 @@ import { loadWebStreams } from '../base/lazy-modules.ts'
 import { sourceBytes } from '../base/source-bytes.ts'
 import type { FormDataLike } from '../request/dispatch-options.ts'
 import { newBoundary } from '../request/form-part.ts'
+import { toText, wellFormed } from '../web/idl.ts'
 import { Body } from './body.ts'
 import type { PulledOrigin } from './body-origin.ts'
 import { proxyOf } from './body-stream.ts'
-import { toText, wellFormed } from './convert.ts'
 import { encodeMultipart } from './multipart-encode.ts'
 
 /** A body made from a caller's value. */

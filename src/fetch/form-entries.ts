@@ -4,7 +4,8 @@
  * class is then out of reach. It has the same name as the class it replaces.
  */
 import { Blob, File } from 'node:buffer'
-import { requireArguments, setTag, showMembers, toText, wellFormed } from './convert.ts'
+import { requireArguments, toText, wellFormed } from '../web/idl.ts'
+import { defineInterface, defineIterator } from '../web/interface.ts'
 
 type Value = string | File
 type Entry = [name: string, value: Value]
@@ -76,25 +77,8 @@ export class FormEntries {
 }
 
 const { entries } = FormEntries.prototype
-Object.defineProperty(FormEntries, 'name', { value: 'FormData', configurable: true })
-Object.defineProperty(FormEntries.prototype, Symbol.iterator, {
-  value: entries,
-  writable: true,
-  configurable: true,
-})
-setTag(FormEntries.prototype, 'FormData')
-showMembers(FormEntries.prototype, [
-  'append',
-  'set',
-  'delete',
-  'get',
-  'getAll',
-  'has',
-  'entries',
-  'keys',
-  'values',
-  'forEach',
-])
+defineIterator(FormEntries.prototype, entries)
+defineInterface(FormEntries, 'FormData')
 
 function textOf(where: string, value: unknown): string {
   return wellFormed(toText(value, where, 'value', 'USVString'))

@@ -5,21 +5,15 @@
  */
 
 import { isProxy } from 'node:util/types'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { setOwn } from '../base/own-record.ts'
 import { isFieldValue } from '../protocol/ascii.ts'
 import { isFieldName, lowerCaseName, lowerCaseToken } from '../protocol/header-names.ts'
-import {
-  illegalInvocation,
-  requireArguments,
-  setTag,
-  showInspected,
-  showMembers,
-  toByteString,
-} from './convert.ts'
+import { illegalInvocation, isObject, requireArguments, toByteString } from '../web/idl.ts'
+import { defineInterface, defineIterator, setTag, showInspected } from '../web/interface.ts'
+import { markUncloneable } from '../web/uncloneable.ts'
 import type * as declared from './declared-classes.ts'
 import { HeaderList, type HeaderPair } from './header-list.ts'
-import { markUncloneable } from './uncloneable.ts'
 import type { WebIterator } from './web-iterator.ts'
 
 export type HeadersGuard = 'none' | 'immutable'
@@ -44,11 +38,6 @@ export type Headers = declared.Headers
 export const Headers: typeof declared.Headers = class Headers {
   #list: HeaderList
   #guard: HeadersGuard = 'none'
-
-  static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and get the ordinary check
-    return isInstance(this, value)
-  }
 
   static {
     listIn = (value) => (#list in value ? value.#list : null)
@@ -142,12 +131,8 @@ export const Headers: typeof declared.Headers = class Headers {
 }
 
 const { entries } = Headers.prototype
-Object.defineProperty(Headers.prototype, Symbol.iterator, {
-  value: entries,
-  writable: true,
-  configurable: true,
-})
-setTag(Headers.prototype, 'Headers')
+defineIterator(Headers.prototype, entries)
+defineInterface(Headers, 'Headers')
 defineKind(Headers, 'ventuno.Headers')
 showInspected(Headers.prototype, 'Headers', (headers) => {
   const shown: Record<string, string | string[]> = {}
@@ -156,18 +141,6 @@ showInspected(Headers.prototype, 'Headers', (headers) => {
   })
   return shown
 })
-showMembers(Headers.prototype, [
-  'append',
-  'delete',
-  'get',
-  'has',
-  'set',
-  'getSetCookie',
-  'keys',
-  'values',
-  'entries',
-  'forEach',
-])
 
 /** A private method would throw, too, but with the message of the JavaScript engine. */
 function checkReceiver(receiver: object): void {
@@ -176,12 +149,10 @@ function checkReceiver(receiver: object): void {
 
 /** Appends all of `init`. Throws if something in it is not a valid field. */
 export function fillHeaders(list: HeaderList, init: unknown): void {
-  if (typeof init !== 'object' || init === null) {
-    if (typeof init !== 'function') {
-      throw new TypeError(
-        'Headers constructor: Argument 1 could not be converted to one of: sequence<sequence<ByteString>>, record<ByteString, ByteString>.',
-      )
-    }
+  if (!isObject(init)) {
+    throw new TypeError(
+      'Headers constructor: Argument 1 could not be converted to one of: sequence<sequence<ByteString>>, record<ByteString, ByteString>.',
+    )
   }
   const iterator = (init as Partial<Iterable<unknown>>)[Symbol.iterator]
   if (iterator === undefined || iterator === null || iterator === pollutedIterator()) {
@@ -229,10 +200,6 @@ function fillFromPairs(list: HeaderList, init: object, iterator: unknown): void 
     }
     appendChecked(list, pair[0]!, pair[1]!)
   }
-}
-
-function isObject(value: unknown): value is object {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function'
 }
 
 /** The items of a value whose iterator method is known. */
@@ -371,7 +338,7 @@ const IteratorPrototype: object = Object.getPrototypeOf(Object.getPrototypeOf([]
 Object.setPrototypeOf(Iteration.prototype, IteratorPrototype)
 Reflect.deleteProperty(Iteration.prototype, 'constructor')
 setTag(Iteration.prototype, 'Headers Iterator')
-showMembers(Iteration.prototype, ['next'])
+Object.defineProperty(Iteration.prototype, 'next', { enumerable: true })
 
 function makeIterator(list: HeaderList, kind: IterationKind): unknown {
   return new Iteration(list, kind)

@@ -5,13 +5,12 @@
 
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { parseUrl, shownUrl } from '../base/parse-url.ts'
-import { shownValue } from '../base/shown-value.ts'
 import type { AbortSource } from '../base/signal.ts'
 import { isToken } from '../protocol/ascii.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import { toByteString, toEnum, toSignal, toText, wellFormed } from '../web/idl.ts'
 import type { Body } from './body.ts'
 import { extractBody } from './body-init.ts'
-import { toByteString, toEnum, toText, wellFormed } from './convert.ts'
 import type {
   RequestCache,
   RequestCredentials,
@@ -167,7 +166,7 @@ function readInit(record: RequestRecord, init: RequestSettings): ReadInit {
   if (referrerPolicy !== undefined) {
     record.referrerPolicy = toEnum(referrerPolicy, POLICIES, 'RequestInit')
   }
-  if (signal !== undefined) record.signal = toSignal(signal)
+  if (signal !== undefined) record.signal = toSignal(signal, 'RequestInit')
   if (dispatcher !== undefined && dispatcher !== null) record.dispatcher = dispatcher
   if (headersTimeout !== undefined) record.headersTimeout = headersTimeout
   if (bodyTimeout !== undefined) record.bodyTimeout = bodyTimeout
@@ -241,15 +240,4 @@ function toReferrer(text: string): RequestRecord['referrer'] {
   }
   if (url.protocol === 'about:' && (url.pathname === 'client' || url.hostname === 'client')) return 'client'
   return base !== undefined && url.origin !== base.origin ? 'client' : url
-}
-
-function toSignal(signal: unknown): AbortSource | null {
-  if (signal === null) return null
-  const candidate = signal as Partial<AbortSignal>
-  if (typeof candidate.aborted === 'boolean' && typeof candidate.addEventListener === 'function') {
-    return signal as AbortSource
-  }
-  throw new TypeError(
-    `RequestInit: Expected signal ("${shownValue(signal)}") to be an instance of AbortSignal.`,
-  )
 }

@@ -2,23 +2,17 @@
 /** The class `Request`, and the function that reads the arguments of `fetch` and `Request`. */
 
 import type { ReadableStream } from 'node:stream/web'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { shownUrl } from '../base/parse-url.ts'
 import { shared } from '../base/shared.ts'
 import type { AbortSource } from '../base/signal.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import { illegalInvocation, requireArguments, toDictionary, toText } from '../web/idl.ts'
+import { defineAttributes, defineInterface, showInspected } from '../web/interface.ts'
+import { markUncloneable } from '../web/uncloneable.ts'
 import { extractBody } from './body-init.ts'
 import { defineBodyMembers } from './body-mixin.ts'
-import {
-  illegalInvocation,
-  requireArguments,
-  setTag,
-  showInspected,
-  showMembers,
-  toDictionary,
-  toText,
-} from './convert.ts'
 import type * as declared from './declared-classes.ts'
 import type {
   RequestCache,
@@ -33,7 +27,6 @@ import { HeaderList } from './header-list.ts'
 import { fillHeaders, type Headers, makeHeaders } from './headers.ts'
 import { applyInit, newRecord, type RequestRecord } from './init.ts'
 import type { ReferrerPolicy } from './referrer.ts'
-import { markUncloneable } from './uncloneable.ts'
 import { partsOf, type UrlParts } from './url-parts.ts'
 
 /** The record of a `Request` object; null for any other object. */
@@ -45,20 +38,35 @@ const dispatchers = shared('requestDispatchers', () => new WeakMap<object, Dispa
 /** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
 
+/** The attributes that a record has in the same form. */
+const OF_RECORD = [
+  'method',
+  'referrerPolicy',
+  'mode',
+  'credentials',
+  'cache',
+  'redirect',
+  'integrity',
+  'keepalive',
+] as const
+
 let makeRequest: (record: RequestRecord) => Request
 
 export type Request = declared.Request
 
 /** A request that `fetch` can send. */
 export const Request: typeof declared.Request = class Request {
+  declare readonly method: string
+  declare readonly referrerPolicy: ReferrerPolicy
+  declare readonly mode: RequestMode
+  declare readonly credentials: RequestCredentials
+  declare readonly cache: RequestCache
+  declare readonly redirect: RequestRedirect
+  declare readonly integrity: string
+  declare readonly keepalive: boolean
   #record: RequestRecord
   #headers: Headers | null = null
   #signal: AbortSignal | null = null
-
-  static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and get the ordinary check
-    return isInstance(this, value)
-  }
 
   static {
     recordIn = (value) => (#record in value ? value.#record : null)
@@ -68,6 +76,7 @@ export const Request: typeof declared.Request = class Request {
       request.#tellDispatcher()
       return request
     }
+    defineAttributes(Request.prototype, OF_RECORD, recordIn)
     defineBodyMembers(Request.prototype, ownRecord)
   }
 
@@ -76,10 +85,6 @@ export const Request: typeof declared.Request = class Request {
     requireArguments(arguments.length, 1, 'Request constructor')
     this.#record = (input as unknown) === INTERNAL ? (null as never) : readRequest(input, init)
     this.#tellDispatcher()
-  }
-
-  get method(): string {
-    return ownRecord(this).method
   }
 
   get url(): string {
@@ -101,34 +106,6 @@ export const Request: typeof declared.Request = class Request {
     const { referrer } = ownRecord(this)
     if (referrer === 'no-referrer') return ''
     return referrer === 'client' ? 'about:client' : referrer.href
-  }
-
-  get referrerPolicy(): ReferrerPolicy {
-    return ownRecord(this).referrerPolicy
-  }
-
-  get mode(): RequestMode {
-    return ownRecord(this).mode
-  }
-
-  get credentials(): RequestCredentials {
-    return ownRecord(this).credentials
-  }
-
-  get cache(): RequestCache {
-    return ownRecord(this).cache
-  }
-
-  get redirect(): RequestRedirect {
-    return ownRecord(this).redirect
-  }
-
-  get integrity(): string {
-    return ownRecord(this).integrity
-  }
-
-  get keepalive(): boolean {
-    return ownRecord(this).keepalive
   }
 
   get isReloadNavigation(): boolean {
@@ -188,7 +165,6 @@ export const Request: typeof declared.Request = class Request {
   declare readonly textStream: declared.BodyMembers['textStream']
 }
 
-setTag(Request.prototype, 'Request')
 defineKind(Request, 'ventuno.Request')
 const SHOWN = [
   'method',
@@ -208,7 +184,7 @@ const SHOWN = [
   'signal',
 ] as const
 
-showMembers(Request.prototype, [...SHOWN, 'body', 'bodyUsed', 'duplex', 'clone'])
+defineInterface(Request, 'Request')
 showInspected(Request.prototype, 'Request', (request) =>
   Object.fromEntries(SHOWN.map((name) => [name, (request as Request)[name]])),
 )

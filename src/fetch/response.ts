@@ -2,26 +2,25 @@
 /** The class `Response`. */
 
 import type { ReadableStream } from 'node:stream/web'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { shownUrl } from '../base/parse-url.ts'
-import type { Body } from './body.ts'
-import { extractBody } from './body-init.ts'
-import { type BodyOwner, defineBodyMembers } from './body-mixin.ts'
 import {
   illegalInvocation,
   requireArguments,
-  setTag,
-  showInspected,
-  showMembers,
   toByteString,
   toDictionary,
   toText,
-} from './convert.ts'
+  toUnsigned,
+} from '../web/idl.ts'
+import { defineAttributes, defineInterface, showInspected } from '../web/interface.ts'
+import { markUncloneable } from '../web/uncloneable.ts'
+import type { Body } from './body.ts'
+import { extractBody } from './body-init.ts'
+import { type BodyOwner, defineBodyMembers } from './body-mixin.ts'
 import type * as declared from './declared-classes.ts'
 import { HeaderList } from './header-list.ts'
 import { fillHeaders, type Headers, type HeadersGuard, makeHeaders } from './headers.ts'
-import { markUncloneable } from './uncloneable.ts'
 import { partsOf } from './url-parts.ts'
 
 /** A response, as the fetch algorithm creates it. */
@@ -73,14 +72,14 @@ export type Response = declared.Response
 
 /** A response. */
 export const Response: typeof declared.Response = class Response {
+  declare readonly type: declared.ResponseType
+  declare readonly url: string
+  declare readonly redirected: boolean
+  declare readonly status: number
+  declare readonly statusText: string
   #record: ResponseRecord = DEFAULT
   #body: Body | null = null
   #headers: Headers | null = null
-
-  static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and get the ordinary check
-    return isInstance(this, value)
-  }
 
   static {
     makeResponse = (record, body) => {
@@ -94,6 +93,11 @@ export const Response: typeof declared.Response = class Response {
       if (!(#record in object)) throw illegalInvocation()
       return object.#record
     }
+    defineAttributes<ResponseRecord>(
+      Response.prototype,
+      ['type', 'url', 'redirected', 'status', 'statusText'],
+      (object) => (#record in object ? object.#record : null),
+    )
     defineBodyMembers(Response.prototype, (object): BodyOwner => {
       const { headers } = ownRecord(object)
       return { body: (object as Response).#body, headers }
@@ -120,7 +124,7 @@ export const Response: typeof declared.Response = class Response {
   static redirect(url: string | URL, status = 302): declared.Response {
     requireArguments(arguments.length, 1, 'Response.redirect')
     const text = toText(url, 'Response.redirect', 'url')
-    const code = toUnsignedShort(status)
+    const code = toUnsigned(Number(status), 16)
     let location: string
     try {
       location = partsOf(text).href
@@ -149,29 +153,9 @@ export const Response: typeof declared.Response = class Response {
     this.#record = record
   }
 
-  get type(): declared.ResponseType {
-    return ownRecord(this).type
-  }
-
-  get url(): string {
-    return ownRecord(this).url
-  }
-
-  get redirected(): boolean {
-    return ownRecord(this).redirected
-  }
-
-  get status(): number {
-    return ownRecord(this).status
-  }
-
   get ok(): boolean {
     const { status } = ownRecord(this)
     return status >= 200 && status <= 299
-  }
-
-  get statusText(): string {
-    return ownRecord(this).statusText
   }
 
   get headers(): Headers {
@@ -208,26 +192,12 @@ export const Response: typeof declared.Response = class Response {
   declare readonly textStream: declared.BodyMembers['textStream']
 }
 
-setTag(Response.prototype, 'Response')
+defineInterface(Response, 'Response')
 defineKind(Response, 'ventuno.Response')
 showInspected(Response.prototype, 'Response', (response) => {
   const { status, statusText, headers, body, bodyUsed, ok, redirected, type, url } = response as Response
   return { status, statusText, headers, body, bodyUsed, ok, redirected, type, url }
 })
-showMembers(Response.prototype, [
-  'type',
-  'url',
-  'redirected',
-  'status',
-  'ok',
-  'statusText',
-  'headers',
-  'body',
-  'bodyUsed',
-  'clone',
-])
-showMembers(Response, ['error', 'json', 'redirect'])
-
 /** A response that the caller may learn nothing about: status 0, no fields, no body. */
 export function opaqueResponse(): Response {
   return makeResponse(madeHere({ type: 'opaque', status: 0, guard: 'immutable' }), null)
@@ -236,7 +206,7 @@ export function opaqueResponse(): Response {
 function readInit(init: declared.ResponseSettings | null): ResponseRecord {
   const { headers, status, statusText } = withoutPollution(init ?? NO_INIT)
   const list = new HeaderList()
-  const code = status === undefined ? 200 : toUnsignedShort(status)
+  const code = status === undefined ? 200 : toUnsigned(Number(status), 16)
   const text = statusText === undefined ? '' : toByteString(statusText, 'ResponseInit', 'statusText')
   if (code < 200 || code > 599) {
     throw new RangeError('init["status"] must be in the range of 200 to 599, inclusive.')
@@ -244,12 +214,6 @@ function readInit(init: declared.ResponseSettings | null): ResponseRecord {
   if (!REASON_PHRASE.test(text)) throw new TypeError('Invalid statusText')
   if (headers !== undefined) fillHeaders(list, headers)
   return madeHere({ status: code, statusText: text, headers: list })
-}
-
-/** Modulo 2¹⁶, as in Web IDL. */
-function toUnsignedShort(value: unknown): number {
-  const number = Math.trunc(Number(value))
-  return Number.isFinite(number) ? ((number % 65_536) + 65_536) % 65_536 : 0
 }
 
 function invalidStatus(status: number): TypeError {

@@ -3,7 +3,7 @@
  * it needs.
  */
 import type { Duplex } from 'node:stream'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type {
   DispatchController,
@@ -26,11 +26,6 @@ import { answerOlderCalls } from './older-calls.ts'
  * }
  */
 export class DecoratorHandler implements DispatchHandler {
-  static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
   readonly #handler: DispatchHandler
 
   constructor(handler: DispatchHandler | LegacyDispatchHandler) {

@@ -2,7 +2,7 @@
  * One request in the history of calls of a mock agent.
  */
 
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { withQuery } from '../request/check-options.ts'
@@ -29,11 +29,6 @@ export type MockCallHistoryLogProperties = (typeof PROPERTIES)[number]
 
 /** A request, as it was when it was dispatched, and what became of it. Many fields, because undici has eleven of them. */
 export class MockCallHistoryLog {
-  static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
   /** As the caller gave it. */
   body: DispatchOptions['body']
   /** As the caller gave them. */

@@ -2,7 +2,7 @@
  * The requests that went through a mock agent, in order.
  */
 import { isRegExp } from 'node:util/types'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { MockCallHistoryLog } from './call-history-log.ts'
@@ -48,11 +48,6 @@ type Searched = (typeof SEARCHED)[number]
  * agent.getCallHistory().filterCallsByMethod('POST')
  */
 export class MockCallHistory {
-  static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
   readonly #logs: MockCallHistoryLog[] = []
 
   /** Adds a request, and returns its log. */

@@ -3,7 +3,7 @@
  * runtime or of undici is one. The implementation is checked against it.
  */
 import type { Blob } from 'node:buffer'
-import type { CloseEvent, ErrorEvent, MessageEvent } from './events.ts'
+import type { CloseEvent, ErrorEvent, MessageEvent } from '../web/events.ts'
 import type { WebSocketInit } from './socket-init.ts'
 
 /** How binary messages are given. */

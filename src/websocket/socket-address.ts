@@ -2,7 +2,7 @@
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { isFieldValue, isToken } from '../protocol/ascii.ts'
 import { checkSubprotocols } from '../protocol/websocket/subprotocol.ts'
-import { isIterableObject, toText } from './web-idl.ts'
+import { asString, isIterableObject } from '../web/idl.ts'
 
 /** Header fields in any of the forms that `Headers` is made from. */
 export type HeadersInit =
@@ -27,7 +27,7 @@ export function parseSocketUrl(input: unknown): URL {
 
 /** @throws {DOMException} `SyntaxError` for an invalid or duplicate name. */
 export function readProtocols(input: unknown): readonly string[] {
-  const names = isIterableObject(input) ? Array.from(input, toText) : [toText(input)]
+  const names = isIterableObject(input) ? Array.from(input, asString) : [asString(input)]
   const checked = checkSubprotocols(names)
   if (checked === null) throw syntaxError('Invalid Sec-WebSocket-Protocol value')
   return checked
@@ -45,7 +45,7 @@ export function readHeaders(input: unknown): string[] {
   if (isIterableObject(input)) {
     for (const pair of input) {
       if (!isIterableObject(pair)) throw new TypeError('headers: a pair is not iterable')
-      const items = Array.from(pair, toText)
+      const items = Array.from(pair, asString)
       if (items.length !== 2) {
         throw new TypeError(
           `Headers constructor: expected name/value pair to be length 2, found ${items.length}.`,
@@ -54,7 +54,7 @@ export function readHeaders(input: unknown): string[] {
       flat.push(items[0]!, items[1]!.trim())
     }
   } else {
-    for (const [name, value] of Object.entries(input)) flat.push(name, toText(value).trim())
+    for (const [name, value] of Object.entries(input)) flat.push(name, asString(value).trim())
   }
   for (let i = 0; i < flat.length; i += 2) {
     if (!isToken(flat[i]!)) throw new TypeError(`Headers.append: "${flat[i]}" is an invalid header name.`)

@@ -1,7 +1,7 @@
 /** The second argument of the `WebSocket` constructor. */
 import type { Dispatching } from '../request/dispatching.ts'
+import { asString, isIterableObject } from '../web/idl.ts'
 import type { HeadersInit } from './socket-address.ts'
-import { isIterableObject, toText } from './web-idl.ts'
 
 /** Options of `WebSocket`. */
 export interface WebSocketInit {
@@ -17,7 +17,7 @@ export interface WebSocketInit {
 export function readInit(options: unknown): WebSocketInit {
   if (options === undefined) return { protocols: [] }
   if (typeof options !== 'object' || options === null) {
-    return { protocols: options === null ? [] : toText(options) }
+    return { protocols: options === null ? [] : asString(options) }
   }
   if (isIterableObject(options)) return { protocols: options as Iterable<string> }
   const own = options as WebSocketInit

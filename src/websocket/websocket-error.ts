@@ -1,9 +1,10 @@
 /** `WebSocketError` (WHATWG WebSockets §4.3): a failure with the code and reason of a close frame. */
 import { atob } from 'node:buffer'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
-import { defineInterface, toDictionary, toText } from './web-idl.ts'
+import { asString, toDictionary } from '../web/idl.ts'
+import { defineInterface } from '../web/interface.ts'
 
 /** How a WebSocket was closed, or is to be closed. */
 export interface WebSocketCloseInfo {
@@ -24,9 +25,9 @@ const MAX_REASON = MAX_CONTROL_PAYLOAD - 2
 
 /** Code and reason, checked: a reason needs a code. @throws {DOMException | TypeError} */
 export function readCloseInfo(given: WebSocketCloseInfo | null | undefined, where: string): CheckedCloseInfo {
-  const { closeCode, reason } = toDictionary(given, where)
+  const { closeCode, reason } = toDictionary(given, where) ?? {}
   const code = closeCode === undefined ? null : toCode(closeCode, where)
-  const text = reason === undefined ? '' : toText(reason)
+  const text = reason === undefined ? '' : asString(reason)
   if (code !== null && !isSendable(code)) throw new DOMException('invalid code', 'InvalidAccessError')
   const length = Buffer.byteLength(text)
   if (length > MAX_REASON) {
@@ -64,11 +65,6 @@ const RuntimeDOMException: typeof DOMException = findDOMException()
 
 /** Why a `WebSocketStream` ended; as the reason of an abort, what it is closed with. */
 export class WebSocketError extends RuntimeDOMException {
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
   #info: CheckedCloseInfo
 
   constructor(message = '', init: WebSocketErrorInit | null = null) {

@@ -6,19 +6,19 @@ import type { Channel } from 'node:diagnostics_channel'
 import type { ReadableStream, WritableStream } from 'node:stream/web'
 import { orAbortError } from '../base/abort-error.ts'
 import { ignoreError } from '../base/ignore-error.ts'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
-import { shownValue } from '../base/shown-value.ts'
 import { type AbortSource, abortedReason, SignalHub } from '../base/signal.ts'
 import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
 import { ABNORMAL, isSendable } from '../protocol/websocket/close-code.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import { requireArguments, toDictionary, toSequence, toSignal } from '../web/idl.ts'
+import { defineAsyncDispose, defineInterface } from '../web/interface.ts'
 import { publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import { limitsOf } from './dispatcher-limits.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
 import { type HeadersInit, parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
-import { defineInterface, toDictionary, toSequence } from './web-idl.ts'
 import {
   type CheckedCloseInfo,
   endedWith,
@@ -85,9 +85,6 @@ class Ends<T> {
 /** One listener on each signal, however many connections share it. */
 const hub = new SignalHub()
 
-/** Missing in early versions of Node 20. */
-const ASYNC_DISPOSE: symbol | undefined = (Symbol as { asyncDispose?: symbol }).asyncDispose
-
 const NO_CODE: CheckedCloseInfo = { closeCode: null, reason: '' }
 
 /**
@@ -98,11 +95,6 @@ const NO_CODE: CheckedCloseInfo = { closeCode: null, reason: '' }
  * for await (const message of readable) console.log(message)
  */
 export class WebSocketStream {
-  static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
   readonly #url: URL
   readonly #dispatcher: Dispatching
   readonly #opened = new Ends<WebSocketConnectionInfo>()
@@ -117,9 +109,9 @@ export class WebSocketStream {
    */
   constructor(url: string | URL, options: WebSocketStreamOptions | null = null) {
     const where = 'WebSocketStream constructor'
-    // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
-    if (arguments.length === 0) throw new TypeError(`${where}: 1 argument required, but 0 found.`)
-    const { protocols, signal, dispatcher, headers } = withoutPollution(toDictionary(options, where))
+    // biome-ignore lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
+    requireArguments(arguments.length, 1, where)
+    const { protocols, signal, dispatcher, headers } = withoutPollution(toDictionary(options, where) ?? {})
     this.#url = parseSocketUrl(url)
     const source = toSignal(signal, where)
     this.#dispatcher = dispatcher ?? getGlobalDispatcher()
@@ -267,15 +259,11 @@ export class WebSocketStream {
 
   static {
     defineInterface(WebSocketStream, 'WebSocketStream')
-    if (ASYNC_DISPOSE !== undefined) {
-      Object.defineProperty(WebSocketStream.prototype, ASYNC_DISPOSE, {
-        async value(this: WebSocketStream): Promise<void> {
-          this.close()
-          // The end of a block is not the place to report how the server has closed.
-          await this.closed.catch(ignoreError)
-        },
-      })
-    }
+    defineAsyncDispose(WebSocketStream.prototype, async function () {
+      this.close()
+      // The end of a block is not the place to report how the server has closed.
+      await this.closed.catch(ignoreError)
+    })
   }
 }
 
@@ -290,13 +278,4 @@ function closeInfoOf(reason: unknown): CheckedCloseInfo {
   if (!(reason instanceof WebSocketError)) return NO_CODE
   const { closeCode } = reason
   return closeCode === null || isSendable(closeCode) ? reason : NO_CODE
-}
-
-function toSignal(signal: unknown, where: string): AbortSource | null {
-  if (signal === undefined || signal === null) return null
-  const candidate = signal as Partial<AbortSignal>
-  if (typeof candidate.aborted === 'boolean' && typeof candidate.addEventListener === 'function') {
-    return signal as AbortSource
-  }
-  throw new TypeError(`${where}: Expected signal ("${shownValue(signal)}") to be an instance of AbortSignal.`)
 }

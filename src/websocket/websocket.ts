@@ -6,7 +6,7 @@
 import type { Channel } from 'node:diagnostics_channel'
 import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { runIn } from '../base/call-context.ts'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { sourceBytes } from '../base/source-bytes.ts'
 import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
@@ -14,17 +14,18 @@ import { ABNORMAL, isSendable, NORMAL } from '../protocol/websocket/close-code.t
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import { defineEventHandlers, EventHandlers } from '../web/event-handlers.ts'
+import { CloseEvent, ErrorEvent, receivedMessage } from '../web/events.ts'
+import { asString, clampToUint16, requireArguments } from '../web/idl.ts'
+import { defineConstants, defineInterface, defineReferencing } from '../web/interface.ts'
 import { publishOpen, webSocketChannels } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import type * as declared from './declared-web-socket.ts'
 import type { BinaryType, EventName, Handler } from './declared-web-socket.ts'
 import { limitsOf } from './dispatcher-limits.ts'
-import { EventHandlers } from './event-handlers.ts'
-import { CloseEvent, ErrorEvent, receivedMessage } from './events.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
 import { parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
 import { readInit, type WebSocketInit } from './socket-init.ts'
-import { clampToUint16, toText } from './web-idl.ts'
 
 export type { WebSocketInit } from './socket-init.ts'
 
@@ -40,20 +41,7 @@ const MAX_REASON = MAX_CONTROL_PAYLOAD - 2
 
 const NO_PAYLOAD = new Uint8Array(0)
 
-const MEMBERS = [
-  'url',
-  'readyState',
-  'bufferedAmount',
-  'extensions',
-  'protocol',
-  'binaryType',
-  'onopen',
-  'onmessage',
-  'onerror',
-  'onclose',
-  'send',
-  'close',
-] as const satisfies readonly (keyof WebSocket)[]
+const EVENTS: readonly EventName[] = ['open', 'message', 'error', 'close']
 
 /** Registered globally, so that `ping` of another copy of the library finds it. */
 const SEND_PING = Symbol.for('ventuno.sendPing')
@@ -78,31 +66,21 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
         if (this.#state === OPEN) this.#connection!.ping(payload)
       },
     })
-    for (const [name, value] of Object.entries({ CONNECTING, OPEN, CLOSING, CLOSED })) {
-      Object.defineProperty(WebSocket, name, { value, enumerable: true })
-      Object.defineProperty(WebSocket.prototype, name, { value, enumerable: true })
-    }
-    // `process.ref` and `process.unref` call these: does the connection keep the process running?
-    for (const [name, on] of [['nodejs.ref', true] as const, ['nodejs.unref', false] as const]) {
-      Object.defineProperty(WebSocket.prototype, Symbol.for(name), {
-        value(this: WebSocket): void {
-          this.#setReferenced(on)
-        },
-      })
-    }
-    // Members of a class are not enumerable, those of a Web IDL interface are.
-    for (const name of MEMBERS) Object.defineProperty(WebSocket.prototype, name, { enumerable: true })
-  }
-
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
+    defineConstants(WebSocket, { CONNECTING, OPEN, CLOSING, CLOSED })
+    defineReferencing(WebSocket.prototype, (socket, on) => socket.#setReferenced(on))
+    defineEventHandlers(WebSocket.prototype, EVENTS, (socket) => socket.#handlers)
+    defineInterface(WebSocket, 'WebSocket')
   }
 
   declare readonly CONNECTING: 0
   declare readonly OPEN: 1
   declare readonly CLOSING: 2
   declare readonly CLOSED: 3
+
+  declare onopen: Handler<'open'>
+  declare onmessage: Handler<'message'>
+  declare onerror: Handler<'error'>
+  declare onclose: Handler<'close'>
 
   readonly #url: URL
   readonly #origin: string
@@ -114,13 +92,12 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
   #extensions = ''
   #binaryType: BinaryType = 'blob'
   #referenced = true
-  readonly #handlers = new EventHandlers<EventName>(this)
+  readonly #handlers = new EventHandlers(this)
 
   constructor(url: string | URL, options: string | Iterable<string> | WebSocketInit | undefined = undefined) {
     super()
-    // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
-    if (arguments.length === 0)
-      throw new TypeError('WebSocket constructor: 1 argument required, but 0 found.')
+    // biome-ignore lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
+    requireArguments(arguments.length, 1, 'WebSocket constructor')
     const init = readInit(options)
     this.#url = parseSocketUrl(url)
     this.#origin = this.#url.origin
@@ -167,42 +144,10 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
     this.#binaryType = value === 'arraybuffer' ? value : 'blob'
   }
 
-  get onopen(): Handler<'open'> {
-    return this.#handlers.get('open') as Handler<'open'>
-  }
-
-  set onopen(handler: Handler<'open'>) {
-    this.#handlers.set('open', handler)
-  }
-
-  get onmessage(): Handler<'message'> {
-    return this.#handlers.get('message') as Handler<'message'>
-  }
-
-  set onmessage(handler: Handler<'message'>) {
-    this.#handlers.set('message', handler)
-  }
-
-  get onerror(): Handler<'error'> {
-    return this.#handlers.get('error') as Handler<'error'>
-  }
-
-  set onerror(handler: Handler<'error'>) {
-    this.#handlers.set('error', handler)
-  }
-
-  get onclose(): Handler<'close'> {
-    return this.#handlers.get('close') as Handler<'close'>
-  }
-
-  set onclose(handler: Handler<'close'>) {
-    this.#handlers.set('close', handler)
-  }
-
   send(data: string | ArrayBuffer | ArrayBufferView | Blob): void {
-    // biome-ignore lint/complexity/noArguments: for Web IDL an argument left out is not `undefined`.
-    if (arguments.length === 0) throw new TypeError('WebSocket.send: 1 argument required, but 0 found.')
-    const message = isBinary(data) ? data : toText(data)
+    // biome-ignore lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
+    requireArguments(arguments.length, 1, 'WebSocket.send')
+    const message = isBinary(data) ? data : asString(data)
     if (this.#state === CONNECTING) throw new DOMException('Sent before connected.', 'InvalidStateError')
     if (this.#state !== OPEN) return
     const connection = this.#connection!
@@ -213,7 +158,7 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
 
   close(code: number | undefined = undefined, reason: string | undefined = undefined): void {
     const number = code === undefined ? null : clampToUint16(code)
-    const text = reason === undefined ? null : toText(reason)
+    const text = reason === undefined ? null : asString(reason)
     if (number !== null && !isSendable(number)) throw new DOMException('invalid code', 'InvalidAccessError')
     const length = text === null ? 0 : Buffer.byteLength(text)
     if (length > MAX_REASON) {
@@ -231,10 +176,6 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
       this.#state = CLOSING
       this.#connection!.close(number ?? (text === null ? null : NORMAL), text ?? '')
     }
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'WebSocket'
   }
 
   #setReferenced(on: boolean): void {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { wellFormed } from '../../src/fetch/convert.ts'
 import { parseDataUrl } from '../../src/fetch/data-url.ts'
 import { matchesIntegrity, parseIntegrity } from '../../src/fetch/integrity.ts'
 import { extractMimeType, parseMimeType, serializeMimeType } from '../../src/fetch/mime-type.ts'
 import { decodeMultipart, decodeUrlEncoded, type FormEntry } from '../../src/fetch/multipart-decode.ts'
 import { encodeMultipart } from '../../src/fetch/multipart-encode.ts'
 import { determineReferrer, parseReferrerPolicy, type ReferrerPolicy } from '../../src/fetch/referrer.ts'
+import { wellFormed } from '../../src/web/idl.ts'
 import { contentOf } from '../support/exchange.ts'
 
 describe('a MIME type', () => {

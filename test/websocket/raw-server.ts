@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { Client, type ClientOptions } from '../../src/index.ts'
-import type { CloseEvent } from '../../src/websocket/events.ts'
+import type { CloseEvent } from '../../src/web/events.ts'
 import { WebSocket, type WebSocketInit } from '../../src/websocket/websocket.ts'
 
 const SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'

@@ -2,7 +2,7 @@
  * `CookieJar`: the cookies of one user (RFC 6265bis). Every method is done when it returns, so requests that run at the same
  * time cannot come between. It knows no requests: `interceptors.cookies` connects the two.
  */
-import { defineKind, isInstance } from '../../base/kind.ts'
+import { defineKind } from '../../base/kind.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Cookie } from '../cookie.ts'
@@ -45,11 +45,6 @@ const SCHEMES: ReadonlySet<string> = new Set([...SECURE_SCHEMES, 'http:', 'ws:']
  * jar.getCookieHeader('https://example.com/') // session=abc
  */
 export class CookieJar {
-  static [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
   readonly #settings: JarSettings
   readonly #store: CookieStore
 

@@ -5,7 +5,7 @@
 import { withoutPollution } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Cookie } from '../cookie.ts'
-import { toCookieRecord } from '../dictionary.ts'
+import { toCookieRecord } from '../cookie-record.ts'
 import { parseSetCookie } from '../parse.ts'
 import type { WantedCookie } from './cookie-rules.ts'
 import { isCookieText } from './limits.ts'

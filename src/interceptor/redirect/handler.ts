@@ -1,5 +1,5 @@
 /** `RedirectHandler`: follows redirects of one request, for programs that dispatch themselves. */
-import { defineKind, isInstance } from '../../base/kind.ts'
+import { defineKind } from '../../base/kind.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../../errors.ts'
@@ -19,11 +19,6 @@ import { readRedirectOptions } from './options.ts'
  * dispatch(opts, new RedirectHandler(dispatch, 3, opts, handler))
  */
 export class RedirectHandler extends RedirectHop {
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
   /** The dispatch function of a dispatcher, with redirects. */
   static buildDispatch(dispatcher: Dispatching, maxRedirections: number | null | undefined): Dispatch {
     readRedirectOptions({ maxRedirections })

@@ -1,5 +1,5 @@
 /** `RetryHandler`: the handler of a first attempt that a caller dispatches by hand; it sends the others itself. */
-import { defineKind, isInstance } from '../../base/kind.ts'
+import { defineKind } from '../../base/kind.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
@@ -24,11 +24,6 @@ import { RetriedRequest } from './retried-request.ts'
  * dispatch(opts, new RetryHandler({ ...opts, retryOptions: { maxRetries: 2 } }, { dispatch, handler }))
  */
 export class RetryHandler extends ForwardingHandler {
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
   /** A subclass that overrides `onResponseData` gets all of the body there. */
   override get onResponseBytes(): never {
     return undefined as never

@@ -1,35 +1,37 @@
 /**
- * The events of a WebSocket (HTML §9.1, WebSockets §6). The classes are our own: reading those of the runtime
- * makes it load its HTTP client, which then installs a dispatcher for the whole process, and importing
+ * The events of WebSocket and EventSource (HTML §9.1, WebSockets §6). The classes are our own: reading those of the
+ * runtime makes it load its HTTP client, which then installs a dispatcher for the whole process, and importing
  * ventuno must not do that.
  */
-
 import type { MessagePort } from 'node:worker_threads'
-import { defineKind, isInstance } from '../base/kind.ts'
+import { defineKind } from '../base/kind.ts'
 import { shownValue } from '../base/shown-value.ts'
 import {
-  defineInterface,
   illegalInvocation,
-  requireType,
-  toBaseInit,
+  requireArguments,
   toDictionary,
-  toDomString,
   toSequence,
+  toText,
   toUnsigned,
-  toUsvString,
-} from './web-idl.ts'
+  wellFormed,
+} from './idl.ts'
+import { defineAttributes, defineInterface } from './interface.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what a message holds is up to the peer, as in the DOM's types
 export type AnyData = any
 
-/** The dictionary of `MessageEvent`. */
-export interface MessageEventInit<T = AnyData> {
+/** The dictionary of all events. */
+interface BaseEventInit {
   /** Whether the event bubbles. Default: false. */
   bubbles?: boolean
   /** Whether its default can be prevented. Default: false. */
   cancelable?: boolean
   /** Whether it leaves a shadow tree. Default: false. */
   composed?: boolean
+}
+
+/** The dictionary of `MessageEvent`. */
+export interface MessageEventInit<T = AnyData> extends BaseEventInit {
   /** The content of the message. Default: null. */
   data?: T
   /** Where it came from. Default: empty. */
@@ -68,13 +70,7 @@ export interface MessageEvent<T = AnyData> extends Event {
 }
 
 /** The dictionary of `CloseEvent`. */
-export interface CloseEventInit {
-  /** Whether the event bubbles. Default: false. */
-  bubbles?: boolean
-  /** Whether its default can be prevented. Default: false. */
-  cancelable?: boolean
-  /** Whether it leaves a shadow tree. Default: false. */
-  composed?: boolean
+export interface CloseEventInit extends BaseEventInit {
   /** Whether close frames went both ways. Default: false. */
   wasClean?: boolean
   /** The close code. Default: 0. */
@@ -94,13 +90,7 @@ export interface CloseEvent extends Event {
 }
 
 /** The dictionary of `ErrorEvent`. */
-export interface ErrorEventInit {
-  /** Whether the event bubbles. Default: false. */
-  bubbles?: boolean
-  /** Whether its default can be prevented. Default: false. */
-  cancelable?: boolean
-  /** Whether it leaves a shadow tree. Default: false. */
-  composed?: boolean
+export interface ErrorEventInit extends BaseEventInit {
   /** What went wrong. Default: empty. */
   message?: string
   /** Default: empty. */
@@ -145,9 +135,32 @@ const NOT_DISPATCHED = 0
 
 /** Where the members of a message are converted; also those that `initMessageEvent` gets. */
 const OF_MESSAGE = 'MessageEvent constructor'
+const OF_CLOSE = 'CloseEvent constructor'
+const OF_ERROR = 'ErrorEvent constructor'
 
 /** Frozen, and therefore shared by all events without ports. */
 const NO_PORTS: readonly MessagePort[] = Object.freeze([])
+
+/** The arguments of an event's constructor. `init` has been read once `base` was, which comes first. */
+interface EventArguments<T> {
+  readonly type: string
+  readonly init: T
+  readonly base: Required<BaseEventInit>
+}
+
+function readArguments<T extends BaseEventInit>(
+  type: unknown,
+  init: T | null | undefined,
+  count: number,
+  where: string,
+): EventArguments<T> {
+  requireArguments(count, 1, where)
+  const text = toText(type, where, 'type')
+  const given = toDictionary(init, where) ?? ({} as T)
+  const { bubbles, cancelable, composed } = given
+  const base = { bubbles: Boolean(bubbles), cancelable: Boolean(cancelable), composed: Boolean(composed) }
+  return { type: text, init: given, base }
+}
 
 /** Not exported, so that none but this module makes them: an event takes them unchecked. */
 class MessageFields {
@@ -177,8 +190,8 @@ function toMessageFields(init: MessageEventInit): MessageFields {
   const { data = null, lastEventId = '', origin = '', ports, source = null } = init
   return new MessageFields(
     data,
-    toDomString(lastEventId, `${OF_MESSAGE}: eventInitDict.lastEventId`),
-    toUsvString(origin, `${OF_MESSAGE}: eventInitDict.origin`),
+    toText(lastEventId, OF_MESSAGE, 'eventInitDict.lastEventId'),
+    wellFormed(toText(origin, OF_MESSAGE, 'eventInitDict.origin')),
     ports === undefined ? NO_PORTS : toPorts(ports),
     source === null ? null : toPort(source, 'source'),
   )
@@ -198,47 +211,24 @@ function toPort(given: unknown, member: string): MessagePort {
 }
 
 class SocketMessageEvent extends Event implements MessageEvent {
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
+  declare readonly data: AnyData
+  declare readonly origin: string
+  declare readonly lastEventId: string
+  declare readonly source: MessagePort | null
+  declare readonly ports: readonly MessagePort[]
   #fields: MessageFields
 
   constructor(type: string, init: MessageEventInit | MessageFields = {}) {
-    // The fields of a message that was received: their checks would cost more than the rest of the event.
-    const fields = init instanceof MessageFields ? init : null
-    // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-    const text = fields === null ? requireType(type, arguments.length, OF_MESSAGE) : type
-    const dictionary = fields === null ? toDictionary(init as MessageEventInit, OF_MESSAGE) : null
-    super(text, dictionary === null ? undefined : toBaseInit(dictionary))
-    this.#fields = fields ?? toMessageFields(dictionary!)
-  }
-
-  /** Getters can be called on any object. */
-  static #of(event: object): MessageFields {
-    if (#fields in event) return event.#fields
-    throw illegalInvocation()
-  }
-
-  get data(): AnyData {
-    return SocketMessageEvent.#of(this).data
-  }
-
-  get origin(): string {
-    return SocketMessageEvent.#of(this).origin
-  }
-
-  get lastEventId(): string {
-    return SocketMessageEvent.#of(this).lastEventId
-  }
-
-  get source(): MessagePort | null {
-    return SocketMessageEvent.#of(this).source
-  }
-
-  get ports(): readonly MessagePort[] {
-    return SocketMessageEvent.#of(this).ports
+    if (init instanceof MessageFields) {
+      // The fields of a message that was received: their checks would cost more than the rest of the event.
+      super(type)
+      this.#fields = init
+    } else {
+      // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
+      const given = readArguments(type, init, arguments.length, OF_MESSAGE)
+      super(given.type, given.base)
+      this.#fields = toMessageFields(given.init)
+    }
   }
 
   initMessageEvent(
@@ -251,9 +241,11 @@ class SocketMessageEvent extends Event implements MessageEvent {
     source: MessagePort | null = null,
     ports: MessagePort[] = [],
   ): void {
-    SocketMessageEvent.#of(this)
+    const where = 'MessageEvent.initMessageEvent'
+    if (!(#fields in Object(this))) throw illegalInvocation()
     // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-    const text = requireType(type, arguments.length, 'MessageEvent.initMessageEvent')
+    requireArguments(arguments.length, 1, where)
+    const text = toText(type, where, 'type')
     const fields = toMessageFields({ data, lastEventId, origin, ports, source })
     // Like `initEvent`, it has no effect on an event that is being dispatched.
     if (this.eventPhase !== NOT_DISPATCHED) return
@@ -262,6 +254,11 @@ class SocketMessageEvent extends Event implements MessageEvent {
   }
 
   static {
+    defineAttributes<MessageFields>(
+      SocketMessageEvent.prototype,
+      ['data', 'origin', 'lastEventId', 'source', 'ports'],
+      (event) => (#fields in event ? event.#fields : null),
+    )
     defineInterface(SocketMessageEvent, 'MessageEvent')
   }
 }
@@ -276,114 +273,60 @@ export function receivedMessage(
   return new SocketMessageEvent(type, new MessageFields(data, lastEventId, origin, NO_PORTS, null))
 }
 
-interface CloseFields {
-  readonly code: number
-  readonly reason: string
-  readonly wasClean: boolean
-}
-
 class SocketCloseEvent extends Event implements CloseEvent {
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
-  readonly #fields: CloseFields
+  declare readonly wasClean: boolean
+  declare readonly code: number
+  declare readonly reason: string
+  readonly #fields: Pick<CloseEvent, 'wasClean' | 'code' | 'reason'>
 
   constructor(type: string, init: CloseEventInit = {}) {
-    const where = 'CloseEvent constructor'
     // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-    const text = requireType(type, arguments.length, where)
-    const dictionary = toDictionary(init, where)
-    super(text, toBaseInit(dictionary))
-    const { code = 0, reason = '', wasClean = false } = dictionary
+    const given = readArguments(type, init, arguments.length, OF_CLOSE)
+    super(given.type, given.base)
+    const { code = 0, reason = '', wasClean = false } = given.init
     this.#fields = {
       code: toUnsigned(code, 16),
-      reason: toUsvString(reason, `${where}: reason`),
+      reason: wellFormed(toText(reason, OF_CLOSE, 'reason')),
       wasClean: Boolean(wasClean),
     }
   }
 
-  static #of(event: object): CloseFields {
-    if (#fields in event) return event.#fields
-    throw illegalInvocation()
-  }
-
-  get wasClean(): boolean {
-    return SocketCloseEvent.#of(this).wasClean
-  }
-
-  get code(): number {
-    return SocketCloseEvent.#of(this).code
-  }
-
-  get reason(): string {
-    return SocketCloseEvent.#of(this).reason
-  }
-
   static {
+    defineAttributes(SocketCloseEvent.prototype, ['wasClean', 'code', 'reason'], (event) =>
+      #fields in event ? event.#fields : null,
+    )
     defineInterface(SocketCloseEvent, 'CloseEvent')
   }
 }
 
-interface ErrorFields {
-  readonly colno: number
-  readonly error: unknown
-  readonly filename: string
-  readonly lineno: number
-  readonly message: string
-}
-
 class SocketErrorEvent extends Event implements ErrorEvent {
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, and get the ordinary check
-    return isInstance(this, value)
-  }
-
-  readonly #fields: ErrorFields
+  declare readonly message: string
+  declare readonly filename: string
+  declare readonly lineno: number
+  declare readonly colno: number
+  declare readonly error: unknown
+  readonly #fields: Pick<ErrorEvent, 'message' | 'filename' | 'lineno' | 'colno' | 'error'>
 
   constructor(type: string, init: ErrorEventInit = {}) {
-    const where = 'ErrorEvent constructor'
     // biome-ignore lint/complexity/noArguments: their number shows whether one was omitted
-    const text = requireType(type, arguments.length, where)
-    const dictionary = toDictionary(init, where)
-    super(text, toBaseInit(dictionary))
-    const { colno = 0, error, filename = '', lineno = 0, message = '' } = dictionary
+    const given = readArguments(type, init, arguments.length, OF_ERROR)
+    super(given.type, given.base)
+    const { colno = 0, error, filename = '', lineno = 0, message = '' } = given.init
     this.#fields = {
       colno: toUnsigned(colno, 32),
       error,
-      filename: toUsvString(filename, `${where}: filename`),
+      filename: wellFormed(toText(filename, OF_ERROR, 'filename')),
       lineno: toUnsigned(lineno, 32),
-      message: toDomString(message, `${where}: message`),
+      message: toText(message, OF_ERROR, 'message'),
     }
   }
 
-  static #of(event: object): ErrorFields {
-    if (#fields in event) return event.#fields
-    throw illegalInvocation()
-  }
-
-  get message(): string {
-    return SocketErrorEvent.#of(this).message
-  }
-
-  get filename(): string {
-    return SocketErrorEvent.#of(this).filename
-  }
-
-  get lineno(): number {
-    return SocketErrorEvent.#of(this).lineno
-  }
-
-  get colno(): number {
-    return SocketErrorEvent.#of(this).colno
-  }
-
-  get error(): unknown {
-    return SocketErrorEvent.#of(this).error
-  }
-
   static {
+    defineAttributes(
+      SocketErrorEvent.prototype,
+      ['message', 'filename', 'lineno', 'colno', 'error'],
+      (event) => (#fields in event ? event.#fields : null),
+    )
     defineInterface(SocketErrorEvent, 'ErrorEvent')
   }
 }

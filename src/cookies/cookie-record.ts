@@ -2,6 +2,8 @@
 // once and converted once, and the caller's object stays untouched: what is checked later is what gets
 // written, whatever a getter or a `toString` would answer the second time. Judges no value.
 
+import { asString, isIterableObject, isObject } from '../web/idl.ts'
+
 /** A cookie after conversion; null where the caller gave nothing. */
 export interface CookieRecord {
   name: string
@@ -18,7 +20,8 @@ export interface CookieRecord {
 
 export function toCookieRecord(cookie: unknown): CookieRecord {
   if (!isObject(cookie)) throw new TypeError('setCookie: cookie must be an object with a name and a value.')
-  const { name, value, expires, maxAge, domain, path, secure, httpOnly, sameSite, unparsed } = cookie
+  const { name, value, expires, maxAge, domain, path, secure, httpOnly, sameSite, unparsed } =
+    cookie as Record<PropertyKey, unknown>
   return {
     name: toRequiredText('name', name),
     value: toRequiredText('value', value),
@@ -38,13 +41,14 @@ export function toDeletionRecord(name: unknown, attributes: unknown): CookieReco
   if (attributes !== undefined && attributes !== null && !isObject(attributes)) {
     throw new TypeError('deleteCookie: attributes must be an object.')
   }
+  const { domain, path } = (attributes ?? {}) as Record<PropertyKey, unknown>
   return {
-    name: toText(name),
+    name: asString(name),
     value: '',
     expires: new Date(0),
     maxAge: null,
-    domain: toOptionalText(attributes?.['domain']),
-    path: toOptionalText(attributes?.['path']),
+    domain: toOptionalText(domain),
+    path: toOptionalText(path),
     secure: false,
     httpOnly: false,
     sameSite: null,
@@ -52,22 +56,13 @@ export function toDeletionRecord(name: unknown, attributes: unknown): CookieReco
   }
 }
 
-/** String conversion; a symbol is a `TypeError` (which `String()` would let pass). */
-export function toText(value: unknown): string {
-  return `${value}`
-}
-
-function isObject(value: unknown): value is Record<PropertyKey, unknown> {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function'
-}
-
 function toRequiredText(member: string, value: unknown): string {
   if (value === undefined) throw new TypeError(`setCookie: cookie.${member} is required.`)
-  return toText(value)
+  return asString(value)
 }
 
 function toOptionalText(value: unknown): string | null {
-  return value === undefined || value === null ? null : toText(value)
+  return value === undefined || value === null ? null : asString(value)
 }
 
 /** Zero means "no date" only as a number; `new Date(0)` is the epoch, which deletes the cookie. */
@@ -92,7 +87,7 @@ function toInteger(value: unknown): number {
 
 function toSameSite(value: unknown): string | null {
   if (value === undefined) return null
-  const text = toText(value)
+  const text = asString(value)
   if (text !== 'Strict' && text !== 'Lax' && text !== 'None') {
     throw new TypeError('cookie.sameSite is not an accepted type. Expected one of Strict, Lax, None.')
   }
@@ -101,9 +96,6 @@ function toSameSite(value: unknown): string | null {
 
 function toTexts(value: unknown): string[] {
   if (value === undefined) return []
-  if (!isObject(value) || typeof value[Symbol.iterator] !== 'function') {
-    throw new TypeError('cookie.unparsed is not iterable.')
-  }
-  // Just seen to have an iterator.
-  return Array.from(value as unknown as Iterable<unknown>, toText)
+  if (!isIterableObject(value)) throw new TypeError('cookie.unparsed is not iterable.')
+  return Array.from(value, asString)
 }

@@ -2,6 +2,8 @@
  * The values of `onopen` and its siblings (HTML §8.1.8.1). Each is called by one listener, which keeps its place among the
  * others when the value is replaced.
  */
+import { isObject } from './idl.ts'
+import { defineAccessors } from './interface.ts'
 
 interface EventHandler {
   value: object
@@ -9,21 +11,21 @@ interface EventHandler {
 }
 
 /** The event handlers of one object. */
-export class EventHandlers<Name extends string> {
+export class EventHandlers {
   readonly #target: EventTarget
-  readonly #set = new Map<Name, EventHandler>()
+  readonly #set = new Map<string, EventHandler>()
 
   constructor(target: EventTarget) {
     this.#target = target
   }
 
   /** The value that was set; null for none. */
-  get(name: Name): unknown {
+  get(name: string): unknown {
     return this.#set.get(name)?.value ?? null
   }
 
   /** Replaces the handler. An object that is not a function is kept, and never called. Anything else removes it. */
-  set(name: Name, value: unknown): void {
+  set(name: string, value: unknown): void {
     // A subclass may override the methods of the target; these are the runtime's.
     const { addEventListener, removeEventListener } = EventTarget.prototype
     const present = this.#set.get(name)
@@ -46,6 +48,20 @@ export class EventHandlers<Name extends string> {
   }
 }
 
-function isObject(value: unknown): value is object {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+/** Adds `onopen` and its siblings to a class. `handlersOf` throws for an object of another class. */
+export function defineEventHandlers<T extends object>(
+  prototype: T,
+  names: readonly string[],
+  handlersOf: (object: T) => EventHandlers,
+): void {
+  for (const name of names) {
+    defineAccessors(prototype, {
+      get [`on${name}`](): unknown {
+        return handlersOf(this as T).get(name)
+      },
+      set [`on${name}`](value: unknown) {
+        handlersOf(this as T).set(name, value)
+      },
+    })
+  }
 }

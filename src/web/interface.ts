@@ -1,0 +1,104 @@
+/** Gives a class the shape that Web IDL asks of an interface. */
+import type { InspectOptions } from 'node:util'
+import { loadUtil } from '../base/lazy-modules.ts'
+import { illegalInvocation } from './idl.ts'
+
+/** `util.inspect.custom`, by its documented name. */
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+
+/** `dispose` is missing before Node 20.4, `asyncDispose` in early versions of Node 20. */
+const { dispose, asyncDispose } = Symbol as { dispose?: symbol; asyncDispose?: symbol }
+
+interface Interface {
+  readonly name: string
+  readonly prototype: object
+}
+
+/** Makes members enumerable, gives objects a tag, and keeps the name, which a bundler may change. */
+export function defineInterface(declared: Interface, name: string): void {
+  showMembers(declared.prototype, ['constructor'])
+  showMembers(declared, ['length', 'name', 'prototype'])
+  setTag(declared.prototype, name)
+  Object.defineProperty(declared, 'name', { value: name, configurable: true })
+}
+
+function showMembers(owner: object, hidden: readonly string[]): void {
+  for (const name of Object.getOwnPropertyNames(owner)) {
+    if (!hidden.includes(name)) Object.defineProperty(owner, name, { enumerable: true })
+  }
+}
+
+/** Sets the class name that `Object.prototype.toString` shows. */
+export function setTag(prototype: object, name: string): void {
+  Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true })
+}
+
+/** Constants, which an interface and its objects both have. */
+export function defineConstants(declared: Interface, constants: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(constants)) {
+    Object.defineProperty(declared, name, { value, enumerable: true })
+    Object.defineProperty(declared.prototype, name, { value, enumerable: true })
+  }
+}
+
+/** Read-only attributes. `valuesOf` returns null for an object of another class. */
+export function defineAttributes<T extends object>(
+  prototype: object,
+  names: readonly (keyof T & string)[],
+  valuesOf: (object: object) => T | null,
+): void {
+  for (const name of names) {
+    defineAccessors(prototype, {
+      get [name](): unknown {
+        const values = valuesOf(Object(this))
+        if (values === null) throw illegalInvocation()
+        return values[name]
+      },
+    })
+  }
+}
+
+/** Copies accessors, which keep the names that they have in an object literal. */
+export function defineAccessors(prototype: object, accessors: object): void {
+  Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(accessors))
+}
+
+/** Iterating over an object calls this method of it. */
+export function defineIterator(prototype: object, method: unknown): void {
+  Object.defineProperty(prototype, Symbol.iterator, { value: method, writable: true, configurable: true })
+}
+
+/** `process.ref` and `process.unref` call this: whether the object keeps the process running. */
+export function defineReferencing<T extends object>(
+  prototype: T,
+  setReferenced: (object: T, on: boolean) => void,
+): void {
+  for (const [name, on] of [['nodejs.ref', true] as const, ['nodejs.unref', false] as const]) {
+    Object.defineProperty(prototype, Symbol.for(name), {
+      value(this: T): void {
+        setReferenced(this, on)
+      },
+    })
+  }
+}
+
+/** What the end of a block with `using` calls. */
+export function defineDispose<T extends object>(prototype: T, value: (this: T) => void): void {
+  if (dispose !== undefined) Object.defineProperty(prototype, dispose, { value })
+}
+
+/** What the end of a block with `await using` calls. */
+export function defineAsyncDispose<T extends object>(prototype: T, value: (this: T) => Promise<void>): void {
+  if (asyncDispose !== undefined) Object.defineProperty(prototype, asyncDispose, { value })
+}
+
+/** Sets the output of `console.log` for a class whose members are getters. */
+export function showInspected(prototype: object, name: string, membersOf: (object: object) => object): void {
+  Object.defineProperty(prototype, INSPECT, {
+    value(this: object, depth: number, options: InspectOptions): string {
+      return `${name} ${loadUtil().inspect(membersOf(this), { ...options, depth })}`
+    },
+    writable: true,
+    configurable: true,
+  })
+}
