@@ -1,6 +1,6 @@
 /** The options of the cache interceptor: types, defaults, checks. */
-import { withoutPollution } from '../base/own-options.ts'
 import { MAX_SECONDS } from '../relay/cache-control.ts'
+import { expect, ownOptions, typeName } from '../relay/expected-options.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { cacheName } from './rules/cache-status.ts'
 import { type CacheType, SECOND } from './rules/freshness.ts'
@@ -55,32 +55,38 @@ const METHODS: readonly CacheMethods[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 const MAX_DURATION = MAX_SECONDS * SECOND
 
 export function readCacheOptions(given: CacheOptions | undefined): CacheSettings {
-  if (given !== undefined && (typeof given !== 'object' || given === null)) {
-    throw new TypeError(`expected type of opts to be an Object, got ${typeName(given)}`)
-  }
-  const opts = Object.assign(Object.create(null), withoutPollution(given)) as CacheOptions
-  const { type = 'shared' } = opts
-  if (type !== 'shared' && type !== 'private') {
-    throw new TypeError(`expected opts.type to be shared, private, or undefined, got ${typeof type}`)
-  }
-  const targets = readTargets(opts.targets)
+  const opts = ownOptions(given)
+  const { type = 'shared', collapse = false, partition, cacheStatus, origins, targets = [] } = opts
+  expect(type === 'shared' || type === 'private', 'type', 'shared, private, or undefined', typeof type)
+  expect(typeof collapse === 'boolean', 'collapse', 'boolean or undefined', typeName(collapse))
+  expect(isMaybe('function', partition), 'partition', 'function or undefined', typeName(partition))
+  expect(isMaybe('string', cacheStatus), 'cacheStatus', 'string or undefined', typeName(cacheStatus))
+  expect(origins === undefined || Array.isArray(origins), 'origins', 'an array or undefined', typeof origins)
+  expect(Array.isArray(targets), 'targets', 'an array or undefined', typeName(targets))
+  const name = cacheStatus === undefined ? null : cacheName(cacheStatus)
+  if (name === null && cacheStatus !== undefined)
+    throw new TypeError('expected opts.cacheStatus to have only printable ASCII characters')
+  const names = targets.map((target, index) => {
+    expect(typeof target === 'string', `targets[${index}]`, 'a string', typeName(target))
+    return target.toLowerCase()
+  })
   return {
     store: readStore(opts.store),
     methods: readMethods(opts.methods),
     cacheByDefault: readDuration('cacheByDefault', opts.cacheByDefault),
     type,
-    origins: readOrigins(opts.origins),
-    collapse: readBoolean('collapse', opts.collapse),
-    targets: type === 'shared' ? targets : [],
-    cacheStatus: readName(opts.cacheStatus),
+    origins: origins?.map(readOrigin) ?? null,
+    collapse,
+    targets: type === 'shared' ? names : [],
+    cacheStatus: name,
     staleIfError: readDuration('staleIfError', opts.staleIfError) ?? 0,
-    partition: readPartition(opts.partition),
+    partition: partition ?? null,
     hidden: new Set(),
   }
 }
 
-function typeName(value: unknown): string {
-  return value === null ? 'null' : typeof value
+function isMaybe(type: string, value: unknown): boolean {
+  return value === undefined || typeof value === type
 }
 
 function readStore(store: unknown): CacheStore {
@@ -96,80 +102,30 @@ function readStore(store: unknown): CacheStore {
   return store as CacheStore
 }
 
-function readMethods(methods: unknown): ReadonlySet<string> {
-  if (methods === undefined) return new Set(['GET'])
+function readMethods(methods: unknown = ['GET']): ReadonlySet<string> {
   if (!Array.isArray(methods)) {
     throw new TypeError(`expected type of opts.methods needs to be an array, got ${typeName(methods)}`)
   }
   if (methods.length === 0) throw new TypeError('opts.methods needs to have at least one method')
-  for (const method of methods) {
-    if (!METHODS.includes(method)) {
-      throw new TypeError(
-        `element of opts.methods-array needs to be one of following values: ${METHODS.join(', ')}, got ${String(method)}`,
-      )
-    }
-  }
-  return new Set(methods as string[])
+  const wrong = methods.findIndex((method) => !METHODS.includes(method))
+  if (wrong === -1) return new Set(methods as string[])
+  throw new TypeError(
+    `element of opts.methods-array needs to be one of following values: ${METHODS.join(', ')}, got ${String(methods[wrong])}`,
+  )
 }
 
 function readDuration(name: string, value: unknown): number | undefined {
   if (value === undefined) return undefined
-  if (typeof value !== 'number') {
-    throw new TypeError(`expected opts.${name} to be number or undefined, got ${typeof value}`)
-  }
+  expect(typeof value === 'number', name, 'number or undefined', typeof value)
   if (!(value >= 0)) throw new TypeError(`expected opts.${name} to be a non-negative number, got ${value}`)
   return Math.min(value, MAX_DURATION)
 }
 
-function readBoolean(name: string, value: unknown): boolean {
-  if (value !== undefined && typeof value !== 'boolean') {
-    throw new TypeError(`expected opts.${name} to be boolean or undefined, got ${typeName(value)}`)
-  }
-  return value === true
-}
-
-function readOrigins(origins: unknown): readonly (string | RegExp)[] | null {
-  if (origins === undefined) return null
-  if (!Array.isArray(origins)) {
-    throw new TypeError(`expected opts.origins to be an array or undefined, got ${typeof origins}`)
-  }
-  return origins.map((origin: unknown, index) => {
-    if (typeof origin === 'string') return comparableOrigin(origin)
-    // A copy without the flags that make an expression remember where it stopped.
-    if (origin instanceof RegExp) return new RegExp(origin.source, origin.flags.replaceAll(/[gy]/g, ''))
-    throw new TypeError(`expected opts.origins[${index}] to be a string or RegExp, got ${typeof origin}`)
-  })
-}
-
-function comparableOrigin(text: string): string {
-  return URL.canParse(text) ? new URL(text).origin : text.toLowerCase()
-}
-
-function readTargets(targets: unknown): readonly string[] {
-  if (targets === undefined) return []
-  if (!Array.isArray(targets)) {
-    throw new TypeError(`expected opts.targets to be an array or undefined, got ${typeName(targets)}`)
-  }
-  return targets.map((target: unknown, index) => {
-    if (typeof target === 'string') return target.toLowerCase()
-    throw new TypeError(`expected opts.targets[${index}] to be a string, got ${typeName(target)}`)
-  })
-}
-
-function readName(value: unknown): string | null {
-  if (value === undefined) return null
-  if (typeof value !== 'string') {
-    throw new TypeError(`expected opts.cacheStatus to be string or undefined, got ${typeName(value)}`)
-  }
-  const name = cacheName(value)
-  if (name === null) throw new TypeError('expected opts.cacheStatus to have only printable ASCII characters')
-  return name
-}
-
-function readPartition(value: unknown): ((opts: DispatchOptions) => string) | null {
-  if (value === undefined) return null
-  if (typeof value === 'function') return value as (opts: DispatchOptions) => string
-  throw new TypeError(`expected opts.partition to be function or undefined, got ${typeName(value)}`)
+function readOrigin(origin: unknown, index: number): string | RegExp {
+  // A copy without the flags that make an expression remember where it stopped.
+  if (origin instanceof RegExp) return new RegExp(origin.source, origin.flags.replaceAll(/[gy]/g, ''))
+  expect(typeof origin === 'string', `origins[${index}]`, 'a string or RegExp', typeof origin)
+  return URL.canParse(origin) ? new URL(origin).origin : origin.toLowerCase()
 }
 
 export function isListed(origin: string, origins: readonly (string | RegExp)[] | null): boolean {

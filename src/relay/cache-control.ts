@@ -41,20 +41,10 @@ export interface CacheControlDirectives {
   'only-if-cached'?: true
 }
 
-type Flag =
-  | 'public'
-  | 'no-store'
-  | 'no-transform'
-  | 'must-revalidate'
-  | 'proxy-revalidate'
-  | 'must-understand'
-  | 'immutable'
-  | 'only-if-cached'
-
 /** Longest lifetime (RFC 9111 §1.2.2). */
 export const MAX_SECONDS: number = 2 ** 31 - 1
 
-const FLAGS: ReadonlySet<string> = new Set<Flag>([
+const FLAGS = [
   'public',
   'no-store',
   'no-transform',
@@ -63,7 +53,8 @@ const FLAGS: ReadonlySet<string> = new Set<Flag>([
   'must-understand',
   'immutable',
   'only-if-cached',
-])
+] as const
+type Flag = (typeof FLAGS)[number]
 
 const LEADING_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+/
 const RESTRICTING = /(?<![\w-])(no-store|no-cache|private)(?![\w-])/gi
@@ -181,7 +172,7 @@ function addMember(directives: CacheControlDirectives, member: string, denied: S
       break
     default:
       if (argument !== null) denied.add(name)
-      if (FLAGS.has(name)) directives[name as Flag] = true
+      if (FLAGS.includes(name as Flag)) directives[name as Flag] = true
   }
   // `max-age=60 no-store` lacks a comma.
   if (argument !== null && name !== 'no-cache' && name !== 'private' && !rest.startsWith('="')) {

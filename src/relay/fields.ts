@@ -7,6 +7,15 @@ export function fieldLines(headers: HeaderObject, name: string): string | string
   return Object.hasOwn(headers, name) ? headers[name] : undefined
 }
 
+export function hasField(headers: HeaderObject, name: string): boolean {
+  return fieldLines(headers, name) !== undefined
+}
+
+/** Whether one of the fields is there. */
+export function hasAny(headers: HeaderObject, names: readonly string[]): boolean {
+  return names.some((name) => hasField(headers, name))
+}
+
 /** All lines as one list; null if there is none. */
 export function fieldText(headers: HeaderObject, name: string): string | null {
   const value = fieldLines(headers, name)

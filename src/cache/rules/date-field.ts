@@ -3,24 +3,41 @@
  * accepts much more, and some of it in the local time zone.
  */
 
-const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
-const TIME = '([0-9]{2}):([0-9]{2}):([0-9]{2})'
-const IMF = new RegExp(`^[a-z]{3}, ([0-9]{2}) ([a-z]{3}) ([0-9]{4}) ${TIME} gmt$`)
-const RFC850 = new RegExp(`^[a-z]{6,9}, ([0-9]{2})-([a-z]{3})-([0-9]{2}) ${TIME} gmt$`)
-const ASCTIME = new RegExp(`^[a-z]{3} ([a-z]{3}) ([0-9 ][0-9]) ${TIME} ([0-9]{4})$`)
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import { singleField, trimmed } from '../../relay/fields.ts'
 
-/** Milliseconds since 1970, or null. `now` decides the century of a year with two digits. */
-export function parseHttpDate(text: string, now: number): number | null {
-  const lower = text.toLowerCase()
-  const imf = IMF.exec(lower)
-  if (imf !== null) return timeOf(Number(imf[3]), imf[2]!, imf[1]!, imf[4]!, imf[5]!, imf[6]!)
-  const old = RFC850.exec(lower)
-  if (old !== null) {
-    return timeOf(fullYear(Number(old[3]), now), old[2]!, old[1]!, old[4]!, old[5]!, old[6]!)
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
+const TIME = '(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})'
+const FORMS = [
+  `[a-z]{3}, (?<day>[0-9]{2}) (?<month>[a-z]{3}) (?<year>[0-9]{4}) ${TIME} gmt`,
+  `[a-z]{6,9}, (?<day>[0-9]{2})-(?<month>[a-z]{3})-(?<year>[0-9]{2}) ${TIME} gmt`,
+  `[a-z]{3} (?<month>[a-z]{3}) (?<day>[0-9 ][0-9]) ${TIME} (?<year>[0-9]{4})`,
+].map((form) => new RegExp(`^${form}$`))
+
+/**
+ * The date in a field as milliseconds since 1970; null if it is absent, repeated or unreadable. `now` decides the century of
+ * a year with two digits.
+ */
+export function dateField(headers: HeaderObject, name: string, now: number): number | null {
+  const lower = trimmed(singleField(headers, name) ?? '').toLowerCase()
+  for (const form of FORMS) {
+    const parts = form.exec(lower)?.groups
+    if (parts !== undefined) return timeOf(parts, now)
   }
-  const ansi = ASCTIME.exec(lower)
-  if (ansi !== null) return timeOf(Number(ansi[6]), ansi[1]!, ansi[2]!, ansi[3]!, ansi[4]!, ansi[5]!)
   return null
+}
+
+function timeOf(parts: Readonly<Record<string, string>>, now: number): number | null {
+  const month = MONTHS.indexOf(parts['month']!)
+  const [year, day, hour, minute, second] = ['year', 'day', 'hour', 'minute', 'second'].map((name) =>
+    Number(parts[name]),
+  ) as [number, number, number, number, number]
+  if (month === -1 || hour > 23 || minute > 59 || second > 60) return null
+  const date = new Date(0)
+  date.setUTCFullYear(parts['year']!.length === 2 ? fullYear(year, now) : year, month, day)
+  if (date.getUTCDate() !== day) return null
+  // A leap second is the last one of its minute.
+  return date.setUTCHours(hour, minute, Math.min(second, 59))
 }
 
 /** More than 50 years ahead means the century before (RFC 9110 §5.6.7). */
@@ -28,23 +45,4 @@ function fullYear(year: number, now: number): number {
   const current = new Date(now).getUTCFullYear()
   const full = current - (current % 100) + year
   return full > current + 50 ? full - 100 : full
-}
-
-function timeOf(
-  year: number,
-  monthName: string,
-  day: string,
-  hour: string,
-  minute: string,
-  second: string,
-): number | null {
-  const month = MONTHS.indexOf(monthName)
-  const [d, h, m, s] = [Number(day), Number(hour), Number(minute), Number(second)]
-  if (month === -1 || h > 23 || m > 59 || s > 60) return null
-  const date = new Date(0)
-  date.setUTCFullYear(year, month, d)
-  if (date.getUTCDate() !== d) return null
-  // A leap second is the last one of its minute.
-  date.setUTCHours(h, m, Math.min(s, 59))
-  return date.getTime()
 }

@@ -4,7 +4,7 @@ import { formatHttpDate } from '../../base/http-date.ts'
 import { setOwn } from '../../base/own-record.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { CacheControlDirectives } from '../../relay/cache-control.ts'
-import { fieldLines, fieldText, trimmed, varyNames } from '../../relay/fields.ts'
+import { fieldText, hasField, trimmed, varyNames } from '../../relay/fields.ts'
 import type { CacheValue } from '../store/cache-store.ts'
 import { DAY, initialAge, lifetimeOf, type ResponseFacts, SECOND, YEAR } from './freshness.ts'
 import type { StoringRules } from './storability.ts'
@@ -50,7 +50,7 @@ export function entryOf(
   const cachedAt = facts.responseTime - initialAge(facts)
   const staleAt = cachedAt + lifetime
   const etag = entityTag(headers)
-  const hasValidator = etag !== null || fieldLines(headers, 'last-modified') !== undefined
+  const hasValidator = etag !== null || hasField(headers, 'last-modified')
   const kept = Math.max(
     lifetime,
     (control['stale-while-revalidate'] ?? 0) * SECOND,
@@ -76,9 +76,7 @@ export function entryOf(
 
 /** Without hop-by-hop fields and those that a qualified `private` or `no-cache` names. */
 function storedHeaders(received: HeaderObject, control: CacheControlDirectives): HeaderObject {
-  const named = new Set<string>()
-  for (const option of (fieldText(received, 'connection') ?? '').split(','))
-    named.add(trimmed(option).toLowerCase())
+  const named = connectionOptions(received)
   for (const names of [control.private, control['no-cache']]) {
     if (Array.isArray(names)) for (const name of names) named.add(name)
   }
@@ -89,6 +87,12 @@ function storedHeaders(received: HeaderObject, control: CacheControlDirectives):
   return stored
 }
 
+/** The fields that belong to the connection (RFC 9110 §7.6.1). */
+function connectionOptions(headers: HeaderObject): Set<string> {
+  const options = (fieldText(headers, 'connection') ?? '').split(',')
+  return new Set(options.map((option) => trimmed(option).toLowerCase()))
+}
+
 /** The head of the stored response after a 304: its fields, and those of the 304 that do not describe the body. */
 export function mergedHeaders(
   stored: HeaderObject,
@@ -96,15 +100,13 @@ export function mergedHeaders(
   responseTime: number,
 ): HeaderObject {
   const merged: HeaderObject = { ...stored }
-  const named = new Set(
-    (fieldText(received, 'connection') ?? '').split(',').map((name) => trimmed(name).toLowerCase()),
-  )
+  const named = connectionOptions(received)
   for (const name of Object.keys(received)) {
     if (OF_THE_BODY.has(name) || (NOT_STORED.has(name) && name !== 'age') || named.has(name)) continue
     setOwn(merged, name, received[name]!)
   }
   // The age counts from this response, not from the one that brought the body.
-  if (fieldLines(received, 'date') === undefined && fieldLines(stored, 'date') !== undefined) {
+  if (!hasField(received, 'date') && hasField(stored, 'date')) {
     const date = formatHttpDate(new Date(responseTime))
     if (date !== null) merged['date'] = date
   }

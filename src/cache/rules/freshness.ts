@@ -1,9 +1,8 @@
 /** How long a response is fresh, and how old it is (RFC 9111 §4.2). All times are milliseconds. */
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import type { CacheControlDirectives } from '../../relay/cache-control.ts'
-import { MAX_SECONDS } from '../../relay/cache-control.ts'
-import { fieldLines, singleField, trimmed } from '../../relay/fields.ts'
-import { parseHttpDate } from './date-field.ts'
+import { type CacheControlDirectives, MAX_SECONDS } from '../../relay/cache-control.ts'
+import { fieldLines, hasField, trimmed } from '../../relay/fields.ts'
+import { dateField } from './date-field.ts'
 
 export type CacheType = 'shared' | 'private'
 
@@ -50,15 +49,14 @@ export function lifetimeOf(
   const { control, headers, statusCode, responseTime } = facts
   const explicit = (type === 'shared' ? control['s-maxage'] : undefined) ?? control['max-age']
   if (explicit !== undefined) return explicit * SECOND
-  const date = dateOf(headers, responseTime) ?? responseTime
-  if (!facts.isTargeted && fieldLines(headers, 'expires') !== undefined) {
-    const text = singleField(headers, 'expires')
-    const expires = text === null ? null : parseHttpDate(trimmed(text), responseTime)
+  const date = dateField(headers, 'date', responseTime) ?? responseTime
+  if (!facts.isTargeted && hasField(headers, 'expires')) {
+    const expires = dateField(headers, 'expires', responseTime)
     return expires === null ? 0 : Math.min(Math.max(0, expires - date), MAX_SECONDS * SECOND)
   }
   if (control['no-cache'] === true) return 0
   if (isHeuristicStatus(statusCode) || control.public === true) {
-    const modified = lastModified(headers, responseTime)
+    const modified = dateField(headers, 'last-modified', responseTime)
     // A tenth of the time it has not changed (RFC 9111 §4.2.2).
     if (modified !== null && modified < date) return Math.floor((date - modified) / 10)
   }
@@ -69,27 +67,16 @@ export function lifetimeOf(
 /** How old the response was when it arrived (RFC 9111 §4.2.3). */
 export function initialAge(facts: ResponseFacts): number {
   const { headers, requestTime, responseTime } = facts
-  const date = dateOf(headers, responseTime)
+  const date = dateField(headers, 'date', responseTime)
   // A date has whole seconds: one of the current second is no older than its part of it.
   const whole = Math.floor(responseTime / SECOND) * SECOND
   const apparent = date === null ? 0 : Math.max(0, whole - date)
   return Math.max(apparent, ageField(headers) * SECOND + Math.max(0, responseTime - requestTime))
 }
 
-export function dateOf(headers: HeaderObject, now: number): number | null {
-  const text = singleField(headers, 'date')
-  return text === null ? null : parseHttpDate(trimmed(text), now)
-}
-
-export function lastModified(headers: HeaderObject, now: number): number | null {
-  const text = singleField(headers, 'last-modified')
-  return text === null ? null : parseHttpDate(trimmed(text), now)
-}
-
 /** The first of the values if it is a number (RFC 9111 §5.1), else 0. */
 function ageField(headers: HeaderObject): number {
-  const value = fieldLines(headers, 'age')
-  if (value === undefined) return 0
+  const value = fieldLines(headers, 'age') ?? ''
   const text = typeof value === 'string' ? value : (value[0] ?? '')
   const first = trimmed(text.split(',', 1)[0]!)
   return /^[0-9]+$/.test(first) ? Math.min(Number(first), MAX_SECONDS) : 0

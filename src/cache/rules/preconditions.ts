@@ -1,9 +1,9 @@
 /** Applies a caller's conditions and ranges to a stored response (RFC 9110 §13.2, §14.2). */
+import { setOwn } from '../../base/own-record.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { fieldLines, fieldText, singleField, trimmed } from '../../relay/fields.ts'
+import { fieldLines, fieldText, hasAny, singleField, trimmed } from '../../relay/fields.ts'
 import type { CacheValue } from '../store/cache-store.ts'
-import { parseHttpDate } from './date-field.ts'
-import { lastModified } from './freshness.ts'
+import { dateField } from './date-field.ts'
 import { listsTag, stronglyEqual } from './validators.ts'
 
 /** The part of a body that a response has: from `start`, up to `end` without it. */
@@ -34,9 +34,7 @@ const OF_NOT_MODIFIED: readonly string[] = [
 
 /** These ask the origin about its current state, which no stored response knows. */
 export function needsOrigin(request: HeaderObject): boolean {
-  return (
-    fieldLines(request, 'if-match') !== undefined || fieldLines(request, 'if-unmodified-since') !== undefined
-  )
+  return hasAny(request, ['if-match', 'if-unmodified-since'])
 }
 
 /** How a stored response answers this request. `length` of the body is null if it is not known. */
@@ -58,9 +56,8 @@ export function presentationOf(
 function isUnmodified(entry: CacheValue, request: HeaderObject, now: number): boolean {
   const ifNoneMatch = fieldText(request, 'if-none-match')
   if (ifNoneMatch !== null) return listsTag(ifNoneMatch, entry.etag ?? null)
-  const since = singleField(request, 'if-modified-since')
-  const time = since === null ? null : parseHttpDate(since, now)
-  const modified = lastModified(entry.headers, now)
+  const time = dateField(request, 'if-modified-since', now)
+  const modified = dateField(entry.headers, 'last-modified', now)
   return time !== null && modified !== null && modified <= time
 }
 
@@ -98,19 +95,16 @@ export function presentedHead(
   entry: CacheValue,
   presentation: Presentation,
 ): { statusCode: number; statusMessage: string; headers: HeaderObject } {
+  const { statusCode, statusMessage } = entry
   switch (presentation.kind) {
-    case 'whole': {
-      const { statusCode, statusMessage, headers } = entry
-      return { statusCode, statusMessage, headers: copyHeaders(headers) }
-    }
-    case 'not-modified': {
-      const headers: HeaderObject = {}
-      for (const name of OF_NOT_MODIFIED) {
-        const value = fieldLines(entry.headers, name)
-        if (value !== undefined) headers[name] = value
+    case 'whole':
+      return { statusCode, statusMessage, headers: copyHeaders(entry.headers) }
+    case 'not-modified':
+      return {
+        statusCode: 304,
+        statusMessage: 'Not Modified',
+        headers: copyHeaders(entry.headers, OF_NOT_MODIFIED),
       }
-      return { statusCode: 304, statusMessage: 'Not Modified', headers }
-    }
     case 'part': {
       const headers = copyHeaders(entry.headers)
       const { start, end } = presentation.range
@@ -119,23 +113,20 @@ export function presentedHead(
       return { statusCode: 206, statusMessage: 'Partial Content', headers }
     }
     case 'unsatisfiable': {
-      const headers: HeaderObject = {
-        'content-range': `bytes */${presentation.length}`,
-        'content-length': '0',
-      }
-      const date = fieldLines(entry.headers, 'date')
-      if (date !== undefined) headers['date'] = date
+      const headers = copyHeaders(entry.headers, ['date'])
+      headers['content-range'] = `bytes */${presentation.length}`
+      headers['content-length'] = '0'
       return { statusCode: 416, statusMessage: 'Range Not Satisfiable', headers }
     }
   }
 }
 
-/** The caller may change what it gets. */
-function copyHeaders(headers: HeaderObject): HeaderObject {
-  const copy: HeaderObject = { ...headers }
-  for (const name in copy) {
-    const value = copy[name]
-    if (typeof value !== 'string' && Array.isArray(value)) copy[name] = [...value]
+/** These fields, in lists of their own: the caller may change what it gets. */
+function copyHeaders(headers: HeaderObject, names: readonly string[] = Object.keys(headers)): HeaderObject {
+  const copy: HeaderObject = {}
+  for (const name of names) {
+    const value = fieldLines(headers, name)
+    if (value !== undefined) setOwn(copy, name, Array.isArray(value) ? [...value] : value)
   }
   return copy
 }

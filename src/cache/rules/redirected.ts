@@ -3,7 +3,7 @@
  * than the one asked for, and are stored under it only if every step of the way would be reused as well.
  */
 
-import { fieldLines } from '../../relay/fields.ts'
+import { hasAny } from '../../relay/fields.ts'
 import type { RequestView } from '../../relay/request-view.ts'
 import type { Followed, FollowedRedirect } from '../../relay/response-facts.ts'
 import { isPlainTarget, sentOrigin } from '../../relay/target-uri.ts'
@@ -29,7 +29,7 @@ export function entryAfterRedirects(
   settings: CacheSettings,
 ): CacheValue | null {
   if (followed === 'unknown' || last.cacheControlDirectives['no-cache'] !== undefined) return null
-  if (CREDENTIALS.some((name) => fieldLines(view.headers, name) !== undefined)) return null
+  if (hasAny(view.headers, CREDENTIALS)) return null
   if (!staysAtHome(followed, view.key.origin)) return null
   let { staleAt } = last
   // Nobody noted when each request was sent: after the response before it.

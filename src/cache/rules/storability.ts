@@ -1,7 +1,7 @@
 /** Whether a response may be stored (RFC 9111 §3). */
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { CacheControlDirectives } from '../../relay/cache-control.ts'
-import { fieldLines, varyNames } from '../../relay/fields.ts'
+import { fieldLines, hasAny, hasField, varyNames } from '../../relay/fields.ts'
 import { type CacheType, initialAge, isHeuristicStatus, lifetimeOf, type ResponseFacts } from './freshness.ts'
 import { entityTag } from './validators.ts'
 import { namesHidden } from './vary.ts'
@@ -63,18 +63,18 @@ export function storingRefusal(
   if (facts.isMalformed) return 'malformed'
   if (rules.type === 'shared') {
     if (control.private === true) return 'private'
-    if (fieldLines(headers, 'set-cookie') !== undefined) return 'set-cookie'
+    if (hasField(headers, 'set-cookie')) return 'set-cookie'
   }
   const names = varyNames(headers)
   if (names === null || namesHidden(names, rules.hidden)) return 'vary'
-  if (rules.type === 'shared' && fieldLines(request, 'authorization') !== undefined && !facts.isForAllUsers) {
+  if (rules.type === 'shared' && hasField(request, 'authorization') && !facts.isForAllUsers) {
     return 'authorization'
   }
   if (!mayHaveLifetime(facts, rules)) return 'no-lifetime'
   // One that cannot be read counts as absent: the time of receipt takes its place (RFC 9110 §6.6.1).
   if (isRepeated(headers, 'date')) return 'date'
   const lifetime = lifetimeOf(facts, rules.type, rules.cacheByDefault)
-  const hasValidator = entityTag(headers) !== null || fieldLines(headers, 'last-modified') !== undefined
+  const hasValidator = entityTag(headers) !== null || hasField(headers, 'last-modified')
   if (lifetime === null && !hasValidator) return 'no-lifetime'
   if ((lifetime ?? 0) <= initialAge(facts) && !hasValidator) return 'expired'
   return null
@@ -87,8 +87,7 @@ function isRepeated(headers: HeaderObject, name: string): boolean {
 
 /** Without its conditions or its range, the request would have got another response. */
 function isAboutRequest(statusCode: number, request: HeaderObject): boolean {
-  if (statusCode === 416) return fieldLines(request, 'range') !== undefined
-  return statusCode === 412 && CONDITIONS.some((name) => fieldLines(request, name) !== undefined)
+  return hasAny(request, statusCode === 416 ? ['range'] : statusCode === 412 ? CONDITIONS : [])
 }
 
 export function dropsStored(refusal: Refusal | null): boolean {
@@ -99,15 +98,10 @@ function mayHaveLifetime(
   { statusCode, headers, control, isTargeted }: ResponseFacts,
   rules: StoringRules,
 ): boolean {
-  const hasExpires = !isTargeted && fieldLines(headers, 'expires') !== undefined
+  const hasExpires = !isTargeted && hasField(headers, 'expires')
   if (isHeuristicStatus(statusCode)) {
-    return (
-      hasExpires ||
-      isTargeted ||
-      fieldLines(headers, 'cache-control') !== undefined ||
-      fieldLines(headers, 'last-modified') !== undefined ||
-      rules.cacheByDefault !== undefined
-    )
+    const speaks = isTargeted || hasAny(headers, ['cache-control', 'last-modified'])
+    return hasExpires || speaks || rules.cacheByDefault !== undefined
   }
   return (
     hasExpires ||

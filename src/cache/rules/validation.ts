@@ -1,16 +1,18 @@
 /** Asks the origin whether a stored response is still right, and reads the answer (RFC 9111 §4.3). */
 import { formatHttpDate } from '../../base/http-date.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { fieldLines, singleField, trimmed, varyNames } from '../../relay/fields.ts'
+import { hasAny, hasField, singleField, trimmed, varyNames } from '../../relay/fields.ts'
 import type { CacheValue } from '../store/cache-store.ts'
-import { parseHttpDate } from './date-field.ts'
+import { dateField } from './date-field.ts'
 import type { CacheType, ResponseFacts } from './freshness.ts'
-import { isWeak, stronglyEqual, weaklyEqual } from './validators.ts'
+import { weaklyEqual } from './validators.ts'
 
 export interface Conditions {
   readonly 'if-none-match'?: string
   readonly 'if-modified-since'?: string
 }
+
+const CONDITIONS = ['if-none-match', 'if-modified-since']
 
 /**
  * The validators of a stored response; null if it cannot be confirmed, and only a plain request helps. Where there is none,
@@ -21,7 +23,7 @@ export function conditionsOf(entry: CacheValue, request: HeaderObject): Conditio
   // It is not kept to be confirmed: its validators belong to the URL that redirects led to.
   if (entry.deleteAt <= entry.staleAt) return null
   const own = singleField(entry.headers, 'last-modified')
-  if (own === null && entry.etag === undefined && hasConditions(request)) return null
+  if (own === null && entry.etag === undefined && hasAny(request, CONDITIONS)) return null
   const modified = own ?? (entry.etag === undefined ? dateText(entry) : null)
   return {
     ...(entry.etag === undefined ? null : { 'if-none-match': entry.etag }),
@@ -29,26 +31,16 @@ export function conditionsOf(entry: CacheValue, request: HeaderObject): Conditio
   }
 }
 
-function hasConditions(request: HeaderObject): boolean {
-  return (
-    fieldLines(request, 'if-none-match') !== undefined ||
-    fieldLines(request, 'if-modified-since') !== undefined
-  )
-}
-
 function dateText({ headers, cachedAt }: CacheValue): string | null {
-  const text = singleField(headers, 'date')
-  if (text !== null && parseHttpDate(trimmed(text), cachedAt) !== null) return text
-  return formatHttpDate(new Date(cachedAt))
+  return dateField(headers, 'date', cachedAt) === null
+    ? formatHttpDate(new Date(cachedAt))
+    : singleField(headers, 'date')
 }
 
 /** The headers of a conditional request. Conditions and ranges of the caller are applied to the answer. */
 export function conditionalHeaders(request: HeaderObject, conditions: Conditions): HeaderObject {
   const headers: HeaderObject = { ...request }
-  delete headers['if-none-match']
-  delete headers['if-modified-since']
-  delete headers['range']
-  delete headers['if-range']
+  for (const name of [...CONDITIONS, 'range', 'if-range']) delete headers[name]
   return Object.assign(headers, conditions)
 }
 
@@ -59,24 +51,17 @@ export function conditionalHeaders(request: HeaderObject, conditions: Conditions
 export function confirms(entry: CacheValue, facts: ResponseFacts, type: CacheType): boolean {
   const { headers, control } = facts
   if (facts.isMalformed) return false
-  const tag = entityText(headers)
-  if (tag !== undefined && entry.etag !== undefined && !isSameTag(tag, entry.etag)) return false
+  if (namesSameTag(headers, entry) === false) return false
   if (control['no-store'] === true) return false
-  if (type === 'shared' && (control.private === true || fieldLines(headers, 'set-cookie') !== undefined))
-    return false
-  if (fieldLines(headers, 'vary') === undefined) return true
-  const names = varyNames(headers)
+  if (type === 'shared' && (control.private === true || hasField(headers, 'set-cookie'))) return false
   const known = entry.vary ?? {}
-  return names?.every((name) => Object.hasOwn(known, name)) ?? false
+  return varyNames(headers)?.every((name) => Object.hasOwn(known, name)) ?? false
 }
 
-function entityText(headers: HeaderObject): string | undefined {
-  const text = singleField(headers, 'etag')
-  return text === null ? undefined : trimmed(text)
-}
-
-function isSameTag(received: string, stored: string): boolean {
-  return isWeak(received) || isWeak(stored) ? weaklyEqual(received, stored) : stronglyEqual(received, stored)
+/** Null if one of them has none. Two strong tags that are weakly equal are the same text. */
+function namesSameTag(headers: HeaderObject, { etag }: CacheValue): boolean | null {
+  const tag = singleField(headers, 'etag')
+  return tag === null || etag === undefined ? null : weaklyEqual(trimmed(tag), etag)
 }
 
 /**
@@ -84,12 +69,10 @@ function isSameTag(received: string, stored: string): boolean {
  * does not say.
  */
 export function describesSame(entry: CacheValue, headers: HeaderObject): boolean | null {
-  const tag = entityText(headers)
   const modified = singleField(headers, 'last-modified')
   const length = singleField(headers, 'content-length')
   const known = singleField(entry.headers, 'content-length')
   if (length !== null && known !== null && length !== known) return false
-  if (tag !== undefined && entry.etag !== undefined) return isSameTag(tag, entry.etag)
   const stored = singleField(entry.headers, 'last-modified')
-  return modified !== null && stored !== null ? modified === stored : null
+  return namesSameTag(headers, entry) ?? (modified !== null && stored !== null ? modified === stored : null)
 }

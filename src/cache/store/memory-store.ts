@@ -1,13 +1,12 @@
 /** A store in the memory of the process. */
 import { EventEmitter } from 'node:events'
 import type { Writable } from 'node:stream'
-import { withoutPollution } from '../../base/own-options.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { varyMatches, varyText } from '../rules/vary.ts'
 import { sizeOf } from './body-readers.ts'
 import type { CacheGetResult, CacheKey, CacheValue, WholeEntry, WholeStore } from './cache-store.ts'
-import { checkKey, checkValue, completed } from './check-key.ts'
 import { EntryStream } from './entry-stream.ts'
+import { checkKey, checkValue, completed, storeOptions, urlOf } from './store-arguments.ts'
 
 /** The options of MemoryCacheStore. */
 export interface MemoryCacheStoreOptions {
@@ -18,6 +17,8 @@ export interface MemoryCacheStoreOptions {
   /** Most bytes of one body. Default: 5 MiB. */
   maxEntrySize?: number | undefined
 }
+
+const DEFAULTS = { maxCount: 1024, maxSize: 104_857_600, maxEntrySize: 5_242_880 }
 
 /** Variants of one URL; then the oldest goes (`vary: user-agent` makes one for each browser). */
 const MAX_VARIANTS = 32
@@ -40,9 +41,7 @@ interface Kept {
  * const client = new Client('https://example.com').compose(interceptors.cache({ store }))
  */
 export class MemoryCacheStore extends EventEmitter implements WholeStore {
-  readonly #maxCount: number
-  readonly #maxSize: number
-  readonly #maxEntrySize: number
+  readonly #limits: typeof DEFAULTS
   /** By URL, the least recently used first. */
   #byUrl = new Map<string, Kept[]>()
   #size = 0
@@ -50,13 +49,7 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
 
   constructor(options?: MemoryCacheStoreOptions) {
     super()
-    if (options !== undefined && (typeof options !== 'object' || options === null)) {
-      throw new TypeError('MemoryCacheStore options must be an object')
-    }
-    const own = Object.assign(Object.create(null), withoutPollution(options)) as MemoryCacheStoreOptions
-    this.#maxCount = limit(own, 'maxCount', 1024)
-    this.#maxSize = limit(own, 'maxSize', 104_857_600)
-    this.#maxEntrySize = limit(own, 'maxEntrySize', 5_242_880)
+    this.#limits = storeOptions('MemoryCacheStore', options, DEFAULTS)
   }
 
   /** Bytes of all responses, with their headers. */
@@ -66,12 +59,12 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
 
   /** Most bytes of one body. */
   get maxEntrySize(): number {
-    return this.#maxEntrySize
+    return this.#limits.maxEntrySize
   }
 
   /** Whether the next response makes others go. */
   isFull(): boolean {
-    return this.#size >= this.#maxSize || this.#count >= this.#maxCount
+    return this.#size >= this.#limits.maxSize || this.#count >= this.#limits.maxCount
   }
 
   get(key: CacheKey): CacheGetResult | undefined {
@@ -93,7 +86,7 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
   createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
     checkKey(key)
     checkValue(value)
-    return new EntryStream(this.#maxEntrySize, (body) => this.set(key, { ...value, body }))
+    return new EntryStream(this.#limits.maxEntrySize, (body) => this.set(key, { ...value, body }))
   }
 
   /** Stores a complete response. */
@@ -111,8 +104,8 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
     if (selected !== undefined) this.#remove(url, list, selected)
     const body = sizeOf(entry.body)
     const size = body + sizeOfHead(url, entry)
-    if (body > this.#maxEntrySize || this.#maxCount === 0) return
-    if (size > this.#maxSize) {
+    if (body > this.#limits.maxEntrySize || this.#limits.maxCount === 0) return
+    if (size > this.#limits.maxSize) {
       this.#announceExcess(this.#size + size, this.#count + 1)
       return
     }
@@ -122,7 +115,7 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
     this.#byUrl.set(url, list)
     this.#size += size
     this.#count++
-    if (this.#size > this.#maxSize || this.#count > this.#maxCount) this.#evict(url)
+    if (this.#size > this.#limits.maxSize || this.#count > this.#limits.maxCount) this.#evict(url)
   }
 
   /** Replaces everything but the body, unless another response has taken the place of `previous`. */
@@ -168,10 +161,10 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
 
   /** Half at once: making room for a single response each time would cost each of them a search. */
   #evict(newest: string): void {
-    const tooLarge = this.#size > this.#maxSize
+    const tooLarge = this.#size > this.#limits.maxSize
     const excess = { size: this.#size, count: this.#count }
-    const size = tooLarge ? this.#maxSize / 2 : this.#size
-    const count = tooLarge ? this.#count : this.#maxCount / 2
+    const size = tooLarge ? this.#limits.maxSize / 2 : this.#size
+    const count = tooLarge ? this.#count : this.#limits.maxCount / 2
     const isOver = (): boolean => this.#size > size || this.#count > count
     for (const url of this.#byUrl.keys()) {
       if (!isOver()) break
@@ -184,13 +177,13 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
   }
 
   #announceExcess(size: number, count: number): void {
-    this.emit('maxSizeExceeded', { size, maxSize: this.#maxSize, count, maxCount: this.#maxCount })
+    this.emit('maxSizeExceeded', {
+      size,
+      maxSize: this.#limits.maxSize,
+      count,
+      maxCount: this.#limits.maxCount,
+    })
   }
-}
-
-/** Request targets have no spaces, so the origin, which has one before a partition, cannot be taken for part of one. */
-function urlOf(key: CacheKey): string {
-  return `${key.path} ${key.origin}`
 }
 
 /** The newest that fits (RFC 9111 §4.1). */
@@ -215,17 +208,4 @@ function sizeOfFields(fields: HeaderObject | CacheValue['vary']): number {
     else if (Array.isArray(value)) for (const line of value) size += line.length
   }
   return size
-}
-
-function limit(
-  options: MemoryCacheStoreOptions,
-  name: keyof MemoryCacheStoreOptions,
-  fallback: number,
-): number {
-  const value = options[name]
-  if (value === undefined) return fallback
-  if (!Number.isInteger(value) || value < 0) {
-    throw new TypeError(`MemoryCacheStore options.${name} must be a non-negative integer`)
-  }
-  return value
 }

@@ -11,15 +11,14 @@
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
 import { loadCrypto } from '../../base/lazy-modules.ts'
-import { withoutPollution } from '../../base/own-options.ts'
 import { DAY } from '../rules/freshness.ts'
 import { varyMatches, varyText, varyValues } from '../rules/vary.ts'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from './cache-store.ts'
-import { checkKey, checkValue, completed } from './check-key.ts'
 import { OpenStreams } from './open-streams.ts'
 import { PartStream, type StoredParts } from './part-stream.ts'
 import { keyValueClient, type RedisClient } from './redis-client.ts'
 import { RemoteAccess } from './remote-access.ts'
+import { checkKey, checkValue, completed, storeOptions, urlOf } from './store-arguments.ts'
 import { reportStoreError } from './store-errors.ts'
 import { readHead, writeHead } from './stored-head.ts'
 import { UnwrittenDeletes } from './unwritten-deletes.ts'
@@ -63,17 +62,10 @@ export class RedisCacheStore implements CacheStore {
   readonly #deletes = new UnwrittenDeletes((key) => this.#remote.delete([this.#urlKey(key)]), false)
 
   constructor(options: RedisCacheStoreOptions) {
-    if (typeof options !== 'object' || options === null) {
-      throw new TypeError('RedisCacheStore options must be an object')
-    }
-    const own = Object.assign(Object.create(null), withoutPollution(options)) as RedisCacheStoreOptions
-    const { prefix = 'ventuno:cache:', maxEntrySize = 5_242_880, timeout = 500 } = own
+    // Its client is required: undefined is no object here.
+    const own = storeOptions('RedisCacheStore', options ?? null, { maxEntrySize: 5_242_880, timeout: 500 })
+    const { prefix = 'ventuno:cache:', maxEntrySize, timeout } = own
     if (typeof prefix !== 'string') throw new TypeError('RedisCacheStore options.prefix must be a string')
-    for (const [name, value] of Object.entries({ maxEntrySize, timeout })) {
-      if (!Number.isInteger(value) || value < 0) {
-        throw new TypeError(`RedisCacheStore options.${name} must be a non-negative integer`)
-      }
-    }
     const client = keyValueClient(own.client)
     if (client === null) {
       throw new TypeError(
@@ -177,7 +169,7 @@ export class RedisCacheStore implements CacheStore {
   }
 
   #urlKey(key: CacheKey): string {
-    return this.#prefix + hash(`${key.path} ${key.origin}`)
+    return this.#prefix + hash(urlOf(key))
   }
 }
 

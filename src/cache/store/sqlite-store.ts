@@ -9,14 +9,13 @@ import {
   type SqliteStatement,
   type SqliteValue,
 } from '../../base/lazy-modules.ts'
-import { withoutPollution } from '../../base/own-options.ts'
 import { NotSupportedError } from '../../errors.ts'
 import { varyMatches, varyText } from '../rules/vary.ts'
 import { compressed, decompressed } from './body-compression.ts'
 import { sizeOf } from './body-readers.ts'
 import type { CacheGetResult, CacheKey, CacheValue, WholeStore } from './cache-store.ts'
-import { checkKey, checkValue, completed } from './check-key.ts'
 import { EntryStream } from './entry-stream.ts'
+import { checkKey, checkValue, completed, storeOptions, urlOf } from './store-arguments.ts'
 import { reportStoreError, type StoreOperation } from './store-errors.ts'
 import { readHead, writeHead } from './stored-head.ts'
 import { UnwrittenDeletes } from './unwritten-deletes.ts'
@@ -38,6 +37,12 @@ const TABLE = 'ventunoCacheV1'
 
 /** Longer blobs are beyond SQLite. */
 const MAX_BODY = 2_000_000_000
+
+const DEFAULTS = {
+  maxCount: Number.POSITIVE_INFINITY,
+  maxEntrySize: MAX_BODY,
+  compressThreshold: 1024 * 1024,
+}
 
 const MAX_VARIANTS = 32
 
@@ -79,24 +84,16 @@ const LOCKED: ReadonlySet<number> = new Set([5, 6])
  */
 export class SqliteCacheStore implements WholeStore {
   readonly #database: SqliteDatabase
-  readonly #maxCount: number
-  readonly #maxEntrySize: number
-  readonly #compressThreshold: number
+  readonly #limits: SqliteCacheStoreOptions & typeof DEFAULTS
   readonly #statements = new Map<string, SqliteStatement>()
   readonly #deletes: UnwrittenDeletes
 
   constructor(options?: SqliteCacheStoreOptions) {
-    if (options !== undefined && (typeof options !== 'object' || options === null)) {
-      throw new TypeError('SqliteCacheStore options must be an object')
-    }
-    const own = Object.assign(Object.create(null), withoutPollution(options)) as SqliteCacheStoreOptions
-    this.#maxCount = limit(own, 'maxCount', Number.POSITIVE_INFINITY)
-    this.#maxEntrySize = limit(own, 'maxEntrySize', MAX_BODY)
-    this.#compressThreshold = limit(own, 'compressThreshold', 1024 * 1024)
-    if (this.#maxEntrySize > MAX_BODY) {
+    this.#limits = storeOptions('SqliteCacheStore', options, DEFAULTS)
+    if (this.#limits.maxEntrySize > MAX_BODY) {
       throw new TypeError('SqliteCacheStore options.maxEntrySize must be less than 2gb')
     }
-    const { location = ':memory:' } = own
+    const { location = ':memory:' } = this.#limits
     if (typeof location !== 'string')
       throw new TypeError('SqliteCacheStore options.location must be a string')
     const sqlite = loadSqlite()
@@ -113,7 +110,7 @@ export class SqliteCacheStore implements WholeStore {
 
   /** Most bytes of one body. */
   get maxEntrySize(): number {
-    return this.#maxEntrySize
+    return this.#limits.maxEntrySize
   }
 
   get(key: CacheKey): CacheGetResult | undefined {
@@ -145,7 +142,7 @@ export class SqliteCacheStore implements WholeStore {
   createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
     checkKey(key)
     checkValue(value)
-    return new EntryStream(this.#maxEntrySize, (body) => this.set(key, { ...value, body }))
+    return new EntryStream(this.#limits.maxEntrySize, (body) => this.set(key, { ...value, body }))
   }
 
   /** Stores a complete response. */
@@ -158,8 +155,8 @@ export class SqliteCacheStore implements WholeStore {
     const { body = [], ...value } = completed(entry)
     const blocks =
       typeof body === 'string' ? [Buffer.from(body)] : Buffer.isBuffer(body) ? [body] : (body ?? [])
-    if (sizeOf(blocks) > this.#maxEntrySize || this.#maxCount === 0) return
-    const packed = compressed(blocks, value.headers, this.#compressThreshold)
+    if (sizeOf(blocks) > this.#limits.maxEntrySize || this.#limits.maxCount === 0) return
+    const packed = compressed(blocks, value.headers, this.#limits.compressThreshold)
     this.#unlessLocked('write', key, () => {
       if (!this.#deletes.admits(key)) return
       const variant = varyText(value.vary)
@@ -263,10 +260,10 @@ export class SqliteCacheStore implements WholeStore {
         `DELETE FROM ${TABLE} WHERE id IN (SELECT id FROM ${TABLE} WHERE deleteAt <= ? LIMIT ${MAX_EXPIRED})`,
       ).run(now)
     }
-    if (this.#maxCount === Number.POSITIVE_INFINITY) return
+    if (this.#limits.maxCount === Number.POSITIVE_INFINITY) return
     const { size } = this
-    if (size <= this.#maxCount) return
-    const excess = Math.max(Math.ceil(this.#maxCount / 10), size - this.#maxCount)
+    if (size <= this.#limits.maxCount) return
+    const excess = Math.max(Math.ceil(this.#limits.maxCount / 10), size - this.#limits.maxCount)
     this.#run(`DELETE FROM ${TABLE} WHERE id IN (SELECT id FROM ${TABLE} ORDER BY id LIMIT ?)`).run(excess)
   }
 
@@ -328,21 +325,4 @@ function isPrepared(database: SqliteDatabase): boolean {
 function isLocked(error: unknown): boolean {
   // The low byte: the others say more about the reason.
   return LOCKED.has(((error as { errcode?: number }).errcode ?? 0) & 0xff)
-}
-
-function urlOf(key: CacheKey): string {
-  return `${key.path} ${key.origin}`
-}
-
-function limit(
-  options: SqliteCacheStoreOptions,
-  name: 'maxCount' | 'maxEntrySize' | 'compressThreshold',
-  fallback: number,
-): number {
-  const value = options[name]
-  if (value === undefined || value === fallback) return fallback
-  if (!Number.isInteger(value) || value < 0) {
-    throw new TypeError(`SqliteCacheStore options.${name} must be a non-negative integer`)
-  }
-  return value
 }

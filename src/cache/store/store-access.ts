@@ -5,6 +5,7 @@
 
 import type { Writable } from 'node:stream'
 import { ignoreRejection } from '../../base/stray-promise.ts'
+import { isThenable } from '../../base/thenable.ts'
 import { announcedLength } from '../../relay/fields.ts'
 import { discardBody, isStreamed } from './body-readers.ts'
 import type {
@@ -153,10 +154,6 @@ export class StoreAccess {
       report(operation, key, error)
     }
   }
-}
-
-function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof value === 'object' && value !== null && typeof (value as Promise<T>).then === 'function'
 }
 
 /** With what may be missing. */

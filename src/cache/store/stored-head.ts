@@ -2,29 +2,20 @@
 import type { CacheValue } from './cache-store.ts'
 import { flawOfHead } from './stored-check.ts'
 
+const NAMES = [
+  'statusCode',
+  'statusMessage',
+  'headers',
+  'vary',
+  'etag',
+  'cacheControlDirectives',
+  'cachedAt',
+  'staleAt',
+  'deleteAt',
+] as const satisfies readonly (keyof CacheValue)[]
+
 export function writeHead(value: CacheValue): string {
-  const {
-    statusCode,
-    statusMessage,
-    headers,
-    vary,
-    etag,
-    cacheControlDirectives,
-    cachedAt,
-    staleAt,
-    deleteAt,
-  } = value
-  return JSON.stringify({
-    statusCode,
-    statusMessage,
-    headers,
-    vary,
-    etag,
-    cacheControlDirectives,
-    cachedAt,
-    staleAt,
-    deleteAt,
-  })
+  return JSON.stringify(Object.fromEntries(NAMES.map((name) => [name, value[name]])))
 }
 
 /** Null for text that is none: another program may write to the same place. */

@@ -3,8 +3,10 @@
  * it is done its URL is a miss. Otherwise the page from before a change would come back with the store.
  */
 
+import { isThenable } from '../../base/thenable.ts'
 import { clearTimer, startTimer } from '../../base/timer.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
+import { urlOf } from './store-arguments.ts'
 
 /** URLs that are remembered. Beyond that, nothing that was stored before is used any more. */
 const MAX_URLS = 10_000
@@ -119,13 +121,4 @@ export class UnwrittenDeletes {
       this.#schedule()
     }
   }
-}
-
-/** Without the method: all of them are removed together. */
-function urlOf({ origin, path }: CacheKey): string {
-  return `${path} ${origin}`
-}
-
-function isThenable(value: void | Promise<void>): value is Promise<void> {
-  return typeof value === 'object' && value !== null && typeof value.then === 'function'
 }

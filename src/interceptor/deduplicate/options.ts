@@ -1,6 +1,6 @@
 /** The options of the deduplicate interceptor: their defaults and checks. */
-import { withoutPollution } from '../../base/own-options.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
+import { expect, ownOptions } from '../../relay/expected-options.ts'
 
 /** The methods whose requests can be deduplicated. */
 export type DeduplicateMethods = 'GET' | 'HEAD' | 'OPTIONS' | 'TRACE'
@@ -31,43 +31,28 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 const DEFAULT_BUFFER_SIZE = 5 * 1024 * 1024
 
 export function readDeduplicateOptions(given: DeduplicateOptions | undefined): DeduplicateSettings {
-  if (given !== undefined && (typeof given !== 'object' || given === null)) {
+  const opts = ownOptions(given)
+  const { methods = ['GET'], maxBufferSize = DEFAULT_BUFFER_SIZE } = opts
+  expect(Array.isArray(methods), 'methods', 'an array', typeof methods)
+  const wrong = methods.findIndex((method) => !SAFE_METHODS.includes(method))
+  if (wrong !== -1) {
+    const method = String(methods[wrong])
+    throw new TypeError(`expected opts.methods to only contain safe HTTP methods, got ${method}`)
+  }
+  const skipped = readNames('skipHeaderNames', opts.skipHeaderNames)
+  const excluded = new Set(readNames('excludeHeaderNames', opts.excludeHeaderNames))
+  if (!Number.isFinite(maxBufferSize) || maxBufferSize <= 0) {
     throw new TypeError(
-      `expected type of opts to be an Object, got ${given === null ? 'null' : typeof given}`,
+      `expected opts.maxBufferSize to be a positive finite number, got ${String(maxBufferSize)}`,
     )
   }
-  const opts = Object.assign(Object.create(null), withoutPollution(given)) as DeduplicateOptions
-  return {
-    methods: readMethods(opts.methods),
-    skipped: readNames('skipHeaderNames', opts.skipHeaderNames),
-    excluded: new Set(readNames('excludeHeaderNames', opts.excludeHeaderNames)),
-    maxBufferSize: readSize(opts.maxBufferSize),
-  }
+  return { methods: new Set(methods), skipped, excluded, maxBufferSize }
 }
 
-function readMethods(methods: unknown = ['GET']): ReadonlySet<string> {
-  if (!Array.isArray(methods)) {
-    throw new TypeError(`expected opts.methods to be an array, got ${typeof methods}`)
-  }
-  for (const method of methods) {
-    if (!SAFE_METHODS.includes(method)) {
-      throw new TypeError(`expected opts.methods to only contain safe HTTP methods, got ${String(method)}`)
-    }
-  }
-  return new Set(methods as string[])
-}
-
-function readNames(option: string, names: unknown = []): string[] {
-  if (!Array.isArray(names)) {
-    throw new TypeError(`expected opts.${option} to be an array, got ${typeof names}`)
-  }
-  return names.map((name: unknown, index) => {
-    if (typeof name === 'string') return lowerCaseName(name)
-    throw new TypeError(`expected opts.${option}[${index}] to be a string, got ${typeof name}`)
+function readNames(option: string, names: readonly string[] = []): string[] {
+  expect(Array.isArray(names), option, 'an array', typeof names)
+  return names.map((name, index) => {
+    expect(typeof name === 'string', `${option}[${index}]`, 'a string', typeof name)
+    return lowerCaseName(name)
   })
-}
-
-function readSize(size: unknown = DEFAULT_BUFFER_SIZE): number {
-  if (typeof size === 'number' && Number.isFinite(size) && size > 0) return size
-  throw new TypeError(`expected opts.maxBufferSize to be a positive finite number, got ${String(size)}`)
 }
