@@ -58,9 +58,10 @@ const RULES = [
     may: ['connection/', 'protocol/', 'net/', 'request/', 'base/', 'errors.ts', 'diagnostics.ts'],
   },
   { files: /^api\/body\//, may: ['relay/discarded-body.ts', 'base/', 'errors.ts', ...FIELDS] },
+  { files: /^handler\//, may: ['request/', 'base/', 'errors.ts', ...FIELDS] },
   {
-    files: /^(api|handler)\//,
-    may: ['api/body/', 'handler/', 'request/', 'base/', 'errors.ts', ...FIELDS],
+    files: /^api\//,
+    may: ['api/body/', 'relay/', 'handler/', 'request/', 'base/', 'errors.ts', ...FIELDS],
   },
   {
     files: /^relay\//,
@@ -109,6 +110,7 @@ const RULES = [
       'global/',
       'dispatcher/',
       'api/',
+      'relay/',
       'handler/older-calls.ts',
       'request/',
       'web/',

@@ -49,7 +49,7 @@ const NOT_REDIRECTED: ResponseFacts = { ...NO_FACTS, followed: NONE_FOLLOWED }
 type Bearer = { [FACTS]?: ResponseFacts | undefined }
 
 /** The facts about the response that comes with this controller. */
-export function responseFacts(controller: DispatchController): ResponseFacts {
+export function responseFacts(controller: object): ResponseFacts {
   return (controller as Bearer)[FACTS] ?? NO_FACTS
 }
 

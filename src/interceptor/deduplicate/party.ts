@@ -9,10 +9,10 @@ import type { BodyLog } from '../../relay/body-log.ts'
 import { LogReader } from '../../relay/body-log.ts'
 import type { Caller, RawHead, ResponseSource } from '../../relay/caller.ts'
 import { responseFacts, stateFacts } from '../../relay/response-facts.ts'
+import type { Head } from '../../relay/response-source.ts'
 import type { DispatchController } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { copyFields, type RawFields, rawList } from '../../request/received-fields.ts'
-import type { Head } from '../held-response.ts'
 
 /** What a party needs of its exchange. */
 export interface PartyHost {

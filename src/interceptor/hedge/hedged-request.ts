@@ -5,45 +5,34 @@
 import type { Duplex } from 'node:stream'
 import { clearTimer, startTimer } from '../../base/timer.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
-import { RequestAbortedError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { RelayController, type RelayOwner } from '../../relay/relay-controller.ts'
+import { Attempt, type AttemptOwner } from '../../relay/attempt.ts'
+import { Downstream } from '../../relay/downstream.ts'
+import { HeldResponse } from '../../relay/held-response.ts'
+import type { Head, ResponseSource } from '../../relay/response-source.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { HeldResponse } from '../held-response.ts'
 import { originKey } from '../origin-key.ts'
 import { optionsOfAttempt } from '../retry/repeat.ts'
-import { HedgeAttempt, type Race } from './attempt.ts'
 import type { HedgeSettings } from './options.ts'
-
-type State =
-  | { readonly at: 'racing' }
-  | { readonly at: 'won'; readonly winner: HedgeAttempt }
-  | { readonly at: 'settled' }
 
 /** Bytes of a bad response that are kept. One that is longer wins: it may hold up the connection that others wait for. */
 const MAX_HELD = 65_536
 
-const RACING: State = { at: 'racing' }
-const SETTLED: State = { at: 'settled' }
-
-export class HedgedRequest implements Race, RelayOwner {
-  readonly #inner: DispatchHandler
+export class HedgedRequest implements AttemptOwner, ResponseSource {
+  readonly #downstream: Downstream
   readonly #dispatch: Dispatch
   readonly #opts: DispatchOptions
   readonly #settings: HedgeSettings
   readonly #own: OwnOrigin
-  readonly #controller = new RelayController(this)
-  /** Those that have not ended; in the order in which they began. */
-  readonly #attempts: HedgeAttempt[] = []
-  #state: State = RACING
+  /** Those that have not failed, in the order in which they began; each with its bad response, if it has brought one. */
+  readonly #attempts = new Map<Attempt, HeldResponse | null>()
+  /** The attempt whose progress the handler sees until there is a head. */
+  #first: Attempt | null = null
+  /** Null while they race. */
+  #winner: Attempt | null = null
   #timer: ReturnType<typeof setTimeout> | null = null
   #sent = 0
-  /** The attempt whose progress the handler sees until there is a head. */
-  #first: HedgeAttempt | null = null
-  #started = false
-  #announced = false
-  #draining = false
 
   constructor(
     opts: DispatchOptions,
@@ -53,7 +42,8 @@ export class HedgedRequest implements Race, RelayOwner {
     own: OwnOrigin,
   ) {
     this.#opts = opts
-    this.#inner = handler
+    this.#downstream = new Downstream(handler)
+    this.#downstream.source = this
     this.#dispatch = dispatch
     this.#settings = settings
     this.#own = own
@@ -68,20 +58,22 @@ export class HedgedRequest implements Race, RelayOwner {
   }
 
   #send(): boolean {
-    const attempt = new HedgeAttempt(this)
+    // Any attempt may have to be given up in its queue.
+    const attempt = new Attempt(this, this.#first === null ? this.#downstream : null, true)
     this.#first ??= attempt
-    this.#attempts.push(attempt)
+    this.#attempts.set(attempt, null)
     this.#sent++
     try {
-      return this.#dispatch(optionsOfAttempt(this.#opts, null), attempt)
+      return attempt.send(this.#dispatch, optionsOfAttempt(this.#opts, null))
     } catch (error) {
-      this.#forget(attempt)
+      this.#attempts.delete(attempt)
       throw error
     }
   }
 
   #schedule(): void {
-    if (this.#state !== RACING || this.#sent >= this.#settings.maxAttempts) return
+    const isOver = this.#winner !== null || this.#downstream.settled
+    if (isOver || this.#sent >= this.#settings.maxAttempts) return
     this.#timer = startTimer(() => this.#onDelay(), this.#settings.delay)
     // The attempts that run keep the process alive.
     this.#timer.unref?.()
@@ -103,189 +95,92 @@ export class HedgedRequest implements Race, RelayOwner {
     this.#timer = null
   }
 
-  onQueued(): void {
-    if (this.#announced) return
-    this.#announced = true
-    this.#inner.onRequestQueued?.((reason) => this.#controller.abort(reason))
+  onStarted(attempt: Attempt, context: unknown): void {
+    if (attempt === this.#first || !this.#downstream.started) {
+      this.#downstream.start(context, attempt.controller)
+    }
   }
 
-  onStart(attempt: HedgeAttempt, context: unknown): void {
-    if (this.#started && attempt !== this.#first) return
-    this.#started = true
-    this.#controller.attach(attempt.controller!)
-    this.#inner.onRequestStart?.(this.#controller, context)
-  }
-
-  onBodySent(attempt: HedgeAttempt, chunk: string | Uint8Array): void {
-    if (attempt === this.#first) this.#inner.onBodySent?.(chunk)
-  }
-
-  onRequestSent(attempt: HedgeAttempt): void {
-    if (attempt === this.#first) this.#inner.onRequestSent?.()
-  }
-
-  onResponseStarted(attempt: HedgeAttempt): void {
-    if (attempt === this.#first) this.#inner.onResponseStarted?.()
-  }
-
-  onHead(
-    attempt: HedgeAttempt,
-    statusCode: number,
-    headers: HeaderObject,
-    statusText: string | undefined,
-  ): void {
-    if (this.#state !== RACING) {
-      // What becomes of a second final head is the handler's decision.
-      if (this.#hasWon(attempt)) {
-        this.#inner.onResponseStart?.(this.#controller, statusCode, headers, statusText)
+  onHead(attempt: Attempt, head: Head): void {
+    const { statusCode, headers } = head
+    if (this.#winner === null && statusCode >= 200) {
+      const isBad = statusCode >= 500 || statusCode === 429
+      // The server asks to be left alone.
+      if (isBad && Object.hasOwn(headers, 'retry-after')) this.#stopTimer()
+      if (isBad && this.#hasHope(attempt)) {
+        // Not paused: the other attempt may wait for this one's connection.
+        this.#attempts.set(attempt, new HeldResponse(head))
+        return
       }
-      return
+      this.#win(attempt)
     }
-    if (statusCode < 200) {
-      if (attempt !== this.#first) return
-      this.#inner.onResponseStart?.(this.#controller, statusCode, headers, statusText)
-      return
-    }
-    const isBad = statusCode >= 500 || statusCode === 429
-    // The server asks to be left alone.
-    if (isBad && Object.hasOwn(headers, 'retry-after')) this.#stopTimer()
-    if (isBad && this.#attempts.some((other) => other !== attempt && other.held === null)) {
-      // Not paused: the other attempt may wait for this one's connection.
-      attempt.held = new HeldResponse({ statusCode, headers, statusText })
-      return
-    }
-    this.#win(attempt)
-    this.#inner.onResponseStart?.(this.#controller, statusCode, headers, statusText)
+    if (attempt === (this.#winner ?? this.#first)) this.#downstream.head(head, attempt.controller)
   }
 
-  #win(attempt: HedgeAttempt): void {
-    this.#state = { at: 'won', winner: attempt }
+  /** Whether another attempt may still bring a good response. */
+  #hasHope(except: Attempt | null): boolean {
+    for (const [attempt, held] of this.#attempts) if (attempt !== except && held === null) return true
+    return false
+  }
+
+  #win(winner: Attempt): void {
+    this.#winner = winner
     this.#stopTimer()
-    const controller = attempt.controller!
-    this.#controller.show(controller)
-    if (this.#controller.paused) controller.pause()
-    this.#abortOthers(attempt)
+    if (this.#downstream.paused) winner.pause()
+    for (const attempt of [...this.#attempts.keys()]) if (attempt !== winner) attempt.abort()
   }
 
-  #hasWon(attempt: HedgeAttempt): boolean {
-    return this.#state.at === 'won' && this.#state.winner === attempt
-  }
-
-  onData(attempt: HedgeAttempt, chunk: Buffer): void {
-    const { held } = attempt
-    const hasWon = this.#hasWon(attempt)
-    if (hasWon && held === null) this.#inner.onResponseData?.(this.#controller, chunk)
-    else if (held !== null && (hasWon || this.#state === RACING)) {
-      held.body.add(chunk)
-      attempt.heldBytes += chunk.length
-      if (!hasWon && attempt.heldBytes > MAX_HELD) this.#release(attempt)
-    }
-  }
-
-  onEnd(attempt: HedgeAttempt, trailers: HeaderObject): void {
-    if (attempt.held !== null) attempt.held.outcome = { trailers }
-    else if (this.#hasWon(attempt)) this.#end(trailers)
-  }
-
-  #end(trailers: HeaderObject): void {
-    this.#finish()
-    try {
-      this.#inner.onResponseEnd?.(this.#controller, trailers)
-    } catch (error) {
-      this.#inner.onResponseError?.(this.#controller, error as Error)
-    }
-  }
-
-  onUpgrade(attempt: HedgeAttempt, statusCode: number, headers: HeaderObject, socket: Duplex): void {
-    if (this.#state !== RACING) {
-      socket.destroy()
+  onData(attempt: Attempt, chunk: Buffer): void {
+    if (attempt === this.#winner) {
+      this.#downstream.data(chunk)
       return
     }
-    this.#win(attempt)
-    this.#finish()
-    this.#inner.onRequestUpgrade?.(this.#controller, statusCode, headers, socket)
+    const held = this.#attempts.get(attempt)
+    held?.body.add(chunk)
+    if (held && held.body.size > MAX_HELD) this.#release(attempt, held)
   }
 
-  onError(attempt: HedgeAttempt, error: Error): void {
-    this.#forget(attempt)
-    if (this.#hasWon(attempt)) this.#settle(error)
-    if (this.#state !== RACING || this.#attempts.some(({ held }) => held === null)) return
-    const [kept] = this.#attempts
-    if (kept === undefined) this.#settle(error)
-    else this.#release(kept)
+  onEnd(attempt: Attempt, trailers: HeaderObject): void {
+    const held = this.#attempts.get(attempt)
+    if (attempt === this.#winner) this.#downstream.end(trailers, attempt.controller)
+    else if (held) held.outcome = { trailers }
+  }
+
+  onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
+    this.#win(attempt)
+    this.#downstream.upgrade(head, socket, attempt.controller)
+  }
+
+  onFailed(attempt: Attempt, error: Error): void {
+    this.#attempts.delete(attempt)
+    if (attempt === this.#winner) this.#downstream.fail(error)
+    if (this.#winner !== null || this.#downstream.aborted || this.#hasHope(null)) return
+    for (const [kept, held] of this.#attempts) {
+      this.#release(kept, held!)
+      return
+    }
+    this.#stopTimer()
+    this.#downstream.fail(error)
   }
 
   /** No better response came than this one, or it is too long to wait for one. */
-  #release(attempt: HedgeAttempt): void {
-    const { statusCode, headers, statusText } = attempt.held!.head
-    this.#contain(attempt, () => {
+  #release(attempt: Attempt, held: HeldResponse): void {
+    this.#downstream.contain(() => {
       this.#win(attempt)
-      this.#inner.onResponseStart?.(this.#controller, statusCode, headers, statusText)
+      held.passTo(this.#downstream, attempt.controller)
     })
-    this.#drain(attempt)
   }
 
-  /** Hands over what was kept, as far as the handler takes it. */
-  #drain(attempt: HedgeAttempt): void {
-    const { held } = attempt
-    if (held === null || this.#draining) return
-    const takes = (): boolean => this.#hasWon(attempt) && !this.#controller.paused
-    this.#draining = true
-    this.#contain(attempt, () => {
-      while (held.body.size > 0 && takes()) {
-        this.#inner.onResponseData?.(this.#controller, held.body.shiftOwn()!)
-      }
-      if (!takes()) return
-      attempt.held = null
-      if (held.outcome !== null && 'trailers' in held.outcome) this.#end(held.outcome.trailers)
-    })
-    this.#draining = false
-  }
-
-  /** Runs calls to the handler. A dispatcher that reports another attempt would not know which request to fail. */
-  #contain(attempt: HedgeAttempt, call: () => void): void {
-    try {
-      call()
-    } catch (thrown) {
-      this.#settle(thrown as Error)
-      attempt.abort(thrown)
-    }
-  }
-
-  onResume(): void {
-    if (this.#state.at === 'won') this.#drain(this.#state.winner)
-  }
-
-  onAbort(reason: unknown): void {
-    const settledWith = (reason ?? new RequestAbortedError()) as Error
-    this.#settle(settledWith, reason)
-  }
-
-  #settle(error: Error, reason?: unknown): void {
-    if (this.#state === SETTLED) return
-    this.#finish()
+  abort(reason: unknown): void {
     this.#stopTimer()
-    try {
-      this.#inner.onResponseError?.(this.#started ? this.#controller : null, error)
-    } finally {
-      this.#abortOthers(null, reason)
-    }
+    for (const attempt of [...this.#attempts.keys()]) attempt.abort(reason)
   }
 
-  /** The handler gets its final call. */
-  #finish(): void {
-    this.#state = SETTLED
-    this.#controller.settle()
+  pause(): void {
+    this.#winner?.pause()
   }
 
-  #abortOthers(kept: HedgeAttempt | null, reason?: unknown): void {
-    for (const attempt of [...this.#attempts]) {
-      if (attempt !== kept) attempt.abort(reason)
-    }
-  }
-
-  #forget(attempt: HedgeAttempt): void {
-    const index = this.#attempts.indexOf(attempt)
-    if (index !== -1) this.#attempts.splice(index, 1)
+  resume(): void {
+    this.#winner?.resume()
   }
 }

@@ -3,8 +3,8 @@ import { now } from '../../base/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import { RequestRetryError } from '../../errors.ts'
 import { errorFacts } from '../../relay/error-facts.ts'
+import type { Head } from '../../relay/response-source.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import type { Head } from '../held-response.ts'
 import { note, retryAfterOf } from './policy.ts'
 
 /** One failed attempt. */

@@ -1,8 +1,8 @@
 /** The response that the caller's handler gets: how much of it has been passed on, and whether the rest can still come. */
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { responseFacts } from '../../relay/response-facts.ts'
+import type { Head } from '../../relay/response-source.ts'
 import type { DispatchController } from '../../request/dispatch-handler.ts'
-import type { Head } from '../held-response.ts'
 import type { RetrySettings } from './options.ts'
 import { Resumption } from './resumption.ts'
 

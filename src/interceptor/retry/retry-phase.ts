@@ -2,8 +2,8 @@
 
 import { clearTimer } from '../../base/timer.ts'
 import type { DiscardedBody } from '../../relay/discarded-body.ts'
+import type { HeldResponse } from '../../relay/held-response.ts'
 import { watchBody } from '../../request/waiting-body.ts'
-import type { HeldResponse } from '../held-response.ts'
 
 export type RetryPhase =
   /** An attempt waits in a queue, or runs without a final head. */

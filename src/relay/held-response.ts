@@ -1,12 +1,8 @@
 /** A response that is kept back until it is known whether the handler gets it. */
 import { BodyBytes } from '../base/body-bytes.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-
-export interface Head {
-  readonly statusCode: number
-  readonly headers: HeaderObject
-  readonly statusText: string | undefined
-}
+import type { Downstream } from './downstream.ts'
+import type { Head, Received } from './response-source.ts'
 
 export class HeldResponse {
   readonly head: Head
@@ -17,5 +13,14 @@ export class HeldResponse {
 
   constructor(head: Head) {
     this.head = head
+  }
+
+  /** The handler gets it. */
+  passTo(downstream: Downstream, received: Received | null): void {
+    downstream.head(this.head, received)
+    while (this.body.size > 0) downstream.data(this.body.shiftOwn()!)
+    if (this.outcome === null) return
+    if ('error' in this.outcome) downstream.fail(this.outcome.error)
+    else downstream.end(this.outcome.trailers, received)
   }
 }
