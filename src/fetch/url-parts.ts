@@ -58,31 +58,17 @@ export class UrlParts {
 let newer = new Map<string, UrlParts>()
 let older = new Map<string, UrlParts>()
 
-/**
- * The last text of each length, modulo the number of them. Most programs put their text together anew each time, and to
- * compare it with one takes half as long as to find it in a map, which needs its hash.
- */
-const recent = new Array<{ readonly text: string; readonly parts: UrlParts } | null>(64).fill(null)
-
 /** Throws the runtime's error for an invalid URL. */
 export function partsOf(text: string): UrlParts {
-  const slot = text.length % recent.length
-  const last = recent[slot] ?? null
-  if (last !== null && last.text === text) return last.parts
-  let parts = newer.get(text)
-  if (parts === undefined) {
-    parts = older.get(text)
-    if (parts === undefined) {
-      parts = new UrlParts(parseUrl(text, getGlobalOrigin()))
-      if (text.length > MAX_KEPT_LENGTH || dependsOnBase(text, parts)) return parts
-    }
-    if (newer.size === KEPT) {
-      older = newer
-      newer = new Map()
-    }
-    newer.set(text, parts)
+  const known = newer.get(text)
+  if (known !== undefined) return known
+  const parts = older.get(text) ?? new UrlParts(parseUrl(text, getGlobalOrigin()))
+  if (text.length > MAX_KEPT_LENGTH || dependsOnBase(text, parts)) return parts
+  if (newer.size === KEPT) {
+    older = newer
+    newer = new Map()
   }
-  recent[slot] = { text, parts }
+  newer.set(text, parts)
   return parts
 }
 
