@@ -101,10 +101,38 @@ export interface ProxyErrorInfo {
   reply: number | null
 }
 
+interface ErrorFacts {
+  readonly name: string
+  readonly code: string
+  /** Of an error that is given none. */
+  readonly message: string | undefined
+}
+
+/** Of the prototype of a class, so that subclasses have those of their base. */
+const FACTS = Symbol('facts')
+
+interface Described {
+  readonly [FACTS]: ErrorFacts
+}
+
+/** `kind` has the class under its name, which minifiers change. */
+function describe<E extends UndiciError>(
+  kind: Readonly<Record<string, { readonly prototype: E }>>,
+  code: E['code'],
+  message?: string,
+  name?: E['name'],
+): void {
+  for (const [className, kindClass] of Object.entries(kind)) {
+    const facts: ErrorFacts = { name: name ?? className, code, message }
+    Object.defineProperty(kindClass.prototype, FACTS, { value: facts })
+    defineKind(kindClass, `undici.error.${code}`, className)
+  }
+}
+
 /** The base class of the errors of the library. */
 export class UndiciError extends Error {
-  override name: string = 'UndiciError'
-  code: string = 'UND_ERR'
+  override name: string
+  code: string
 
   // Set by request/error-context.ts on errors that end a request.
   declare method?: string
@@ -118,254 +146,186 @@ export class UndiciError extends Error {
   // Set on errors of requests that went through a proxy.
   declare proxy?: ProxyErrorInfo
 
+  constructor(message?: string, options?: ErrorOptions) {
+    const facts = (new.target.prototype as unknown as Described)[FACTS]
+    super(message || (facts.message ?? message), options)
+    this.name = facts.name
+    this.code = facts.code
+  }
+
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol
     return isInstance(this, value)
   }
 }
-defineKind(UndiciError, 'undici.error.UND_ERR', 'UndiciError')
+describe({ UndiciError }, 'UND_ERR')
 
 /** No connection within the connect timeout. */
 export class ConnectTimeoutError extends UndiciError {
-  override name = 'ConnectTimeoutError' as const
-  override code = 'UND_ERR_CONNECT_TIMEOUT' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Connect Timeout Error', options)
-  }
+  declare name: 'ConnectTimeoutError'
+  declare code: 'UND_ERR_CONNECT_TIMEOUT'
 }
-defineKind(ConnectTimeoutError, 'undici.error.UND_ERR_CONNECT_TIMEOUT', 'ConnectTimeoutError')
+describe({ ConnectTimeoutError }, 'UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error')
 
 /** No complete response head within `headersTimeout`. */
 export class HeadersTimeoutError extends UndiciError {
-  override name = 'HeadersTimeoutError' as const
-  override code = 'UND_ERR_HEADERS_TIMEOUT' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Headers Timeout Error', options)
-  }
+  declare name: 'HeadersTimeoutError'
+  declare code: 'UND_ERR_HEADERS_TIMEOUT'
 }
-defineKind(HeadersTimeoutError, 'undici.error.UND_ERR_HEADERS_TIMEOUT', 'HeadersTimeoutError')
+describe({ HeadersTimeoutError }, 'UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error')
 
 /** A head reached `maxHeaderSize`, on its way out or in. */
 export class HeadersOverflowError extends UndiciError {
-  override name = 'HeadersOverflowError' as const
-  override code = 'UND_ERR_HEADERS_OVERFLOW' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Headers Overflow Error', options)
-  }
+  declare name: 'HeadersOverflowError'
+  declare code: 'UND_ERR_HEADERS_OVERFLOW'
 }
-defineKind(HeadersOverflowError, 'undici.error.UND_ERR_HEADERS_OVERFLOW', 'HeadersOverflowError')
+describe({ HeadersOverflowError }, 'UND_ERR_HEADERS_OVERFLOW', 'Headers Overflow Error')
 
 /** No body data within `bodyTimeout`. */
 export class BodyTimeoutError extends UndiciError {
-  override name = 'BodyTimeoutError' as const
-  override code = 'UND_ERR_BODY_TIMEOUT' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Body Timeout Error', options)
-  }
+  declare name: 'BodyTimeoutError'
+  declare code: 'UND_ERR_BODY_TIMEOUT'
 }
-defineKind(BodyTimeoutError, 'undici.error.UND_ERR_BODY_TIMEOUT', 'BodyTimeoutError')
+describe({ BodyTimeoutError }, 'UND_ERR_BODY_TIMEOUT', 'Body Timeout Error')
 
 /** The source of a request body had nothing to send within `requestBodyTimeout`. */
 export class RequestBodyTimeoutError extends UndiciError {
-  override name = 'RequestBodyTimeoutError' as const
-  override code = 'UND_ERR_REQ_BODY_TIMEOUT' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Request Body Timeout Error', options)
-  }
+  declare name: 'RequestBodyTimeoutError'
+  declare code: 'UND_ERR_REQ_BODY_TIMEOUT'
 }
-defineKind(RequestBodyTimeoutError, 'undici.error.UND_ERR_REQ_BODY_TIMEOUT', 'RequestBodyTimeoutError')
+describe({ RequestBodyTimeoutError }, 'UND_ERR_REQ_BODY_TIMEOUT', 'Request Body Timeout Error')
 
 /** A bad argument, option or header; nothing was sent. */
 export class InvalidArgumentError extends UndiciError {
-  override name = 'InvalidArgumentError' as const
-  override code = 'UND_ERR_INVALID_ARG' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Invalid Argument Error', options)
-  }
+  declare name: 'InvalidArgumentError'
+  declare code: 'UND_ERR_INVALID_ARG'
 }
-defineKind(InvalidArgumentError, 'undici.error.UND_ERR_INVALID_ARG', 'InvalidArgumentError')
+describe({ InvalidArgumentError }, 'UND_ERR_INVALID_ARG', 'Invalid Argument Error')
 
 /** A stream factory or pipeline handler did not return a stream. */
 export class InvalidReturnValueError extends UndiciError {
-  override name = 'InvalidReturnValueError' as const
-  override code = 'UND_ERR_INVALID_RETURN_VALUE' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Invalid Return Value Error', options)
-  }
+  declare name: 'InvalidReturnValueError'
+  declare code: 'UND_ERR_INVALID_RETURN_VALUE'
 }
-defineKind(InvalidReturnValueError, 'undici.error.UND_ERR_INVALID_RETURN_VALUE', 'InvalidReturnValueError')
+describe({ InvalidReturnValueError }, 'UND_ERR_INVALID_RETURN_VALUE', 'Invalid Return Value Error')
 
 /** An operation was given up, for example `body.dump()` over its limit. */
 export class AbortError extends UndiciError {
-  override name = 'AbortError' as const
-  override code: 'UND_ERR_ABORT' | 'UND_ERR_ABORTED' = 'UND_ERR_ABORT'
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'The operation was aborted', options)
-  }
+  declare name: 'AbortError'
+  declare code: 'UND_ERR_ABORT' | 'UND_ERR_ABORTED'
 }
-defineKind(AbortError, 'undici.error.UND_ERR_ABORT', 'AbortError')
+describe({ AbortError }, 'UND_ERR_ABORT', 'The operation was aborted')
 
 /** The request was aborted without a reason. */
 export class RequestAbortedError extends AbortError {
-  override name = 'AbortError' as const
-  override code = 'UND_ERR_ABORTED' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Request aborted', options)
-  }
+  declare name: 'AbortError'
+  declare code: 'UND_ERR_ABORTED'
 }
-defineKind(RequestAbortedError, 'undici.error.UND_ERR_ABORTED', 'RequestAbortedError')
+describe({ RequestAbortedError }, 'UND_ERR_ABORTED', 'Request aborted', 'AbortError')
 
 /** An expected end of a connection or stream: reset, idle timeout, upgrade … */
 export class InformationalError extends UndiciError {
-  override name = 'InformationalError' as const
-  override code = 'UND_ERR_INFO' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Request information', options)
-  }
+  declare name: 'InformationalError'
+  declare code: 'UND_ERR_INFO'
 }
-defineKind(InformationalError, 'undici.error.UND_ERR_INFO', 'InformationalError')
+describe({ InformationalError }, 'UND_ERR_INFO', 'Request information')
 
 /** The request body is not as long as its content-length header says. */
 export class RequestContentLengthMismatchError extends UndiciError {
-  override name = 'RequestContentLengthMismatchError' as const
-  override code = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Request body length does not match content-length header', options)
-  }
+  declare name: 'RequestContentLengthMismatchError'
+  declare code: 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'
 }
-defineKind(
-  RequestContentLengthMismatchError,
-  'undici.error.UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
-  'RequestContentLengthMismatchError',
+describe(
+  { RequestContentLengthMismatchError },
+  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+  'Request body length does not match content-length header',
 )
 
 /** The response body is not as long as its content-length header says. */
 export class ResponseContentLengthMismatchError extends UndiciError {
-  override name = 'ResponseContentLengthMismatchError' as const
-  override code = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Response body length does not match content-length header', options)
-  }
+  declare name: 'ResponseContentLengthMismatchError'
+  declare code: 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
 }
-defineKind(
-  ResponseContentLengthMismatchError,
-  'undici.error.UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-  'ResponseContentLengthMismatchError',
+describe(
+  { ResponseContentLengthMismatchError },
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'Response body length does not match content-length header',
 )
 
 /** Use after `destroy()`, and the default reason of `destroy()`. */
 export class ClientDestroyedError extends UndiciError {
-  override name = 'ClientDestroyedError' as const
-  override code = 'UND_ERR_DESTROYED' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'The client is destroyed', options)
-  }
+  declare name: 'ClientDestroyedError'
+  declare code: 'UND_ERR_DESTROYED'
 }
-defineKind(ClientDestroyedError, 'undici.error.UND_ERR_DESTROYED', 'ClientDestroyedError')
+describe({ ClientDestroyedError }, 'UND_ERR_DESTROYED', 'The client is destroyed')
 
 /** Dispatch after `close()`. */
 export class ClientClosedError extends UndiciError {
-  override name = 'ClientClosedError' as const
-  override code = 'UND_ERR_CLOSED' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'The client is closed', options)
-  }
+  declare name: 'ClientClosedError'
+  declare code: 'UND_ERR_CLOSED'
 }
-defineKind(ClientClosedError, 'undici.error.UND_ERR_CLOSED', 'ClientClosedError')
+describe({ ClientClosedError }, 'UND_ERR_CLOSED', 'The client is closed')
 
 /** Something the library does not do, such as a caller's `expect` header. */
 export class NotSupportedError extends UndiciError {
-  override name = 'NotSupportedError' as const
-  override code = 'UND_ERR_NOT_SUPPORTED' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Not supported error', options)
-  }
+  declare name: 'NotSupportedError'
+  declare code: 'UND_ERR_NOT_SUPPORTED'
 }
-defineKind(NotSupportedError, 'undici.error.UND_ERR_NOT_SUPPORTED', 'NotSupportedError')
+describe({ NotSupportedError }, 'UND_ERR_NOT_SUPPORTED', 'Not supported error')
 
 /** The response body is longer than `maxResponseSize`. */
 export class ResponseExceededMaxSizeError extends UndiciError {
-  override name = 'ResponseExceededMaxSizeError' as const
-  override code = 'UND_ERR_RES_EXCEEDED_MAX_SIZE' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Response content exceeded max size', options)
-  }
+  declare name: 'ResponseExceededMaxSizeError'
+  declare code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
 }
-defineKind(
-  ResponseExceededMaxSizeError,
-  'undici.error.UND_ERR_RES_EXCEEDED_MAX_SIZE',
-  'ResponseExceededMaxSizeError',
+describe(
+  { ResponseExceededMaxSizeError },
+  'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  'Response content exceeded max size',
 )
 
 /** Dispatch on a BalancedPool without upstreams. */
 export class BalancedPoolMissingUpstreamError extends UndiciError {
-  override name = 'MissingUpstreamError' as const
-  override code = 'UND_ERR_BPL_MISSING_UPSTREAM' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'No upstream has been added to the BalancedPool', options)
-  }
+  declare name: 'MissingUpstreamError'
+  declare code: 'UND_ERR_BPL_MISSING_UPSTREAM'
 }
-defineKind(
-  BalancedPoolMissingUpstreamError,
-  'undici.error.UND_ERR_BPL_MISSING_UPSTREAM',
-  'BalancedPoolMissingUpstreamError',
+describe(
+  { BalancedPoolMissingUpstreamError },
+  'UND_ERR_BPL_MISSING_UPSTREAM',
+  'No upstream has been added to the BalancedPool',
+  'MissingUpstreamError',
 )
 
 /** An Agent holds `maxOrigins` origins already. */
 export class MaxOriginsReachedError extends UndiciError {
-  override name = 'MaxOriginsReachedError' as const
-  override code = 'UND_ERR_MAX_ORIGINS_REACHED' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Maximum allowed origins reached', options)
-  }
+  declare name: 'MaxOriginsReachedError'
+  declare code: 'UND_ERR_MAX_ORIGINS_REACHED'
 }
-defineKind(MaxOriginsReachedError, 'undici.error.UND_ERR_MAX_ORIGINS_REACHED', 'MaxOriginsReachedError')
+describe({ MaxOriginsReachedError }, 'UND_ERR_MAX_ORIGINS_REACHED', 'Maximum allowed origins reached')
 
 /** A WebSocket message inflates beyond its limit. */
 export class MessageSizeExceededError extends UndiciError {
-  override name = 'MessageSizeExceededError' as const
-  override code = 'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'Max decompressed message size exceeded', options)
-  }
+  declare name: 'MessageSizeExceededError'
+  declare code: 'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED'
 }
-defineKind(
-  MessageSizeExceededError,
-  'undici.error.UND_ERR_WS_MESSAGE_SIZE_EXCEEDED',
-  'MessageSizeExceededError',
+describe(
+  { MessageSizeExceededError },
+  'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED',
+  'Max decompressed message size exceeded',
 )
 
 /** The connection was lost, or the received bytes were not an answer to the request. */
 export class SocketError extends UndiciError {
-  override name = 'SocketError' as const
-  override code = 'UND_ERR_SOCKET' as const
+  declare name: 'SocketError'
+  declare code: 'UND_ERR_SOCKET'
   override socket: SocketInfo | null | undefined
 
   constructor(message?: string, socket?: SocketInfo | null, options?: ErrorOptions) {
-    super(message || 'Socket error', options)
+    super(message, options)
     this.socket = socket
   }
 }
-defineKind(SocketError, 'undici.error.UND_ERR_SOCKET', 'SocketError')
+describe({ SocketError }, 'UND_ERR_SOCKET', 'Socket error')
 
 /** The response is not HTTP/1.1. `code` is `HPE_*`, `data` the bytes from the offending place on. */
 export class HTTPParserError extends Error {
@@ -399,8 +359,8 @@ defineKind(HTTPParserError, 'undici.error.UND_ERR_HTTP_PARSER', 'HTTPParserError
 
 /** The last attempt of a request was answered with a bad status, or a response that broke off could not be completed. */
 export class RequestRetryError extends UndiciError {
-  override name = 'RequestRetryError' as const
-  override code = 'UND_ERR_REQ_RETRY' as const
+  declare name: 'RequestRetryError'
+  declare code: 'UND_ERR_REQ_RETRY'
   statusCode: number
   /** Of the response. */
   headers: Record<string, string | string[]>
@@ -416,18 +376,18 @@ export class RequestRetryError extends UndiciError {
     statusCode: number,
     details: { headers?: object | null; data?: { count: number } } = {},
   ) {
-    super(message || 'Request retry error')
+    super(message)
     this.statusCode = statusCode
     this.headers = details.headers as Record<string, string | string[]>
     this.data = details.data as { count: number }
   }
 }
-defineKind(RequestRetryError, 'undici.error.UND_ERR_REQ_RETRY', 'RequestRetryError')
+describe({ RequestRetryError }, 'UND_ERR_REQ_RETRY', 'Request retry error')
 
 /** A response status that an interceptor was asked to treat as an error. */
 export class ResponseError extends UndiciError {
-  override name = 'ResponseError' as const
-  override code = 'UND_ERR_RESPONSE' as const
+  declare name: 'ResponseError'
+  declare code: 'UND_ERR_RESPONSE'
   statusCode: number
   /** The same as `statusCode`. */
   readonly status: number
@@ -443,7 +403,7 @@ export class ResponseError extends UndiciError {
     statusCode: number,
     details: { headers?: unknown; body?: unknown; bodyTruncated?: boolean } = {},
   ) {
-    super(message || 'Response error')
+    super(message)
     this.statusCode = statusCode
     this.status = statusCode
     this.headers = details.headers as ResponseError['headers']
@@ -451,68 +411,63 @@ export class ResponseError extends UndiciError {
     this.bodyTruncated = details.bodyTruncated ?? false
   }
 }
-defineKind(ResponseError, 'undici.error.UND_ERR_RESPONSE', 'ResponseError')
+describe({ ResponseError }, 'UND_ERR_RESPONSE', 'Response error')
 
 /** TLS to a proxy failed. */
 export class SecureProxyConnectionError extends UndiciError {
-  override name = 'SecureProxyConnectionError' as const
-  override code = 'UND_ERR_PRX_TLS' as const
+  declare name: 'SecureProxyConnectionError'
+  declare code: 'UND_ERR_PRX_TLS'
 
   constructor(cause?: unknown, message?: string, options?: object) {
-    super(message || 'Secure Proxy Connection failed', { ...options, cause })
+    super(message, { ...options, cause })
   }
 }
-defineKind(SecureProxyConnectionError, 'undici.error.UND_ERR_PRX_TLS', 'SecureProxyConnectionError')
+describe({ SecureProxyConnectionError }, 'UND_ERR_PRX_TLS', 'Secure Proxy Connection failed')
 
 /** A proxy did not open the tunnel. */
 export class ProxyConnectionError extends UndiciError {
-  override name = 'ProxyConnectionError' as const
-  override code = 'UND_ERR_PRX_CONN' as const
+  declare name: 'ProxyConnectionError'
+  declare code: 'UND_ERR_PRX_CONN'
 
   constructor(cause?: unknown, message?: string, options?: object) {
-    super(message || 'Proxy Connection failed', { ...options, cause })
+    super(message, { ...options, cause })
   }
 }
-defineKind(ProxyConnectionError, 'undici.error.UND_ERR_PRX_CONN', 'ProxyConnectionError')
+describe({ ProxyConnectionError }, 'UND_ERR_PRX_CONN', 'Proxy Connection failed')
 
 /** A SOCKS5 proxy refused or broke its protocol. */
 export class Socks5ProxyError extends UndiciError {
-  override name = 'Socks5ProxyError' as const
-  override code: string
+  declare name: 'Socks5ProxyError'
 
   constructor(message?: string, code?: string) {
-    super(message || 'SOCKS5 proxy error')
-    this.code = code || 'UND_ERR_SOCKS5'
+    super(message)
+    if (code) this.code = code
   }
 }
-defineKind(Socks5ProxyError, 'undici.error.UND_ERR_SOCKS5', 'Socks5ProxyError')
+describe({ Socks5ProxyError }, 'UND_ERR_SOCKS5', 'SOCKS5 proxy error')
 
 /** A request was redirected more often than its caller allows. */
 export class MaxRedirectsError extends UndiciError {
-  override name = 'MaxRedirectsError' as const
-  override code = 'UND_ERR_REDIRECT_MAX' as const
-
-  constructor(message?: string, options?: ErrorOptions) {
-    super(message || 'max redirects', options)
-  }
+  declare name: 'MaxRedirectsError'
+  declare code: 'UND_ERR_REDIRECT_MAX'
 }
-defineKind(MaxRedirectsError, 'undici.error.UND_ERR_REDIRECT_MAX', 'MaxRedirectsError')
+describe({ MaxRedirectsError }, 'UND_ERR_REDIRECT_MAX', 'max redirects')
 
 /** An origin fails so often that requests to it are not sent for a while. */
 export class CircuitOpenError extends UndiciError {
-  override name = 'CircuitOpenError' as const
-  override code = 'UND_ERR_CIRCUIT_OPEN' as const
+  declare name: 'CircuitOpenError'
+  declare code: 'UND_ERR_CIRCUIT_OPEN'
   /** Nothing was sent. */
   override retrySafety: RetrySafety = 'safe'
   /** Milliseconds after which a request is let through; 0 if that depends on a request that is under way. */
   readonly retryAfter: number
 
   constructor(message?: string, retryAfter = 0, options?: ErrorOptions) {
-    super(message || 'Circuit is open', options)
+    super(message, options)
     this.retryAfter = retryAfter
   }
 }
-defineKind(CircuitOpenError, 'undici.error.UND_ERR_CIRCUIT_OPEN', 'CircuitOpenError')
+describe({ CircuitOpenError }, 'UND_ERR_CIRCUIT_OPEN', 'Circuit is open')
 
 /** What a {@link BlockedAddressError} is about. */
 export interface BlockedAddressDetails {
@@ -530,8 +485,8 @@ export interface BlockedAddressDetails {
 
 /** A guard does not allow the connection; no packet was sent to the address. */
 export class BlockedAddressError extends UndiciError {
-  override name = 'BlockedAddressError' as const
-  override code = 'UND_ERR_BLOCKED_ADDRESS' as const
+  declare name: 'BlockedAddressError'
+  declare code: 'UND_ERR_BLOCKED_ADDRESS'
   /** Nothing was sent. */
   override retrySafety: RetrySafety = 'safe'
   readonly rule: string
@@ -542,7 +497,7 @@ export class BlockedAddressError extends UndiciError {
 
   // The message leaves out where a name leads to: it may reach the one who has chosen the name.
   constructor(message?: string, details?: BlockedAddressDetails, options?: ErrorOptions) {
-    super(message || 'Blocked address', options)
+    super(message, options)
     this.rule = details?.rule ?? 'unknown'
     this.entry = details?.entry ?? null
     this.hostname = details?.hostname ?? null
@@ -550,23 +505,23 @@ export class BlockedAddressError extends UndiciError {
     this.port = details?.port ?? null
   }
 }
-defineKind(BlockedAddressError, 'undici.error.UND_ERR_BLOCKED_ADDRESS', 'BlockedAddressError')
+describe({ BlockedAddressError }, 'UND_ERR_BLOCKED_ADDRESS', 'Blocked address')
 
 /** More requests wait than a throttle keeps, or the server asks for a longer wait than it allows. */
 export class ThrottledError extends UndiciError {
-  override name = 'ThrottledError' as const
-  override code = 'UND_ERR_THROTTLED' as const
+  declare name: 'ThrottledError'
+  declare code: 'UND_ERR_THROTTLED'
   /** Nothing was sent. */
   override retrySafety: RetrySafety = 'safe'
   /** Milliseconds that the server has asked to be left alone for; absent if the queue was full. */
   declare retryAfter?: number
 
   constructor(message?: string, options?: ErrorOptions & { retryAfter?: number }) {
-    super(message || 'Too many requests are waiting', options)
+    super(message, options)
     if (options !== undefined && Object.hasOwn(options, 'retryAfter')) this.retryAfter = options.retryAfter!
   }
 }
-defineKind(ThrottledError, 'undici.error.UND_ERR_THROTTLED', 'ThrottledError')
+describe({ ThrottledError }, 'UND_ERR_THROTTLED', 'Too many requests are waiting')
 
 /** Never thrown: undici's parser needs WebAssembly, ours does not. Its name is `Error` there, too. */
 export class WebAssemblyNotSupportedError extends Error {
