@@ -1,7 +1,6 @@
 /**
  * The origins that a mock agent has interceptors for.
  */
-import { FieldsMemory } from '../request/fields-memory.ts'
 import type { RequestContext } from '../request/request-spec.ts'
 import type { OriginMatcher } from './interception.ts'
 import { OriginMocks } from './origin-mocks.ts'
@@ -91,6 +90,6 @@ export class MockOrigins {
 
   #context(key: string): RequestContext {
     const protocol = key.startsWith('https:') ? 'https:' : 'http:'
-    return { origin: key, protocol, fields: new FieldsMemory(), maxResponseSize: this.#maxResponseSize }
+    return { origin: key, protocol, maxResponseSize: this.#maxResponseSize }
   }
 }

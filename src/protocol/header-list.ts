@@ -12,20 +12,12 @@ export type FieldValue = string | string[]
 export class HeaderList {
   /** name, value, name, value …; a value that is an array is sent as one line for each element. */
   readonly flat: FieldValue[] = []
-  /**
-   * The encoded form of the list, for the next request that sends it. Each belongs to the encoder of its
-   * protocol, and only that knows its type.
-   */
-  http1Memo: unknown = null
-  http2Memo: unknown = null
 
   /** Adds a field whose name is known to be a token; false when the value has illegal characters. */
   append(name: string, value: FieldValue): boolean {
     invariant(isFieldName(name), 'field name was not checked')
     if (!isValue(value)) return false
     this.flat.push(name, value)
-    this.http1Memo = null
-    this.http2Memo = null
     return true
   }
 }

@@ -15,8 +15,6 @@ const MAX_REMEMBERED_LENGTH = 64
 
 const names: string[] = new Array<string>(PLACES).fill('')
 const lowerNames: string[] = new Array<string>(PLACES).fill('')
-/** The beginning of a line with this name, from the end of the line before; '' if it was never asked for. */
-const linePrefixes: string[] = new Array<string>(PLACES).fill('')
 /** 1 where the name is a token: only that may go to the wire. */
 const tokens = new Uint8Array(PLACES)
 /** The bytes of `names`, MAX_REMEMBERED_LENGTH for each: faster to compare than characters of strings. */
@@ -44,7 +42,6 @@ function placeOfName(name: string): number {
 function remember(place: number, name: string): void {
   names[place] = asPropertyKey(name)
   lowerNames[place] = asPropertyKey(name.toLowerCase())
-  linePrefixes[place] = ''
   tokens[place] = isToken(name) ? 1 : 0
   const at = place * MAX_REMEMBERED_LENGTH
   for (let i = 0; i < name.length; i++) spellings[at + i] = name.charCodeAt(i)
@@ -86,19 +83,6 @@ export function lowerCaseToken(name: string): string {
   }
   const lower = lowerCaseName(name)
   return isToken(name) ? lower : ''
-}
-
-/** The end of a line, and the beginning of one with this name. */
-export function linePrefix(name: string): string {
-  const length = name.length
-  if (length > 0 && length <= MAX_REMEMBERED_LENGTH) {
-    const place = placeOfName(name)
-    if (names[place] === name) {
-      linePrefixes[place] ||= `\r\n${name}: `
-      return linePrefixes[place]!
-    }
-  }
-  return `\r\n${name}: `
 }
 
 /** The name in `bytes[start, end)` in lower case, as one shared string where possible. The bytes are those of a token. */

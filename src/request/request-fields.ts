@@ -6,7 +6,7 @@ import { InvalidArgumentError, NotSupportedError } from '../errors.ts'
 import { isFieldValue, isToken } from '../protocol/ascii.ts'
 import { type FieldValue, HeaderList } from '../protocol/header-list.ts'
 import { lowerCaseToken } from '../protocol/header-names.ts'
-import { flatHeaders } from './headers-input.ts'
+import { flatHeaders, isPairIterable } from './headers-input.ts'
 
 /** Discarded whatever the protocol turns out to be: HTTP/2 sets its own, and HTTP/1.1 has others for them. */
 const PSEUDO_FIELDS = new Set([':path', ':method', ':scheme', ':authority'])
@@ -20,12 +20,12 @@ export class RequestFields {
   close = false
 
   addAll(headers: unknown): void {
+    if (isPlainObject(headers)) {
+      for (const name of Object.keys(headers)) this.add(name, headers[name])
+      return
+    }
     const flat = flatHeaders(headers)
     for (let i = 0; i < flat.length; i += 2) this.add(flat[i], flat[i + 1])
-  }
-
-  addLists(names: readonly unknown[], values: readonly unknown[]): void {
-    for (let i = 0; i < names.length; i++) this.add(names[i], values[i])
   }
 
   add(name: unknown, value: unknown): void {
@@ -100,6 +100,23 @@ export class RequestFields {
       if (option.toLowerCase() === 'close') this.close = true
     }
   }
+}
+
+/** For all requests without headers. */
+const NONE = new RequestFields()
+
+/** The checked fields, not to be changed. */
+export function readFields(headers: unknown): RequestFields {
+  if (headers === undefined || headers === null) return NONE
+  const fields = new RequestFields()
+  fields.addAll(headers)
+  return fields
+}
+
+function isPlainObject(headers: unknown): headers is Record<string, unknown> {
+  return (
+    typeof headers === 'object' && headers !== null && !Array.isArray(headers) && !isPairIterable(headers)
+  )
 }
 
 /** Coerced once: what is checked is the very string that is sent. */

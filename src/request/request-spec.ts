@@ -10,8 +10,7 @@ import { type BodySource, classifyBody, destroyStream, givenBody, isStream } fro
 import { checkMethod, checkPath, isIdempotent, withQuery } from './check-options.ts'
 import { checkHandler, type DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
-import type { FieldsMemory } from './fields-memory.ts'
-import { RequestFields } from './request-fields.ts'
+import { RequestFields, readFields } from './request-fields.ts'
 import { type RequestOverrides, readOverrides } from './request-overrides.ts'
 import type { TrailersSource } from './request-trailers.ts'
 
@@ -19,7 +18,6 @@ import type { TrailersSource } from './request-trailers.ts'
 export interface RequestContext {
   readonly origin: string
   readonly protocol: string
-  readonly fields: FieldsMemory
   /** Most bytes of a response body; negative for any number. */
   readonly maxResponseSize: number
 }
@@ -58,7 +56,7 @@ export class RequestSpec {
       const idempotent = isIdempotent(this.method, options.idempotent) ? IDEMPOTENT : 0
       const blocking = (options.blocking ?? idempotent === 0) ? BLOCKING : 0
       this.#conduct = (idempotent | blocking) as Conduct
-      this.#fields = context.fields.read(options.headers)
+      this.#fields = readFields(options.headers)
       checkHandler(handler, this.takesOver)
     } catch (error) {
       if (isStream(options.body)) destroyStream(options.body, error as Error)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { RequestQueue } from '../../src/dispatcher/session/request-queue.ts'
-import { FieldsMemory } from '../../src/request/fields-memory.ts'
 import { Request } from '../../src/request/request.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 
@@ -15,7 +14,6 @@ function queueOf(count: number): { queue: RequestQueue; requests: Request[] } {
   const setting = {
     origin: 'http://localhost',
     protocol: 'http:',
-    fields: new FieldsMemory(),
     maxResponseSize: -1,
   } as const
   const requests = Array.from(

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  isFieldName,
-  linePrefix,
-  lowerCaseName,
-  lowerNameFromBytes,
-} from '../../src/protocol/header-names.ts'
+import { isFieldName, lowerCaseName, lowerNameFromBytes } from '../../src/protocol/header-names.ts'
 
 function fromBytes(name: string): string {
   const bytes = Buffer.from(`##${name}##`, 'latin1')
@@ -43,13 +38,6 @@ describe('header names', () => {
     }
   })
 
-  it('begin a line, remembered or not', () => {
-    for (const name of ['X-Line', 'never-seen', 'X'.repeat(65), '']) {
-      if (name !== 'never-seen') lowerCaseName(name)
-      for (let i = 0; i < 2; i++) assert.equal(linePrefix(name), `\r\n${name}: `)
-    }
-  })
-
   it('are read from bytes in lower case', () => {
     for (const name of [
       'Content-Type',
@@ -70,7 +58,6 @@ describe('header names', () => {
         const name = `X-${i % 2 === 0 ? 'Even' : 'odd'}-${i}`
         assert.equal(fromBytes(name), name.toLowerCase())
         assert.equal(lowerCaseName(name), name.toLowerCase())
-        assert.equal(linePrefix(name), `\r\n${name}: `)
       }
     }
     assert.equal(fromBytes('Content-Length'), 'content-length')

@@ -12,7 +12,6 @@ import { HeaderBlock } from '../../src/protocol/header-block.ts'
 import type { ConnectionFacts } from '../../src/request/connection-facts.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
 import { callersReason, type EndReason, endReason } from '../../src/request/end-reason.ts'
-import { FieldsMemory } from '../../src/request/fields-memory.ts'
 import { Request, type RequestHost } from '../../src/request/request.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 
@@ -37,7 +36,6 @@ class Host implements RequestHost {
 const SETTING = {
   origin: 'http://a.test',
   protocol: 'http:',
-  fields: new FieldsMemory(),
   maxResponseSize: -1,
 } as const
 const FACTS: ConnectionFacts = {

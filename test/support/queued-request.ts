@@ -1,6 +1,5 @@
 /** A request as a connection gets it: checked, queued, and without a dispatcher behind it. */
 import type { DispatchOptions } from '../../src/index.ts'
-import { FieldsMemory } from '../../src/request/fields-memory.ts'
 import { Request } from '../../src/request/request.ts'
 import { RecordingHandler } from './recording-handler.ts'
 
@@ -9,7 +8,6 @@ export function queued(handler = new RecordingHandler(), options: Partial<Dispat
   const setting = {
     origin: 'http://a.test',
     protocol: 'http:',
-    fields: new FieldsMemory(),
     maxResponseSize: -1,
   } as const
   const request = new Request({ path: '/', method: 'GET', ...options }, handler, setting, host)

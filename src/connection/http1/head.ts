@@ -36,25 +36,22 @@ export function prepareRequest(
   const { method, upgrade } = request
   const closes = isLast || closesConnection(request)
   const tail = body.pumped === null ? tailOf(request, body) : ''
-  const text = encodeRequestHead(
-    {
-      method,
-      target: request.path,
-      host: request.host ?? settings.authority,
-      connection: upgrade !== null ? 'upgrade' : closes ? 'close' : 'keep-alive',
-      upgrade,
-      fields,
-      contentType: body.contentType,
-      trailer: body.trailer,
-    },
-    tail,
-  )
-  const headLength = text.length - tail.length
+  const head = encodeRequestHead({
+    method,
+    target: request.path,
+    host: request.host ?? settings.authority,
+    connection: upgrade !== null ? 'upgrade' : closes ? 'close' : 'keep-alive',
+    upgrade,
+    fields,
+    contentType: body.contentType,
+    trailer: body.trailer,
+  })
+  const headLength = head.length
   if (headLength > settings.maxHeaderSize) return headTooLarge(headLength, settings.maxHeaderSize)
   // Of a body from a source it is not known yet whether there is anything in it.
   const isWhole = request.source.kind === 'bytes' || request.trailers !== null
   const last = closes || upgrade !== null || (isWhole && leavesDoubt(request))
-  return { text, headLength, body, last }
+  return { text: head + tail, headLength, body, last }
 }
 
 /** What follows the head in the same text. */

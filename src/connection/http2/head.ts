@@ -2,16 +2,9 @@
  * Everything about an HTTP/2 request that is decided before its HEADERS frame (RFC 9113 §8.3).
  */
 import { InformationalError, InvalidArgumentError } from '../../errors.ts'
-import type { ProtocolFailure } from '../../protocol/failure.ts'
-import type { FieldValue, HeaderList } from '../../protocol/header-list.ts'
+import type { FieldValue } from '../../protocol/header-list.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
-import {
-  buildRequestFields,
-  fieldBytes,
-  type OrdinaryFields,
-  ordinaryFields,
-  ordinaryFieldsOf,
-} from '../../protocol/http2/message.ts'
+import { buildRequestFields, fieldBytes, ordinaryFields } from '../../protocol/http2/message.ts'
 import type { RemoteSettings } from '../../protocol/http2/settings.ts'
 import { NO_EXTENDED_CONNECT } from '../../protocol/websocket/handshake.ts'
 import type { Request } from '../../request/request.ts'
@@ -51,7 +44,8 @@ export function prepareHttp2Request(
   if (body instanceof Error) return body
 
   const isTunnel = method === 'CONNECT' && upgrade === null
-  const ordinary = upgrade === null ? ordinaryFieldsOf(list) : handshakeFieldsOf(list)
+  // RFC 8441 §5: the key and its answer have no part in the handshake over HTTP/2.
+  const ordinary = ordinaryFields(upgrade === null ? list.flat : withoutField(list.flat, 'sec-websocket-key'))
   if ('code' in ordinary) return new InformationalError(ordinary.message, { cause: ordinary })
   const fields = buildRequestFields({
     method: upgrade === null ? method : 'CONNECT',
@@ -73,11 +67,6 @@ export function prepareHttp2Request(
 /** A CONNECT to a path, such as `/`, names no target: it is meant for the origin itself. */
 function isAuthority(path: string): boolean {
   return !path.includes('/')
-}
-
-/** RFC 8441 §5: the key and its answer have no part in the handshake over HTTP/2. */
-function handshakeFieldsOf(list: HeaderList): OrdinaryFields | ProtocolFailure {
-  return ordinaryFields(withoutField(list.flat, 'sec-websocket-key'))
 }
 
 function withoutField(flat: readonly FieldValue[], name: string): FieldValue[] {

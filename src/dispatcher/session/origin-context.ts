@@ -1,6 +1,6 @@
 /**
  * What all clients of one origin share, be it one or the members of a pool: where they connect to, how, and what they
- * remember of requests and responses so far.
+ * remember of responses so far.
  */
 
 import type { Origin } from '../../base/origin.ts'
@@ -9,7 +9,6 @@ import { serverNameOf } from '../../base/server-name.ts'
 import type { Http2Settings } from '../../connection/connection.ts'
 import { HeadParsers } from '../../connection/http1/connection.ts'
 import { OriginStreams } from '../../connection/http2/origin-streams.ts'
-import { FieldsMemory } from '../../request/fields-memory.ts'
 import type { RequestContext } from '../../request/request-spec.ts'
 import {
   connectorFor,
@@ -48,7 +47,6 @@ export class OriginContext {
     this.requestContext = {
       origin: origin.origin,
       protocol: origin.protocol,
-      fields: new FieldsMemory(),
       maxResponseSize: settings.maxResponseSize,
     }
     this.connector = connectorFor(settings)

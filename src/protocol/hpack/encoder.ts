@@ -48,9 +48,6 @@ const MAX_SPARE_NAMES = 256
 /** Longer values that must not be indexed are encoded again each time, so that their copies stay small. */
 const MAX_REPEATED_LENGTH = 1024
 
-/** Positions in the list for which the last field is remembered. */
-const PREDICTED_FIELDS = 32
-
 /** Fingerprints of values that were sent without indexing; a power of two. */
 const FINGERPRINTS = 64
 
@@ -107,25 +104,18 @@ export class HpackEncoder {
   readonly #table: DynamicTable
   readonly #names: Map<string, NameState> = new Map()
   readonly #fingerprints: Int32Array = new Int32Array(FINGERPRINTS)
-  // The field that was last sent as an index at each position of the list: programs send the same list in the
-  // same order, and to compare two strings is cheaper than to look them up. To begin with, static entry 1.
-  readonly #predictedNames: string[] = new Array<string>(PREDICTED_FIELDS).fill(STATIC_NAMES[1]!)
-  readonly #predictedValues: string[] = new Array<string>(PREDICTED_FIELDS).fill(STATIC_VALUES[1]!)
-  readonly #predictedIds: number[] = new Array<number>(PREDICTED_FIELDS).fill(1)
   /** The peer's SETTINGS_HEADER_TABLE_SIZE. */
   #peerLimit: number = DEFAULT_TABLE_SIZE
   /** The smallest size since the last block that must be signalled, or `NO_UPDATE`. */
   #smallestUpdate: number = NO_UPDATE
-  /** The id of the oldest dynamic entry: ids below it and above the static ones are gone. */
-  #oldest: number = FIRST_DYNAMIC
   /** A block was left half-made by a caller's error: the peer's table can no longer be known. */
   #broken = false
 
   constructor(options?: HpackEncoderOptions) {
     this.#ceiling = options?.maxTableSize ?? DEFAULT_TABLE_SIZE
     this.#maxNames = MAX_SPARE_NAMES + Math.floor(this.#ceiling / ENTRY_OVERHEAD)
-    this.#table = new DynamicTable(DEFAULT_TABLE_SIZE, (name, value, sequence) => {
-      this.#forget(name, value, sequence)
+    this.#table = new DynamicTable(DEFAULT_TABLE_SIZE, (name, value) => {
+      this.#forget(name, value)
     })
     if (this.#ceiling < DEFAULT_TABLE_SIZE) this.#smallestUpdate = this.#ceiling
   }
@@ -167,21 +157,7 @@ export class HpackEncoder {
     this.#broken = true
     let at = this.#smallestUpdate === NO_UPDATE ? offset : this.#writeUpdates(out, offset)
     for (let i = 0; i < fields.length; i += 2) {
-      const name = fields[i]!
-      const value = fields[i + 1]!
-      const position = i >>> 1
-      if (
-        position < PREDICTED_FIELDS &&
-        this.#predictedNames[position] === name &&
-        this.#predictedValues[position] === value
-      ) {
-        const id = this.#predictedIds[position]!
-        if (id < FIRST_DYNAMIC || id >= this.#oldest) {
-          at = this.#writeIndexed(id, out, at)
-          continue
-        }
-      }
-      at = this.#writeField(position, name, value, out, at)
+      at = this.#writeField(fields[i]!, fields[i + 1]!, out, at)
     }
     invariant(at <= out.length, NO_ROOM)
     this.#broken = false
@@ -210,14 +186,7 @@ export class HpackEncoder {
     return id < FIRST_DYNAMIC ? id : FIRST_DYNAMIC * 2 + this.#table.inserted - 1 - id
   }
 
-  /** Our own copy of the value of a live entry; the caller's string is not kept (see `ownCopy`). */
-  #valueOf(id: number): string {
-    return id < FIRST_DYNAMIC
-      ? STATIC_VALUES[id]!
-      : this.#table.valueAt(this.#table.inserted - 1 - (id - FIRST_DYNAMIC))
-  }
-
-  #writeField(position: number, name: string, value: string, out: Uint8Array, offset: number): number {
+  #writeField(name: string, value: string, out: Uint8Array, offset: number): number {
     const state = this.#names.get(name) ?? this.#addName(name)
     if (state.policy === NEVER) {
       return this.#writeSecret(
@@ -230,7 +199,6 @@ export class HpackEncoder {
     const id = state.entries.get(value)
     if (id !== undefined) {
       state.unused = 0
-      this.#predict(position, state.name, this.#valueOf(id), id)
       return this.#writeIndexed(id, out, offset)
     }
     if (!this.#wantsIndex(state, value)) {
@@ -238,7 +206,7 @@ export class HpackEncoder {
     }
     // The name is written first: it may refer to an entry that the insertion evicts (RFC 7541 §4.4).
     const at = writeString(value, out, this.#writeName(state, WITH_INDEXING, WITH_INDEXING_MAX, out, offset))
-    this.#insert(position, state, value)
+    this.#insert(state, value)
     return at
   }
 
@@ -273,7 +241,7 @@ export class HpackEncoder {
     return false
   }
 
-  #insert(position: number, state: NameState, value: string): void {
+  #insert(state: NameState, value: string): void {
     const kept = ownCopy(value)
     const id = FIRST_DYNAMIC + this.#table.inserted
     this.#table.insert(state.name, kept)
@@ -281,21 +249,12 @@ export class HpackEncoder {
     state.youngest = id
     state.live++
     state.unused++
-    this.#predict(position, state.name, kept, id)
   }
 
-  #predict(position: number, name: string, value: string, id: number): void {
-    if (position >= PREDICTED_FIELDS) return
-    this.#predictedNames[position] = name
-    this.#predictedValues[position] = value
-    this.#predictedIds[position] = id
-  }
-
-  #forget(name: string, value: string, sequence: number): void {
+  #forget(name: string, value: string): void {
     const state = this.#names.get(name)!
     state.entries.delete(value)
     state.live--
-    this.#oldest = FIRST_DYNAMIC + sequence + 1
   }
 
   #writeName(state: NameState, pattern: number, prefixMax: number, out: Uint8Array, offset: number): number {

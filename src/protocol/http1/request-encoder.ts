@@ -6,7 +6,6 @@
 import { invariant } from '../../base/invariant.ts'
 import { isFieldValue, isRequestTarget, isToken } from '../ascii.ts'
 import type { FieldValue, HeaderList } from '../header-list.ts'
-import { linePrefix } from '../header-names.ts'
 
 export interface RequestHead {
   readonly method: string
@@ -23,103 +22,41 @@ export interface RequestHead {
   readonly trailer: string | null
 }
 
-/**
- * The head without its framing field and without the empty line: one of the tails below completes it, or `tail`, with which
- * the text is whole. Joined once: a text that grows piece by piece is a tree, and has to be copied again to be written.
- */
-export function encodeRequestHead(head: RequestHead, tail = ''): string {
-  const { method, target, connection, upgrade, fields, contentType, trailer } = head
+/** The head without its framing field and without the empty line: one of the tails below completes it. */
+export function encodeRequestHead(head: RequestHead): string {
+  const { method, target, host, connection, upgrade, contentType, trailer } = head
   invariant(method === 'GET' || isToken(method), 'method was not checked')
   invariant(target !== '' && isRequestTarget(target), 'request target was not checked')
+  invariant(isFieldValue(host), 'host was not checked')
   invariant((upgrade !== null) === (connection === 'upgrade'), 'upgrade does not agree with connection')
-  const start = startOf(head.host, connection)
-  const known = upgrade === null ? knownRest(start, fields) : null
-  if (known !== null && contentType === null && trailer === null)
-    return `${method} ${target}${known}\r\n${tail}`
-
-  const parts = new Array<string>(fields.flat.length + 6)
-  parts[0] = method
-  parts[1] = ' '
-  parts[2] = target
-  parts[3] = known ?? start
-  let count = 4
+  let text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n`
   if (upgrade !== null) {
     invariant(upgrade !== '' && isFieldValue(upgrade), 'upgrade was not checked')
-    parts[count++] = `\r\nupgrade: ${upgrade}`
+    text += `upgrade: ${upgrade}\r\n`
   }
-  if (known === null) count = addLines(parts, count, fields.flat)
+  text += fieldLines(head.fields.flat)
   if (contentType !== null) {
     invariant(isFieldValue(contentType), 'content type was not checked')
-    parts[count++] = `\r\ncontent-type: ${contentType}`
+    text += `content-type: ${contentType}\r\n`
   }
   if (trailer !== null) {
     invariant(isFieldValue(trailer), 'trailer names were not checked')
-    parts[count++] = `\r\ntrailer: ${trailer}`
+    text += `trailer: ${trailer}\r\n`
   }
-  parts[count++] = '\r\n'
-  parts[count] = tail
-  return parts.join('')
+  return text
 }
 
-/** The part between the target and the fields, as it was last: the requests of a client all have the same. */
-let lastHost = ''
-let lastConnection = ''
-let lastStart = ''
-
-function startOf(host: string, connection: string): string {
-  if (host !== lastHost || connection !== lastConnection) {
-    invariant(isFieldValue(host), 'host was not checked')
-    lastStart = ` HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}`
-    lastHost = host
-    lastConnection = connection
-  }
-  return lastStart
-}
-
-/** The end of a head: all but the method and the target. */
-interface HeadRest {
-  readonly start: string
-  readonly text: string
-}
-
-/**
- * The end of a head whose fields were sent before; null for the first time. Kept with the fields from the second time on:
- * programs that sign or trace their requests never send a list twice.
- */
-function knownRest(start: string, fields: HeaderList): string | null {
-  // Only written here.
-  const memo = fields.http1Memo as HeadRest | string | null
-  if (memo === null || typeof memo === 'string') {
-    fields.http1Memo = start
-    if (memo !== start) return null
-  } else if (memo.start === start) {
-    return memo.text
-  }
-  const parts = [start]
-  addLines(parts, 1, fields.flat)
-  const rest: HeadRest = { start, text: parts.join('') }
-  fields.http1Memo = rest
-  return rest.text
-}
-
-/** Adds the field lines in the order and letter case given; an array makes one line for each element. Returns the count. */
-function addLines(parts: string[], from: number, flat: readonly FieldValue[]): number {
-  let count = from
+/** The fields in the order and letter case given; an array makes one line for each element. */
+function fieldLines(flat: readonly FieldValue[]): string {
+  let text = ''
   for (let i = 0; i < flat.length; i += 2) {
-    // A HeaderList holds names, which are strings, at even places.
-    const prefix = linePrefix(flat[i] as string)
+    // Names stand at even places and are never arrays.
+    const name = flat[i] as string
     const value = flat[i + 1]!
-    if (typeof value === 'string') {
-      parts[count++] = prefix
-      parts[count++] = value
-    } else {
-      for (const item of value) {
-        parts[count++] = prefix
-        parts[count++] = item
-      }
-    }
+    if (typeof value === 'string') text += `${name}: ${value}\r\n`
+    else for (const item of value) text += `${name}: ${item}\r\n`
   }
-  return count
+  return text
 }
 
 /** Completes a head whose body is counted. */

@@ -4,7 +4,7 @@
  */
 import { isFieldValue } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
-import type { FieldValue, HeaderList } from '../header-list.ts'
+import type { FieldValue } from '../header-list.ts'
 import { lowerCaseName } from '../header-names.ts'
 
 /**
@@ -107,8 +107,6 @@ export interface OrdinaryFields {
   readonly template: string[]
   /** Becomes a pseudo field. */
   readonly host: string | null
-  /** Other requests have the same: the template is copied for each. */
-  readonly isKept: boolean
 }
 
 export interface RequestHead {
@@ -177,27 +175,11 @@ const SPECIAL: ReadonlyMap<string, Treatment> = new Map([
 /** RFC 9113 §8.3.1: the beginning of all requests but CONNECT. */
 const UNFILLED: readonly string[] = [':method', '', ':scheme', '', ':authority', '', ':path', '']
 
-/** The list was sent once, and may never be again. */
-const SENT_ONCE = 'once'
-
-/** As `ordinaryFields` makes them, kept with the list from the second time on, because many requests have the same. */
-export function ordinaryFieldsOf(list: HeaderList): OrdinaryFields | ProtocolFailure {
-  // Only written here.
-  const known = list.http2Memo as OrdinaryFields | ProtocolFailure | typeof SENT_ONCE | null
-  if (known !== null && known !== SENT_ONCE) return known
-  const fields = ordinaryFields(list.flat, known !== null)
-  list.http2Memo = known === null ? SENT_ONCE : fields
-  return fields
-}
-
 /**
  * The fields of a caller (name, value, name, value …, already checked for illegal characters) in the form of
  * HTTP/2, or the caller's mistake.
  */
-export function ordinaryFields(
-  headers: readonly FieldValue[],
-  isKept = false,
-): OrdinaryFields | ProtocolFailure {
+export function ordinaryFields(headers: readonly FieldValue[]): OrdinaryFields | ProtocolFailure {
   const template = UNFILLED.slice()
   let host: string | null = null
   for (let i = 0; i < headers.length; i += 2) {
@@ -215,7 +197,7 @@ export function ordinaryFields(
     if (typeof value === 'string') template.push(name, value)
     else for (const item of value) template.push(name, item)
   }
-  return { template, host, isKept }
+  return { template, host }
 }
 
 /**
@@ -224,11 +206,10 @@ export function ordinaryFields(
  */
 export function buildRequestFields(head: RequestHead): string[] {
   const { method, authority, protocol } = head
-  const { template, host } = head.fields
+  const { template: fields, host } = head.fields
   if (method === 'CONNECT' && protocol === null) {
-    return [':method', method, ':authority', authority, ...template.slice(UNFILLED.length)]
+    return [':method', method, ':authority', authority, ...fields.slice(UNFILLED.length)]
   }
-  const fields = head.fields.isKept ? template.slice() : template
   fields[1] = method
   fields[3] = head.scheme
   fields[5] = host ?? authority

@@ -57,46 +57,6 @@ describe('encodeRequestHead', () => {
     )
   })
 
-  it('takes nothing over from another head with the same fields', () => {
-    const fields = list(['a', 'b'])
-    const heads: Partial<RequestHead>[] = [
-      {},
-      { host: 'other.test' },
-      { connection: 'close' },
-      { connection: 'upgrade', upgrade: 'x' },
-      { method: 'POST', target: '/', contentType: 'c/d' },
-      {},
-    ]
-    for (const head of heads) {
-      const alone = encodeRequestHead({ ...GET, ...head, fields: list(['a', 'b']) })
-      assert.equal(encodeRequestHead({ ...GET, ...head, fields }), alone)
-    }
-    for (let i = 0; i < 3; i++) {
-      assert.equal(
-        encodeRequestHead({ ...GET, fields, contentType: 'c/d' }),
-        encodeRequestHead({ ...GET, fields: list(['a', 'b']), contentType: 'c/d' }),
-      )
-    }
-    for (const head of [{ host: 'third.test' }, { host: 'third.test', trailer: 't' }, { trailer: 't' }]) {
-      assert.equal(
-        encodeRequestHead({ ...GET, ...head, fields }),
-        encodeRequestHead({ ...GET, ...head, fields: list(['a', 'b']) }),
-      )
-    }
-    assert.ok(fields.append('e', 'f'))
-    assert.match(encodeRequestHead({ ...GET, fields }), /a: b\r\ne: f\r\n$/)
-  })
-
-  it('is whole with a tail, for the first time and again', () => {
-    const fields = list(['a', 'b'])
-    for (let i = 0; i < 3; i++) {
-      assert.equal(
-        encodeRequestHead({ ...GET, fields }, contentLengthTail(1)),
-        'GET /a?b=c HTTP/1.1\r\nhost: example.test:8080\r\nconnection: keep-alive\r\na: b\r\ncontent-length: 1\r\n\r\n',
-      )
-    }
-  })
-
   it('sends an empty host and any target without spaces', () => {
     assert.equal(
       encodeRequestHead({ ...GET, method: 'CONNECT', target: 'h:443', host: '' }),
