@@ -57,11 +57,11 @@ const RULES = [
     files: /^connection\//,
     may: ['connection/', 'protocol/', 'net/', 'request/', 'base/', 'errors.ts', 'diagnostics.ts'],
   },
-  { files: /^api\/body\//, may: ['relay/discarded-body.ts', 'base/', 'errors.ts', ...FIELDS] },
+  { files: /^body\//, may: ['relay/discarded-body.ts', 'base/', 'errors.ts', ...FIELDS] },
   { files: /^handler\//, may: ['request/', 'base/', 'errors.ts', ...FIELDS] },
   {
     files: /^api\//,
-    may: ['api/body/', 'relay/', 'handler/', 'request/', 'base/', 'errors.ts', ...FIELDS],
+    may: ['body/', 'relay/', 'handler/', 'request/', 'base/', 'errors.ts', ...FIELDS],
   },
   {
     files: /^relay\//,
@@ -94,7 +94,8 @@ const RULES = [
       'global/global-dispatcher.ts',
       // As a type.
       'dispatcher/dispatcher.ts',
-      'api/body/collect.ts',
+      'fetch/',
+      'body/',
       'relay/',
       'handler/older-calls.ts',
       'request/',
@@ -131,6 +132,8 @@ const RULES = [
       'net/',
       'request/',
       'api/',
+      // As a type.
+      'body/mixin.ts',
       'handler/',
       'base/',
       'errors.ts',

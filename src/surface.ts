@@ -1,8 +1,8 @@
 /** The public surface: every exported name, once. */
 
 export type { ApiOptions, InfoCallback, InfoData } from './api/api-handler.ts'
-export type { BodyMixin, DumpOptions } from './api/body/mixin.ts'
-export type { BodyReadable } from './api/body/readable.ts'
+export type { BodyMixin, DumpOptions } from './body/mixin.ts'
+export type { BodyReadable } from './body/readable.ts'
 export type { ConnectCallback, ConnectData, ConnectOptions } from './api/connect.ts'
 export type { PipelineHandlerData, PipelineHandlerFunction, PipelineOptions } from './api/pipeline.ts'
 export type { RawRequestOptions, RequestCallback, RequestOptions, ResponseData } from './api/request.ts'
@@ -115,8 +115,8 @@ export {
   Response,
   setGlobalOrigin,
 } from './fetch/index.ts'
-export type { MIMEType } from './fetch/mime-functions.ts'
-export { parseMIMEType, serializeAMimeType } from './fetch/mime-functions.ts'
+export type { MIMEType } from './fetch/mime/mime-functions.ts'
+export { parseMIMEType, serializeAMimeType } from './fetch/mime/mime-functions.ts'
 export type { UrlInput, UrlParts, WithUrl } from './global/global-api.ts'
 export { connect, pipeline, request, stream, upgrade } from './global/global-api.ts'
 export { getGlobalDispatcher, setGlobalDispatcher } from './global/global-dispatcher.ts'

@@ -4,6 +4,8 @@
 import { AsyncResource } from 'node:async_hooks'
 import { type Answer, addCaller, answerCaller, removeCaller } from '../base/answers.ts'
 import { throwLater } from '../base/throw-later.ts'
+import { BodyReadable } from '../body/readable.ts'
+import type { BodyUpstream } from '../body/upstream.ts'
 import { InvalidArgumentError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
@@ -19,8 +21,6 @@ import {
   type ReceivedTrailers,
   type RequestContext,
 } from './api-handler.ts'
-import { BodyReadable } from './body/readable.ts'
-import type { BodyUpstream } from './body/upstream.ts'
 import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
 
 /** Bytes of an unread body that are held before the connection is paused. */

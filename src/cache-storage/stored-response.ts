@@ -2,11 +2,11 @@
  * A response in memory: its record and the bytes of its body. Each match gets a new `Response`, whose body is copied when
  * it is read, so that no reader can change what is stored.
  */
-import { Body } from '../fetch/body.ts'
-import type { PulledOrigin } from '../fetch/body-origin.ts'
+import { Body } from '../fetch/body/body.ts'
+import type { PulledOrigin } from '../fetch/body/origin.ts'
 import type { ResponseType } from '../fetch/declared-classes.ts'
-import { HeaderList } from '../fetch/header-list.ts'
-import { fillHeaders } from '../fetch/headers.ts'
+import { HeaderList } from '../fetch/headers/header-list.ts'
+import { fillHeaders } from '../fetch/headers/headers.ts'
 import { makeResponse, type Response, type ResponseRecord } from '../fetch/response.ts'
 
 /** The members that responses of all classes have. */

@@ -4,7 +4,6 @@
  */
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
-import type { BodyMixin } from '../api/body/mixin.ts'
 import { type ConnectCallback, type ConnectData, type ConnectOptions, connectOn } from '../api/connect.ts'
 import {
   type PipelineHandlerData,
@@ -30,6 +29,7 @@ import {
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
 import { defineKind } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
+import type { BodyMixin } from '../body/mixin.ts'
 import type { UndiciError } from '../errors.ts'
 import type {
   DispatchController,

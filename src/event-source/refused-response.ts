@@ -2,7 +2,7 @@
 import { BodyBytes } from '../base/body-bytes.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { ResponseError } from '../errors.ts'
-import { parseMimeType } from '../fetch/mime-type.ts'
+import { parseMimeType } from '../fetch/mime/mime-type.ts'
 import type { Response } from '../fetch/response.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { DiscardedBody, MAX_DISCARDED_BYTES } from '../relay/discarded-body.ts'

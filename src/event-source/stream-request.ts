@@ -5,7 +5,7 @@
 
 import type { RequestSettings } from '../fetch/declared-classes.ts'
 import { fetch } from '../fetch/fetch.ts'
-import { Headers } from '../fetch/headers.ts'
+import { Headers } from '../fetch/headers/headers.ts'
 import { isOnce } from '../fetch/init.ts'
 import { Request } from '../fetch/request.ts'
 import type { Response } from '../fetch/response.ts'

@@ -8,7 +8,7 @@ import type { ReadableStream } from 'node:stream/web'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import type { FormDataLike } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import type { ReferrerPolicy } from './referrer.ts'
+import type { ReferrerPolicy } from './headers/referrer.ts'
 import type { WebIterator } from './web-iterator.ts'
 
 /** The values that `Headers` can be created from, in every implementation. */

@@ -1,14 +1,14 @@
 /** `fetch`: reads its arguments and starts the run. Everything from the call to `dispatch` is synchronous. */
 import { orAbortError } from '../base/abort-error.ts'
 import { abortedReason } from '../base/signal.ts'
-import { Caller } from './caller.ts'
+import { verifiedBody } from './body/verified-body.ts'
 import type { Fetch, RequestInput, RequestSettings } from './declared-classes.ts'
-import { FetchRun } from './fetch-run.ts'
 import type { RequestRecord } from './init.ts'
 import { readRequest } from './request.ts'
 import { makeResponse, type Response } from './response.ts'
-import { fetchScheme } from './scheme-fetch.ts'
-import { verifiedBody } from './verified-body.ts'
+import { Caller } from './run/caller.ts'
+import { FetchRun } from './run/fetch-run.ts'
+import { fetchScheme } from './url/scheme-fetch.ts'
 
 // The functions of the promise being created. With them, all promises share one executor.
 let resolveNew: ((response: Response) => void) | null = null

@@ -18,11 +18,11 @@ export type {
   ResponseType,
 } from './declared-classes.ts'
 export { fetch } from './fetch.ts'
-export { Headers } from './headers.ts'
-export type { ReferrerPolicy } from './referrer.ts'
+export { FormData } from './form/runtime-form-data.ts'
+export { Headers } from './headers/headers.ts'
+export type { ReferrerPolicy } from './headers/referrer.ts'
 export { Request } from './request.ts'
 export { Response } from './response.ts'
-export { FormData } from './runtime-form-data.ts'
 
 /** The statuses that `Response.redirect` accepts. */
 export type ResponseRedirectStatus = 301 | 302 | 303 | 307 | 308

@@ -9,8 +9,8 @@ import type { AbortSource } from '../base/signal.ts'
 import { isToken } from '../protocol/ascii.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { toByteString, toEnum, toSignal, toText, wellFormed } from '../web/idl.ts'
-import type { Body } from './body.ts'
-import { extractBody } from './body-init.ts'
+import type { Body } from './body/body.ts'
+import { extractBody } from './body/extract.ts'
 import type {
   RequestCache,
   RequestCredentials,
@@ -18,10 +18,10 @@ import type {
   RequestRedirect,
   RequestSettings,
 } from './declared-classes.ts'
-import { HeaderList } from './header-list.ts'
-import { fillHeaders } from './headers.ts'
-import { REFERRER_POLICIES, type ReferrerPolicy } from './referrer.ts'
-import type { UrlParts } from './url-parts.ts'
+import { HeaderList } from './headers/header-list.ts'
+import { fillHeaders } from './headers/headers.ts'
+import { REFERRER_POLICIES, type ReferrerPolicy } from './headers/referrer.ts'
+import type { UrlParts } from './url/url-parts.ts'
 
 const MODES = ['navigate', 'same-origin', 'no-cors', 'cors'] as const
 const CREDENTIALS = ['omit', 'same-origin', 'include'] as const

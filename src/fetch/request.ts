@@ -11,8 +11,8 @@ import type { Dispatching } from '../request/dispatching.ts'
 import { illegalInvocation, requireArguments, toDictionary, toText } from '../web/idl.ts'
 import { defineAttributes, defineInterface, showInspected } from '../web/interface.ts'
 import { markUncloneable } from '../web/uncloneable.ts'
-import { extractBody } from './body-init.ts'
-import { defineBodyMembers } from './body-mixin.ts'
+import { extractBody } from './body/extract.ts'
+import { defineBodyMembers } from './body/mixin.ts'
 import type * as declared from './declared-classes.ts'
 import type {
   RequestCache,
@@ -23,11 +23,11 @@ import type {
   RequestRedirect,
   RequestSettings,
 } from './declared-classes.ts'
-import { HeaderList } from './header-list.ts'
-import { fillHeaders, type Headers, makeHeaders } from './headers.ts'
+import { HeaderList } from './headers/header-list.ts'
+import { fillHeaders, type Headers, makeHeaders } from './headers/headers.ts'
+import type { ReferrerPolicy } from './headers/referrer.ts'
 import { applyInit, newRecord, type RequestRecord } from './init.ts'
-import type { ReferrerPolicy } from './referrer.ts'
-import { partsOf, type UrlParts } from './url-parts.ts'
+import { partsOf, type UrlParts } from './url/url-parts.ts'
 
 /** The record of a `Request` object; null for any other object. */
 let recordIn: (value: object) => RequestRecord | null

@@ -15,13 +15,13 @@ import {
 } from '../web/idl.ts'
 import { defineAttributes, defineInterface, showInspected } from '../web/interface.ts'
 import { markUncloneable } from '../web/uncloneable.ts'
-import type { Body } from './body.ts'
-import { extractBody } from './body-init.ts'
-import { type BodyOwner, defineBodyMembers } from './body-mixin.ts'
+import type { Body } from './body/body.ts'
+import { extractBody } from './body/extract.ts'
+import { type BodyOwner, defineBodyMembers } from './body/mixin.ts'
 import type * as declared from './declared-classes.ts'
-import { HeaderList } from './header-list.ts'
-import { fillHeaders, type Headers, type HeadersGuard, makeHeaders } from './headers.ts'
-import { partsOf } from './url-parts.ts'
+import { HeaderList } from './headers/header-list.ts'
+import { fillHeaders, type Headers, type HeadersGuard, makeHeaders } from './headers/headers.ts'
+import { partsOf } from './url/url-parts.ts'
 
 /** A response, as the fetch algorithm creates it. */
 export interface ResponseRecord {

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events'
 import { type Readable, Writable } from 'node:stream'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import type { BodyReadable } from '../../src/api/body/readable.ts'
+import type { BodyReadable } from '../../src/body/readable.ts'
 import { turn } from '../support/fake-clock.ts'
 import { type Exchange, ScriptedDispatcher } from './scripted-dispatcher.ts'
 

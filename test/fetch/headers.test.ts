@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
-import { HeaderList } from '../../src/fetch/header-list.ts'
-import { makeHeaders } from '../../src/fetch/headers.ts'
+import { HeaderList } from '../../src/fetch/headers/header-list.ts'
+import { makeHeaders } from '../../src/fetch/headers/headers.ts'
 import { Headers } from '../../src/index.ts'
 
 function message(act: () => unknown): string {

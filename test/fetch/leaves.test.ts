@@ -2,12 +2,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { parseDataUrl } from '../../src/fetch/data-url.ts'
-import { matchesIntegrity, parseIntegrity } from '../../src/fetch/integrity.ts'
-import { extractMimeType, parseMimeType, serializeMimeType } from '../../src/fetch/mime-type.ts'
-import { decodeMultipart, decodeUrlEncoded, type FormEntry } from '../../src/fetch/multipart-decode.ts'
-import { encodeMultipart } from '../../src/fetch/multipart-encode.ts'
-import { determineReferrer, parseReferrerPolicy, type ReferrerPolicy } from '../../src/fetch/referrer.ts'
+import { matchesIntegrity, parseIntegrity } from '../../src/fetch/body/integrity.ts'
+import { decodeMultipart, decodeUrlEncoded, type FormEntry } from '../../src/fetch/form/multipart-decode.ts'
+import { encodeMultipart } from '../../src/fetch/form/multipart-encode.ts'
+import {
+  determineReferrer,
+  parseReferrerPolicy,
+  type ReferrerPolicy,
+} from '../../src/fetch/headers/referrer.ts'
+import { extractMimeType, parseMimeType, serializeMimeType } from '../../src/fetch/mime/mime-type.ts'
+import { parseDataUrl } from '../../src/fetch/url/data-url.ts'
 import { wellFormed } from '../../src/web/idl.ts'
 import { contentOf } from '../support/exchange.ts'
 

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { BodyReadable } from '../../src/api/body/readable.ts'
-import type { BodyUpstream } from '../../src/api/body/upstream.ts'
+import { BodyReadable } from '../../src/body/readable.ts'
+import type { BodyUpstream } from '../../src/body/upstream.ts'
 
 const RUNS = 400
 

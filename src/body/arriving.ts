@@ -1,0 +1,383 @@
+/**
+ * A response body as it arrives: holds the bytes, owns the state and its transitions, steers the request and
+ * ends the stream. Consumers are in readable.ts. Knows its request only as a {@link BodyUpstream}.
+ *
+ * A failure ends the process only if a listener threw it. Consumers get it, `errored` shows it, and a body
+ * without consumers fails quietly.
+ */
+
+import { getDefaultHighWaterMark, type ReadableOptions } from 'node:stream'
+import { BodyBytes, bytesOf } from '../base/body-bytes.ts'
+import { holdBytes, MAX_SHARED } from '../base/held-bytes.ts'
+import { ignoreError } from '../base/ignore-error.ts'
+import { ownBytes } from '../base/own-bytes.ts'
+import { runtimeNextTick, runtimeSetImmediate } from '../base/runtime-turns.ts'
+import { AbortError, RequestAbortedError } from '../errors.ts'
+import { IdleReadable } from './idle-readable.ts'
+import { ANNOUNCED, type Arrival, advance, type BodyState, HELD, STREAMING, UNANNOUNCED } from './state.ts'
+import { type BodyUpstream, NO_UPSTREAM } from './upstream.ts'
+
+/** Without a prototype, which could be polluted. Most bodies have the same. */
+let lastOptions: ReadableOptions = { __proto__: null, highWaterMark: 0 } as ReadableOptions
+
+/** None for the runtime's own limit: a stream looks for ten others in any that it is given. */
+function streamOptions(highWaterMark: number): ReadableOptions | undefined {
+  if (highWaterMark === getDefaultHighWaterMark(false)) return undefined
+  if (lastOptions.highWaterMark !== highWaterMark) {
+    lastOptions = { __proto__: null, highWaterMark } as ReadableOptions
+  }
+  return lastOptions
+}
+
+/** Resolved when something has arrived, or nothing will. */
+interface News {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+}
+
+function makeNews(): News {
+  let resolve!: () => void
+  const promise = new Promise<void>((given) => {
+    resolve = given
+  })
+  return { promise, resolve }
+}
+
+/** Stands for an iterator among the listeners. */
+function readByIterator(): void {}
+
+export abstract class ArrivingBody extends IdleReadable {
+  #upstream: BodyUpstream
+  #state: BodyState = HELD
+  #arrival: Arrival = 'flowing'
+  /**
+   * Arrived and not consumed, in memory that callers must not get. A running stream has copies of the same chunks; they
+   * stay here until it is first read.
+   */
+  #held: BodyBytes | null = null
+  /** For the iterators that wait. */
+  #news: News | null = null
+
+  constructor(upstream: BodyUpstream, highWaterMark: number) {
+    super(streamOptions(highWaterMark))
+    this.#upstream = upstream
+  }
+
+  /** The last byte has arrived for a collection. */
+  protected abstract onCollected(): void
+
+  /** The length that the head announced, if it did. */
+  protected abstract get announced(): number | null
+
+  protected get bodyState(): BodyState {
+    return this.#state
+  }
+
+  /** Puts a chunk back, to be read or collected before all others. */
+  override unshift(chunk: unknown, encoding?: BufferEncoding): void {
+    const result = super.unshift(chunk, encoding)
+    const bytes = bytesOf(chunk, encoding)
+    if (bytes !== null && this.#isCollectable()) {
+      if (this.#held === null) this.#held = BodyBytes.of(bytes)
+      else this.#held.unshift(bytes)
+    }
+    // The runtime returns whether there is room for more; its types do not say so.
+    // biome-ignore lint/correctness/noVoidTypeReturn: see above.
+    return result
+  }
+
+  /**
+   * Whether nothing is left that an abort could take away.
+   *
+   * @internal
+   */
+  get spent(): boolean {
+    return this.isAtHand && this.heldLength === 0
+  }
+
+  /**
+   * A chunk of the body has arrived.
+   *
+   * @internal
+   */
+  receive(chunk: Buffer): void {
+    if (this.destroyed || this.#arrival === 'complete' || chunk.length === 0) return
+    const state = this.#state
+    switch (state.kind) {
+      case 'collecting':
+        this.noteRead()
+        state.bytes.add(chunk)
+        if (this.isRunning) this.#give(chunk)
+        return
+      case 'dumping':
+        if (state.room === null) {
+          if (!this.#give(chunk)) this.#pauseUpstream()
+          return
+        }
+        this.noteRead()
+        state.room -= chunk.length
+        if (state.room < 0) this.destroy(new AbortError())
+        return
+      case 'held':
+      case 'iterating':
+        this.#hold(chunk)
+        this.#limitHeld()
+        return
+      default:
+        if (this.#isCollectable()) this.#hold(chunk)
+        else this.#held = null
+        if (this.isRunning && !this.#give(chunk)) this.#pauseUpstream()
+    }
+  }
+
+  /**
+   * A piece of the body has arrived, in memory that is lent for the length of the call.
+   *
+   * @internal
+   */
+  receiveLent(memory: Buffer, start: number, end: number): void {
+    const state = this.#state
+    if (this.isRunning || (state.kind === 'iterating' && end - start > MAX_SHARED)) {
+      this.receive(ownBytes(memory, start, end))
+    } else if (state.kind === 'collecting' && this.#arrival !== 'complete' && !this.destroyed) {
+      this.noteRead()
+      state.bytes.addLent(memory, start, end)
+    } else if (state.kind === 'held' && this.#held === null && start < end && !this.destroyed) {
+      // A small piece is mostly all of the body; if it is not, it is copied once more.
+      const announced = end - start <= MAX_SHARED ? null : this.announced
+      this.#held = BodyBytes.begin(memory, start, end, announced ?? 0)
+      this.#limitHeld()
+    } else if (this.#held !== null && this.#isHolding && start < end) {
+      this.#held.addLent(memory, start, end)
+      this.#limitHeld()
+    } else {
+      this.receive(holdBytes(memory, start, end))
+    }
+  }
+
+  /**
+   * All of the body has arrived.
+   *
+   * @internal
+   */
+  complete(): void {
+    if (this.destroyed || this.#arrival === 'complete') return
+    this.#arrival = 'complete'
+    if (this.isRunning) this.push(null)
+    this.#wakeIterators()
+    const state = this.#state
+    if (state.kind === 'collecting') this.onCollected()
+    else if (state.kind === 'dumping' && state.room !== null) this.endBody()
+  }
+
+  /**
+   * The request failed. Any value is a reason, even one that a stream would not take for an error.
+   *
+   * @internal
+   */
+  fail(reason: unknown): void {
+    if (this.destroyed || this.#state.kind === 'failed') return
+    this.#enterFailed(reason, false)
+    this.destroy(reason as Error)
+  }
+
+  override _read(): void {
+    if (!this.isCrowded) this.resumeUpstream()
+  }
+
+  protected override onEased(): void {
+    if (this.readableLength < this.readableHighWaterMark) this.resumeUpstream()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    if (this.#state.kind !== 'failed') {
+      if (error === null && this.readableEnded) {
+        this.#held = null
+        this.closeUpstream()
+        callback(null)
+        return
+      }
+      this.#enterFailed(error ?? new RequestAbortedError(), false)
+    }
+    this.#reportFailure(callback)
+  }
+
+  // Transitions.
+
+  protected enterState(state: BodyState): void {
+    this.#state = advance(this.#state, state)
+    this.#wakeIterators()
+  }
+
+  /** Without a consumer, as far as the state says: a stream that runs may have been read. */
+  protected get isUntouched(): boolean {
+    return this.#state.kind === 'held' || this.#state.kind === 'streaming'
+  }
+
+  /** Whether a collection may still want the chunks that arrive: it has begun, or nothing was read. */
+  #isCollectable(): boolean {
+    return this.#state.kind === 'asked' || (this.isUntouched && !this.readableDidRead)
+  }
+
+  /** All of it has arrived. */
+  protected get isComplete(): boolean {
+    return this.#arrival === 'complete'
+  }
+
+  /** All of it has arrived, and the stream does not have to run for it. */
+  protected get isAtHand(): boolean {
+    return this.#arrival === 'complete' && !this.isRunning
+  }
+
+  protected override onRun(): void {
+    const { kind } = this.#state
+    if (kind === 'held' || kind === 'iterating') this.enterState(STREAMING)
+    // The iterator is a reader, though it listens only when it asks for more: without another one, `resume()` would drop
+    // what it has not taken.
+    if (kind === 'iterating') this.on('readable', readByIterator)
+    if (this.#held !== null) {
+      for (const chunk of this.#held.chunks) this.push(ownBytes(chunk, 0, chunk.length))
+    }
+    if (this.#arrival === 'complete') this.push(null)
+  }
+
+  /** The iterator is not waited for any more. */
+  protected forgetIterator(): void {
+    this.removeListener('readable', readByIterator)
+  }
+
+  /** Consumed. A stream that never ran announces it if that has a listener. */
+  protected endBody(): void {
+    this.enterState(UNANNOUNCED)
+    this.#held = null
+    this.closeUpstream()
+    if (this.isRunning || this.isEndHeard) this.announceEnd()
+  }
+
+  protected override announceEnd(): void {
+    if (this.#state !== UNANNOUNCED) return
+    this.enterState(ANNOUNCED)
+    this.push(null)
+    this.read()
+  }
+
+  #enterFailed(reason: unknown, isLoud: boolean): void {
+    const before = this.#state
+    this.enterState({ kind: 'failed', reason, isLoud, isUnused: before.kind === 'held' })
+    this.#held = null
+    if (before.kind === 'collecting') before.collector.fail(reason)
+    if (this.#arrival !== 'complete') this.#upstream.abortBody(reason)
+    this.closeUpstream()
+  }
+
+  #reportFailure(callback: (error?: Error | null) => void): void {
+    const state = this.#state
+    if (state.kind !== 'failed') return
+    const report = (): void => {
+      // A listener is optional: all consumers get the reason, now or later. Added in the tick before that of
+      // the `error` event, so that `removeAllListeners` does not remove it.
+      if (!state.isLoud) runtimeNextTick(() => this.on('error', ignoreError))
+      callback(state.reason as Error)
+    }
+    // The promise of the response resolves a microtask later, and its user must have time to listen.
+    if (state.isUnused) runtimeSetImmediate(report)
+    else report()
+  }
+
+  // The bytes.
+
+  protected override get heldLength(): number {
+    return this.#held === null ? 0 : this.#held.size
+  }
+
+  protected override get isOver(): boolean {
+    const state = this.#state
+    return state.kind === 'ended' && state.end !== 'streamed'
+  }
+
+  /** Whether what arrives is held for a consumer, who may be an iterator. */
+  get #isHolding(): boolean {
+    const { kind } = this.#state
+    return (kind === 'held' || kind === 'iterating') && this.#arrival !== 'complete' && !this.destroyed
+  }
+
+  #limitHeld(): void {
+    if (this.heldLength >= this.readableHighWaterMark) this.#pauseUpstream()
+    this.#wakeIterators()
+  }
+
+  #hold(chunk: Buffer): void {
+    if (this.#held === null) this.#held = BodyBytes.of(chunk)
+    else this.#held.add(chunk)
+  }
+
+  /** What a listener of the data throws is reported to the process, and ends this body. */
+  #give(chunk: Buffer): boolean {
+    try {
+      return this.push(chunk)
+    } catch (thrown) {
+      if (this.#state.kind !== 'failed') this.#enterFailed(thrown, this.#state.kind === 'streaming')
+      this.destroy(thrown as Error)
+      return true
+    }
+  }
+
+  /** The held bytes, which are read from now on. */
+  protected takeHeld(): BodyBytes {
+    const bytes = this.#held ?? BodyBytes.none()
+    this.#held = null
+    if (bytes.size > 0) this.noteRead()
+    return bytes
+  }
+
+  /** The first of the held bytes, which are read from now on. */
+  protected shiftHeld(): Buffer | undefined {
+    const chunk = this.#held?.takeOwn()
+    if (chunk === undefined) return undefined
+    this.noteRead()
+    if (this.heldLength < this.readableHighWaterMark) this.resumeUpstream()
+    return chunk
+  }
+
+  /** Resolves when an iterator that found nothing has to look again. */
+  protected nextArrival(): Promise<void> {
+    this.#news ??= makeNews()
+    const { promise } = this.#news
+    // It may arrive within this call.
+    this.resumeUpstream()
+    return promise
+  }
+
+  /** They look a microtask later, when all chunks of this read are there: these come together. */
+  #wakeIterators(): void {
+    const news = this.#news
+    if (news === null) return
+    this.#news = null
+    news.resolve()
+  }
+
+  /** Removes held bytes that were read from the running stream. */
+  protected dropHeld(count: number): void {
+    this.#held?.drop(count)
+  }
+
+  // The request.
+
+  #pauseUpstream(): void {
+    if (this.#arrival !== 'flowing') return
+    this.#arrival = 'paused'
+    this.#upstream.pauseBody()
+  }
+
+  protected resumeUpstream(): void {
+    if (this.#arrival !== 'paused') return
+    this.#arrival = 'flowing'
+    this.#upstream.resumeBody()
+  }
+
+  protected closeUpstream(): void {
+    const upstream = this.#upstream
+    this.#upstream = NO_UPSTREAM
+    upstream.bodyClosed()
+  }
+}

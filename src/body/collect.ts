@@ -1,0 +1,107 @@
+/**
+ * Answering `text()` and its siblings: one conversion of all bytes. Shared by the bodies of `request()` and
+ * `fetch()`.
+ */
+import { Blob } from 'node:buffer'
+import type { BodyBytes } from '../base/body-bytes.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+
+const ZERO = 0x30
+
+/** The length in the head; null when unknown, and for HEAD, which announces the length of another body. */
+export function announcedLength(headers: HeaderObject, isHead: boolean): number | null {
+  const value = headers['content-length']
+  if (isHead || typeof value !== 'string') return null
+  const length = decimal(value)
+  return length <= Number.MAX_SAFE_INTEGER ? length : null
+}
+
+/** The number that the digits write, NaN for anything else. `Number()` is a call into the runtime. */
+function decimal(digits: string): number {
+  let number = 0
+  for (let i = 0; i < digits.length; i++) {
+    const digit = digits.charCodeAt(i) - ZERO
+    if (digit < 0 || digit > 9) return Number.NaN
+    number = number * 10 + digit
+  }
+  return number
+}
+
+/** What a conversion may need beside the bytes. */
+export interface CollectContext {
+  /** Set by `setEncoding`. */
+  readonly encoding: BufferEncoding | null
+  readonly contentType: string
+}
+
+export const NO_CONTEXT: CollectContext = { encoding: null, contentType: '' }
+
+export type Conversion<T> = (bytes: BodyBytes, context: CollectContext) => T
+
+function isUtf8(encoding: BufferEncoding | null): boolean {
+  if (encoding === null || encoding === 'utf8') return true
+  const name = encoding.toLowerCase()
+  return name === 'utf8' || name === 'utf-8'
+}
+
+export function toText(bytes: BodyBytes, context: CollectContext): string {
+  const { encoding } = context
+  return isUtf8(encoding) ? bytes.text() : bytes.view().toString(encoding ?? 'utf8')
+}
+
+export function toJson(bytes: BodyBytes, context: CollectContext): unknown {
+  return JSON.parse(toText(bytes, context))
+}
+
+export function toBytes(bytes: BodyBytes): Uint8Array<ArrayBuffer> {
+  return bytes.own()
+}
+
+export function toArrayBuffer(bytes: BodyBytes): ArrayBuffer {
+  return bytes.own().buffer
+}
+
+export function toBlob(bytes: BodyBytes, context: CollectContext): Blob {
+  return new Blob([bytes.view()], { type: context.contentType })
+}
+
+/** The converted bytes; their memory may serve another body then. Throws what the conversion throws. */
+export function convertBytes<T>(bytes: BodyBytes, convert: Conversion<T>, context: CollectContext): T {
+  const converted = convert(bytes, context)
+  bytes.release()
+  return converted
+}
+
+/** The caller of `text()` or a sibling, who waits for bytes that are still to arrive. */
+export interface Collector {
+  /** It reads the bytes, and keeps none of their memory. */
+  readonly isDecoding: boolean
+  /** Answers with the converted bytes; throws what the conversion throws. */
+  finish(bytes: BodyBytes, context: CollectContext): void
+  fail(error: unknown): void
+}
+
+export class BodyCollector<T> implements Collector {
+  readonly #convert: Conversion<T>
+  readonly #resolve: (value: T) => void
+  readonly #reject: (error: unknown) => void
+
+  constructor(convert: Conversion<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+    this.#convert = convert
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  get isDecoding(): boolean {
+    const convert: Conversion<unknown> = this.#convert
+    return convert === toText || convert === toJson
+  }
+
+  finish(bytes: BodyBytes, context: CollectContext): void {
+    this.#resolve(convertBytes(bytes, this.#convert, context))
+  }
+
+  fail(error: unknown): void {
+    this.#reject(error)
+  }
+}

@@ -1,0 +1,70 @@
+/** Discarding a body: the limit, the wait for the end, and emptying a stream that runs. */
+import type { Readable } from 'node:stream'
+import { clearTimer, startTimer } from '../base/timer.ts'
+import { AbortError, InvalidArgumentError } from '../errors.ts'
+import { MAX_DISCARDING_TIME } from '../relay/discarded-body.ts'
+import type { DumpOptions } from './mixin.ts'
+
+/** Bytes that `dump()` reads to save the connection; beyond, a new connection is cheaper. */
+const DEFAULT_DUMP_LIMIT = 131_072
+
+export function dumpLimit(opts: DumpOptions | undefined): number {
+  return Number.isFinite(opts?.limit) && opts?.limit ? opts.limit : DEFAULT_DUMP_LIMIT
+}
+
+/** How long `dump()` may take: a caller that sets a limit or has a signal decides for itself. */
+export function dumpTime(opts: DumpOptions | undefined): number | null {
+  return opts?.limit || opts?.signal ? null : MAX_DISCARDING_TIME
+}
+
+/** The signal of a dump; throws for a value of another kind, and the reason of a signal that has aborted. */
+export function dumpSignal(opts: DumpOptions | undefined): AbortSignal | null {
+  const signal = opts?.signal ?? null
+  if (signal !== null && (typeof signal !== 'object' || !('aborted' in signal))) {
+    throw new InvalidArgumentError('signal must be an AbortSignal')
+  }
+  if (signal?.aborted) throw signal.reason ?? new AbortError()
+  return signal
+}
+
+/** Discards a body with `start` and resolves when it is closed; the signal, or the end of the time, destroys it before. */
+export function dumped(
+  body: Readable,
+  signal: AbortSignal | null,
+  time: number | null,
+  start: () => boolean,
+): Promise<null> {
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | null = null
+    const onAbort = (): void => {
+      body.destroy((signal?.reason ?? new AbortError()) as Error)
+    }
+    body.once('close', () => {
+      if (timer !== null) clearTimer(timer)
+      signal?.removeEventListener('abort', onAbort)
+      if (signal?.aborted) reject(signal.reason ?? new AbortError())
+      else resolve(null)
+    })
+    signal?.addEventListener('abort', onAbort)
+    // A signal of the caller's making may fire before it has the listener.
+    if (signal?.aborted) {
+      onAbort()
+      return
+    }
+    // One that is read elsewhere takes its time.
+    if (!start() || time === null) return
+    timer = startTimer(() => body.destroy(new AbortError()), time)
+    timer.unref?.()
+  })
+}
+
+/** Empties a stream, or destroys it once it has yielded more than the limit. */
+export function emptyStream(stream: Readable, limit: number): void {
+  let room = limit
+  stream.on('data', (chunk: Buffer | string) => {
+    room -=
+      typeof chunk === 'string' ? Buffer.byteLength(chunk, stream.readableEncoding ?? 'utf8') : chunk.length
+    if (room < 0) stream.destroy(new AbortError())
+  })
+  stream.resume()
+}

@@ -1,0 +1,188 @@
+/**
+ * A Readable that does not run until it is streamed: running one costs more than ten times as much as
+ * constructing it, and most bodies are collected without. Until then it holds nothing, and the answers that a
+ * stream derives from its buffer and its events come from the subclass, which owns the bytes and the state.
+ */
+import { Readable, type ReadableOptions } from 'node:stream'
+import { ownBytes } from '../base/own-bytes.ts'
+import { PieceLoad } from '../base/piece-load.ts'
+
+/**
+ * In the runtime these are accessors, which a subclass may override; the types declare them as properties.
+ */
+interface ReadableAccessors extends Readable {
+  readonly closed: boolean
+  destroyed: boolean
+  readable: boolean
+  readonly readableDidRead: boolean
+  readonly readableEnded: boolean
+  readonly readableLength: number
+}
+
+const AccessorReadable: new (options?: ReadableOptions) => ReadableAccessors = Readable
+
+/** A listener of any event. */
+type Listener = Parameters<Readable['on']>[1]
+
+export abstract class IdleReadable extends AccessorReadable {
+  /** Whether the stream has the bytes. It may start in any state of the body, even beside a collection. */
+  #isRunning = false
+  /** Bytes were taken without the stream. */
+  #wasRead = false
+  /**
+   * A listener was added at some time: without one, `listenerCount` need not be asked at the end of every
+   * body.
+   */
+  #wasListenedTo = false
+  /** Null before the stream has the bytes. */
+  #load: PieceLoad | null = null
+
+  /** Bytes that are kept for a consumer while the stream does not run. */
+  protected abstract get heldLength(): number
+
+  /** Consumed without running, so that the stream does not know that it is over. */
+  protected abstract get isOver(): boolean
+
+  /** Has the stream emit `end` and `close` if the body {@link isOver} and it has not done so yet. */
+  protected abstract announceEnd(): void
+
+  /** Something was taken from a crowded stream. */
+  protected abstract onEased(): void
+
+  /** The stream begins to run: pushes what has arrived. */
+  protected abstract onRun(): void
+
+  protected get isRunning(): boolean {
+    return this.#isRunning
+  }
+
+  /**
+   * Makes this a Readable to which everything that has arrived was pushed. All methods that act on the data
+   * begin with this. `_read` would be too late: a stream that has ended ends with a `read(0)`, and `unshift`
+   * puts its chunk before all others.
+   */
+  protected run(): void {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.#load = new PieceLoad()
+    this.onRun()
+  }
+
+  /** Notes that bytes were taken without the stream. */
+  protected noteRead(): void {
+    this.#wasRead = true
+  }
+
+  /** The body is over, and no event follows. */
+  override get closed(): boolean {
+    // `finished()` of Node 22 and later asks this first, and then expects to find the end in the stream's own
+    // state.
+    this.announceEnd()
+    return this.isOver || super.closed
+  }
+
+  /** The body was read to its end, collected, or destroyed. */
+  override get destroyed(): boolean {
+    return this.isOver || super.destroyed
+  }
+
+  /** There is, or will be, something to read. */
+  override get readable(): boolean {
+    return !this.isOver && super.readable
+  }
+
+  /** All of it was read or collected. */
+  override get readableEnded(): boolean {
+    return this.isOver || super.readableEnded
+  }
+
+  /** Something was read, whether or not the stream had to run for it. */
+  override get readableDidRead(): boolean {
+    return this.#wasRead || super.readableDidRead
+  }
+
+  /** What can be read at once: bytes, or characters of the encoding. */
+  override get readableLength(): number {
+    return this.#isRunning ? super.readableLength : this.heldLength
+  }
+
+  /** So many small pieces wait that more are not asked for before some are taken. */
+  protected get isCrowded(): boolean {
+    return this.#load?.isHeavy(super.readableLength) === true
+  }
+
+  /** Reads from the running stream. */
+  override read(size?: number): ReturnType<Readable['read']> {
+    this.run()
+    const isCrowded = this.isCrowded
+    const chunk = super.read(size)
+    // The stream itself reads 0 bytes to ask for more; anything else takes what is there, or needs more than that.
+    if (isCrowded && size !== 0) this.onEased()
+    // The runtime joins small chunks in a pool that is shared with other data, and cuts pieces off larger ones.
+    return chunk instanceof Uint8Array ? ownBytes(chunk as Buffer, 0, chunk.length) : chunk
+  }
+
+  /** Lets the data flow. */
+  override resume(): this {
+    this.run()
+    return super.resume()
+  }
+
+  /** Makes the data text; ignored for an unknown encoding. */
+  override setEncoding(encoding: BufferEncoding): this {
+    if (!Buffer.isEncoding(encoding)) return this
+    this.run()
+    return super.setEncoding(encoding)
+  }
+
+  /** Adds to the end of the running stream. */
+  override push(chunk: unknown, encoding?: BufferEncoding): boolean {
+    this.run()
+    if (chunk !== null && chunk !== undefined) this.#load!.add(chunk, super.readableLength)
+    return super.push(chunk, encoding) && !this.isCrowded
+  }
+
+  /** Adds to the front of the running stream. */
+  override unshift(chunk: unknown, encoding?: BufferEncoding): void {
+    this.run()
+    // biome-ignore lint/correctness/noVoidTypeReturn: the runtime returns what its types do not declare.
+    return super.unshift(chunk, encoding)
+  }
+
+  /** Listens. A listener that comes after a body was collected gets its `end` and `close`, too. */
+  override on(event: 'data', listener: (chunk: Buffer) => void): this
+  override on(event: 'error', listener: (error: Error) => void): this
+  override on(event: string | symbol, listener: Listener): this
+  override on(event: string | symbol, listener: Listener): this {
+    this.#onListener(event)
+    return super.on(event, listener)
+  }
+
+  /** The same as `on`. */
+  override addListener(event: 'data', listener: (chunk: Buffer) => void): this
+  override addListener(event: 'error', listener: (error: Error) => void): this
+  override addListener(event: string | symbol, listener: Listener): this
+  override addListener(event: string | symbol, listener: Listener): this {
+    return this.on(event, listener)
+  }
+
+  /** Listens before all others. */
+  override prependListener(event: 'data', listener: (chunk: Buffer) => void): this
+  override prependListener(event: 'error', listener: (error: Error) => void): this
+  override prependListener(event: string | symbol, listener: Listener): this
+  override prependListener(event: string | symbol, listener: Listener): this {
+    this.#onListener(event)
+    return super.prependListener(event, listener)
+  }
+
+  /** Whether `end` or `close` has a listener. */
+  protected get isEndHeard(): boolean {
+    return this.#wasListenedTo && (this.listenerCount('end') > 0 || this.listenerCount('close') > 0)
+  }
+
+  #onListener(event: string | symbol): void {
+    this.#wasListenedTo = true
+    this.announceEnd()
+    if (event === 'data' || event === 'readable') this.run()
+  }
+}

@@ -1,0 +1,297 @@
+/**
+ * The body of a response, and its consumers: `text()` and its siblings, iterators and `dump()` take the
+ * chunks that are held, without running the stream. Reading, putting back and pushing start it: from then on
+ * it is a Readable to which all these chunks were pushed.
+ */
+import type { Blob } from 'node:buffer'
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { AbortError, NotSupportedError } from '../errors.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import { ArrivingBody } from './arriving.ts'
+import {
+  announcedLength,
+  BodyCollector,
+  type CollectContext,
+  type Collector,
+  type Conversion,
+  convertBytes,
+  toArrayBuffer,
+  toBlob,
+  toBytes,
+  toJson,
+  toText,
+} from './collect.ts'
+import { dumped, dumpLimit, dumpSignal, dumpTime, emptyStream } from './dump.ts'
+import { BodyIterator, type Taken } from './iterate.ts'
+import type { BodyMixin, DumpOptions } from './mixin.ts'
+import { ASKED, EMPTYING, ITERATING, STREAMED } from './state.ts'
+import type { BodyUpstream } from './upstream.ts'
+import { webStreamOf } from './web-stream.ts'
+
+const RESOLVED = Promise.resolve()
+
+/** The body of a response: a Readable, with the methods of a web body beside. */
+export class BodyReadable extends ArrivingBody implements BodyMixin {
+  readonly #headers: HeaderObject
+  readonly #isHead: boolean
+  #web: ReadableStream<Uint8Array> | null = null
+
+  constructor(upstream: BodyUpstream, headers: HeaderObject, highWaterMark: number, isHead: boolean) {
+    super(upstream, highWaterMark)
+    this.#headers = headers
+    this.#isHead = isHead
+  }
+
+  /** True once data was read or collected. */
+  get bodyUsed(): boolean {
+    switch (this.bodyState.kind) {
+      case 'collecting':
+      case 'iterating':
+      case 'dumping':
+      case 'ended':
+        return true
+      default:
+        return Readable.isDisturbed(this)
+    }
+  }
+
+  /**
+   * The same bytes as a web stream; made when first asked for. Locked when the body is consumed otherwise.
+   */
+  get body(): ReadableStream<Uint8Array> {
+    if (this.#web === null) {
+      this.#web = webStreamOf(this)
+      if (!this.isUntouched && this.bodyState.kind !== 'failed') this.#web.getReader()
+    }
+    return this.#web
+  }
+
+  /** The whole body as text: UTF-8 without its byte order mark, or in the encoding of `setEncoding`. */
+  text(): Promise<string> {
+    return this.#collect(toText)
+  }
+
+  /** The whole body, parsed; nothing checks that it is a `T`. */
+  json<T = unknown>(): Promise<T> {
+    return this.#collect(toJson) as Promise<T>
+  }
+
+  /** The whole body, in memory that is not shared. */
+  bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#collect(toBytes)
+  }
+
+  /** The whole body, in memory that is not shared. */
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#collect(toArrayBuffer)
+  }
+
+  /** The whole body as a Blob with the response's content type. */
+  blob(): Promise<Blob> {
+    return this.#collect(toBlob)
+  }
+
+  /** Not supported: parsing form data from a peer belongs to `fetch`. */
+  formData(): Promise<never> {
+    return Promise.reject(new NotSupportedError())
+  }
+
+  /**
+   * Discards the body so that its connection can be used again; resolves when the body is closed. One that
+   * turns out longer than `limit` is destroyed, which closes an HTTP/1.1 connection.
+   *
+   * @example
+   * const { statusCode, body } = await client.request({ path: '/', method: 'GET' })
+   * await body.dump()
+   */
+  dump(opts?: DumpOptions): Promise<void>
+  // With null, as in undici, whose types say void.
+  dump(opts?: DumpOptions): Promise<unknown> {
+    let signal: AbortSignal | null
+    try {
+      signal = dumpSignal(opts)
+    } catch (reason) {
+      return Promise.reject(reason)
+    }
+    const limit = dumpLimit(opts)
+    if ((signal === null && this.#drop(limit)) || this.closed) return Promise.resolve(null)
+    return dumped(this, signal, dumpTime(opts), () => this.#discard(limit))
+  }
+
+  /** The bytes in chunks; small ones that have arrived come together. Leaving before the end destroys the body. */
+  override [Symbol.asyncIterator](): ReturnType<Readable[typeof Symbol.asyncIterator]> {
+    return new BodyIterator({
+      take: () => this.#take(),
+      nextArrival: () => this.nextArrival(),
+      leave: (reason) => this.destroy(reason),
+      stream: () => super[Symbol.asyncIterator](),
+    })
+  }
+
+  /** Destroys a body that was not consumed, and waits for it to close. */
+  override async [Symbol.asyncDispose](): Promise<void> {
+    if (this.closed) return
+    const closed = new Promise((resolve) => this.once('close', resolve))
+    if (!this.readableEnded) this.destroy()
+    await closed
+  }
+
+  #isUsed(): boolean {
+    return !this.isUntouched || this.readableDidRead || this.#web?.locked === true
+  }
+
+  #collect<T>(convert: Conversion<T>): Promise<T> {
+    const state = this.bodyState
+    if (state.kind === 'failed') return Promise.reject(state.reason)
+    if (this.#isUsed()) return Promise.reject(new TypeError('unusable'))
+    this.#web?.getReader()
+    this.enterState(ASKED)
+    if (this.isAtHand) return RESOLVED.then(() => this.#convertHeld(convert))
+    return this.#gather(convert)
+  }
+
+  #gather<T>(convert: Conversion<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const collector = new BodyCollector(convert, resolve, reject)
+      // `queueMicrotask` makes an AsyncResource for each.
+      void RESOLVED.then(() => this.#begin(collector))
+    })
+  }
+
+  /** All has arrived before it was asked for, as with most small bodies. */
+  #convertHeld<T>(convert: Conversion<T>): T | Promise<T> {
+    const state = this.bodyState
+    if (state.kind === 'failed') throw state.reason
+    if (this.isRunning) return this.#gather(convert)
+    const bytes = this.takeHeld()
+    let converted: T
+    try {
+      converted = convertBytes(bytes, convert, this.#context())
+    } catch (error) {
+      this.fail(error)
+      throw error
+    }
+    this.endBody()
+    return converted
+  }
+
+  #begin(collector: Collector): void {
+    const state = this.bodyState
+    if (state.kind === 'failed') {
+      collector.fail(state.reason)
+      return
+    }
+    this.#dropRead()
+    const bytes = this.takeHeld()
+    this.enterState({ kind: 'collecting', collector, bytes })
+    if (!this.isComplete) bytes.expect(this.announced ?? 0, collector.isDecoding)
+    // A running stream has the same bytes, and reaches its end only if they are taken from it.
+    if (this.isRunning && this.readableFlowing !== true) this.resume()
+    if (this.isComplete) this.onCollected()
+    else this.resumeUpstream()
+  }
+
+  /**
+   * Removes from the held bytes those that were read after the collection was asked for; a listener takes
+   * nothing away.
+   */
+  #dropRead(): void {
+    if (!this.isRunning || this.readableEncoding !== null || this.listenerCount('data') > 0) return
+    this.dropHeld(this.heldLength - this.readableLength)
+  }
+
+  protected override onCollected(): void {
+    // Listeners get all data before the promise resolves, as they listen to the same stream.
+    if (this.isRunning && this.readableFlowing && !this.readableEnded && !this.destroyed) {
+      this.once('end', () => this.#answer())
+    } else {
+      this.#answer()
+    }
+  }
+
+  #answer(): void {
+    const state = this.bodyState
+    if (state.kind !== 'collecting') return
+    try {
+      state.collector.finish(state.bytes, this.#context())
+    } catch (error) {
+      state.collector.fail(error)
+      this.fail(error)
+      // A stream that is closed already cannot fail any more.
+      if (this.bodyState.kind === 'failed') return
+    }
+    if (this.isRunning) {
+      this.closeUpstream()
+      this.enterState(STREAMED)
+    } else {
+      this.endBody()
+    }
+  }
+
+  protected override get announced(): number | null {
+    return announcedLength(this.#headers, this.#isHead)
+  }
+
+  #context(): CollectContext {
+    const contentType = this.#headers['content-type']
+    return {
+      encoding: this.readableEncoding,
+      contentType: (Array.isArray(contentType) ? contentType[0] : contentType) ?? '',
+    }
+  }
+
+  /** For an iterator. */
+  #take(): Taken {
+    const state = this.bodyState
+    if (state.kind === 'failed') throw state.reason
+    if (this.isOver) return 'end'
+    if (state.kind === 'held') {
+      if (this.#isUsed()) return 'streamed'
+      this.#web?.getReader()
+      this.enterState(ITERATING)
+    } else if (state.kind === 'dumping' && state.room !== null) {
+      return 'later'
+    } else if (state.kind !== 'iterating') {
+      return 'streamed'
+    }
+    const chunk = this.shiftHeld()
+    // More may have arrived meanwhile, and even have failed.
+    const isLast = this.isComplete && this.heldLength === 0 && this.bodyState.kind === 'iterating'
+    if (!isLast) return chunk ?? 'later'
+    // A stream ends with its last chunk, too: an iterator that asks for no more has not left it early.
+    this.endBody()
+    return chunk ?? 'end'
+  }
+
+  /** Dumps a body that has arrived, if no listener waits for its end and it cannot fail. */
+  #drop(limit: number): boolean {
+    if (this.bodyState.kind !== 'held' || !this.isAtHand || this.#isUsed() || this.isEndHeard) return false
+    if ((this.announced ?? this.heldLength) > limit) return false
+    this.takeHeld()
+    this.endBody()
+    return true
+  }
+
+  /** False if somebody else reads it, or nothing more is to come. */
+  #discard(limit: number): boolean {
+    if (!this.isUntouched && this.bodyState.kind !== 'iterating') return false
+    const announced = this.announced ?? 0
+    if (this.isRunning) {
+      this.enterState(EMPTYING)
+      this.forgetIterator()
+      if (announced > limit) this.destroy(new AbortError())
+      else emptyStream(this, limit)
+      return announced <= limit
+    }
+    const room = limit - this.takeHeld().size
+    this.enterState({ kind: 'dumping', room })
+    if (room < 0 || announced > limit) this.destroy(new AbortError())
+    else if (this.isComplete) this.endBody()
+    else {
+      this.resumeUpstream()
+      return true
+    }
+    return false
+  }
+}

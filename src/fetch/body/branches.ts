@@ -1,0 +1,185 @@
+/**
+ * One source of chunks for two bodies, as `clone()` needs it. The source flows when either body wants more: the
+ * faster reader sets the pace, and the slower one buffers the chunks it has not read, as in the standard's tee.
+ */
+
+import type { ReadableStream, ReadableStreamDefaultController } from 'node:stream/web'
+import { ignoreError } from '../../base/ignore-error.ts'
+import { loadWebStreams } from '../../base/lazy-modules.ts'
+import { copyBytes } from '../../base/own-bytes.ts'
+import type { BodyFeed, BodySink } from './feed.ts'
+import { bare } from './streams.ts'
+
+/** What a branch wants from the source. */
+type Wish = 'more' | 'pause' | 'nothing'
+
+class Branch implements BodyFeed {
+  readonly #branches: Branches
+  sink: BodySink
+  wish: Wish
+  reason: unknown
+  isSpent = false
+
+  constructor(branches: Branches, sink: BodySink, wish: Wish) {
+    this.#branches = branches
+    this.sink = sink
+    this.wish = wish
+  }
+
+  get isAbortable(): boolean {
+    return this.#branches.isAbortable
+  }
+
+  resume(): void {
+    if (this.wish === 'nothing') return
+    this.wish = 'more'
+    this.#branches.update()
+  }
+
+  pause(): void {
+    if (this.wish !== 'more') return
+    this.wish = 'pause'
+    this.#branches.update()
+  }
+
+  cancel(reason: unknown): void {
+    if (this.wish === 'nothing') return
+    this.wish = 'nothing'
+    this.reason = reason
+    this.#branches.update()
+  }
+
+  spent(): void {
+    this.isSpent = true
+    this.wish = 'nothing'
+    this.#branches.update()
+  }
+
+  deliverTo(sink: BodySink): void {
+    this.sink = sink
+  }
+}
+
+export class Branches implements BodySink {
+  readonly #feed: BodyFeed
+  readonly first: Branch
+  readonly second: Branch
+
+  constructor(feed: BodyFeed, first: BodySink, second: BodySink, paused: boolean) {
+    const wish = paused ? 'pause' : 'more'
+    this.#feed = feed
+    this.first = new Branch(this, first, wish)
+    this.second = new Branch(this, second, wish)
+    feed.deliverTo(this)
+  }
+
+  get isAbortable(): boolean {
+    return this.#feed.isAbortable
+  }
+
+  get awaited(): boolean {
+    return this.first.sink.awaited || this.second.sink.awaited
+  }
+
+  receive(chunk: Buffer): void {
+    for (const branch of [this.first, this.second]) {
+      if (branch.wish !== 'nothing') branch.sink.receive(chunk)
+    }
+  }
+
+  receiveLent(memory: Buffer, start: number, end: number): void {
+    this.receive(copyBytes(memory, start, end))
+  }
+
+  complete(): void {
+    for (const branch of [this.first, this.second]) {
+      if (branch.wish !== 'nothing') branch.sink.complete()
+    }
+  }
+
+  fail(error: unknown): void {
+    for (const branch of [this.first, this.second]) branch.sink.fail(error)
+  }
+
+  /** Called when a branch changes its wish. */
+  update(): void {
+    const { first, second } = this
+    if (first.wish === 'more' || second.wish === 'more') this.#feed.resume()
+    else if (first.wish === 'pause' || second.wish === 'pause') this.#feed.pause()
+    else if (first.isSpent || second.isSpent) this.#feed.spent()
+    else if (first.reason === undefined && second.reason === undefined) this.#feed.cancel(undefined)
+    else this.#feed.cancel([first.reason, second.reason])
+  }
+}
+
+/**
+ * Tees a caller's stream. The second stream gets clones of the chunks, whatever their type, so that neither reader
+ * can change or detach the other's chunks.
+ */
+export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStream] {
+  const reader = stream.getReader()
+  const controllers: ReadableStreamDefaultController[] = []
+  const reasons: unknown[] = []
+  const cancelled = [false, false]
+  let reading = false
+  let again = false
+  let onCancelled: ((result: Promise<void>) => void) | null = null
+  const bothCancelled = new Promise<void>((resolve) => {
+    onCancelled = resolve as (result: Promise<void>) => void
+  })
+
+  const each = (act: (controller: ReadableStreamDefaultController, index: number) => void): void => {
+    controllers.forEach((controller, index) => {
+      if (!cancelled[index]) act(controller, index)
+    })
+  }
+  const fail = (error: unknown): void => each((controller) => controller.error(error))
+  const pull = async (): Promise<void> => {
+    if (reading) {
+      again = true
+      return
+    }
+    reading = true
+    try {
+      const { done, value } = await reader.read()
+      reading = false
+      if (done) {
+        each((controller) => controller.close())
+        onCancelled?.(Promise.resolve())
+        return
+      }
+      const copy = cancelled[1] ? undefined : structuredClone(value)
+      each((controller, index) => controller.enqueue(index === 0 ? value : copy))
+      if (again) {
+        again = false
+        await pull()
+      }
+    } catch (error) {
+      reading = false
+      fail(error)
+      reader.cancel(error).catch(ignoreError)
+      onCancelled?.(Promise.resolve())
+    }
+  }
+  const branch = (index: number): ReadableStream => {
+    const { ReadableStream } = loadWebStreams()
+    return new ReadableStream(
+      bare({
+        start(controller: ReadableStreamDefaultController) {
+          controllers[index] = controller
+        },
+        pull,
+        cancel(reason: unknown) {
+          cancelled[index] = true
+          reasons[index] = reason
+          if (cancelled[0] && cancelled[1]) onCancelled?.(reader.cancel(reasons))
+          return bothCancelled
+        },
+      }),
+      bare({ highWaterMark: 0 }),
+    )
+  }
+  const pair: [ReadableStream, ReadableStream] = [branch(0), branch(1)]
+  reader.closed.catch(fail)
+  return pair
+}

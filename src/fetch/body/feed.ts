@@ -1,0 +1,145 @@
+/**
+ * Where the chunks of a body come from and where they go. The feed of a network response is in fetch-run.ts; the feed
+ * of an iterable is here.
+ */
+
+import { isUint8Array } from 'node:util/types'
+import { ignoreError } from '../../base/ignore-error.ts'
+import { copyBytes } from '../../base/own-bytes.ts'
+import { destroyStream, isStream } from '../../request/body-source.ts'
+
+/** Supplies a body with chunks. */
+export interface BodyFeed {
+  /** A reader is waiting for chunks. Called repeatedly. */
+  resume(): void
+  /** Stop delivering for now. */
+  pause(): void
+  /** The rest is not needed. */
+  cancel(reason: unknown): void
+  /** Everything has been read: a later failure cannot take anything away. */
+  spent(): void
+  /** Delivers to another sink from now on. */
+  deliverTo(sink: BodySink): void
+  /** Whether an abort may still take away what has arrived. */
+  readonly isAbortable: boolean
+}
+
+/** Receives the chunks of a body. */
+export interface BodySink {
+  receive(chunk: Buffer): void
+  /** Receives a chunk in memory that is lent for the length of the call. */
+  receiveLent(memory: Buffer, start: number, end: number): void
+  complete(): void
+  fail(error: unknown): void
+  /** Whether a reader is waiting for the next chunk. */
+  readonly awaited: boolean
+}
+
+/** Takes chunks from an iterable one at a time, each after the previous one has been read. */
+export class IterableFeed implements BodyFeed {
+  readonly isAbortable = false
+  readonly #chunks: AsyncIterable<unknown>
+  #iterator: AsyncIterator<unknown> | null = null
+  #sink: BodySink | null = null
+  #state: 'paused' | 'flowing' | 'reading' | 'over' = 'paused'
+
+  constructor(chunks: AsyncIterable<unknown>) {
+    this.#chunks = chunks
+  }
+
+  deliverTo(sink: BodySink): void {
+    this.#sink = sink
+  }
+
+  resume(): void {
+    if (this.#state !== 'paused') {
+      if (this.#state === 'reading') this.#state = 'flowing'
+      return
+    }
+    this.#state = 'flowing'
+    this.#next()
+  }
+
+  /** A read that is already under way still delivers its chunk. */
+  pause(): void {
+    if (this.#state === 'flowing') this.#state = 'reading'
+  }
+
+  cancel(reason: unknown): void {
+    if (this.#state === 'over') return
+    this.#state = 'over'
+    try {
+      // Its iterator would wait for the chunk that it was asked for.
+      if (isStream(this.#chunks)) destroyStream(this.#chunks, null)
+      const iterator = this.#iterator ?? this.#chunks[Symbol.asyncIterator]()
+      // A stream receives the reason; a generator ignores it.
+      Promise.resolve(iterator.return?.(reason)).catch(ignoreError)
+    } catch {
+      // The iterable belongs to the caller, and an error thrown here has no reader.
+    }
+  }
+
+  spent(): void {}
+
+  #next(): void {
+    let step: Promise<IteratorResult<unknown>>
+    try {
+      this.#iterator ??= this.#chunks[Symbol.asyncIterator]()
+      step = Promise.resolve(this.#iterator.next())
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    step.then(
+      (result) => this.#tryToTake(result),
+      (error) => this.#fail(error),
+    )
+  }
+
+  /** A chunk may be a detached buffer, and an iterator may return something other than a result. */
+  #tryToTake(result: IteratorResult<unknown>): void {
+    try {
+      this.#take(result)
+    } catch (error) {
+      if (this.#state === 'over') return
+      this.cancel(error)
+      this.#sink!.fail(error)
+    }
+  }
+
+  #take({ done, value }: IteratorResult<unknown>): void {
+    if (this.#state === 'over') return
+    if (done) {
+      this.#state = 'over'
+      this.#sink!.complete()
+      return
+    }
+    const bytes = toBytes(value)
+    if (bytes === null) {
+      this.cancel(undefined)
+      this.#sink!.fail(new TypeError('Received non-Uint8Array chunk'))
+      return
+    }
+    // Copied: a generator may reuse the memory for its next chunk, and a byte stream detaches the chunks it is given.
+    this.#sink!.receive(copyBytes(bytes, 0, bytes.byteLength))
+    if (this.#state === 'flowing' && this.#sink!.awaited) this.#next()
+    else if (this.#state === 'flowing' || this.#state === 'reading') this.#state = 'paused'
+  }
+
+  #fail(error: unknown): void {
+    if (this.#state === 'over') return
+    this.#state = 'over'
+    this.#sink!.fail(error)
+  }
+}
+
+/** A chunk as bytes; null if it is neither bytes nor a string. */
+export function toBytes(chunk: unknown): Buffer | null {
+  if (isUint8Array(chunk)) return asBuffer(chunk)
+  return typeof chunk === 'string' ? Buffer.from(chunk) : null
+}
+
+/** The same memory, as a Buffer. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

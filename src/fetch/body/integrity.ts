@@ -1,0 +1,53 @@
+/** Subresource Integrity: checks a body against the hashes that the caller gave. */
+import { loadCrypto } from '../../base/lazy-modules.ts'
+
+/** Weakest first. */
+const ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const
+type Algorithm = (typeof ALGORITHMS)[number]
+
+/** The hashes of the strongest algorithm in a list. A list without a known algorithm has none: null. */
+export interface IntegrityMetadata {
+  readonly algorithm: Algorithm
+  /** In base64, normalised to one alphabet and without padding. */
+  readonly hashes: readonly string[]
+}
+
+/** An expression with a known algorithm; its options are ignored. */
+const EXPRESSION = /^(sha256|sha384|sha512)(?:-([^?]*))?(?:\?.*)?$/is
+
+/** In either alphabet. */
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+
+export function parseIntegrity(metadata: string): IntegrityMetadata | null {
+  let strongest: IntegrityMetadata | null = null
+  for (const item of metadata.split(/[\t\n\f\r ]+/)) {
+    const match = EXPRESSION.exec(item)
+    if (match === null) continue
+    const algorithm = match[1]!.toLowerCase() as Algorithm
+    // An expression that is not a hash counts, too, and matches nothing: a typing error must not switch the check off.
+    const value = match[2] ?? ''
+    const hash = BASE64.test(value) ? plain(value) : ''
+    if (strongest === null || rank(algorithm) > rank(strongest.algorithm)) {
+      strongest = { algorithm, hashes: [hash] }
+    } else if (algorithm === strongest.algorithm) {
+      strongest = { algorithm, hashes: [...strongest.hashes, hash] }
+    }
+  }
+  return strongest
+}
+
+/** Without a known hash, every body matches. */
+export function matchesIntegrity(bytes: Uint8Array, metadata: IntegrityMetadata | null): boolean {
+  if (metadata === null) return true
+  const hash = loadCrypto().createHash(metadata.algorithm).update(bytes).digest('base64')
+  return metadata.hashes.includes(plain(hash))
+}
+
+function rank(algorithm: Algorithm): number {
+  return ALGORITHMS.indexOf(algorithm)
+}
+
+/** Maps both base64 alphabets to one, and drops the padding. */
+function plain(hash: string): string {
+  return hash.replace(/-/g, '+').replace(/_/g, '/').replace(/=+$/, '')
+}

@@ -1,0 +1,52 @@
+/**
+ * The link from an exchange to the body it feeds: strong while the body has a reader, weak while it is unread. If the
+ * caller drops an unread body, the exchange is given up when the body is garbage-collected.
+ */
+import type { BodySink } from './feed.ts'
+
+/** Can give up its exchange. */
+export interface Abandonable {
+  cancel(reason: unknown): void
+}
+
+const abandoned = new FinalizationRegistry<Abandonable>((owner) => owner.cancel(undefined))
+
+export class SinkLink {
+  #sink: BodySink | WeakRef<BodySink> | null = null
+
+  /** The body; null if there is none, or if it was garbage-collected. */
+  get sink(): BodySink | null {
+    const sink = this.#sink
+    return sink instanceof WeakRef ? (sink.deref() ?? null) : sink
+  }
+
+  get isWeak(): boolean {
+    return this.#sink instanceof WeakRef
+  }
+
+  hold(sink: BodySink): void {
+    this.tighten()
+    this.#sink = sink
+  }
+
+  /** Makes the link weak if the body has no reader. */
+  loosen(owner: Abandonable): void {
+    const sink = this.#sink
+    if (sink === null || sink instanceof WeakRef || sink.awaited) return
+    this.#sink = new WeakRef(sink)
+    abandoned.register(sink, owner, sink)
+  }
+
+  tighten(): void {
+    if (!this.isWeak) return
+    const { sink } = this
+    this.#sink = sink
+    if (sink !== null) abandoned.unregister(sink)
+  }
+
+  /** Nothing more will be delivered to the body. */
+  release(): void {
+    this.tighten()
+    this.#sink = null
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Connects bodies to the runtime's streams. Streams are created with options that have no prototype, so that a
+ * polluted `Object.prototype` cannot change them.
+ */
+
+import type {
+  ReadableByteStreamController,
+  ReadableStream,
+  ReadableStreamDefaultReader,
+} from 'node:stream/web'
+import { isUint8Array } from 'node:util/types'
+import { ignoreError } from '../../base/ignore-error.ts'
+import { loadWebStreams } from '../../base/lazy-modules.ts'
+import { asBuffer, toBytes } from './feed.ts'
+
+/** A body, as its stream sees it. */
+export interface StreamOwner {
+  /** The stream has been created. */
+  onStreamStart(controller: ReadableByteStreamController): void
+  /** A reader wants a chunk from the stream. */
+  onStreamPull(): void
+  onStreamCancel(reason: unknown): void
+}
+
+/** An object without a prototype. */
+export function bare<T extends object>(members: T): T {
+  return Object.assign(Object.create(null), members) as T
+}
+
+/** A stream that asks its owner for each chunk and buffers none. */
+export function makeByteStream(owner: StreamOwner): ReadableStream<Uint8Array> {
+  const { ReadableStream } = loadWebStreams()
+  return new ReadableStream(
+    bare({
+      type: 'bytes' as const,
+      start: (controller: ReadableByteStreamController) => owner.onStreamStart(controller),
+      pull: () => owner.onStreamPull(),
+      cancel: (reason: unknown) => owner.onStreamCancel(reason),
+    }),
+    bare({ highWaterMark: 0 }),
+  ) as ReadableStream<Uint8Array>
+}
+
+/**
+ * Reads a caller's stream to the end. It uses a pipe because `read()` resolves its promise with an object: a `then`
+ * on a polluted `Object.prototype` could replace the result.
+ */
+export function collectStream(stream: ReadableStream, take: (chunk: Buffer) => void): Promise<void> {
+  const { WritableStream } = loadWebStreams()
+  return new Promise((resolve, reject) => {
+    const sink = new WritableStream(
+      bare({
+        write(chunk: unknown) {
+          if (isUint8Array(chunk)) {
+            take(asBuffer(chunk))
+            return
+          }
+          const error = new TypeError('Received non-Uint8Array chunk')
+          // The pipe cancels the stream, and waits for that: a source need not answer, and a clone waits for the other.
+          reject(error)
+          throw error
+        },
+      }),
+    )
+    const options = { preventAbort: false, preventCancel: false, preventClose: false, signal: undefined }
+    // A pipe leaves the stream unlocked, but a stream that has been read must stay locked.
+    const piped = stream.pipeTo(sink, bare(options) as object).finally(() => void stream.getReader())
+    piped.then(resolve, reject)
+  })
+}
+
+/** A stream of the same chunks. Locks the given stream. */
+export function proxyOf(stream: ReadableStream): ReadableStream {
+  const { ReadableStream } = loadWebStreams()
+  const reader = stream.getReader()
+  return new ReadableStream(
+    bare({
+      async pull(controller: { enqueue(chunk: unknown): void; close(): void }) {
+        const { done, value } = await reader.read()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason: unknown) => reader.cancel(reason),
+    }),
+    bare({ highWaterMark: 0 }),
+  )
+}
+
+/** The chunks of a caller's stream, read one by one as they are sent. */
+export class StreamChunks implements AsyncIterableIterator<Uint8Array | string> {
+  readonly #reader: ReadableStreamDefaultReader<unknown>
+  #reason: unknown
+
+  constructor(stream: ReadableStream) {
+    this.#reader = stream.getReader()
+  }
+
+  /** Cancels the rest of the stream with this reason. */
+  cancel(reason: unknown): void {
+    this.#reason = reason
+    this.#reader.cancel(reason).catch(ignoreError)
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array | string>> {
+    const { done, value } = await this.#reader.read()
+    if (done) return { done: true, value: undefined }
+    if (toBytes(value) === null) {
+      const error = new TypeError('Received non-Uint8Array chunk')
+      this.cancel(error)
+      throw error
+    }
+    return { done: false, value: value as Uint8Array | string }
+  }
+
+  /** The sender has stopped reading. Also called after the end. */
+  async return(): Promise<IteratorResult<Uint8Array | string>> {
+    this.#reader.cancel(this.#reason).catch(ignoreError)
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}

@@ -1,0 +1,45 @@
+/** Encodes a form as multipart/form-data, as the WHATWG HTML standard says. */
+import { chunksOf, type FilePart, headOfPart, isFile, withCrLf } from '../../request/form-part.ts'
+
+export interface EncodedForm {
+  readonly contentType: string
+  /** Null if a part does not have a known size. */
+  readonly length: number | null
+  chunks(): AsyncIterable<Uint8Array>
+  /** The whole body if the form contains no file, else null. */
+  bytes(): Uint8Array | null
+}
+
+export function encodeMultipart(form: Iterable<readonly [string, unknown]>, boundary: string): EncodedForm {
+  const pieces: (Buffer | FilePart)[] = []
+  let length: number | null = 0
+  let files = 0
+  let text = ''
+  const flush = (): void => {
+    const bytes = Buffer.from(text)
+    text = ''
+    pieces.push(bytes)
+    if (length !== null) length += bytes.length
+  }
+  for (const [name, value] of form) {
+    if (isFile(value)) {
+      text += headOfPart(boundary, String(name), value)
+      flush()
+      files++
+      pieces.push(value)
+      length = length !== null && Number.isSafeInteger(value.size) ? length + (value.size as number) : null
+      text = '\r\n'
+    } else {
+      text += `${headOfPart(boundary, String(name), null)}${withCrLf(String(value))}\r\n`
+    }
+  }
+  // Also without fields: a body of no bytes is no multipart body for most servers.
+  text += `--${boundary}--\r\n`
+  flush()
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    length,
+    chunks: () => chunksOf(pieces),
+    bytes: () => (files === 0 ? (pieces[0] as Buffer) : null),
+  }
+}

@@ -1,0 +1,66 @@
+/** The caller of `fetch`, who gets a response or an error once. */
+import { type Answer, addCaller, answerCaller, removeCaller } from '../../base/answers.ts'
+import type { Response } from '../response.ts'
+
+/** The run of a fetch. */
+export interface Answering {
+  /** The caller has its response. */
+  onDelivered(): void
+}
+
+export class Caller implements Answer {
+  /** Cleared once the promise is settled, because these functions keep the response alive. */
+  #resolve: ((response: Response) => void) | null
+  #reject: ((reason: unknown) => void) | null
+  /** Until it is delivered. */
+  #response: Response | null = null
+  #run: Answering | null = null
+
+  constructor(resolve: (response: Response) => void, reject: (reason: unknown) => void) {
+    this.#resolve = resolve
+    this.#reject = reject
+    addCaller()
+  }
+
+  /** There is neither a response nor an error for it yet. */
+  get isWaiting(): boolean {
+    return this.#resolve !== null && this.#response === null
+  }
+
+  /** The promise is settled. */
+  get isSettled(): boolean {
+    return this.#resolve === null
+  }
+
+  answer(response: Response, run: Answering): void {
+    if (!this.isWaiting) return
+    this.#response = response
+    this.#run = run
+    answerCaller(this)
+  }
+
+  deliver(): void {
+    const response = this.#response
+    const run = this.#run
+    if (response === null) return
+    this.#resolve!(response)
+    this.#forget()
+    run!.onDelivered()
+  }
+
+  /** In place of a response that is not delivered yet, too: the caller may abort until it has it. */
+  reject(reason: unknown): void {
+    const reject = this.#reject
+    if (reject === null) return
+    if (this.#response === null) removeCaller()
+    this.#forget()
+    reject(reason)
+  }
+
+  #forget(): void {
+    this.#resolve = null
+    this.#reject = null
+    this.#response = null
+    this.#run = null
+  }
+}

@@ -1,0 +1,409 @@
+/**
+ * One fetch over HTTP, from `dispatch` to the end of the response body: waiting → responding → ended, failed or
+ * aborted. Following a redirect starts a new run, which takes over the promise. The previous run drains its body so
+ * that the connection can be reused.
+ *
+ * Long because one run answers its dispatcher, its body, its caller and its signal, and each may end it.
+ */
+
+import { orAbortError } from '../../base/abort-error.ts'
+import { ownBytes } from '../../base/own-bytes.ts'
+import { type AbortSource, abortedReason } from '../../base/signal.ts'
+import { announcedLength } from '../../body/collect.ts'
+import { type ContentDecoding, limitOf, openDecoding } from '../../content-coding/content-decoding.ts'
+import { ResponseExceededMaxSizeError } from '../../errors.ts'
+import { getGlobalDispatcher } from '../../global/global-dispatcher.ts'
+import { answerOlderCalls } from '../../handler/older-calls.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import { Body } from '../body/body.ts'
+import { type BodyFeed, type BodySink, toBytes } from '../body/feed.ts'
+import type { SentBody } from '../body/sent-body.ts'
+import { SinkLink } from '../body/sink-link.ts'
+import { loosenLater, type Unread, watchFresh } from '../body/unread-bodies.ts'
+import { verifiedBody } from '../body/verified-body.ts'
+import { HeaderList } from '../headers/header-list.ts'
+import type { RequestRecord } from '../init.ts'
+import { makeResponse, NULL_BODY_STATUSES, opaqueResponse, type ResponseRecord } from '../response.ts'
+import { AbortLink, type AbortTarget } from './abort-link.ts'
+import type { Answering, Caller } from './caller.ts'
+import { nextHop, REDIRECT_STATUSES, Trail } from './redirect.ts'
+import { isAborted, type RunState } from './run-state.ts'
+import { sendRequest } from './sent-request.ts'
+import { Transfer } from './transfer.ts'
+
+export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget, Answering {
+  readonly #record: RequestRecord
+  readonly #trail: Trail | null
+  /** Null once another run has taken it over, or the run has failed. */
+  #caller: Caller | null
+  #state: RunState = 'waiting'
+  #controller: DispatchController | null = null
+  #abortQueued: ((reason?: unknown) => void) | null = null
+  readonly #abortLink = new AbortLink()
+  #sent: SentBody | null = null
+  readonly #sinkLink = new SinkLink()
+  #decoding: ContentDecoding | null = null
+  /** The caller has had no chance to read the body yet. */
+  #isFresh = false
+  readonly #transfer = new Transfer()
+
+  constructor(record: RequestRecord, caller: Caller, trail: Trail | null) {
+    this.#record = record
+    this.#caller = caller
+    this.#trail = trail
+  }
+
+  /** Throws nothing, whatever the caller's signal, body and dispatcher throw. */
+  start(): void {
+    try {
+      this.#dispatch()
+    } catch (error) {
+      this.onResponseError(null, error as Error)
+    }
+  }
+
+  #dispatch(): void {
+    const record = this.#record
+    if (record.signal !== null && !this.#follow(record.signal)) return
+    if (record.url.hasBadPort) throw new Error('bad port')
+    if (record.cache === 'only-if-cached') throw new Error('no cached response')
+    const dispatcher = record.dispatcher ?? getGlobalDispatcher()
+    if (typeof dispatcher.dispatch !== 'function') throw new TypeError('agent.dispatch is not a function')
+    const { options, body } = sendRequest(record, this.#trail)
+    this.#sent = body
+    dispatcher.dispatch(options, this as DispatchHandler)
+  }
+
+  /** False if the signal was already aborted, or fired just now. */
+  #follow(signal: AbortSource): boolean {
+    const aborted = abortedReason(signal)
+    if (aborted !== null) {
+      this.onAbort(aborted.reason)
+      return false
+    }
+    this.#abortLink.follow(signal, this)
+    return !isAborted(this.#state)
+  }
+
+  onAbort(given: unknown): void {
+    const reason = orAbortError(given)
+    const body = this.#sinkLink.sink
+    this.#stop(reason)
+    this.#caller?.reject(reason)
+    body?.fail(reason)
+  }
+
+  /** Gives up the exchange without settling the promise or failing the body. */
+  #stop(reason: unknown): void {
+    const state = this.#state
+    this.#abortLink.end()
+    if (state === 'failed' || isAborted(state)) return
+    this.#state = { reason }
+    this.#transfer.stop()
+    this.#decoding?.destroy()
+    if (this.#sent === null) this.#record.body?.cancel(reason)
+    else this.#sent.cancel(reason)
+    if (state === 'ended') return
+    try {
+      if (this.#controller !== null) this.#controller.abort(reason)
+      else this.#abortQueued?.(reason)
+    } catch {
+      // A dispatcher that fails to abort: the caller must get its error all the same.
+    }
+  }
+
+  /** Undefined without a signal: dispatchers create an abort function for each handler that has this method. */
+  get onRequestQueued(): DispatchHandler['onRequestQueued'] {
+    return this.#abortLink.isFollowing ? this.#onQueued : undefined
+  }
+
+  #onQueued(abort: (reason?: unknown) => void): void {
+    if (isAborted(this.#state)) {
+      abort(this.#state.reason)
+      return
+    }
+    this.#controller = null
+    this.#abortQueued = abort
+  }
+
+  onRequestStart(controller: DispatchController): void {
+    if (isAborted(this.#state)) controller.abort(this.#state.reason)
+    else this.#controller = controller
+  }
+
+  onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void {
+    if (this.#state !== 'waiting' || statusCode < 200) return
+    this.#controller = controller
+    this.#transfer.status = statusCode
+    if (REDIRECT_STATUSES.has(statusCode)) {
+      if (this.#redirect(controller, statusCode, headers)) return
+    } else if (statusCode === 407) {
+      this.#refuse(new Error('proxy authentication required'))
+      return
+    } else if (statusCode === 421 && this.#sendAgain()) {
+      return
+    }
+    this.#respond(headers, statusText)
+  }
+
+  #respond(headers: HeaderObject, statusText: string): void {
+    const record = this.#record
+    const { status } = this.#transfer
+    const trail = this.#trail
+    this.#state = 'responding'
+    const type = trail?.isForeign === true ? 'cors' : 'basic'
+    if (type === 'cors' && record.mode === 'no-cors') {
+      this.#caller?.answer(opaqueResponse(), this)
+      this.#dump(headers)
+      return
+    }
+    const list = new HeaderList(headers)
+    let body: Body | null = null
+    if (record.method !== 'HEAD' && !NULL_BODY_STATUSES.has(status)) {
+      const decoding = openDecoding(list.get('content-encoding'), this, this.#controller!)
+      if (decoding !== null && 'problem' in decoding) {
+        this.#refuse(new Error(decoding.problem))
+        return
+      }
+      this.#decoding = decoding
+      if (decoding !== null) this.#transfer.maxBytes = limitOf(this.#controller!)
+      body = new Body(null, this, decoding === null ? (announcedLength(headers, false) ?? 0) : 0)
+      this.#sinkLink.hold(body)
+      this.#isFresh = true
+    }
+    const answer: ResponseRecord = {
+      type,
+      status,
+      statusText,
+      headers: list,
+      guard: 'immutable',
+      url: record.url.withoutFragment,
+      redirected: trail !== null && trail.count > 0,
+    }
+    if (record.integrity === '') this.#caller?.answer(makeResponse(answer, body), this)
+    else this.#verify(answer, body)
+  }
+
+  /** Resolves the promise only after the body has matched its integrity metadata. */
+  #verify(answer: ResponseRecord, body: Body | null): void {
+    verifiedBody(body, this.#record.integrity).then(
+      (verified) => this.#caller?.answer(makeResponse(answer, verified), this),
+      (error) => this.#refuse(error),
+    )
+  }
+
+  /** True if the caller does not get this response. */
+  #redirect(controller: DispatchController, status: number, headers: HeaderObject): boolean {
+    const { redirect } = this.#record
+    if (redirect === 'manual') return false
+    if (redirect === 'error') {
+      this.#refuse(new Error('unexpected redirect'))
+      return true
+    }
+    const origin = this.#sent?.origin ?? null
+    const next = nextHop(this.#record, this.#trail, origin, status, new HeaderList(headers))
+    if (next === null) return false
+    if ('problem' in next) {
+      this.#refuse(next.problem)
+      return true
+    }
+    next.trail.time(controller.timings)
+    // This run keeps sending the rest of its request body.
+    new FetchRun(next.record, this.#takeCaller()!, next.trail).start()
+    this.#dump(headers)
+    return true
+  }
+
+  /** Retries on another connection (RFC 9110 §15.5.20): the abort closes this one; over HTTP/2 the 421 retired it. */
+  #sendAgain(): boolean {
+    const { body } = this.#record
+    const origin = this.#sent?.origin ?? null
+    if (this.#trail?.isSecondTry === true || (body !== null && origin === null)) return false
+    const record = { ...this.#record, body: origin === null ? null : new Body(origin) }
+    const trail = Trail.after(this.#trail, record)
+    trail.isSecondTry = true
+    const caller = this.#takeCaller()!
+    this.#stop(undefined)
+    new FetchRun(record, caller, trail).start()
+    return true
+  }
+
+  /** Drains the body so that the connection can be reused. An abort still ends a request body that is being sent. */
+  #dump(headers: HeaderObject): void {
+    if (isAborted(this.#state) || this.#state === 'failed') return
+    this.#state = 'dumping'
+    this.#controller?.resume()
+    this.#transfer.discard(headers, this.#record.method !== 'HEAD', () => this.#stop(undefined))
+  }
+
+  /** No more of an unwanted body follows. */
+  #endDump(): void {
+    this.#state = 'ended'
+    this.#unfollow()
+  }
+
+  onResponseData(_controller: DispatchController, data: Buffer | string): void {
+    // An interceptor may replace the content with text, or with bytes that are not in a Buffer.
+    const chunk = toBytes(data)
+    if (chunk === null) {
+      this.onDecodeError(new TypeError('Received non-Uint8Array chunk'))
+      return
+    }
+    this.#transfer.bytes += chunk.length
+    if (this.#state === 'dumping') this.#transfer.drop(chunk.length)
+    if (this.#state !== 'responding') return
+    if (this.#decoding === null) this.onDecoded(chunk)
+    else this.#decoding.write(chunk)
+  }
+
+  onResponseBytes(controller: DispatchController, memory: Buffer, start: number, end: number): void {
+    if (this.#state !== 'responding' || this.#decoding !== null) {
+      this.onResponseData(controller, ownBytes(memory, start, end))
+    } else {
+      this.#transfer.bytes += end - start
+      if (this.#admits(end - start)) this.#sinkLink.sink?.receiveLent(memory, start, end)
+    }
+  }
+
+  onDecoded(chunk: Buffer): void {
+    if (this.#admits(chunk.byteLength)) this.#sinkLink.sink?.receive(chunk)
+  }
+
+  /** Whether so many bytes more may go to the body; ends the exchange if not. */
+  #admits(bytes: number): boolean {
+    if (!this.#transfer.admit(bytes)) {
+      this.onDecodeError(new ResponseExceededMaxSizeError())
+      return false
+    }
+    if (this.#sinkLink.sink !== null) return true
+    // Dropped by the caller, or sent with a status that has no body.
+    if (this.#sinkLink.isWeak) this.#stop(undefined)
+    this.#transfer.discard(null, true, () => this.#stop(undefined))
+    this.#transfer.drop(bytes)
+    return false
+  }
+
+  onResponseEnd(controller: DispatchController, _trailers: HeaderObject): void {
+    this.#transfer.timings = controller?.timings ?? null
+    this.#controller = null
+    this.#transfer.stop()
+    if (this.#state === 'dumping') this.#endDump()
+    if (this.#state === 'waiting') this.onResponseError(controller, new Error('the response has no head'))
+    if (this.#state !== 'responding') return
+    if (this.#decoding === null) this.onDecodedEnd()
+    else this.#decoding.end()
+  }
+
+  onDecodedEnd(): void {
+    if (this.#state !== 'responding') return
+    this.#state = 'ended'
+    const { sink } = this.#sinkLink
+    this.#transfer.report(this.#record.url, this.#trail)
+    if (sink === null) {
+      this.spent()
+      return
+    }
+    sink.complete()
+    if (this.#abortLink.isFollowing && !this.#isFresh) loosenLater(this)
+  }
+
+  /** The bytes are not valid in their coding, or decode to more than the limit. */
+  onDecodeError(error: Error): void {
+    const controller = this.#controller
+    this.onResponseError(controller, error)
+    controller?.abort(error)
+  }
+
+  onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
+    this.#transfer.stop()
+    if (this.#state === 'dumping') this.#endDump()
+    if (this.#state !== 'waiting' && this.#state !== 'responding') return
+    const { sink } = this.#sinkLink
+    this.#state = 'failed'
+    this.#abortLink.end()
+    this.#decoding?.destroy()
+    if (this.#sent === null) this.#record.body?.cancel(error)
+    else this.#sent.cancel(error)
+    if (this.#caller?.isWaiting) this.#caller.reject(new TypeError('fetch failed', { cause: error }))
+    // With integrity metadata, the promise is still pending although there is a body.
+    sink?.fail(new TypeError('terminated', { cause: error }))
+  }
+
+  /** Fails the fetch for a reason that the fetch algorithm gives. */
+  #refuse(error: Error): void {
+    const caller = this.#takeCaller()
+    this.#stop(error)
+    this.#state = 'failed'
+    caller?.reject(new TypeError('fetch failed', { cause: error }))
+  }
+
+  onDelivered(): void {
+    if (this.#isFresh) watchFresh(this)
+    if (this.#state === 'ended' && this.#sinkLink.sink === null) this.#abortLink.end()
+  }
+
+  /** An abort has nothing to stop any more. Until the promise is settled, it rejects it. */
+  #unfollow(): void {
+    if (this.#caller === null || this.#caller.isSettled) this.#abortLink.end()
+  }
+
+  #takeCaller(): Caller | null {
+    const caller = this.#caller
+    this.#caller = null
+    return caller
+  }
+
+  // Called by the body.
+
+  get isAbortable(): boolean {
+    return this.#abortLink.isFollowing
+  }
+
+  resume(): void {
+    this.#sinkLink.tighten()
+    this.#decoding?.resume()
+    this.#controller?.resume()
+  }
+
+  pause(): void {
+    if (this.#decoding === null) this.#controller?.pause()
+    else this.#decoding.pause()
+    this.#sinkLink.loosen(this)
+  }
+
+  cancel(reason: unknown): void {
+    this.#sinkLink.release()
+    this.#stop(orAbortError(reason))
+  }
+
+  spent(): void {
+    this.#sinkLink.release()
+    this.#unfollow()
+  }
+
+  deliverTo(sink: BodySink): void {
+    const { isWeak } = this.#sinkLink
+    this.#sinkLink.hold(sink)
+    if (isWeak) this.#sinkLink.loosen(this)
+  }
+
+  isUnread(): boolean {
+    this.#isFresh = false
+    const { sink, isWeak } = this.#sinkLink
+    return sink !== null && !isWeak && !sink.awaited
+  }
+
+  /** Called after the turn in which the head or the end of the response arrived. */
+  loosen(): void {
+    if (this.#state === 'responding') this.#sinkLink.loosen(this)
+    else if (this.#state === 'ended') this.#abortLink.loosen(this)
+  }
+}
+
+answerOlderCalls(FetchRun)

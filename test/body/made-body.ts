@@ -1,0 +1,66 @@
+/** Response bodies without a request, and the events that their listeners see. */
+import { BodyReadable } from '../../src/body/readable.ts'
+import type { BodyUpstream } from '../../src/body/upstream.ts'
+import type { HeaderObject } from '../../src/protocol/header-block.ts'
+
+export class RecordedSource implements BodyUpstream {
+  readonly log: string[] = []
+  readonly aborts: unknown[] = []
+  onResume: (() => void) | null = null
+
+  pauseBody(): void {
+    this.log.push('pause')
+  }
+
+  resumeBody(): void {
+    this.log.push('resume')
+    this.onResume?.()
+  }
+
+  abortBody(error: unknown): void {
+    this.log.push('abort')
+    this.aborts.push(error)
+  }
+
+  bodyClosed(): void {
+    this.log.push('closed')
+  }
+}
+
+export interface BodyOptions {
+  headers?: HeaderObject
+  highWaterMark?: number
+  isHead?: boolean
+}
+
+export function makeBody(options: BodyOptions = {}): { body: BodyReadable; source: RecordedSource } {
+  const source = new RecordedSource()
+  const { headers = {}, highWaterMark = 65_536, isHead = false } = options
+  return { body: new BodyReadable(source, headers, highWaterMark, isHead), source }
+}
+
+/** So long that it is handed out alone. */
+export function piece(letter: string): string {
+  return letter.repeat(16_384)
+}
+
+/** A body that has arrived completely. */
+export function arrived(chunks: (string | Buffer)[], options: BodyOptions = {}): BodyReadable {
+  const { body } = makeBody(options)
+  for (const chunk of chunks) body.receive(Buffer.from(chunk))
+  body.complete()
+  return body
+}
+
+/** The events a listener sees, in order. */
+export function record(body: BodyReadable): string[] {
+  const events: string[] = []
+  for (const name of ['end', 'close']) body.on(name, () => events.push(name))
+  body.on('error', (error: Error) => events.push(`error ${error.name}`))
+  return events
+}
+
+/** Unlike `once`, does not reject with an `error` event. */
+export function closed(body: BodyReadable): Promise<void> {
+  return new Promise((resolve) => body.once('close', resolve))
+}
