@@ -24,6 +24,14 @@ export interface BuildConnectorOptions
   maxCachedSessions?: number | null | undefined
   /** Unix domain socket or Windows named pipe to connect to instead of host and port. */
   socketPath?: string | null | undefined
+  /** The same under the name that `net.connect` has for it; it goes before `socketPath`. */
+  path?: string | null | undefined
+  /** Without effect: the host is that of the URL. */
+  host?: string | undefined
+  /** Without effect: the port is that of the URL. */
+  port?: number | undefined
+  /** Without effect: small writes are never delayed. */
+  noDelay?: boolean | undefined
   /** Milliseconds within which the connection must be up, 0 for no limit. Default: 10 000. */
   timeout?: number | null | undefined
   /** A TLS session to resume always, instead of cached ones. */
@@ -100,6 +108,7 @@ export function readConnectorOptions(options: BuildConnectorOptions): ConnectorS
     useH2c,
     maxCachedSessions,
     socketPath,
+    path,
     timeout,
     session,
     servername,
@@ -126,7 +135,7 @@ export function readConnectorOptions(options: BuildConnectorOptions): ConnectorS
   return {
     alpn: alpnOffer(allowH2 ?? true, preferH2 ?? false),
     useH2c: useH2c ?? false,
-    socketPath: socketPath ?? undefined,
+    socketPath: path ?? socketPath ?? undefined,
     timeout: timeout ?? DEFAULT_TIMEOUT,
     session: session ?? null,
     servername: servername || null,

@@ -194,17 +194,26 @@ test('useH2c marks plain sockets as h2', async (t) => {
   assert.equal((socket as Socket & { alpnProtocol?: string }).alpnProtocol, 'h2')
 })
 
-test('socketPath connects to an IPC endpoint; host and port are ignored', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'connector-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const socketPath = join(folder, 's')
-  const server = net.createServer((socket) => void socket.resume()).listen(socketPath)
-  await once(server, 'listening')
-  t.after(() => void server.close())
-  const lookup = (): void => assert.fail('resolved')
-  const { socket } = await connected(t, buildConnector({ socketPath, lookup }), http(1))
-  assert.equal(socket!.remoteAddress, undefined)
-  assert.equal(socket!.readyState, 'open')
+for (const name of ['socketPath', 'path']) {
+  test(`${name} connects to an IPC endpoint; host and port are ignored`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'connector-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const endpoint = join(folder, 's')
+    const server = net.createServer((socket) => void socket.resume()).listen(endpoint)
+    await once(server, 'listening')
+    t.after(() => void server.close())
+    const lookup = (): void => assert.fail('resolved')
+    const { socket } = await connected(t, buildConnector({ [name]: endpoint, lookup }), http(1))
+    assert.equal(socket!.remoteAddress, undefined)
+    assert.equal(socket!.readyState, 'open')
+  })
+}
+
+test('the host and the port of the call count, not those of the options', async (t) => {
+  const port = await listening(t, '127.0.0.1')
+  const connector = buildConnector({ host: '192.0.2.1', port: 1 })
+  const { socket } = await connected(t, connector, http(port, '127.0.0.1'))
+  assert.equal(socket!.remotePort, port)
 })
 
 test('an IPC endpoint that is not there gives the error of the runtime', async () => {

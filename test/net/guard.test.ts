@@ -313,8 +313,13 @@ test('a Unix socket is refused, unless the policy is any', async (t) => {
   server.listen(path)
   await once(server, 'listening')
   t.after(() => void server.close())
-  const error = await refusalOf(t, { guard: GUARD, socketPath: path }, { hostname: '127.0.0.1', port: 80 })
-  assert.deepEqual([error.rule, error.address, error.hostname, error.port], ['socket-path', path, null, null])
+  for (const name of ['socketPath', 'path']) {
+    const error = await refusalOf(t, { guard: GUARD, [name]: path }, { hostname: '127.0.0.1', port: 80 })
+    assert.deepEqual(
+      [error.rule, error.address, error.hostname, error.port],
+      ['socket-path', path, null, null],
+    )
+  }
   const { socket } = await connect(t, { guard: 'any', socketPath: path }, { hostname: 'x.test', port: 80 })
   assert.ok(socket)
 })
@@ -375,7 +380,7 @@ test('localAddress has no part in it', async (t) => {
 
 test('options that would change the destination below the guard have no effect', async (t) => {
   const { port, evil } = await twins(t)
-  const sly = { host: '127.0.0.2', path: '/nowhere', hostname: '127.0.0.2', address: '127.0.0.2' }
+  const sly = { host: '127.0.0.2', hostname: '127.0.0.2', address: '127.0.0.2' }
   const options = { guard: GUARD, lookup: answering(['127.0.0.1']), ...sly } as BuildConnectorOptions
   assert.equal((await connect(t, options, { port })).socket?.remoteAddress, '127.0.0.1')
   assert.equal(evil.length, 0)
