@@ -2,12 +2,13 @@
 // both kinds of modules may import, so that an imported `Client` has the same type as a required one. Only the entry
 // exists twice. The files refer to each other as `.cjs`, which every version of TypeScript finds with any settings.
 // Private and protected members are left out: with one, a class is compatible with itself alone, not with the class of
-// undici, of the runtime, or of another version of this package, which do the same at run time.
+// undici, of the runtime, or of another version of this package, which do the same at run time. What is only a type is
+// not imported and exported as such: a program may then write `import RequestOptions = Dispatcher.RequestOptions`.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ModifierFlags, SyntaxKind } from 'typescript/unstable/ast'
-import { API } from 'typescript/unstable/sync'
+import { API, SymbolFlags } from 'typescript/unstable/sync'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -17,7 +18,7 @@ const DEFAULT_EXPORT = 'ventuno'
 
 const project = join(dist, 'tsconfig.json')
 writeFileSync(project, JSON.stringify({ extends: '../tsconfig.json', files: ['index.d.ts'], include: [] }))
-const { program } = compiler.updateSnapshot({ openProjects: [project] }).getProject(project)
+const { program, checker } = compiler.updateSnapshot({ openProjects: [project] }).getProject(project)
 const kept = new Set()
 keep(join(dist, 'index.d.ts'))
 compiler.close()
@@ -66,8 +67,27 @@ function visit(node, edits) {
   } else if (isHidden(node)) {
     edits.push({ start: node.pos, end: node.end, insert: '' })
   } else {
+    visitTypeOnly(node, edits)
     node.forEachChild((child) => visit(child, edits))
   }
+}
+
+/** Imports and exports what is marked as a type without the mark. A class stays a type where it is exported as one. */
+function visitTypeOnly(node, edits) {
+  if (node.kind === SyntaxKind.ImportClause && node.phaseModifier !== undefined) {
+    edits.push({ start: node.getStart(), end: node.namedBindings.getStart(), insert: '' })
+  } else if (node.kind === SyntaxKind.ExportDeclaration && node.isTypeOnly) {
+    edits.push({ start: node.getStart(), end: node.exportClause.getStart(), insert: 'export ' })
+  } else if (node.kind === SyntaxKind.ImportSpecifier && node.isTypeOnly) {
+    edits.push({ start: node.getStart(), end: (node.propertyName ?? node.name).getStart(), insert: '' })
+  } else if (node.kind === SyntaxKind.ExportSpecifier && node.parent.parent.isTypeOnly && isValue(node)) {
+    edits.push({ start: node.getStart(), end: node.getStart(), insert: 'type ' })
+  }
+}
+
+function isValue({ name }) {
+  const { flags } = checker.getAliasedSymbol(checker.getSymbolAtLocation(name))
+  return (flags & SymbolFlags.Value) !== 0
 }
 
 function isSpecifier({ parent }) {

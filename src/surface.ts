@@ -5,7 +5,13 @@ export type { BodyMixin, DumpOptions } from './body/mixin.ts'
 export type { BodyReadable } from './body/readable.ts'
 export type { ConnectCallback, ConnectData, ConnectOptions } from './api/connect.ts'
 export type { PipelineHandlerData, PipelineHandlerFunction, PipelineOptions } from './api/pipeline.ts'
-export type { RawRequestOptions, RequestCallback, RequestOptions, ResponseData } from './api/request.ts'
+export type {
+  RawRequestOptions,
+  RawResponseData,
+  RequestCallback,
+  RequestOptions,
+  ResponseData,
+} from './api/request.ts'
 export type {
   StreamCallback,
   StreamData,

@@ -28,12 +28,10 @@ export interface ApiOptions<TOpaque = null> {
 }
 
 /** Any object of the dispatcher; null if it has none. Typed as in undici, whose types leave out the null. */
-// biome-ignore lint/suspicious/noExplicitAny: callers read members of what an interceptor has put there
-export type RequestContext = any
+export type RequestContext = object
 
-/** Text by lower-case name, or a list of texts. The types of undici leave out the lists, and a dispatcher has to fit these. */
-// biome-ignore lint/suspicious/noExplicitAny: nothing else is both
-export type ReceivedTrailers = Record<string, any>
+/** Text by lower-case name; a field that came more than once is a list, which the types of undici leave out, too. */
+export type ReceivedTrailers = Record<string, string>
 
 /** An informational response. */
 export interface InfoData<THeaders = Record<string, string | string[]>> {

@@ -21,7 +21,7 @@ export type ConnectCallback<TOpaque = null> = (
 ) => void
 
 /** The answer to a CONNECT, with its socket. */
-export class ConnectData<TOpaque = null> {
+export interface ConnectData<TOpaque = null> {
   /** Any final status: a refusal resolves too. */
   statusCode: number
   /** A flat `string[]` with `responseHeaders: 'raw'`. */
@@ -31,6 +31,16 @@ export class ConnectData<TOpaque = null> {
   /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
   /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
+  context: RequestContext
+  /** When each step happened. Null from other dispatchers. */
+  readonly timings: Timings | null
+}
+
+const ConnectData = class<TOpaque> {
+  statusCode: number
+  headers: HeaderObject
+  socket: Duplex
+  opaque: TOpaque
   context: RequestContext
   readonly #timings: Timings | null
 
@@ -46,11 +56,10 @@ export class ConnectData<TOpaque = null> {
     this.headers = headers
     this.socket = socket
     this.opaque = opaque
-    this.context = context
+    this.context = context as RequestContext
     this.#timings = timings
   }
 
-  /** When each step happened. Null from other dispatchers. */
   get timings(): Timings | null {
     return this.#timings
   }

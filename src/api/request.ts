@@ -35,26 +35,39 @@ export interface RequestOptions<TOpaque = null> extends DispatchOptions, ApiOpti
 }
 
 /** Options that ask for the headers as a flat list. */
-export interface RawRequestOptions<TOpaque = null> extends Omit<RequestOptions<TOpaque>, 'onInfo'> {
-  /** Called for each informational response but 100 and 101. */
-  onInfo?: InfoCallback<string[]> | null | undefined
+export interface RawRequestOptions<TOpaque = null> extends RequestOptionsOf<TOpaque, 'raw'> {
   responseHeaders: 'raw'
 }
 
+/** What `responseHeaders` may be. */
+export type HeadersForm = 'raw' | null | undefined
+
+/** One of two types: whether the headers are known to be a flat list. */
+type ByForm<TForm, Raw, Other> = null extends TForm ? Other : undefined extends TForm ? Other : Raw
+
+/** Options by the form of headers that they ask for. */
+export interface RequestOptionsOf<TOpaque, TForm extends HeadersForm>
+  extends Omit<RequestOptions<TOpaque>, 'onInfo' | 'responseHeaders'> {
+  /** Called for each informational response but 100 and 101. */
+  onInfo?: ByForm<TForm, InfoCallback<string[]>, InfoCallback> | null | undefined
+  /** `'raw'` gives response headers as a flat list of names and values, as received. */
+  responseHeaders?: TForm | undefined
+}
+
 /** Called once, with an error or with the response. */
-export type RequestCallback<TOpaque = null, THeaders = HeaderObject> = (
+export type RequestCallback<TOpaque = null, TData = ResponseData<TOpaque>> = (
   error: Error | null,
-  data: ResponseData<TOpaque, THeaders> & FailedData<TOpaque>,
+  data: TData & FailedData<TOpaque>,
 ) => void
 
 /** A response: its head, and a body that is still to be read. */
-export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
+export interface ResponseData<TOpaque = null> {
   /** Of the final response. */
   statusCode: number
   /** The reason phrase as sent. */
   statusText: string
-  /** By lower-case name; a flat `string[]` with `responseHeaders: 'raw'`. */
-  headers: THeaders
+  /** By lower-case name. */
+  headers: HeaderObject
   /** Filled before the body ends. */
   trailers: ReceivedTrailers
   /** The value of `opts.opaque`; null for a falsy one. */
@@ -63,12 +76,39 @@ export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
   body: BodyReadable
   /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
   context: RequestContext
+  /** When each step happened; goes on filling until the body has ended. Null from other dispatchers. */
+  readonly timings: Timings | null
+}
+
+/** A response to a request with `responseHeaders: 'raw'`. */
+export interface RawResponseData<TOpaque = null> extends Omit<ResponseData<TOpaque>, 'headers'> {
+  /** A flat list of names and values. */
+  headers: string[]
+}
+
+/**
+ * The response by the form of its headers. The compiler compares overloads with `any` for what is generic in them: a
+ * response for that is `any`, since the types of undici say that `body.body` is never there, which no type of ours fits.
+ */
+export type ResponseDataOf<TOpaque, TForm extends HeadersForm> = 0 extends 1 & TOpaque
+  ? // biome-ignore lint/suspicious/noExplicitAny: see above
+    any
+  : ByForm<TForm, RawResponseData<TOpaque>, ResponseData<TOpaque>>
+
+const ResponseData = class<TOpaque> {
+  statusCode: number
+  statusText: string
+  headers: HeaderObject
+  trailers: ReceivedTrailers
+  opaque: TOpaque
+  body: BodyReadable
+  context: RequestContext
   readonly #timings: Timings | null
 
   constructor(
     statusCode: number,
     statusText: string,
-    headers: THeaders,
+    headers: HeaderObject,
     trailers: HeaderObject,
     opaque: TOpaque,
     body: BodyReadable,
@@ -78,37 +118,32 @@ export class ResponseData<TOpaque = null, THeaders = HeaderObject> {
     this.statusCode = statusCode
     this.statusText = statusText
     this.headers = headers
-    this.trailers = trailers
+    this.trailers = trailers as ReceivedTrailers
     this.opaque = opaque
     this.body = body
-    this.context = context
+    this.context = context as RequestContext
     this.#timings = timings
   }
 
-  /** When each step happened; goes on filling until the body has ended. Null from other dispatchers. */
   get timings(): Timings | null {
     return this.#timings
   }
 }
 
-class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements BodyUpstream, Answer {
+class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodyUpstream, Answer {
   declare protected readonly opts: RequestOptions<TOpaque>
-  readonly #resolve: Resolve<ResponseData<TOpaque, THeaders>>
+  readonly #resolve: Resolve<ResponseData<TOpaque>>
   readonly #reject: Reject
   /** Handed out with the final head, filled at the end. */
   #trailers: HeaderObject | null = null
   /** Until it is read or destroyed. */
   #body: BodyReadable | null = null
   /** The response until the caller has it. */
-  #answer: ResponseData<TOpaque, THeaders> | null = null
+  #answer: ResponseData<TOpaque> | null = null
   /** Neither a response nor an error is there for it. */
   #isCallerWaiting = true
 
-  constructor(
-    opts: RequestOptions<TOpaque>,
-    resolve: Resolve<ResponseData<TOpaque, THeaders>>,
-    reject: Reject,
-  ) {
+  constructor(opts: RequestOptions<TOpaque>, resolve: Resolve<ResponseData<TOpaque>>, reject: Reject) {
     super(opts, opts.onInfo ? new AsyncResource('UNDICI_REQUEST') : null)
     checkHighWaterMark(opts.highWaterMark)
     checkResponseOptions(opts)
@@ -132,8 +167,7 @@ class RequestHandler<TOpaque, THeaders> extends ApiHandler<TOpaque> implements B
   ): void {
     const { opts } = this
     // A getter of the options may throw: until there is a body, that rejects the promise.
-    // With `responseHeaders: 'raw'` the overloads of `request` declare the flat list.
-    const shown = this.present(controller, headers) as THeaders
+    const shown = this.present(controller, headers)
     const { opaque } = this
     const timings = controller.timings ?? null
     const body = new BodyReadable(
@@ -245,24 +279,24 @@ function checkHighWaterMark(value: unknown): void {
     throw new InvalidArgumentError('invalid highWaterMark')
 }
 
-export function requestOn<TOpaque, THeaders>(
+export function requestOn<TOpaque>(
   dispatcher: Dispatching,
-  opts: RequestOptions<TOpaque> | RawRequestOptions<TOpaque>,
-  callback: RequestCallback<TOpaque, THeaders> | undefined,
-): Promise<ResponseData<TOpaque, THeaders>> | undefined {
+  opts: RequestOptions<TOpaque>,
+  callback: RequestCallback<TOpaque> | undefined,
+): Promise<ResponseData<TOpaque>> | undefined {
   return answerWith(
     'UNDICI_REQUEST',
     dispatcher,
     opts as RequestOptions<TOpaque>,
     callback,
-    startRequest<TOpaque, THeaders>,
+    startRequest<TOpaque>,
   )
 }
 
-function startRequest<TOpaque, THeaders>(
+function startRequest<TOpaque>(
   dispatcher: Dispatching,
   opts: RequestOptions<TOpaque>,
-  resolve: Resolve<ResponseData<TOpaque, THeaders>>,
+  resolve: Resolve<ResponseData<TOpaque>>,
   reject: Reject,
 ): void {
   const handler = new RequestHandler(opts, resolve, reject)

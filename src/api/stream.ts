@@ -58,20 +58,26 @@ export type StreamCallback<TOpaque = null> = (
 ) => void
 
 /** A response whose body was written. */
-export class StreamData<TOpaque = null> {
+export interface StreamData<TOpaque = null> {
   /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
   /** By lower-case name. */
+  trailers: ReceivedTrailers
+  /** When each step happened. Null from other dispatchers. */
+  readonly timings: Timings | null
+}
+
+const StreamData = class<TOpaque> {
+  opaque: TOpaque
   trailers: ReceivedTrailers
   readonly #timings: Timings | null
 
   constructor(opaque: TOpaque, trailers: HeaderObject, timings: Timings | null) {
     this.opaque = opaque
-    this.trailers = trailers
+    this.trailers = trailers as ReceivedTrailers
     this.#timings = timings
   }
 
-  /** When each step happened. Null from other dispatchers. */
   get timings(): Timings | null {
     return this.#timings
   }

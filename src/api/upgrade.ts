@@ -33,7 +33,7 @@ export type UpgradeCallback<TOpaque = null> = (
 ) => void
 
 /** The answer to an upgrade, with its socket. */
-export class UpgradeData<TOpaque = null> {
+export interface UpgradeData<TOpaque = null> {
   /** A flat `string[]` with `responseHeaders: 'raw'`. */
   headers: HeaderObject
   /** Belongs to the caller. */
@@ -41,6 +41,15 @@ export class UpgradeData<TOpaque = null> {
   /** The value of `opts.opaque`; null for a falsy one. */
   opaque: TOpaque
   /** The context that the dispatcher passed to `onRequestStart`; null from a client. */
+  context: RequestContext
+  /** When each step happened. Null from other dispatchers. */
+  readonly timings: Timings | null
+}
+
+const UpgradeData = class<TOpaque> {
+  headers: HeaderObject
+  socket: Duplex
+  opaque: TOpaque
   context: RequestContext
   readonly #timings: Timings | null
 
@@ -54,11 +63,10 @@ export class UpgradeData<TOpaque = null> {
     this.headers = headers
     this.socket = socket
     this.opaque = opaque
-    this.context = context
+    this.context = context as RequestContext
     this.#timings = timings
   }
 
-  /** When each step happened. Null from other dispatchers. */
   get timings(): Timings | null {
     return this.#timings
   }

@@ -12,10 +12,12 @@ import {
   pipelineOn,
 } from '../api/pipeline.ts'
 import {
-  type RawRequestOptions,
+  type HeadersForm,
   type RequestCallback,
   type RequestOptions,
+  type RequestOptionsOf,
   type ResponseData,
+  type ResponseDataOf,
   requestOn,
 } from '../api/request.ts'
 import {
@@ -154,21 +156,18 @@ export class Dispatcher extends EventEmitter {
    * const { statusCode, body } = await client.request({ path: '/', method: 'GET' })
    * const value = await body.json()
    */
-  // No call matches it. The types of undici say of `body.body` that it never is, which no type of ours could match.
-  // biome-ignore lint/suspicious/noExplicitAny: see above
-  request(opts: never, callback?: never): any
-  request<TOpaque = null>(
-    opts: RawRequestOptions<TOpaque>,
-    callback: RequestCallback<TOpaque, string[]>,
+  request<TOpaque = null, TForm extends HeadersForm = HeadersForm>(
+    opts: RequestOptionsOf<TOpaque, TForm>,
+    callback: RequestCallback<TOpaque, ResponseDataOf<TOpaque, TForm>>,
   ): void
-  request<TOpaque = null>(opts: RequestOptions<TOpaque>, callback: RequestCallback<TOpaque>): void
-  request<TOpaque = null>(opts: RawRequestOptions<TOpaque>): Promise<ResponseData<TOpaque, string[]>>
   // The last overload is the one that `ReturnType` and mocks see.
-  request<TOpaque = null>(opts: RequestOptions<TOpaque>): Promise<ResponseData<TOpaque>>
-  request<TOpaque, THeaders>(
-    opts: RequestOptions<TOpaque> | RawRequestOptions<TOpaque>,
-    callback?: RequestCallback<TOpaque, THeaders>,
-  ): Promise<ResponseData<TOpaque, THeaders>> | void {
+  request<TOpaque = null, TForm extends HeadersForm = HeadersForm>(
+    opts: RequestOptionsOf<TOpaque, TForm>,
+  ): Promise<ResponseDataOf<TOpaque, TForm>>
+  request<TOpaque>(
+    opts: RequestOptions<TOpaque>,
+    callback?: RequestCallback<TOpaque>,
+  ): Promise<ResponseData<TOpaque>> | void {
     return requestOn(this, withoutPollution(opts), callback)
   }
 
@@ -228,13 +227,13 @@ defineKind(Dispatcher, 'ventuno.Dispatcher')
 
 /** The types under the names that programs written for undici use. */
 export declare namespace Dispatcher {
+  export interface ComposedDispatcher extends Dispatcher {}
   export type {
     BodyMixin,
     ConnectData,
     ConnectOptions,
     Dispatch,
     DispatchController,
-    Dispatcher as ComposedDispatcher,
     DispatchHandler,
     DispatchOptions,
     HttpMethod,

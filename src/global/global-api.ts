@@ -7,10 +7,12 @@ import type { Duplex } from 'node:stream'
 import { type ConnectCallback, type ConnectData, type ConnectOptions, connectOn } from '../api/connect.ts'
 import { type PipelineHandlerFunction, type PipelineOptions, pipelineOn } from '../api/pipeline.ts'
 import {
-  type RawRequestOptions,
+  type HeadersForm,
   type RequestCallback,
   type RequestOptions,
+  type RequestOptionsOf,
   type ResponseData,
+  type ResponseDataOf,
   requestOn,
 } from '../api/request.ts'
 import {
@@ -69,24 +71,20 @@ type Given<T> = WithUrl<T> | null | undefined
  * const { statusCode, body } = await request('https://example.com')
  */
 export function request(url: UrlInput, callback: RequestCallback): void
-export function request<TOpaque = null>(
+export function request<TOpaque = null, TForm extends HeadersForm = HeadersForm>(
   url: UrlInput,
-  opts: WithUrl<RequestOptions<TOpaque>> | null | undefined,
-  callback: RequestCallback<TOpaque>,
+  opts: WithUrl<RequestOptionsOf<TOpaque, TForm>> | null | undefined,
+  callback: RequestCallback<TOpaque, ResponseDataOf<TOpaque, TForm>>,
 ): void
-export function request<TOpaque = null>(
+export function request<TOpaque = null, TForm extends HeadersForm = HeadersForm>(
   url: UrlInput,
-  opts: WithUrl<RawRequestOptions<TOpaque>>,
-): Promise<ResponseData<TOpaque, string[]>>
-export function request<TOpaque = null>(
+  opts?: WithUrl<RequestOptionsOf<TOpaque, TForm>>,
+): Promise<ResponseDataOf<TOpaque, TForm>>
+export function request<TOpaque>(
   url: UrlInput,
-  opts?: WithUrl<RequestOptions<TOpaque>>,
-): Promise<ResponseData<TOpaque>>
-export function request<TOpaque, THeaders>(
-  url: UrlInput,
-  opts?: Given<RequestOptions<TOpaque> | RawRequestOptions<TOpaque>> | RequestCallback<TOpaque, THeaders>,
-  callback?: RequestCallback<TOpaque, THeaders>,
-): Promise<ResponseData<TOpaque, THeaders>> | void {
+  opts?: Given<RequestOptions<TOpaque>> | RequestCallback<TOpaque>,
+  callback?: RequestCallback<TOpaque>,
+): Promise<ResponseData<TOpaque>> | void {
   if (typeof opts === 'function') return requestOn(...target<RequestOptions<TOpaque>>(url, null), opts)
   return requestOn(...target(url, opts), callback)
 }

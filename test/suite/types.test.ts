@@ -4,7 +4,6 @@ import { test } from 'node:test'
 import type {
   Client,
   ConnectData,
-  HeaderObject,
   ResponseData,
   StreamData,
   StreamFactoryData,
@@ -38,8 +37,8 @@ export async function declared(client: Client): Promise<true[]> {
     assert.equal(status, true)
   })
 
-  const a: Same<typeof plain, ResponseData<null, HeaderObject>> = true
-  const b: Same<typeof typed, ResponseData<{ id: number }, HeaderObject>> = true
+  const a: Same<typeof plain, ResponseData> = true
+  const b: Same<typeof typed, ResponseData<{ id: number }>> = true
   const c: Same<typeof raw.headers, string[]> = true
   const d: Same<typeof streamed, StreamData<{ id: number }>> = true
   const e: Same<typeof connected, ConnectData<string>> = true
