@@ -67,6 +67,25 @@ export const EXCEPTIONS = {
       'By its types, what a dispatcher of undici returns has no `body.body`, and it has no `timings`. All that takes a ' +
       'dispatcher takes that of undici.',
   },
+  'core/diagnostics-failed-socket': {
+    in: EVERYWHERE,
+    reason: 'The message has no `socket`, not that of undici either.',
+  },
+  'core/dns-pick': {
+    in: EVERYWHERE,
+    reason:
+      'Without the option `affinity` that argument is null, with undici as well: `records[null]` is a mistake.',
+  },
+  'core/retry-error-arguments': {
+    in: EVERYWHERE,
+    reason:
+      'The constructor takes `{ headers, data }`, that of undici as well: headers given as its types say are lost.',
+  },
+  'web/cache-storage-value': {
+    in: EVERYWHERE,
+    reason:
+      'There is no such value, and undici exports none either: `CacheStorage` is only the type of `caches`.',
+  },
   'web/cache-storage-from-undici': TWO_CLASSES_OF_FILES,
   'web/constructors-from-undici': TWO_CLASSES_OF_FILES,
   'web/fetch-from-undici': TWO_CLASSES_OF_FILES,
