@@ -405,7 +405,9 @@ export class Exchange implements DispatchHandler, ResponseSource, Flight, Rewrit
     return { kind: 'forwarded', reason: this.plan.reason, ...more } as Handling
   }
 
+  /** The response is complete, or none comes. */
   #leave(): void {
     this.#host.inFlight.delete(this)
+    if (this.#mode === 'sharing') this.#host.flights.end(this, false, Date.now())
   }
 }

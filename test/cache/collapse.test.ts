@@ -260,6 +260,22 @@ describe('collapse', () => {
     assert.equal(origin.aborts.length, 1)
   })
 
+  test('the first one aborts: what the others got answers nobody after its time', async (t) => {
+    const clock = installDate(t, NOW)
+    const origin = held()
+    const first = new RecordingHandler()
+    origin.dispatch(GET, first)
+    const other = origin.get()
+    await settle()
+    first.controller!.abort(new Error('enough'))
+    await origin.answer(0, SIZED)
+    assert.equal((await other).body, 'hello')
+    clock.advance(61_000)
+    void origin.get()
+    await settle()
+    assert.equal(origin.received.length, 2)
+  })
+
   for (const body of ['he', 'hello, world']) {
     test(`a body of another length than announced reaches all: ${body}`, async (t) => {
       installDate(t, NOW)
