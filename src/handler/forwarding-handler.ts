@@ -1,25 +1,21 @@
 /**
  * Base of the handlers that this library puts before a caller's handler: forwards every call. Unlike
  * `DecoratorHandler` it has the optional hooks only if the caller's handler has them, because a dispatcher works for
- * each: a function for `onRequestQueued`, a copy of the body for `onBodySent`.
+ * each: a function for `onRequestQueued`, a copy of the body for `onBodySent`. It has no `onResponseBytes`: bytes are lent
+ * to final handlers alone.
  */
 import type { Duplex } from 'node:stream'
-import { ownBytes } from '../base/own-bytes.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import { answerOlderCalls } from './older-calls.ts'
 
 type BodySentHook = NonNullable<DispatchHandler['onBodySent']>
-type BytesHook = NonNullable<DispatchHandler['onResponseBytes']>
 
 export abstract class ForwardingHandler implements DispatchHandler {
   protected readonly inner: DispatchHandler
-  /** Read once: with several of these handlers in a row, each question would go through all of them. */
-  readonly #takesBytes: boolean
 
   constructor(inner: DispatchHandler) {
     this.inner = inner
-    this.#takesBytes = inner.onResponseBytes !== undefined
   }
 
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
@@ -62,24 +58,6 @@ export abstract class ForwardingHandler implements DispatchHandler {
 
   onResponseData(controller: DispatchController, chunk: Buffer): void {
     this.inner.onResponseData?.(controller, chunk)
-  }
-
-  get onResponseBytes(): BytesHook {
-    return (this.#takesBytes ? this.forwardBytes : undefined) as BytesHook
-  }
-
-  protected forwardBytes(controller: DispatchController, memory: Buffer, start: number, end: number): void {
-    const passed = this.lendingController(controller, end - start)
-    if (passed === null) this.onResponseData(controller, ownBytes(memory, start, end))
-    else this.inner.onResponseBytes!(passed, memory, start, end)
-  }
-
-  /**
-   * The controller with which the inner handler gets so many bytes that are lent; null if `onResponseData` wants them.
-   * A subclass that overrides `onResponseData` overrides this as well.
-   */
-  protected lendingController(controller: DispatchController, _length: number): DispatchController | null {
-    return controller
   }
 
   onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {

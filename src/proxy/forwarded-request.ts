@@ -224,10 +224,6 @@ export class ForwardedRequest extends ForwardingHandler {
     refusal.limits.take(chunk.length)
   }
 
-  protected override lendingController(controller: DispatchController): DispatchController | null {
-    return this.#state.at === 'refused' ? null : controller
-  }
-
   /** The refusal is too long to be read to its end, or comes too slowly. */
   #cutOff(): void {
     if (this.#state.at !== 'refused') return

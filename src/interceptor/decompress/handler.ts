@@ -101,10 +101,6 @@ export class DecompressHandler extends ForwardingHandler implements DecodingTarg
     if (this.#state.at === 'decoding' && !this.#state.isDecoded) this.#state.decoding.write(chunk)
   }
 
-  protected override lendingController(): DispatchController | null {
-    return this.#state === PLAIN ? this.#controller : null
-  }
-
   #open(codings: readonly string[]): Decoding {
     const decoding = new ContentDecoding(codings, 'refused', this, this.#wire!)
     this.#controller.decodeWith(decoding)

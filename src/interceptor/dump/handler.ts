@@ -100,10 +100,6 @@ export class DumpHandler extends ForwardingHandler implements RelayOwner {
     if (this.#state !== 'over' && this.#received > this.#maxSize) this.#refuse(controller, this.#received)
   }
 
-  protected override lendingController(): null {
-    return null
-  }
-
   #refuse(controller: DispatchController, size: number): void {
     const error = new RequestAbortedError(`Response size (${size}) larger than maxSize (${this.#maxSize})`)
     this.onResponseError(controller, error)

@@ -31,11 +31,6 @@ export class RedirectHandler extends RedirectHop {
     }
   }
 
-  /** A subclass that overrides `onResponseData` gets all of the body there. */
-  override get onResponseBytes(): never {
-    return undefined as never
-  }
-
   constructor(
     dispatch: Dispatch,
     maxRedirections: number | null | undefined,

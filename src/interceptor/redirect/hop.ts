@@ -157,10 +157,6 @@ export class RedirectHop extends ForwardingHandler {
     else if (state !== OVER) super.onResponseData(this.#relay, chunk)
   }
 
-  protected override lendingController(): DispatchController | null {
-    return this.#state === DELIVERING ? this.#relay : null
-  }
-
   override onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
     const state = this.#finish()
     if (state === OVER) return

@@ -104,10 +104,6 @@ class ResponseErrorHandler extends ForwardingHandler {
     state.rest.take(chunk.length)
   }
 
-  protected override lendingController(controller: DispatchController): DispatchController | null {
-    return this.#state === 'passing' ? controller : null
-  }
-
   override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
     const state = this.#state
     if (state === 'over') return

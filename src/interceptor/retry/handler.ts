@@ -24,11 +24,6 @@ import { RetriedRequest } from './retried-request.ts'
  * dispatch(opts, new RetryHandler({ ...opts, retryOptions: { maxRetries: 2 } }, { dispatch, handler }))
  */
 export class RetryHandler extends ForwardingHandler {
-  /** A subclass that overrides `onResponseData` gets all of the body there. */
-  override get onResponseBytes(): never {
-    return undefined as never
-  }
-
   constructor(options: RetryDispatchOptions, { dispatch, handler }: RetryHandlers) {
     if (typeof dispatch !== 'function') throw new InvalidArgumentError('dispatch must be a function')
     if (typeof handler !== 'object' || handler === null) {

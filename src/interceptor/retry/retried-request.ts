@@ -157,10 +157,6 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     else if (state.at === 'held') state.response.body.add(chunk)
   }
 
-  protected override lendingController(_: DispatchController, length: number): RelayController | null {
-    return this.#state.at === 'responding' && this.#admits(length) ? this.#controller : null
-  }
-
   /** Whether so many more bytes can belong to the response. */
   #admits(length: number): boolean {
     const refusal = this.#response!.take(length)
