@@ -33,6 +33,10 @@ interface Owner {
 
 const OWNERS: Readonly<Record<string, Owner>> = {
   hedge: { over: interceptors.hedge({ delay: 100 }), discard: (attempt) => attempt.head(503) },
+  redirect: {
+    over: interceptors.redirect({ maxRedirections: 3 }),
+    discard: (attempt) => attempt.head(302, { location: '/next' }),
+  },
 }
 
 const GET: DispatchOptions = { origin: 'http://a.test', path: '/', method: 'GET' }

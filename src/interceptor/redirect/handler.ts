@@ -3,13 +3,14 @@ import { defineKind } from '../../base/kind.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { Dispatching } from '../../request/dispatching.ts'
-import { RedirectHop } from './hop.ts'
 import { withoutLimit } from './interceptor.ts'
 import { readRedirectOptions } from './options.ts'
+import { RedirectedRequest } from './redirected-request.ts'
 
 /**
  * A handler for the first request, given as `opts`; it dispatches the others.
@@ -18,7 +19,7 @@ import { readRedirectOptions } from './options.ts'
  * const dispatch = (opts, handler) => agent.dispatch(opts, handler)
  * dispatch(opts, new RedirectHandler(dispatch, 3, opts, handler))
  */
-export class RedirectHandler extends RedirectHop {
+export class RedirectHandler extends ForwardingHandler {
   /** The dispatch function of a dispatcher, with redirects. */
   static buildDispatch(dispatcher: Dispatching, maxRedirections: number | null | undefined): Dispatch {
     readRedirectOptions({ maxRedirections })
@@ -42,7 +43,8 @@ export class RedirectHandler extends RedirectHop {
       throw new InvalidArgumentError('handler must be an object')
     }
     const settings = readRedirectOptions({ ...withoutPollution(opts), maxRedirections })
-    super(dispatch, settings, withoutLimit(opts), toDispatchHandler(handler), own)
+    const sent = withoutLimit(opts)
+    super(new RedirectedRequest(dispatch, settings, sent, toDispatchHandler(handler), own).attempt)
   }
 }
 

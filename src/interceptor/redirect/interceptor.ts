@@ -3,8 +3,8 @@ import type { Interceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { RedirectHop } from './hop.ts'
 import { type RedirectOptions, type RedirectSettings, readRedirectOptions, settingsOf } from './options.ts'
+import { RedirectedRequest } from './redirected-request.ts'
 
 /**
  * An interceptor that follows up to `maxRedirections` redirects. The caller gets the last response; the URLs of all requests
@@ -25,7 +25,7 @@ export function redirect(options?: RedirectOptions | null): Interceptor {
     }
     // A dispatcher refuses a limit that it cannot apply.
     const sent = opts.maxRedirections === undefined ? opts : withoutLimit(opts)
-    return dispatch(sent, new RedirectHop(dispatch, settings, sent, handler, own))
+    return new RedirectedRequest(dispatch, settings, sent, handler, own).attempt.send(dispatch, sent)
   }
 }
 
