@@ -4,7 +4,7 @@ import type { Interceptor } from '../../dispatcher/compose.ts'
 import { hasHeader, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { DecompressHandler } from './handler.ts'
+import { DecompressedRequest } from './decompressed-request.ts'
 import { type DecompressOptions, readDecompressOptions } from './options.ts'
 
 /**
@@ -17,7 +17,7 @@ export function decompress(options?: DecompressOptions | null): Interceptor {
     if (!isCall(opts, handler) || opts.upgrade || opts.method === 'CONNECT') return dispatch(opts, handler)
     const sent = settings.acceptEncoding ? accepting(opts) : opts
     if (opts.method === 'HEAD') return dispatch(sent, handler)
-    return dispatch(sent, new DecompressHandler(handler, settings))
+    return new DecompressedRequest(handler, settings).attempt.send(dispatch, sent)
   }
 }
 
