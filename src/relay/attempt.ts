@@ -51,6 +51,8 @@ export class Attempt implements DispatchHandler, ResponseSource {
   readonly #isQueueable: boolean
   /** Null until it has started. */
   controller: DispatchController | null = null
+  /** Head and body of the request were handed over. */
+  isSent = false
   #abortQueued: AbortFunction | null = null
   #state: State = 'waiting'
   #reason: unknown
@@ -156,6 +158,7 @@ export class Attempt implements DispatchHandler, ResponseSource {
   }
 
   onRequestSent(): void {
+    this.isSent = true
     if (this.#isOpen) this.#progress?.requestSent()
   }
 

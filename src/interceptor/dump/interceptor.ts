@@ -5,7 +5,7 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { refuse } from '../../relay/refusal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { DumpHandler } from './handler.ts'
+import { DumpedRequest } from './dumped-request.ts'
 
 /** Options of `interceptors.dump`. */
 export interface DumpInterceptorOptions {
@@ -27,7 +27,7 @@ export function dump(options?: DumpInterceptorOptions | null): Interceptor {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     const limit = limitOf(opts, maxSize)
     if (limit === null) return refuse(opts, handler, new InvalidArgumentError(REFUSAL))
-    return dispatch(opts, new DumpHandler(handler, opts, limit))
+    return new DumpedRequest(handler, opts, limit).attempt.send(dispatch, opts)
   }
 }
 
