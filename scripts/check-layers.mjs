@@ -115,6 +115,7 @@ const RULES = [
       'handler/older-calls.ts',
       'request/',
       'web/',
+      'fetch/headers/',
       'protocol/websocket/',
       'protocol/ascii.ts',
       'base/',

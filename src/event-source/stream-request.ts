@@ -3,6 +3,7 @@
  * after, and the credentials of the URL once the server has asked for them.
  */
 
+import { basicCredentials } from '../base/basic-credentials.ts'
 import type { RequestSettings } from '../fetch/declared-classes.ts'
 import { fetch } from '../fetch/fetch.ts'
 import { Headers } from '../fetch/headers/headers.ts'
@@ -28,7 +29,7 @@ export class StreamRequest {
   constructor(url: URL, init: RequestSettings, plan: StreamPlan) {
     const { method, body, headers, dispatcher } = plan
     this.#plan = plan
-    this.#credentials = credentialsOf(url)
+    this.#credentials = basicCredentials(url)
     this.isReplayable = !isOnce(body)
     this.#request = new Request(withoutCredentials(url), {
       cache: 'no-store',
@@ -93,12 +94,4 @@ function withoutCredentials(url: URL): URL {
   plain.username = ''
   plain.password = ''
   return plain
-}
-
-function credentialsOf({ username, password }: URL): string | null {
-  if (username === '' && password === '') return null
-  const octets = `${username}:${password}`.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  )
-  return `Basic ${Buffer.from(octets, 'latin1').toString('base64')}`
 }

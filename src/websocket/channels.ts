@@ -16,6 +16,16 @@ export const webSocketChannels: {
   pong: channel('undici:websocket:pong'),
 }
 
+/** Publishes that a connection is closed. */
+export function publishClose(websocket: object, code: number, reason: string): void {
+  publish(webSocketChannels.close, { websocket, code, reason })
+}
+
+/** For messages that are made at no cost, or rarely. */
+export function publish(to: Channel, message: object): void {
+  if (to.hasSubscribers) to.publish(message)
+}
+
 /** Publishes that a connection is open. */
 export function publishOpen(websocket: object, { socket, agreement, response }: Opened): void {
   if (!webSocketChannels.open.hasSubscribers) return

@@ -13,8 +13,10 @@ import { INFLATED_TOO_BIG, type WebSocketFailure } from '../protocol/websocket/f
 import type { WebSocketLimits } from '../protocol/websocket/limits.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 import { type Compression, Receiver, type ReceiverSink } from '../protocol/websocket/receiver.ts'
+import { publish, webSocketChannels } from './channels.ts'
 import { MessageDeflater } from './message-deflater.ts'
 import { MessageInflater } from './message-inflater.ts'
+import type { Opened } from './opening-handshake.ts'
 import { Sender, type SenderHost } from './sender.ts'
 
 export interface Closure {
@@ -28,9 +30,6 @@ export interface Closure {
 
 export interface ConnectionObserver {
   onMessage(data: string | MessageBytes): void
-  onPing(payload: Buffer): void
-  onPong(payload: Buffer): void
-  onSocketError(error: Error): void
   /** The end has begun, by the peer or by a failure: nothing more can be sent. */
   onClosing(): void
   /** Once, at the very end. */
@@ -53,6 +52,7 @@ const FAILED_TIMEOUT = 250
 type Closing = 'no' | 'asked' | 'sent'
 
 export class WebSocketConnection implements ReceiverSink, SenderHost {
+  readonly #websocket: object
   readonly #socket: Duplex
   readonly #observer: ConnectionObserver
   readonly #receiver: Receiver
@@ -77,12 +77,14 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   /** The receiver of the messages wants no more for now. */
   #held = false
 
+  /** @param websocket The public object, which diagnostics name. */
   constructor(
-    socket: Duplex,
-    deflate: DeflateParameters | null,
+    websocket: object,
+    { socket, agreement: { deflate } }: Opened,
     limits: WebSocketLimits,
     observer: ConnectionObserver,
   ) {
+    this.#websocket = websocket
     this.#socket = socket
     this.#observer = observer
     this.#receiver = new Receiver(this, limits, compressionOf(deflate))
@@ -98,7 +100,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
     socket.allowHalfOpen = true
     socket.on('error', (error: Error) => {
       this.#error ??= error
-      runIn(this.#context, this.#observer.onSocketError, this.#observer, error)
+      runIn(this.#context, publish, undefined, webSocketChannels.socketError, error)
     })
     socket.on('close', () => runIn(this.#context, this.#onSocketClosed, this))
   }
@@ -170,11 +172,11 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
 
   onPing(payload: Buffer): void {
     this.#sender.pong(payload)
-    this.#observer.onPing(payload)
+    publish(webSocketChannels.ping, { payload, websocket: this.#websocket })
   }
 
   onPong(payload: Buffer): void {
-    this.#observer.onPong(payload)
+    publish(webSocketChannels.pong, { payload, websocket: this.#websocket })
   }
 
   onClose(code: number, reason: string): void {

@@ -6,10 +6,13 @@
 
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../api/discard-socket.ts'
+import { basicCredentials } from '../base/basic-credentials.ts'
 import { type CallContext, captureContext } from '../base/call-context.ts'
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { loadCrypto } from '../base/lazy-modules.ts'
+import { setOwn } from '../base/own-record.ts'
 import { isTrustworthy } from '../base/trustworthy.ts'
+import type { HeaderList } from '../fetch/headers/header-list.ts'
 import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { OFFER } from '../protocol/websocket/extension.ts'
@@ -24,14 +27,13 @@ import { listItems } from '../protocol/websocket/subprotocol.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
-import { HandshakeFields } from './handshake-fields.ts'
 import { httpOrigin, httpPath } from './socket-address.ts'
 
 export interface OpeningRequest {
   readonly url: URL
   readonly protocols: readonly string[]
-  /** Of the caller; a flat list. */
-  readonly headers: readonly string[]
+  /** Of the caller. */
+  readonly headers: HeaderList
   readonly dispatcher: Dispatching
 }
 
@@ -112,7 +114,7 @@ export class OpeningHandshake {
       origin: httpOrigin(url),
       method: 'GET',
       body: null,
-      headers: fields.toObject(),
+      headers: toObject(fields),
       maxRedirections: 0,
       upgrade: 'websocket',
       ...(this.#http1Only ? { allowH2: false } : null),
@@ -124,33 +126,42 @@ export class OpeningHandshake {
     }
   }
 
-  #fields(key: string): HandshakeFields {
+  #fields(key: string): HeaderList {
     const { url, protocols, headers } = this.#request
-    const fields = new HandshakeFields()
-    for (let i = 0; i < headers.length; i += 2) fields.append(headers[i]!, headers[i + 1]!)
-    fields.set('sec-websocket-key', key)
-    fields.set('sec-websocket-version', '13')
-    if (protocols.length > 0) fields.set(PROTOCOL_FIELD, protocols.join(', '))
-    fields.set('sec-websocket-extensions', OFFER)
-    if (this.#authorized) fields.set('authorization', basicCredentials(url))
-    fields.fill('accept', '*/*')
-    fields.fill('accept-language', '*')
+    const fields = headers.copy()
+    // The dispatcher sets it.
+    fields.delete('host')
+    /** Sets a field unless the caller has. */
+    const fill = (name: string, value: string): void => {
+      if (!fields.has(name)) fields.append(name, name, value)
+    }
+    /** Replaces a value of the caller. */
+    const set = (name: string, value: string): void => {
+      fields.delete(name)
+      fields.append(name, name, value)
+    }
+    set('sec-websocket-key', key)
+    set('sec-websocket-version', '13')
+    if (protocols.length > 0) set(PROTOCOL_FIELD, protocols.join(', '))
+    set('sec-websocket-extensions', OFFER)
+    if (this.#authorized) set('authorization', basicCredentials(url)!)
+    fill('accept', '*/*')
+    fill('accept-language', '*')
     const client = getGlobalOrigin()
     // RFC 6455 §4.1: the server decides by it whose pages may connect. Unlike `fetch`, also towards the same origin.
-    if (client !== undefined) fields.fill('origin', client.origin)
-    if (isTrustworthy(url)) fields.set('sec-fetch-mode', 'websocket')
-    fields.fill('user-agent', 'ventuno')
-    fields.fill('pragma', 'no-cache')
-    fields.fill('cache-control', 'no-cache')
-    fields.fill('accept-encoding', acceptedCodings(url, fields))
+    if (client !== undefined) fill('origin', client.origin)
+    if (isTrustworthy(url)) set('sec-fetch-mode', 'websocket')
+    fill('user-agent', 'ventuno')
+    fill('pragma', 'no-cache')
+    fill('cache-control', 'no-cache')
+    fill('accept-encoding', acceptedCodings(url, fields))
     return fields
   }
 
   #onRefused(status: number): void {
     const { url, headers } = this.#request
-    const hasCredentials = url.username !== '' || url.password !== ''
-    const hasOwn = headers.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'authorization')
-    if (status === UNAUTHORIZED && hasCredentials && !hasOwn && !this.#authorized) {
+    const canAuthorize = basicCredentials(url) !== null && !headers.has('authorization')
+    if (status === UNAUTHORIZED && canAuthorize && !this.#authorized) {
       this.#authorized = true
       this.#send()
       return
@@ -239,16 +250,16 @@ class Attempt implements DispatchHandler {
 
 answerOlderCalls(Attempt)
 
-function acceptedCodings(url: URL, fields: HandshakeFields): string {
+function acceptedCodings(url: URL, fields: HeaderList): string {
   if (fields.get('range') !== null) return 'identity'
   return url.protocol === 'wss:' ? 'br, gzip, deflate, zstd' : 'gzip, deflate'
 }
 
-function basicCredentials({ username, password }: URL): string {
-  const octets = `${username}:${password}`.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  )
-  return `Basic ${Buffer.from(octets, 'latin1').toString('base64')}`
+/** Dispatchers and interceptors get the fields as those of `fetch`, so that they can read and change them. */
+function toObject(fields: HeaderList): Record<string, string> {
+  const object: Record<string, string> = {}
+  fields.forEach((name, _lower, value) => void setOwn(object, name, String(value)))
+  return object
 }
 
 /** The server speaks HTTP/2 without RFC 8441: the connection has said so with this code. */

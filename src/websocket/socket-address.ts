@@ -1,6 +1,7 @@
 /** Where a WebSocket connects to and what it asks for, read from the constructor's arguments. */
 import { getGlobalOrigin } from '../base/global-origin.ts'
-import { isFieldValue, isToken } from '../protocol/ascii.ts'
+import { HeaderList } from '../fetch/headers/header-list.ts'
+import { fillHeaders } from '../fetch/headers/headers.ts'
 import { checkSubprotocols } from '../protocol/websocket/subprotocol.ts'
 import { asString, isIterableObject } from '../web/idl.ts'
 
@@ -33,36 +34,11 @@ export function readProtocols(input: unknown): readonly string[] {
   return checked
 }
 
-/** Flat, in the caller's letter case. @throws {TypeError} */
-export function readHeaders(input: unknown): string[] {
-  if (input === null || input === undefined) return []
-  if (typeof input !== 'object') {
-    throw new TypeError(
-      'Headers constructor: Argument 1 could not be converted to one of: sequence<sequence<ByteString>>, record<ByteString, ByteString>.',
-    )
-  }
-  const flat: string[] = []
-  if (isIterableObject(input)) {
-    for (const pair of input) {
-      if (!isIterableObject(pair)) throw new TypeError('headers: a pair is not iterable')
-      const items = Array.from(pair, asString)
-      if (items.length !== 2) {
-        throw new TypeError(
-          `Headers constructor: expected name/value pair to be length 2, found ${items.length}.`,
-        )
-      }
-      flat.push(items[0]!, items[1]!.trim())
-    }
-  } else {
-    for (const [name, value] of Object.entries(input)) flat.push(name, asString(value).trim())
-  }
-  for (let i = 0; i < flat.length; i += 2) {
-    if (!isToken(flat[i]!)) throw new TypeError(`Headers.append: "${flat[i]}" is an invalid header name.`)
-    // The value may be a secret.
-    if (!isFieldValue(flat[i + 1]!))
-      throw new TypeError(`Headers.append: the value of "${flat[i]}" is invalid.`)
-  }
-  return flat
+/** In the caller's letter case. @throws {TypeError} */
+export function readHeaders(input: unknown): HeaderList {
+  const list = new HeaderList()
+  if (input !== null && input !== undefined) fillHeaders(list, input)
+  return list
 }
 
 /** The origin under which the dispatcher knows the server. */

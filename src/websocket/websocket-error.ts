@@ -28,12 +28,17 @@ export function readCloseInfo(given: WebSocketCloseInfo | null | undefined, wher
   const { closeCode, reason } = toDictionary(given, where) ?? {}
   const code = closeCode === undefined ? null : toCode(closeCode, where)
   const text = reason === undefined ? '' : asString(reason)
+  checkClose(code, text)
+  return { closeCode: code ?? (text === '' ? null : NORMAL), reason: text }
+}
+
+/** Whether a close frame can have this code and reason. @throws {DOMException} */
+export function checkClose(code: number | null, reason: string): void {
   if (code !== null && !isSendable(code)) throw new DOMException('invalid code', 'InvalidAccessError')
-  const length = Buffer.byteLength(text)
+  const length = Buffer.byteLength(reason)
   if (length > MAX_REASON) {
     throw new DOMException(`Reason must be less than ${MAX_REASON} bytes; received ${length}`, 'SyntaxError')
   }
-  return { closeCode: code ?? (text === '' ? null : NORMAL), reason: text }
 }
 
 export interface CheckedCloseInfo {

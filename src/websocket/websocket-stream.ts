@@ -2,7 +2,6 @@
  * The public `WebSocketStream` (WHATWG WebSockets §4): a WebSocket as two streams and two promises. Opening is done by
  * `opening-handshake.ts`, everything on the wire by `connection.ts`.
  */
-import type { Channel } from 'node:diagnostics_channel'
 import type { ReadableStream, WritableStream } from 'node:stream/web'
 import { orAbortError } from '../base/abort-error.ts'
 import { ignoreError } from '../base/ignore-error.ts'
@@ -14,7 +13,7 @@ import { ABNORMAL, isSendable } from '../protocol/websocket/close-code.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { requireArguments, toDictionary, toSequence, toSignal } from '../web/idl.ts'
 import { defineAsyncDispose, defineInterface } from '../web/interface.ts'
-import { publishOpen, webSocketChannels } from './channels.ts'
+import { publishClose, publishOpen } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import { limitsOf } from './dispatcher-limits.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
@@ -200,16 +199,11 @@ export class WebSocketStream {
   }
 
   #onOpened(opened: Opened): void {
-    const { socket, agreement } = opened
+    const { extensions, protocol } = opened.agreement
     this.#leave()
-    const connection = new WebSocketConnection(socket, agreement.deflate, limitsOf(this.#dispatcher), {
+    const connection = new WebSocketConnection(this, opened, limitsOf(this.#dispatcher), {
       onMessage: (message) => {
         if (this.#state.at === 'open') this.#streams!.receive(message)
-      },
-      onPing: (payload) => this.#publish(webSocketChannels.ping, payload),
-      onPong: (payload) => this.#publish(webSocketChannels.pong, payload),
-      onSocketError: (error) => {
-        if (webSocketChannels.socketError.hasSubscribers) webSocketChannels.socketError.publish(error)
       },
       onClosing: () => {
         this.#state = { at: 'closing' }
@@ -225,7 +219,6 @@ export class WebSocketStream {
       closeFor: (reason) => this.#close(closeInfoOf(reason)),
     })
     const { readable, writable } = this.#streams
-    const { extensions, protocol } = agreement
     this.#opened.resolve({ extensions, protocol, readable, writable })
     publishOpen(this, opened)
     connection.start()
@@ -248,13 +241,7 @@ export class WebSocketStream {
       this.#streams!.end({ value: unclean }, unclean)
       this.#closed.reject(unclean)
     }
-    if (webSocketChannels.close.hasSubscribers) {
-      webSocketChannels.close.publish({ websocket: this, code, reason })
-    }
-  }
-
-  #publish(channel: Channel, payload: Buffer): void {
-    if (channel.hasSubscribers) channel.publish({ payload, websocket: this })
+    publishClose(this, code, reason)
   }
 
   static {

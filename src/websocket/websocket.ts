@@ -3,14 +3,13 @@
  * `opening-handshake.ts`, everything on the wire by `connection.ts`.
  */
 
-import type { Channel } from 'node:diagnostics_channel'
 import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
 import { runIn } from '../base/call-context.ts'
 import { defineKind } from '../base/kind.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { sourceBytes } from '../base/source-bytes.ts'
 import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
-import { ABNORMAL, isSendable, NORMAL } from '../protocol/websocket/close-code.ts'
+import { ABNORMAL, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -18,7 +17,7 @@ import { defineEventHandlers, EventHandlers } from '../web/event-handlers.ts'
 import { CloseEvent, ErrorEvent, receivedMessage } from '../web/events.ts'
 import { asString, clampToUint16, requireArguments } from '../web/idl.ts'
 import { defineConstants, defineInterface, defineReferencing } from '../web/interface.ts'
-import { publishOpen, webSocketChannels } from './channels.ts'
+import { publishClose, publishOpen } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import type * as declared from './declared-web-socket.ts'
 import type { BinaryType, EventName, Handler } from './declared-web-socket.ts'
@@ -26,6 +25,7 @@ import { limitsOf } from './dispatcher-limits.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
 import { parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
 import { readInit, type WebSocketInit } from './socket-init.ts'
+import { checkClose } from './websocket-error.ts'
 
 export type { WebSocketInit } from './socket-init.ts'
 
@@ -35,9 +35,6 @@ const CLOSING = 2
 const CLOSED = 3
 
 type ReadyState = typeof CONNECTING | typeof OPEN | typeof CLOSING | typeof CLOSED
-
-/** A close frame has to fit into a control frame, and begins with two bytes of code. */
-const MAX_REASON = MAX_CONTROL_PAYLOAD - 2
 
 const NO_PAYLOAD = new Uint8Array(0)
 
@@ -159,14 +156,7 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
   close(code: number | undefined = undefined, reason: string | undefined = undefined): void {
     const number = code === undefined ? null : clampToUint16(code)
     const text = reason === undefined ? null : asString(reason)
-    if (number !== null && !isSendable(number)) throw new DOMException('invalid code', 'InvalidAccessError')
-    const length = text === null ? 0 : Buffer.byteLength(text)
-    if (length > MAX_REASON) {
-      throw new DOMException(
-        `Reason must be less than ${MAX_REASON} bytes; received ${length}`,
-        'SyntaxError',
-      )
-    }
+    checkClose(number, text ?? '')
     if (this.#state === CONNECTING) {
       this.#state = CLOSING
       this.#opening.abort()
@@ -184,14 +174,9 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
   }
 
   #onOpened(opened: Opened): void {
-    const { socket, agreement } = opened
-    const connection = new WebSocketConnection(socket, agreement.deflate, limitsOf(this.#dispatcher), {
+    const { agreement } = opened
+    const connection = new WebSocketConnection(this, opened, limitsOf(this.#dispatcher), {
       onMessage: (data) => this.#onMessage(data),
-      onPing: (payload) => this.#publish(webSocketChannels.ping, payload),
-      onPong: (payload) => this.#publish(webSocketChannels.pong, payload),
-      onSocketError: (error) => {
-        if (webSocketChannels.socketError.hasSubscribers) webSocketChannels.socketError.publish(error)
-      },
       onClosing: () => {
         this.#state = CLOSING
       },
@@ -227,13 +212,7 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
     this.#state = CLOSED
     if (error !== null) this.dispatchEvent(new ErrorEvent('error', { error, message: error.message }))
     this.dispatchEvent(new CloseEvent('close', { wasClean, code, reason }))
-    if (webSocketChannels.close.hasSubscribers) {
-      webSocketChannels.close.publish({ websocket: this, code, reason })
-    }
-  }
-
-  #publish(channel: Channel, payload: Buffer): void {
-    if (channel.hasSubscribers) channel.publish({ payload, websocket: this })
+    publishClose(this, code, reason)
   }
 }
 

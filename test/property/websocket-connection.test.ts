@@ -6,6 +6,7 @@ import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { ABNORMAL } from '../../src/protocol/websocket/close-code.ts'
 import { type Closure, WebSocketConnection } from '../../src/websocket/connection.ts'
+import type { Opened } from '../../src/websocket/opening-handshake.ts'
 import { CLOSE, closePayload, serverFrame } from '../protocol/websocket/server-frames.ts'
 
 const MAX_PAYLOAD = 2000
@@ -78,15 +79,12 @@ it('arbitrary conversations', async () => {
           clientNoContextTakeover: noContext,
         }
         const limits = { maxFragments: 5, maxPayloadSize: MAX_PAYLOAD }
-        const connection = new WebSocketConnection(socket, deflate, limits, {
+        const connection = new WebSocketConnection({}, { socket, agreement: { deflate } } as Opened, limits, {
           onMessage: (data) => {
             assert.ok(Buffer.byteLength(data) <= MAX_PAYLOAD)
             if (typeof data === 'string') connection.sendText(data)
             else connection.sendBinary(data)
           },
-          onPing: () => {},
-          onPong: () => {},
-          onSocketError: () => {},
           onClosing: () => {},
           onClosed: (closure) => {
             closures.push(closure)

@@ -42,24 +42,21 @@ export class HeaderList {
   /** `lower` is the name in lower case, here and in the other methods. */
   get(lower: string): string | null {
     const received = this.#received
-    if (received !== null) {
-      const value = ownValue(received, lower)
-      return value === undefined ? null : joined(lower, value)
-    }
-    const field = this.#fields?.get(lower)
-    return field === undefined ? null : joined(lower, field.value)
+    const value = received === null ? this.#fields?.get(lower)?.value : this.#receivedValue(received, lower)
+    return value === undefined ? null : joined(lower, value)
   }
 
   has(lower: string): boolean {
     const received = this.#received
-    if (received !== null) return ownValue(received, lower) !== undefined
+    if (received !== null) return this.#receivedValue(received, lower) !== undefined
     return this.#fields?.has(lower) === true
   }
 
   /** The values of `set-cookie`, one by one. */
   setCookies(): string[] {
     const received = this.#received
-    const value = received === null ? this.#fields?.get(SET_COOKIE)?.value : ownValue(received, SET_COOKIE)
+    const value =
+      received === null ? this.#fields?.get(SET_COOKIE)?.value : this.#receivedValue(received, SET_COOKIE)
     if (value === undefined) return []
     return [kept(SET_COOKIE, value)].flat()
   }
@@ -120,6 +117,17 @@ export class HeaderList {
     return copy
   }
 
+  /** Our engines deliver lower-case names and strings. Interceptors and other dispatchers may add anything. */
+  #receivedValue(received: HeaderObject, lower: string): string | string[] | undefined {
+    if (Object.hasOwn(received, lower)) return received[lower] ?? undefined
+    if (this.#isPlain) return undefined
+    for (const name in received) {
+      if (name.length !== lower.length || name.toLowerCase() !== lower) continue
+      if (Object.hasOwn(received, name)) return received[name] ?? undefined
+    }
+    return undefined
+  }
+
   #sort(): readonly HeaderPair[] {
     const pairs: HeaderPair[] = []
     this.forEach((_name, lower, value) => {
@@ -151,16 +159,6 @@ export class HeaderList {
     }
     return fields
   }
-}
-
-/** Our engines deliver lower-case names and strings. Interceptors and other dispatchers may add anything. */
-function ownValue(received: HeaderObject, lower: string): string | string[] | undefined {
-  if (Object.hasOwn(received, lower)) return received[lower] ?? undefined
-  for (const name in received) {
-    if (name.length !== lower.length || name.toLowerCase() !== lower) continue
-    if (Object.hasOwn(received, name)) return received[name] ?? undefined
-  }
-  return undefined
 }
 
 function kept(lower: string, value: string | string[]): string | string[] {

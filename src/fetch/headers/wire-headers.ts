@@ -46,40 +46,7 @@ function plainHeaders(mode: RequestMode, { protocol, isTrustworthy }: UrlParts):
   }
 }
 
-/** Caller's fields that replace or affect ours, as bits of one number. */
-const ACCEPT = 1
-const ACCEPT_LANGUAGE = 2
-const REFERER = 4
-const ORIGIN = 8
-const SEC_FETCH_MODE = 16
-const USER_AGENT_FIELD = 32
-const PRAGMA = 64
-const CACHE_CONTROL = 128
-const ACCEPT_ENCODING = 256
-const RANGE = 512
-const CONDITIONAL = 1024
-const HOST = 2048
-const CONTENT_LENGTH = 4096
-
-const KNOWN: ReadonlyMap<string, number> = new Map([
-  ['accept', ACCEPT],
-  ['accept-language', ACCEPT_LANGUAGE],
-  ['referer', REFERER],
-  ['origin', ORIGIN],
-  ['sec-fetch-mode', SEC_FETCH_MODE],
-  ['user-agent', USER_AGENT_FIELD],
-  ['pragma', PRAGMA],
-  ['cache-control', CACHE_CONTROL],
-  ['accept-encoding', ACCEPT_ENCODING],
-  ['range', RANGE],
-  ['host', HOST],
-  ['content-length', CONTENT_LENGTH],
-  ['if-modified-since', CONDITIONAL],
-  ['if-none-match', CONDITIONAL],
-  ['if-unmodified-since', CONDITIONAL],
-  ['if-match', CONDITIONAL],
-  ['if-range', CONDITIONAL],
-])
+const CONDITIONAL = ['if-modified-since', 'if-none-match', 'if-unmodified-since', 'if-match', 'if-range']
 
 export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHeaders {
   const { headers: list, mode, url, cache } = record
@@ -87,34 +54,32 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
   const hasReferrer = client !== undefined || typeof record.referrer === 'object'
   if (list.isEmpty && !hasReferrer && cache === 'default') return plainHeaders(mode, url)
   const headers: WireHeaders = {}
-  let given = 0
   list.forEach((name, lower, value) => {
-    const bit = KNOWN.get(lower) ?? 0
-    given |= bit
-    if (bit === HOST || bit === SEC_FETCH_MODE) return
+    if (lower === 'host' || lower === 'sec-fetch-mode') return
     // Programs that pass on the fields of another request leave it in. There is nothing that it could be the length of.
-    if (bit === CONTENT_LENGTH && record.body === null) return
+    if (lower === 'content-length' && record.body === null) return
     setOwn(headers, name, value)
   })
-  if ((given & ACCEPT) === 0) headers['accept'] = '*/*'
-  if ((given & ACCEPT_LANGUAGE) === 0) headers['accept-language'] = '*'
+  if (!list.has('accept')) headers['accept'] = '*/*'
+  if (!list.has('accept-language')) headers['accept-language'] = '*'
   if (hasReferrer) {
-    const referrer = (given & REFERER) === 0 ? referrerOf(record, client) : ''
+    const referrer = list.has('referer') ? '' : referrerOf(record, client)
     if (referrer !== '') headers['referer'] = referrer
-    const origin = (given & ORIGIN) === 0 ? originOf(record, trail, client) : null
+    const origin = list.has('origin') ? null : originOf(record, trail, client)
     if (origin !== null) headers['origin'] = origin
   }
   // W3C Fetch Metadata §3: what others can read and change on its way is not worth a server's trust.
   if (url.isTrustworthy) headers['sec-fetch-mode'] = mode
-  if ((given & USER_AGENT_FIELD) === 0) headers['user-agent'] = USER_AGENT
-  if (cache === 'no-store' || cache === 'reload' || (cache === 'default' && (given & CONDITIONAL) !== 0)) {
-    if ((given & PRAGMA) === 0) headers['pragma'] = 'no-cache'
-    if ((given & CACHE_CONTROL) === 0) headers['cache-control'] = 'no-cache'
-  } else if (cache === 'no-cache' && (given & CACHE_CONTROL) === 0) {
+  if (!list.has('user-agent')) headers['user-agent'] = USER_AGENT
+  const isConditional = cache === 'default' && CONDITIONAL.some((name) => list.has(name))
+  if (cache === 'no-store' || cache === 'reload' || isConditional) {
+    if (!list.has('pragma')) headers['pragma'] = 'no-cache'
+    if (!list.has('cache-control')) headers['cache-control'] = 'no-cache'
+  } else if (cache === 'no-cache' && !list.has('cache-control')) {
     headers['cache-control'] = 'max-age=0'
   }
-  if ((given & ACCEPT_ENCODING) === 0) {
-    headers['accept-encoding'] = (given & RANGE) === 0 ? codingsFor(url.protocol) : 'identity'
+  if (!list.has('accept-encoding')) {
+    headers['accept-encoding'] = list.has('range') ? 'identity' : codingsFor(url.protocol)
   }
   return headers
 }

@@ -3,8 +3,10 @@
  * and it closes exactly once after the peer has closed.
  */
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Duplex } from 'node:stream'
 import { WebSocketConnection } from '../../../src/websocket/connection.ts'
+import type { Opened } from '../../../src/websocket/opening-handshake.ts'
 import type { Recording } from '../corpus.ts'
 import { cut } from '../mutator.ts'
 import type { Random } from '../random.ts'
@@ -21,6 +23,12 @@ class Wire extends Duplex {
   }
 }
 
+/** What the channels publish about a ping or a pong. */
+interface Frame {
+  readonly websocket: object
+  readonly payload: Buffer
+}
+
 /** The events that the user of the connection sees. */
 async function talk(context: string, pieces: readonly Buffer[]): Promise<string[]> {
   const seen: string[] = []
@@ -32,15 +40,24 @@ async function talk(context: string, pieces: readonly Buffer[]): Promise<string[
     clientNoContextTakeover: noContext,
   }
   const wire = new Wire()
+  const onPing = (message: unknown): void => note('ping', message as Frame)
+  const onPong = (message: unknown): void => note('pong', message as Frame)
+  const note = (kind: string, { websocket, payload }: Frame): void => {
+    if (websocket === wire) seen.push(`${kind} ${payload.toString('hex')}`)
+  }
+  wire.on('error', ({ message }) => seen.push(`socket error ${message}`))
+  subscribe('undici:websocket:ping', onPing)
+  subscribe('undici:websocket:pong', onPong)
+  const opened = {
+    socket: wire as Duplex,
+    agreement: { deflate: context === 'none' ? null : deflate },
+  } as Opened
   await new Promise<void>((resolve) => {
-    const connection = new WebSocketConnection(wire, context === 'none' ? null : deflate, LIMITS, {
+    const connection = new WebSocketConnection(wire, opened, LIMITS, {
       onMessage: (data) => {
         assert.ok(Buffer.byteLength(data) <= LIMITS.maxPayloadSize)
         seen.push(typeof data === 'string' ? `text ${data}` : `binary ${data.toString('hex')}`)
       },
-      onPing: (payload) => seen.push(`ping ${payload.toString('hex')}`),
-      onPong: (payload) => seen.push(`pong ${payload.toString('hex')}`),
-      onSocketError: (error) => seen.push(`socket error ${error.message}`),
       onClosing: () => {},
       onClosed: ({ code, reason, wasClean, error }) => {
         // Of two faults in compressed data, the one for which the inflater has produced enough output is found first.
@@ -53,6 +70,8 @@ async function talk(context: string, pieces: readonly Buffer[]): Promise<string[
     for (const piece of pieces) wire.push(piece)
     wire.push(null)
   })
+  unsubscribe('undici:websocket:ping', onPing)
+  unsubscribe('undici:websocket:pong', onPong)
   return seen
 }
 
