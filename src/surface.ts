@@ -1,8 +1,6 @@
 /** The public surface: every exported name, once. */
 
 export type { ApiOptions, InfoCallback, InfoData } from './api/api-handler.ts'
-export type { BodyMixin, DumpOptions } from './body/mixin.ts'
-export type { BodyReadable } from './body/readable.ts'
 export type { ConnectCallback, ConnectData, ConnectOptions } from './api/connect.ts'
 export type { PipelineHandlerData, PipelineHandlerFunction, PipelineOptions } from './api/pipeline.ts'
 export type {
@@ -20,6 +18,8 @@ export type {
   StreamOptions,
 } from './api/stream.ts'
 export type { UpgradeCallback, UpgradeData, UpgradeOptions } from './api/upgrade.ts'
+export type { BodyMixin, DumpOptions } from './body/mixin.ts'
+export type { BodyReadable } from './body/readable.ts'
 export type { CacheMethods, CacheOptions } from './cache/options.ts'
 export type {
   CacheGetResult,

@@ -51,6 +51,12 @@ const FAILED_TIMEOUT = 250
 /** Our half of the closing handshake. `asked`: the close frame waits for the messages before it. */
 type Closing = 'no' | 'asked' | 'sent'
 
+/**
+ * How far the socket has ended: the peer's half, all of it, and reported to the observer. An end that comes while a message
+ * is being inflated takes effect after the bytes read before it.
+ */
+type Wire = 'open' | 'ended' | 'closed' | 'finished'
+
 export class WebSocketConnection implements ReceiverSink, SenderHost {
   readonly #websocket: object
   readonly #socket: Duplex
@@ -70,10 +76,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   #error: Error | null = null
   /** Read from the socket while a message is being inflated. */
   #backlog: Buffer[] = []
-  /** The end that came while a message was being inflated; it takes effect after the bytes read before it. */
-  #peerEnded = false
-  #socketClosed = false
-  #finished = false
+  #wire: Wire = 'open'
   /** The receiver of the messages wants no more for now. */
   #held = false
 
@@ -208,7 +211,7 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
 
   /** The peer ended its half. Without a close frame before that, it does not read any more either. */
   #onEnd(): void {
-    this.#peerEnded = true
+    if (this.#wire === 'open') this.#wire = 'ended'
     if (this.#receiver.status === 'paused') return
     if (this.#received !== null) {
       // Our answer may still have to wait for messages before it.
@@ -244,8 +247,8 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
       const chunk = this.#backlog.shift()
       if (chunk === undefined) {
         if (!this.#held) this.#socket.resume()
-        if (this.#peerEnded) this.#onEnd()
-        if (this.#socketClosed) this.#finish()
+        if (this.#wire === 'ended') this.#onEnd()
+        else if (this.#wire === 'closed') this.#finish()
         return
       }
       this.#read(chunk)
@@ -253,14 +256,15 @@ export class WebSocketConnection implements ReceiverSink, SenderHost {
   }
 
   #onSocketClosed(): void {
-    this.#socketClosed = true
+    if (this.#wire === 'finished') return
+    this.#wire = 'closed'
     // Bytes that arrived before, perhaps a close frame, are still processed.
     if (this.#receiver.status !== 'paused') this.#finish()
   }
 
   #finish(): void {
-    if (this.#finished) return
-    this.#finished = true
+    if (this.#wire === 'finished') return
+    this.#wire = 'finished'
     this.#receiver.stop()
     this.#sender.stop()
     this.#inflater?.close()
