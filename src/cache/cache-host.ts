@@ -1,27 +1,36 @@
-/** What the parts of the cache that handle one request need of the whole. */
+/** What the parts of the cache that handle one request need of the whole, and what a request to the origin is for. */
 import type { Dispatch } from '../dispatcher/compose.ts'
-import type { Caller } from '../relay/caller.ts'
+import type { Downstream } from '../relay/downstream.ts'
 import type { RequestView } from '../relay/request-view.ts'
-import type { Flights } from './flights.ts'
-import type { InFlight } from './in-flight.ts'
+import type { Exchanges } from './exchanges.ts'
 import type { CacheSettings } from './options.ts'
 import type { Presenter } from './presenter.ts'
+import type { ForwardReason } from './rules/cache-status.ts'
 import type { OriginHead } from './rules/invalidation.ts'
+import type { CacheGetResult, CacheKey } from './store/cache-store.ts'
 import type { StoreAccess } from './store/store-access.ts'
+
+/** What a request to the origin is for. */
+export interface Plan {
+  readonly view: RequestView
+  readonly reason: ForwardReason
+  /** The stored response to confirm, and the key that it was found under. */
+  readonly entry: CacheGetResult | null
+  readonly entryKey: CacheKey
+  /** Requests for the same URL may wait for this one. */
+  readonly shared: boolean
+}
 
 export interface CacheHost {
   readonly settings: CacheSettings
   readonly access: StoreAccess
   readonly presenter: Presenter
-  readonly inFlight: InFlight
-  readonly flights: Flights
+  readonly exchanges: Exchanges
   readonly dispatch: Dispatch
   /** Requests fail with the argument of `destroy()`, which may look like any failure. */
   readonly isDestroyed: () => boolean
-  /** The limit of the dispatcher's responses, as far as it is known; stored ones obey it as well. */
-  maxResponseSize: number | undefined
   /** A final head came from the origin; null if none will come. */
   onResponse(view: RequestView, response: OriginHead | null, context: unknown): void
   /** Sends a request that no other follows. */
-  forwardAlone(view: RequestView, caller: Caller): void
+  forwardAlone(view: RequestView, downstream: Downstream): void
 }

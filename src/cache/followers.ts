@@ -2,146 +2,136 @@
  * Requests that wait for the response of another one for the same URL. They get it if it can be stored and answers them as
  * well, and are sent on their own otherwise. None of them ever waits for another caller to read its body.
  */
-
 import type { BodyLog } from '../relay/body-log.ts'
-import { LogReader } from '../relay/body-log.ts'
-import type { Caller } from '../relay/caller.ts'
+import type { Downstream } from '../relay/downstream.ts'
+import { ownTerms } from '../relay/own-terms.ts'
 import type { RequestView } from '../relay/request-view.ts'
-import { NO_FACTS, type ResponseFacts, responseFacts, stateFacts } from '../relay/response-facts.ts'
+import type { ResponseFacts } from '../relay/response-facts.ts'
+import type { Head } from '../relay/response-source.ts'
+import { type SharedOwner, SharedResponse, type Sharer } from '../relay/shared-response.ts'
 import type { CacheHost } from './cache-host.ts'
-import type { Flight } from './plan.ts'
 import type { Handling } from './rules/cache-status.ts'
 import { varyMatches } from './rules/vary.ts'
-import { type ServedHead, Serving } from './serving.ts'
-import type { WholeEntry } from './store/cache-store.ts'
-import type { Storing } from './store/storing.ts'
+import type { CacheValue, WholeEntry } from './store/cache-store.ts'
 
-interface Follower {
-  readonly caller: Caller
-  readonly view: RequestView
+/** The response that all read while it arrives. */
+interface Arriving {
+  readonly value: CacheValue
+  readonly body: BodyLog
+  readonly facts: ResponseFacts
 }
 
-export class Followers {
-  readonly #host: CacheHost
-  readonly #flight: Flight
-  #waiting: Follower[] = []
-  /** The response that all read while it arrives. */
-  #shared: Storing | null = null
-  #body: BodyLog | null = null
-  #facts: ResponseFacts = NO_FACTS
-  #readers = 0
-  /** The first caller has given up: the request goes on for those who wait. */
-  #isFirstGone = false
+const RESOLVED = Promise.resolve()
+const COLLAPSED: Handling = { kind: 'forwarded', reason: 'miss', collapsed: true }
 
-  constructor(host: CacheHost, flight: Flight) {
+export class Followers implements SharedOwner {
+  readonly #host: CacheHost
+  readonly #view: RequestView
+  readonly #giveUp: (reason: unknown) => void
+  readonly #shared = new SharedResponse<RequestView>(this)
+  #state: 'waiting' | Arriving | 'closed' = 'waiting'
+  /** The first caller has given up: the request goes on for those who wait. */
+  isFirstGone = false
+  /** The first caller is one of those who read it. Also after no other can join. */
+  #isShared = false
+
+  /** @param giveUp Called if nobody wants the response any more. */
+  constructor(host: CacheHost, view: RequestView, giveUp: (reason: unknown) => void) {
     this.#host = host
-    this.#flight = flight
+    this.#view = view
+    this.#giveUp = giveUp
   }
 
   /** False if the response is known not to answer this request. */
-  join(caller: Caller, view: RequestView): boolean {
-    if (this.#flight.settled) return false
-    if (this.#shared !== null) {
-      if (!varyMatches(this.#shared.value.vary, view.headers)) return false
-      this.#read(caller)
-      return true
-    }
-    const follower: Follower = { caller, view }
-    this.#waiting.push(follower)
-    caller.source = {
-      upstream: null,
-      abort: (reason) => {
-        this.#waiting = this.#waiting.filter((other) => other !== follower)
-        this.#giveUpIfUnwanted(reason)
-      },
-      pause() {},
-      resume() {},
-    }
-    caller.announce()
+  join(downstream: Downstream, view: RequestView): boolean {
+    const state = this.#state
+    // A caller has its own time limits, and waits only for a request with the same.
+    if (state === 'closed' || view.key.method !== this.#view.key.method) return false
+    if (ownTerms(view.opts) !== ownTerms(this.#view.opts)) return false
+    if (state !== 'waiting' && !varyMatches(state.value.vary, view.headers)) return false
+    const caller = this.#shared.add(downstream, view)
+    downstream.announce()
+    if (state !== 'waiting') this.#read(caller, state)
     return true
   }
 
   /** The first caller gives up. False if nobody else waits for the response. */
   outlive(): boolean {
-    this.#isFirstGone = this.#waiting.length > 0
-    return this.#isFirstGone
+    this.isFirstGone = this.#shared.callers.length > 0
+    return this.isFirstGone
   }
 
   /** Those of a request that is sent again. */
   adopt(other: Followers): void {
-    this.#isFirstGone = other.#isFirstGone
-    for (const { caller, view } of other.#take()) if (!caller.settled) this.join(caller, view)
+    this.isFirstGone = other.isFirstGone
+    for (const { downstream, request } of other.#shared.takeAllBut(null))
+      this.#shared.add(downstream, request)
+  }
+
+  /** No other request joins. */
+  close(): void {
+    this.#state = 'closed'
   }
 
   /** They are sent on their own. `apart`: later requests for the URL as well, for a while. */
   release(apart: boolean): void {
-    const waiting = this.#take()
-    this.#host.flights.end(this.#flight, apart, Date.now())
-    for (const { caller, view } of waiting) this.#host.forwardAlone(view, caller)
-    this.#giveUpIfUnwanted(undefined)
+    this.close()
+    if (apart) this.#host.exchanges.keepApart(this.#view)
+    for (const caller of this.#shared.takeAllBut(null)) this.#sendAlone(caller)
+    if (this.isFirstGone) this.#giveUp(undefined)
   }
 
   /** The response is complete. */
   serve(entry: WholeEntry, facts: ResponseFacts): void {
-    const waiting = this.#take()
-    this.#host.flights.end(this.#flight, false, Date.now())
-    for (const { caller, view } of waiting) {
-      if (caller.settled) continue
-      if (!varyMatches(entry.vary, view.headers)) this.#host.forwardAlone(view, caller)
-      else {
-        stateFacts(caller, facts)
-        this.#host.presenter.present(view, caller, entry, false, COLLAPSED).start()
-      }
+    this.close()
+    for (const caller of this.#shared.takeAllBut(null)) {
+      const { downstream, request } = caller
+      if (!varyMatches(entry.vary, request.headers)) this.#sendAlone(caller)
+      else if (!downstream.settled)
+        this.#host.presenter.present(request, downstream, entry, { handling: COLLAPSED, facts }).start()
     }
   }
 
   /** The response arrives, and is short enough to be kept until the slowest has read it. */
-  share(first: Caller, storing: Storing, head: ServedHead, handling: Handling): void {
-    this.#shared = storing
-    this.#body = storing.read()
-    this.#facts = responseFacts(first)
-    const waiting = this.#take()
-    if (!this.#isFirstGone)
-      this.#start(first, { ...head, headers: this.#host.presenter.withStatus(head.headers, handling) })
-    for (const { caller, view } of waiting) {
-      if (caller.settled) continue
-      if (varyMatches(storing.value.vary, view.headers)) this.#read(caller)
-      else this.#host.forwardAlone(view, caller)
+  share(first: Downstream, head: Head, arriving: Arriving): void {
+    this.#state = arriving
+    this.#isShared = true
+    const waiting = this.#shared.callers
+    if (!this.isFirstGone) this.#read(this.#shared.add(first, this.#view), arriving, head)
+    for (const caller of waiting) {
+      if (varyMatches(arriving.value.vary, caller.request.headers)) this.#read(caller, arriving)
+      else if (this.#shared.drop(caller)) this.#sendAlone(caller)
     }
-    this.#giveUpIfUnwanted(undefined)
+    if (this.#shared.callers.length === 0) this.onUnwanted(undefined)
   }
 
-  #read(caller: Caller): void {
+  #read(caller: Sharer<RequestView>, { value, body, facts }: Arriving, own?: Head): void {
     const { presenter } = this.#host
-    stateFacts(caller, this.#facts)
-    this.#start(caller, presenter.headOf(this.#shared!.value, false, COLLAPSED))
+    const { downstream, request } = caller
+    // Not within `dispatch()`: a handler is never called before its caller has the return value.
+    void RESOLVED.then(() => {
+      const head = own ?? presenter.headOf(value, false, COLLAPSED)
+      const received = presenter.receivedWith(head, request)
+      downstream.contain(() => {
+        if (!downstream.started) downstream.start(null, received)
+        downstream.head(head, received, facts)
+      })
+      caller.read(body, () => {
+        this.#shared.drop(caller)
+        downstream.end({}, received)
+      })
+    })
   }
 
-  #start(caller: Caller, head: ServedHead): void {
-    this.#readers++
-    const reader = new LogReader(this.#body!)
-    new Serving(caller, head, reader, () => this.#onReaderDone()).startLater()
+  #sendAlone({ downstream, request }: Sharer<RequestView>): void {
+    if (!downstream.settled) this.#host.forwardAlone(request, downstream)
   }
 
-  #onReaderDone(): void {
-    this.#readers--
-    if (this.#readers === 0 && this.#shared!.active) this.#giveUp(undefined)
-  }
+  onFlow(): void {}
 
-  #giveUpIfUnwanted(reason: unknown): void {
-    if (this.#isFirstGone && this.#waiting.length === 0 && this.#readers === 0) this.#giveUp(reason)
-  }
-
-  #giveUp(reason: unknown): void {
-    this.#host.flights.end(this.#flight, false, Date.now())
-    this.#flight.giveUp(reason)
-  }
-
-  #take(): Follower[] {
-    const waiting = this.#waiting
-    this.#waiting = []
-    return waiting
+  onUnwanted(reason: unknown): void {
+    if (!this.isFirstGone && !this.#isShared) return
+    this.close()
+    this.#giveUp(reason)
   }
 }
-
-const COLLAPSED: Handling = { kind: 'forwarded', reason: 'miss', collapsed: true }

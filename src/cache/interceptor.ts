@@ -1,15 +1,10 @@
 /** `interceptors.cache()`: a cache of responses (RFC 9111) in front of a dispatcher. */
 import type { Interceptor } from '../dispatcher/compose.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
-import { answerOlderCalls } from '../handler/older-calls.ts'
-import { Exchange } from './exchange.ts'
 import { CacheLayer } from './layer.ts'
 import { type CacheOptions, readCacheOptions } from './options.ts'
 import { StoreAccess } from './store/store-access.ts'
 import { remembersDeletes, wholeStoreOf } from './store/whole-store.ts'
-
-// The next interceptor may be of the older generation.
-answerOlderCalls(Exchange)
 
 /**
  * Stores responses, and serves them as long as HTTP allows.

@@ -4,13 +4,13 @@ import { withoutPollution } from '../base/own-options.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
 import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import { contain } from '../relay/body-delivery.ts'
-import { Caller, SILENT } from '../relay/caller.ts'
+import { Downstream } from '../relay/downstream.ts'
+import { HeldCall } from '../relay/held-call.ts'
 import { isComplete, refuse } from '../relay/refusal.ts'
 import { replayOf } from '../relay/replay.ts'
 import { readableAgain } from '../relay/request-headers.ts'
 import { type RequestView, viewPassing, viewRequest } from '../relay/request-view.ts'
-import { requestedUrls } from '../relay/response-facts.ts'
+import { NO_FACTS, type ResponseFacts, requestedUrls } from '../relay/response-facts.ts'
 import { sentOrigin, targetOrigin, withPartition } from '../relay/target-uri.ts'
 import { destroyStream, isStream } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
@@ -18,11 +18,10 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { logicalOrigin } from '../request/logical-origin.ts'
 import type { CacheHost } from './cache-host.ts'
 import { Exchange } from './exchange.ts'
-import { Flights } from './flights.ts'
-import { InFlight, urlOf } from './in-flight.ts'
+import { Exchanges } from './exchanges.ts'
 import { type CacheSettings, isListed } from './options.ts'
 import { Presenter } from './presenter.ts'
-import { type ForwardReason, ttlOf } from './rules/cache-status.ts'
+import { type ForwardReason, type Handling, ttlOf } from './rules/cache-status.ts'
 import { invalidatedPaths, isSafe, type OriginHead } from './rules/invalidation.ts'
 import { needsOrigin } from './rules/preconditions.ts'
 import { serviceOf } from './rules/serving-rules.ts'
@@ -30,19 +29,19 @@ import { namesHidden, varyText } from './rules/vary.ts'
 import { discardBody } from './store/body-readers.ts'
 import type { CacheGetResult, CacheKey } from './store/cache-store.ts'
 import type { StoreAccess } from './store/store-access.ts'
-import { WaitingBody } from './waiting-body.ts'
+import { urlOf } from './store/store-arguments.ts'
 
 type Found = CacheGetResult | undefined
+
+const STORED: ResponseFacts = { ...NO_FACTS, isStored: true }
 
 export class CacheLayer implements CacheHost {
   readonly settings: CacheSettings
   readonly access: StoreAccess
   readonly presenter: Presenter
-  readonly inFlight: InFlight = new InFlight()
-  readonly flights: Flights = new Flights()
+  readonly exchanges: Exchanges = new Exchanges()
   readonly dispatch: Dispatch
   readonly isDestroyed: () => boolean
-  maxResponseSize: number | undefined
   readonly #origins = new OriginReader()
   readonly #ownOrigin: string | null | undefined
   /** The stored responses that a background request is bringing up to date. */
@@ -87,10 +86,10 @@ export class CacheLayer implements CacheHost {
       return refuse(opts, handler, error)
     }
     if (view === null) return this.dispatch(request, handler)
-    const caller = new Caller(handler, this.maxResponseSize)
-    if (!isStorable) return this.#forward(view, caller, undefined, view.key, 'method')
+    const downstream = new Downstream(handler, true)
+    if (!isStorable) return this.#forward(view, downstream, undefined, view.key, 'method')
     if (view.control['no-store'] === true) return this.#pass(view.opts, handler, 'bypass')
-    return this.#lookUp(view, caller)
+    return this.#lookUp(view, downstream)
   }
 
   /** Null if the cache has no part in it: no origin, or not one of those that it is for. */
@@ -112,97 +111,78 @@ export class CacheLayer implements CacheHost {
   #pass(opts: DispatchOptions, handler: DispatchHandler, reason: ForwardReason): boolean {
     if (this.settings.cacheStatus === null) return this.dispatch(opts, handler)
     const view = viewPassing(opts)
-    return this.#forward(view, new Caller(handler), undefined, view.key, reason)
+    return this.#forward(view, new Downstream(handler, true), undefined, view.key, reason)
   }
 
-  #lookUp(view: RequestView, caller: Caller): boolean {
-    const { key } = view
+  #lookUp(view: RequestView, downstream: Downstream): boolean {
     // A response to GET answers HEAD as well (RFC 9111 §4).
-    const firstKey = key.method === 'HEAD' ? { ...key, method: 'GET' } : key
-    const found = this.access.get(firstKey, Date.now())
-    if (found instanceof Promise) return this.#await(view, caller, found, firstKey)
-    if (found === undefined && firstKey !== key) return this.#lookUpHead(view, caller)
-    return this.#respond(view, caller, found, firstKey)
+    return this.#find(
+      view,
+      downstream,
+      view.key.method === 'HEAD' ? { ...view.key, method: 'GET' } : view.key,
+    )
   }
 
-  #lookUpHead(view: RequestView, caller: Caller): boolean {
-    const found = this.access.get(view.key, Date.now())
-    if (found instanceof Promise) return this.#await(view, caller, found, view.key)
-    return this.#respond(view, caller, found, view.key)
-  }
-
-  /** A store answers later: outside of any call that could report what is thrown then. */
-  #await(view: RequestView, caller: Caller, answer: Promise<Found>, foundKey: CacheKey): true {
-    const { body } = view.opts
-    const waiting = isStream(body) ? new WaitingBody(body, caller) : null
-    caller.announce()
-    void answer.then((found) => {
-      waiting?.end()
-      if (caller.settled) discardBody(found?.body)
-      else this.#continue(view, caller, found, foundKey)
+  #find(view: RequestView, downstream: Downstream, key: CacheKey): boolean {
+    const found = this.access.get(key, Date.now())
+    if (!(found instanceof Promise)) return this.#onFound(view, downstream, found, key)
+    const held = new HeldCall(view.opts, downstream)
+    downstream.announce()
+    void found.then((answer) => {
+      if (!held.release()) discardBody(answer?.body)
+      // Outside of any call that could report what is thrown.
+      else downstream.contain(() => void this.#onFound(view, downstream, answer, key))
     })
     return true
   }
 
-  #continue(view: RequestView, caller: Caller, found: Found, foundKey: CacheKey): void {
-    try {
-      if (found === undefined && foundKey !== view.key) this.#lookUpHead(view, caller)
-      else this.#respond(view, caller, found, foundKey)
-    } catch (error) {
-      contain(() => caller.abort(error))
-    }
+  #onFound(view: RequestView, downstream: Downstream, found: Found, key: CacheKey): boolean {
+    if (found === undefined && key.method !== view.key.method) return this.#find(view, downstream, view.key)
+    return this.#respond(view, downstream, found, key)
   }
 
-  #respond(view: RequestView, caller: Caller, stored: Found, foundKey: CacheKey): boolean {
-    let found = stored
-    // It was selected by values that the request will not be sent with.
-    if (found?.vary && namesHidden(Object.keys(found.vary), this.settings.hidden)) {
-      discardBody(found.body)
-      found = undefined
-    }
+  #respond(view: RequestView, downstream: Downstream, stored: Found, foundKey: CacheKey): boolean {
+    const found = this.#selected(stored)
     const onlyIfCached = view.control['only-if-cached'] === true
-    if (found === undefined) {
-      return onlyIfCached
-        ? this.#refuse(view, caller, 'miss')
-        : this.#forward(view, caller, undefined, foundKey, 'miss')
-    }
-    if (needsOrigin(view.headers)) {
-      discardBody(found.body)
-      return this.#forward(view, caller, undefined, foundKey, 'request')
-    }
     const now = Date.now()
-    const service = serviceOf(found, view.control, now, this.settings.type)
-    if (service === 'revalidate' || service === 'request') {
-      const reason = service === 'request' ? 'request' : 'stale'
-      if (onlyIfCached) {
-        discardBody(found.body)
-        return this.#refuse(view, caller, reason)
-      }
-      return this.#forward(view, caller, found, foundKey, reason)
+    if (found !== undefined && needsOrigin(view.headers)) {
+      discardBody(found.body)
+      return this.#forward(view, downstream, undefined, foundKey, 'request')
     }
-    caller.fromStore()
-    const isRevalidated = service === 'while-revalidating'
-    const serving = this.presenter.present(view, caller, found, isRevalidated, {
-      kind: 'hit',
-      ttl: ttlOf(found, now),
-    })
+    const service = found === undefined ? 'miss' : serviceOf(found, view.control, now, this.settings.type)
+    if (found === undefined || service === 'miss' || service === 'revalidate' || service === 'request') {
+      const reason = service === 'revalidate' ? 'stale' : (service as ForwardReason)
+      if (!onlyIfCached) return this.#forward(view, downstream, found, foundKey, reason)
+      discardBody(found?.body)
+      return this.#refuse(view, downstream, reason)
+    }
+    const isStale = service === 'while-revalidating'
+    const handling: Handling = { kind: 'hit', ttl: ttlOf(found, now) }
+    const serving = this.presenter.present(view, downstream, found, { handling, facts: STORED, isStale })
     dropBody(view)
     serving.startLater()
-    if (isRevalidated) this.#refresh(view, found, foundKey)
+    if (isStale) this.#refresh(view, found, foundKey)
     return true
   }
 
-  #refuse(view: RequestView, caller: Caller, reason: ForwardReason): boolean {
+  /** Nothing if it was selected by values that the request will not be sent with. */
+  #selected(found: Found): Found {
+    if (!found?.vary || !namesHidden(Object.keys(found.vary), this.settings.hidden)) return found
+    discardBody(found.body)
+    return undefined
+  }
+
+  #refuse(view: RequestView, downstream: Downstream, reason: ForwardReason): boolean {
     dropBody(view)
-    this.presenter.refuse(caller, 504, 'Gateway Timeout', { kind: 'forwarded', reason }).startLater()
+    this.presenter.refuse(view, downstream, { kind: 'forwarded', reason }).startLater()
     return true
   }
 
   #forward(
     view: RequestView,
-    caller: Caller,
+    downstream: Downstream,
     found: Found,
-    foundKey: CacheKey,
+    entryKey: CacheKey,
     reason: ForwardReason,
   ): boolean {
     let entry = found ?? null
@@ -211,52 +191,35 @@ export class CacheLayer implements CacheHost {
       discardBody(entry.body)
       entry = null
     }
-    const shared = this.settings.collapse && view.storable && this.flights.mayCollapse(view, Date.now())
-    if (shared) {
-      const flight = this.flights.get(view) as Exchange | undefined
-      if (flight?.join(caller, view)) {
-        discardBody(entry?.body)
-        return true
-      }
+    const shared = this.settings.collapse && view.storable && this.exchanges.mayCollapse(view)
+    if (shared && this.exchanges.of(view.key).some((exchange) => exchange.join(downstream, view))) {
+      discardBody(entry?.body)
+      return true
     }
-    const exchange = new Exchange(this, caller, { view, reason, entry, entryKey: foundKey, shared })
-    if (shared) this.flights.start(exchange)
-    return exchange.send()
+    return new Exchange(this, downstream, { view, reason, entry, entryKey, shared }).send()
   }
 
-  forwardAlone(view: RequestView, caller: Caller): void {
-    if (caller.settled) return
-    new Exchange(this, caller, {
-      view,
-      reason: 'miss',
-      entry: null,
-      entryKey: view.key,
-      shared: false,
-    }).send()
+  forwardAlone(view: RequestView, downstream: Downstream): void {
+    const plan = { view, reason: 'miss', entry: null, entryKey: view.key, shared: false } as const
+    new Exchange(this, downstream, plan).send()
   }
 
   /** Asks the origin while a stale response is served: once for each stored response, however many are served. */
-  #refresh(view: RequestView, found: CacheGetResult, foundKey: CacheKey): void {
-    const id = `${foundKey.method} ${urlOf(foundKey)} ${varyText(found.vary)}`
+  #refresh(view: RequestView, found: CacheGetResult, entryKey: CacheKey): void {
+    const id = `${entryKey.method} ${urlOf(entryKey)} ${varyText(found.vary)}`
     if (this.#refreshing.has(id)) return
     this.#refreshing.add(id)
     const done = (): void => {
       this.#refreshing.delete(id)
     }
-    const caller = new Caller({ ...SILENT, onResponseEnd: done, onResponseError: done })
+    const downstream = new Downstream({ onResponseEnd: done, onResponseError: done })
     const silent: RequestView = { ...view, opts: { ...view.opts, body: null }, control: {} }
-    // The stored body may be a stream, which the caller reads: it is looked up again.
-    const again = this.access.get(foundKey, Date.now())
-    const send = (entry: Found): void => {
-      const plan = {
-        view: silent,
-        reason: 'stale',
-        entry: entry ?? null,
-        entryKey: foundKey,
-        shared: false,
-      } as const
-      new Exchange(this, caller, plan).send()
+    const send = (entry: CacheGetResult | null = null): void => {
+      const plan = { view: silent, reason: 'stale', entry, entryKey, shared: false } as const
+      new Exchange(this, downstream, plan).send()
     }
+    // The stored body may be a stream, which the caller reads: it is looked up again.
+    const again = this.access.get(entryKey, Date.now())
     if (again instanceof Promise) void again.then(send)
     else send(again)
   }
@@ -276,10 +239,7 @@ export class CacheLayer implements CacheHost {
   }
 
   #invalidate(key: CacheKey): void {
-    for (const exchange of this.inFlight.of(key)) {
-      exchange.invalidate()
-      this.flights.end(exchange, false, Date.now())
-    }
+    for (const exchange of this.exchanges.of(key)) exchange.invalidate()
     this.access.delete(key)
   }
 }

@@ -1,22 +1,38 @@
 /** Makes responses of stored ones: the head that this caller gets, and the reader of the body. */
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { BodyReader } from '../relay/body-log.ts'
-import type { Caller } from '../relay/caller.ts'
+import type { Downstream } from '../relay/downstream.ts'
 import { announcedLength } from '../relay/fields.ts'
+import { OwnReceived } from '../relay/own-received.ts'
 import type { RequestView } from '../relay/request-view.ts'
+import { NO_FACTS, type ResponseFacts } from '../relay/response-facts.ts'
+import type { Head, Received } from '../relay/response-source.ts'
+import { newTimings } from '../request/timings.ts'
 import { addCacheStatus, type Handling } from './rules/cache-status.ts'
 import { type Presentation, presentationOf, presentedHead } from './rules/preconditions.ts'
 import { ageOf } from './rules/serving-rules.ts'
-import { type ServedHead, Serving } from './serving.ts'
+import { Serving } from './serving.ts'
 import { blocksOf, discardBody, readerOf, sizeOf } from './store/body-readers.ts'
 import type { CacheGetResult, CacheValue } from './store/cache-store.ts'
 
 const STALE_WARNING = '110 - "response is stale"'
 const WHOLE: Presentation = { kind: 'whole' }
 
+/** How a stored response came to answer the request. */
+export interface Answering {
+  readonly handling: Handling
+  readonly facts: ResponseFacts
+  /** Adds the warning. */
+  readonly isStale?: boolean
+  /** Sees the body while it is read, if all of it is. */
+  readonly wrap?: ((reader: BodyReader) => BodyReader) | null
+}
+
 export class Presenter {
   /** The name for Cache-Status; null if the cache does not add itself. */
   readonly #name: string | null
+  /** The limit of the dispatcher's responses, as far as it is known; stored ones obey it as well. */
+  maxResponseSize: number | undefined
 
   constructor(name: string | null) {
     this.#name = name
@@ -30,34 +46,30 @@ export class Presenter {
     return copy
   }
 
-  /** A response of the cache itself. */
-  refuse(caller: Caller, statusCode: number, statusMessage: string, handling: Handling): Serving {
-    return new Serving(caller, { statusCode, statusMessage, headers: this.withStatus({}, handling) }, null)
+  /** What comes with a head that the cache has made. */
+  receivedWith({ headers }: Head, { queuedAt }: RequestView): Received {
+    const maxResponseSize = this.maxResponseSize ?? -1
+    return new OwnReceived(headers, { timings: newTimings(queuedAt), maxResponseSize }, null)
   }
 
-  headOf(
-    value: CacheValue,
-    isStale: boolean,
-    handling: Handling,
-    presentation: Presentation = WHOLE,
-  ): ServedHead {
-    const head = presentedHead(value, presentation)
+  /** A response of the cache itself. */
+  refuse(view: RequestView, downstream: Downstream, handling: Handling): Serving {
+    const head = { statusCode: 504, statusText: 'Gateway Timeout', headers: this.withStatus({}, handling) }
+    const received = this.receivedWith(head, view)
+    return new Serving(downstream, { head, received, facts: NO_FACTS, reader: null })
+  }
+
+  headOf(value: CacheValue, isStale: boolean, handling: Handling, presentation: Presentation = WHOLE): Head {
+    const { statusMessage: statusText, ...head } = presentedHead(value, presentation)
     head.headers['age'] = String(ageOf(value, Date.now()))
     if (isStale) head.headers['warning'] = STALE_WARNING
     if (this.#name !== null) addCacheStatus(head.headers, this.#name, handling)
-    return head
+    return { ...head, statusText }
   }
 
-  /** `isStale` adds the warning. `wrap` sees the body while it is read, if all of it is. */
-  present(
-    view: RequestView,
-    caller: Caller,
-    entry: CacheGetResult,
-    isStale: boolean,
-    handling: Handling,
-    wrap: ((reader: BodyReader) => BodyReader) | null = null,
-  ): Serving {
+  present(view: RequestView, downstream: Downstream, entry: CacheGetResult, answering: Answering): Serving {
     const { method } = view.key
+    const { handling, facts, isStale = false, wrap = null } = answering
     const blocks = blocksOf(entry.body)
     const length = blocks === null ? announcedLength(entry) : sizeOf(blocks)
     const presentation = presentationOf(entry, view.headers, method, length, Date.now())
@@ -71,6 +83,6 @@ export class Presenter {
     } else {
       discardBody(entry.body)
     }
-    return new Serving(caller, head, reader)
+    return new Serving(downstream, { head, received: this.receivedWith(head, view), facts, reader })
   }
 }

@@ -1,86 +1,42 @@
-/** Delivers a stored response, as a dispatcher delivers a received one. */
-import type { HeaderObject } from '../protocol/header-block.ts'
-import { BodyDelivery, type BodyOutlet, contain } from '../relay/body-delivery.ts'
+/** Delivers a response of the cache, as a dispatcher delivers a received one. */
+import { BodyDelivery } from '../relay/body-delivery.ts'
 import type { BodyReader } from '../relay/body-log.ts'
-import type { Caller, ResponseSource } from '../relay/caller.ts'
+import type { Downstream } from '../relay/downstream.ts'
+import type { ResponseFacts } from '../relay/response-facts.ts'
+import type { Head, Received } from '../relay/response-source.ts'
 
 const RESOLVED = Promise.resolve()
 
-export interface ServedHead {
-  readonly statusCode: number
-  readonly statusMessage: string
-  readonly headers: HeaderObject
+export interface Served {
+  readonly head: Head
+  readonly received: Received
+  readonly facts: ResponseFacts
+  /** Null for a response without a body. */
+  readonly reader: BodyReader | null
 }
 
-export class Serving implements ResponseSource, BodyOutlet {
-  readonly upstream = null
-  readonly #caller: Caller
-  readonly #head: ServedHead
-  readonly #body: BodyDelivery
-  readonly #onDone: (() => void) | null
-  #at: 'waiting' | 'head' | 'body' | 'done' = 'waiting'
+export class Serving extends BodyDelivery {
+  readonly #served: Served
 
-  /** `onDone` is called when nothing more is read. */
-  constructor(
-    caller: Caller,
-    head: ServedHead,
-    reader: BodyReader | null,
-    onDone: (() => void) | null = null,
-  ) {
-    this.#caller = caller
-    this.#head = head
-    this.#body = new BodyDelivery(caller, reader, this)
-    this.#onDone = onDone
-    caller.source = this
+  constructor(downstream: Downstream, served: Served) {
+    super(downstream, served.reader)
+    this.#served = served
+    downstream.source = this
   }
 
   /** Not within `dispatch()`: a handler is never called before its caller has the return value. */
   startLater(): void {
-    this.#caller.announce()
+    this.downstream.announce()
     void RESOLVED.then(() => this.start())
   }
 
   start(): void {
-    if (this.#caller.settled || this.#at !== 'waiting') return
-    this.#at = 'head'
-    try {
-      this.#caller.start(null)
-      if (!this.#caller.settled) {
-        const { statusCode, headers, statusMessage } = this.#head
-        this.#caller.head(statusCode, headers, statusMessage, null)
-      }
-    } catch (error) {
-      this.onBodyError(error as Error)
-    }
-    if (this.#at !== 'head') return
-    this.#at = 'body'
-    this.#body.run()
-  }
-
-  abort(): void {
-    this.#finish()
-  }
-
-  pause(): void {}
-
-  resume(): void {
-    if (this.#at === 'body') this.#body.run()
-  }
-
-  onBodyEnd(): void {
-    this.#finish()
-    contain(() => this.#caller.end({}, null))
-  }
-
-  onBodyError(error: Error): void {
-    this.#finish()
-    contain(() => this.#caller.fail(error))
-  }
-
-  #finish(): void {
-    if (this.#at === 'done') return
-    this.#at = 'done'
-    this.#body.close()
-    this.#onDone?.()
+    const { downstream } = this
+    const { head, received, facts } = this.#served
+    downstream.contain(() => {
+      if (!downstream.started) downstream.start(null, received)
+      downstream.head(head, received, facts)
+    })
+    this.begin(() => downstream.end({}, received))
   }
 }

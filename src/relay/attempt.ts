@@ -116,6 +116,7 @@ export class Attempt implements DispatchHandler, ResponseSource {
   }
 
   pause(): void {
+    if (this.#paused) return
     this.#paused = true
     if (this.#isOpen) this.controller?.pause()
   }

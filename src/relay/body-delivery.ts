@@ -1,41 +1,47 @@
-/** Gives a body to a caller piece by piece, as fast as the caller takes it. */
+/** Gives a body that is in memory or in a store to a caller, piece by piece, as fast as the caller takes it. */
 import type { BodyReader, BodyWaiter } from './body-log.ts'
-import type { Caller } from './caller.ts'
+import type { Downstream } from './downstream.ts'
+import type { ResponseSource } from './response-source.ts'
 
-/** What becomes of the request after the last piece. */
-export interface BodyOutlet {
-  onBodyEnd(): void
-  /** The body has failed, or the handler has thrown. */
-  onBodyError(error: Error): void
-}
+export class BodyDelivery implements ResponseSource, BodyWaiter {
+  readonly downstream: Downstream
+  #reader: BodyReader | null
+  #end: (() => void) | null = null
+  /** `running`: a callback of the handler may run, and what it changes is seen when it returns. */
+  #state: 'waiting' | 'idle' | 'running' | 'closed' = 'waiting'
 
-export class BodyDelivery implements BodyWaiter {
-  readonly #caller: Caller
-  readonly #reader: BodyReader | null
-  readonly #outlet: BodyOutlet
-  /** While a callback of the handler runs, what it changes is seen when it returns. */
-  #state: 'idle' | 'running' | 'closed' = 'idle'
-
-  constructor(caller: Caller, reader: BodyReader | null, outlet: BodyOutlet) {
-    this.#caller = caller
+  constructor(downstream: Downstream, reader: BodyReader | null = null) {
+    this.downstream = downstream
     this.#reader = reader
-    this.#outlet = outlet
+  }
+
+  /** The handler has the head. `end` makes the last call after the body. */
+  begin(end: () => void, reader: BodyReader | null = this.#reader): void {
+    if (this.#state !== 'waiting') return
+    this.#state = 'idle'
+    this.#reader = reader
+    this.#end = end
+    this.onBodyProgress()
   }
 
   onBodyProgress(): void {
-    this.run()
-  }
-
-  run(): void {
     if (this.#state !== 'idle') return
     this.#state = 'running'
-    try {
-      const isAtEnd = this.#deliver()
-      if (isAtEnd) this.#outlet.onBodyEnd()
-    } catch (error) {
-      this.#outlet.onBodyError(error as Error)
+    this.downstream.contain(() => this.#deliver())
+    if (this.#state === 'running') this.#state = 'idle'
+  }
+
+  #deliver(): void {
+    const { downstream } = this
+    while (this.#state === 'running' && !downstream.paused) {
+      const chunk = this.#reader === null ? null : this.#reader.read(this)
+      if (chunk === undefined) return
+      if (chunk !== null) downstream.data(chunk)
+      else {
+        this.close()
+        this.#end!()
+      }
     }
-    this.#rest()
   }
 
   /** Nothing more is delivered. */
@@ -45,27 +51,13 @@ export class BodyDelivery implements BodyWaiter {
     this.#reader?.close()
   }
 
-  #deliver(): boolean {
-    const caller = this.#caller
-    while (!caller.settled && !caller.paused) {
-      const chunk = this.#reader === null ? null : this.#reader.read(this)
-      if (chunk === undefined) return false
-      if (chunk === null) return true
-      caller.data(chunk)
-    }
-    return false
+  abort(_reason: unknown): void {
+    this.close()
   }
 
-  #rest(): void {
-    if (this.#state === 'running') this.#state = 'idle'
-  }
-}
+  pause(): void {}
 
-/** There is no dispatcher whose `error` event could report what `onResponseError` throws. */
-export function contain(call: () => void): void {
-  try {
-    call()
-  } catch {
-    // The request is over.
+  resume(): void {
+    this.onBodyProgress()
   }
 }

@@ -1,5 +1,6 @@
 /** A request as the cache sees it: its key, its headers by name, its directives. */
 
+import { now } from '../base/clock.ts'
 import { setOwn } from '../base/own-record.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
@@ -27,6 +28,8 @@ export interface RequestView {
   readonly key: RequestKey
   readonly headers: HeaderObject
   readonly control: CacheControlDirectives
+  /** On the clock of timings. */
+  readonly queuedAt: number
   /** False for one that the cache only watches or passes on. */
   readonly storable: boolean
 }
@@ -43,6 +46,7 @@ export function viewRequest(opts: DispatchOptions, origin: string, storable: boo
     key: { origin: keyOrigin(origin, headers, opts.servername), method, path, headers },
     headers,
     control: requestControl(headers),
+    queuedAt: now(),
     storable,
   }
 }
@@ -50,7 +54,8 @@ export function viewRequest(opts: DispatchOptions, origin: string, storable: boo
 /** A request that the cache only passes on. */
 export function viewPassing(opts: DispatchOptions): RequestView {
   const { path, method } = opts
-  return { opts, key: { origin: '', method, path }, headers: {}, control: NO_DIRECTIVES, storable: false }
+  const key = { origin: '', method, path }
+  return { opts, key, headers: {}, control: NO_DIRECTIVES, queuedAt: now(), storable: false }
 }
 
 /** Only a valid path: one with a space could pass for another partition. */

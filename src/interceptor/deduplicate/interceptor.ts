@@ -4,7 +4,7 @@ import { OriginReader } from '../../base/origin-reader.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Dispatch, Interceptor } from '../../dispatcher/compose.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
-import { Caller } from '../../relay/caller.ts'
+import { Downstream } from '../../relay/downstream.ts'
 import { isComplete, refuse } from '../../relay/refusal.ts'
 import { readableAgain } from '../../relay/request-headers.ts'
 import { type RequestView, viewRequest } from '../../relay/request-view.ts'
@@ -18,7 +18,7 @@ import { PendingRequests } from './pending-requests.ts'
 import { type DeduplicateHost, SharedExchange } from './shared-exchange.ts'
 
 /**
- * An interceptor that sends concurrent requests for the same once, and gives the response to all callers.
+ * An interceptor that sends concurrent requests for the same once, and gives the response to all downstreams.
  *
  * @example
  * const client = new Client('https://example.com').compose(interceptors.deduplicate())
@@ -54,7 +54,7 @@ class Deduplicator implements DeduplicateHost {
     if (!isCall(opts, handler) || !isCandidate(opts, this.settings)) return this.dispatch(opts, handler)
     const origin = this.#originOf(opts)
     if (origin === null || !isComplete(handler)) return this.dispatch(opts, handler)
-    // The caller may have given headers that can be read only once.
+    // The downstream may have given headers that can be read only once.
     let request = opts
     let view: RequestView | null
     try {
@@ -68,9 +68,9 @@ class Deduplicator implements DeduplicateHost {
     const key = sharedKey(view, this.settings)
     if (key === null) return this.dispatch(view.opts, handler)
     const running = this.pending.get(key)
-    const caller = new Caller(handler)
-    if (running === undefined) return new SharedExchange(this, key, caller, view.opts).send()
-    running.join(caller, view.opts)
+    const downstream = new Downstream(handler, true)
+    if (running === undefined) return new SharedExchange(this, key, downstream, view.opts).send()
+    running.join(downstream, view.opts)
     return true
   }
 

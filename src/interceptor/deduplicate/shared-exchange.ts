@@ -6,19 +6,16 @@
 import type { Duplex } from 'node:stream'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { RequestAbortedError } from '../../errors.ts'
-import { answerOlderCalls } from '../../handler/older-calls.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { contain } from '../../relay/body-delivery.ts'
+import { Attempt, type AttemptOwner, type AttemptProgress } from '../../relay/attempt.ts'
 import { BodyLog } from '../../relay/body-log.ts'
-import type { Caller } from '../../relay/caller.ts'
+import type { Downstream } from '../../relay/downstream.ts'
 import { codeOf } from '../../relay/error-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
-import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import { type SharedOwner, SharedResponse, type Sharer } from '../../relay/shared-response.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { copyFields, type RawFields } from '../../request/received-fields.ts'
 import { dependsOnExcluded } from './key.ts'
 import type { DeduplicateSettings } from './options.ts'
-import { copyRaw, Party, type PartyHost } from './party.ts'
 import type { PendingRequests } from './pending-requests.ts'
 
 /** What the exchanges of one dispatcher have in common. */
@@ -32,229 +29,181 @@ export interface DeduplicateHost {
  * - `waiting`: no final head yet.
  * - `head`: it has come, and nothing of the body.
  * - `body`: `log` is null if there is only one caller.
- * - `over`: ended, failed or given up; `reason` is that of the last caller.
+ * - `over`: ended, failed or given up.
  */
 type State =
-  | { readonly at: 'waiting' }
+  | { readonly at: 'waiting' | 'over' }
   | { readonly at: 'head'; readonly head: Head }
   | { readonly at: 'body'; readonly log: BodyLog | null }
-  | { readonly at: 'over'; readonly reason?: unknown }
+
+type Caller = Sharer<DispatchOptions>
 
 const RESOLVED = Promise.resolve()
 
-export class SharedExchange implements DispatchHandler, PartyHost {
+export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwner {
+  readonly wantsQueued = true
+  readonly wantsBodySent = false
   readonly #host: DeduplicateHost
   /** Null for a request that others cannot join. */
   readonly #key: string | null
+  readonly #attempt = new Attempt(this, this)
+  readonly #shared = new SharedResponse<DispatchOptions>(this)
   /** The caller whose request is sent. */
-  readonly #first: Party
-  #parties: Party[]
-  upstream: DispatchController | null = null
-  #abortQueued: ((reason?: unknown) => void) | null = null
+  readonly #first: Caller
   #context: unknown = null
   #state: State = { at: 'waiting' }
-  /** The upstream is paused. */
-  #stopped = false
   #trailers: HeaderObject = {}
-  #rawTrailers: RawFields = null
 
-  constructor(host: DeduplicateHost, key: string | null, caller: Caller, opts: DispatchOptions) {
+  constructor(host: DeduplicateHost, key: string | null, downstream: Downstream, opts: DispatchOptions) {
     this.#host = host
     this.#key = key
-    this.#first = new Party(caller, opts, this)
-    this.#parties = [this.#first]
+    this.#first = this.#shared.add(downstream, opts)
   }
 
   send(): boolean {
     if (this.#key !== null) this.#host.pending.add(this.#key, this)
     try {
-      return this.#host.dispatch(this.#first.opts, this)
+      return this.#attempt.send(this.#host.dispatch, this.#first.request)
     } catch (error) {
-      this.onResponseError(null, error as Error)
+      this.onFailed(this.#attempt, error as Error)
       return true
     }
   }
 
-  join(caller: Caller, opts: DispatchOptions): void {
-    const party = new Party(caller, opts, this)
-    this.#parties.push(party)
-    caller.announce()
+  join(downstream: Downstream, opts: DispatchOptions): void {
+    const caller = this.#shared.add(downstream, opts)
+    downstream.announce()
     // Not within `dispatch()`: a handler is never called before its caller has the return value.
-    void RESOLVED.then(() => this.#catchUp(party))
+    void RESOLVED.then(() => {
+      if (this.#attempt.controller !== null && this.#shared.callers.includes(caller)) this.#catchUp(caller)
+    })
   }
 
-  #catchUp(party: Party): void {
-    if (this.upstream === null || !this.#parties.includes(party)) return
-    party.start(this.#context)
-    if (this.#state.at === 'head') party.show(this.#state.head, this.upstream)
+  #catchUp(caller: Caller): void {
+    caller.start(this.#attempt, this.#context)
+    if (this.#state.at === 'head') caller.show(this.#state.head, this.#attempt)
     this.onFlow()
   }
 
   onFlow(): void {
-    if (this.upstream === null || this.#state.at === 'over') return
-    const stop = this.#parties.every(({ caller }) => caller.paused)
-    if (stop === this.#stopped) return
-    this.#stopped = stop
-    if (stop) this.upstream.pause()
-    else this.upstream.resume()
+    if (this.#shared.isPaused) this.#attempt.pause()
+    else this.#attempt.resume()
   }
 
-  onLeave(party: Party, reason: unknown): void {
-    const index = this.#parties.indexOf(party)
-    if (index === -1) return
-    this.#parties.splice(index, 1)
-    if (this.#parties.length === 0) this.#giveUp(reason)
-    else this.onFlow()
+  onUnwanted(reason: unknown): void {
+    this.#finish()
+    this.#attempt.abort(reason)
   }
 
-  #giveUp(reason: unknown): void {
-    if (!this.#finish(reason)) return
-    if (this.upstream !== null) this.upstream.abort(reason)
-    else this.#abortQueued?.(reason)
+  announce(): void {
+    for (const { downstream } of this.#shared.callers) downstream.announce()
   }
 
-  onRequestQueued(abort: (reason?: unknown) => void): void {
-    this.#abortQueued = abort
-    if (this.#state.at === 'over') abort(this.#state.reason)
-    else for (const { caller } of [...this.#parties]) caller.announce()
+  bodySent(): void {}
+
+  requestSent(): void {
+    for (const { downstream } of this.#shared.callers) downstream.contain(downstream.requestSent)
   }
 
-  onRequestStart(controller: DispatchController, context: unknown): void {
-    if (this.#state.at === 'over') {
-      controller.abort(this.#state.reason)
-      return
-    }
-    this.upstream = controller
+  responseStarted(): void {
+    for (const { downstream } of this.#shared.callers) downstream.contain(downstream.responseStarted)
+  }
+
+  onStarted(attempt: Attempt, context: unknown): void {
     this.#context = context
-    this.#stopped = false
-    for (const party of [...this.#parties]) party.start(context)
+    for (const caller of this.#shared.callers) caller.start(attempt, context)
     this.onFlow()
   }
 
-  onRequestSent(): void {
-    for (const party of [...this.#parties]) party.onRequestSent()
-  }
-
-  onResponseStarted(): void {
-    for (const party of [...this.#parties]) party.onResponseStarted()
-  }
-
-  onResponseStart(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    statusText?: string,
-  ): void {
-    if (this.#state.at === 'over') return
-    const head: Head = { statusCode, headers, statusText }
-    if (statusCode < 200) {
-      for (const party of [...this.#parties]) party.inform(head, controller)
-      return
+  onHead(attempt: Attempt, head: Head): void {
+    let apart: Caller[] = []
+    if (head.statusCode >= 200) {
+      this.#state = { at: 'head', head }
+      if (dependsOnExcluded(head.headers, this.#host.settings)) apart = this.#separate()
     }
-    this.#state = { at: 'head', head }
-    const apart = dependsOnExcluded(headers, this.#host.settings) ? this.#separate() : []
-    for (const party of [...this.#parties]) party.show(head, controller)
-    for (const party of apart) this.#sendAlone(party)
+    for (const caller of this.#shared.callers) caller.show(head, attempt)
+    for (const caller of apart) this.#sendAlone(caller)
   }
 
   /** The response is for the caller alone whose request was sent. Returns the others. */
-  #separate(): Party[] {
+  #separate(): Caller[] {
     this.#close()
-    const apart = this.#parties.filter((party) => party !== this.#first)
-    this.#parties = this.#parties.filter((party) => party === this.#first)
-    if (this.#parties.length === 0) this.#giveUp(undefined)
+    const apart = this.#shared.takeAllBut(this.#first)
+    if (this.#shared.callers.length === 0) this.onUnwanted(undefined)
     else this.onFlow()
     return apart
   }
 
-  #sendAlone({ caller, opts }: Party): void {
-    if (!caller.settled) contain(() => void new SharedExchange(this.#host, null, caller, opts).send())
+  #sendAlone({ downstream, request }: Caller): void {
+    if (downstream.settled) return
+    downstream.contain(() => void new SharedExchange(this.#host, null, downstream, request).send())
   }
 
-  onResponseData(_controller: DispatchController, chunk: Buffer): void {
+  onData(_attempt: Attempt, chunk: Buffer): void {
     const log = this.#body()
     if (log === null) {
-      this.#parties[0]?.take(chunk)
+      for (const { downstream } of this.#shared.callers) downstream.contain(() => downstream.data(chunk))
       return
     }
     log.append(chunk)
     this.#failTheSlow()
-    let needed = Number.POSITIVE_INFINITY
-    for (const { index } of this.#parties) needed = Math.min(needed, index)
-    if (needed !== Number.POSITIVE_INFINITY) log.dropBefore(needed)
+    log.dropBefore(Math.min(...this.#shared.callers.map(({ index }) => index)))
   }
 
   #failTheSlow(): void {
     const { maxBufferSize } = this.#host.settings
-    for (const party of [...this.#parties]) {
-      if (party.unread <= maxBufferSize) continue
+    for (const caller of this.#shared.callers) {
+      if (caller.unread <= maxBufferSize) continue
       const message = `Deduplicated waiting handler exceeded maxBufferSize (${maxBufferSize} bytes) while paused`
-      contain(() => party.fail(new RequestAbortedError(message)))
+      caller.abort(undefined)
+      caller.downstream.contain(() => caller.downstream.fail(new RequestAbortedError(message)))
     }
   }
 
   /** Where the body goes, from its first byte on; null if only one caller wants it. */
   #body(): BodyLog | null {
-    if (this.#state.at === 'body') return this.#state.log
-    if (this.#state.at !== 'head') return null
+    if (this.#state.at !== 'head') return this.#state.at === 'body' ? this.#state.log : null
     const { head } = this.#state
     this.#close()
-    const parties = [...this.#parties]
-    const log = parties.length > 1 ? new BodyLog() : null
+    const { callers } = this.#shared
+    const log = callers.length > 1 ? new BodyLog() : null
     this.#state = { at: 'body', log }
-    for (const party of parties) {
+    for (const caller of callers) {
       // One that has joined in the same turn has seen nothing yet.
-      party.start(this.#context)
-      party.show(head, this.upstream!)
-      if (log !== null && !party.caller.settled) party.read(log)
+      caller.start(this.#attempt, this.#context)
+      caller.show(head, this.#attempt)
+      if (log !== null) caller.read(log, () => caller.end(this.#trailers, this.#attempt))
     }
     return log
   }
 
-  onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
-    if (this.#state.at === 'over') return
+  onEnd(attempt: Attempt, trailers: HeaderObject): void {
     const log = this.#body()
     this.#trailers = trailers
-    this.#rawTrailers = controller.rawTrailers ?? null
     this.#finish()
     if (log !== null) log.complete()
-    else if (this.#parties[0] !== undefined) this.onRead(this.#parties[0])
+    else for (const caller of this.#shared.callers) caller.end(trailers, attempt)
   }
 
-  onRead({ caller }: Party): void {
-    const copy: HeaderObject = {}
-    copyFields(copy, this.#trailers)
-    caller.end(copy, copyRaw(this.#rawTrailers))
-  }
-
-  onRequestUpgrade(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    socket: Duplex,
-  ): void {
-    const parties = this.#parties
-    const taken = parties.find(({ caller }) => !caller.settled)
-    if (!this.#finish() || taken === undefined) {
-      socket.destroy()
-      return
-    }
+  onUpgrade({ controller, facts }: Attempt, head: Head, socket: Duplex): void {
+    this.#finish()
     // There is one connection.
-    for (const party of parties) if (party !== taken) this.#sendAlone(party)
-    taken.caller.upgrade(statusCode, headers, socket, controller)
+    const [taken, ...others] = this.#shared.takeAllBut(null)
+    for (const caller of others) this.#sendAlone(caller)
+    taken!.downstream.upgrade(head, socket, controller, facts)
   }
 
-  onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
+  onFailed(_attempt: Attempt, error: Error): void {
     const isLate = this.#state.at === 'waiting' && codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT'
-    if (!this.#finish()) return
+    this.#finish()
     // The limit of the caller whose request was sent: the others have their own, and have asked later.
-    const apart = isLate ? this.#parties.filter((party) => party !== this.#first) : []
-    if (isLate) this.#parties = this.#parties.filter((party) => party === this.#first)
-    for (const party of apart) this.#sendAlone(party)
+    const apart = isLate ? this.#shared.takeAllBut(this.#first) : []
+    for (const caller of apart) this.#sendAlone(caller)
     let thrown: { readonly error: unknown } | null = null
-    for (const party of [...this.#parties]) {
+    for (const caller of this.#shared.takeAllBut(null)) {
+      caller.close()
       try {
-        party.fail(error)
+        caller.downstream.fail(error)
       } catch (failure) {
         thrown ??= { error: failure }
       }
@@ -268,13 +217,9 @@ export class SharedExchange implements DispatchHandler, PartyHost {
     if (this.#key !== null) this.#host.pending.close(this.#key, this)
   }
 
-  /** False if it was over. */
-  #finish(reason?: unknown): boolean {
-    if (this.#state.at === 'over') return false
-    this.#state = { at: 'over', reason }
+  #finish(): void {
+    if (this.#state.at === 'over') return
+    this.#state = { at: 'over' }
     if (this.#key !== null) this.#host.pending.remove(this.#key, this)
-    return true
   }
 }
-
-answerOlderCalls(SharedExchange)

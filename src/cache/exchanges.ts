@@ -1,0 +1,70 @@
+/** The requests to the origin that are under way, and which of them others may wait for (`collapse`). */
+import type { Downstream } from '../relay/downstream.ts'
+import { hasAny } from '../relay/fields.ts'
+import type { RequestKey, RequestView } from '../relay/request-view.ts'
+import { urlOf } from './store/store-arguments.ts'
+
+/** How long the requests for a URL go to the origin each after a response turned out to be of use to one alone. */
+const APART_MS = 60_000
+
+/** URLs that are remembered as such; beyond that, the oldest is forgotten. */
+const MAX_APART = 1024
+
+/** They ask for something that the response to another request is not. */
+const OWN_ANSWER: readonly string[] = [
+  'authorization',
+  'range',
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+  'cache-control',
+  'pragma',
+]
+
+/** A request that is under way. */
+export interface UnderWay {
+  readonly view: RequestView
+  /** False if its response will not answer this request. */
+  join(downstream: Downstream, view: RequestView): boolean
+  /** The URL was invalidated. */
+  invalidate(): void
+}
+
+export class Exchanges {
+  readonly #byUrl = new Map<string, Set<UnderWay>>()
+  readonly #apart = new Map<string, number>()
+
+  add(exchange: UnderWay): void {
+    const url = urlOf(exchange.view.key)
+    if (exchange.view.storable) this.#byUrl.set(url, (this.#byUrl.get(url) ?? new Set()).add(exchange))
+  }
+
+  delete(exchange: UnderWay): void {
+    const url = urlOf(exchange.view.key)
+    const others = this.#byUrl.get(url)
+    if (others?.delete(exchange) && others.size === 0) this.#byUrl.delete(url)
+  }
+
+  of(key: RequestKey): UnderWay[] {
+    return [...(this.#byUrl.get(urlOf(key)) ?? [])]
+  }
+
+  /** Whether a request may wait for another, or others for it. */
+  mayCollapse({ key, headers, opts }: RequestView): boolean {
+    if ((opts.body !== null && opts.body !== undefined) || hasAny(headers, OWN_ANSWER)) return false
+    return (this.#apart.get(targetOf(key)) ?? 0) <= Date.now()
+  }
+
+  /** None waits for another that asks for the same, for a while. */
+  keepApart({ key }: RequestView): void {
+    const target = targetOf(key)
+    this.#apart.delete(target)
+    this.#apart.set(target, Date.now() + APART_MS)
+    if (this.#apart.size > MAX_APART) this.#apart.delete(this.#apart.keys().next().value!)
+  }
+}
+
+function targetOf(key: RequestKey): string {
+  return `${key.method} ${urlOf(key)}`
+}
