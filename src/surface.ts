@@ -151,7 +151,7 @@ export { RedirectHandler } from './interceptor/redirect/handler.ts'
 export type { AllowRedirect, RedirectOptions, RedirectSource } from './interceptor/redirect/options.ts'
 export type { ResponseErrorOptions } from './interceptor/response-error/interceptor.ts'
 export { RetryAgent } from './interceptor/retry/agent.ts'
-export type { RetryAttempt } from './interceptor/retry/attempts.ts'
+export type { RetryAttempt } from './interceptor/retry/failed-attempts.ts'
 export { RetryHandler } from './interceptor/retry/handler.ts'
 export type {
   OnRetryCallback,

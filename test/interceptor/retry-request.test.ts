@@ -87,7 +87,11 @@ describe('interceptors.retry: one request over several attempts', () => {
     inner.onResponseError?.(first, RESET())
     await clock.advance(500)
     const second = base.last.newController(raw('second'))
-    inner.onRequestStart?.(second, null)
+    base.last.handler.onRequestStart?.(second, null)
+    const range = { etag: '"a"', 'content-range': 'bytes 0-0/1' }
+    base.last.handler.onResponseStart?.(second, 206, range, '')
+    base.last.handler.onResponseData?.(second, Buffer.from('a'))
+    base.last.handler.onResponseEnd?.(second, {})
     const controller = handler.controller!
     assert.equal(rawList(controller.rawHeaders)?.join(), 'first')
     assert.equal(rawList(controller.rawTrailers)?.join(), 'second')
@@ -390,7 +394,7 @@ describe('interceptors.retry: a policy decides about a response', () => {
     dispatcher.dispatch(GET, pausing)
     base.last.start().head(503)
     answer(new Error('no more'))
-    assert.deepEqual(base.last.log, ['pause', 'pause'])
+    assert.deepEqual(base.last.log, ['pause'])
 
     const aborting = new RecordingHandler({
       onResponseStart: (controller) => controller.abort(new Error('enough')),

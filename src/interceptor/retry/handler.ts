@@ -31,7 +31,7 @@ export class RetryHandler extends ForwardingHandler {
     }
     const opts = withoutPollution({ ...options })
     const settings = readRetryOptions(opts.retryOptions)
-    super(new RetriedRequest(opts, toDispatchHandler(handler), dispatch, settings, null))
+    super(new RetriedRequest(opts, toDispatchHandler(handler), dispatch, settings, null).attempt)
   }
 }
 

@@ -1,69 +1,189 @@
-/** The response that the caller's handler gets: how much of it has been passed on, and whether the rest can still come. */
+/**
+ * The response that the caller's handler gets: how much of it has been passed on, and, if it broke off, the range to ask for
+ * and whether an answer continues the same representation (RFC 9110 §14, §15.3.7). A server that answers with anything else
+ * must not get its bytes joined to those that the caller has.
+ */
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { responseFacts } from '../../relay/response-facts.ts'
+import type { ResponseFacts } from '../../relay/response-facts.ts'
 import type { Head } from '../../relay/response-source.ts'
-import type { DispatchController } from '../../request/dispatch-handler.ts'
 import type { RetrySettings } from './options.ts'
-import { Resumption } from './resumption.ts'
 
-/** Why a response cannot be passed on as the first one; null if it can. */
-export function firstRefusal(
-  method: string,
-  statusCode: number,
-  headers: HeaderObject,
-  { resume }: RetrySettings,
-): string | null {
-  return method === 'GET' && resume !== false ? Resumption.refusalOfFirst(statusCode, headers) : null
+interface ContentRange {
+  readonly first: number
+  readonly last: number
+  readonly total: number | null
 }
 
-/** The origin has no such bytes: they were changed on the way, or are those of an earlier time. */
-function isOnlyHere(attempt: DispatchController): boolean {
-  const { isStored, isTransformed } = responseFacts(attempt)
-  return isStored || isTransformed
+/** The range of a response in the representation: its first and its last byte, if that is known. */
+interface PassedRange {
+  readonly first: number
+  last: number | null
+  total: number | null
+  /** The response is the whole representation, not a part that the caller asked for. */
+  readonly isWhole: boolean
+}
+
+/** Nothing of the answer can be used. */
+const NO_RANGE = 'server does not support the range header and the payload was partially consumed'
+const RANGE_MISMATCH = 'Content-Range mismatch'
+const LENGTH_MISMATCH = 'Content-Length mismatch'
+
+interface IdentityField {
+  readonly name: string
+  readonly message: string
+  /** Whether an answer may lack the field, if the first response has it; and the other way round. */
+  readonly mayLack: boolean
+  readonly mayGain: boolean
+}
+
+/**
+ * Another representation has another value in one of these. Servers leave some of them out of a partial response, but
+ * not the tag that they compared, and a coding that is missing is another one.
+ */
+const IDENTITY: readonly IdentityField[] = [
+  { name: 'etag', message: 'ETag mismatch', mayLack: false, mayGain: true },
+  { name: 'last-modified', message: 'Last-Modified mismatch', mayLack: true, mayGain: true },
+  { name: 'content-type', message: 'Content-Type mismatch', mayLack: true, mayGain: true },
+  { name: 'content-encoding', message: 'Content-Encoding mismatch', mayLack: false, mayGain: false },
+]
+
+/** Why a response cannot be passed on as the first one: it contradicts itself, and its bytes could not be counted. */
+export function firstRefusal(
+  method: string,
+  { statusCode, headers }: Head,
+  { resume }: RetrySettings,
+): string | null {
+  if (method !== 'GET' || resume === false || statusCode !== 206) return null
+  return contradictsItself(readContentRange(headers), headers) ? LENGTH_MISMATCH : null
 }
 
 export class PassedResponse {
-  readonly #statusCode: number
-  readonly #headers: HeaderObject
+  readonly head: Head
   #received = 0
-  #resumption: Resumption | null = null
+  /** Null as long as it has not broken off, or if it cannot be completed. */
+  #range: PassedRange | null = null
 
-  constructor(statusCode: number, headers: HeaderObject) {
-    this.#statusCode = statusCode
-    this.#headers = headers
+  constructor(head: Head) {
+    this.head = head
   }
 
-  /** Whether another attempt can complete a response that broke off. */
-  canGoOn(method: string, attempt: DispatchController | null, { resume }: RetrySettings): boolean {
-    // RFC 9110 §14.2: ranges are defined for GET alone.
-    if (method !== 'GET' || (attempt !== null && isOnlyHere(attempt))) return false
-    this.#resumption ??= Resumption.of(this.#statusCode, this.#headers, resume)
-    return this.#resumption !== null && !this.#resumption.isComplete(this.#received)
+  /** Whether another attempt can complete a response that broke off. `facts`: of the attempt that did. */
+  canGoOn(method: string, { isStored, isTransformed }: ResponseFacts, { resume }: RetrySettings): boolean {
+    // RFC 9110 §14.2: ranges are defined for GET alone. Bytes that were changed, or are older, are not the origin's.
+    if (method !== 'GET' || isStored || isTransformed) return false
+    this.#range ??= rangeOf(this.head, resume)
+    // All bytes may have come, and yet the response failed.
+    return this.#range !== null && (this.#range.last === null || this.#next <= this.#range.last)
   }
 
-  /** The fields of the attempt that is to complete it. */
+  /** The first byte that is missing. */
+  get #next(): number {
+    return (this.#range?.first ?? 0) + this.#received
+  }
+
+  /** The fields of the attempt that is to complete it. Without a byte to keep, the whole is as good as a range of it. */
   fields(): Record<string, string | null> {
-    return this.#resumption!.fields(this.#received)
+    const { last, isWhole } = this.#range!
+    const fields: Record<string, string | null> = {}
+    if (this.#received > 0 || !isWhole) {
+      fields['range'] = `bytes=${this.#next}-${last ?? ''}`
+      // With a condition of the caller's, the server may answer with the whole instead.
+      fields['if-range'] = null
+    }
+    const tag = strongTag(this.head.headers)
+    if (tag !== null) fields['if-match'] = tag
+    return fields
   }
 
   /** Why this head does not continue it; null if it does. */
   refusal({ statusCode, headers }: Head): string | null {
-    return this.#resumption!.refusal(statusCode, headers, this.#received)
+    const known = this.#range!
+    if (statusCode === 200 && this.#received === 0 && known.isWhole) {
+      const length = lengthOf(headers)
+      if (known.total !== null && length !== null && length !== known.total) return LENGTH_MISMATCH
+      return this.#otherIdentity(headers)
+    }
+    if (statusCode !== 206) return NO_RANGE
+    const range = readContentRange(headers)
+    if (range === null || range.first !== this.#next) return RANGE_MISMATCH
+    const { last, total } = range
+    if (known.last !== null && last !== known.last) return RANGE_MISMATCH
+    if (known.total !== null && total !== null && total !== known.total) return RANGE_MISMATCH
+    if (known.isWhole && total !== null && last !== total - 1) return RANGE_MISMATCH
+    if (contradictsItself(range, headers)) return LENGTH_MISMATCH
+    const other = this.#otherIdentity(headers)
+    if (other !== null) return other
+    known.last = last
+    known.total ??= total
+    return null
   }
 
   /** So many more bytes of the body. Returns why these bytes cannot belong to it, or null. */
   take(length: number): string | null {
     this.#received += length
-    return this.#resumption === null ? null : this.#resumption.refusalOfData(this.#received)
+    const last = this.#range?.last ?? null
+    return last !== null && this.#next - 1 > last ? RANGE_MISMATCH : null
   }
 
   /** Why it cannot end here; null if it can. */
   refusalOfEnd(): string | null {
-    return this.#resumption === null ? null : this.#resumption.refusalOfEnd(this.#received)
+    const last = this.#range?.last ?? null
+    return last !== null && this.#next - 1 !== last ? RANGE_MISMATCH : null
   }
 
-  /** For the error of a continuation that is none. */
-  get partial(): Head {
-    return { statusCode: 206, headers: this.#headers, statusText: undefined }
+  #otherIdentity(headers: HeaderObject): string | null {
+    for (const { name, message, mayLack, mayGain } of IDENTITY) {
+      const before = fieldOf(this.head.headers, name)
+      const after = fieldOf(headers, name)
+      if (before === after || (after === null && mayLack) || (before === null && mayGain)) continue
+      return message
+    }
+    return null
   }
+}
+
+/** Null for a response that cannot be completed. */
+function rangeOf({ statusCode, headers }: Head, resume: 'any' | 'strong' | false): PassedRange | null {
+  if (resume === false || (resume === 'strong' && strongTag(headers) === null)) return null
+  if (fieldOf(headers, 'accept-ranges') === 'none') return null
+  if (statusCode === 200) {
+    const length = lengthOf(headers)
+    return { first: 0, last: length === null ? null : length - 1, total: length, isWhole: true }
+  }
+  // Without `content-range` it has several parts, each with a range of its own.
+  const range = statusCode === 206 ? readContentRange(headers) : null
+  return range === null ? null : { ...range, isWhole: false }
+}
+
+function contradictsItself(range: ContentRange | null, headers: HeaderObject): boolean {
+  const length = lengthOf(headers)
+  return range !== null && length !== null && length !== range.last - range.first + 1
+}
+
+/** Several lines of one of these fields are joined, so that they are equal only as a whole. */
+function fieldOf(headers: HeaderObject, name: string): string | null {
+  if (!Object.hasOwn(headers, name)) return null
+  const value = headers[name]
+  return value === undefined ? null : String(value)
+}
+
+function lengthOf(headers: HeaderObject): number | null {
+  const text = fieldOf(headers, 'content-length')
+  return text !== null && /^\d+$/.test(text) ? Number(text) : null
+}
+
+/** Weak tags are for representations that are only equivalent; their bytes must not be joined. */
+function strongTag(headers: HeaderObject): string | null {
+  const tag = fieldOf(headers, 'etag')
+  if (tag === null || tag.startsWith('W/')) return null
+  // Servers leave the quotes out, and then expect the tag without them.
+  return /^(?:"[\x21\x23-\x7e\x80-\xff]*"|[\x21\x23-\x7e\x80-\xff]+)$/.test(tag) ? tag : null
+}
+
+function readContentRange(headers: HeaderObject): ContentRange | null {
+  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(fieldOf(headers, 'content-range') ?? '')
+  if (match === null) return null
+  const [first, last] = [Number(match[1]), Number(match[2])]
+  const total = match[3] === '*' ? null : Number(match[3])
+  return last < first || (total !== null && last >= total) ? null : { first, last, total }
 }

@@ -9,7 +9,7 @@ import { errorFacts } from '../../relay/error-facts.ts'
 import { beginsAnew } from '../../relay/replay.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { originKey } from '../origin-key.ts'
-import { DEFAULT_ERROR_CODES, type RetrySettings } from './options.ts'
+import { DEFAULT_ERROR_CODES, type RetrySettings, shownRetryOptions } from './options.ts'
 import { isRepeatable } from './repeat.ts'
 import { readRetryAfter } from './retry-after.ts'
 
@@ -57,6 +57,42 @@ export function decide(
     return GIVE_UP
   }
   return wait
+}
+
+/**
+ * Asks a policy of the caller, which may answer at once, later, never, twice, or throw; `null` is for another attempt.
+ * Returns what the policy returned, which may be its timer. The answer never comes inside this call: the policy, or the
+ * dispatcher that has reported the failure, is not done yet.
+ */
+export function askPolicy(
+  error: Error,
+  counter: number,
+  opts: DispatchOptions,
+  settings: RetrySettings,
+  onAnswer: (result: Error | null) => void,
+): unknown {
+  let isOpen = true
+  let isInside = true
+  const answer = (result?: Error | null): void => {
+    if (!isOpen) return
+    isOpen = false
+    if (isInside) queueMicrotask(() => onAnswer(result ?? null))
+    else onAnswer(result ?? null)
+  }
+  const context = { state: { counter }, opts: { ...opts, retryOptions: shownRetryOptions(settings) } }
+  // A falsy value would mean another attempt.
+  const onThrown = (thrown: unknown): void => answer((thrown ?? error) as Error)
+  try {
+    const returned: unknown = settings.retry!(error, context, answer)
+    // An asynchronous policy rejects where another one throws.
+    if (returned instanceof Promise) returned.catch(onThrown)
+    return returned
+  } catch (thrown) {
+    onThrown(thrown)
+    return null
+  } finally {
+    isInside = false
+  }
 }
 
 /** Nothing of the request has left: no one has begun to read its body. */

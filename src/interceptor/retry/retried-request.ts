@@ -1,31 +1,29 @@
 /**
- * One request that is sent again when it fails: the handler of all its attempts. It owns which attempt runs, what of its
- * response the caller's handler has got, and the wait between two attempts. Whether there is another attempt is decided in
- * policy.ts, or by the caller's function.
+ * One request that is sent again when it fails. It owns which attempt runs, what of its response the caller's handler has
+ * got, and the wait between two attempts. Whether there is another attempt is decided in policy.ts, or by the caller's
+ * function.
  */
 import type { Duplex } from 'node:stream'
 import { now } from '../../base/clock.ts'
-import { startTimer } from '../../base/timer.ts'
+import { clearTimer, startTimer } from '../../base/timer.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
-import { RequestAbortedError } from '../../errors.ts'
-import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import { Attempt, type AttemptOwner } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
+import { Downstream } from '../../relay/downstream.ts'
+import { HeldCall } from '../../relay/held-call.ts'
 import { HeldResponse } from '../../relay/held-response.ts'
-import { RelayController, type RelayOwner } from '../../relay/relay-controller.ts'
 import { replayOf } from '../../relay/replay.ts'
-import type { Head } from '../../relay/response-source.ts'
+import type { Head, ResponseSource } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
-import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { originKey } from '../origin-key.ts'
-import { Attempts, statusError } from './attempts.ts'
+import { FailedAttempts, statusError } from './failed-attempts.ts'
 import type { RetrySettings } from './options.ts'
 import { firstRefusal, PassedResponse } from './passed-response.ts'
-import { decide, GIVE_UP, isUnsent } from './policy.ts'
-import { askPolicy } from './policy-call.ts'
+import { askPolicy, decide, GIVE_UP, isUnsent } from './policy.ts'
 import { mayAnswerAgain, optionsOfAttempt } from './repeat.ts'
-import { abandon, RESPONDING, type RetryPhase, RUNNING, SETTLED, waiting } from './retry-phase.ts'
 
 /** For a dispatcher that waits for its requests. */
 export interface RetryOwner {
@@ -33,22 +31,35 @@ export interface RetryOwner {
   onSettled(request: RetriedRequest): void
 }
 
-export class RetriedRequest extends ForwardingHandler implements RelayOwner {
+type State =
+  /** An attempt waits in a queue, or runs without a final head. */
+  | { readonly at: 'running' }
+  /** A response is passed on. */
+  | { readonly at: 'responding' }
+  /** An attempt has failed with a status; what follows is known when its body was read. */
+  | { readonly at: 'discarding'; readonly body: DiscardedBody; readonly then: () => void }
+  /** A response waits for the caller's policy. */
+  | { readonly at: 'held'; readonly response: HeldResponse; timer: unknown }
+  /** No attempt runs, and the caller's policy has not answered; or the time until the next attempt is not over. */
+  | { readonly at: 'waiting'; readonly call: HeldCall; timer: unknown }
+  | { readonly at: 'settled' }
+
+const RUNNING: State = { at: 'running' }
+const RESPONDING: State = { at: 'responding' }
+const SETTLED: State = { at: 'settled' }
+
+export class RetriedRequest implements AttemptOwner, ResponseSource {
   readonly #dispatch: Dispatch
   readonly #opts: DispatchOptions
   readonly #settings: RetrySettings
   readonly #owner: RetryOwner | null
-  readonly #controller = new RelayController(this)
+  readonly #downstream: Downstream
   /** Only if there is a deadline. */
   readonly #startedAt: number
-  #state: RetryPhase = RUNNING
-  /** The handler got `onRequestStart`, and with it the controller. */
-  #started = false
-  /** The handler can give the request up while it waits. */
-  #announced = false
-  /** Gives the current attempt up while it waits in a queue. */
-  #abortQueued: ((reason?: unknown) => void) | null = null
-  #attempts: Attempts | null = null
+  readonly #failed = new FailedAttempts()
+  /** The one that runs, or the last one. */
+  attempt: Attempt
+  #state: State = RUNNING
   /** Null until a final head was passed on. */
   #response: PassedResponse | null = null
 
@@ -59,112 +70,79 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     settings: RetrySettings,
     owner: RetryOwner | null,
   ) {
-    super(handler)
     this.#opts = opts
     this.#dispatch = dispatch
     this.#settings = settings
     this.#owner = owner
     this.#startedAt = settings.deadline === null ? 0 : now()
+    this.#downstream = new Downstream(handler)
+    this.#downstream.source = this
+    this.attempt = new Attempt(this, this.#downstream)
     settings.budget?.onRequest(originKey(opts, settings.ownOrigin))
-  }
-
-  get settled(): boolean {
-    return this.#state.at === 'settled'
   }
 
   /** Dispatches the first attempt. Throws what the dispatcher throws. */
   start(): boolean {
-    return this.#dispatch(optionsOfAttempt(this.#opts, null), this)
+    return this.attempt.send(this.#dispatch, optionsOfAttempt(this.#opts, null))
   }
 
   /** Ends a request that waits for its next attempt. One that runs is ended by its dispatcher. */
   endWaiting(error: Error): void {
-    if (this.#state.at === 'waiting') this.#contain(() => this.#settle(error))
+    if (this.#state.at === 'waiting') this.#downstream.contain(() => this.#settle(error))
   }
 
-  /** Absent if the handler has no use for it and this is the first attempt: a dispatcher makes a function for it. */
-  override get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    const isFixed = this.#attempts === null && this.inner.onRequestQueued === undefined
-    return isFixed ? undefined : this.#onQueued
+  onStarted({ controller }: Attempt, context: unknown): void {
+    if (this.#response === null) this.#downstream.start(context, controller)
   }
 
-  #onQueued(abort: (reason?: unknown) => void): void {
-    this.#abortQueued = abort
-    if (this.#controller.aborted || this.settled) abort(this.#controller.reason)
-    else this.#announce()
+  onHead({ controller }: Attempt, head: Head): void {
+    const isRunning = this.#state.at === 'running'
+    if (head.statusCode < 200) {
+      if (this.#response === null) this.#downstream.head(head, controller)
+    } else if (this.#state.at === 'responding') {
+      // What becomes of a second final head is the handler's decision.
+      this.#downstream.head(head, controller)
+    } else if (isRunning && this.#response !== null) {
+      this.#goOn(this.#response, head)
+    } else if (isRunning) {
+      this.#answer(head)
+    }
   }
 
-  #announce(): void {
-    if (this.#announced) return
-    this.#announced = true
-    this.inner.onRequestQueued?.((reason) => this.#controller.abort(reason))
-  }
-
-  override onRequestStart(controller: DispatchController, context: unknown): void {
-    this.#abortQueued = null
-    if (this.settled) {
-      controller.abort(this.#controller.reason)
+  /** The first final head. */
+  #answer(head: Head): void {
+    if (this.#settings.statusCodes.has(head.statusCode) && mayAnswerAgain(this.#opts, this.#settings)) {
+      this.#onBadStatus(head)
       return
     }
-    this.#controller.attach(controller)
-    if (this.#response !== null) return
-    this.#started = true
-    this.inner.onRequestStart?.(this.#controller, context)
-  }
-
-  override onRequestSent(): void {
-    if (this.#response === null) this.inner.onRequestSent?.()
-  }
-
-  override onResponseStarted(): void {
-    if (this.#response === null) this.inner.onResponseStarted?.()
-  }
-
-  override onResponseStart(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    statusText?: string,
-  ): void {
-    if (this.settled || (statusCode < 200 && this.#response !== null)) return
-    if (this.#response !== null && this.#state.at === 'running') {
-      this.#goOn(controller, { statusCode, headers, statusText })
-    } else if (statusCode < 200 || this.#response !== null) {
-      // What becomes of a second final head is the handler's decision.
-      this.inner.onResponseStart?.(this.#controller, statusCode, headers, statusText)
-    } else if (this.#settings.statusCodes.has(statusCode) && mayAnswerAgain(this.#opts, this.#settings)) {
-      this.#onBadStatus(controller, { statusCode, headers, statusText })
-    } else {
-      const refusal = firstRefusal(this.#opts.method, statusCode, headers, this.#settings)
-      if (refusal === null) this.#pass(controller, { statusCode, headers, statusText })
-      else this.#refuse(refusal, { statusCode, headers, statusText })
-    }
+    const refusal = firstRefusal(this.#opts.method, head, this.#settings)
+    if (refusal === null) this.#pass(head)
+    else this.#refuse(refusal, head)
   }
 
   /** The handler gets this response. */
-  #pass(controller: DispatchController, { statusCode, headers, statusText }: Head): void {
-    this.#state = RESPONDING
-    this.#response = new PassedResponse(statusCode, headers)
-    this.#controller.show(controller)
-    this.inner.onResponseStart?.(this.#controller, statusCode, headers, statusText)
+  #pass(head: Head): void {
+    this.#respond(new PassedResponse(head))
+    this.#downstream.head(head, this.attempt.controller)
   }
 
-  override onResponseData(_controller: DispatchController, chunk: Buffer): void {
+  #respond(response: PassedResponse): void {
+    this.#state = RESPONDING
+    this.#response = response
+    if (this.#downstream.paused) this.attempt.pause()
+  }
+
+  onData(_attempt: Attempt, chunk: Buffer): void {
     const state = this.#state
     if (state.at === 'responding') {
-      if (this.#admits(chunk.length)) this.inner.onResponseData?.(this.#controller, chunk)
+      const refusal = this.#response!.take(chunk.length)
+      if (refusal === null) this.#downstream.data(chunk)
+      else this.#refuse(refusal)
     } else if (state.at === 'discarding') state.body.take(chunk.length)
     else if (state.at === 'held') state.response.body.add(chunk)
   }
 
-  /** Whether so many more bytes can belong to the response. */
-  #admits(length: number): boolean {
-    const refusal = this.#response!.take(length)
-    if (refusal !== null) this.#refuse(refusal)
-    return refusal === null
-  }
-
-  override onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
+  onEnd({ controller }: Attempt, trailers: HeaderObject): void {
     const state = this.#state
     if (state.at === 'responding') {
       const refusal = this.#response!.refusalOfEnd()
@@ -172,38 +150,28 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
         this.#refuse(refusal)
         return
       }
-      this.#end(trailers)
+      this.#release()
+      this.#downstream.end(trailers, controller)
     } else if (state.at === 'held') state.response.outcome = { trailers }
-    else this.#onAttemptOver()
+    else this.#onDiscarded()
   }
 
-  #end(trailers: HeaderObject): void {
+  onUpgrade({ controller }: Attempt, head: Head, socket: Duplex): void {
     this.#release()
-    this.forwardEnd(this.#controller, trailers)
+    this.#downstream.upgrade(head, socket, controller)
   }
 
-  override onRequestUpgrade(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    socket: Duplex,
-  ): void {
-    this.#controller.show(controller)
-    this.#release()
-    this.inner.onRequestUpgrade?.(this.#controller, statusCode, headers, socket)
-  }
-
-  override onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
+  onFailed(_attempt: Attempt, error: Error): void {
     const state = this.#state
     if (state.at === 'held') state.response.outcome = { error }
     else if (state.at === 'running' || state.at === 'responding') {
-      if (this.#controller.aborted || !this.#canBeginAgain(error)) this.#settle(error)
+      if (this.#downstream.aborted || !this.#canBeginAgain(error)) this.#settle(error)
       else this.#decide(error)
-    } else this.#onAttemptOver()
+    } else this.#onDiscarded()
   }
 
   /** The response of a failed attempt has ended, or was dropped. */
-  #onAttemptOver(): void {
+  #onDiscarded(): void {
     const state = this.#state
     if (state.at !== 'discarding') return
     state.body.stop()
@@ -216,60 +184,56 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     if (error === null || error === undefined) return false
     const replay = replayOf(this.#opts.body)
     if (replay === 'spent' || (replay === 'unread' && !isUnsent(error))) return false
-    const { attempt } = this.#controller
-    return this.#response === null || this.#response.canGoOn(this.#opts.method, attempt, this.#settings)
+    return this.#response?.canGoOn(this.#opts.method, this.attempt.facts, this.#settings) ?? true
   }
 
-  #onBadStatus(controller: DispatchController, head: Head): void {
-    const error = statusError('Request failed', head, this.#attempts)
+  #onBadStatus(head: Head): void {
+    const error = statusError('Request failed', head, this.#failed)
     if (this.#settings.throwOnError) {
-      this.#discard(controller, head, () => this.#decide(error))
-    } else if (this.#settings.retry !== null) {
-      this.#controller.attach(controller)
-      controller.pause()
-      this.#fail(error)
-      this.#ask(error, { at: 'held', response: new HeldResponse(head), timer: null })
-    } else {
-      this.#fail(error)
-      const delay = this.#delayAfter(error)
-      if (delay === GIVE_UP) this.#pass(controller, head)
-      else this.#discard(controller, head, () => this.#wait(error, delay))
+      this.#discard(head, () => this.#decide(error))
+      return
     }
+    this.#failed.add(error)
+    if (this.#settings.retry !== null) {
+      this.attempt.pause()
+      this.#ask(error, { at: 'held', response: new HeldResponse(head), timer: null })
+      return
+    }
+    const delay = this.#delayAfter(error)
+    if (delay === GIVE_UP) this.#pass(head)
+    else this.#discard(head, () => this.#wait(error, delay))
   }
 
-  #discard(controller: DispatchController, { headers }: Head, then: () => void): void {
-    const body = new DiscardedBody(() => controller.abort())
+  #discard({ headers }: Head, then: () => void): void {
+    const body = new DiscardedBody(() => this.attempt.abort())
     this.#state = { at: 'discarding', body, then }
+    this.attempt.resume()
     body.begin(headers, this.#opts.method !== 'HEAD')
   }
 
   /** A head after that of the response: its body continues the response, or the request fails. */
-  #goOn(controller: DispatchController, head: Head): void {
-    const refusal = this.#response!.refusal(head)
-    if (refusal === null) {
-      this.#state = RESPONDING
-      if (this.#controller.paused) controller.pause()
-    } else if (this.#settings.statusCodes.has(head.statusCode)) {
-      const error = statusError(refusal, head, this.#attempts)
-      this.#discard(controller, head, () => this.#decide(error))
+  #goOn(response: PassedResponse, head: Head): void {
+    const refusal = response.refusal(head)
+    if (refusal === null) this.#respond(response)
+    else if (this.#settings.statusCodes.has(head.statusCode)) {
+      const error = statusError(refusal, head, this.#failed)
+      this.#discard(head, () => this.#decide(error))
     } else this.#refuse(refusal, head)
   }
 
   /** The peer's continuation is not one: nothing of it may reach the handler. */
-  #refuse(message: string, head: Head = this.#response!.partial): void {
-    const error = statusError(message, head, this.#attempts)
-    const { attempt } = this.#controller
-    this.#fail(error)
+  #refuse(message: string, head: Head = { ...this.#response!.head, statusCode: 206 }): void {
+    const error = statusError(message, head, this.#failed)
+    this.#failed.add(error)
     this.#settle(error)
-    attempt?.abort(error)
+    this.attempt.abort(error)
   }
 
   /** An attempt has failed, and the policy says what follows. */
   #decide(error: Error): void {
-    this.#fail(error)
+    this.#failed.add(error)
     if (this.#settings.retry !== null) {
-      this.#controller.release()
-      this.#ask(error, this.#waiting(null))
+      this.#ask(error, { at: 'waiting', call: this.#hold(), timer: null })
       return
     }
     const delay = this.#delayAfter(error)
@@ -277,24 +241,22 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
     else this.#wait(error, delay)
   }
 
-  #fail(error: Error): void {
-    this.#attempts ??= new Attempts()
-    this.#attempts.add(error)
+  #delayAfter(error: Error): number {
+    return decide(error, this.#failed.count, this.#opts, this.#startedAt, this.#settings)
   }
 
-  #delayAfter(error: Error): number {
-    const { count } = this.#attempts!
-    return decide(error, count, this.#opts, this.#startedAt, this.#settings)
+  /** No dispatcher has the request until the next attempt. */
+  #hold(): HeldCall {
+    return new HeldCall(this.#opts, this.#downstream, () => this.#release())
   }
 
   /** `asking` is the state until the caller's policy answers; any other one makes the answer void. */
-  #ask(error: Error, asking: RetryPhase & { timer: unknown }): void {
+  #ask(error: Error, asking: State & { timer: unknown }): void {
     this.#state = asking
-    this.#announce()
-    const { count } = this.#attempts!
-    asking.timer = askPolicy(error, count, this.#opts, this.#settings, (result) => {
+    this.#downstream.announce()
+    asking.timer = askPolicy(error, this.#failed.count, this.#opts, this.#settings, (result) => {
       if (this.#state !== asking) return
-      this.#contain(() => {
+      this.#downstream.contain(() => {
         if (asking.at === 'held') this.#onVerdict(error, asking.response, result)
         else if (result === null) this.#again(error)
         else this.#settle(result)
@@ -305,92 +267,73 @@ export class RetriedRequest extends ForwardingHandler implements RelayOwner {
   /** The caller's policy has decided about a response that was held. */
   #onVerdict(error: Error, response: HeldResponse, result: Error | null): void {
     const { head, body, outcome } = response
-    const attempt = this.#controller.attempt!
     if (result === null) {
-      if (outcome !== null) this.#again(error)
-      else {
-        this.#discard(attempt, head, () => this.#again(error))
-        attempt.resume()
-      }
+      if (outcome === null) this.#discard(head, () => this.#again(error))
+      else this.#again(error)
     } else if (outcome !== null && 'error' in outcome) this.#settle(outcome.error)
     else {
-      this.#pass(attempt, head)
-      while (body.size > 0) this.onResponseData(attempt, body.shiftOwn()!)
-      if (outcome !== null) this.onResponseEnd(attempt, outcome.trailers)
-      else if (!this.#controller.paused) attempt.resume()
+      this.#pass(head)
+      while (body.size > 0) this.onData(this.attempt, body.shiftOwn()!)
+      if (outcome !== null) this.onEnd(this.attempt, outcome.trailers)
+      else if (!this.#downstream.paused) this.attempt.resume()
     }
   }
 
   #wait(error: Error, delay: number): void {
-    this.#attempts!.onRetry(error, delay, this.#opts)
-    const timer: unknown = startTimer(() => this.#begin(), delay)
-    this.#state = this.#waiting(timer)
-    this.#controller.release()
-    this.#announce()
-  }
-
-  #waiting(timer: unknown): RetryPhase & { at: 'waiting' } {
-    return waiting(timer, this.#opts.body, (error) => this.#controller.abort(error))
+    this.#failed.onRetry(error, delay, this.#opts)
+    this.#state = { at: 'waiting', call: this.#hold(), timer: startTimer(() => this.#begin(), delay) }
+    this.#downstream.announce()
   }
 
   #again(error: Error): void {
-    this.#attempts!.onRetry(error, null, this.#opts)
+    this.#failed.onRetry(error, null, this.#opts)
     this.#begin()
   }
 
   #begin(): void {
-    if (this.#state.at === 'waiting') this.#state.unwatch?.()
+    if (this.#state.at === 'waiting') this.#state.call.release()
     this.#state = RUNNING
-    this.#abortQueued = null
-    this.#controller.release()
+    this.attempt = new Attempt(this, this.#response === null ? this.#downstream : null, true)
+    this.#downstream.source = this
     try {
-      const fields = this.#response === null ? null : this.#response.fields()
-      this.#dispatch(optionsOfAttempt(this.#opts, fields), this)
+      this.attempt.send(this.#dispatch, optionsOfAttempt(this.#opts, this.#response?.fields() ?? null))
     } catch (error) {
-      this.#contain(() => this.#settle(error as Error))
+      this.#downstream.contain(() => this.#settle(error as Error))
     }
   }
 
-  onAbort(reason: unknown): void {
-    const { attempt } = this.#controller
-    const state = this.#state
-    const isOurs = state.at === 'running' || state.at === 'responding'
-    if (isOurs && attempt !== null) attempt.abort(reason)
-    else if (isOurs && this.#abortQueued !== null) this.#abortQueued(reason)
-    else {
-      this.#contain(() => this.#settle((reason ?? new RequestAbortedError()) as Error))
-      attempt?.abort(reason)
-    }
+  abort(reason: unknown): void {
+    const isOurs = this.#state.at === 'running' || this.#state.at === 'responding'
+    // The error that the attempt fails with ends the request.
+    if (!isOurs) this.#release()
+    this.attempt.abort(reason)
+  }
+
+  pause(): void {
+    if (this.#state.at === 'running' || this.#state.at === 'responding') this.attempt.pause()
+  }
+
+  resume(): void {
+    if (this.#state.at === 'running' || this.#state.at === 'responding') this.attempt.resume()
   }
 
   /** The final call with an error. */
   #settle(error: Error): void {
-    if (this.settled) return
-    if (!this.#controller.aborted) this.#attempts?.describe(error)
+    if (this.#state.at === 'settled') return
+    if (!this.#downstream.aborted) this.#failed.describe(error)
     this.#release()
     destroyBodyOf(this.#opts, error)
-    this.inner.onResponseError?.(this.#started ? this.#controller : null, error)
+    this.#downstream.fail(error)
   }
 
+  /** Nothing follows any more. */
   #release(): void {
-    abandon(this.#state)
+    const state = this.#state
+    if (state.at === 'settled') return
     this.#state = SETTLED
-    this.#controller.settle()
+    if (state.at === 'discarding') state.body.stop()
+    if (state.at === 'waiting') state.call.release()
+    if (state.at === 'waiting' || state.at === 'held') clearTimer(state.timer as NodeJS.Timeout)
     this.#owner?.onSettled(this)
-  }
-
-  /** Runs calls to the handler that no dispatcher is around to catch. */
-  #contain(call: () => void): void {
-    try {
-      call()
-    } catch (error) {
-      const { attempt } = this.#controller
-      try {
-        this.#settle(error as Error)
-      } catch {
-        // The handler had its final call, and threw in that.
-      }
-      attempt?.abort(error)
-    }
   }
 }

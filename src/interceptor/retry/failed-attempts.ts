@@ -19,7 +19,7 @@ export interface RetryAttempt {
   delay: number | null
 }
 
-export class Attempts {
+export class FailedAttempts {
   readonly #list: RetryAttempt[] = []
   /** What the last attempt failed with that a dispatcher has taken. */
   #reason: unknown = null
@@ -60,9 +60,9 @@ export class Attempts {
 }
 
 /** The error of an attempt that was answered, but not with what was asked for. */
-export function statusError(message: string, head: Head, before: Attempts | null): RequestRetryError {
+export function statusError(message: string, head: Head, before: FailedAttempts): RequestRetryError {
   const { statusCode, headers } = head
-  const count = (before?.count ?? 0) + 1
+  const count = before.count + 1
   const error = new RequestRetryError(message, statusCode, { headers, data: { count } })
   const retryAfter = retryAfterOf(headers)
   if (retryAfter !== null) note(error, { retryAfter })
