@@ -4,7 +4,7 @@
  */
 
 import { basicCredentials } from '../base/basic-credentials.ts'
-import type { RequestSettings } from '../fetch/declared-classes.ts'
+import type { RequestInit, RequestSettings } from '../fetch/declared-classes.ts'
 import { fetch } from '../fetch/fetch.ts'
 import { Headers } from '../fetch/headers/headers.ts'
 import { isOnce } from '../fetch/init.ts'
@@ -50,7 +50,7 @@ export class StreamRequest {
     if (idleTimeout > 0) init.bodyTimeout = 0
     const send = (): Promise<Response> => {
       if (this.#isChallenged) fields.set('authorization', this.#credentials!)
-      return fetch(this.isReplayable ? this.#request.clone() : this.#request, init)
+      return fetch(this.isReplayable ? this.#request.clone() : this.#request, init as RequestInit)
     }
     const response = await send()
     if (!this.#isChallenge(response, fields)) return response

@@ -29,10 +29,14 @@ export type BodyInit =
   | NodeJS.ArrayBufferView
   | URLSearchParams
   | Blob
-  | FormData
+  | AnyFormData
   | Iterable<Uint8Array>
   | AsyncIterable<Uint8Array>
   | null
+
+/** A form of this package, of undici or of the runtime: the types of their files differ. */
+// biome-ignore lint/suspicious/noExplicitAny: no other type fits in both directions
+type AnyFormData = { [Name in keyof FormData]: any }
 
 /** More values that ours take. */
 export type BodySource =
@@ -87,11 +91,11 @@ export type RequestDestination =
 /** Options of `fetch` and `Request` that every implementation takes; ours takes more ({@link RequestSettings}). */
 export interface RequestInit extends Extensions {
   /** Not allowed with GET and HEAD. Streams and iterables require `duplex`. */
-  body?: BodyInit | null | undefined
+  body?: BodyInit | globalThis.RequestInit['body'] | undefined
   /** The dispatcher that sends the request. Default: the global dispatcher. */
   dispatcher?: AnyDispatcher | undefined
   /** Header fields to send. */
-  headers?: HeadersInit | undefined
+  headers?: HeadersInit | globalThis.RequestInit['headers'] | undefined
   /** Aborts the request. */
   signal?: AbortSignal | null | undefined
 }
@@ -158,8 +162,16 @@ export interface RequestLike {
   readonly signal?: unknown
 }
 
+/** A request of this package or of undici: the types of the files in a form differ. */
+interface AnyRequest extends Omit<Request, 'clone' | 'formData'> {
+  // biome-ignore lint/suspicious/noExplicitAny: no other type fits in both directions
+  clone(): any
+  // biome-ignore lint/suspicious/noExplicitAny: no other type fits in both directions
+  formData(): Promise<any>
+}
+
 /** The values that every `fetch` accepts as its first argument. */
-export type RequestInfo = string | URL | Request
+export type RequestInfo = string | URL | AnyRequest | globalThis.Request
 
 /** The values that ours accept. */
 export type RequestInput = RequestInfo | RequestLike
@@ -335,7 +347,7 @@ export declare class Request {
 }
 
 interface Functions {
-  fetch(input: RequestInput, init?: RequestSettings): Promise<Response>
+  fetch(input: RequestInfo, init?: RequestInit): Promise<Response>
 }
 
 /** Of a method: a function that takes fewer kinds of options, such as the runtime's, may take its place. */

@@ -7,9 +7,9 @@ import {
   type DispatchController,
   type DispatchHandler,
   type DispatchOptions,
-  fetch,
   Request,
 } from '../../src/index.ts'
+import { fetch } from '../support/any-fetch.ts'
 import { EagerSignal, HastySignal } from '../support/eager-signal.ts'
 import { deferred, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'

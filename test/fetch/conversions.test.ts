@@ -5,13 +5,13 @@ import {
   caches,
   type DispatchHandler,
   type DispatchOptions,
-  fetch,
   Headers,
   Request,
   type RequestInit,
   Response,
   setGlobalOrigin,
 } from '../../src/index.ts'
+import { fetch } from '../support/any-fetch.ts'
 
 const URL_ = 'http://a.test/'
 

@@ -5,10 +5,10 @@ import {
   type Agent,
   type DispatchHandler,
   type DispatchOptions,
-  fetch,
   type LegacyDispatchHandler,
   Request,
 } from '../../src/index.ts'
+import { fetch } from '../support/any-fetch.ts'
 import { deferred, type Echo, echo, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'

@@ -6,11 +6,11 @@ import {
   type DispatchController,
   type DispatchHandler,
   type DispatchOptions,
-  fetch,
   type LegacyDispatchHandler,
   type RequestInit,
   Response,
 } from '../../src/index.ts'
+import { fetch } from '../support/any-fetch.ts'
 import { deferred, echo, failure } from '../support/exchange.ts'
 import { http1Only, overEachWire, startOrigin } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'

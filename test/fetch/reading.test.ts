@@ -5,10 +5,10 @@ import {
   type DispatchController,
   type DispatchHandler,
   type DispatchOptions,
-  fetch,
   Request,
   Response,
 } from '../../src/index.ts'
+import { fetch } from '../support/any-fetch.ts'
 import { failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'

@@ -5,12 +5,12 @@ import type { ServerResponse } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
 import {
   FormData,
-  fetch,
   type ReferrerPolicy,
   type RequestInitWithDispatcher,
   type Response,
   setGlobalOrigin,
 } from '../../src/index.ts'
+import { fetch } from '../support/any-fetch.ts'
 import { contentOf, deferred, type Echo, echo, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
-import { fetch, type RequestInit } from '../../src/index.ts'
+import type { RequestInit } from '../../src/index.ts'
+import { fetch } from '../support/any-fetch.ts'
 import { failure } from '../support/exchange.ts'
 
 const dispatcher = { dispatch: () => assert.fail('nothing is to be sent') }

@@ -1,7 +1,8 @@
 /** Request bodies that a caller produces while they are sent. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Agent, errors, fetch, Request } from '../../src/index.ts'
+import { Agent, errors, Request } from '../../src/index.ts'
+import { fetch } from '../support/any-fetch.ts'
 import { deferred, type Echo, echo, failure } from '../support/exchange.ts'
 import { overEachWire, startOrigin } from '../support/wire.ts'
 import { agentFor } from './agent-for.ts'

@@ -49,12 +49,6 @@ const TWO_CLASSES_OF_FILES = {
     "the compiler, too. Undici's files are only those of node:buffer, and its responses are not.",
 }
 
-/** With `exactOptionalPropertyTypes`, undici's options may be left out, but not undefined. */
-const MAY_BE_UNDEFINED = {
-  in: /exact/,
-  reason: "Our options may be undefined. Undici's code takes such a value as well, and its types refuse it.",
-}
-
 /** Snippets that compile with undici and not with this package, in which settings, and why. */
 export const EXCEPTIONS = {
   'core/both-responses': {
@@ -92,7 +86,10 @@ export const EXCEPTIONS = {
   'web/form-data-from-undici': TWO_CLASSES_OF_FILES,
   'web/request-from-undici': TWO_CLASSES_OF_FILES,
   'web/response-from-undici': TWO_CLASSES_OF_FILES,
-  'web/init-from-undici': TWO_CLASSES_OF_FILES,
-  'web/request-init-from-undici': TWO_CLASSES_OF_FILES,
-  'web/init-as-undici': MAY_BE_UNDEFINED,
+  'web/init-as-undici': {
+    in: /exact|node 2[024]|dom/,
+    reason:
+      "Our options may be undefined, and may have the bodies and headers of the runtime's types. Undici's code takes " +
+      'them as well, and its types refuse them.',
+  },
 }

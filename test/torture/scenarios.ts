@@ -1,6 +1,7 @@
 /** The scenarios: each way to send a request, over each protocol that supports it. */
 import { type Duplex, Readable, Writable } from 'node:stream'
-import { fetch, type Response, WebSocket } from '../../src/index.ts'
+import { type Response, WebSocket } from '../../src/index.ts'
+import { fetch } from '../support/any-fetch.ts'
 import { PromiseCall } from './call.ts'
 import type { Scenario, Stage } from './stage.ts'
 import { SINGLES, STREAMED_PIECES } from './torture-origin.ts'
