@@ -3,6 +3,7 @@
  * one, or falls back to it when the origin fails. Requests for the same URL may follow it (`followers.ts`).
  */
 import type { Duplex } from 'node:stream'
+import { RequestAbortedError } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { Attempt, type AttemptOwner } from '../relay/attempt.ts'
 import type { BodyReader } from '../relay/body-log.ts'
@@ -149,6 +150,8 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
       this.#downstream.head(head, attempt.controller)
       return
     }
+    // What follows would be stored as one response with what came before.
+    if (this.#mode !== 'waiting') throw new RequestAbortedError('Request aborted: the response has two heads')
     this.#facts = factsBelow(attempt.controller!, this.#context)
     for (const name of this.#facts.written) settings.hidden.add(name)
     const { entry, view } = this.#plan

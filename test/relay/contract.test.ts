@@ -36,6 +36,9 @@ interface Owner {
 const OWNERS: Readonly<Record<string, Owner>> = {
   hedge: { over: interceptors.hedge({ delay: 100 }), discard: (attempt) => attempt.head(503) },
   decompress: { over: interceptors.decompress() },
+  deduplicate: { over: interceptors.deduplicate() },
+  cache: { over: interceptors.cache() },
+  'cache with collapse': { over: interceptors.cache({ collapse: true }) },
   dump: { over: interceptors.dump(), isDropping: true },
   redirect: {
     over: interceptors.redirect({ maxRedirections: 3 }),

@@ -118,6 +118,9 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
   onHead(attempt: Attempt, head: Head): void {
     let apart: Caller[] = []
     if (head.statusCode >= 200) {
+      // What follows would be read as one body with what came before.
+      if (this.#state.at !== 'waiting')
+        throw new RequestAbortedError('Request aborted: the response has two heads')
       this.#state = { at: 'head', head }
       if (dependsOnExcluded(head.headers, this.#host.settings)) apart = this.#separate()
     }
