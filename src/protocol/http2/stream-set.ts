@@ -14,10 +14,10 @@ import {
   type StreamOutcome,
   type StreamState,
 } from './stream-state.ts'
-import { StreamTable } from './stream-table.ts'
 
 export class StreamSet {
-  readonly #live = new StreamTable()
+  /** In the order they were opened. */
+  readonly #live = new Map<number, Stream>()
   #nextId = 1
   /**
    * Direct-mapped by id: a newer stream simply takes the place of one 1024 streams older. Up to that size the
@@ -40,7 +40,7 @@ export class StreamSet {
   }
 
   add(stream: Stream): void {
-    this.#live.add(stream)
+    this.#live.set(stream.id, stream)
     this.#nextId = stream.id + 2
   }
 
@@ -50,7 +50,7 @@ export class StreamSet {
 
   /** The stream is closed; its state is remembered for a while. */
   remove(stream: Stream): void {
-    this.#live.remove(stream)
+    this.#live.delete(stream.id)
     this.#remember(stream.id, stream.state)
   }
 
@@ -97,7 +97,7 @@ export class StreamSet {
 
   /** A copy, in the order they were opened. */
   all(): Stream[] {
-    return this.#live.all()
+    return [...this.#live.values()]
   }
 
   /** Without copying; `visit` must not touch the set. */
