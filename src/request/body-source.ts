@@ -6,6 +6,7 @@
 import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { isUint8Array } from 'node:util/types'
+import { ownBytes } from '../base/own-bytes.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { emitFailure, OldStream } from './old-stream.ts'
 
@@ -17,20 +18,6 @@ export type BodySource =
   | { readonly kind: 'blob'; readonly blob: Blob }
   | { readonly kind: 'form'; readonly form: IterableForm }
 
-/** A body that is all there. */
-export interface WholeSource {
-  readonly kind: 'bytes'
-  readonly byteLength: number
-  /** The same as a string, where that was given and each of its characters is one byte. */
-  readonly ascii: string | null
-  /** The memory is as it was at the call. Its owner may have transferred or resized it since. */
-  readonly isIntact: boolean
-  /** Made at the first call, where a string was given. */
-  bytes(): Uint8Array
-  /** For handlers and subscribers: in memory that holds nothing else of ours. */
-  shown(): Uint8Array
-}
-
 /** A stream of the runtime or of a library with the same manners. */
 export type BodyStream = Pick<Readable, 'on' | 'pipe'> & Partial<Readable>
 
@@ -40,64 +27,32 @@ export interface IterableForm extends Iterable<[string, unknown]> {
 
 const NONE: BodySource = { kind: 'none' }
 
-/** Longer strings are made into bytes at once. */
-const MAX_ASCII_LENGTH = 8 * 1024
-
-class BytesSource implements WholeSource {
+/** A body that is all there. */
+export class WholeSource {
   readonly kind = 'bytes'
-  readonly ascii = null
   readonly byteLength: number
-  readonly #bytes: Uint8Array
+  readonly bytes: Uint8Array
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = withFixedLength(bytes)
+    this.bytes = bytes
     this.byteLength = bytes.byteLength
   }
 
+  /** The memory is as it was at the call. Its owner may have transferred or resized it since. */
   get isIntact(): boolean {
-    return this.#bytes.byteLength === this.byteLength
+    return this.bytes.byteLength === this.byteLength
   }
 
-  bytes(): Uint8Array {
-    return this.#bytes
-  }
-
+  /** For handlers and subscribers: in memory that holds nothing else of ours. */
   shown(): Uint8Array {
-    return this.#bytes
+    return this.bytes
   }
 }
 
-/** A short string: over HTTP/1.1 it goes out with the head as it is, and bytes are made only where they are wanted. */
-class StringSource implements WholeSource {
-  readonly kind = 'bytes'
-  readonly isIntact = true
-  readonly #text: string
-  #byteLength = -1
-  #bytes: Buffer | null = null
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  get byteLength(): number {
-    if (this.#byteLength === -1) this.#byteLength = this.#bytes?.length ?? Buffer.byteLength(this.#text)
-    return this.#byteLength
-  }
-
-  get ascii(): string | null {
-    // In UTF-8 only ASCII has as many bytes as characters.
-    return this.byteLength === this.#text.length ? this.#text : null
-  }
-
-  bytes(): Uint8Array {
-    this.#bytes ??= Buffer.from(this.#text)
-    return this.#bytes
-  }
-
-  shown(): Uint8Array {
-    const bytes = Buffer.allocUnsafeSlow(this.byteLength)
-    bytes.write(this.#text)
-    return bytes
+/** Made from a string: short ones share their memory. */
+class TextSource extends WholeSource {
+  override shown(): Buffer {
+    return ownBytes(this.bytes as Buffer, 0, this.byteLength)
   }
 }
 
@@ -120,7 +75,7 @@ export function lostMemory(): Error {
 /** Returns null for a value that cannot be a body; throws for one whose memory is gone. */
 export function classifyBody(body: unknown): BodySource | null {
   if (body === null || body === undefined) return NONE
-  if (typeof body === 'string') return stringSource(body)
+  if (typeof body === 'string') return body === '' ? NONE : new TextSource(Buffer.from(body))
   if (typeof body !== 'object') return null
   if (isStream(body)) return { kind: 'stream', stream: readableState(body) ? body : new OldStream(body) }
   if (isUint8Array(body)) return bytesSource(body)
@@ -149,7 +104,7 @@ export function isStream(value: unknown): value is BodyStream {
 }
 
 function bytesSource(bytes: Uint8Array): BodySource {
-  if (bytes.byteLength > 0) return new BytesSource(bytes)
+  if (bytes.byteLength > 0) return new WholeSource(withFixedLength(bytes))
   if (isGone(bytes.buffer)) throw lostMemory()
   return NONE
 }
@@ -162,11 +117,6 @@ export function isGone(buffer: ArrayBufferLike): boolean {
   } catch {
     return true
   }
-}
-
-function stringSource(text: string): BodySource {
-  if (text === '') return NONE
-  return text.length <= MAX_ASCII_LENGTH ? new StringSource(text) : new BytesSource(Buffer.from(text))
 }
 
 const FORM_DATA_METHODS = ['append', 'delete', 'get', 'getAll', 'has', 'set'] as const

@@ -10,7 +10,7 @@ import { type OutgoingBody, prepareBody } from '../outgoing-body.ts'
 import { headTooLarge, illegalFields } from '../outgoing-head.ts'
 
 export interface PreparedRequest {
-  /** All that is sent as text: the head, and a body of ASCII characters. If the body is streamed, the head without its framing line. */
+  /** The head. If the body is streamed, without its framing line. */
   readonly text: string
   /** Length of the head without its framing line. */
   readonly headLength: number
@@ -35,7 +35,6 @@ export function prepareRequest(
 
   const { method, upgrade } = request
   const closes = isLast || closesConnection(request)
-  const tail = body.pumped === null ? tailOf(request, body) : ''
   const head = encodeRequestHead({
     method,
     target: request.path,
@@ -51,13 +50,11 @@ export function prepareRequest(
   // Of a body from a source it is not known yet whether there is anything in it.
   const isWhole = request.source.kind === 'bytes' || request.trailers !== null
   const last = closes || upgrade !== null || (isWhole && leavesDoubt(request))
-  return { text: head + tail, headLength, body, last }
+  return { text: body.pumped === null ? head + tailOf(body) : head, headLength, body, last }
 }
 
-/** What follows the head in the same text. */
-function tailOf({ source }: Request, { length }: OutgoingBody): string {
-  const tail = length === null ? NO_BODY_TAIL : contentLengthTail(length)
-  return source.kind === 'bytes' && source.ascii !== null ? tail + source.ascii : tail
+function tailOf({ length }: OutgoingBody): string {
+  return length === null ? NO_BODY_TAIL : contentLengthTail(length)
 }
 
 /** By itself the request says `connection: close`. */

@@ -72,7 +72,7 @@ export class Http1Sender implements BodyWriterHost {
     const transport = this.#transport
     if (request.blocking) this.#blocking = request
     const body = request.source.kind === 'bytes' ? request.source : null
-    const bytes = body !== null && body.ascii === null ? body.bytes() : null
+    const bytes = body?.bytes ?? null
     this.#announceHead(request, text, headLength)
     if (body?.isIntact === false) {
       this.#host.onBodyBroken(request, lostMemory())

@@ -152,7 +152,7 @@ export class Http2Exchange
         this.onSpoiled()
         return
       }
-      this.#host.output.send(this.stream, request.source.bytes(), true)
+      this.#host.output.send(this.stream, request.source.bytes, true)
       request.onWholeBodySent(request.source)
     }
     request.onRequestSent(at)

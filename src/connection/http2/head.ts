@@ -38,8 +38,6 @@ export function prepareHttp2Request(
       return new InformationalError(`HTTP/2: ${NO_EXTENDED_CONNECT.message}`, { cause: NO_EXTENDED_CONNECT })
     }
   }
-  // Sent as bytes in any case, whose length is then known.
-  if (request.source.kind === 'bytes') request.source.bytes()
   const body = prepareBody(request, settings.strictContentLength)
   if (body instanceof Error) return body
 
