@@ -1,6 +1,6 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** The caches of the process, by name (Service Workers §5.5). */
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import type { RequestInput } from '../fetch/declared-classes.ts'
 import type { Response } from '../fetch/response.ts'
 import { requireArguments, toDictionary, toText } from '../web/idl.ts'
@@ -43,7 +43,7 @@ class MemoryCacheStorage implements CacheStorage {
     options: MultiCacheQueryOptions | null | undefined = undefined,
   ): Promise<Response | undefined> {
     requireArguments(arguments.length, 1, 'CacheStorage.match')
-    const given: MultiCacheQueryOptions = withoutPollution(toDictionary(options, 'CacheStorage.match') ?? {})
+    const given: MultiCacheQueryOptions = ownMembers(toDictionary(options, 'CacheStorage.match') ?? {})
     if (given.cacheName !== undefined) {
       const named = this.#caches.get(toText(given.cacheName, 'CacheStorage.match', 'cacheName'))
       return named === undefined ? undefined : cacheOf(named).match(request, given)

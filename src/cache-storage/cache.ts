@@ -1,6 +1,6 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** One named list of requests and their responses (Service Workers §5.4). In memory, without freshness or limits. */
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { shownValue } from '../base/shown-value.ts'
 import type { RequestInput } from '../fetch/declared-classes.ts'
 import { fetch } from '../fetch/fetch.ts'
@@ -183,5 +183,5 @@ function isHttp({ url }: Request): boolean {
 }
 
 function readOptions(options: CacheQueryOptions | null | undefined, where: string): CacheQueryOptions {
-  return withoutPollution(toDictionary(options, where) ?? NO_OPTIONS)
+  return ownMembers(toDictionary(options, where) ?? NO_OPTIONS)
 }

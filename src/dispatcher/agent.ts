@@ -5,7 +5,7 @@
 
 import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { withoutRejection } from '../base/stray-promise.ts'
 import { InvalidArgumentError, MaxOriginsReachedError } from '../errors.ts'
 import { isLegacyHandler } from '../handler/legacy-handler.ts'
@@ -86,7 +86,7 @@ export class Agent extends LifecycleDispatcher {
     if (factory !== null && factory !== undefined && typeof factory !== 'function') {
       throw new InvalidArgumentError('factory must be a function.')
     }
-    const { connect, webSocket, eventSource } = withoutPollution(poolOptions)
+    const { connect, webSocket, eventSource } = ownMembers(poolOptions)
     if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
       throw new InvalidArgumentError('connect must be a function or an object')
     }

@@ -2,7 +2,7 @@
  * From the options of a client to the function that opens its connections.
  */
 import type { Origin } from '../base/origin.ts'
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { ConnectDetails } from '../net/connect-details.ts'
 import { type BuildConnectorOptions, buildClientConnector, type ConnectTarget } from '../net/connector.ts'
@@ -43,7 +43,7 @@ export function shareConnector(settings: ClientSettings): ConnectFunction {
   }
   const options = connectorOptions(settings, connect)
   const connector = buildClientConnector(options)
-  shared.set(connector, withoutPollution(options).servername || null)
+  shared.set(connector, ownMembers(options).servername || null)
   return connector
 }
 
@@ -51,7 +51,7 @@ export function shareConnector(settings: ClientSettings): ConnectFunction {
 export function presentedName(settings: ClientSettings): string | null {
   const { connect } = settings
   if (typeof connect === 'function') return shared.get(connect) ?? null
-  return withoutPollution(connectorOptions(settings, connect)).servername || null
+  return ownMembers(connectorOptions(settings, connect)).servername || null
 }
 
 /** Whether connections are opened by a function of the caller, whose errors are passed on as they are. */

@@ -3,7 +3,7 @@
  */
 import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions } from '../net/connector.ts'
 import { Client, limitStreams } from './client.ts'
@@ -41,7 +41,7 @@ export class H2CClient extends Client {
     if (!('problem' in origin) && origin.protocol !== 'http:') {
       throw new InvalidArgumentError('h2c-client: Only h2c protocol is supported')
     }
-    const own = withoutPollution(options)
+    const own = ownMembers(options)
     const streams = streamsOf(own)
     super(url, {
       ...options,
@@ -68,7 +68,7 @@ export class H2CClient extends Client {
 
 /** `pipelining` and `maxConcurrentStreams` are one number under two names: one given sets both. */
 function streamsOf({ pipelining, maxConcurrentStreams, h2Options }: H2CClientOptions): number {
-  const grouped = withoutPollution(Object(h2Options) as Http2Options).maxConcurrentStreams ?? null
+  const grouped = ownMembers(Object(h2Options) as Http2Options).maxConcurrentStreams ?? null
   const streams = grouped ?? maxConcurrentStreams ?? null
   if (streams !== null && !isPositive(streams)) {
     const name = grouped === null ? 'maxConcurrentStreams' : 'h2Options.maxConcurrentStreams'
@@ -83,7 +83,7 @@ function streamsOf({ pipelining, maxConcurrentStreams, h2Options }: H2CClientOpt
 
 /** The group wins over the flat options, so it gets the same values. Wrong values stay, to be refused later. */
 function settled(h2Options: Http2Options | null | undefined, streams: number): Http2Options {
-  const { useH2c } = withoutPollution(Object(h2Options) as Http2Options)
+  const { useH2c } = ownMembers(Object(h2Options) as Http2Options)
   return { ...h2Options, useH2c: typeof useH2c === 'boolean' ? true : useH2c, maxConcurrentStreams: streams }
 }
 

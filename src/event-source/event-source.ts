@@ -5,7 +5,7 @@
 
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { defineKind } from '../base/kind.ts'
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { parseUrl } from '../base/parse-url.ts'
 import { throwLater } from '../base/throw-later.ts'
 import type { Response } from '../fetch/response.ts'
@@ -70,8 +70,8 @@ export const EventSource: typeof declared.EventSource = class EventSource extend
     const where = 'EventSource constructor'
     // biome-ignore lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
     requireArguments(arguments.length, 1, where)
-    const { withCredentials, dispatcher, node } = withoutPollution(toDictionary(init, where) ?? {})
-    const options = withoutPollution(toDictionary(node, where) ?? {}) as EventSourceNodeOptions
+    const { withCredentials, dispatcher, node } = ownMembers(toDictionary(init, where) ?? {})
+    const options = ownMembers(toDictionary(node, where) ?? {}) as EventSourceNodeOptions
     this.#url = readUrl(url)
     this.#withCredentials = Boolean(withCredentials)
     this.#onEvent = readListener(options.onEvent)

@@ -5,7 +5,7 @@
 
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { ignoreError } from '../base/ignore-error.ts'
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { parseUrl, shownUrl } from '../base/parse-url.ts'
 import { RingQueue } from '../base/ring-queue.ts'
 import { abortedReason } from '../base/signal.ts'
@@ -48,7 +48,7 @@ export function events(
 ): EventIterator<ServerEvent | ServerComment>
 export function events(url: string | URL, init?: EventsInit | null): EventIterator<ServerEvent>
 export function events(url: string | URL, init: EventsInit | null = null): EventIterator<StreamItem> {
-  const options: EventsInit = Object.assign(Object.create(null), withoutPollution(init))
+  const options: EventsInit = Object.assign(Object.create(null), ownMembers(init))
   const plan = readStreamOptions(options, 'on-error')
   return new Events(readUrl(url), fetchInit(options), plan, Boolean(options.comments))
 }

@@ -1,6 +1,6 @@
 /** `parseEvents()`: the parser alone, for bytes from anywhere. */
 
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
 import { integerFrom, isString, OptionReader } from '../dispatcher/option-reader.ts'
 import { InvalidArgumentError, ResponseExceededMaxSizeError } from '../errors.ts'
@@ -43,7 +43,7 @@ export function parseEvents(
   input: EventSourceInput,
   options: ParseEventsOptions | null = null,
 ): AsyncGenerator<StreamItem, void, void> {
-  const from = new OptionReader<keyof ParseEventsOptions>(Object(withoutPollution(options)))
+  const from = new OptionReader<keyof ParseEventsOptions>(Object(ownMembers(options)))
   const maxEventSize = from.read(
     'maxEventSize',
     DEFAULT_MAX_EVENT_SIZE,

@@ -1,7 +1,7 @@
 /**
  * One reply of an interceptor, and how often it is given. An interceptor with several replies has several of these.
  */
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BodyMatcher } from './body-matcher.ts'
 import { type DefinitionSite, placeOf } from './definition-site.ts'
@@ -53,7 +53,7 @@ export class MockPattern {
     if (typeof options !== 'object' || options === null) {
       throw new InvalidArgumentError('opts must be an object')
     }
-    const own = withoutPollution(options)
+    const own = ownMembers(options)
     const { path, method = 'GET', body, headers, query } = own
     if (path === undefined || path === null) throw new InvalidArgumentError('opts.path must be defined')
     this.ignoreTrailingSlash = own.ignoreTrailingSlash ?? ignoreTrailingSlash

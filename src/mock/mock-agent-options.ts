@@ -1,5 +1,5 @@
 /** The options of a mock agent, checked. */
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import { type ClientOptions, readClientOptions } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
@@ -70,7 +70,7 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
   if (protocol !== 'h1' && protocol !== 'h2') {
     throw new InvalidArgumentError("options.protocol must be 'h1' or 'h2'")
   }
-  const { maxOrigins: _, factory: __, ...poolOptions } = withoutPollution(rest)
+  const { maxOrigins: _, factory: __, ...poolOptions } = ownMembers(rest)
   const { clientOptions } = readPoolOptions(poolOptions)
   const client = readClientOptions(clientOptions)
   return {

@@ -3,7 +3,7 @@
  */
 
 import { defineKind } from '../base/kind.ts'
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { Agent, divertAgent } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'
@@ -57,7 +57,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
   constructor(options: MockAgentOptions = {}) {
     const settings = readMockAgentOptions(options)
     const { agent, strict, enableCallHistory } = settings
-    const agentOptions = withoutPollution(settings.agentOptions)
+    const agentOptions = ownMembers(settings.agentOptions)
     super(agentOptions.webSocket)
     this.#isStrict = strict
     this.#real = agent ?? new Agent(agentOptions)
@@ -68,7 +68,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
       this.#network.isLogging = true
     }
     const { factory: _, maxOrigins: __, ...rest } = agentOptions
-    const isSingle = withoutPollution(rest).connections === 1
+    const isSingle = ownMembers(rest).connections === 1
     this.#makePool = (origin, mocks) =>
       isSingle
         ? new MockClient(origin, { ...rest, agent: this }, mocks)

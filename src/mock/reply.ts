@@ -4,7 +4,7 @@
  */
 
 import type { Duplex } from 'node:stream'
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
 import { isThenable } from '../base/thenable.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -239,7 +239,7 @@ class ReplyHead {
   #block: HeaderBlock | null = null
 
   constructor(statusCode: number, options: MockResponseOptions, defaults: ReplyDefaults) {
-    const { headers, trailers, informational } = withoutPollution(options)
+    const { headers, trailers, informational } = ownMembers(options)
     this.statusCode = statusCode
     this.#defaults = defaults
     this.#fields = ReplyFields.read(headers)

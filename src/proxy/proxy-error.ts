@@ -2,7 +2,7 @@
  * The errors of the way through a proxy, and their field `proxy`. No credentials are in any of them: the URL of a proxy comes
  * in here without its user info.
  */
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import {
   InformationalError,
   ProxyConnectionError,
@@ -28,7 +28,7 @@ export function withProxy<E extends Error>(
   phase: ProxyPhase,
   refusal: Partial<Refusal> & { readonly reply?: number | null } = {},
 ): E {
-  const { statusCode = null, headers = null, body = null, reply = null } = withoutPollution(refusal)
+  const { statusCode = null, headers = null, body = null, reply = null } = ownMembers(refusal)
   const info: ProxyErrorInfo = { uri, phase, statusCode, headers, body, reply }
   try {
     if (!Object.hasOwn(error, 'proxy')) Object.assign(error, { proxy: info })

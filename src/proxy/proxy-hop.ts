@@ -3,7 +3,7 @@
  * it, and the fields that it gets.
  */
 
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { serverNameOf } from '../base/server-name.ts'
 import { withoutRejection } from '../base/stray-promise.ts'
 import { type DetailedConnector, ownConnector } from '../dispatcher/client-connector.ts'
@@ -37,7 +37,7 @@ export class ProxyHop {
     const { origin } = address
     this.address = address
     this.fields = new ProxyFields(headers, token, auth, address.authorization)
-    this.servername = withoutPollution(proxyTls).servername || serverNameOf(origin.host) || origin.hostname
+    this.servername = ownMembers(proxyTls).servername || serverNameOf(origin.host) || origin.hostname
     this.connectTimeout = settings.connectTimeout
     this.onProxyResponse = settings.onProxyResponse
     this.#settings = settings
@@ -58,7 +58,7 @@ export class ProxyHop {
 
   /** Takes CONNECT. Over HTTP/2 all tunnels share its connections (RFC 9113 §8.5). */
   get tunnelling(): Dispatcher {
-    const { maxHeaderSize } = withoutPollution(this.#settings.agentOptions)
+    const { maxHeaderSize } = ownMembers(this.#settings.agentOptions)
     this.#tunnelling ??= this.#make({ maxHeaderSize, connect: this.#connect })
     return this.#tunnelling
   }
@@ -68,7 +68,7 @@ export class ProxyHop {
     if (this.#forwarding === null) {
       const { agentOptions, keepsAlive } = this.#settings
       const { factory: _factory, maxOrigins: _maxOrigins, ...options } = agentOptions
-      const pipelining = keepsAlive ? withoutPollution(options).pipelining : 0
+      const pipelining = keepsAlive ? ownMembers(options).pipelining : 0
       this.#forwarding = this.#make({ ...options, pipelining, allowH2: false, connect: this.#connectHttp1 })
       this.#onMade(this.#forwarding)
     }

@@ -1,5 +1,5 @@
 /** The options of `ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
@@ -112,7 +112,7 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
     connectTimeout,
     maxCachedSessions,
     useH2c,
-  } = withoutPollution(agentOptions)
+  } = ownMembers(agentOptions)
   const timeout = readTimeout(connectTimeout)
   const proxySide: BuildConnectorOptions = {
     ...(localAddress ? { localAddress } : null),
@@ -144,7 +144,7 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
       connect: typeof connect === 'function' ? connect : null,
       timeout,
     },
-    requestServername: requestTls ? (withoutPollution(requestTls).servername ?? null) : undefined,
+    requestServername: requestTls ? (ownMembers(requestTls).servername ?? null) : undefined,
     isH2c: useH2c === true,
     connectProxy: typeof connect === 'function' ? connect : null,
     tunnelsAll: proxyTunnel === true,

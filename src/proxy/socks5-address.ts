@@ -3,7 +3,7 @@
  * user info.
  */
 
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { parseUrl } from '../base/parse-url.ts'
 import { withoutBrackets } from '../base/server-name.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -46,7 +46,7 @@ export function readSocks5Address(given: unknown, besides: GivenCredentials = {}
   // The host of a scheme that browsers do not know is taken as it is written; this reads it as they read others.
   const host = parseUrl(`http://${url.hostname}`).hostname
   const port = Number(url.port || DEFAULT_PORT)
-  const { username, password } = withoutPollution(besides)
+  const { username, password } = ownMembers(besides)
   return {
     uri: `${url.protocol}//${host}${url.port && `:${url.port}`}`,
     hostname: withoutBrackets(host),

@@ -1,5 +1,5 @@
 /** The options of `Socks5ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -62,15 +62,15 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
   const timeout = readTimeout(connectTimeout, 'connectTimeout') ?? DEFAULT_CONNECT_TIMEOUT
   checkObject(proxyTls, 'proxyTls')
   checkObject(requestTls, 'requestTls')
-  const toProxy = withoutPollution(proxyTls)
-  const toTarget = withoutPollution(requestTls)
+  const toProxy = ownMembers(proxyTls)
+  const toTarget = ownMembers(requestTls)
   readTimeout(toProxy?.timeout, 'proxyTls.timeout')
   readTimeout(toTarget?.timeout, 'requestTls.timeout')
   if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
     throw new InvalidArgumentError('connect must be a function or an object')
   }
   const { autoSelectFamily, autoSelectFamilyAttemptTimeout, maxCachedSessions, useH2c } =
-    withoutPollution(agentOptions)
+    ownMembers(agentOptions)
   return {
     dial: {
       isSecure: proxyTls !== null && proxyTls !== undefined,

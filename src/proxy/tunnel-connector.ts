@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream'
 import { discardSocket } from '../api/discard-socket.ts'
 import { now } from '../base/clock.ts'
 import { loadNet } from '../base/lazy-modules.ts'
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { asciiHost } from '../base/server-name.ts'
 import { type DetailedConnector, ownConnector } from '../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
@@ -62,7 +62,7 @@ export function tunnelConnector(hops: readonly TunnelHop[], settings: InsideSett
     (inside: Inside): DetailedConnector =>
     (target, callback, details) =>
       new TunnelConnect(hops, inside, target, callback, details ?? null).start()
-  const presented = servername || withoutPollution(tls).servername || null
+  const presented = servername || ownMembers(tls).servername || null
   return ownConnector(connectorFor(any), connectorFor(http1), presented)
 }
 

@@ -1,10 +1,10 @@
 /** Reads options as undici reads those of `cache` and `deduplicate`: "expected opts.name to be …, got …". */
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 
 /** A copy without a prototype. */
 export function ownOptions<T extends object>(given: T | undefined): T {
   if (given === undefined || typeName(given) === 'object')
-    return Object.assign(Object.create(null), withoutPollution(given)) as T
+    return Object.assign(Object.create(null), ownMembers(given)) as T
   throw new TypeError(`expected type of opts to be an Object, got ${typeName(given)}`)
 }
 

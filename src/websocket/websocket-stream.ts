@@ -6,7 +6,7 @@ import type { ReadableStream, WritableStream } from 'node:stream/web'
 import { orAbortError } from '../base/abort-error.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { defineKind } from '../base/kind.ts'
-import { withoutPollution } from '../base/own-options.ts'
+import { ownMembers } from '../base/own-options.ts'
 import { type AbortSource, abortedReason, SignalHub } from '../base/signal.ts'
 import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
 import { ABNORMAL, isSendable } from '../protocol/websocket/close-code.ts'
@@ -110,7 +110,7 @@ export class WebSocketStream {
     const where = 'WebSocketStream constructor'
     // biome-ignore lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
     requireArguments(arguments.length, 1, where)
-    const { protocols, signal, dispatcher, headers } = withoutPollution(toDictionary(options, where) ?? {})
+    const { protocols, signal, dispatcher, headers } = ownMembers(toDictionary(options, where) ?? {})
     this.#url = parseSocketUrl(url)
     const source = toSignal(signal, where)
     this.#dispatcher = dispatcher ?? getGlobalDispatcher()

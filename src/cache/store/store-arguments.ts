@@ -1,5 +1,5 @@
 /** Reads the arguments of the stores of the library, which may be used without the interceptor. */
-import { withoutPollution } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/own-options.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
 
 const OF_KEY = { origin: 'string', method: 'string', path: 'string' } as const
@@ -21,7 +21,7 @@ export function storeOptions<T extends object, L extends keyof T & string>(
   if (given !== undefined && (typeof given !== 'object' || given === null)) {
     throw new TypeError(`${store} options must be an object`)
   }
-  const own = Object.assign(Object.create(null), withoutPollution(given)) as T & Record<L, number>
+  const own = Object.assign(Object.create(null), ownMembers(given)) as T & Record<L, number>
   for (const name of Object.keys(limits) as L[]) {
     if (own[name] === undefined) own[name] = limits[name] as never
     if (own[name] === limits[name] || (Number.isInteger(own[name]) && own[name] >= 0)) continue

@@ -3,7 +3,7 @@
  * time cannot come between. It knows no requests: `interceptors.cookies` connects the two.
  */
 import { defineKind } from '../../base/kind.ts'
-import { withoutPollution } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Cookie } from '../cookie.ts'
 import { admit, type CookieTarget, readmit } from './cookie-rules.ts'
@@ -111,7 +111,7 @@ export class CookieJar {
   remove(filter: CookieFilter): number {
     if (typeof filter !== 'object' || filter === null)
       throw new InvalidArgumentError('filter must be an object')
-    const { name, domain, path } = withoutPollution(filter)
+    const { name, domain, path } = ownMembers(filter)
     if (name === undefined && domain === undefined && path === undefined) {
       throw new InvalidArgumentError('filter must have a name, a domain or a path')
     }

@@ -2,7 +2,7 @@
  * Owns the reading of what a caller or a server passes as a cookie. The caller's mistakes throw; a `Set-Cookie` value that is
  * wrong is a null.
  */
-import { withoutPollution } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Cookie } from '../cookie.ts'
 import { toCookieRecord } from '../cookie-record.ts'
@@ -31,7 +31,7 @@ export function readText(text: string, ownPath: string): WantedCookie | null {
 
 /** A caller's object. The cookies that a jar returns can be set again. */
 export function readObject(cookie: Cookie | JarCookie, ownPath: string): WantedCookie {
-  const own = withoutPollution(cookie)
+  const own = ownMembers(cookie)
   const record = toCookieRecord(own)
   const { name, value, path, expires, maxAge, secure, httpOnly, sameSite } = record
   if (!isCookieText(name) || name.includes('=')) throw new InvalidArgumentError('invalid cookie name')

@@ -1,5 +1,5 @@
 /** The options of a jar and of its methods: their defaults and checks. */
-import { withoutPollution } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/own-options.ts'
 import { ignoreRejection } from '../../base/stray-promise.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { MAX_COOKIES, MAX_COOKIES_PER_DOMAIN } from './limits.ts'
@@ -79,7 +79,7 @@ function isSameSiteContext(value: unknown): boolean {
 function ownOptions<T extends object>(options: T | null | undefined): T | Record<string, never> {
   if (options === undefined || options === null) return Object.create(null)
   if (typeof options !== 'object') throw new InvalidArgumentError('options must be an object')
-  return withoutPollution(options)
+  return ownMembers(options)
 }
 
 function readSuffixCheck(value: unknown): (domain: string) => boolean {

@@ -5,7 +5,7 @@
 
 import { defineKind } from '../../base/kind.ts'
 import { type Origin, parseOrigin } from '../../base/origin.ts'
-import { withoutPollution } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/own-options.ts'
 import { withoutRejection } from '../../base/stray-promise.ts'
 import { BalancedPoolMissingUpstreamError, InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
@@ -90,7 +90,7 @@ export class BalancedPool extends LifecycleDispatcher {
     if (factory !== null && factory !== undefined && typeof factory !== 'function') {
       throw new InvalidArgumentError('factory must be a function.')
     }
-    const { webSocket, eventSource } = withoutPollution(poolOptions)
+    const { webSocket, eventSource } = ownMembers(poolOptions)
     super(webSocket, eventSource)
     this.#factory = factory ?? ((origin, opts) => new Pool(origin, opts))
     this.#poolOptions = { ...poolOptions }

@@ -4,7 +4,7 @@
  */
 
 import { type Origin, parseOrigin } from '../../base/origin.ts'
-import { withoutPollution } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/own-options.ts'
 import { withoutRejection } from '../../base/stray-promise.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
@@ -39,7 +39,7 @@ export abstract class PoolBase extends LifecycleDispatcher {
     const settings = readClientOptions(clientOptions)
     const origin = parseOrigin(url)
     if ('problem' in origin) throw new InvalidArgumentError(origin.problem)
-    const { webSocket, eventSource } = withoutPollution(clientOptions)
+    const { webSocket, eventSource } = ownMembers(clientOptions)
     super(webSocket, eventSource)
     let uses = 0
     const rank: Rank = turn === 'first' ? ({ order }) => order : () => ++uses

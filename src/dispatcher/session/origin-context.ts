@@ -4,7 +4,7 @@
  */
 
 import type { Origin } from '../../base/origin.ts'
-import { withoutPollution } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/own-options.ts'
 import { serverNameOf } from '../../base/server-name.ts'
 import type { Http2Settings } from '../../connection/connection.ts'
 import { HeadParsers } from '../../connection/http1/connection.ts'
@@ -41,7 +41,7 @@ export class OriginContext {
   constructor(origin: Origin, settings: ClientSettings, limits: StreamLimits) {
     this.origin = origin
     this.settings = { ...settings, authority: origin.authority }
-    const { webSocket, eventSource } = withoutPollution(limits)
+    const { webSocket, eventSource } = ownMembers(limits)
     this.webSocket = webSocket ?? null
     this.eventSource = eventSource ?? null
     this.requestContext = {

@@ -1,6 +1,6 @@
 /** `RedirectHandler`: follows redirects of one request, for programs that dispatch themselves. */
 import { defineKind } from '../../base/kind.ts'
-import { withoutPollution } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/own-options.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
@@ -42,7 +42,7 @@ export class RedirectHandler extends ForwardingHandler {
     if (typeof handler !== 'object' || handler === null) {
       throw new InvalidArgumentError('handler must be an object')
     }
-    const settings = readRedirectOptions({ ...withoutPollution(opts), maxRedirections })
+    const settings = readRedirectOptions({ ...ownMembers(opts), maxRedirections })
     const sent = withoutLimit(opts)
     super(new RedirectedRequest(dispatch, settings, sent, toDispatchHandler(handler), own).attempt)
   }
