@@ -5,17 +5,23 @@ import type { Duplex } from 'node:stream'
 import { loadNet } from '../base/lazy-modules.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions, ConnectTarget } from '../net/connector.ts'
-import type { EventSourceOptions } from './event-source-options.ts'
-import { type Http2Choices, type Http2Options, readHttp2Options } from './http2-options.ts'
 import {
   type Check,
   finiteAbove,
   finiteFrom,
   integerFrom,
+  isAnything,
   isBoolean,
   isString,
-  OptionReader,
-} from './option-reader.ts'
+  type Option,
+  type OptionTable,
+  option,
+  ownOptions,
+  readOption,
+  readOptions,
+} from '../options.ts'
+import type { EventSourceOptions } from './event-source-options.ts'
+import { type Http2Choices, type Http2Options, readHttp2Options } from './http2-options.ts'
 import { runtimeHeaderSize } from './runtime-header-size.ts'
 import type { WebSocketOptions } from './websocket-options.ts'
 
@@ -112,13 +118,6 @@ export interface ClientSettings extends OptionValues, Http2Choices {
   readonly allowH2Given: boolean
 }
 
-/** The default of an option, its check, and the message when the check fails. */
-interface Option<T> {
-  readonly fallback: T
-  readonly check: Check
-  readonly message: string
-}
-
 const RETIRED: readonly (readonly [name: string, instead: string])[] = [
   ['keepAlive', 'pipelining=0'],
   ['socketTimeout', 'headersTimeout & bodyTimeout'],
@@ -134,16 +133,15 @@ const RUNTIME_HEADER_SIZE = runtimeHeaderSize()
 
 const isAddress: Check = (value) => typeof value === 'string' && loadNet().isIP(value) !== 0
 const isConnect: Check = (value) => typeof value === 'function' || typeof value === 'object'
-const isAnything: Check = () => true
 
 /** In the order of the checks: of several wrong options, the first is reported. */
-const OPTIONS: { readonly [N in TableName]: Option<OptionValues[N]> } = {
-  maxHeaderSize: option(RUNTIME_HEADER_SIZE, integerFrom(1), 'invalid maxHeaderSize'),
-  socketPath: option(null, isString, 'invalid socketPath'),
-  connectTimeout: option(10e3, finiteFrom(0), 'invalid connectTimeout'),
-  keepAliveTimeout: option(4e3, finiteAbove(0), 'invalid keepAliveTimeout'),
-  keepAliveMaxTimeout: option(600e3, finiteAbove(0), 'invalid keepAliveMaxTimeout'),
-  keepAliveTimeoutThreshold: option(2e3, Number.isFinite, 'invalid keepAliveTimeoutThreshold'),
+const OPTIONS: OptionTable<Pick<OptionValues, TableName>> = {
+  maxHeaderSize: option(RUNTIME_HEADER_SIZE, integerFrom(1)),
+  socketPath: option(null, isString),
+  connectTimeout: option(10e3, finiteFrom(0)),
+  keepAliveTimeout: option(4e3, finiteAbove(0)),
+  keepAliveMaxTimeout: option(600e3, finiteAbove(0)),
+  keepAliveTimeoutThreshold: option(2e3, Number.isFinite),
   headersTimeout: option(300e3, integerFrom(0), 'headersTimeout must be a positive integer or zero'),
   bodyTimeout: option(300e3, integerFrom(0), 'bodyTimeout must be a positive integer or zero'),
   requestBodyTimeout: option(0, integerFrom(0), 'requestBodyTimeout must be a positive integer or zero'),
@@ -157,10 +155,10 @@ const OPTIONS: { readonly [N in TableName]: Option<OptionValues[N]> } = {
     'autoSelectFamilyAttemptTimeout must be a positive number',
   ),
   allowH2: option(true, isBoolean, 'allowH2 must be a valid boolean value'),
-  pipelining: unchecked(1),
-  strictContentLength: unchecked(true),
-  autoSelectFamily: unchecked(null),
-  tls: unchecked(null),
+  pipelining: option(1, isAnything),
+  strictContentLength: option(true, isAnything),
+  autoSelectFamily: option(null, isAnything),
+  tls: option(null, isAnything),
 }
 
 /** Checked last, after the options of HTTP/2. */
@@ -170,45 +168,27 @@ const CACHED_SESSIONS: Option<number> = option(
   'maxCachedSessions must be a positive integer or zero',
 )
 
-function option<T>(fallback: T, check: Check, message: string): Option<T> {
-  return { fallback, check, message }
-}
-
-function unchecked<T>(fallback: T): Option<T> {
-  return { fallback, check: isAnything, message: '' }
-}
-
 export function readClientOptions(options: ClientOptions): ClientSettings {
-  const from = new OptionReader<keyof ClientOptions>(options)
+  const own = ownOptions(Object(options) as ClientOptions) as Readonly<Record<string, unknown>>
   for (const [name, instead] of RETIRED) {
-    if (from.raw(name) !== undefined) {
+    if (own[name] !== undefined) {
       throw new InvalidArgumentError(`unsupported ${name}, use ${instead} instead`)
     }
   }
-  const values = readTable(from)
+  const values = readOptions(OPTIONS, own)
   const { connect, allowH2, strictContentLength, autoSelectFamily } = values
-  const http2 = readHttp2Options(from, allowH2)
+  const http2 = readHttp2Options(own, allowH2)
   // Neither a wrong number nor the cache itself matters where the caller opens the connections.
   const maxCachedSessions =
-    typeof connect === 'function' ? 0 : readOption(from, 'maxCachedSessions', CACHED_SESSIONS)
+    typeof connect === 'function'
+      ? 0
+      : readOption('maxCachedSessions', own['maxCachedSessions'], CACHED_SESSIONS)
   return {
     ...values,
     ...http2,
     maxCachedSessions,
     strictContentLength: strictContentLength !== false,
     autoSelectFamily: typeof autoSelectFamily === 'boolean' ? autoSelectFamily : null,
-    allowH2Given: typeof from.raw('allowH2') === 'boolean',
+    allowH2Given: typeof own['allowH2'] === 'boolean',
   }
-}
-
-function readTable(from: OptionReader<keyof ClientOptions>): Pick<OptionValues, TableName> {
-  const values: Record<string, unknown> = {}
-  for (const name of Object.keys(OPTIONS) as TableName[]) {
-    values[name] = readOption<unknown>(from, name, OPTIONS[name])
-  }
-  return values as Pick<OptionValues, TableName>
-}
-
-function readOption<T>(from: OptionReader<keyof ClientOptions>, name: OptionName, option: Option<T>): T {
-  return from.read(name, option.fallback, option.check, option.message)
 }

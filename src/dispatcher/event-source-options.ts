@@ -1,5 +1,5 @@
 /** The limit for event streams, which a dispatcher keeps for those that are opened through it. */
-import { InvalidArgumentError } from '../errors.ts'
+import { integerFrom, option, readOptions } from '../options.ts'
 
 /** Limits for event streams. */
 export interface EventSourceOptions {
@@ -10,16 +10,12 @@ export interface EventSourceOptions {
 /** Bytes of one event: a server that never ends a line must not fill the memory. */
 export const DEFAULT_MAX_EVENT_SIZE = 16_777_216
 
-const DEFAULTS: Required<EventSourceOptions> = { maxEventSize: DEFAULT_MAX_EVENT_SIZE }
+const OPTIONS = {
+  maxEventSize: option(DEFAULT_MAX_EVENT_SIZE, integerFrom(0), 'invalid eventSource.maxEventSize'),
+}
 
 export function readEventSourceOptions(
   given: EventSourceOptions | null | undefined,
 ): Required<EventSourceOptions> {
-  if (given === null || given === undefined) return DEFAULTS
-  const { maxEventSize }: EventSourceOptions = Object.assign(Object.create(null), given)
-  if (maxEventSize === undefined || maxEventSize === null) return DEFAULTS
-  if (!Number.isInteger(maxEventSize) || maxEventSize < 0) {
-    throw new InvalidArgumentError('invalid eventSource.maxEventSize')
-  }
-  return { maxEventSize }
+  return readOptions(OPTIONS, Object(given))
 }

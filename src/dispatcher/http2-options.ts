@@ -2,7 +2,15 @@
  * The HTTP/2 options of a client, under either of their names: flat, or in `h2Options`. If both are given, the one in
  * `h2Options` counts.
  */
-import { type Check, integerFrom, isBoolean, OptionReader } from './option-reader.ts'
+import {
+  type Check,
+  integerFrom,
+  isBoolean,
+  type OptionTable,
+  option,
+  ownOptions,
+  readOptions,
+} from '../options.ts'
 
 /** The HTTP/2 options in one object. Each takes precedence over the flat one. */
 export interface Http2Options {
@@ -32,50 +40,35 @@ export interface Http2Choices {
   readonly pingInterval: number
 }
 
-const DEFAULTS: Http2Choices = {
-  useH2c: false,
-  maxConcurrentStreams: 100,
-  initialWindowSize: 262144,
-  connectionWindowSize: 524288,
-  pingInterval: 60e3,
-}
-
 const POSITIVE = 'must be a positive integer, greater than 0'
 const POSITIVE_OR_ZERO = 'must be a positive integer, greater or equal to 0'
+const BOOLEAN = 'must be a valid boolean value'
 
-const isPositive = integerFrom(1)
-const isPositiveOrZero = integerFrom(0)
 /** The flat option takes a fraction, and rounds it down. */
 const isFromOne: Check = (value) => typeof value === 'number' && value >= 1
 
-/** Without HTTP/2 nothing of it is looked at. */
-export function readHttp2Options(options: OptionReader, isAllowed: boolean): Http2Choices {
-  if (!isAllowed) return DEFAULTS
-  const group = readGroup(options.raw('h2Options'))
-  const read = <T>(name: keyof Http2Choices, fallback: T, check: Check, rule: string): T =>
-    group[name] === undefined ? options.read(name, fallback, check, `${name} ${rule}`) : (group[name] as T)
-  return {
-    useH2c: read('useH2c', DEFAULTS.useH2c, isBoolean, 'must be a valid boolean value'),
-    maxConcurrentStreams: read('maxConcurrentStreams', DEFAULTS.maxConcurrentStreams, isFromOne, POSITIVE),
-    initialWindowSize: read('initialWindowSize', DEFAULTS.initialWindowSize, isPositive, POSITIVE),
-    connectionWindowSize: read('connectionWindowSize', DEFAULTS.connectionWindowSize, isPositive, POSITIVE),
-    pingInterval: read('pingInterval', DEFAULTS.pingInterval, isPositiveOrZero, POSITIVE_OR_ZERO),
-  }
+const FLAT: OptionTable<Http2Choices> = {
+  useH2c: option(false, isBoolean, `useH2c ${BOOLEAN}`),
+  maxConcurrentStreams: option(100, isFromOne, `maxConcurrentStreams ${POSITIVE}`),
+  initialWindowSize: option(262144, integerFrom(1), `initialWindowSize ${POSITIVE}`),
+  connectionWindowSize: option(524288, integerFrom(1), `connectionWindowSize ${POSITIVE}`),
+  pingInterval: option(60e3, integerFrom(0), `pingInterval ${POSITIVE_OR_ZERO}`),
 }
 
-/** What `h2Options` says, checked; what it does not say is undefined. */
-function readGroup(given: unknown): {
-  [name in keyof Http2Choices]?: Http2Choices[name] | undefined
-} {
-  const group = new OptionReader(Object(given) as object)
-  const settings = new OptionReader(Object(group.raw('settings')) as object)
-  const read = <T>(from: OptionReader, name: string, path: string, check: Check, rule: string) =>
-    from.read<T | undefined>(name, undefined, check, `h2Options.${path}${name} ${rule}`)
-  return {
-    useH2c: read<boolean>(group, 'useH2c', '', isBoolean, 'must be a valid boolean value'),
-    initialWindowSize: read<number>(settings, 'initialWindowSize', 'settings.', isPositive, POSITIVE),
-    maxConcurrentStreams: read<number>(group, 'maxConcurrentStreams', '', isPositive, POSITIVE),
-    connectionWindowSize: read<number>(group, 'connectionWindowSize', '', isPositive, POSITIVE),
-    pingInterval: read<number>(group, 'pingInterval', '', isPositiveOrZero, POSITIVE_OR_ZERO),
-  }
+const GROUPED: OptionTable<{ readonly [N in keyof Http2Choices]: Http2Choices[N] | null }> = {
+  useH2c: option(null, isBoolean, `h2Options.useH2c ${BOOLEAN}`),
+  initialWindowSize: option(null, integerFrom(1), `h2Options.settings.initialWindowSize ${POSITIVE}`),
+  maxConcurrentStreams: option(null, integerFrom(1), `h2Options.maxConcurrentStreams ${POSITIVE}`),
+  connectionWindowSize: option(null, integerFrom(1), `h2Options.connectionWindowSize ${POSITIVE}`),
+  pingInterval: option(null, integerFrom(0), `h2Options.pingInterval ${POSITIVE_OR_ZERO}`),
+}
+
+/** Without HTTP/2 nothing of it is looked at. */
+export function readHttp2Options(own: { readonly h2Options?: unknown }, isAllowed: boolean): Http2Choices {
+  if (!isAllowed) return readOptions(FLAT, null)
+  const group = ownOptions(Object(own.h2Options) as Http2Options)
+  const { initialWindowSize } = ownOptions(Object(group.settings) as Http2SettingsOptions)
+  const grouped = readOptions(GROUPED, { ...group, initialWindowSize })
+  const given = Object.entries(grouped).filter(([, value]) => value !== null)
+  return readOptions(FLAT, { ...own, ...Object.fromEntries(given) })
 }

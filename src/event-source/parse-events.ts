@@ -2,9 +2,9 @@
 
 import { ownMembers } from '../base/own-options.ts'
 import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
-import { integerFrom, isString, OptionReader } from '../dispatcher/option-reader.ts'
 import { InvalidArgumentError, ResponseExceededMaxSizeError } from '../errors.ts'
 import { toBytes } from '../fetch/body/feed.ts'
+import { integerFrom, isAnything, isString, option, readOptions } from '../options.ts'
 import { eventLimits } from '../protocol/event-stream/limits.ts'
 import { type EventSink, EventStreamParser } from '../protocol/event-stream/parser.ts'
 import type { ServerComment, ServerEvent, StreamItem } from './server-event.ts'
@@ -25,6 +25,12 @@ export interface ParseEventsOptions {
   maxEventSize?: number | undefined
 }
 
+const OPTIONS = {
+  maxEventSize: option(DEFAULT_MAX_EVENT_SIZE, integerFrom(0)),
+  lastEventId: option('', isString),
+  comments: option<unknown>(false, isAnything),
+}
+
 /**
  * The events in the bytes of a stream, however they are split. Leaving the loop ends the stream.
  *
@@ -43,15 +49,8 @@ export function parseEvents(
   input: EventSourceInput,
   options: ParseEventsOptions | null = null,
 ): AsyncGenerator<StreamItem, void, void> {
-  const from = new OptionReader<keyof ParseEventsOptions>(Object(ownMembers(options)))
-  const maxEventSize = from.read(
-    'maxEventSize',
-    DEFAULT_MAX_EVENT_SIZE,
-    integerFrom(0),
-    'invalid maxEventSize',
-  )
-  const lastEventId = from.read('lastEventId', '', isString, 'invalid lastEventId')
-  return parse(chunksOf(input), maxEventSize, lastEventId, Boolean(from.raw('comments')))
+  const { maxEventSize, lastEventId, comments } = readOptions(OPTIONS, Object(ownMembers(options)))
+  return parse(chunksOf(input), maxEventSize, lastEventId, Boolean(comments))
 }
 
 async function* parse(

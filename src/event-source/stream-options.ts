@@ -3,9 +3,19 @@
  * what follows when it ends.
  */
 import { type AbortSource, isAbortSource } from '../base/signal.ts'
-import { type Check, finiteFrom, isBoolean, isString, OptionReader } from '../dispatcher/option-reader.ts'
-import { InvalidArgumentError } from '../errors.ts'
 import type { BodySource, HeadersSource } from '../fetch/declared-classes.ts'
+import {
+  type Check,
+  finiteFrom,
+  isAnything,
+  isBoolean,
+  isFunction,
+  isString,
+  listOf,
+  oneOf,
+  option,
+  readOptions,
+} from '../options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { toUnsigned } from '../web/idl.ts'
 import type { StreamErrorEvent } from './stream-error-event.ts'
@@ -70,38 +80,33 @@ export interface StreamPlan extends ReconnectPlan {
   readonly idleTimeout: number
 }
 
-const DEFAULT_TIME = 3000
-const DEFAULT_LONGEST_TIME = 30_000
-
-const isFunction: Check = (value) => typeof value === 'function'
 const isCount: Check = (value) => value === Infinity || (Number.isInteger(value) && (value as number) >= 0)
-const isReconnectMode: Check = (value) => value === 'always' || value === 'on-error' || value === false
-const isDispatcher: Check = (value) => typeof (value as Partial<Dispatching>).dispatch === 'function'
-const isStatusList: Check = (value) => Array.isArray(value) && value.every(Number.isInteger)
+const isDispatcher: Check = (value) => isFunction((value as Partial<Dispatching>).dispatch)
+
+const OPTIONS = {
+  signal: option<AbortSource | null>(null, isAbortSource, 'signal must be an EventEmitter or EventTarget'),
+  dispatcher: option<Dispatching | null>(null, isDispatcher),
+  method: option<string | undefined>(undefined, isAnything),
+  body: option<BodySource | null>(null, isAnything),
+  headers: option<StreamHeaders | undefined>(undefined, isAnything),
+  lastEventId: option('', isString),
+  reconnectionTime: option<unknown>(3000, isAnything),
+  backoff: option(false, isBoolean),
+  maxReconnectionTime: option(30_000, finiteFrom(0)),
+  maxRetries: option(Infinity, isCount),
+  retryStatus: option<readonly number[]>([], listOf(Number.isInteger)),
+  shouldReconnect: option<StreamPlan['shouldReconnect']>(null, isFunction),
+  reconnect: option<ReconnectMode | null>(null, oneOf('always', 'on-error', false)),
+  idleTimeout: option(0, finiteFrom(0)),
+}
 
 /** @throws {InvalidArgumentError} `reconnect` is the default of that option. */
 export function readStreamOptions(options: EventStreamOptions, reconnect: ReconnectMode): StreamPlan {
-  const from = new OptionReader<keyof EventStreamOptions>(options)
-  const read = <T>(name: keyof EventStreamOptions, fallback: T, check: Check): T =>
-    from.read(name, fallback, check, `invalid ${name}`)
-  const signal = from.raw('signal') ?? null
-  if (signal !== null && !isAbortSource(signal)) {
-    throw new InvalidArgumentError('signal must be an EventEmitter or EventTarget')
-  }
+  const read = readOptions(OPTIONS, options)
   return {
-    dispatcher: read<Dispatching | null>('dispatcher', null, isDispatcher),
-    method: from.raw('method') as string | undefined,
-    body: (from.raw('body') ?? null) as BodySource | null,
-    headers: from.raw('headers') as StreamHeaders | undefined,
-    signal,
-    lastEventId: read('lastEventId', '', isString),
-    reconnectionTime: toUnsigned(from.raw('reconnectionTime') ?? DEFAULT_TIME, 32),
-    backoff: read('backoff', false, isBoolean),
-    maxReconnectionTime: read('maxReconnectionTime', DEFAULT_LONGEST_TIME, finiteFrom(0)),
-    maxRetries: read('maxRetries', Infinity, isCount),
-    retryStatus: new Set(read<readonly number[]>('retryStatus', [], isStatusList)),
-    shouldReconnect: read<StreamPlan['shouldReconnect']>('shouldReconnect', null, isFunction),
-    reconnect: read('reconnect', reconnect, isReconnectMode),
-    idleTimeout: read('idleTimeout', 0, finiteFrom(0)),
+    ...read,
+    reconnectionTime: toUnsigned(read.reconnectionTime, 32),
+    retryStatus: new Set(read.retryStatus),
+    reconnect: read.reconnect ?? reconnect,
   }
 }

@@ -3,8 +3,8 @@
  * every client retrying every request multiplies its load; with a budget, the load grows by the share at most.
  */
 import { now } from '../base/clock.ts'
-import { type Check, finiteAbove, finiteFrom, OptionReader } from '../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import { finiteAbove, finiteFrom, option, readOptions } from '../options.ts'
 import { OriginTable } from './origin-key.ts'
 import { OutcomeWindow } from './outcome-window.ts'
 
@@ -21,7 +21,11 @@ export interface RetryBudgetOptions {
 /** Makes up for sums of decimal shares, such as 0.2 × 5. */
 const EPSILON = 1e-9
 
-const isRatio: Check = finiteFrom(0)
+const OPTIONS = {
+  ttl: option(10e3, finiteAbove(0), 'invalid budget.ttl'),
+  ratio: option(0.2, finiteFrom(0), 'invalid budget.ratio'),
+  minPerSecond: option(10, finiteFrom(0), 'invalid budget.minPerSecond'),
+}
 
 export class RetryBudget {
   readonly #ratio: number
@@ -31,10 +35,9 @@ export class RetryBudget {
   readonly #windows: OriginTable<OutcomeWindow>
 
   constructor(options: RetryBudgetOptions) {
-    const from = new OptionReader<keyof RetryBudgetOptions>(options)
-    const ttl = from.read('ttl', 10e3, finiteAbove(0), 'invalid budget.ttl')
-    this.#ratio = from.read('ratio', 0.2, isRatio, 'invalid budget.ratio')
-    this.#reserve = (from.read('minPerSecond', 10, finiteFrom(0), 'invalid budget.minPerSecond') * ttl) / 1000
+    const { ttl, ratio, minPerSecond } = readOptions(OPTIONS, options)
+    this.#ratio = ratio
+    this.#reserve = (minPerSecond * ttl) / 1000
     this.#windows = new OriginTable(() => new OutcomeWindow(ttl))
   }
 

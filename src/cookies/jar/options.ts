@@ -2,6 +2,15 @@
 import { ownMembers } from '../../base/own-options.ts'
 import { ignoreRejection } from '../../base/stray-promise.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import {
+  type Check,
+  isBoolean,
+  isFunction,
+  type OptionTable,
+  oneOf,
+  option,
+  readOptions,
+} from '../../options.ts'
 import { MAX_COOKIES, MAX_COOKIES_PER_DOMAIN } from './limits.ts'
 
 /** Options of a `CookieJar`. */
@@ -51,40 +60,44 @@ const isOneLabel = (domain: string): boolean => !domain.includes('.')
 // Not `Date.now` itself: a fake clock may replace it later.
 const systemTime = (): number => Date.now()
 
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) > 0
+
+const JAR_OPTIONS = {
+  isPublicSuffix: option<((domain: string) => unknown) | null>(
+    null,
+    isFunction,
+    'isPublicSuffix must be a function',
+  ),
+  now: option(systemTime, isFunction, 'now must be a function'),
+  maxCookies: option(MAX_COOKIES, isCount, 'maxCookies must be a positive integer'),
+  maxCookiesPerDomain: option(
+    MAX_COOKIES_PER_DOMAIN,
+    isCount,
+    'maxCookiesPerDomain must be a positive integer',
+  ),
+  trustLoopback: option(true, isBoolean, 'trustLoopback must be a boolean'),
+}
+
+const CONTEXT_OPTIONS: OptionTable<RequestContext> = {
+  sameSiteContext: option<RequestContext['sameSiteContext']>(
+    'strict',
+    oneOf('strict', 'lax', 'none'),
+    "sameSiteContext must be 'strict', 'lax' or 'none'",
+  ),
+  http: option(true, isBoolean, 'http must be a boolean'),
+}
+
 export function readJarOptions(options: CookieJarOptions | null | undefined): JarSettings {
-  const own = ownOptions(options)
-  const { maxCookies, maxCookiesPerDomain, trustLoopback, now } = own
-  return {
-    isPublicSuffix: readSuffixCheck(own.isPublicSuffix),
-    now: readFunction('now', now) ?? systemTime,
-    maxCookies: readCount('maxCookies', maxCookies) ?? MAX_COOKIES,
-    maxCookiesPerDomain: readCount('maxCookiesPerDomain', maxCookiesPerDomain) ?? MAX_COOKIES_PER_DOMAIN,
-    trustLoopback: readBoolean('trustLoopback', trustLoopback) ?? true,
-  }
+  const { isPublicSuffix, ...same } = readOptions(JAR_OPTIONS, ownMembers(options))
+  return { ...same, isPublicSuffix: isPublicSuffix === null ? isOneLabel : suffixCheck(isPublicSuffix) }
 }
 
 export function readContext(options: CookieContext | null | undefined): RequestContext {
   if (options === undefined || options === null) return DEFAULT_CONTEXT
-  const { http, sameSiteContext } = ownOptions(options)
-  if (sameSiteContext !== undefined && sameSiteContext !== null && !isSameSiteContext(sameSiteContext)) {
-    throw new InvalidArgumentError("sameSiteContext must be 'strict', 'lax' or 'none'")
-  }
-  return { http: readBoolean('http', http) ?? true, sameSiteContext: sameSiteContext ?? 'strict' }
+  return readOptions(CONTEXT_OPTIONS, ownMembers(options))
 }
 
-function isSameSiteContext(value: unknown): boolean {
-  return value === 'strict' || value === 'lax' || value === 'none'
-}
-
-function ownOptions<T extends object>(options: T | null | undefined): T | Record<string, never> {
-  if (options === undefined || options === null) return Object.create(null)
-  if (typeof options !== 'object') throw new InvalidArgumentError('options must be an object')
-  return ownMembers(options)
-}
-
-function readSuffixCheck(value: unknown): (domain: string) => boolean {
-  const check = readFunction<(domain: string) => unknown>('isPublicSuffix', value)
-  if (check === null) return isOneLabel
+function suffixCheck(check: (domain: string) => unknown): (domain: string) => boolean {
   return (domain) => {
     const answer = check(domain)
     // A promise is true in a condition: a check that has become asynchronous would refuse everything.
@@ -92,22 +105,4 @@ function readSuffixCheck(value: unknown): (domain: string) => boolean {
     if (typeof answer !== 'boolean') throw new InvalidArgumentError('isPublicSuffix must return a boolean')
     return answer
   }
-}
-
-function readFunction<T extends (...args: never[]) => unknown>(name: string, value: unknown): T | null {
-  if (value === undefined || value === null) return null
-  if (typeof value !== 'function') throw new InvalidArgumentError(`${name} must be a function`)
-  return value as T
-}
-
-function readCount(name: string, value: unknown): number | null {
-  if (value === undefined || value === null) return null
-  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
-  throw new InvalidArgumentError(`${name} must be a positive integer`)
-}
-
-function readBoolean(name: string, value: unknown): boolean | null {
-  if (value === undefined || value === null) return null
-  if (typeof value !== 'boolean') throw new InvalidArgumentError(`${name} must be a boolean`)
-  return value
 }

@@ -1,7 +1,7 @@
 /**
  * The options of a pool besides those of its clients.
  */
-import { InvalidArgumentError } from '../../errors.ts'
+import { type Check, finiteFrom, isFunction, option, ownOptions, readOptions } from '../../options.ts'
 import type { ClientOptions } from '../client-options.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 
@@ -26,27 +26,16 @@ export interface PoolSettings {
   readonly clientOptions: ClientOptions
 }
 
-/** Only own properties count, so that a polluted Object.prototype cannot configure a pool. */
+const isCount: Check = (value) => typeof value === 'number' && value >= 0
+
+const OPTIONS = {
+  connections: option<number | null>(null, isCount),
+  factory: option<PoolFactory | null>(null, isFunction, 'factory must be a function.'),
+  clientTtl: option<number | null>(null, finiteFrom(0)),
+}
+
 export function readPoolOptions(options: PoolOptions): PoolSettings {
-  const own: PoolOptions = Object.assign(Object.create(null), options)
-  const { connections, factory, clientTtl, ...clientOptions } = own
-  if (
-    connections !== null &&
-    connections !== undefined &&
-    !(typeof connections === 'number' && connections >= 0)
-  ) {
-    throw new InvalidArgumentError('invalid connections')
-  }
-  if (factory !== null && factory !== undefined && typeof factory !== 'function') {
-    throw new InvalidArgumentError('factory must be a function.')
-  }
-  if (clientTtl !== null && clientTtl !== undefined && !(Number.isFinite(clientTtl) && clientTtl >= 0)) {
-    throw new InvalidArgumentError('invalid clientTtl')
-  }
-  return {
-    connections: connections || Number.POSITIVE_INFINITY,
-    factory: factory ?? null,
-    clientTtl: clientTtl ?? null,
-    clientOptions,
-  }
+  const read = readOptions(OPTIONS, options)
+  const { connections: _, factory: __, clientTtl: ___, ...clientOptions } = ownOptions(options)
+  return { ...read, connections: read.connections || Number.POSITIVE_INFINITY, clientOptions }
 }

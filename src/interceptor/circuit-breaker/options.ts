@@ -1,6 +1,5 @@
 /** The options of a circuit breaker: their defaults and checks. */
-import { type Check, finiteAbove, integerFrom, LooseReader } from '../../dispatcher/option-reader.ts'
-import { InvalidArgumentError } from '../../errors.ts'
+import { type Check, finiteAbove, integerFrom, type OptionTable, option, readLoosely } from '../../options.ts'
 
 /** Options of `interceptors.circuitBreaker`. */
 export interface CircuitBreakerOptions {
@@ -20,18 +19,16 @@ export type CircuitBreakerSettings = { readonly [N in keyof CircuitBreakerOption
 
 const isShare: Check = (value) => Number.isFinite(value) && (value as number) > 0 && (value as number) <= 1
 
+const OPTIONS: OptionTable<CircuitBreakerSettings> = {
+  threshold: option(0.5, isShare),
+  window: option(10e3, finiteAbove(0)),
+  minRequests: option(20, integerFrom(1)),
+  halfOpenAfter: option(5e3, finiteAbove(0)),
+  halfOpenMax: option(1, integerFrom(1)),
+}
+
 export function readCircuitBreakerOptions(
   options: CircuitBreakerOptions | null | undefined,
 ): CircuitBreakerSettings {
-  if (options !== null && options !== undefined && typeof options !== 'object') {
-    throw new InvalidArgumentError('options must be an object')
-  }
-  const from = new LooseReader<keyof CircuitBreakerOptions>(options ?? {})
-  return {
-    threshold: from.read('threshold', 0.5, isShare, 'invalid threshold'),
-    window: from.read('window', 10e3, finiteAbove(0), 'invalid window'),
-    minRequests: from.read('minRequests', 20, integerFrom(1), 'invalid minRequests'),
-    halfOpenAfter: from.read('halfOpenAfter', 5e3, finiteAbove(0), 'invalid halfOpenAfter'),
-    halfOpenMax: from.read('halfOpenMax', 1, integerFrom(1), 'invalid halfOpenMax'),
-  }
+  return readLoosely(OPTIONS, options)
 }

@@ -1,7 +1,7 @@
 /** The options of `interceptors.cookies`, and which jar a request uses. */
 import { CookieJar } from '../../cookies/jar/cookie-jar.ts'
-import { OptionReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import { option, readOptions } from '../../options.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 
 /** The part of a `CookieJar` that the interceptor uses. Both methods answer at once. */
@@ -18,12 +18,10 @@ export interface CookiesOptions {
   jar?: CookieJarLike | null | undefined
 }
 
+const OPTIONS = { jar: option<CookieJarLike | null>(null, isJar, 'jar must be a CookieJar') }
+
 export function readJar(options: CookiesOptions | null | undefined): CookieJarLike {
-  if (options !== null && options !== undefined && typeof options !== 'object') {
-    throw new InvalidArgumentError('options must be an object')
-  }
-  const from = new OptionReader<keyof CookiesOptions>(options ?? {})
-  return from.read<CookieJarLike | null>('jar', null, isJar, 'jar must be a CookieJar') ?? new CookieJar()
+  return readOptions(OPTIONS, options).jar ?? new CookieJar()
 }
 
 /** Null for a request without cookies. Throws for a value that means nothing. */

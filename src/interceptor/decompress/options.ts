@@ -1,6 +1,5 @@
 /** The options of a decompress interceptor: their defaults and checks. */
-import { type Check, integerFrom, isBoolean, LooseReader } from '../../dispatcher/option-reader.ts'
-import { InvalidArgumentError } from '../../errors.ts'
+import { type Check, integerFrom, isBoolean, listOf, option, readLoosely } from '../../options.ts'
 
 /** Options of `interceptors.decompress`. */
 export interface DecompressOptions {
@@ -25,29 +24,26 @@ export interface DecompressSettings {
   readonly acceptEncoding: boolean
 }
 
-const isStatusList: Check = (value) => Array.isArray(value) && value.every(Number.isInteger)
 const isRatio: Check = (value) => typeof value === 'number' && value >= 0
 
-export function readDecompressOptions(options: DecompressOptions | null | undefined): DecompressSettings {
-  if (options !== null && options !== undefined && typeof options !== 'object') {
-    throw new InvalidArgumentError('options must be an object')
-  }
-  const from = new LooseReader<keyof DecompressOptions>(options ?? {})
-  const statusCodes = 'skipStatusCodes must be an array of status codes'
-  return {
-    skipStatusCodes: new Set(from.read('skipStatusCodes', [204, 304], isStatusList, statusCodes)),
-    skipErrorResponses: from.read(
-      'skipErrorResponses',
-      true,
-      isBoolean,
-      'skipErrorResponses must be a boolean',
-    ),
-    maxSize: limit(from.read('maxSize', 0, integerFrom(0), 'maxSize must be a non-negative integer')),
-    maxRatio: limit(from.read('maxRatio', 1000, isRatio, 'maxRatio must be a non-negative number')),
-    acceptEncoding: from.read('acceptEncoding', false, isBoolean, 'acceptEncoding must be a boolean'),
-  }
+const OPTIONS = {
+  skipStatusCodes: option(
+    [204, 304],
+    listOf(Number.isInteger),
+    'skipStatusCodes must be an array of status codes',
+  ),
+  skipErrorResponses: option(true, isBoolean, 'skipErrorResponses must be a boolean'),
+  maxSize: option(0, integerFrom(0), 'maxSize must be a non-negative integer'),
+  maxRatio: option(1000, isRatio, 'maxRatio must be a non-negative number'),
+  acceptEncoding: option(false, isBoolean, 'acceptEncoding must be a boolean'),
 }
 
-function limit(value: number): number {
-  return value === 0 ? Number.POSITIVE_INFINITY : value
+export function readDecompressOptions(options: DecompressOptions | null | undefined): DecompressSettings {
+  const { skipStatusCodes, maxSize, maxRatio, ...same } = readLoosely(OPTIONS, options)
+  return {
+    ...same,
+    skipStatusCodes: new Set(skipStatusCodes),
+    maxSize: maxSize || Number.POSITIVE_INFINITY,
+    maxRatio: maxRatio || Number.POSITIVE_INFINITY,
+  }
 }

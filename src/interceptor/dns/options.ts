@@ -1,6 +1,5 @@
 /** The options of the dns interceptor: their defaults and checks. */
-import { type Check, isBoolean, OptionReader } from '../../dispatcher/option-reader.ts'
-import { InvalidArgumentError } from '../../errors.ts'
+import { type Check, isBoolean, isFunction, oneOf, option, readOptions } from '../../options.ts'
 import type { DnsRecord, DnsRecords } from './records.ts'
 import { type DnsStorage, MapStorage } from './storage.ts'
 
@@ -73,8 +72,6 @@ export interface DnsSettings {
 
 const isTtl: Check = (value) => typeof value === 'number' && value >= 0
 const isCount: Check = (value) => typeof value === 'number' && value > 0
-const isFamily: Check = (value) => value === 4 || value === 6
-const isFunction: Check = (value) => typeof value === 'function'
 
 /** Methods may be those of a class, but not of a polluted `Object.prototype`. */
 const isStorage: Check = (value) => {
@@ -85,37 +82,30 @@ const isStorage: Check = (value) => {
   })
 }
 
-export function readDnsOptions(options: DnsOptions | null | undefined): DnsSettings {
-  if (options !== null && options !== undefined && typeof options !== 'object') {
-    throw new InvalidArgumentError('options must be an object')
-  }
-  const from = new OptionReader<keyof DnsOptions>(options ?? {})
-  const maxTTL = from.read('maxTTL', 10_000, isTtl, 'Invalid maxTTL. Must be a positive number')
-  const maxItems = from.read(
-    'maxItems',
+const OPTIONS = {
+  maxTTL: option(10_000, isTtl, 'Invalid maxTTL. Must be a positive number'),
+  maxItems: option(
     Number.POSITIVE_INFINITY,
     isCount,
     'Invalid maxItems. Must be a positive number and greater than zero',
-  )
-  const affinity = from.read<4 | 6 | null>(
-    'affinity',
+  ),
+  affinity: option<4 | 6 | null>(null, oneOf(4, 6), 'Invalid affinity. Must be either 4 or 6'),
+  dualStack: option(true, isBoolean, 'Invalid dualStack. Must be a boolean'),
+  lookup: option<DnsLookup | null>(null, isFunction, 'Invalid lookup. Must be a function'),
+  pick: option<DnsPick | null>(null, isFunction, 'Invalid pick. Must be a function'),
+  storage: option<DnsStorage | null>(
     null,
-    isFamily,
-    'Invalid affinity. Must be either 4 or 6',
-  )
-  const dualStack = from.read('dualStack', true, isBoolean, 'Invalid dualStack. Must be a boolean')
+    isStorage,
+    'Invalid storage. Must be a object with methods: { get, set, full, delete }',
+  ),
+}
+
+export function readDnsOptions(options: DnsOptions | null | undefined): DnsSettings {
+  const read = readOptions(OPTIONS, options)
+  const { dualStack, affinity, storage } = read
   return {
-    maxTTL,
-    maxItems,
-    dualStack,
+    ...read,
     affinity: dualStack ? affinity : (affinity ?? 4),
-    lookup: from.read<DnsLookup | null>('lookup', null, isFunction, 'Invalid lookup. Must be a function'),
-    pick: from.read<DnsPick | null>('pick', null, isFunction, 'Invalid pick. Must be a function'),
-    storage: from.read<DnsStorage>(
-      'storage',
-      new MapStorage(maxItems),
-      isStorage,
-      'Invalid storage. Must be a object with methods: { get, set, full, delete }',
-    ),
+    storage: storage ?? new MapStorage(read.maxItems),
   }
 }

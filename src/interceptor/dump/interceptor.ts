@@ -1,7 +1,7 @@
 /** `interceptors.dump`: reads bodies and discards them, so that their connections can be used again. */
 import type { Interceptor } from '../../dispatcher/compose.ts'
-import { finiteFrom, OptionReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import { finiteFrom, option, readOptions } from '../../options.ts'
 import { refuse } from '../../relay/refusal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -18,11 +18,7 @@ const REFUSAL = 'maxSize must be a number greater than 0'
 
 /** An interceptor that reads and discards the body of every response: callers get the head, and a body without data. */
 export function dump(options?: DumpInterceptorOptions | null): Interceptor {
-  if (options !== null && options !== undefined && typeof options !== 'object') {
-    throw new InvalidArgumentError('options must be an object')
-  }
-  const from = new OptionReader<keyof DumpInterceptorOptions>(options ?? {})
-  const maxSize = from.read('maxSize', 1_048_576, isSize, REFUSAL)
+  const { maxSize } = readOptions({ maxSize: option(1_048_576, isSize, REFUSAL) }, options)
   return (dispatch) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     const limit = limitOf(opts, maxSize)

@@ -1,6 +1,6 @@
 /** The options of the hedge interceptor: their defaults and checks. */
-import { type Check, finiteFrom, LooseReader } from '../../dispatcher/option-reader.ts'
 import { InvalidArgumentError } from '../../errors.ts'
+import { finiteFrom, isAnything, isString, listOf, oneOf, option, readLoosely } from '../../options.ts'
 import type { HttpMethod } from '../../request/dispatch-options.ts'
 import { type RetryBudget, type RetryBudgetOptions, readBudget } from '../retry-budget.ts'
 
@@ -23,25 +23,19 @@ export interface HedgeSettings {
   readonly budget: RetryBudget | null
 }
 
-/** More attempts at a time help no one, and multiply the load. */
-const MOST_ATTEMPTS = 5
-
-const isCount: Check = (value) =>
-  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST_ATTEMPTS
-const isMethods: Check = (value) => Array.isArray(value) && value.every((one) => typeof one === 'string')
+const OPTIONS = {
+  delay: option<number | null>(null, finiteFrom(0)),
+  // More attempts at a time help no one, and multiply the load.
+  maxAttempts: option(2, oneOf(1, 2, 3, 4, 5)),
+  methods: option(['GET', 'HEAD', 'OPTIONS'], listOf(isString)),
+  budget: option<unknown>(null, isAnything),
+}
 
 export function readHedgeOptions(options: HedgeOptions): HedgeSettings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError('options must be an object')
   }
-  const from = new LooseReader<keyof HedgeOptions>(options)
-  const delay = from.read<number | null>('delay', null, finiteFrom(0), 'invalid delay')
+  const { delay, maxAttempts, methods, budget } = readLoosely(OPTIONS, options)
   if (delay === null) throw new InvalidArgumentError('invalid delay')
-  const methods = ['GET', 'HEAD', 'OPTIONS']
-  return {
-    delay,
-    maxAttempts: from.read('maxAttempts', 2, isCount, 'invalid maxAttempts'),
-    methods: new Set(from.read('methods', methods, isMethods, 'invalid methods')),
-    budget: readBudget(from.raw('budget')),
-  }
+  return { delay, maxAttempts, methods: new Set(methods), budget: readBudget(budget) }
 }

@@ -1,9 +1,9 @@
 /** `interceptors.responseError`: a status of 400 or above fails the request. */
 import { BodyBytes } from '../../base/body-bytes.ts'
 import type { Interceptor } from '../../dispatcher/compose.ts'
-import { integerFrom, LooseReader } from '../../dispatcher/option-reader.ts'
-import { InvalidArgumentError, ResponseError } from '../../errors.ts'
+import { ResponseError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
+import { integerFrom, option, readLoosely } from '../../options.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
@@ -21,22 +21,14 @@ export interface ResponseErrorOptions {
   throwOnError?: boolean | null | undefined
 }
 
+const OPTIONS = { maxSize: option(1_048_576, integerFrom(0), 'maxSize must be a non-negative integer') }
+
 /**
  * An interceptor that fails requests whose status is 400 or above with a `ResponseError`, which has the status, the headers
  * and the body.
  */
 export function responseError(options?: ResponseErrorOptions | null): Interceptor {
-  if (options !== null && options !== undefined && typeof options !== 'object') {
-    throw new InvalidArgumentError('options must be an object')
-  }
-  const from = new LooseReader<keyof ResponseErrorOptions>(options ?? {})
-  const given = from.read<number>(
-    'maxSize',
-    1_048_576,
-    integerFrom(0),
-    'maxSize must be a non-negative integer',
-  )
-  const maxSize = given === 0 ? Number.POSITIVE_INFINITY : given
+  const maxSize = readLoosely(OPTIONS, options).maxSize || Number.POSITIVE_INFINITY
   return (dispatch) => (opts, handler) =>
     dispatch(opts, isCall(opts, handler) ? new ResponseErrorHandler(handler, opts, maxSize) : handler)
 }

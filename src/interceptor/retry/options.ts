@@ -1,13 +1,20 @@
 /** The options of the retry interceptor, as a table: the default of each, its check, and the message if that fails. */
 import type { OwnOrigin } from '../../dispatcher/compose.ts'
+import type { RetrySafety } from '../../errors.ts'
 import {
+  type Check,
   finiteAbove,
   finiteFrom,
   integerFrom,
   isBoolean,
-  LooseReader,
-} from '../../dispatcher/option-reader.ts'
-import { InvalidArgumentError, type RetrySafety } from '../../errors.ts'
+  isFunction,
+  isString,
+  listOf,
+  oneOf,
+  option,
+  ownOptions,
+  readLooseOption,
+} from '../../options.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../../request/dispatch-options.ts'
 import { type RetryBudget, type RetryBudgetOptions, readBudget } from '../retry-budget.ts'
@@ -161,13 +168,9 @@ const DEFAULTS: RetrySettings = {
   resume: 'any',
 }
 
-const isShare = (value: unknown): boolean =>
-  Number.isFinite(value) && (value as number) >= 0 && (value as number) <= 1
-const isFunction = (value: unknown): boolean => typeof value === 'function'
-const isResume = (value: unknown): boolean => value === 'any' || value === 'strong' || value === false
-const isText = (value: unknown): boolean => typeof value === 'string'
-const listOf = (isItem: (value: unknown) => boolean) => (value: unknown) =>
-  Array.isArray(value) && value.every(isItem)
+const isShare: Check = (value) => finiteFrom(0)(value) && (value as number) <= 1
+// Fewer than none: programs say so to switch retries off.
+const isCount: Check = (value) => value === Number.POSITIVE_INFINITY || integerFrom(-1)(value)
 
 /** Options that are not given are those of `base`. */
 export function readRetryOptions(
@@ -175,39 +178,33 @@ export function readRetryOptions(
   base: RetrySettings = DEFAULTS,
 ): RetrySettings {
   if (options === null || options === undefined) return base
-  if (typeof options !== 'object') throw new InvalidArgumentError('retryOptions must be an object')
-  const from = new LooseReader<keyof RetryOptions>(options)
-  const read = <N extends keyof RetryOptions & keyof RetrySettings, T = RetrySettings[N]>(
+  const own = ownOptions(options, 'retryOptions must be an object')
+  const read = <N extends keyof RetryOptions & keyof RetrySettings>(
     name: N,
-    check: (value: unknown) => boolean,
-    fallback = base[name] as T,
-  ): T => from.read(name, fallback, check, `invalid ${name}`)
-  const set = <T>(name: keyof RetryOptions, known: ReadonlySet<T>, isItem: (value: unknown) => boolean) => {
-    const list = from.read<readonly T[] | null>(name, null, listOf(isItem), `invalid ${name}`)
+    check: Check,
+  ): RetrySettings[N] => readLooseOption(name, own[name], option(base[name], check))
+  const set = <T>(name: keyof RetryOptions, known: ReadonlySet<T>, isItem: Check): ReadonlySet<T> => {
+    const list = readLooseOption<readonly T[] | null>(name, own[name], option(null, listOf(isItem)))
     return list === null ? known : new Set(list)
   }
   return {
     throwOnError: read('throwOnError', isBoolean),
     retry: read('retry', isFunction),
-    // Fewer than none: programs say so to switch retries off.
-    maxRetries: Math.max(
-      0,
-      read('maxRetries', (value) => value === Number.POSITIVE_INFINITY || integerFrom(-1)(value)),
-    ),
+    maxRetries: Math.max(0, read('maxRetries', isCount)),
     maxTimeout: read('maxTimeout', finiteFrom(0)),
     minTimeout: read('minTimeout', finiteFrom(0)),
     timeoutFactor: read('timeoutFactor', finiteFrom(0)),
     retryAfter: read('retryAfter', isBoolean),
-    methods: set('methods', base.methods, isText),
-    errorCodes: set('errorCodes', base.errorCodes, isText),
+    methods: set('methods', base.methods, isString),
+    errorCodes: set('errorCodes', base.errorCodes, isString),
     statusCodes: set('statusCodes', base.statusCodes, Number.isInteger),
     jitter: read('jitter', isShare),
     deadline: read('deadline', finiteAbove(0)),
     maxRetryAfter: read('maxRetryAfter', finiteFrom(0)),
-    budget: from.raw('budget') === undefined ? base.budget : readBudget(from.raw('budget')),
+    budget: own.budget === undefined ? base.budget : readBudget(own.budget),
     ownOrigin: base.ownOrigin,
     idempotencyKey: read('idempotencyKey', isBoolean),
-    resume: read('resume', isResume),
+    resume: read('resume', oneOf('any', 'strong', false)),
   }
 }
 

@@ -1,15 +1,16 @@
 /** The options of a throttle: their defaults and checks. */
 import { ignoreRejection } from '../../base/stray-promise.ts'
 import type { OwnOrigin } from '../../dispatcher/compose.ts'
+import { InvalidArgumentError } from '../../errors.ts'
 import {
   type Check,
   finiteAbove,
   finiteFrom,
   integerFrom,
   isBoolean,
-  LooseReader,
-} from '../../dispatcher/option-reader.ts'
-import { InvalidArgumentError } from '../../errors.ts'
+  option,
+  readLoosely,
+} from '../../options.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { originKey } from '../origin-key.ts'
 
@@ -64,24 +65,23 @@ const countFrom =
 const isRate: Check = (value) => value === Number.POSITIVE_INFINITY || finiteAbove(0)(value)
 const isPer: Check = (value) => value === 'origin' || typeof value === 'function'
 
+const NO_LIMIT = Number.POSITIVE_INFINITY
+
+const OPTIONS = {
+  adaptive: option(false, isBoolean),
+  per: option<'origin' | ThrottleKey>('origin', isPer),
+  concurrency: option(NO_LIMIT, countFrom(1)),
+  totalConcurrency: option(NO_LIMIT, countFrom(1)),
+  rate: option(NO_LIMIT, isRate),
+  burst: option<number | null>(null, integerFrom(1)),
+  maxQueue: option(NO_LIMIT, countFrom(0)),
+  maxRetryAfter: option(300e3, finiteFrom(0)),
+}
+
 export function readThrottleOptions(options: ThrottleOptions | null | undefined): ThrottleSettings {
-  if (options !== null && options !== undefined && typeof options !== 'object') {
-    throw new InvalidArgumentError('options must be an object')
-  }
-  const from = new LooseReader<keyof ThrottleOptions>(options ?? {})
-  const none = Number.POSITIVE_INFINITY
-  const adaptive = from.read('adaptive', false, isBoolean, 'invalid adaptive')
-  const per = from.read<'origin' | ThrottleKey>('per', 'origin', isPer, 'invalid per')
-  return {
-    concurrency: from.read('concurrency', none, countFrom(1), 'invalid concurrency'),
-    totalConcurrency: from.read('totalConcurrency', none, countFrom(1), 'invalid totalConcurrency'),
-    rate: from.read('rate', none, isRate, 'invalid rate'),
-    burst: from.read('burst', adaptive ? ADAPTIVE_BURST : 1, integerFrom(1), 'invalid burst'),
-    keyOf: per === 'origin' ? null : per,
-    adaptive,
-    maxQueue: from.read('maxQueue', none, countFrom(0), 'invalid maxQueue'),
-    maxRetryAfter: from.read('maxRetryAfter', 300e3, finiteFrom(0), 'invalid maxRetryAfter'),
-  }
+  const { per, burst, ...same } = readLoosely(OPTIONS, options)
+  const keyOf = per === 'origin' ? null : per
+  return { ...same, keyOf, burst: burst ?? (same.adaptive ? ADAPTIVE_BURST : 1) }
 }
 
 /** Null if the request is not throttled. */
