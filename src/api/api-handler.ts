@@ -13,7 +13,7 @@ import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import type { Dispatching } from '../request/dispatching.ts'
+import { type Dispatching, whenRefused } from '../request/dispatching.ts'
 import { flatFields } from '../request/received-fields.ts'
 import { discardSocket } from './discard-socket.ts'
 
@@ -94,8 +94,8 @@ interface Subscription {
   readonly end: () => void
 }
 
-/** `failing`: given up from this side; the dispatcher is being asked to abort. */
-type State = 'open' | 'failing' | 'failed'
+/** `ended`: the dispatcher is done with it. `failing`: given up from this side; the dispatcher is being asked to abort. */
+type State = 'open' | 'ended' | 'failing' | 'failed'
 
 export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
   protected readonly opts: HandledOptions<TOpaque>
@@ -169,10 +169,15 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
       if (this.#state !== 'open') return
     }
     try {
-      dispatcher.dispatch(opts, this)
+      whenRefused(dispatcher.dispatch(opts, this), this)
     } catch (error) {
       this.#end(error)
     }
+  }
+
+  /** By a dispatcher that has returned a promise. */
+  refuse(error: unknown): void {
+    if (this.#state === 'open') this.fail(error)
   }
 
   /** The caller gives up. */
@@ -182,7 +187,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
 
   /** Gives up the request from this side, wherever it is. */
   fail(error: unknown): void {
-    if (this.#state !== 'open') return
+    if (this.#state === 'failing' || this.#state === 'failed') return
     this.#state = 'failing'
     this.#error = error
     try {
@@ -298,6 +303,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
 
   onResponseEnd(_controller: DispatchController, trailers: HeaderObject): void {
     if (this.failed) return
+    this.#state = 'ended'
     if (this.hasResponse()) this.onFinalEnd(trailers)
     // Nothing more can follow that would answer the caller.
     else this.#end(new RequestAbortedError('Request aborted: the response has no head'))
@@ -310,7 +316,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
   #end(error: unknown): void {
     if (this.#state === 'failed') return
     // A dispatcher may report another error for an abort; the caller gets the reason of the abort.
-    if (this.#state === 'open') this.#error = error
+    if (this.#state !== 'failing') this.#error = error
     this.#state = 'failed'
     this.release()
     this.onFailure(this.#error)

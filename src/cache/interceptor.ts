@@ -1,5 +1,5 @@
 /** `interceptors.cache()`: a cache of responses (RFC 9111) in front of a dispatcher. */
-import type { Interceptor } from '../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../dispatcher/compose.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import { CacheLayer } from './layer.ts'
 import { type CacheOptions, readCacheOptions } from './options.ts'
@@ -16,11 +16,11 @@ export function cache(options?: CacheOptions): Interceptor {
   const settings = readCacheOptions(options)
   const { store } = settings
   const access = new StoreAccess(store, wholeStoreOf(store), remembersDeletes(store))
-  return (dispatch, origin, life = () => 'open') => {
+  return ownInterceptor((dispatch, origin, life = () => 'open') => {
     const layer = new CacheLayer(settings, access, dispatch, origin, () => life() === 'destroyed')
     return (opts, handler) => {
       if (life() !== 'open') return dispatch(opts, handler)
       return layer.handle(opts, toDispatchHandler(handler))
     }
-  }
+  })
 }

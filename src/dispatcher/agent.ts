@@ -8,6 +8,7 @@ import { parseOrigin } from '../base/origin.ts'
 import { ownMembers } from '../base/own-options.ts'
 import { withoutRejection } from '../base/stray-promise.ts'
 import { InvalidArgumentError, MaxOriginsReachedError } from '../errors.ts'
+import { dispatchOn } from '../handler/either-handler.ts'
 import { isLegacyHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -142,11 +143,11 @@ export class Agent extends LifecycleDispatcher {
     const kind = options.allowH2 === false ? 'http1' : 'any'
     const key = this.#keyOf(origin, replacedName(options))
     const known = this.#entries.get(key)?.[kind]
-    if (known) return known.dispatch(options, handler)
+    if (known) return this.#anyOrigin ? dispatchOn(known, options, handler) : known.dispatch(options, handler)
 
     const dispatcher = this.#add(key, kind, origin)
     try {
-      return dispatcher.dispatch(options, handler)
+      return dispatchOn(dispatcher, options, handler)
     } finally {
       // What is wrong with a request shows only there. What a caller's factory made keeps its own counsel.
       if (!this.#anyOrigin && isIdle(dispatcher)) this.#forget(key, kind, dispatcher)

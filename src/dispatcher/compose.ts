@@ -6,11 +6,11 @@ import { EventEmitter } from 'node:events'
 import { isKind } from '../base/kind.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
-import { inBothGenerations, withOwnMethods, withoutBridge } from '../handler/either-handler.ts'
-import { RefusableHandler } from '../handler/refusable-handler.ts'
+import { dispatchForeign, refusing } from '../handler/either-handler.ts'
+import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import type { Dispatching } from '../request/dispatching.ts'
+import { type Dispatching, whenRefused } from '../request/dispatching.ts'
 
 /** The function that interceptors wrap. Such a type is compared like that of a method: those written for undici fit. */
 // biome-ignore lint/complexity/noBannedTypes: it adds nothing that could be called
@@ -35,6 +35,13 @@ export type Interceptor = (
 
 export type InterceptorInput = Interceptor | null | undefined
 
+const OWN = Symbol('interceptor of this library')
+
+/** Marks an interceptor that returns what the function below it returns, and gets along with every handler. */
+export function ownInterceptor(interceptor: Interceptor): Interceptor {
+  return Object.defineProperty(interceptor, OWN, { value: true })
+}
+
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
 /** Built on `dispatch` alone, so they run on the view and go through the interceptors. */
@@ -53,7 +60,11 @@ export function compose<T extends Dispatching & object>(
   interceptors: readonly InterceptorInput[],
   origin: OwnOrigin,
 ): T {
-  let dispatch: Dispatching['dispatch'] = (opts, handler) => original.dispatch(opts, withoutBridge(handler))
+  // The handler goes to the dispatcher as it is: what stands before it is ours.
+  let dispatch: Dispatching['dispatch'] = (opts, handler) => {
+    const accepted = original.dispatch(opts, handler)
+    return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(handler, opts))
+  }
   const lifecycle: { readonly closed?: unknown; readonly destroyed?: unknown } = original as object
   const life = (): 'open' | 'closed' | 'destroyed' => {
     if (lifecycle.destroyed === true) return 'destroyed'
@@ -70,9 +81,11 @@ export function compose<T extends Dispatching & object>(
       throw new TypeError('invalid interceptor')
     }
     // Its handlers come from the caller, or from the next interceptor.
-    dispatch = isAsync(made)
-      ? (opts, handler) => dispatchLater(made, opts, inBothGenerations(handler))
-      : (opts, handler) => made(opts, inBothGenerations(handler))
+    const foreign = { dispatch: made }
+    dispatch =
+      OWN in interceptor
+        ? (opts, handler) => made(opts, toDispatchHandler(handler))
+        : (opts, handler) => dispatchForeign(foreign, opts, handler)
   }
   const outermost = dispatch
 
@@ -103,20 +116,6 @@ export function compose<T extends Dispatching & object>(
     dispatch: { value: composed, writable: true, configurable: true },
   })
   return view
-}
-
-function isAsync(made: Dispatch): boolean {
-  return (made as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] === 'AsyncFunction'
-}
-
-/** An interceptor that waits for something first, a token for instance, may fail to get it. */
-function dispatchLater(made: Dispatch, opts: DispatchOptions, handler: DispatchHandler): boolean {
-  // What is no handler is refused below, and nobody could be told.
-  if (typeof handler?.onResponseError !== 'function') return made(opts, handler)
-  const refusable = new RefusableHandler(withoutBridge(handler))
-  const accepted: unknown = made(opts, withOwnMethods(refusable))
-  ;(accepted as Promise<unknown>).catch((error: unknown) => refusable.refuse(opts, error))
-  return accepted as boolean
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { defineKind } from '../base/kind.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import { dispatchOn } from '../handler/either-handler.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -37,10 +38,11 @@ export class Dispatcher1Wrapper extends Dispatcher {
     const wrapped = Dispatcher1Wrapper.wrapHandler(handler)
     // A WebSocket with such a handler knows only the handshake of HTTP/1.1.
     const older = wrapped !== handler && options.upgrade === 'websocket'
-    return this.#dispatcher.dispatch(
-      older ? ({ ...options, allowH2: false } as DispatchOptions) : options,
-      wrapped,
-    )
+    const sent = older ? ({ ...options, allowH2: false } as DispatchOptions) : options
+    // Whoever has a handler of the older generation does not look at what comes back.
+    return wrapped === handler
+      ? this.#dispatcher.dispatch(sent, wrapped)
+      : dispatchOn(this.#dispatcher, sent, wrapped)
   }
 
   override close(callback: CloseCallback): void

@@ -5,6 +5,7 @@
 import { withoutPollution } from '../base/own-options.ts'
 import { startDebugOutput } from '../debug.ts'
 import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '../errors.ts'
+import { dispatchOn } from '../handler/either-handler.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -21,7 +22,7 @@ export type Offer = 'accepted' | 'busy' | 'refused'
  * its `false`.
  */
 export function offer(dispatcher: Dispatcher, options: DispatchOptions, handler: DispatchHandler): Offer {
-  if (dispatcher.dispatch(options, handler)) return 'accepted'
+  if (dispatchOn(dispatcher, options, handler)) return 'accepted'
   return takesNoMore(dispatcher) ? 'busy' : 'refused'
 }
 

@@ -1,7 +1,14 @@
 /**
- * Handlers for code of which nobody knows the generation, such as an interceptor of the user's: they answer to both.
+ * The handler that a dispatch function gets which is not ours: an interceptor of the user's, or the dispatcher of another
+ * library. It answers to both generations, and fails the request if the function returns a promise that rejects: nobody
+ * else would see that, the request would never settle, and the process would end.
  */
+import { isKind } from '../base/kind.ts'
+import { throwLater } from '../base/throw-later.ts'
+import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { type Dispatching, type Refusable, whenRefused } from '../request/dispatching.ts'
 import { toDispatchHandler } from './legacy-handler.ts'
 import { answerOlderCalls } from './older-calls.ts'
 
@@ -19,51 +26,106 @@ const NEWER_METHODS = [
   'onResponseError',
 ] as const
 
+type AbortFunction = (reason?: unknown) => void
+type Call = (...args: never[]) => void
+
 /**
- * Stands before a caller's handler. It has the methods that this one has, because dispatchers check and count on them; as its
+ * Stands before a handler. It has the methods that this one has, because dispatchers check and count on them; as its
  * own, because interceptors write `{ ...handler, onResponseStart() {} }`.
  */
 class EitherHandler {
-  readonly inner: DispatchHandler
+  readonly #inner: DispatchHandler
+  readonly #opts: DispatchOptions
+  /** Of the attempt that waits or runs. */
+  #abort: AbortFunction | null = null
+  /** `refused`: what still comes for the request concerns nobody. */
+  #state: 'open' | 'settled' | { readonly refused: unknown } = 'open'
 
-  constructor(inner: DispatchHandler) {
-    this.inner = inner
+  constructor(inner: DispatchHandler, opts: DispatchOptions) {
+    this.#inner = inner
+    this.#opts = opts
+    const own = this as Partial<Record<(typeof NEWER_METHODS)[number], Call>>
     for (const name of NEWER_METHODS) {
-      if (typeof inner[name] !== 'function') continue
-      const value = (...args: unknown[]): unknown => Reflect.apply(inner[name]!, inner, args)
-      Object.defineProperty(this, name, { value, enumerable: true, configurable: true, writable: true })
+      if (typeof inner[name] === 'function') own[name] = (...args) => this.#forward(name, args)
+    }
+    const start: DispatchHandler['onRequestStart'] = (controller, context) => {
+      this.#abort = (reason) => controller.abort(reason)
+      if (typeof this.#state === 'object') controller.abort(this.#state.refused)
+      else inner.onRequestStart!(controller, context)
+    }
+    own.onRequestStart = start
+  }
+
+  #forward(name: (typeof NEWER_METHODS)[number], args: unknown[]): void {
+    if (name === 'onRequestQueued') this.#abort = args[0] as AbortFunction
+    if (typeof this.#state === 'object') return
+    if (name === 'onResponseError' || name === 'onRequestUpgrade') this.#state = 'settled'
+    const method = this.#inner[name]
+    if (typeof method === 'function') Reflect.apply(method, this.#inner, args)
+    // What it throws comes back as an error.
+    if (name === 'onResponseEnd') this.#state = 'settled'
+  }
+
+  /** What has settled by now stays as it is. */
+  refuse(error: unknown): void {
+    if (this.#state !== 'open') return
+    try {
+      // A request that is on its way tells the handler by itself.
+      this.#abort?.(error)
+      if (this.#isSettled()) return
+      this.#state = { refused: error }
+      destroyBodyOf(this.#opts, error)
+      this.#inner.onResponseError?.(null, error as Error)
+    } catch (thrown) {
+      // By the handler. There is no dispatcher that could report it.
+      throwLater(thrown)
     }
   }
+
+  #isSettled(): boolean {
+    return this.#state === 'settled'
+  }
 }
 
-for (const name of NEWER_METHODS) {
-  const forward = function (this: EitherHandler, ...args: unknown[]): void {
-    Reflect.apply(this.inner[name]!, this.inner, args)
-  }
-  Object.defineProperty(EitherHandler.prototype, name, {
-    get(this: EitherHandler): unknown {
-      const own: unknown = this.inner[name]
-      return typeof own === 'function' ? forward : own
-    },
-  })
-}
 answerOlderCalls(EitherHandler as { readonly prototype: object })
 
-/** The handlers of this library answer to both by themselves, and are returned unchanged. */
-export function inBothGenerations(handler: DispatchHandler | LegacyDispatchHandler): DispatchHandler {
+/** Fails the request of a handler that may know by itself whether it has settled. */
+export function refusing(handler: DispatchHandler & Partial<Refusable>, opts: DispatchOptions): Refusable {
+  return {
+    refuse(error) {
+      destroyBodyOf(opts, error)
+      try {
+        if (typeof handler.refuse === 'function') handler.refuse(error)
+        else handler.onResponseError?.(null, error as Error)
+      } catch (thrown) {
+        throwLater(thrown)
+      }
+    },
+  }
+}
+
+/** `dispatch()` of code that is not ours. What it throws comes out. */
+export function dispatchForeign(
+  dispatcher: Dispatching,
+  opts: DispatchOptions,
+  handler: DispatchHandler | LegacyDispatchHandler,
+): boolean {
   const newer = toDispatchHandler(handler)
   // What has no such method is no handler, and dispatchers refuse it.
-  if (typeof (newer as DispatchHandler | null | undefined)?.onRequestStart !== 'function') return newer
-  const answersOlder = typeof (newer as LegacyDispatchHandler).onConnect === 'function'
-  return answersOlder ? newer : (new EitherHandler(newer) as DispatchHandler)
+  if (typeof (newer as DispatchHandler | null | undefined)?.onRequestStart !== 'function') {
+    return dispatcher.dispatch(opts, newer)
+  }
+  const either = new EitherHandler(newer, opts)
+  return whenRefused(dispatcher.dispatch(opts, either as DispatchHandler), either)
 }
 
-/** As its own methods even if the handler is one of this library. */
-export function withOwnMethods(handler: DispatchHandler): DispatchHandler {
-  return new EitherHandler(handler) as DispatchHandler
-}
-
-/** The caller's own handler again, where no interceptor has replaced it. */
-export function withoutBridge(handler: DispatchHandler): DispatchHandler {
-  return handler instanceof EitherHandler ? handler.inner : handler
+/** `dispatch()` of a dispatcher that the caller has chosen. */
+export function dispatchOn(
+  dispatcher: Dispatching,
+  opts: DispatchOptions,
+  handler: DispatchHandler,
+): boolean {
+  return isKind(dispatcher.constructor)
+    ? dispatcher.dispatch(opts, handler)
+    : dispatchForeign(dispatcher, opts, handler)
 }

@@ -4,6 +4,7 @@
  */
 import type { EventEmitter } from 'node:events'
 import { emitSafely } from '../dispatcher/events.ts'
+import { dispatchOn } from '../handler/either-handler.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -205,7 +206,7 @@ export class MockNetwork implements ExchangeKeeper {
     const before = this.#passing
     this.#passing = handler
     try {
-      return this.#real.dispatch(options.origin ? options : { ...options, origin }, handler)
+      return dispatchOn(this.#real, options.origin ? options : { ...options, origin }, handler)
     } finally {
       this.#passing = before
     }

@@ -5,6 +5,7 @@
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../api/discard-socket.ts'
 import { SocketError } from '../errors.ts'
+import { dispatchOn } from '../handler/either-handler.ts'
 import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
@@ -38,7 +39,7 @@ export class ConnectExchange implements DispatchHandler {
 
   start(dispatcher: Dispatching, options: DispatchOptions): void {
     try {
-      dispatcher.dispatch(options, this)
+      dispatchOn(dispatcher, options, this)
     } catch (error) {
       this.#fail(error as Error)
     }

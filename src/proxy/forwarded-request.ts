@@ -4,6 +4,7 @@
  */
 
 import { RequestAbortedError } from '../errors.ts'
+import { dispatchOn } from '../handler/either-handler.ts'
 import { ForwardingHandler } from '../handler/forwarding-handler.ts'
 import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -163,7 +164,8 @@ export class ForwardedRequest extends ForwardingHandler {
     const hop = this.#hop
     this.#tries++
     const headers = hop.fields.forRequest(this.#target.host, authorization, extra, this.#options.headers)
-    return hop.forwarding.dispatch(
+    return dispatchOn(
+      hop.forwarding,
       {
         ...this.#options,
         origin: hop.uri,

@@ -8,6 +8,7 @@ import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { whenRefused } from '../request/dispatching.ts'
 import { NO_FACTS, type ResponseFacts, responseFacts } from './response-facts.ts'
 import type { Head, ResponseSource } from './response-source.ts'
 
@@ -91,11 +92,16 @@ export class Attempt implements DispatchHandler, ResponseSource {
     opts: DispatchOptions,
   ): boolean {
     try {
-      return dispatch(opts, this)
+      return whenRefused(dispatch(opts, this), this)
     } catch (error) {
       this.#state = 'over'
       throw error
     }
+  }
+
+  /** By a dispatcher that has returned a promise. */
+  refuse(error: unknown): void {
+    this.abort(error)
   }
 
   /** Ends it wherever it is. A dispatcher of another library may report the end later, or never. */

@@ -26,7 +26,7 @@ import {
 import { listItems } from '../protocol/websocket/subprotocol.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import type { Dispatching } from '../request/dispatching.ts'
+import { type Dispatching, whenRefused } from '../request/dispatching.ts'
 import { httpOrigin, httpPath } from './socket-address.ts'
 
 export interface OpeningRequest {
@@ -120,7 +120,7 @@ export class OpeningHandshake {
       ...(this.#http1Only ? { allowH2: false } : null),
     }
     try {
-      dispatcher.dispatch(options, attempt)
+      whenRefused(dispatcher.dispatch(options, attempt), attempt)
     } catch (error) {
       this.#onError(error)
     }
@@ -203,6 +203,14 @@ class Attempt implements DispatchHandler {
   cancel(): void {
     this.#outcome = null
     this.#abort?.()
+  }
+
+  /** By a dispatcher that has returned a promise. */
+  refuse(error: unknown): void {
+    const outcome = this.#take()
+    if (outcome === null) return
+    this.#abort?.(error)
+    outcome.onError(error)
   }
 
   onRequestQueued(abort: (reason?: unknown) => void): void {

@@ -9,14 +9,18 @@ import { type TestContext, test } from 'node:test'
 import {
   Agent,
   BalancedPool,
-  type Dispatcher,
+  Dispatcher,
   type DispatchHandler,
   type DispatchOptions,
+  EventSource,
   fetch,
   type Interceptor,
+  interceptors,
   Pool,
   ProxyAgent,
+  RetryAgent,
   RoundRobinPool,
+  WebSocket,
 } from '../../src/index.ts'
 import { echo, failure } from '../support/exchange.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
@@ -122,6 +126,132 @@ overEachWire('asynchronous interceptors', (wire) => {
     assert.deepEqual([handler.calls, unhandled], [['onResponseError'], []])
   })
 })
+
+/** A plain function: nothing but what it returns tells that it waits. */
+const returnsPromise = asynchronous(() => (_opts, _handler) => turn().then(() => Promise.reject(FAILED)))
+
+/** As promises of other libraries. */
+const returnsThenable = asynchronous(() => (_opts, _handler) => {
+  // biome-ignore lint/suspicious/noThenProperty: it is what this is about
+  const thenable = { then: (_ok: unknown, fail: (error: Error) => void) => void setImmediate(fail, FAILED) }
+  return thenable as unknown as Promise<boolean>
+})
+
+overEachWire('interceptors that return promises', (wire) => {
+  for (const [name, refuse] of Object.entries({ refusing, returnsPromise, returnsThenable })) {
+    test(`fail the request once: ${name}`, async (t) => {
+      const unhandled = watchRejections(t)
+      const origin = await startOrigin(t, wire, echo)
+      const ignoring: Interceptor = (dispatch) => (opts, handler) => {
+        dispatch(opts, { ...handler })
+        return true
+      }
+      const { retry, redirect, decompress, dump, responseError, throttle, dns } = interceptors
+      const stacks: Record<string, Interceptor[]> = {
+        alone: [refuse],
+        'behind one that ignores it': [refuse, ignoring],
+        'behind those of the library': [
+          refuse,
+          retry({ maxRetries: 0 }),
+          redirect(),
+          decompress(),
+          dump(),
+          responseError(),
+          throttle({ concurrency: 9 }),
+          dns(),
+        ],
+      }
+      for (const [stack, list] of Object.entries(stacks)) {
+        const client = origin.client().compose(...list)
+        assert.equal(await failure(client.request(GET)), FAILED, stack)
+        assert.equal(await failure(client.stream(GET, () => assert.fail())), FAILED, stack)
+        assert.equal(await failure(client.upgrade({ path: '/' })), FAILED, stack)
+        assert.equal(await failure(client.connect({ path: 'a:1' })), FAILED, stack)
+        const duplex = client.pipeline({ path: '/', method: 'POST' }, ({ body }) => body)
+        assert.equal((await once(duplex, 'error'))[0], FAILED, stack)
+        assert.equal(await causeOf(fetch(origin.url, { dispatcher: client })), FAILED, stack)
+        const body = new Readable({ read() {} })
+        const handler = new RecordingHandler()
+        client.dispatch({ path: '/', method: 'POST', body }, handler)
+        await handler.settled
+        await turn()
+        assert.deepEqual([handler.error, handler.errors.length, body.destroyed], [FAILED, 1, true], stack)
+      }
+      await turn()
+      assert.deepEqual(unhandled, [])
+    })
+  }
+
+  test('may resolve with anything', async (t) => {
+    const origin = await startOrigin(t, wire, echo)
+    const answering = asynchronous((dispatch) => (opts, handler) => {
+      dispatch(opts, { ...handler })
+      return Promise.resolve(false)
+    })
+    const client = origin.client().compose(answering)
+    assert.equal((await client.request(GET)).statusCode, 200)
+    assert.equal((await fetch(origin.url, { dispatcher: client })).status, 200)
+  })
+})
+
+/** A dispatcher that is not ours. */
+class Foreign extends Dispatcher {
+  override dispatch(_opts: DispatchOptions, _handler: DispatchHandler): boolean {
+    return turn().then(() => Promise.reject(FAILED)) as unknown as boolean
+  }
+  override close(...args: unknown[]): Promise<void> {
+    for (const done of args) if (typeof done === 'function') queueMicrotask(done as () => void)
+    return Promise.resolve()
+  }
+  override destroy(...args: unknown[]): Promise<void> {
+    return this.close(...args)
+  }
+}
+
+const FOREIGN: Record<string, () => Dispatcher> = {
+  itself: () => new Foreign(),
+  composed: () => new Foreign().compose(interceptors.retry(), interceptors.redirect()),
+  'of a RetryAgent': () => new RetryAgent(new Foreign(), { maxRetries: 1, minTimeout: 1 }),
+  'made for an Agent': () => new Agent({ factory: () => new Foreign() }),
+  'made for a Pool': () => new Pool('http://a.test', { factory: () => new Foreign() }),
+  'made for a BalancedPool': () => new BalancedPool('http://a.test', { factory: () => new Foreign() }),
+  'made for a ProxyAgent': () =>
+    new ProxyAgent({ uri: 'http://a.test', proxyTunnel: false, clientFactory: () => new Foreign() }),
+}
+
+for (const [name, make] of Object.entries(FOREIGN)) {
+  test(`a dispatcher that rejects fails the request once: ${name}`, async (t) => {
+    const unhandled = watchRejections(t)
+    const dispatcher = make()
+    t.after(() => dispatcher.destroy())
+    const call = { ...GET, origin: 'http://a.test' } as const
+    assert.equal((await failure(dispatcher.request(call))).message, FAILED.message)
+    assert.equal((await failure(dispatcher.stream(call, () => assert.fail()))).message, FAILED.message)
+    assert.equal((await failure(dispatcher.upgrade({ ...call, protocol: 'x' }))).message, FAILED.message)
+    assert.equal((await failure(dispatcher.connect({ ...call, path: 'a:1' }))).message, FAILED.message)
+    const duplex = dispatcher.pipeline({ ...call, method: 'POST' }, ({ body }) => body)
+    assert.equal((await once(duplex, 'error'))[0].message, FAILED.message)
+    const cause = (await causeOf(fetch('http://a.test', { dispatcher }))) as Error
+    assert.equal(cause.message, FAILED.message)
+    const socket = new WebSocket('ws://a.test', { dispatcher })
+    const [{ error }] = (await once(socket, 'error')) as [{ error: Error }]
+    assert.equal((error.cause as Error).message, FAILED.message)
+    const source = new EventSource('http://a.test', { dispatcher })
+    await once(source, 'error')
+    source.close()
+    if (name !== 'itself') {
+      const body = new Readable({ read() {} })
+      const handler = new RecordingHandler()
+      dispatcher.dispatch({ ...call, method: 'POST', body }, handler)
+      await handler.settled
+      await turn()
+      const failures = handler.errors.map(({ message }) => message)
+      assert.deepEqual([failures, body.destroyed], [[FAILED.message], true])
+    }
+    await turn()
+    assert.deepEqual(unhandled, [])
+  })
+}
 
 /** A function that must answer at once. */
 const rejecting = async (): Promise<never> => {

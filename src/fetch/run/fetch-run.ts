@@ -16,6 +16,7 @@ import { getGlobalDispatcher } from '../../global/global-dispatcher.ts'
 import { answerOlderCalls } from '../../handler/older-calls.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import { whenRefused } from '../../request/dispatching.ts'
 import { Body } from '../body/body.ts'
 import { type BodyFeed, type BodySink, toBytes } from '../body/feed.ts'
 import type { SentBody } from '../body/sent-body.ts'
@@ -72,7 +73,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     if (typeof dispatcher.dispatch !== 'function') throw new TypeError('agent.dispatch is not a function')
     const { options, body } = sendRequest(record, this.#trail)
     this.#sent = body
-    dispatcher.dispatch(options, this as DispatchHandler)
+    whenRefused(dispatcher.dispatch(options, this as DispatchHandler), this)
   }
 
   /** False if the signal was already aborted, or fired just now. */
@@ -335,11 +336,18 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     sink?.fail(new TypeError('terminated', { cause: error }))
   }
 
+  /** By a dispatcher that has returned a promise. */
+  refuse(error: unknown): void {
+    if (this.#state !== 'waiting' && this.#state !== 'responding') return
+    const { sink } = this.#sinkLink
+    this.#refuse(error)
+    sink?.fail(new TypeError('terminated', { cause: error }))
+  }
+
   /** Fails the fetch for a reason that the fetch algorithm gives. */
-  #refuse(error: Error): void {
+  #refuse(error: unknown): void {
     const caller = this.#takeCaller()
     this.#stop(error)
-    this.#state = 'failed'
     caller?.reject(new TypeError('fetch failed', { cause: error }))
   }
 

@@ -1,6 +1,6 @@
 /** `interceptors.circuitBreaker`: requests to an origin that fails most of the time fail at once, without being sent. */
 import type { Duplex } from 'node:stream'
-import type { Interceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { CircuitOpenError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
@@ -18,7 +18,7 @@ import { type CircuitBreakerOptions, readCircuitBreakerOptions } from './options
  */
 export function circuitBreaker(options?: CircuitBreakerOptions | null): Interceptor {
   const settings = readCircuitBreakerOptions(options)
-  return (dispatch, own) => {
+  return ownInterceptor((dispatch, own) => {
     const circuits = new OriginTable(() => new Circuit(settings))
     return (opts, handler) => {
       if (!isCall(opts, handler)) return dispatch(opts, handler)
@@ -41,7 +41,7 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
         throw error
       }
     }
-  }
+  })
 }
 
 /** Reports the outcome of one request to its circuit, once. */

@@ -1,6 +1,6 @@
 /** `interceptors.cookies`: sends the cookies of a jar, and stores those that responses set. */
 import { ignoreRejection } from '../../base/stray-promise.ts'
-import type { Interceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -15,7 +15,7 @@ import { withCookies } from './sent-cookies.ts'
  */
 export function cookies(options?: CookiesOptions | null): Interceptor {
   const ownJar = readJar(options)
-  return (dispatch, own) => {
+  return ownInterceptor((dispatch, own) => {
     const urls = new RequestUrls(own)
     return (opts, handler) => {
       if (!isCall(opts, handler) || !hasPath(opts)) return dispatch(opts, handler)
@@ -31,7 +31,7 @@ export function cookies(options?: CookiesOptions | null): Interceptor {
       }
       return dispatch(sent, jar === null ? handler : new CookieHandler(handler, jar, opts, urls))
     }
-  }
+  })
 }
 
 /**

@@ -1,6 +1,6 @@
 /** `interceptors.decompress`: decodes response bodies. */
 import { isDecodable } from '../../content-coding/decoders.ts'
-import type { Interceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { hasHeader, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -13,12 +13,12 @@ import { type DecompressOptions, readDecompressOptions } from './options.ts'
  */
 export function decompress(options?: DecompressOptions | null): Interceptor {
   const settings = readDecompressOptions(options)
-  return (dispatch) => (opts, handler) => {
+  return ownInterceptor((dispatch) => (opts, handler) => {
     if (!isCall(opts, handler) || opts.upgrade || opts.method === 'CONNECT') return dispatch(opts, handler)
     const sent = settings.acceptEncoding ? accepting(opts) : opts
     if (opts.method === 'HEAD') return dispatch(sent, handler)
     return new DecompressedRequest(handler, settings).attempt.send(dispatch, sent)
-  }
+  })
 }
 
 /** Asks for all codings. A range is of the coded form, which the caller would not expect. */

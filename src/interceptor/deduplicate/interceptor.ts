@@ -2,7 +2,7 @@
 
 import { OriginReader } from '../../base/origin-reader.ts'
 import { withoutPollution } from '../../base/own-options.ts'
-import type { Dispatch, Interceptor } from '../../dispatcher/compose.ts'
+import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
 import { Downstream } from '../../relay/downstream.ts'
 import { isComplete, refuse } from '../../relay/refusal.ts'
@@ -25,7 +25,7 @@ import { type DeduplicateHost, SharedExchange } from './shared-exchange.ts'
  */
 export function deduplicate(options?: DeduplicateOptions): Interceptor {
   const settings = readDeduplicateOptions(options)
-  return (dispatch, origin, life = () => 'open') => {
+  return ownInterceptor((dispatch, origin, life = () => 'open') => {
     // Where the dispatcher chooses the server, two requests for one path are not the same.
     if (origin === null) return (opts, handler) => dispatch(opts, handler)
     const deduplicator = new Deduplicator(dispatch, settings, origin)
@@ -34,7 +34,7 @@ export function deduplicate(options?: DeduplicateOptions): Interceptor {
       if (life() !== 'open') return dispatch(opts, handler)
       return deduplicator.handle(opts, toDispatchHandler(handler))
     }
-  }
+  })
 }
 
 class Deduplicator implements DeduplicateHost {

@@ -1,6 +1,6 @@
 /** `interceptors.dns`: resolves names by itself, remembers the addresses, and uses all of them. */
 import { withoutPollution } from '../../base/own-options.ts'
-import type { Interceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
 import { hasHeader, readableAgain, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions, HeadersInput, HeaderValueInput } from '../../request/dispatch-options.ts'
@@ -20,7 +20,7 @@ import { DnsResolver } from './resolver.ts'
 export function dns(options?: DnsOptions | null): Interceptor {
   const resolver = new DnsResolver(readDnsOptions(options))
   const destinations = new DestinationReader()
-  return (dispatch, own) => (opts, handler) => {
+  return ownInterceptor((dispatch, own) => (opts, handler) => {
     // A dispatcher of one origin sends there whatever the request names.
     const origin = isCall(opts, handler) ? own || opts.origin : null
     const isOrigin = typeof origin === 'string' || origin instanceof URL
@@ -34,7 +34,7 @@ export function dns(options?: DnsOptions | null): Interceptor {
     }
     const hasChoice = own === undefined
     return new ResolvedRequest(named, handler, dispatch, resolver, destination, hasChoice).start()
-  }
+  })
 }
 
 /** A copy of the options that takes the name along: the server and its certificate go by it. */

@@ -1,5 +1,5 @@
 /** `interceptors.dump`: reads bodies and discards them, so that their connections can be used again. */
-import type { Interceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { finiteFrom, option, readOptions } from '../../options.ts'
 import { refuse } from '../../relay/refusal.ts'
@@ -19,12 +19,12 @@ const REFUSAL = 'maxSize must be a number greater than 0'
 /** An interceptor that reads and discards the body of every response: callers get the head, and a body without data. */
 export function dump(options?: DumpInterceptorOptions | null): Interceptor {
   const { maxSize } = readOptions({ maxSize: option(1_048_576, isSize, REFUSAL) }, options)
-  return (dispatch) => (opts, handler) => {
+  return ownInterceptor((dispatch) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     const limit = limitOf(opts, maxSize)
     if (limit === null) return refuse(opts, handler, new InvalidArgumentError(REFUSAL))
     return new DumpedRequest(handler, opts, limit).attempt.send(dispatch, opts)
-  }
+  })
 }
 
 /** Null for a value that is refused. */

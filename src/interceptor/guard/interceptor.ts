@@ -2,7 +2,7 @@
  * `interceptors.guard`: refuses requests by scheme, host and port before anything is resolved or dialled. It sees what a
  * request names, not where a name leads: that is for the guard of the connector.
  */
-import type { Interceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { blockedError, type Refusal } from '../../guard/guard.ts'
 import type { GuardPolicy } from '../../guard/options.ts'
 import { type Place, placeOf, placeOfAuthority, placeOfSent } from '../../guard/place.ts'
@@ -32,7 +32,7 @@ const MAX_KNOWN = 256
  */
 export function guard(options?: GuardPolicy | GuardInterceptorOptions | null): Interceptor {
   const checks = new OriginChecks(readGuardInterceptorOptions(options))
-  return (dispatch) => (opts, handler) => {
+  return ownInterceptor((dispatch) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     const refusal = checks.refuse(opts)
     if (refusal === null) return dispatch(opts, handler)
@@ -40,7 +40,7 @@ export function guard(options?: GuardPolicy | GuardInterceptorOptions | null): I
     destroyBodyOf(opts, error)
     handler.onResponseError?.(null, error)
     return true
-  }
+  })
 }
 
 class OriginChecks {

@@ -1,6 +1,6 @@
 /** `interceptors.hedge`: a request whose response is late gets a second attempt beside the first. */
 import { withoutPollution } from '../../base/own-options.ts'
-import type { Interceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { replayOf } from '../../relay/replay.ts'
 import { readableAgain } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -14,12 +14,12 @@ import { type HedgeOptions, type HedgeSettings, readHedgeOptions } from './optio
  */
 export function hedge(options: HedgeOptions): Interceptor {
   const settings = readHedgeOptions(options)
-  return (dispatch, own) => (opts, handler) => {
+  return ownInterceptor((dispatch, own) => (opts, handler) => {
     if (!isCall(opts, handler) || !isHedged(opts, settings)) return dispatch(opts, handler)
     const copy = withoutPollution({ ...opts })
     if (copy.headers) copy.headers = readableAgain(copy.headers)
     return new HedgedRequest(copy, handler, dispatch, settings, own).start()
-  }
+  })
 }
 
 /** Sending it twice is harmless, and possible. */

@@ -1,5 +1,5 @@
 /** `interceptors.redirect`: follows redirects. */
-import type { Interceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -12,7 +12,7 @@ import { RedirectedRequest } from './redirected-request.ts'
  */
 export function redirect(options?: RedirectOptions | null): Interceptor {
   const defaults = readRedirectOptions(options)
-  return (dispatch, own) => (opts, handler) => {
+  return ownInterceptor((dispatch, own) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     let settings: RedirectSettings
     try {
@@ -26,7 +26,7 @@ export function redirect(options?: RedirectOptions | null): Interceptor {
     // A dispatcher refuses a limit that it cannot apply.
     const sent = opts.maxRedirections === undefined ? opts : withoutLimit(opts)
     return new RedirectedRequest(dispatch, settings, sent, handler, own).attempt.send(dispatch, sent)
-  }
+  })
 }
 
 export function withoutLimit(opts: DispatchOptions): DispatchOptions {

@@ -1,6 +1,6 @@
 /** `interceptors.responseError`: a status of 400 or above fails the request. */
 import { BodyBytes } from '../../base/body-bytes.ts'
-import type { Interceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { ResponseError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import { integerFrom, option, readLoosely } from '../../options.ts'
@@ -29,8 +29,10 @@ const OPTIONS = { maxSize: option(1_048_576, integerFrom(0), 'maxSize must be a 
  */
 export function responseError(options?: ResponseErrorOptions | null): Interceptor {
   const maxSize = readLoosely(OPTIONS, options).maxSize || Number.POSITIVE_INFINITY
-  return (dispatch) => (opts, handler) =>
-    dispatch(opts, isCall(opts, handler) ? new ResponseErrorHandler(handler, opts, maxSize) : handler)
+  return ownInterceptor(
+    (dispatch) => (opts, handler) =>
+      dispatch(opts, isCall(opts, handler) ? new ResponseErrorHandler(handler, opts, maxSize) : handler),
+  )
 }
 
 type State = 'passing' | Collecting | 'over'

@@ -1,5 +1,5 @@
 /** `interceptors.retry`: sends requests again that have failed, if that can do no harm. */
-import type { Dispatch, Interceptor } from '../../dispatcher/compose.ts'
+import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -18,14 +18,14 @@ import { RetriedRequest, type RetryOwner } from './retried-request.ts'
  */
 export function retry(options?: RetryOptions | null): Interceptor {
   const settings = readRetryOptions(options)
-  return (dispatch, ownOrigin) => {
+  return ownInterceptor((dispatch, ownOrigin) => {
     const composed: RetrySettings = { ...settings, ownOrigin }
     return (opts, handler) => {
       // A wrong call is for the dispatcher to refuse.
       if (!isCall(opts, handler)) return dispatch(opts, handler)
       return retriedRequest(opts, handler, dispatch, composed, null).start()
     }
-  }
+  })
 }
 
 /** A request with the options of its caller merged over those of the interceptor or the agent. */

@@ -1,5 +1,5 @@
 /** `interceptors.throttle`: so many requests at a time, so many per second; the others wait for their turn. */
-import type { Interceptor } from '../../dispatcher/compose.ts'
+import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { readKey, readPriority, readThrottleOptions, type ThrottleOptions } from './options.ts'
@@ -15,7 +15,7 @@ import { Throttle } from './throttle.ts'
 export function throttle(options?: ThrottleOptions | null): Interceptor {
   const settings = readThrottleOptions(options)
   const shared = new Throttle(settings)
-  return (dispatch, own) => (opts, handler) => {
+  return ownInterceptor((dispatch, own) => (opts, handler) => {
     if (!isCall(opts, handler)) return dispatch(opts, handler)
     let key: string | null
     let priority: number
@@ -27,5 +27,5 @@ export function throttle(options?: ThrottleOptions | null): Interceptor {
     }
     if (key === null) return dispatch(opts, handler)
     return shared.dispatch(opts, handler, key, priority, dispatch)
-  }
+  })
 }
