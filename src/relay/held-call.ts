@@ -2,15 +2,20 @@
  * A call that no dispatcher has yet: it waits for a turn, a name, a store, an answer of the caller. Its body is not read
  * meanwhile, and is destroyed if the call is never sent.
  */
-import { RequestAbortedError } from '../errors.ts'
+
+import { now } from '../base/clock.ts'
+import { RequestAbortedError, type RetrySafety } from '../errors.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { logicalOrigin } from '../request/logical-origin.ts'
+import { describeUnsent } from '../request/unsent-error.ts'
 import { watchBody } from '../request/waiting-body.ts'
 import type { Downstream } from './downstream.ts'
 import type { ResponseSource } from './response-source.ts'
 
 export class HeldCall implements ResponseSource {
   readonly opts: DispatchOptions
+  readonly #since = now()
   readonly #downstream: Downstream
   readonly #onGivenUp: (() => void) | null
   /** Ends listening to the body, whose error would end the process otherwise. */
@@ -44,8 +49,16 @@ export class HeldCall implements ResponseSource {
 
   abort(reason: unknown): void {
     if (!this.release()) return
-    destroyBodyOf(this.opts, reason || new RequestAbortedError())
+    const error = (reason || this.describe(new RequestAbortedError(), 'no')) as Error
+    destroyBodyOf(this.opts, error)
     this.#onGivenUp?.()
+    this.#downstream.contain(() => this.#downstream.fail(error))
+  }
+
+  /** With the fields that errors of a request have. */
+  describe(error: Error, retrySafety: RetrySafety = 'safe'): Error {
+    const origin = String(logicalOrigin(this.opts) ?? '')
+    return describeUnsent(error, this.opts, origin, 'queued', this.#since, retrySafety)
   }
 
   pause(): void {}

@@ -1,5 +1,6 @@
 /** The headers of a request as a caller gave them, in any of the accepted shapes: looking for a name, replacing some. */
-import type { HeadersInput, HeaderValueInput } from '../request/dispatch-options.ts'
+import { withoutPollution } from '../base/own-options.ts'
+import type { DispatchOptions, HeadersInput, HeaderValueInput } from '../request/dispatch-options.ts'
 import { headerPairs, isPairIterable } from '../request/headers-input.ts'
 
 type GivenHeaders = HeadersInput | null | undefined
@@ -61,4 +62,11 @@ export function readableAgain(headers: GivenHeaders): GivenHeaders {
     headers !== null &&
     typeof (headers as { next?: unknown }).next === 'function'
   return isIterator && isPairIterable(headers) ? withHeaders(headers, {}) : headers
+}
+
+/** A copy that later changes of the caller do not reach, and that can be sent repeatedly. */
+export function ownOptions(opts: DispatchOptions): DispatchOptions {
+  const copy = withoutPollution({ ...opts })
+  if (copy.headers) copy.headers = readableAgain(copy.headers)
+  return copy
 }

@@ -1,26 +1,28 @@
 /** The context of errors of requests that were refused before a client had them. */
 import { now } from '../base/clock.ts'
 import { shownUrl } from '../base/parse-url.ts'
-import type { RequestPhase } from '../errors.ts'
+import type { RequestPhase, RetrySafety } from '../errors.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { describeError, shownPath } from './error-context.ts'
+import { newTimings } from './timings.ts'
 
-/** Nothing was sent, and the body was not touched. */
+/** Nothing was sent. `queued`: when the call was made. */
 export function describeUnsent(
   error: Error,
   { method, path }: DispatchOptions,
   origin: string,
   phase: RequestPhase,
+  queued: number = now(),
+  retrySafety: RetrySafety = 'safe',
 ): Error {
-  const at = now()
   return describeError(error, {
     method,
     origin: shownUrl(origin),
     path: shownPath(String(path)),
     phase,
     reusedSocket: false,
-    retrySafety: 'safe',
-    timings: { queued: at, connect: null, secured: null, sent: null, firstByte: null, end: at },
+    retrySafety,
+    timings: { ...newTimings(queued), end: now() },
     socket: null,
   })
 }

@@ -51,10 +51,9 @@ describe('interceptors.throttle: concurrency', () => {
     })
     dispatcher.dispatch(GET, handler)
     send('/2')
-    base.last.start().head(200)
-    // As a dispatcher does.
-    assert.throws(() => base.last.end(), thrown)
+    base.last.start().head(200).end()
     assert.deepEqual(sent, ['/', '/2'])
+    // As a dispatcher of another library may do.
     base.exchanges[0]!.error(thrown)
     assert.deepEqual(handler.errors, [thrown])
     send('/3')
@@ -218,9 +217,8 @@ describe('interceptors.throttle: a request that need not wait', () => {
     dispatcher.dispatch(GET, handler)
     assert.equal(base.last.opts, GET)
     assert.equal(handler.queued, 0)
-    const abort = (): void => {}
-    base.last.handler.onRequestQueued?.(abort)
-    assert.equal(handler.abort, abort)
+    base.last.handler.onRequestQueued?.(() => {})
+    assert.equal(handler.queued, 1)
     base.last.start().head(200, { a: 'b' }, 'Fine').data('x').end({ c: 'd' })
     assert.deepEqual(handler.story, [
       'onRequestStart',
@@ -228,7 +226,6 @@ describe('interceptors.throttle: a request that need not wait', () => {
       'onResponseData',
       'onResponseEnd',
     ])
-    assert.equal(handler.controller, base.last.controller)
     assert.deepEqual(
       [handler.headers, handler.statusText, handler.trailers],
       [{ a: 'b' }, 'Fine', { c: 'd' }],
@@ -255,7 +252,7 @@ describe('interceptors.throttle: a request that need not wait', () => {
 })
 
 describe('interceptors.throttle: a request that waits', () => {
-  it('is announced once, and its controller is that of the dispatcher', (t) => {
+  it('is announced once, and can be aborted and paused when it was sent', (t) => {
     const { send, exchange, answer } = setting(t, { concurrency: 1 })
     send('/1')
     const handler = send('/2')
@@ -264,8 +261,13 @@ describe('interceptors.throttle: a request that waits', () => {
     answer('/1')
     exchange('/2').handler.onRequestQueued?.(() => {})
     assert.equal(handler.queued, 1)
-    answer('/2')
-    assert.equal(handler.controller, exchange('/2').controller)
+    const sent = exchange('/2').failOnAbort().start()
+    handler.controller!.pause()
+    handler.controller!.resume()
+    assert.deepEqual(sent.log, ['pause', 'resume'])
+    const reason = new Error('enough')
+    handler.abort(reason)
+    assert.deepEqual([sent.aborts, handler.errors], [[reason], [reason]])
   })
 
   it('is sent with the options that it came with', (t) => {

@@ -29,9 +29,12 @@ interface Owner {
   readonly discard?: (attempt: ScriptedAttempt) => void
   /** The handler gets no body, and the attempt is read for a second after an abort. */
   readonly isDropping?: true
-  /** Makes a call that no dispatcher has yet. */
-  readonly hold?: (dispatch: Dispatch, below: ScriptedBelow) => void
+  /** The same, where a call waits before a dispatcher has it. `first` is a call that need not. */
+  readonly holding?: (below: Dispatch, first: DispatchOptions) => Dispatch
 }
+
+const GET: DispatchOptions = { origin: 'http://a.test', path: '/', method: 'GET' }
+const LOST = { code: 'UND_ERR_SOCKET', retrySafety: 'safe' }
 
 const OWNERS: Readonly<Record<string, Owner>> = {
   hedge: { over: interceptors.hedge({ delay: 100 }), discard: (attempt) => attempt.head(503) },
@@ -39,12 +42,34 @@ const OWNERS: Readonly<Record<string, Owner>> = {
   deduplicate: { over: interceptors.deduplicate() },
   cache: { over: interceptors.cache() },
   'cache with collapse': { over: interceptors.cache({ collapse: true }) },
+  dns: {
+    over: interceptors.dns({
+      lookup: (_origin, _options, done) => done(null, [{ address: '127.0.0.1', family: 4, ttl: 1 }]),
+    }),
+    holding: (below) => interceptors.dns({ lookup: () => {} })(below),
+  },
   dump: { over: interceptors.dump(), isDropping: true },
   redirect: {
     over: interceptors.redirect({ maxRedirections: 3 }),
     discard: (attempt) => attempt.head(302, { location: '/next' }),
   },
-  retry: { over: interceptors.retry(), discard: (attempt) => attempt.head(503) },
+  throttle: {
+    over: (below) => interceptors.throttle({ concurrency: 10 })(below),
+    holding: (below, first) => {
+      const dispatch = interceptors.throttle({ concurrency: 1 })(below)
+      dispatch(first, new CheckedHandler())
+      return dispatch
+    },
+  },
+  retry: {
+    over: interceptors.retry(),
+    discard: (attempt) => attempt.head(503),
+    holding: () =>
+      interceptors.retry()((_opts, handler) => {
+        handler.onResponseError?.(null, Object.assign(new Error('lost'), LOST))
+        return true
+      }),
+  },
   'retry with a policy': {
     over: interceptors.retry({
       throwOnError: false,
@@ -54,7 +79,6 @@ const OWNERS: Readonly<Record<string, Owner>> = {
   },
 }
 
-const GET: DispatchOptions = { origin: 'http://a.test', path: '/', method: 'GET' }
 const REASON = new Error('the caller gives up')
 
 function call(owner: Owner, manner: Manner, deeds: Partial<Record<Method, Deed>> = {}) {
@@ -74,8 +98,6 @@ async function finish(below: ScriptedBelow, handler: CheckedHandler, clock: Fake
 }
 
 type Event = (below: ScriptedBelow, handler: CheckedHandler, clock: FakeClock, which: number) => unknown
-
-const LOST = { code: 'UND_ERR_SOCKET', retrySafety: 'safe' }
 
 const EVENTS: Readonly<Record<string, Event>> = {
   start: below((attempt) => attempt.start()),
@@ -232,11 +254,10 @@ for (const [name, owner] of Object.entries(OWNERS)) {
 
     it('the body of a call that is never sent is destroyed once', async (t) => {
       steadyClock(t)
-      if (owner.hold === undefined) return
+      if (owner.holding === undefined) return
       for (const reason of [REASON, undefined]) {
         const below = new ScriptedBelow('own')
-        const dispatch = owner.over(below.dispatch)
-        owner.hold(dispatch, below)
+        const dispatch = owner.holding(below.dispatch, GET)
         const before = below.attempts.length
         const destroyed: unknown[] = []
         const body = new Readable({

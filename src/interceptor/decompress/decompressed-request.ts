@@ -1,11 +1,10 @@
 /** One request whose response body is decoded: plain, or coded → decoding. */
-import type { Duplex } from 'node:stream'
 import { ContentDecoding, type DecodingTarget, limitOf } from '../../content-coding/content-decoding.ts'
 import { type Decoder, isDecodable, readCodings } from '../../content-coding/decoders.ts'
 import { ResponseExceededMaxSizeError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { Attempt, type AttemptOwner } from '../../relay/attempt.ts'
-import { Downstream } from '../../relay/downstream.ts'
+import { Attempt } from '../../relay/attempt.ts'
+import { RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head, ResponseSource } from '../../relay/response-source.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import { DecodedHead, withoutCodedFields } from './coded-fields.ts'
@@ -30,9 +29,8 @@ interface Decoding {
 
 const PLAIN: State = { at: 'plain' }
 
-export class DecompressedRequest implements AttemptOwner, DecodingTarget, ResponseSource {
+export class DecompressedRequest extends RelayedRequest implements DecodingTarget, ResponseSource {
   readonly #settings: DecompressSettings
-  readonly #downstream: Downstream
   readonly attempt: Attempt
   #state: State = PLAIN
   /** Bytes of the body as received. */
@@ -41,10 +39,10 @@ export class DecompressedRequest implements AttemptOwner, DecodingTarget, Respon
   #decoded = 0
 
   constructor(handler: DispatchHandler, settings: DecompressSettings) {
+    super(handler)
     this.#settings = settings
-    this.#downstream = new Downstream(handler)
-    this.#downstream.source = this
-    this.attempt = new Attempt(this, this.#downstream)
+    this.downstream.source = this
+    this.attempt = new Attempt(this, this.downstream)
   }
 
   abort(reason: unknown): void {
@@ -63,19 +61,15 @@ export class DecompressedRequest implements AttemptOwner, DecodingTarget, Respon
     else this.attempt.resume()
   }
 
-  onStarted({ controller }: Attempt, context: unknown): void {
-    this.#downstream.start(context, controller)
-  }
-
-  onHead({ controller, facts }: Attempt, head: Head): void {
+  override onHead({ controller, facts }: Attempt, head: Head): void {
     const codings = this.#codingsOf(head)
     if (codings === null) {
-      this.#downstream.head(head, controller)
+      this.downstream.head(head, controller)
       return
     }
     this.#state = { at: 'coded', codings }
     const shown = { ...head, headers: withoutCodedFields(head.headers) }
-    this.#downstream.head(shown, new DecodedHead(controller!), { ...facts, isTransformed: true })
+    this.downstream.head(shown, new DecodedHead(controller!), { ...facts, isTransformed: true })
   }
 
   /** Null if the body stays as it is. */
@@ -91,9 +85,9 @@ export class DecompressedRequest implements AttemptOwner, DecodingTarget, Respon
     return codings.length > 0 && codings.every(isDecodable) ? codings : null
   }
 
-  onData(_attempt: Attempt, chunk: Buffer): void {
+  override onData(_attempt: Attempt, chunk: Buffer): void {
     if (this.#state === PLAIN) {
-      this.#downstream.data(chunk)
+      this.downstream.data(chunk)
       return
     }
     if (chunk.length === 0) return
@@ -105,7 +99,7 @@ export class DecompressedRequest implements AttemptOwner, DecodingTarget, Respon
 
   #open(codings: readonly string[]): Decoding {
     const decoding = new ContentDecoding(codings, 'refused', this, this.attempt.controller!)
-    if (this.#downstream.paused) {
+    if (this.downstream.paused) {
       decoding.pause()
       this.attempt.resume()
     }
@@ -142,7 +136,7 @@ export class DecompressedRequest implements AttemptOwner, DecodingTarget, Respon
 
   /** Runs in an event of a decoder, where nothing catches, as do the next two. */
   onDecoded(chunk: Buffer): void {
-    if (this.#downstream.settled) return
+    if (this.downstream.settled) return
     this.#decoded += chunk.length
     const error = this.#excess(this.#decoded)
     if (error !== null) {
@@ -150,7 +144,7 @@ export class DecompressedRequest implements AttemptOwner, DecodingTarget, Respon
       return
     }
     try {
-      this.#downstream.data(chunk)
+      this.downstream.data(chunk)
     } catch (thrown) {
       this.onDecodeError(thrown as Error)
     }
@@ -163,19 +157,19 @@ export class DecompressedRequest implements AttemptOwner, DecodingTarget, Respon
   }
 
   #complete(trailers: HeaderObject): void {
-    this.#downstream.contain(() => this.#downstream.end(trailers, this.attempt.controller))
+    this.downstream.contain(() => this.downstream.end(trailers, this.attempt.controller))
   }
 
   /** The bytes are not valid in their coding, decode to too much, or the caller's handler threw. */
   onDecodeError(error: Error): void {
-    this.#downstream.contain(() => this.#downstream.fail(error))
+    this.downstream.contain(() => this.downstream.fail(error))
     this.abort(error)
   }
 
-  onEnd({ controller }: Attempt, trailers: HeaderObject): void {
+  override onEnd({ controller }: Attempt, trailers: HeaderObject): void {
     const state = this.#state
     if (state.at !== 'decoding') {
-      this.#downstream.end(trailers, controller)
+      this.downstream.end(trailers, controller)
       return
     }
     state.trailers = trailers
@@ -183,12 +177,8 @@ export class DecompressedRequest implements AttemptOwner, DecodingTarget, Respon
     else state.decoding.end()
   }
 
-  onUpgrade({ controller }: Attempt, head: Head, socket: Duplex): void {
-    this.#downstream.upgrade(head, socket, controller)
-  }
-
-  onFailed(_attempt: Attempt, error: Error): void {
+  override onFailed(_attempt: Attempt, error: Error): void {
     if (this.#state.at === 'decoding') this.#state.decoding.destroy()
-    this.#downstream.fail(error)
+    this.downstream.fail(error)
   }
 }

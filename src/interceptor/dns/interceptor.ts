@@ -1,8 +1,7 @@
 /** `interceptors.dns`: resolves names by itself, remembers the addresses, and uses all of them. */
-import { withoutPollution } from '../../base/own-options.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
-import { hasHeader, readableAgain, withHeaders } from '../../relay/request-headers.ts'
+import { hasHeader, ownOptions, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions, HeadersInput, HeaderValueInput } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { isPairIterable } from '../../request/headers-input.ts'
@@ -39,10 +38,9 @@ export function dns(options?: DnsOptions | null): Interceptor {
 
 /** A copy of the options that takes the name along: the server and its certificate go by it. */
 function withName(opts: DispatchOptions, { host, serverName }: Destination): DispatchOptions {
-  const copy = withoutPollution({ ...opts })
+  const copy = ownOptions(opts)
   copy.servername = opts.servername || serverName
-  const headers = readableAgain(opts.headers)
-  copy.headers = hasHeader(headers, 'host') ? headers : withHost(headers, host)
+  if (!hasHeader(copy.headers, 'host')) copy.headers = withHost(copy.headers, host)
   return copy
 }
 

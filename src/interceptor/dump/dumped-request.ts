@@ -5,15 +5,14 @@
 import type { Duplex } from 'node:stream'
 import { RequestAbortedError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { Attempt, type AttemptOwner } from '../../relay/attempt.ts'
+import { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
-import { Downstream } from '../../relay/downstream.ts'
+import { RelayedRequest } from '../../relay/relayed-request.ts'
 import type { Head, ResponseSource } from '../../relay/response-source.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 
-export class DumpedRequest implements AttemptOwner, ResponseSource {
-  readonly #downstream: Downstream
+export class DumpedRequest extends RelayedRequest implements ResponseSource {
   readonly attempt: Attempt
   readonly #hasBody: boolean
   readonly #maxSize: number
@@ -24,12 +23,12 @@ export class DumpedRequest implements AttemptOwner, ResponseSource {
   #rest: DiscardedBody | null = null
 
   constructor(handler: DispatchHandler, { method, body }: DispatchOptions, maxSize: number) {
+    super(handler)
     this.#hasBody = method !== 'HEAD'
     this.#maxSize = maxSize
     this.#isWhole = typeof body !== 'object' || body === null || ArrayBuffer.isView(body)
-    this.#downstream = new Downstream(handler)
-    this.#downstream.source = this
-    this.attempt = new Attempt(this, this.#downstream)
+    this.downstream.source = this
+    this.attempt = new Attempt(this, this.downstream)
   }
 
   /**
@@ -37,7 +36,7 @@ export class DumpedRequest implements AttemptOwner, ResponseSource {
    * being sent has a source that must not be read any more.
    */
   abort(reason: unknown): void {
-    if (!this.#downstream.started || !(this.#isWhole || this.attempt.isSent)) {
+    if (!this.downstream.started || !(this.#isWhole || this.attempt.isSent)) {
       this.attempt.abort(reason)
       return
     }
@@ -55,19 +54,15 @@ export class DumpedRequest implements AttemptOwner, ResponseSource {
     this.attempt.resume()
   }
 
-  onStarted({ controller }: Attempt, context: unknown): void {
-    this.#downstream.start(context, controller)
-  }
-
-  onHead({ controller }: Attempt, head: Head): void {
+  override onHead(attempt: Attempt, head: Head): void {
     const { statusCode, headers } = head
     const length = Number(headers['content-length'])
     const hasBody = statusCode >= 200 && statusCode !== 304 && this.#hasBody
     if (hasBody && length > this.#maxSize) this.#refuse(length)
-    else this.#downstream.head(head, controller)
+    else super.onHead(attempt, head)
   }
 
-  onData(_attempt: Attempt, chunk: Buffer): void {
+  override onData(_attempt: Attempt, chunk: Buffer): void {
     this.#received += chunk.length
     this.#rest?.take(chunk.length)
     if (this.#received > this.#maxSize) this.#refuse(this.#received)
@@ -79,18 +74,18 @@ export class DumpedRequest implements AttemptOwner, ResponseSource {
     )
   }
 
-  onEnd({ controller }: Attempt, trailers: HeaderObject): void {
+  override onEnd(attempt: Attempt, trailers: HeaderObject): void {
     this.#rest?.stop()
-    this.#downstream.end(trailers, controller)
+    super.onEnd(attempt, trailers)
   }
 
-  onUpgrade({ controller }: Attempt, head: Head, socket: Duplex): void {
+  override onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
     this.#rest?.stop()
-    this.#downstream.upgrade(head, socket, controller)
+    super.onUpgrade(attempt, head, socket)
   }
 
-  onFailed(_attempt: Attempt, error: Error): void {
+  override onFailed(attempt: Attempt, error: Error): void {
     this.#rest?.stop()
-    this.#downstream.fail(error)
+    super.onFailed(attempt, error)
   }
 }

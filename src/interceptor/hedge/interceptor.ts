@@ -1,8 +1,7 @@
 /** `interceptors.hedge`: a request whose response is late gets a second attempt beside the first. */
-import { withoutPollution } from '../../base/own-options.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { replayOf } from '../../relay/replay.ts'
-import { readableAgain } from '../../relay/request-headers.ts'
+import { ownOptions } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { HedgedRequest } from './hedged-request.ts'
@@ -16,9 +15,7 @@ export function hedge(options: HedgeOptions): Interceptor {
   const settings = readHedgeOptions(options)
   return ownInterceptor((dispatch, own) => (opts, handler) => {
     if (!isCall(opts, handler) || !isHedged(opts, settings)) return dispatch(opts, handler)
-    const copy = withoutPollution({ ...opts })
-    if (copy.headers) copy.headers = readableAgain(copy.headers)
-    return new HedgedRequest(copy, handler, dispatch, settings, own).start()
+    return new HedgedRequest(ownOptions(opts), handler, dispatch, settings, own).start()
   })
 }
 

@@ -1,9 +1,8 @@
 /** What of a request decides whether it may be repeated, and its options from one attempt to the next. */
 import { loadCrypto } from '../../base/lazy-modules.ts'
-import { withoutPollution } from '../../base/own-options.ts'
 import { ignoreRejection } from '../../base/stray-promise.ts'
 import { replayOf } from '../../relay/replay.ts'
-import { hasHeader, readableAgain, withHeaders } from '../../relay/request-headers.ts'
+import { hasHeader, ownOptions, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { RetrySettings } from './options.ts'
 
@@ -14,8 +13,7 @@ const KEYED_METHODS = new Set(['POST', 'PATCH'])
 
 /** A copy of the caller's options, which may change before the request is sent again, with what all attempts share. */
 export function optionsToRepeat(opts: DispatchOptions, settings: RetrySettings): DispatchOptions {
-  const copy = withoutPollution({ ...opts })
-  if (copy.headers) copy.headers = readableAgain(copy.headers)
+  const copy = ownOptions(opts)
   if (
     settings.idempotencyKey &&
     KEYED_METHODS.has(copy.method) &&

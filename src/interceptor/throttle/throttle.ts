@@ -38,12 +38,12 @@ export class Throttle implements LaneHost {
     dispatch: Dispatch,
   ): boolean {
     const lane = this.#laneOf(key)
-    const request = new ThrottledRequest(handler, lane, priority)
-    if (this.#hasRoom && lane.isFree) return request.sendAtOnce(opts, dispatch)
+    const request = new ThrottledRequest(handler, dispatch, lane, priority)
+    if (this.#hasRoom && lane.isFree) return request.sendAtOnce(opts)
     try {
       const closedFor = lane.closedFor
       if (closedFor !== null) return request.refuse(opts, closedFor)
-      return lane.isFull ? request.refuse(opts, null) : request.wait(opts, dispatch)
+      return lane.isFull ? request.refuse(opts, null) : request.wait(opts)
     } finally {
       this.onQuiet(lane)
     }

@@ -1,0 +1,39 @@
+/** One request that passes through: its caller gets what its attempt brings, unless a subclass decides otherwise. */
+import type { Duplex } from 'node:stream'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { DispatchHandler } from '../request/dispatch-handler.ts'
+import type { Attempt, AttemptOwner } from './attempt.ts'
+import { Downstream } from './downstream.ts'
+import type { Head } from './response-source.ts'
+
+export abstract class RelayedRequest implements AttemptOwner {
+  protected readonly downstream: Downstream
+
+  constructor(handler: DispatchHandler) {
+    this.downstream = new Downstream(handler)
+  }
+
+  onStarted({ controller }: Attempt, context: unknown): void {
+    this.downstream.start(context, controller)
+  }
+
+  onHead({ controller }: Attempt, head: Head): void {
+    this.downstream.head(head, controller)
+  }
+
+  onData(_attempt: Attempt, chunk: Buffer): void {
+    this.downstream.data(chunk)
+  }
+
+  onEnd({ controller }: Attempt, trailers: HeaderObject): void {
+    this.downstream.end(trailers, controller)
+  }
+
+  onUpgrade({ controller }: Attempt, head: Head, socket: Duplex): void {
+    this.downstream.upgrade(head, socket, controller)
+  }
+
+  onFailed(_attempt: Attempt, error: Error): void {
+    this.downstream.fail(error)
+  }
+}
