@@ -757,3 +757,35 @@ describe('interceptors.dns: addresses that cannot be reached', () => {
     assert.deepEqual(handler.errors, [thrown])
   })
 })
+
+describe('interceptors.dns: a lookup that never answers', () => {
+  it('fails the requests that wait for it after ten seconds, and the next asks again', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const base = new ScriptedDispatcher()
+    const answers: ((error: Error | null, addresses: { address: string; family: number }[]) => void)[] = []
+    const lookup = (_origin: URL, _options: unknown, answer: (typeof answers)[number]): void =>
+      void answers.push(answer)
+    const dispatcher = base.compose(interceptors.dns({ lookup: lookup as never }))
+    const call = { origin: 'http://never.test', path: '/', method: 'POST' } as const
+    const body = new Readable({ read() {} })
+    const handlers = [new RecordingHandler(), new RecordingHandler(), new RecordingHandler()]
+    dispatcher.dispatch({ ...call, body }, handlers[0]!)
+    dispatcher.dispatch(call, handlers[1]!)
+    t.mock.timers.tick(9_999)
+    assert.deepEqual([handlers[0]!.errors, answers.length], [[], 1])
+    t.mock.timers.tick(1)
+    for (const { errors } of handlers.slice(0, 2)) {
+      const [error] = errors as (Error & { code?: string })[]
+      assert.deepEqual(
+        [errors.length, error!.code, error!.message],
+        [1, 'UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error (lookup of: never.test, timeout: 10000ms)'],
+      )
+    }
+    assert.equal(body.destroyed, true)
+    dispatcher.dispatch(call, handlers[2]!)
+    answers[0]!(null, [{ address: '127.0.0.1', family: 4 }])
+    assert.equal(handlers[2]!.errors.length, 0)
+    answers[1]!(null, [{ address: '127.0.0.2', family: 4 }])
+    assert.equal(String(base.last.opts.origin), 'http://127.0.0.2')
+  })
+})

@@ -2,6 +2,8 @@
 import { captureContext, runIn } from '../../base/call-context.ts'
 import { loadDns } from '../../base/lazy-modules.ts'
 import { coverPollution } from '../../base/own-options.ts'
+import { clearTimer, startTimer } from '../../base/timer.ts'
+import { ConnectTimeoutError } from '../../errors.ts'
 import { addressOrigin, type Destination } from './destination.ts'
 import type { DnsLookup, DnsLookupOptions, DnsSettings } from './options.ts'
 import {
@@ -17,6 +19,9 @@ import {
 } from './records.ts'
 import { RestingAddresses } from './resting.ts'
 import { StoredNames } from './storage.ts'
+
+/** As long as a connection may take to be made by default: a function of the caller may never call back. */
+const LOOKUP_TIMEOUT = 10_000
 
 /** Waits for a lookup. Its methods do not throw. */
 export interface Waiter {
@@ -66,8 +71,13 @@ export class DnsResolver {
       // A lookup may call back twice, or long after it has thrown.
       if (this.#lookups.get(hostname) !== waiters) return
       this.#lookups.delete(hostname)
+      clearTimer(timer)
       runIn(context, this.#report, this, hostname, waiters, error, addresses)
     }
+    const timer = startTimer(() => {
+      const what = `lookup of: ${hostname}, timeout: ${LOOKUP_TIMEOUT}ms`
+      done(new ConnectTimeoutError(`Connect Timeout Error (${what})`))
+    }, LOOKUP_TIMEOUT)
     try {
       const { lookup } = this.#settings
       const returned: unknown = (lookup ?? systemLookup)(new URL(origin), this.#lookupOptions(), done)
