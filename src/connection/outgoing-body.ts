@@ -10,7 +10,7 @@ import { encodeForm } from '../request/form-body.ts'
 import type { Request } from '../request/request.ts'
 import { announcedTrailers } from '../request/request-trailers.ts'
 import type { PumpedSource } from './body-pump.ts'
-import { lengthDiffers } from './length-account.ts'
+import { lengthDiffers } from './body-writer.ts'
 
 export interface OutgoingBody {
   /** The length to announce; null when none is. */

@@ -5,7 +5,7 @@
  */
 import type { Duplex } from 'node:stream'
 import { BodyPump } from '../../src/connection/body-pump.ts'
-import { Http1BodyWriter } from '../../src/connection/http1/body-writer.ts'
+import { BodyWriter } from '../../src/connection/body-writer.ts'
 import { Http1Connection } from '../../src/connection/http1/connection.ts'
 import { Http1Exchange } from '../../src/connection/http1/exchange.ts'
 import { Http1Idleness } from '../../src/connection/http1/idle.ts'
@@ -40,13 +40,13 @@ const EDGES: readonly (readonly [
   [Http2Connection, ['onBytes', 'onDrain', 'onEof', 'offer', 'becomeIdle']],
   [Http2Idle, ['begin', 'awaitStream', 'onStream', 'onDeadline']],
   [Http2Exchange, ['begin', 'onHead', 'onData', 'onEnd', 'onWritable', 'onDeadline']],
-  [Http2BodySender, ['start', 'onChunk', 'onSourceEnd', 'unblock']],
+  [Http2BodySender, ['resume']],
   [Http2Output, ['flush']],
   [Http1Exchange, ['begin', 'endRead', 'onHead', 'onBody', 'onEnd', 'onLate']],
   [Http1Sender, ['sendWhole', 'sendStreamed', 'resume']],
   [Http2Liveness, ['onReceived', 'onDeadline', 'onRequest', 'onPong']],
   [Http1Idleness, ['onPolled', 'inspect', 'begin']],
-  [Http1BodyWriter, ['start', 'onChunk', 'onSourceEnd', 'resume']],
+  [BodyWriter, ['start', 'onChunk', 'onSourceEnd', 'resume']],
   [BodyPump, ['start', 'resume']],
   [ResponseParser, ['execute', 'finish', 'expect']],
   [

@@ -4,9 +4,8 @@
 import { NO_BYTES } from '../../base/empty.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
 import type { Request } from '../../request/request.ts'
-import { BodyPump, type BodyPumpSink, type PumpedSource } from '../body-pump.ts'
+import { BodyWriter } from '../body-writer.ts'
 import type { ConnectionSettings } from '../connection.ts'
-import { LengthAccount } from '../length-account.ts'
 
 /** The exchange. */
 export interface BodySenderHost {
@@ -19,19 +18,13 @@ export interface BodySenderHost {
   onBodyBroken(error: Error): void
 }
 
-export class Http2BodySender implements BodyPumpSink {
-  readonly request: Request
+export class Http2BodySender extends BodyWriter {
   readonly #host: BodySenderHost
-  readonly #account: LengthAccount
-  readonly #pump: BodyPump
   #state: 'pumping' | 'blocked' | 'stopped' = 'pumping'
 
-  /** `length`: null when the head names none. */
   constructor(request: Request, host: BodySenderHost, length: number | null, settings: ConnectionSettings) {
-    this.request = request
+    super(request, length, settings)
     this.#host = host
-    this.#account = new LengthAccount(length, settings.strictContentLength)
-    this.#pump = new BodyPump(this, request.requestBodyTimeout ?? settings.requestBodyTimeout)
   }
 
   /** The stream takes nothing more for now. */
@@ -39,69 +32,47 @@ export class Http2BodySender implements BodyPumpSink {
     return this.#state === 'blocked'
   }
 
-  start(source: PumpedSource): void {
-    this.request.onBodyRead()
-    this.#pump.start(source)
-  }
-
   /** The stream takes more. */
-  unblock(): void {
+  override resume(): void {
     if (this.#state !== 'blocked') return
     this.#state = 'pumping'
-    this.#pump.resume()
+    super.resume()
   }
 
-  stop(): void {
+  override stop(): void {
     this.#state = 'stopped'
-    this.#pump.stop()
+    super.stop()
   }
 
-  onChunk(chunk: string | Uint8Array): boolean {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    if (!this.#isRight(this.#account.add(bytes.byteLength))) return false
-    const room = this.#host.sendBody(bytes, false)
+  protected override write(bytes: Uint8Array): boolean {
+    const hasRoom = this.#host.sendBody(bytes, false)
     // Sending may have ended the exchange.
-    if (!room && this.#state === 'pumping') this.#state = 'blocked'
-    this.request.onBodySent(chunk)
-    return room
+    if (!hasRoom && this.#state === 'pumping') this.#state = 'blocked'
+    return hasRoom
   }
 
-  onSourceEnd(): void {
-    if (!this.#isRight(this.#account.end())) return
-    const { trailers } = this.request
-    if (trailers === null) {
-      this.#host.sendBody(NO_BYTES, true)
-      this.#host.onBodySent()
-      return
-    }
-    this.#pump.gather(trailers, (fields) => this.#endWith(fields))
-  }
-
-  #endWith(trailers: readonly string[]): void {
-    if (trailers.length === 0) this.#host.sendBody(NO_BYTES, true)
-    else this.#host.sendTrailers(lowerCaseNames(trailers))
+  protected override writeEnd(): void {
+    this.#host.sendBody(NO_BYTES, true)
     this.#host.onBodySent()
   }
 
-  onSourceError(error: Error): void {
+  protected override writeTrailers(fields: readonly string[]): void {
+    if (fields.length === 0) {
+      this.writeEnd()
+      return
+    }
+    // RFC 9113 §8.2: names have no upper case.
+    this.#host.sendTrailers(fields.map((part, i) => (i % 2 === 0 ? lowerCaseName(part) : part)))
+    this.#host.onBodySent()
+  }
+
+  override onSourceError(error: Error): void {
     // Its caller has the response already: only the server is told.
     if (this.request.settled) this.#host.onBodyBroken(error)
-    else this.request.abort(error)
+    else super.onSourceError(error)
   }
 
-  onSourceLate(error: Error): void {
+  protected override onBroken(error: Error): void {
     this.#host.onBodyBroken(error)
   }
-
-  /** Ends the request where its length is not what was announced. */
-  #isRight(error: Error | null): boolean {
-    if (error === null) return true
-    this.#host.onBodyBroken(error)
-    return false
-  }
-}
-
-/** RFC 9113 §8.2: names have no upper case. */
-function lowerCaseNames(fields: readonly string[]): string[] {
-  return fields.map((part, i) => (i % 2 === 0 ? lowerCaseName(part) : part))
 }

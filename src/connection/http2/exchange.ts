@@ -193,7 +193,7 @@ export class Http2Exchange
   onWritable(): void {
     this.deadline.refresh()
     if (this.#tunnel !== null) this.request.inContext(this.#tunnel.unblock, this.#tunnel)
-    this.#bodySender?.unblock()
+    this.#bodySender?.resume()
   }
 
   onInformational(status: number, fields: HeaderBlock): void {
