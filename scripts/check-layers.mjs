@@ -164,6 +164,20 @@ const FORBIDDEN = [
   },
 ]
 
+/** What a file must not contain. */
+const UNWANTED = [
+  {
+    files: /^(relay|interceptor|cache)\//,
+    text: /^(?:export )?(?:const|let) .*\bnew Weak(?:Map|Set|Ref)\b/m,
+    why: 'what is known about a request or a response goes with it, or belongs to an instance',
+  },
+  {
+    files: /^(?!relay\/error-facts)(relay|interceptor|cache)\//,
+    text: /\berror(?: as [^)]*)?\)?\??\.code\b|\{[^{}]*\bcode\b[^{}]*\} = error\b/,
+    why: 'relay/error-facts.ts says what the code of an error means',
+  },
+]
+
 const src = fileURLToPath(new URL('../src/', import.meta.url))
 /** Loaders of base/lazy-modules.ts, which stand for the modules that they load. */
 const LOADED = {
@@ -201,6 +215,10 @@ function check(file, text) {
   if (rule === undefined) {
     complaints.push(`${file}: no layer rule is for it`)
     return
+  }
+  for (const { files, text: unwanted, why } of UNWANTED) {
+    const found = files.test(file) ? unwanted.exec(text) : null
+    if (found !== null) complaints.push(`${file}: must not have \`${found[0]}\` (${why})`)
   }
   const imports = new Set()
   graph.set(file, imports)

@@ -17,8 +17,8 @@ export interface Plan {
   /** The stored response to confirm, and the key that it was found under. */
   readonly entry: CacheGetResult | null
   readonly entryKey: CacheKey
-  /** Requests for the same URL may wait for this one. */
-  readonly shared: boolean
+  /** What requests for the same URL that may wait for this one have in common; null if none may. */
+  readonly sharedId: string | null
 }
 
 export interface CacheHost {

@@ -82,9 +82,8 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
     this.#plan = plan
     // Those who follow may have to give it up in its queue.
     this.#attempt = new Attempt(this, downstream, true)
-    this.#followers = plan.shared
-      ? new Followers(host, plan.view, (reason) => this.#attempt.abort(reason))
-      : null
+    const giveUp = (reason: unknown): void => this.#attempt.abort(reason)
+    this.#followers = plan.sharedId === null ? null : new Followers(host, plan, giveUp)
     if (adopted !== null) this.#followers?.adopt(adopted)
     if (!downstream.settled) downstream.source = this
   }
@@ -108,8 +107,8 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
     }
   }
 
-  join(downstream: Downstream, view: RequestView): boolean {
-    return this.#followers?.join(downstream, view) ?? false
+  join(downstream: Downstream, view: RequestView, id: string): boolean {
+    return this.#followers?.join(downstream, view, id) ?? false
   }
 
   invalidate(): void {
@@ -297,7 +296,8 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
   }
 
   #pass({ controller }: Attempt, facts: ResponseFacts, head: Head): void {
-    const { view, entry, shared } = this.#plan
+    const { view, entry } = this.#plan
+    const shared = this.#followers !== null
     const { access, presenter } = this.#host
     const { method } = view.key
     const value = this.#entryFor(facts, head.statusText ?? '')

@@ -1,6 +1,7 @@
 /** The requests to the origin that are under way, and which of them others may wait for (`collapse`). */
 import type { Downstream } from '../relay/downstream.ts'
 import { hasAny } from '../relay/fields.ts'
+import { OwnTerms } from '../relay/own-terms.ts'
 import type { RequestKey, RequestView } from '../relay/request-view.ts'
 import { urlOf } from './store/store-arguments.ts'
 
@@ -26,7 +27,7 @@ const OWN_ANSWER: readonly string[] = [
 export interface UnderWay {
   readonly view: RequestView
   /** False if its response will not answer this request. */
-  join(downstream: Downstream, view: RequestView): boolean
+  join(downstream: Downstream, view: RequestView, id: string): boolean
   /** The URL was invalidated. */
   invalidate(): void
 }
@@ -34,6 +35,7 @@ export interface UnderWay {
 export class Exchanges {
   readonly #byUrl = new Map<string, Set<UnderWay>>()
   readonly #apart = new Map<string, number>()
+  readonly #terms = new OwnTerms()
 
   add(exchange: UnderWay): void {
     const url = urlOf(exchange.view.key)
@@ -50,10 +52,14 @@ export class Exchanges {
     return [...(this.#byUrl.get(urlOf(key)) ?? [])]
   }
 
-  /** Whether a request may wait for another, or others for it. */
-  mayCollapse({ key, headers, opts }: RequestView): boolean {
-    if ((opts.body !== null && opts.body !== undefined) || hasAny(headers, OWN_ANSWER)) return false
-    return (this.#apart.get(targetOf(key)) ?? 0) <= Date.now()
+  /**
+   * The same for requests that may wait for each other; null for one that may not. A caller has its own time limits, and
+   * waits only for a request with the same.
+   */
+  idOf({ key, headers, opts }: RequestView): string | null {
+    if ((opts.body !== null && opts.body !== undefined) || hasAny(headers, OWN_ANSWER)) return null
+    if ((this.#apart.get(targetOf(key)) ?? 0) > Date.now()) return null
+    return `${key.method} ${this.#terms.of(opts)}`
   }
 
   /** None waits for another that asks for the same, for a while. */

@@ -4,12 +4,11 @@
  */
 import type { BodyLog } from '../relay/body-log.ts'
 import type { Downstream } from '../relay/downstream.ts'
-import { ownTerms } from '../relay/own-terms.ts'
 import type { RequestView } from '../relay/request-view.ts'
 import type { ResponseFacts } from '../relay/response-facts.ts'
 import type { Head } from '../relay/response-source.ts'
 import { type SharedOwner, SharedResponse, type Sharer } from '../relay/shared-response.ts'
-import type { CacheHost } from './cache-host.ts'
+import type { CacheHost, Plan } from './cache-host.ts'
 import type { Handling } from './rules/cache-status.ts'
 import { varyMatches } from './rules/vary.ts'
 import type { CacheValue, WholeEntry } from './store/cache-store.ts'
@@ -27,6 +26,7 @@ const COLLAPSED: Handling = { kind: 'forwarded', reason: 'miss', collapsed: true
 export class Followers implements SharedOwner {
   readonly #host: CacheHost
   readonly #view: RequestView
+  readonly #id: string
   readonly #giveUp: (reason: unknown) => void
   readonly #shared = new SharedResponse<RequestView>(this)
   #state: 'waiting' | Arriving | 'closed' = 'waiting'
@@ -36,18 +36,17 @@ export class Followers implements SharedOwner {
   #isShared = false
 
   /** @param giveUp Called if nobody wants the response any more. */
-  constructor(host: CacheHost, view: RequestView, giveUp: (reason: unknown) => void) {
+  constructor(host: CacheHost, { view, sharedId }: Plan, giveUp: (reason: unknown) => void) {
     this.#host = host
+    this.#id = sharedId!
     this.#view = view
     this.#giveUp = giveUp
   }
 
   /** False if the response is known not to answer this request. */
-  join(downstream: Downstream, view: RequestView): boolean {
+  join(downstream: Downstream, view: RequestView, id: string): boolean {
     const state = this.#state
-    // A caller has its own time limits, and waits only for a request with the same.
-    if (state === 'closed' || view.key.method !== this.#view.key.method) return false
-    if (ownTerms(view.opts) !== ownTerms(this.#view.opts)) return false
+    if (state === 'closed' || id !== this.#id) return false
     if (state !== 'waiting' && !varyMatches(state.value.vary, view.headers)) return false
     const caller = this.#shared.add(downstream, view)
     downstream.announce()

@@ -191,16 +191,17 @@ export class CacheLayer implements CacheHost {
       discardBody(entry.body)
       entry = null
     }
-    const shared = this.settings.collapse && view.storable && this.exchanges.mayCollapse(view)
-    if (shared && this.exchanges.of(view.key).some((exchange) => exchange.join(downstream, view))) {
+    const sharedId = this.settings.collapse && view.storable ? this.exchanges.idOf(view) : null
+    const others = sharedId === null ? [] : this.exchanges.of(view.key)
+    if (others.some((exchange) => exchange.join(downstream, view, sharedId!))) {
       discardBody(entry?.body)
       return true
     }
-    return new Exchange(this, downstream, { view, reason, entry, entryKey, shared }).send()
+    return new Exchange(this, downstream, { view, reason, entry, entryKey, sharedId }).send()
   }
 
   forwardAlone(view: RequestView, downstream: Downstream): void {
-    const plan = { view, reason: 'miss', entry: null, entryKey: view.key, shared: false } as const
+    const plan = { view, reason: 'miss', entry: null, entryKey: view.key, sharedId: null } as const
     new Exchange(this, downstream, plan).send()
   }
 
@@ -215,7 +216,7 @@ export class CacheLayer implements CacheHost {
     const downstream = new Downstream({ onResponseEnd: done, onResponseError: done })
     const silent: RequestView = { ...view, opts: { ...view.opts, body: null }, control: {} }
     const send = (entry: CacheGetResult | null = null): void => {
-      const plan = { view: silent, reason: 'stale', entry, entryKey, shared: false } as const
+      const plan = { view: silent, reason: 'stale', entry, entryKey, sharedId: null } as const
       new Exchange(this, downstream, plan).send()
     }
     // The stored body may be a stream, which the caller reads: it is looked up again.

@@ -17,38 +17,38 @@ const TERMS = [
   'retryOptions',
 ] as const satisfies readonly (keyof DispatchOptions)[]
 
-/** The same for equal terms, and empty if there are none. */
-export function ownTerms(opts: DispatchOptions): string {
-  let terms = ''
-  for (const name of TERMS) {
-    const value: unknown = opts[name]
-    if (value !== null && value !== undefined) terms += `${name}=${textOf(value)};`
-  }
-  return terms
-}
-
 /** Options are no deeper than that; what is deeper is only equal to itself. */
 const DEEPEST = 3
 
-/** JSON: no text looks like two. Nothing has checked the value so far. */
-function textOf(value: unknown, depth = 0): string {
-  if (typeof value === 'string') return JSON.stringify(value)
-  if ((typeof value !== 'object' || value === null) && typeof value !== 'function') return String(value)
-  if (typeof value === 'function' || depth === DEEPEST) return `#${identityOf(value)}`
-  if (Array.isArray(value)) return `[${value.map((one) => textOf(one, depth + 1)).join()}]`
-  const names = Object.keys(value).sort()
-  const members = names.map(
-    (name) => `${JSON.stringify(name)}:${textOf((value as Record<string, unknown>)[name], depth + 1)}`,
-  )
-  return `{${members.join()}}`
-}
+export class OwnTerms {
+  readonly #identities = new WeakMap<object, number>()
+  #lastIdentity = 0
 
-const identities = new WeakMap<object, number>()
-let lastIdentity = 0
+  /** The same for equal terms, and empty if there are none. */
+  of(opts: DispatchOptions): string {
+    let terms = ''
+    for (const name of TERMS) {
+      const value: unknown = opts[name]
+      if (value !== null && value !== undefined) terms += `${name}=${this.#textOf(value)};`
+    }
+    return terms
+  }
 
-function identityOf(value: object): number {
-  const known = identities.get(value)
-  if (known !== undefined) return known
-  identities.set(value, ++lastIdentity)
-  return lastIdentity
+  /** JSON: no text looks like two. Nothing has checked the value so far. */
+  #textOf(value: unknown, depth = 0): string {
+    if (typeof value === 'string') return JSON.stringify(value)
+    if ((typeof value !== 'object' || value === null) && typeof value !== 'function') return String(value)
+    if (typeof value === 'function' || depth === DEEPEST) return `#${this.#identityOf(value)}`
+    if (Array.isArray(value)) return `[${value.map((one) => this.#textOf(one, depth + 1)).join()}]`
+    const members = Object.keys(value)
+      .sort()
+      .map((name) => `${JSON.stringify(name)}:${this.#textOf((value as never)[name], depth + 1)}`)
+    return `{${members.join()}}`
+  }
+
+  #identityOf(value: object): number {
+    const identity = this.#identities.get(value) ?? ++this.#lastIdentity
+    this.#identities.set(value, identity)
+    return identity
+  }
 }

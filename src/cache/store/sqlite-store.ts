@@ -10,6 +10,7 @@ import {
   type SqliteValue,
 } from '../../base/lazy-modules.ts'
 import { NotSupportedError } from '../../errors.ts'
+import { codeOf } from '../../relay/error-facts.ts'
 import { varyMatches, varyText } from '../rules/vary.ts'
 import { compressed, decompressed } from './body-compression.ts'
 import { sizeOf } from './body-readers.ts'
@@ -305,9 +306,9 @@ function open(sqlite: SqliteModule, location: string): SqliteDatabase {
       throw error
     }
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException
-    const shown = new Error(`SqliteCacheStore cannot open ${location}: ${message}`, { cause: error })
-    throw code === undefined ? shown : Object.assign(shown, { code })
+    const code = codeOf(error)
+    const message = `SqliteCacheStore cannot open ${location}: ${(error as Error).message}`
+    throw Object.assign(new Error(message, { cause: error }), code === null ? null : { code })
   }
 }
 

@@ -5,6 +5,7 @@ import { withoutPollution } from '../../base/own-options.ts'
 import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
 import { Downstream } from '../../relay/downstream.ts'
+import { OwnTerms } from '../../relay/own-terms.ts'
 import { isComplete, refuse } from '../../relay/refusal.ts'
 import { readableAgain } from '../../relay/request-headers.ts'
 import { type RequestView, viewRequest } from '../../relay/request-view.ts'
@@ -42,6 +43,7 @@ class Deduplicator implements DeduplicateHost {
   readonly settings: DeduplicateSettings
   readonly pending: PendingRequests<SharedExchange> = new PendingRequests()
   readonly #origins = new OriginReader()
+  readonly #terms = new OwnTerms()
   readonly #ownOrigin: string | undefined
 
   constructor(dispatch: Dispatch, settings: DeduplicateSettings, ownOrigin: string | undefined) {
@@ -65,7 +67,7 @@ class Deduplicator implements DeduplicateHost {
       return refuse(opts, handler, error)
     }
     if (view === null) return this.dispatch(request, handler)
-    const key = sharedKey(view, this.settings)
+    const key = sharedKey(view, this.settings, this.#terms)
     if (key === null) return this.dispatch(view.opts, handler)
     const running = this.pending.get(key)
     const downstream = new Downstream(handler, true)

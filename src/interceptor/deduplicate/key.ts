@@ -1,8 +1,8 @@
 /** Which requests may share a response, and the key that those have in common. */
 
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { fieldLines, varyNames } from '../../relay/fields.ts'
-import { ownTerms } from '../../relay/own-terms.ts'
+import { hasAny, varyNames } from '../../relay/fields.ts'
+import type { OwnTerms } from '../../relay/own-terms.ts'
 import type { RequestView } from '../../relay/request-view.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { DeduplicateSettings } from './options.ts'
@@ -22,22 +22,17 @@ export function isCandidate(opts: DispatchOptions, { methods }: DeduplicateSetti
 }
 
 /** Null if the request asks for a response that is not for others. */
-export function sharedKey(view: RequestView, settings: DeduplicateSettings): string | null {
-  const { headers, control } = view
-  if (control['no-store'] === true || fieldLines(headers, 'range') !== undefined) return null
-  for (const name of settings.skipped) if (fieldLines(headers, name) !== undefined) return null
-  return keyOf(view, settings)
-}
-
-/** JSON: no value can contain a delimiter that makes it look like two. */
-function keyOf({ key, headers, opts }: RequestView, { excluded }: DeduplicateSettings): string {
+export function sharedKey(view: RequestView, settings: DeduplicateSettings, terms: OwnTerms): string | null {
+  const { key, headers, control, opts } = view
+  if (control['no-store'] === true || hasAny(headers, ['range', ...settings.skipped])) return null
   const compared = Object.create(null) as HeaderObject
   for (const name of Object.keys(headers).sort()) {
-    if (!excluded.has(name)) compared[name] = headers[name]!
+    if (!settings.excluded.has(name)) compared[name] = headers[name]!
   }
   const parts: unknown[] = [key.origin, key.method, key.path, compared]
-  const terms = ownTerms(opts)
-  if (terms !== '') parts.push(terms)
+  const own = terms.of(opts)
+  if (own !== '') parts.push(own)
+  // JSON: no value can contain a delimiter that makes it look like two.
   return JSON.stringify(parts)
 }
 
