@@ -278,13 +278,13 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
   }
 
   /** No more data for now. */
-  protected pauseResponse(): void {
+  pause(): void {
     this.#paused = true
     this.controller?.pause()
   }
 
   /** Undoes a pause; without one it does nothing. */
-  protected resumeResponse(): void {
+  resume(): void {
     if (!this.#paused) return
     this.#paused = false
     this.controller?.resume()

@@ -198,7 +198,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds
     const response = this.#response
     if (this.failed || response === null || response.destroyed) return
     this.controller = controller
-    if (!response.push(chunk)) this.pauseResponse()
+    if (!response.push(chunk)) this.pause()
   }
 
   protected override onFinalEnd(): void {
@@ -238,7 +238,7 @@ class PipelineHandler<TOpaque> extends ApiHandler<TOpaque> implements DuplexEnds
     statusCode: number,
     headers: HeaderObject,
   ): void {
-    const response = new ResponseSide(() => this.resumeResponse())
+    const response = new ResponseSide(() => this.resume())
     this.#response = response
     // A failure reaches the Duplex directly; a handler that does not listen must not crash the process.
     response.on('error', (error) => this.#closeDuplex(error))

@@ -4,8 +4,8 @@
 import { AsyncResource } from 'node:async_hooks'
 import { type Answer, addCaller, answerCaller, removeCaller } from '../base/answers.ts'
 import { throwLater } from '../base/throw-later.ts'
+import type { BodySource } from '../body/incoming.ts'
 import { BodyReadable } from '../body/readable.ts'
-import type { BodyUpstream } from '../body/upstream.ts'
 import { InvalidArgumentError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
@@ -130,7 +130,7 @@ const ResponseData = class<TOpaque> {
   }
 }
 
-class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodyUpstream, Answer {
+class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource, Answer {
   declare protected readonly opts: RequestOptions<TOpaque>
   readonly #resolve: Resolve<ResponseData<TOpaque>>
   readonly #reject: Reject
@@ -241,19 +241,14 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodyUpstrea
     else this.loosen()
   }
 
-  pauseBody(): void {
-    this.pauseResponse()
+  /** The body was destroyed before all of it had arrived. */
+  cancel(reason: unknown): void {
+    this.fail(reason)
+    this.spent()
   }
 
-  resumeBody(): void {
-    this.resumeResponse()
-  }
-
-  abortBody(error: unknown): void {
-    this.fail(error)
-  }
-
-  bodyClosed(): void {
+  /** The body is consumed or destroyed. */
+  spent(): void {
     this.release()
     this.#body = null
   }

@@ -135,7 +135,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   onResponseData(controller: DispatchController, chunk: Buffer): void {
     if (this.failed || this.#target === null) return
     this.controller = controller
-    if (this.#target.write(chunk) === false) this.pauseResponse()
+    if (this.#target.write(chunk) === false) this.pause()
   }
 
   protected override onFinalEnd(trailers: HeaderObject): void {
@@ -192,9 +192,9 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
       return
     }
     this.#target = target
-    target.on('drain', () => this.resumeResponse())
+    target.on('drain', () => this.resume())
     finished(target, coverPollution({ readable: false }), (error) => this.#onFinished(target, error))
-    if ((target.writableNeedDrain ?? target._writableState?.needDrain) === true) this.pauseResponse()
+    if ((target.writableNeedDrain ?? target._writableState?.needDrain) === true) this.pause()
   }
 
   #onFinished(target: Target, error: Error | null | undefined): void {
@@ -210,7 +210,7 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     this.release()
     if (!target.readable) target.destroy?.()
     // The rest of the response is discarded, but it must be read for the connection to be free.
-    this.resumeResponse()
+    this.resume()
     this.#settled = true
     try {
       this.#resolve(new StreamData(this.#opaque, this.#trailers, this.#timings))

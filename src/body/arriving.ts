@@ -1,21 +1,21 @@
 /**
- * A response body as it arrives: holds the bytes, owns the state and its transitions, steers the request and
- * ends the stream. Consumers are in readable.ts. Knows its request only as a {@link BodyUpstream}.
+ * A response body as it arrives: owns the state and its transitions, steers the source and ends the stream. Consumers
+ * are in readable.ts.
  *
  * A failure ends the process only if a listener threw it. Consumers get it, `errored` shows it, and a body
  * without consumers fails quietly.
  */
 
 import { getDefaultHighWaterMark, type ReadableOptions } from 'node:stream'
-import { BodyBytes, bytesOf } from '../base/body-bytes.ts'
+import { type BodyBytes, bytesOf } from '../base/body-bytes.ts'
 import { holdBytes, MAX_SHARED } from '../base/held-bytes.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { ownBytes } from '../base/own-bytes.ts'
 import { runtimeNextTick, runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { AbortError, RequestAbortedError } from '../errors.ts'
 import { IdleReadable } from './idle-readable.ts'
-import { ANNOUNCED, type Arrival, advance, type BodyState, HELD, STREAMING, UNANNOUNCED } from './state.ts'
-import { type BodyUpstream, NO_UPSTREAM } from './upstream.ts'
+import { type BodySource, Incoming } from './incoming.ts'
+import { ANNOUNCED, advance, type BodyState, HELD, STREAMING, UNANNOUNCED } from './state.ts'
 
 /** Without a prototype, which could be polluted. Most bodies have the same. */
 let lastOptions: ReadableOptions = { __proto__: null, highWaterMark: 0 } as ReadableOptions
@@ -47,20 +47,18 @@ function makeNews(): News {
 function readByIterator(): void {}
 
 export abstract class ArrivingBody extends IdleReadable {
-  #upstream: BodyUpstream
-  #state: BodyState = HELD
-  #arrival: Arrival = 'flowing'
   /**
-   * Arrived and not consumed, in memory that callers must not get. A running stream has copies of the same chunks; they
-   * stay here until it is first read.
+   * What has arrived and was not consumed, in memory that callers must not get. A running stream has copies of the same
+   * chunks; they stay here until it is first read.
    */
-  #held: BodyBytes | null = null
+  readonly #incoming: Incoming
+  #state: BodyState = HELD
   /** For the iterators that wait. */
   #news: News | null = null
 
-  constructor(upstream: BodyUpstream, highWaterMark: number) {
+  constructor(source: BodySource, highWaterMark: number) {
     super(streamOptions(highWaterMark))
-    this.#upstream = upstream
+    this.#incoming = new Incoming(source, highWaterMark)
   }
 
   /** The last byte has arrived for a collection. */
@@ -68,6 +66,10 @@ export abstract class ArrivingBody extends IdleReadable {
 
   /** The length that the head announced, if it did. */
   protected abstract get announced(): number | null
+
+  protected get incoming(): Incoming {
+    return this.#incoming
+  }
 
   protected get bodyState(): BodyState {
     return this.#state
@@ -77,10 +79,7 @@ export abstract class ArrivingBody extends IdleReadable {
   override unshift(chunk: unknown, encoding?: BufferEncoding): void {
     const result = super.unshift(chunk, encoding)
     const bytes = bytesOf(chunk, encoding)
-    if (bytes !== null && this.#isCollectable()) {
-      if (this.#held === null) this.#held = BodyBytes.of(bytes)
-      else this.#held.unshift(bytes)
-    }
+    if (bytes !== null && this.#isCollectable()) this.#incoming.unshift(bytes)
     // The runtime returns whether there is room for more; its types do not say so.
     // biome-ignore lint/correctness/noVoidTypeReturn: see above.
     return result
@@ -101,7 +100,8 @@ export abstract class ArrivingBody extends IdleReadable {
    * @internal
    */
   receive(chunk: Buffer): void {
-    if (this.destroyed || this.#arrival === 'complete' || chunk.length === 0) return
+    const incoming = this.#incoming
+    if (this.destroyed || incoming.isComplete || chunk.length === 0) return
     const state = this.#state
     switch (state.kind) {
       case 'collecting':
@@ -111,7 +111,7 @@ export abstract class ArrivingBody extends IdleReadable {
         return
       case 'dumping':
         if (state.room === null) {
-          if (!this.#give(chunk)) this.#pauseUpstream()
+          if (!this.#give(chunk)) incoming.pause()
           return
         }
         this.noteRead()
@@ -120,13 +120,13 @@ export abstract class ArrivingBody extends IdleReadable {
         return
       case 'held':
       case 'iterating':
-        this.#hold(chunk)
-        this.#limitHeld()
+        incoming.add(chunk)
+        this.#onHeld()
         return
       default:
-        if (this.#isCollectable()) this.#hold(chunk)
-        else this.#held = null
-        if (this.isRunning && !this.#give(chunk)) this.#pauseUpstream()
+        if (this.#isCollectable()) incoming.add(chunk)
+        else incoming.clear()
+        if (this.isRunning && !this.#give(chunk)) incoming.pause()
     }
   }
 
@@ -137,19 +137,17 @@ export abstract class ArrivingBody extends IdleReadable {
    */
   receiveLent(memory: Buffer, start: number, end: number): void {
     const state = this.#state
-    if (this.isRunning || (state.kind === 'iterating' && end - start > MAX_SHARED)) {
+    const size = end - start
+    if (this.isRunning || (state.kind === 'iterating' && size > MAX_SHARED)) {
       this.receive(ownBytes(memory, start, end))
-    } else if (state.kind === 'collecting' && this.#arrival !== 'complete' && !this.destroyed) {
+    } else if (state.kind === 'collecting' && !this.#incoming.isComplete && !this.destroyed) {
       this.noteRead()
       state.bytes.addLent(memory, start, end)
-    } else if (state.kind === 'held' && this.#held === null && start < end && !this.destroyed) {
+    } else if (this.#isHolding && size > 0) {
       // A small piece is mostly all of the body; if it is not, it is copied once more.
-      const announced = end - start <= MAX_SHARED ? null : this.announced
-      this.#held = BodyBytes.begin(memory, start, end, announced ?? 0)
-      this.#limitHeld()
-    } else if (this.#held !== null && this.#isHolding && start < end) {
-      this.#held.addLent(memory, start, end)
-      this.#limitHeld()
+      const announced = size <= MAX_SHARED || this.heldLength > 0 ? null : this.announced
+      this.#incoming.addLent(memory, start, end, announced ?? 0)
+      this.#onHeld()
     } else {
       this.receive(holdBytes(memory, start, end))
     }
@@ -161,8 +159,8 @@ export abstract class ArrivingBody extends IdleReadable {
    * @internal
    */
   complete(): void {
-    if (this.destroyed || this.#arrival === 'complete') return
-    this.#arrival = 'complete'
+    if (this.destroyed || this.#incoming.isComplete) return
+    this.#incoming.complete()
     if (this.isRunning) this.push(null)
     this.#wakeIterators()
     const state = this.#state
@@ -182,18 +180,18 @@ export abstract class ArrivingBody extends IdleReadable {
   }
 
   override _read(): void {
-    if (!this.isCrowded) this.resumeUpstream()
+    if (!this.isCrowded) this.#incoming.resume()
   }
 
   protected override onEased(): void {
-    if (this.readableLength < this.readableHighWaterMark) this.resumeUpstream()
+    if (this.readableLength < this.readableHighWaterMark) this.#incoming.resume()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     if (this.#state.kind !== 'failed') {
       if (error === null && this.readableEnded) {
-        this.#held = null
-        this.closeUpstream()
+        this.#incoming.clear()
+        this.#incoming.spent()
         callback(null)
         return
       }
@@ -219,14 +217,9 @@ export abstract class ArrivingBody extends IdleReadable {
     return this.#state.kind === 'asked' || (this.isUntouched && !this.readableDidRead)
   }
 
-  /** All of it has arrived. */
-  protected get isComplete(): boolean {
-    return this.#arrival === 'complete'
-  }
-
   /** All of it has arrived, and the stream does not have to run for it. */
   protected get isAtHand(): boolean {
-    return this.#arrival === 'complete' && !this.isRunning
+    return this.#incoming.isComplete && !this.isRunning
   }
 
   protected override onRun(): void {
@@ -235,10 +228,8 @@ export abstract class ArrivingBody extends IdleReadable {
     // The iterator is a reader, though it listens only when it asks for more: without another one, `resume()` would drop
     // what it has not taken.
     if (kind === 'iterating') this.on('readable', readByIterator)
-    if (this.#held !== null) {
-      for (const chunk of this.#held.chunks) this.push(ownBytes(chunk, 0, chunk.length))
-    }
-    if (this.#arrival === 'complete') this.push(null)
+    for (const chunk of this.#incoming.chunks) this.push(ownBytes(chunk, 0, chunk.length))
+    if (this.#incoming.isComplete) this.push(null)
   }
 
   /** The iterator is not waited for any more. */
@@ -249,8 +240,8 @@ export abstract class ArrivingBody extends IdleReadable {
   /** Consumed. A stream that never ran announces it if that has a listener. */
   protected endBody(): void {
     this.enterState(UNANNOUNCED)
-    this.#held = null
-    this.closeUpstream()
+    this.#incoming.clear()
+    this.#incoming.spent()
     if (this.isRunning || this.isEndHeard) this.announceEnd()
   }
 
@@ -264,10 +255,10 @@ export abstract class ArrivingBody extends IdleReadable {
   #enterFailed(reason: unknown, isLoud: boolean): void {
     const before = this.#state
     this.enterState({ kind: 'failed', reason, isLoud, isUnused: before.kind === 'held' })
-    this.#held = null
+    this.#incoming.clear()
     if (before.kind === 'collecting') before.collector.fail(reason)
-    if (this.#arrival !== 'complete') this.#upstream.abortBody(reason)
-    this.closeUpstream()
+    if (this.#incoming.isComplete) this.#incoming.spent()
+    else this.#incoming.cancel(reason)
   }
 
   #reportFailure(callback: (error?: Error | null) => void): void {
@@ -287,7 +278,7 @@ export abstract class ArrivingBody extends IdleReadable {
   // The bytes.
 
   protected override get heldLength(): number {
-    return this.#held === null ? 0 : this.#held.size
+    return this.#incoming.size
   }
 
   protected override get isOver(): boolean {
@@ -298,17 +289,12 @@ export abstract class ArrivingBody extends IdleReadable {
   /** Whether what arrives is held for a consumer, who may be an iterator. */
   get #isHolding(): boolean {
     const { kind } = this.#state
-    return (kind === 'held' || kind === 'iterating') && this.#arrival !== 'complete' && !this.destroyed
+    return (kind === 'held' || kind === 'iterating') && !this.#incoming.isComplete && !this.destroyed
   }
 
-  #limitHeld(): void {
-    if (this.heldLength >= this.readableHighWaterMark) this.#pauseUpstream()
+  #onHeld(): void {
+    this.#incoming.hold()
     this.#wakeIterators()
-  }
-
-  #hold(chunk: Buffer): void {
-    if (this.#held === null) this.#held = BodyBytes.of(chunk)
-    else this.#held.add(chunk)
   }
 
   /** What a listener of the data throws is reported to the process, and ends this body. */
@@ -324,18 +310,17 @@ export abstract class ArrivingBody extends IdleReadable {
 
   /** The held bytes, which are read from now on. */
   protected takeHeld(): BodyBytes {
-    const bytes = this.#held ?? BodyBytes.none()
-    this.#held = null
+    const bytes = this.#incoming.take()
     if (bytes.size > 0) this.noteRead()
     return bytes
   }
 
   /** The first of the held bytes, which are read from now on. */
   protected shiftHeld(): Buffer | undefined {
-    const chunk = this.#held?.takeOwn()
+    const chunk = this.#incoming.shift()
     if (chunk === undefined) return undefined
     this.noteRead()
-    if (this.heldLength < this.readableHighWaterMark) this.resumeUpstream()
+    if (this.heldLength < this.readableHighWaterMark) this.#incoming.resume()
     return chunk
   }
 
@@ -344,7 +329,7 @@ export abstract class ArrivingBody extends IdleReadable {
     this.#news ??= makeNews()
     const { promise } = this.#news
     // It may arrive within this call.
-    this.resumeUpstream()
+    this.#incoming.resume()
     return promise
   }
 
@@ -354,30 +339,5 @@ export abstract class ArrivingBody extends IdleReadable {
     if (news === null) return
     this.#news = null
     news.resolve()
-  }
-
-  /** Removes held bytes that were read from the running stream. */
-  protected dropHeld(count: number): void {
-    this.#held?.drop(count)
-  }
-
-  // The request.
-
-  #pauseUpstream(): void {
-    if (this.#arrival !== 'flowing') return
-    this.#arrival = 'paused'
-    this.#upstream.pauseBody()
-  }
-
-  protected resumeUpstream(): void {
-    if (this.#arrival !== 'paused') return
-    this.#arrival = 'flowing'
-    this.#upstream.resumeBody()
-  }
-
-  protected closeUpstream(): void {
-    const upstream = this.#upstream
-    this.#upstream = NO_UPSTREAM
-    upstream.bodyClosed()
   }
 }

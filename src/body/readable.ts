@@ -23,10 +23,10 @@ import {
   toText,
 } from './collect.ts'
 import { dumped, dumpLimit, dumpSignal, dumpTime, emptyStream } from './dump.ts'
+import type { BodySource } from './incoming.ts'
 import { BodyIterator, type Taken } from './iterate.ts'
 import type { BodyMixin, DumpOptions } from './mixin.ts'
 import { ASKED, EMPTYING, ITERATING, STREAMED } from './state.ts'
-import type { BodyUpstream } from './upstream.ts'
 import { webStreamOf } from './web-stream.ts'
 
 const RESOLVED = Promise.resolve()
@@ -37,8 +37,8 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
   readonly #isHead: boolean
   #web: ReadableStream<Uint8Array> | null = null
 
-  constructor(upstream: BodyUpstream, headers: HeaderObject, highWaterMark: number, isHead: boolean) {
-    super(upstream, highWaterMark)
+  constructor(source: BodySource, headers: HeaderObject, highWaterMark: number, isHead: boolean) {
+    super(source, highWaterMark)
     this.#headers = headers
     this.#isHead = isHead
   }
@@ -185,11 +185,11 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     this.#dropRead()
     const bytes = this.takeHeld()
     this.enterState({ kind: 'collecting', collector, bytes })
-    if (!this.isComplete) bytes.expect(this.announced ?? 0, collector.isDecoding)
+    if (!this.incoming.isComplete) bytes.expect(this.announced ?? 0, collector.isDecoding)
     // A running stream has the same bytes, and reaches its end only if they are taken from it.
     if (this.isRunning && this.readableFlowing !== true) this.resume()
-    if (this.isComplete) this.onCollected()
-    else this.resumeUpstream()
+    if (this.incoming.isComplete) this.onCollected()
+    else this.incoming.resume()
   }
 
   /**
@@ -198,7 +198,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
    */
   #dropRead(): void {
     if (!this.isRunning || this.readableEncoding !== null || this.listenerCount('data') > 0) return
-    this.dropHeld(this.heldLength - this.readableLength)
+    this.incoming.drop(this.heldLength - this.readableLength)
   }
 
   protected override onCollected(): void {
@@ -222,7 +222,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
       if (this.bodyState.kind === 'failed') return
     }
     if (this.isRunning) {
-      this.closeUpstream()
+      this.incoming.spent()
       this.enterState(STREAMED)
     } else {
       this.endBody()
@@ -257,7 +257,7 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     }
     const chunk = this.shiftHeld()
     // More may have arrived meanwhile, and even have failed.
-    const isLast = this.isComplete && this.heldLength === 0 && this.bodyState.kind === 'iterating'
+    const isLast = this.incoming.isComplete && this.heldLength === 0 && this.bodyState.kind === 'iterating'
     if (!isLast) return chunk ?? 'later'
     // A stream ends with its last chunk, too: an iterator that asks for no more has not left it early.
     this.endBody()
@@ -287,9 +287,9 @@ export class BodyReadable extends ArrivingBody implements BodyMixin {
     const room = limit - this.takeHeld().size
     this.enterState({ kind: 'dumping', room })
     if (room < 0 || announced > limit) this.destroy(new AbortError())
-    else if (this.isComplete) this.endBody()
+    else if (this.incoming.isComplete) this.endBody()
     else {
-      this.resumeUpstream()
+      this.incoming.resume()
       return true
     }
     return false

@@ -1,15 +1,12 @@
 /**
  * The life of a response body: its states and the transitions between them. Knows nothing of streams.
  *
- * The state is the consumer's half. The peer's half is {@link Arrival}: any consumer may come before, during
+ * The state is the consumer's half. The peer's half is {@link Incoming}: any consumer may come before, during
  * or after the arrival of the bytes.
  */
 import type { BodyBytes } from '../base/body-bytes.ts'
 import { InternalError } from '../base/invariant.ts'
 import type { Collector } from './collect.ts'
-
-/** `paused`: the upstream was asked to wait. */
-export type Arrival = 'flowing' | 'paused' | 'complete'
 
 /** Who gets the bytes. */
 export type BodyState =

@@ -1,28 +1,29 @@
 /** Response bodies without a request, and the events that their listeners see. */
+
+import type { BodySource } from '../../src/body/incoming.ts'
 import { BodyReadable } from '../../src/body/readable.ts'
-import type { BodyUpstream } from '../../src/body/upstream.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
 
-export class RecordedSource implements BodyUpstream {
+export class RecordedSource implements BodySource {
   readonly log: string[] = []
   readonly aborts: unknown[] = []
   onResume: (() => void) | null = null
 
-  pauseBody(): void {
+  pause(): void {
     this.log.push('pause')
   }
 
-  resumeBody(): void {
+  resume(): void {
     this.log.push('resume')
     this.onResume?.()
   }
 
-  abortBody(error: unknown): void {
-    this.log.push('abort')
+  cancel(error: unknown): void {
+    this.log.push('abort', 'closed')
     this.aborts.push(error)
   }
 
-  bodyClosed(): void {
+  spent(): void {
     this.log.push('closed')
   }
 }

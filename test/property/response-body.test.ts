@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import type { BodySource } from '../../src/body/incoming.ts'
 import { BodyReadable } from '../../src/body/readable.ts'
-import type { BodyUpstream } from '../../src/body/upstream.ts'
 
 const RUNS = 400
 
-const SOURCE: BodyUpstream = { pauseBody() {}, resumeBody() {}, abortBody() {}, bodyClosed() {} }
+const SOURCE: BodySource = { pause() {}, resume() {}, cancel() {}, spent() {} }
 
 /** A body, or the stream it is compared with. */
 interface Subject {

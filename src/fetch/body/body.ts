@@ -1,9 +1,7 @@
 /**
- * The body of a request or a response, in one of a few states. A stream is created only on demand: known content
- * stays in its original form, received chunks are buffered, and `text()` and the like read from there. Knows neither
- * where chunks come from ({@link BodyFeed}) nor which object the body belongs to.
- *
- * Long because every state has to answer each call of a reader, of a stream and of the feed.
+ * The body of a request or a response. A stream is created only on demand: known content stays in its original form,
+ * received chunks wait in {@link Incoming}, and `text()` and the like read from there. Knows neither where chunks come
+ * from ({@link BodyFeed}) nor which object the body belongs to.
  */
 import { Readable } from 'node:stream'
 import type { ReadableByteStreamController, ReadableStream } from 'node:stream/web'
@@ -11,40 +9,33 @@ import { BodyBytes } from '../../base/body-bytes.ts'
 import { holdBytes } from '../../base/held-bytes.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
 import { ownBytes } from '../../base/own-bytes.ts'
-import type { CollectContext, Conversion } from '../../body/collect.ts'
-import { BodyCollector, convertBytes, NO_CONTEXT, toText } from '../../body/collect.ts'
+import { BodyCollector, type Conversion, convertBytes, NO_CONTEXT, toText } from '../../body/collect.ts'
+import { Incoming } from '../../body/incoming.ts'
+import { type BodyState, HELD, STREAMED, STREAMING } from '../../body/state.ts'
 import { Branches, teeStream } from './branches.ts'
 import { type BodyFeed, type BodySink, IterableFeed } from './feed.ts'
 import { type BodyOrigin, bytesOf, isWhole, type PulledOrigin } from './origin.ts'
-import type { BodyState } from './state.ts'
 import { collectStream, makeByteStream, proxyOf } from './streams.ts'
 
 /** How many unread bytes are buffered before the source is paused. */
 const HIGH_WATER_MARK = 65_536
 
 export class Body implements BodySink {
-  #state: BodyState = 'held'
+  #state: BodyState = HELD
   #origin: BodyOrigin | null
-  #feed: BodyFeed | null
-  /** Received and not yet read; null if nothing is. */
-  #held: BodyBytes | null = null
-  #ended = false
-  #paused = false
+  #incoming: Incoming<BodyFeed>
   /** Another body has the same chunks, so their memory must not be transferred. */
   #shared = false
-  #collector: BodyCollector<unknown> | null = null
-  #context: CollectContext = NO_CONTEXT
-  #error: unknown = null
   #stream: ReadableStream<Uint8Array> | null = null
   /** The controller of a stream created here; null for a caller's stream. */
   #controller: ReadableByteStreamController | null = null
   #pulled = false
   /** The announced length; 0 if there is none. */
-  #expected = 0
+  readonly #expected: number
 
   constructor(origin: BodyOrigin | null, feed: BodyFeed | null = null, expected = 0) {
     this.#origin = origin
-    this.#feed = feed
+    this.#incoming = new Incoming(feed, HIGH_WATER_MARK)
     this.#expected = expected
   }
 
@@ -59,18 +50,20 @@ export class Body implements BodySink {
   /** A body over a stream that the caller created. */
   static streamed(stream: ReadableStream): Body {
     const body = new Body(null, null)
-    body.#state = 'streamed'
+    body.#state = STREAMING
     body.#stream = stream
     return body
   }
 
   /** What the body was made from; null once it has been touched. */
   get origin(): BodyOrigin | null {
-    return this.#state === 'held' ? this.#origin : null
+    return this.#state.kind === 'held' ? this.#origin : null
   }
 
   get used(): boolean {
-    if (this.#state === 'collecting' || this.#state === 'used') return true
+    const state = this.#state
+    if (state.kind === 'collecting' || state.kind === 'ended') return true
+    if (state.kind === 'failed' && !state.isUnused) return true
     return this.#stream !== null && Readable.isDisturbed(this.#stream as unknown as Readable)
   }
 
@@ -80,7 +73,7 @@ export class Body implements BodySink {
   }
 
   get awaited(): boolean {
-    return this.#state === 'collecting' || this.#pulled
+    return this.#state.kind === 'collecting' || this.#pulled
   }
 
   /** Created on first access. */
@@ -88,97 +81,84 @@ export class Body implements BodySink {
     if (this.#stream === null) {
       const state = this.#state
       this.#stream = makeByteStream(this)
-      if (state === 'failed') this.#controller!.error(this.#error)
-      else if (state !== 'held') this.#stream.getReader()
+      if (state.kind === 'failed' && state.isUnused) this.#controller!.error(state.reason)
+      else if (state.kind !== 'held') this.#stream.getReader()
       else {
-        this.#state = 'streamed'
+        this.#state = STREAMING
         if (this.#isEmpty()) this.#close()
       }
     }
     return this.#stream
   }
 
-  /** The whole content, converted. `context` is not read until the content is complete. */
-  collect<T>(convert: Conversion<T>, context: CollectContext = NO_CONTEXT): Promise<T> {
+  /** The whole content, converted. */
+  collect<T>(convert: Conversion<T>): Promise<T> {
     if (!this.usable) {
       return Promise.reject(new TypeError('Body is unusable: Body has already been read'))
     }
     const state = this.#state
-    if (state === 'failed') return Promise.reject(this.#error)
-    if (state === 'streamed' && this.#controller === null) {
-      return this.#collectForeign(convert, context)
-    }
+    if (state.kind === 'failed') return Promise.reject(state.reason)
+    if (this.#isForeign) return this.#collectForeign(convert)
     // A stream of ours that has not been read holds no chunks: they are all in this body.
     this.#stream?.getReader()
-    this.#state = 'collecting'
     const origin = this.#origin
-    if (isWhole(origin)) {
-      this.#held = BodyBytes.of(bytesOf(origin))
-      return this.#convertHeld(convert, context)
-    }
+    if (isWhole(origin)) return this.#convert(BodyBytes.of(bytesOf(origin)), convert)
     if (origin !== null) this.#startReading(origin)
-    if (!this.#ended) return this.#gather(convert, context)
-    return this.#feed?.isAbortable ? this.#convertSoon(convert, context) : this.#convertHeld(convert, context)
+    if (!this.#incoming.isComplete || this.#incoming.source?.isAbortable) return this.#gather(convert)
+    return this.#convert(this.#incoming.take(), convert)
   }
 
   /** A body made from a string returns that string without encoding it. */
   collectText(): Promise<string> {
-    if (this.#state !== 'held' || typeof this.#origin !== 'string') return this.collect(toText)
-    this.#state = 'used'
-    const text = this.#origin
-    this.#origin = null
-    return Promise.resolve(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+    const { origin } = this
+    if (typeof origin !== 'string') return this.collect(toText)
+    this.#end()
+    return Promise.resolve(origin.charCodeAt(0) === 0xfeff ? origin.slice(1) : origin)
   }
 
   /** A second body with the same content. Only for a usable body. */
   clone(): Body {
-    if (this.#state === 'streamed' && this.#controller === null) {
+    if (this.#isForeign) {
       const [first, second] = teeStream(this.#stream!)
       this.#stream = first
       return Body.streamed(second)
     }
-    this.#forgetStream()
-    const origin = this.#origin
-    const copy = new Body(origin, null, this.#expected)
-    this.#shared = true
-    copy.#continue(this)
-    if (this.#state === 'failed' || origin !== null) return copy
-    copy.#held = this.#held?.clone() ?? null
-    if (this.#feed !== null) {
-      const branches = new Branches(this.#feed, this, copy, this.#paused)
-      this.#feed = branches.first
-      copy.#feed = branches.second
+    this.#takeBack()
+    if (this.#state.kind !== 'failed') {
+      // As the standard's tee does, a stream of ours is replaced by another one.
+      this.#stream = null
+      this.#controller = null
     }
+    const { source } = this.#incoming
+    const copy = new Body(this.#origin, null, this.#expected)
+    this.#shared = true
+    copy.#shared = true
+    copy.#state = this.#state
+    copy.#incoming = this.#incoming.fork()
+    if (source === null || this.#state.kind === 'failed') return copy
+    const { first, second } = new Branches(source, this, copy, this.#incoming.isPaused)
+    this.#incoming.source = first
+    copy.#incoming.source = second
     return copy
   }
 
   /** Moves the content to a new body. This one counts as used from then on. */
   handOver(): Body {
-    if (this.#state === 'streamed' && this.#controller === null) {
+    if (this.#isForeign) {
       const taken = Body.streamed(proxyOf(this.#stream!))
-      this.#state = 'used'
+      this.#state = STREAMED
       return taken
     }
     // The stream stays that of this body.
-    this.#lockStream()
-    const feed = this.#release()
-    const taken = new Body(this.#origin, feed, this.#expected)
-    taken.#continue(this)
-    taken.#held = this.#held
-    feed?.deliverTo(taken)
-    this.#state = 'used'
-    this.#held = null
-    this.#origin = null
+    this.#takeBack()
+    const taken = new Body(this.#origin, null, this.#expected)
+    taken.#state = this.#state
+    taken.#shared = this.#shared
+    taken.#incoming = this.#incoming
+    taken.#incoming.source?.deliverTo(taken)
+    this.#incoming = new Incoming<BodyFeed>(null, HIGH_WATER_MARK)
+    this.#end()
     return taken
-  }
-
-  /** Takes over the state of another body. */
-  #continue(other: Body): void {
-    this.#state = other.#state
-    this.#error = other.#error
-    this.#ended = other.#ended
-    this.#paused = other.#paused
-    this.#shared = other.#shared
   }
 
   /** Gives up a body that is no longer wanted. */
@@ -189,43 +169,33 @@ export class Body implements BodySink {
       return
     }
     this.fail(reason)
-    this.#release()?.cancel(reason)
+    this.#incoming.cancel(reason)
   }
 
   receive(chunk: Buffer): void {
-    if (this.#ended || chunk.byteLength === 0) return
-    switch (this.#state) {
-      case 'collecting':
-        this.#hold(chunk)
-        return
-      case 'streamed':
-        if (this.#pulled && !this.#holds()) {
-          this.#pulled = false
-          this.#enqueue(chunk)
-          return
-        }
-        break
-      case 'held':
-        break
-      default:
-        return
+    const incoming = this.#incoming
+    const state = this.#state
+    if (incoming.isComplete || chunk.byteLength === 0) return
+    if (state.kind === 'collecting') {
+      state.bytes.add(chunk)
+    } else if (this.#pulled && incoming.size === 0) {
+      this.#pulled = false
+      this.#enqueue(chunk)
+    } else if (state.kind === 'held' || state.kind === 'streaming') {
+      incoming.add(chunk)
+      incoming.hold()
     }
-    this.#hold(chunk)
-    this.#limitHeld()
-  }
-
-  #limitHeld(): void {
-    if (this.#paused || this.#held!.size < HIGH_WATER_MARK) return
-    this.#paused = true
-    this.#feed?.pause()
   }
 
   receiveLent(memory: Buffer, start: number, end: number): void {
-    if (this.#state === 'collecting' && this.#held !== null && !this.#ended) {
-      this.#held.addLent(memory, start, end)
-    } else if (this.#held === null && this.#state === 'held' && start < end && !this.#ended) {
-      this.#held = BodyBytes.begin(memory, start, end, this.#expected)
-      this.#limitHeld()
+    const incoming = this.#incoming
+    const state = this.#state
+    if (incoming.isComplete) return
+    if (state.kind === 'collecting') {
+      state.bytes.addLent(memory, start, end)
+    } else if (state.kind === 'held' && start < end) {
+      incoming.addLent(memory, start, end, this.#expected)
+      incoming.hold()
     } else {
       // A reader that waits gets its memory, too.
       this.receive(this.#pulled ? ownBytes(memory, start, end) : holdBytes(memory, start, end))
@@ -233,23 +203,21 @@ export class Body implements BodySink {
   }
 
   complete(): void {
-    if (this.#ended) return
-    this.#ended = true
-    if (this.#state === 'collecting') this.#finish()
-    else if (this.#state === 'streamed' && !this.#holds()) this.#close()
+    if (this.#incoming.isComplete) return
+    this.#incoming.complete()
+    if (this.#state.kind === 'collecting') this.#finish()
+    else if (this.#state.kind === 'streaming' && this.#incoming.size === 0) this.#close()
   }
 
   fail(error: unknown): void {
     const state = this.#state
-    if (state === 'used' || state === 'failed') return
-    const collector = this.#collector
-    this.#state = state === 'collecting' ? 'used' : 'failed'
-    this.#error = error
-    this.#held = null
-    this.#collector = null
+    if (state.kind === 'ended' || state.kind === 'failed') return
+    const isUnused = state.kind !== 'collecting'
+    this.#state = { kind: 'failed', reason: error, isLoud: false, isUnused }
+    this.#incoming.clear()
     this.#pulled = false
-    if (state === 'collecting') collector?.fail(error)
-    else if (state === 'streamed') this.#controller?.error(error)
+    if (state.kind === 'collecting') state.collector.fail(error)
+    else if (state.kind === 'streaming') this.#controller?.error(error)
   }
 
   onStreamStart(controller: ReadableByteStreamController): void {
@@ -257,7 +225,7 @@ export class Body implements BodySink {
   }
 
   onStreamPull(): void {
-    if (this.#state !== 'streamed') return
+    if (this.#state.kind !== 'streaming') return
     const origin = this.#origin
     if (isWhole(origin)) {
       this.#origin = null
@@ -266,60 +234,37 @@ export class Body implements BodySink {
       return
     }
     if (origin !== null) this.#startReading(origin)
-    const chunk = this.#held?.takeOwn()
-    if (chunk === undefined) {
-      this.#pulled = true
-    } else {
-      this.#enqueue(chunk)
-      if (this.#ended && !this.#holds()) {
-        this.#close()
-        return
-      }
-    }
-    this.#resume()
+    const chunk = this.#incoming.shift()
+    if (chunk === undefined) this.#pulled = true
+    else this.#enqueue(chunk)
+    if (chunk !== undefined && this.#isEmpty()) this.#close()
+    else this.#incoming.demand()
   }
 
   onStreamCancel(reason: unknown): void {
-    if (this.#state !== 'streamed') return
-    this.#state = 'used'
-    this.#held = null
-    this.#pulled = false
-    this.#release()?.cancel(reason)
+    if (this.#state.kind !== 'streaming') return
+    this.#end()
+    this.#incoming.clear()
+    this.#incoming.cancel(reason)
+  }
+
+  /** Whether it is the caller's stream. */
+  get #isForeign(): boolean {
+    return this.#state.kind === 'streaming' && this.#controller === null
   }
 
   #startReading(origin: PulledOrigin): void {
     const feed = new IterableFeed(origin.chunks())
     feed.deliverTo(this)
-    this.#feed = feed
+    this.#incoming.source = feed
     this.#origin = null
-  }
-
-  #resume(): void {
-    if (this.#ended) return
-    this.#paused = false
-    this.#feed?.resume()
-  }
-
-  #holds(): boolean {
-    return this.#held !== null && this.#held.size > 0
-  }
-
-  #hold(chunk: Buffer): void {
-    if (this.#held === null) this.#held = BodyBytes.of(chunk)
-    else this.#held.add(chunk)
-  }
-
-  #takeHeld(): BodyBytes {
-    const bytes = this.#held ?? BodyBytes.none()
-    this.#held = null
-    return bytes
   }
 
   /** Whether there is nothing to read, now or later. */
   #isEmpty(): boolean {
     const origin = this.#origin
     if (isWhole(origin)) return origin.length === 0
-    return this.#ended && !this.#holds()
+    return this.#incoming.isComplete && this.#incoming.size === 0
   }
 
   /** A byte stream detaches the memory of the chunks it is given. Memory that is shared is copied first. */
@@ -334,83 +279,64 @@ export class Body implements BodySink {
     controller.close()
     // A reader that supplied its own buffer waits until it gets the buffer back.
     controller.byobRequest?.respond(0)
-    this.#release()?.spent()
+    this.#incoming.spent()
   }
 
-  #convertHeld<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
-    const bytes = this.#takeHeld()
-    this.#state = 'used'
+  #end(): void {
+    this.#state = STREAMED
     this.#origin = null
-    this.#release()?.spent()
+    this.#pulled = false
+  }
+
+  /** For bytes that are all there. */
+  #convert<T>(bytes: BodyBytes, convert: Conversion<T>): Promise<T> {
+    this.#end()
+    this.#incoming.spent()
     try {
-      return Promise.resolve(convertBytes(bytes, convert, context))
+      return Promise.resolve(convertBytes(bytes, convert, NO_CONTEXT))
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  /** An abort in the turn of the call still rejects, as it errors the stream that the standard reads from. */
-  #convertSoon<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#collector = new BodyCollector(convert, resolve, reject) as BodyCollector<unknown>
-      this.#context = context
-      queueMicrotask(() => {
-        if (this.#state === 'collecting') this.#finish()
-      })
-    })
-  }
-
-  #gather<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
+  #gather<T>(convert: Conversion<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const collector = new BodyCollector(convert, resolve, reject)
-      this.#collector = collector as BodyCollector<unknown>
-      this.#context = context
-      this.#held ??= BodyBytes.none()
-      this.#held.expect(this.#expected, collector.isDecoding)
-      this.#resume()
+      const bytes = this.#incoming.take()
+      this.#state = { kind: 'collecting', collector, bytes }
+      if (!this.#incoming.isComplete) {
+        bytes.expect(this.#expected, collector.isDecoding)
+        this.#incoming.demand()
+        return
+      }
+      // An abort in the turn of the call still rejects, as it errors the stream that the standard reads from.
+      queueMicrotask(() => this.#finish())
     })
   }
 
   #finish(): void {
-    const collector = this.#collector!
-    const bytes = this.#takeHeld()
-    this.#state = 'used'
-    this.#collector = null
-    this.#origin = null
-    this.#release()?.spent()
+    const state = this.#state
+    if (state.kind !== 'collecting') return
+    this.#end()
+    this.#incoming.spent()
     try {
-      collector.finish(bytes, this.#context)
+      state.collector.finish(state.bytes, NO_CONTEXT)
     } catch (error) {
-      collector.fail(error)
+      state.collector.fail(error)
     }
   }
 
-  #collectForeign<T>(convert: Conversion<T>, context: CollectContext): Promise<T> {
+  #collectForeign<T>(convert: Conversion<T>): Promise<T> {
     const bytes = BodyBytes.none()
     const collected = collectStream(this.#stream!, (chunk) => bytes.add(chunk))
-    this.#state = 'used'
-    return collected.then(() => convert(bytes, context))
-  }
-
-  /** Detaches the feed: it gets no more requests from this body. */
-  #release(): BodyFeed | null {
-    const feed = this.#feed
-    this.#feed = null
-    return feed
+    this.#state = STREAMED
+    return collected.then(() => convert(bytes, NO_CONTEXT))
   }
 
   /** Takes the content back from a stream of ours that has not been read. The stream stays locked. */
-  #lockStream(): void {
-    if (this.#stream === null || this.#state === 'failed') return
+  #takeBack(): void {
+    if (this.#stream === null || this.#state.kind === 'failed') return
     this.#stream.getReader()
-    this.#state = 'held'
-  }
-
-  /** A stream of ours that has not been read is replaced by another one, as the standard's tee does. */
-  #forgetStream(): void {
-    if (this.#state === 'failed') return
-    this.#lockStream()
-    this.#stream = null
-    this.#controller = null
+    this.#state = HELD
   }
 }

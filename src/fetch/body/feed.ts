@@ -6,18 +6,11 @@
 import { isUint8Array } from 'node:util/types'
 import { ignoreError } from '../../base/ignore-error.ts'
 import { copyBytes } from '../../base/own-bytes.ts'
+import type { BodySource } from '../../body/incoming.ts'
 import { destroyStream, isStream } from '../../request/body-source.ts'
 
-/** Supplies a body with chunks. */
-export interface BodyFeed {
-  /** A reader is waiting for chunks. Called repeatedly. */
-  resume(): void
-  /** Stop delivering for now. */
-  pause(): void
-  /** The rest is not needed. */
-  cancel(reason: unknown): void
-  /** Everything has been read: a later failure cannot take anything away. */
-  spent(): void
+/** Supplies a body with chunks. `resume` is called repeatedly: whenever a reader waits. */
+export interface BodyFeed extends BodySource {
   /** Delivers to another sink from now on. */
   deliverTo(sink: BodySink): void
   /** Whether an abort may still take away what has arrived. */

@@ -31,7 +31,7 @@ export function defineBodyMembers(prototype: object, ownerOf: (object: object) =
       return asked(this, (owner) => {
         const type = mimeTypeOf(owner)
         const contentType = type === null ? '' : serializeMimeType(type)
-        return bodyOf(owner).collect(toBlob, { encoding: null, contentType })
+        return bodyOf(owner).collect((bytes) => toBlob(bytes, { encoding: null, contentType }))
       })
     },
     arrayBuffer() {
