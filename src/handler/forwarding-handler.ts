@@ -64,18 +64,6 @@ export abstract class ForwardingHandler implements DispatchHandler {
     this.inner.onResponseEnd?.(controller, trailers)
   }
 
-  /**
-   * The last call of a response that this handler is done with. What `onResponseEnd` throws is reported to the
-   * same handler, as a dispatcher does.
-   */
-  protected forwardEnd(controller: DispatchController, trailers: HeaderObject): void {
-    try {
-      this.inner.onResponseEnd?.(controller, trailers)
-    } catch (error) {
-      this.inner.onResponseError?.(controller, error as Error)
-    }
-  }
-
   onRequestUpgrade(
     controller: DispatchController,
     statusCode: number,

@@ -16,6 +16,9 @@ type AbortFunction = (reason?: unknown) => void
 type BodySentHook = NonNullable<DispatchHandler['onBodySent']>
 type BytesHook = NonNullable<DispatchHandler['onResponseBytes']>
 
+/** What sends a request. */
+export type Send = (opts: DispatchOptions, handler: DispatchHandler) => boolean
+
 /** Whoever has sent the attempt. What these methods throw goes to the dispatcher, which fails the attempt with it. */
 export interface AttemptOwner {
   /** Again if a layer below sends it again. */
@@ -87,10 +90,7 @@ export class Attempt implements DispatchHandler, ResponseSource {
   }
 
   /** Throws what the dispatcher throws, and is over then. */
-  send(
-    dispatch: (opts: DispatchOptions, handler: DispatchHandler) => boolean,
-    opts: DispatchOptions,
-  ): boolean {
+  send(dispatch: Send, opts: DispatchOptions): boolean {
     try {
       return whenRefused(dispatch(opts, this), this)
     } catch (error) {

@@ -2,7 +2,8 @@
 import type { Duplex } from 'node:stream'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
-import type { Attempt, AttemptOwner } from './attempt.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
+import { Attempt, type AttemptOwner, type Send } from './attempt.ts'
 import { Downstream } from './downstream.ts'
 import type { Head } from './response-source.ts'
 
@@ -11,6 +12,13 @@ export abstract class RelayedRequest implements AttemptOwner {
 
   constructor(handler: DispatchHandler) {
     this.downstream = new Downstream(handler)
+  }
+
+  /** Throws what the dispatcher throws. */
+  protected sendBelow(dispatch: Send, opts: DispatchOptions): boolean {
+    const attempt = new Attempt(this, this.downstream)
+    this.downstream.source = attempt
+    return attempt.send(dispatch, opts)
   }
 
   onStarted({ controller }: Attempt, context: unknown): void {

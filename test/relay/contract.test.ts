@@ -53,6 +53,7 @@ const OWNERS: Readonly<Record<string, Owner>> = {
     over: interceptors.redirect({ maxRedirections: 3 }),
     discard: (attempt) => attempt.head(302, { location: '/next' }),
   },
+  'response error': { over: interceptors.responseError(), discard: (attempt) => attempt.head(503) },
   throttle: {
     over: (below) => interceptors.throttle({ concurrency: 10 })(below),
     holding: (below, first) => {

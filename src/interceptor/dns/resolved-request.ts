@@ -6,7 +6,7 @@ import { now } from '../../base/clock.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { InformationalError, type RequestErrorContext } from '../../errors.ts'
-import { Attempt } from '../../relay/attempt.ts'
+import type { Attempt } from '../../relay/attempt.ts'
 import { codeOf } from '../../relay/error-facts.ts'
 import { HeldCall } from '../../relay/held-call.ts'
 import { RelayedRequest } from '../../relay/relayed-request.ts'
@@ -101,9 +101,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
         return
       }
       this.#state = { entry, target }
-      const attempt = new Attempt(this, this.downstream)
-      this.downstream.source = attempt
-      this.#accepted = attempt.send(this.#dispatch, this.#optionsFor(target))
+      this.#accepted = this.sendBelow(this.#dispatch, this.#optionsFor(target))
     } catch (error) {
       this.#fail(error as Error)
     }

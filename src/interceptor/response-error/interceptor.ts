@@ -1,12 +1,14 @@
 /** `interceptors.responseError`: a status of 400 or above fails the request. */
 import { BodyBytes } from '../../base/body-bytes.ts'
-import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
+import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { ResponseError } from '../../errors.ts'
-import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import { integerFrom, option, readLoosely } from '../../options.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
-import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import { RelayedRequest } from '../../relay/relayed-request.ts'
+import type { Head } from '../../relay/response-source.ts'
+import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { shownPath } from '../../request/error-context.ts'
@@ -31,15 +33,14 @@ export function responseError(options?: ResponseErrorOptions | null): Intercepto
   const maxSize = readLoosely(OPTIONS, options).maxSize || Number.POSITIVE_INFINITY
   return ownInterceptor(
     (dispatch) => (opts, handler) =>
-      dispatch(opts, isCall(opts, handler) ? new ResponseErrorHandler(handler, opts, maxSize) : handler),
+      isCall(opts, handler)
+        ? new CheckedRequest(handler, opts, maxSize).send(dispatch)
+        : dispatch(opts, handler),
   )
 }
 
-type State = 'passing' | Collecting | 'over'
-
 interface Collecting {
-  readonly statusCode: number
-  readonly headers: HeaderObject
+  readonly head: Head
   readonly body: BodyBytes
   /** Bytes received. */
   size: number
@@ -47,10 +48,11 @@ interface Collecting {
   readonly rest: DiscardedBody
 }
 
-class ResponseErrorHandler extends ForwardingHandler {
+class CheckedRequest extends RelayedRequest {
   readonly #opts: DispatchOptions
   readonly #maxSize: number
-  #state: State = 'passing'
+  /** The response is an error, and this has come of it. */
+  #collecting: Collecting | null = null
 
   constructor(handler: DispatchHandler, opts: DispatchOptions, maxSize: number) {
     super(handler)
@@ -58,69 +60,54 @@ class ResponseErrorHandler extends ForwardingHandler {
     this.#maxSize = maxSize
   }
 
-  override onResponseStart(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    statusText?: string,
-  ): void {
-    if (statusCode >= 400) this.#collect(controller, statusCode, headers)
-    else super.onResponseStart(controller, statusCode, headers, statusText)
+  send(dispatch: Dispatch): boolean {
+    return this.sendBelow(dispatch, this.#opts)
   }
 
-  #collect(controller: DispatchController, statusCode: number, headers: HeaderObject): void {
-    const rest = new DiscardedBody(() => this.#cutOff(controller), this.#maxSize)
-    this.#state = { statusCode, headers, body: BodyBytes.none(), size: 0, rest }
+  override onHead(attempt: Attempt, head: Head): void {
+    if (head.statusCode < 400) {
+      super.onHead(attempt, head)
+      return
+    }
+    const rest = new DiscardedBody(() => {
+      this.downstream.contain(() => this.#fail(true))
+      attempt.abort()
+    }, this.#maxSize)
+    this.#collecting = { head, body: BodyBytes.none(), size: 0, rest }
     rest.begin(null, true)
   }
 
-  /** Too much has come, or it comes too slowly. The caller gets what there is. */
-  #cutOff(controller: DispatchController): void {
-    if (typeof this.#state !== 'object') return
-    try {
-      this.#fail(controller, this.#state, true)
-    } catch {
-      // The final call of a handler, perhaps out of a timer: no other call could report what it threw.
-    }
-    controller.abort()
-  }
-
-  override onResponseData(controller: DispatchController, chunk: Buffer): void {
-    const state = this.#state
-    if (state === 'over') return
-    if (state === 'passing') {
-      super.onResponseData(controller, chunk)
+  override onData(attempt: Attempt, chunk: Buffer): void {
+    const collecting = this.#collecting
+    if (collecting === null) {
+      super.onData(attempt, chunk)
       return
     }
-    const room = this.#maxSize - state.size
-    if (room > 0) state.body.add(room < chunk.length ? chunk.subarray(0, room) : chunk)
-    state.size += chunk.length
-    state.rest.take(chunk.length)
+    const room = this.#maxSize - collecting.size
+    if (room > 0) collecting.body.add(room < chunk.length ? chunk.subarray(0, room) : chunk)
+    collecting.size += chunk.length
+    collecting.rest.take(chunk.length)
   }
 
-  override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
-    const state = this.#state
-    if (state === 'over') return
-    if (state === 'passing') super.onResponseEnd(controller, trailers)
-    else this.#fail(controller, state, false)
+  override onEnd(attempt: Attempt, trailers: HeaderObject): void {
+    if (this.#collecting === null) super.onEnd(attempt, trailers)
+    else this.#fail(false)
   }
 
-  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
-    if (this.#state === 'over') return
-    if (this.#state !== 'passing') this.#state.rest.stop()
-    this.#state = 'over'
-    super.onResponseError(controller, error)
+  override onFailed(attempt: Attempt, error: Error): void {
+    this.#collecting?.rest.stop()
+    super.onFailed(attempt, error)
   }
 
-  #fail(
-    controller: DispatchController,
-    { statusCode, headers, body: kept, size }: Collecting,
-    isCutOff: boolean,
-  ): void {
+  /** `isCutOff`: too much has come, or it comes too slowly. The caller gets what there is. */
+  #fail(isCutOff: boolean): void {
+    const { head, body: kept, size, rest } = this.#collecting!
+    const { statusCode, headers } = head
+    rest.stop()
     const bodyTruncated = isCutOff || size > this.#maxSize
     const body = bodyValue(Buffer.from(kept.own().buffer), headers, bodyTruncated)
     const error = new ResponseError('Response Error', statusCode, { headers, body, bodyTruncated })
-    this.onResponseError(controller, described(error, this.#opts))
+    this.downstream.fail(described(error, this.#opts))
   }
 }
 

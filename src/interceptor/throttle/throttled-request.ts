@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { ThrottledError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
-import { Attempt } from '../../relay/attempt.ts'
+import type { Attempt } from '../../relay/attempt.ts'
 import { errorFacts } from '../../relay/error-facts.ts'
 import { HeldCall } from '../../relay/held-call.ts'
 import { refuse } from '../../relay/refusal.ts'
@@ -98,9 +98,7 @@ export class ThrottledRequest extends RelayedRequest implements LaneRequest {
 
   #send(opts: DispatchOptions): boolean {
     this.#isRunning = true
-    const attempt = new Attempt(this, this.downstream)
-    this.downstream.source = attempt
-    return attempt.send(this.#dispatch, opts)
+    return this.sendBelow(this.#dispatch, opts)
   }
 
   override onHead(attempt: Attempt, head: Head): void {
