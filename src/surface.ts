@@ -166,18 +166,19 @@ export type {
 export type { RetryBudgetOptions } from './interceptor/retry-budget.ts'
 export type { ThrottleKey, ThrottleOptions } from './interceptor/throttle/options.ts'
 export * as interceptors from './interceptors.ts'
-export type { BodyMatcher } from './mock/body-matcher.ts'
 export type {
   FilterCallsObjectCriteria,
   FilterCallsOptions,
   FilterCallsParameter,
-} from './mock/call-history.ts'
-export { MockCallHistory } from './mock/call-history.ts'
-export type { MockCallHistoryLogProperties } from './mock/call-history-log.ts'
-export { MockCallHistoryLog } from './mock/call-history-log.ts'
-export type { MockEvent, MockEvents } from './mock/events-text.ts'
-export type { HeadersMatcher } from './mock/header-matcher.ts'
-export type { MockInterceptorOptions, PendingInterceptor } from './mock/interception.ts'
+} from './mock/history/call-history.ts'
+export { MockCallHistory } from './mock/history/call-history.ts'
+export type { MockCallHistoryLogProperties } from './mock/history/call-history-log.ts'
+export { MockCallHistoryLog } from './mock/history/call-history-log.ts'
+export type { BodyMatcher } from './mock/match/body-matcher.ts'
+export type { HeadersMatcher } from './mock/match/header-matcher.ts'
+export type { MockInterceptorOptions, PendingInterceptor } from './mock/match/interception.ts'
+export type { AssertPendingOptions } from './mock/match/pending-table.ts'
+export type { TextMatcher } from './mock/match/text-matcher.ts'
 export { MockAgent } from './mock/mock-agent.ts'
 export type { MockAgentOptions } from './mock/mock-agent-options.ts'
 export type { MockClientOptions } from './mock/mock-client.ts'
@@ -186,7 +187,7 @@ export * as mockErrors from './mock/mock-errors.ts'
 export type { MockInterceptor, MockScope } from './mock/mock-interceptor.ts'
 export type { Interceptable, MockPoolOptions } from './mock/mock-pool.ts'
 export { MockPool } from './mock/mock-pool.ts'
-export type { AssertPendingOptions } from './mock/pending-table.ts'
+export type { MockEvent, MockEvents } from './mock/reply/events-text.ts'
 export type {
   InformationalReply,
   MockReplyOptions,
@@ -196,26 +197,32 @@ export type {
   MockResponseOptions,
   PendingReply,
   UpgradeAcceptor,
-} from './mock/reply.ts'
+} from './mock/reply/reply.ts'
 export type {
   Snapshot,
   SnapshotData,
   SnapshotInfo,
   SnapshotRequest,
   SnapshotResponse,
-} from './mock/snapshot.ts'
-export { SnapshotAgent } from './mock/snapshot-agent.ts'
+} from './mock/snapshot/snapshot.ts'
+export { SnapshotAgent } from './mock/snapshot/snapshot-agent.ts'
 export type {
   SanitizedEntry,
   SnapshotAgentOptions,
   SnapshotMode,
   SnapshotRecorderOptions,
-} from './mock/snapshot-options.ts'
-export type { SnapshotRecorder } from './mock/snapshot-recorder.ts'
-export type { TextMatcher } from './mock/text-matcher.ts'
-export type { WireConnection, WireProtocol } from './mock/wire-clients.ts'
-export type { ReplyFault, WireAction, WireFault, WireFrame, WireScript, WireStep } from './mock/wire-step.ts'
-export { mockWire } from './mock/wire-step.ts'
+} from './mock/snapshot/snapshot-options.ts'
+export type { SnapshotRecorder } from './mock/snapshot/snapshot-recorder.ts'
+export type { WireConnection, WireProtocol } from './mock/wire/wire-clients.ts'
+export type {
+  ReplyFault,
+  WireAction,
+  WireFault,
+  WireFrame,
+  WireScript,
+  WireStep,
+} from './mock/wire/wire-step.ts'
+export { mockWire } from './mock/wire/wire-step.ts'
 export type { Connector, ConnectorCallback, ConnectorOptions, ConnectTarget } from './net/connector.ts'
 export { buildConnector } from './net/connector.ts'
 export type { BuildConnectorOptions } from './net/connector-options.ts'

@@ -15,14 +15,16 @@ import { replaceGlobalDispatcher } from '../global/global-dispatcher.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
-import { MockCallHistory } from './call-history.ts'
-import { definitionSite } from './definition-site.ts'
+import { MockCallHistory } from './history/call-history.ts'
+import { definitionSite } from './match/definition-site.ts'
 import {
   type MockInterceptorOptions,
   MockPattern,
   type OriginMatcher,
   type PendingInterceptor,
-} from './interception.ts'
+} from './match/interception.ts'
+import { type AssertPendingOptions, pendingMessage } from './match/pending-table.ts'
+import { readRoute } from './match/route.ts'
 import { type MockAgentOptions, readMockAgentOptions } from './mock-agent-options.ts'
 import { MockClient } from './mock-client.ts'
 import type { MockNotMatchedError } from './mock-errors.ts'
@@ -30,9 +32,7 @@ import { MockInterceptor } from './mock-interceptor.ts'
 import { MockNetwork } from './mock-network.ts'
 import { type Interceptable, MockPool } from './mock-pool.ts'
 import type { OriginMocks } from './origin-mocks.ts'
-import { type AssertPendingOptions, pendingMessage } from './pending-table.ts'
-import { readRoute } from './route.ts'
-import { WireClients, type WireConnection } from './wire-clients.ts'
+import { WireClients, type WireConnection } from './wire/wire-clients.ts'
 
 const FORWARDED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
 

@@ -6,11 +6,11 @@ import { classifyBody } from '../request/body-source.ts'
 import { withQuery } from '../request/check-options.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { BodyInput, DispatchOptions } from '../request/dispatch-options.ts'
-import type { MockCallHistoryLog } from './call-history-log.ts'
-import { eachField, fieldsObject, readFields } from './header-matcher.ts'
+import type { MockCallHistoryLog } from './history/call-history-log.ts'
+import { eachField, fieldsObject, readFields } from './match/header-matcher.ts'
+import { sortedPath, withoutTrailingSlash } from './match/request-path.ts'
 import { collectBody, eachOf, isCollectable, isPiecemeal, piecesOf, textOrBytes } from './mock-body.ts'
-import type { MockResponseCallbackOptions } from './reply.ts'
-import { sortedPath, withoutTrailingSlash } from './request-path.ts'
+import type { MockResponseCallbackOptions } from './reply/reply.ts'
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 

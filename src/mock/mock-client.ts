@@ -7,7 +7,7 @@ import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { isCall } from '../request/dispatching.ts'
 import type { EndReason } from '../request/end-reason.ts'
-import type { MockInterceptorOptions, OriginMatcher } from './interception.ts'
+import type { MockInterceptorOptions, OriginMatcher } from './match/interception.ts'
 import type { MockInterceptor } from './mock-interceptor.ts'
 import type { Interceptable } from './mock-pool.ts'
 import { MockTarget, urlFor } from './mock-target.ts'

@@ -3,9 +3,9 @@
  */
 import { InvalidArgumentError } from '../errors.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
-import { eventsText, type MockEvents } from './events-text.ts'
-import { Interception, type MockInterceptorOptions, type MockPattern } from './interception.ts'
+import { Interception, type MockInterceptorOptions, type MockPattern } from './match/interception.ts'
 import type { OriginMocks } from './origin-mocks.ts'
+import { eventsText, type MockEvents } from './reply/events-text.ts'
 import {
   computedReply,
   failingReply,
@@ -22,9 +22,9 @@ import {
   rawReply,
   type UpgradeAcceptor,
   upgradeReply,
-} from './reply.ts'
-import { ReplyFields } from './reply-fields.ts'
-import type { WireFault, WireScript } from './wire-step.ts'
+} from './reply/reply.ts'
+import { ReplyFields } from './reply/reply-fields.ts'
+import type { WireFault, WireScript } from './wire/wire-step.ts'
 
 /** The runtime turns a longer delay into 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1

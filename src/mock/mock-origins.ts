@@ -2,9 +2,9 @@
  * The origins that a mock agent has interceptors for.
  */
 import type { RequestContext } from '../request/request-spec.ts'
-import type { OriginMatcher } from './interception.ts'
+import type { OriginMatcher } from './match/interception.ts'
+import { matchesText } from './match/text-matcher.ts'
 import { OriginMocks } from './origin-mocks.ts'
-import { matchesText } from './text-matcher.ts'
 
 /** An origin, and the interceptors for it. */
 export interface MockPlace {

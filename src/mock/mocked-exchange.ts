@@ -23,11 +23,11 @@ import { callersReason, type EndReason, endReason } from '../request/end-reason.
 import { Request, type RequestHost } from '../request/request.ts'
 import type { RequestContext } from '../request/request-spec.ts'
 import { completeHandler } from './complete-handler.ts'
-import type { Interception } from './interception.ts'
+import type { Interception } from './match/interception.ts'
 import { bytesOf, piecesOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
-import { isBodiless, type MockedResponse, statusText } from './reply.ts'
-import { StreamedContent } from './reply-content.ts'
+import { isBodiless, type MockedResponse, statusText } from './reply/reply.ts'
+import { StreamedContent } from './reply/reply-content.ts'
 
 /** The options of an agent that mocked requests follow, too. */
 export interface ExchangeSettings {

@@ -5,7 +5,7 @@
 import { isRegExp } from 'node:util/types'
 import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import { matchesText, type TextMatcher } from './text-matcher.ts'
+import { matchesText, type TextMatcher } from './match/text-matcher.ts'
 
 type Permission = 'all' | 'none' | readonly TextMatcher[]
 

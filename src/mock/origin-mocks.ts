@@ -1,7 +1,7 @@
 /**
  * The interceptors of one origin, or of all origins that a RegExp or a function accepts.
  */
-import type { Interception, OriginMatcher } from './interception.ts'
+import type { Interception, OriginMatcher } from './match/interception.ts'
 
 export class OriginMocks {
   readonly origin: OriginMatcher

@@ -1,0 +1,127 @@
+/**
+ * One request in the history of calls of a mock agent.
+ */
+
+import { defineKind } from '../../base/kind.ts'
+import { parseUrl } from '../../base/parse-url.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import { withQuery } from '../../request/check-options.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import type { PendingInterceptor } from '../match/interception.ts'
+
+/** The properties that a log can be searched by, in the order of `toMap()`. */
+const PROPERTIES = [
+  'protocol',
+  'host',
+  'port',
+  'origin',
+  'path',
+  'hash',
+  'searchParams',
+  'fullUrl',
+  'method',
+  'body',
+  'headers',
+] as const
+
+/** The properties of `toMap()`. */
+export type MockCallHistoryLogProperties = (typeof PROPERTIES)[number]
+
+/** A request, as it was when it was dispatched, and what became of it. Many fields, because undici has eleven of them. */
+export class MockCallHistoryLog {
+  /** As the caller gave it. */
+  body: DispatchOptions['body']
+  /** As the caller gave them. */
+  headers: DispatchOptions['headers']
+  /** As the caller gave it. */
+  method: string
+  /** With query and fragment. */
+  fullUrl: string
+  /** Protocol, host and port. */
+  origin: string
+  /** Without query. */
+  path: string
+  /** Of a repeated name, the last value. `url` has them all. */
+  searchParams: Record<string, string>
+  /** `http:` or `https:`. */
+  protocol: string
+  /** With the port unless it is the default one. */
+  host: string
+  /** Empty for the default one. */
+  port: string
+  /** With its `#`; empty if there is none. */
+  hash: string
+  /** The whole URL, with all values of repeated parameters. */
+  declare readonly url: URL
+  /** Whether an interceptor or a snapshot replied. */
+  declare matched: boolean
+  /** The interceptor that replied. */
+  declare interceptor: PendingInterceptor | null
+  /** The status of the response, once it has come. */
+  declare statusCode: number | null
+  /** The error that the request failed with. */
+  declare error: unknown
+
+  constructor(options: Partial<DispatchOptions> = {}) {
+    const url = urlOf(options)
+    this.body = options.body
+    this.headers = options.headers
+    this.method = options.method as string
+    this.fullUrl = url.toString()
+    this.origin = url.origin
+    this.path = url.pathname
+    this.searchParams = Object.fromEntries(url.searchParams)
+    this.protocol = url.protocol
+    this.host = url.host
+    this.port = url.port
+    this.hash = url.hash
+    // Not enumerable, so that a comparison with what undici logs holds.
+    const later = { writable: true, configurable: true, enumerable: false }
+    Object.defineProperties(this, {
+      url: { ...later, value: url },
+      matched: { ...later, value: false },
+      interceptor: { ...later, value: null },
+      statusCode: { ...later, value: null },
+      error: { ...later, value: null },
+    })
+  }
+
+  /** The properties by name. */
+  toMap(): Map<MockCallHistoryLogProperties, unknown> {
+    return new Map(PROPERTIES.map((name) => [name, this[name]]))
+  }
+
+  /** `protocol->http:|host->…`; a RegExp given to `filterCalls` is tested on this. */
+  toString(): string {
+    return Array.from(this.toMap(), ([name, value]) => `${name}->${textOf(value)}`).join('|')
+  }
+}
+defineKind(MockCallHistoryLog, 'ventuno.MockCallHistoryLog')
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
+}
+
+function urlOf({ origin, path, query }: Partial<DispatchOptions>): URL {
+  try {
+    const place = query ? withParameters(path as string, query) : path
+    return origin === undefined || origin === null
+      ? parseUrl(place as string)
+      : parseUrl(place as string, origin)
+  } catch (cause) {
+    throw new InvalidArgumentError('An error occurred when computing MockCallHistoryLog.url', { cause })
+  }
+}
+
+/** The fragment, which no request sends, stays at the end. */
+function withParameters(path: string, query: NonNullable<DispatchOptions['query']>): string {
+  const [, before, fragment] = /^([^#]*)(.*)$/s.exec(path)!
+  return withQuery(before!, query) + fragment!
+}
+
+/** The types under the names that programs written for undici use. */
+export declare namespace MockCallHistoryLog {
+  type MockCallHistoryLogProperties = Properties
+}
+
+type Properties = (typeof PROPERTIES)[number]

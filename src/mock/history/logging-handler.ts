@@ -1,0 +1,29 @@
+/** Notes in the history of calls what became of a request that went to the network. */
+import { DecoratorHandler } from '../../handler/decorator-handler.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { MockCallHistoryLog } from './call-history-log.ts'
+
+export class LoggingHandler extends DecoratorHandler {
+  readonly #log: MockCallHistoryLog
+
+  constructor(handler: DispatchHandler, log: MockCallHistoryLog) {
+    super(handler)
+    this.#log = log
+  }
+
+  override onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void {
+    if (statusCode >= 200) this.#log.statusCode = statusCode
+    super.onResponseStart(controller, statusCode, headers, statusText)
+  }
+
+  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
+    this.#log.error = error
+    super.onResponseError(controller, error)
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * One reply of an interceptor, and how often it is given. An interceptor with several replies has several of these.
+ */
+import { ownMembers } from '../../base/own-options.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import type { PendingReply, Reply } from '../reply/reply.ts'
+import type { BodyMatcher } from './body-matcher.ts'
+import { type DefinitionSite, placeOf } from './definition-site.ts'
+import type { HeadersMatcher } from './header-matcher.ts'
+import { interceptedPath, sortedPath, withoutTrailingSlash } from './request-path.ts'
+import type { TextMatcher } from './text-matcher.ts'
+
+/** What `intercept()` matches. */
+export interface MockInterceptorOptions {
+  /** With its query, whose order does not matter. A path without a query matches no request with one. */
+  path: TextMatcher
+  /** A string in any letter case. Default: `GET`. */
+  method?: TextMatcher | undefined
+  /** Default: any body, or none. */
+  body?: BodyMatcher | undefined
+  /** Default: any headers. */
+  headers?: HeadersMatcher | undefined
+  /** Appended to a path that is a string. */
+  // biome-ignore lint/suspicious/noExplicitAny: with `unknown` the interfaces of callers would not fit
+  query?: Record<string, any> | undefined
+  /** Ignore slashes at the end of the pathname. Default: the agent's. */
+  ignoreTrailingSlash?: boolean | undefined
+}
+
+/** The parts of a path that a pattern names; null if the path does not fit it. */
+export type PathPattern = (path: string) => Readonly<Record<string, string>> | null
+
+/** What an interceptor matches, read once. */
+export class MockPattern {
+  readonly path: TextMatcher
+  readonly method: TextMatcher
+  readonly body: BodyMatcher | undefined
+  readonly headers: HeadersMatcher | undefined
+  readonly query: Record<string, unknown> | undefined
+  readonly ignoreTrailingSlash: boolean
+  /** As it is compared; null if the path is not a string. */
+  readonly sortedPath: string | null
+  readonly site: DefinitionSite
+  /** Null for a path without named parts. */
+  readonly named: PathPattern | null
+
+  constructor(
+    options: MockInterceptorOptions,
+    ignoreTrailingSlash: boolean,
+    site: DefinitionSite,
+    named: PathPattern | null = null,
+  ) {
+    if (typeof options !== 'object' || options === null) {
+      throw new InvalidArgumentError('opts must be an object')
+    }
+    const own = ownMembers(options)
+    const { path, method = 'GET', body, headers, query } = own
+    if (path === undefined || path === null) throw new InvalidArgumentError('opts.path must be defined')
+    this.ignoreTrailingSlash = own.ignoreTrailingSlash ?? ignoreTrailingSlash
+    this.path = typeof path === 'string' ? interceptedPath(path, query) : path
+    this.method = typeof method === 'string' ? method.toUpperCase() : method
+    this.body = body
+    this.headers = headers
+    this.query = query
+    const sorted = typeof this.path === 'string' ? sortedPath(this.path) : null
+    this.sortedPath = sorted !== null && this.ignoreTrailingSlash ? withoutTrailingSlash(sorted) : sorted
+    this.site = site
+    this.named = named
+  }
+}
+
+/** The origin that interceptors are for, as it was given. */
+export type OriginMatcher = string | RegExp | ((origin: string) => boolean)
+
+/** What `pendingInterceptors()` lists. */
+export interface PendingInterceptor {
+  /** As given to `get()`. */
+  origin: OriginMatcher
+  /** As matched: the path of a string with its query. */
+  path: TextMatcher
+  /** As matched. */
+  method: TextMatcher
+  /** As given. */
+  body: BodyMatcher | undefined
+  /** As given. */
+  headers: HeadersMatcher | undefined
+  /** As given. */
+  query: Record<string, unknown> | undefined
+  /** How often it replies. */
+  times: number
+  /** How often it has replied. */
+  timesInvoked: number
+  /** Replies any number of times. */
+  persist: boolean
+  /** Replies no more. */
+  consumed: boolean
+  /** Has replied less often than `times`. */
+  pending: boolean
+  /** As given, or the agent's. */
+  ignoreTrailingSlash: boolean
+  /** The reply: `{ error }` for an error, `{ error: null, callback }` for a function that makes all of it. */
+  data: PendingReply
+}
+
+export class Interception {
+  readonly pattern: MockPattern
+  readonly reply: Reply
+  times = 1
+  timesInvoked = 0
+  persist = false
+  /** Milliseconds. */
+  delay = 0
+
+  constructor(pattern: MockPattern, reply: Reply) {
+    this.pattern = pattern
+    this.reply = reply
+  }
+
+  get consumed(): boolean {
+    return !this.persist && this.timesInvoked >= this.times
+  }
+
+  get pending(): boolean {
+    return this.timesInvoked < this.times
+  }
+
+  get definedAt(): string | null {
+    return placeOf(this.pattern.site)
+  }
+
+  /** Undefined for an error, or if a function decides. */
+  get statusCode(): number | undefined {
+    const { reply } = this
+    if (reply.kind === 'response') return reply.response.statusCode
+    return reply.kind === 'function' ? reply.statusCode : undefined
+  }
+
+  describe(origin: OriginMatcher): PendingInterceptor {
+    const { path, method, body, headers, query, ignoreTrailingSlash } = this.pattern
+    const { times, timesInvoked, persist, consumed, pending, reply } = this
+    return {
+      origin,
+      path,
+      method,
+      body,
+      headers,
+      query,
+      times,
+      timesInvoked,
+      persist,
+      consumed,
+      pending,
+      ignoreTrailingSlash,
+      data: pendingReply(reply),
+    }
+  }
+}
+
+function pendingReply(reply: Reply): PendingReply {
+  switch (reply.kind) {
+    case 'error':
+      return { error: reply.error }
+    case 'response':
+    case 'function':
+      return { ...reply.data }
+    default:
+      return { error: null, statusCode: undefined }
+  }
+}

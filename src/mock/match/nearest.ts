@@ -1,0 +1,188 @@
+/**
+ * The interceptor that is most like a request which matched none, and the parts in which they differ.
+ */
+import { isRegExp } from 'node:util/types'
+import { bytesOf, isForm, textOf } from '../mock-body.ts'
+import type { MockCall } from '../mock-call.ts'
+import type { Mismatch } from '../mock-errors.ts'
+import { jsonDifference, matchesBody } from './body-matcher.ts'
+import { matchesField, matchesFields } from './header-matcher.ts'
+import type { Interception } from './interception.ts'
+import type { MatchRun } from './match-run.ts'
+import { PARTS } from './match-run.ts'
+import { sortedPath } from './request-path.ts'
+import { shownField, shownQuery, shownValue } from './secrets.ts'
+import { matchesText } from './text-matcher.ts'
+
+/** Most characters of a body in a message. */
+const MOST_SHOWN = 1000
+/** Longer paths are compared up to here. */
+const MOST_COMPARED = 200
+
+/** Null if there is no interceptor at all. */
+export function findNearest(run: MatchRun, all: readonly Interception[]): Interception | null {
+  let nearest: Interception | null = null
+  let most = -1
+  let least = Number.POSITIVE_INFINITY
+  for (const candidate of all) {
+    const alike = PARTS.filter((_, part) => isAlike(run, candidate, part)).length
+    if (alike < most) continue
+    const { sortedPath } = candidate.pattern
+    const distance = sortedPath === null ? run.call.path.length : editDistance(sortedPath, run.call.path)
+    if (alike === most && distance >= least) continue
+    nearest = candidate
+    most = alike
+    least = distance
+  }
+  return nearest
+}
+
+/**
+ * The parts before the one that was refused are alike, those after it were never compared: functions are not called for
+ * a message.
+ */
+function isAlike(run: MatchRun, candidate: Interception, part: number): boolean {
+  const refused = run.refusedBy(candidate)
+  if (refused !== null && part <= refused) return part < refused
+  const { pattern } = candidate
+  const { call } = run
+  switch (part) {
+    case 0:
+      if (pattern.named !== null) return pattern.named(call.path) !== null
+      if (pattern.sortedPath === null) return isQuiet(pattern.path) && matchesText(pattern.path, call.path)
+      return pattern.sortedPath === (pattern.ignoreTrailingSlash ? call.barePath : call.path)
+    case 1:
+      return isQuiet(pattern.method) && matchesText(pattern.method, call.method)
+    case 2:
+      return isQuiet(pattern.body) && !call.hasUnreadBody && matchesBody(pattern.body, call.body)
+    default:
+      return isQuietFields(pattern.headers) && matchesFields(pattern.headers, call.fields)
+  }
+}
+
+function isQuiet(matcher: unknown): boolean {
+  return typeof matcher !== 'function'
+}
+
+function isQuietFields(matcher: unknown): boolean {
+  if (typeof matcher !== 'object' || matcher === null) return isQuiet(matcher)
+  return Object.values(matcher).every(isQuiet)
+}
+
+export function mismatchesOf(run: MatchRun, nearest: Interception): Mismatch[] {
+  const { pattern } = nearest
+  const { call } = run
+  const differs = (part: number): boolean => !isAlike(run, nearest, part)
+  const mismatches: Mismatch[] = []
+  const add = (part: string, expected: string, received: string, difference: string | null = null): void => {
+    mismatches.push({ part, expected, received, difference })
+  }
+  if (differs(0))
+    add('path', shownPath(pattern.path), shownQuery(call.path), parameterDifference(pattern.path, call.path))
+  if (differs(1)) add('method', shownMatcher(pattern.method), call.method)
+  if (differs(2) && !isUncalled(run, nearest, 2, pattern.body)) {
+    add('body', shownMatcher(pattern.body), shownBody(call), differenceIn(pattern.body, call))
+  }
+  if (differs(3) && !isUncalled(run, nearest, 3, pattern.headers)) addFields(pattern.headers, call, add)
+  return mismatches
+}
+
+/** A function that was not called decided nothing. */
+function isUncalled(run: MatchRun, candidate: Interception, part: number, matcher: unknown): boolean {
+  return typeof matcher === 'function' && run.refusedBy(candidate) !== part
+}
+
+function addFields(
+  matcher: unknown,
+  { fields }: MockCall,
+  add: (part: string, expected: string, received: string) => void,
+): void {
+  if (typeof matcher === 'function') {
+    add('headers', shownMatcher(matcher), shownFields(fields))
+    return
+  }
+  for (const [name, wanted] of Object.entries(matcher as Record<string, unknown>)) {
+    const value = fields[name.toLowerCase()]
+    if (isQuiet(wanted) && matchesField(wanted, value)) continue
+    const isText = typeof wanted === 'string' || Array.isArray(wanted)
+    const expected = shownMatcher(isText ? shownValue(name, wanted) : wanted)
+    add(`headers.${name}`, expected, value === undefined ? '(absent)' : shownField(name, value))
+  }
+}
+
+function shownFields(fields: Readonly<Record<string, string>>): string {
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shownField(name, value)])),
+  )
+}
+
+/** A matcher as people wrote it. */
+export function shownMatcher(matcher: unknown): string {
+  if (matcher === undefined || matcher === null) return '(any)'
+  if (typeof matcher === 'string') return shorten(matcher)
+  if (typeof matcher === 'function')
+    return matcher.name === '' ? '(a function)' : `(function ${matcher.name})`
+  if (isRegExp(matcher) || matcher instanceof URLSearchParams) return String(matcher)
+  if (isForm(matcher)) return shorten(JSON.stringify([...matcher].map(([name, value]) => [name, `${value}`])))
+  return shorten(textOf(matcher) ?? jsonOf(matcher))
+}
+
+/** The path that an interceptor waits for: its query may have secrets as well. */
+export function shownPath(matcher: unknown): string {
+  return shownMatcher(typeof matcher === 'string' ? shownQuery(matcher) : matcher)
+}
+
+/** The parameter in which two paths differ, of whose values only the lengths are shown. */
+function parameterDifference(matcher: unknown, path: string): string | null {
+  if (typeof matcher !== 'string') return null
+  const [wanted, received] = [matcher, path].map((one) => sortedPath(one).split(/\?(.*)/s))
+  if (wanted![0] !== received![0]) return null
+  const [expected, given] = [wanted, received].map((parts) => [...new URLSearchParams(parts![1] ?? '')])
+  const at = expected!.findIndex(([name, value], i) => given![i]?.[0] !== name || given![i]?.[1] !== value)
+  const name = at === -1 ? given![expected!.length]?.[0] : expected![at]![0]
+  return name === undefined ? null : `query.${name}`
+}
+
+/** A matcher may be anything. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return String(value)
+  }
+}
+
+export function shownBody(call: MockCall): string {
+  const { body } = call
+  if (body === undefined || body === null) return '(none)'
+  if (call.hasUnreadBody) return '(a stream)'
+  if (isForm(body)) return shownMatcher(body)
+  return shorten(textOf(body) ?? String(body))
+}
+
+function shorten(text: string): string {
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
+}
+
+function differenceIn(matcher: unknown, { body }: MockCall): string | null {
+  if (typeof matcher !== 'object' || matcher === null || isRegExp(matcher) || bytesOf(matcher)) return null
+  const text = textOf(body)
+  if (text === null || isForm(matcher) || matcher instanceof URLSearchParams) return null
+  return jsonDifference(matcher, text) || null
+}
+
+/** Insertions, deletions and replacements that turn one path into the other. */
+function editDistance(one: string, other: string): number {
+  const a = one.slice(0, MOST_COMPARED)
+  const b = other.slice(0, MOST_COMPARED)
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+    }
+    row = next
+  }
+  return row[b.length]!
+}

@@ -1,0 +1,131 @@
+/**
+ * The error of a request that matches no interceptor and may not go to the network: undici's line, and then what a person
+ * needs to find the mistake.
+ */
+
+import { setOwn } from '../../base/own-record.ts'
+import type { MockCall } from '../mock-call.ts'
+import {
+  type MatchStage,
+  type Mismatch,
+  MockNotMatchedError,
+  type NearestInterceptor,
+  type UnmatchedRequest,
+} from '../mock-errors.ts'
+import type { OriginMocks } from '../origin-mocks.ts'
+import { eachField } from './header-matcher.ts'
+import type { Interception, OriginMatcher } from './interception.ts'
+import type { MatchRun } from './match-run.ts'
+import { findNearest, mismatchesOf, shownBody, shownMatcher, shownPath } from './nearest.ts'
+import { shownField, shownQuery, shownValue } from './secrets.ts'
+
+/** What is known besides the match itself. */
+export interface Circumstances {
+  /** Null if nothing is defined for the origin. */
+  readonly mocks: OriginMocks | null
+  /** All that something is defined for. */
+  readonly origins: readonly OriginMatcher[]
+  /** Why the network may not be used. */
+  readonly refusal: string
+}
+
+export function notMatched(run: MatchRun, { mocks, origins, refusal }: Circumstances): MockNotMatchedError {
+  const { call } = run
+  const { stage } = run
+  const remaining = mocks?.live.length ?? 0
+  const defined = mocks?.all.length ?? 0
+  const first = `Mock dispatch not matched for ${partText(stage, call)}: subsequent request to origin ${call.origin} was not allowed (${refusal}), ${remaining} interceptor(s) remaining out of ${defined} defined`
+  const found = mocks === null ? null : findNearest(run, mocks.all)
+  const mismatches = found === null ? [] : mismatchesOf(run, found)
+  const nearest = found === null ? null : describe(found, mocks!.origin)
+  const lines = [
+    first,
+    `Request:  ${call.method} ${call.origin}${shownQuery(call.path)}`,
+    ...(nearest === null ? originLines(mocks, origins) : [nearestLine(nearest)]),
+    ...mismatches.flatMap(mismatchLines),
+    `Advice:   enableNetConnect('${hostOf(call.origin)}') would send it to the network`,
+  ]
+  return new MockNotMatchedError(lines.join('\n'), {
+    request: describeRequest(call),
+    nearest,
+    mismatches,
+    stage: defined === 0 ? 'origin' : stage,
+  })
+}
+
+function partText(stage: MatchStage, call: MockCall): string {
+  const path = shownQuery(call.path)
+  switch (stage) {
+    case 'method':
+      return `method '${call.method}' on path '${path}'`
+    case 'body':
+      return `body '${shownBody(call)}' on path '${path}'`
+    case 'headers':
+      return `headers '${headersText(call.options.headers)}' on path '${path}'`
+    default:
+      return `path '${path}'`
+  }
+}
+
+/** JSON in the shape that the caller gave; secrets as their length. */
+function headersText(headers: unknown): string {
+  const shown: [string, unknown][] = []
+  eachField(headers, (name, value) => {
+    shown.push([name, shownValue(name, value)])
+  })
+  return JSON.stringify(Array.isArray(headers) ? shown.flat() : Object.fromEntries(shown))
+}
+
+function describeRequest(call: MockCall): UnmatchedRequest {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(call.fields)) setOwn(headers, name, shownField(name, value))
+  const { body } = call
+  return {
+    method: call.method,
+    origin: call.origin,
+    path: shownQuery(call.path),
+    headers,
+    body: body === undefined || body === null ? null : shownBody(call),
+  }
+}
+
+function describe(interception: Interception, origin: OriginMatcher): NearestInterceptor {
+  const { pattern, times, timesInvoked, persist, consumed, definedAt } = interception
+  return {
+    method: shownMatcher(pattern.method),
+    origin: shownMatcher(origin),
+    path: shownPath(pattern.path),
+    times,
+    timesInvoked,
+    persist,
+    consumed,
+    definedAt,
+  }
+}
+
+function nearestLine(nearest: NearestInterceptor): string {
+  const { method, origin, path, definedAt } = nearest
+  const place = definedAt === null ? '' : `, defined at ${definedAt}`
+  return `Nearest:  ${method} ${origin}${path}  (${supplyOf(nearest)}${place})`
+}
+
+function supplyOf({ persist, consumed, times, timesInvoked }: NearestInterceptor): string {
+  if (persist) return 'persistent'
+  if (!consumed) return `${times - timesInvoked} of ${times} left`
+  return `used up after ${timesInvoked} ${timesInvoked === 1 ? 'use' : 'uses'}: times(n) or persist()`
+}
+
+function originLines(mocks: OriginMocks | null, origins: readonly OriginMatcher[]): string[] {
+  if (mocks !== null || origins.length === 0) return ['Nearest:  no interceptor is defined']
+  return [`Origins:  ${origins.map(shownMatcher).join(', ')}`]
+}
+
+function mismatchLines({ part, expected, received, difference }: Mismatch): string[] {
+  const name = part.padEnd(7)
+  const where = difference === null ? '' : `   first difference at ${difference}`
+  return [`  ${name} expected ${expected}`, `  ${' '.repeat(name.length)} received ${received}${where}`]
+}
+
+function hostOf(origin: string): string {
+  return URL.canParse(origin) ? new URL(origin).host : origin
+}

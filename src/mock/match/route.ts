@@ -1,0 +1,57 @@
+/**
+ * `POST https://api.test/users/:id`: a method, an origin and a path with named parts, in one text.
+ */
+import { InvalidArgumentError } from '../../errors.ts'
+import type { PathPattern } from './interception.ts'
+import { interceptedPath, sortedPath } from './request-path.ts'
+
+/** A route, taken apart. */
+export interface Route {
+  readonly method: string
+  readonly origin: string
+  readonly path: string
+  /** Null for a path without named parts. */
+  readonly named: PathPattern | null
+}
+
+/** The method may be missing, and is GET then. */
+export function readRoute(text: unknown): Route {
+  const match =
+    typeof text === 'string' ? /^(?:([^\s/:]+)\s+)?(https?:\/\/[^/?#\s]+)(\S*)$/i.exec(text) : null
+  if (match === null) {
+    throw new InvalidArgumentError("a route is a method and a URL: 'POST https://api.test/users/:id'")
+  }
+  const [, method = 'GET', origin, path = ''] = match as unknown as [string, string?, string?, string?]
+  const place = path.startsWith('/') ? path : `/${path}`
+  return { method: method.toUpperCase(), origin: origin!, path: place, named: namedParts(place) }
+}
+
+function namedParts(path: string): PathPattern | null {
+  const [pathname = '', query] = path.split('?', 2)
+  if (!/\/:[A-Za-z_]\w*/.test(pathname)) return null
+  const names: string[] = []
+  const source = interceptedPath(pathname, null)
+    .split(/\/:([A-Za-z_]\w*)/)
+    .map((part, i) => {
+      if (i % 2 === 0) return part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+      names.push(part)
+      return '/([^/?]+)'
+    })
+    .join('')
+  const pattern = new RegExp(`^${source}$`)
+  const wanted = query === undefined ? '' : sortedPath(`?${query}`)
+  return (requested) => {
+    const mark = requested.indexOf('?')
+    const found = pattern.exec(mark === -1 ? requested : requested.slice(0, mark))
+    if (found === null || wanted !== (mark === -1 ? '' : requested.slice(mark))) return null
+    return Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1]!)]))
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

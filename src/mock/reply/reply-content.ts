@@ -1,0 +1,44 @@
+/**
+ * The body of a reply: bytes, or a source that is streamed.
+ */
+import { Buffer } from 'node:buffer'
+import { NO_BYTES } from '../../base/empty.ts'
+import { isStream } from '../../request/body-source.ts'
+import { bytesOf } from '../mock-body.ts'
+
+/** A source that is read piece by piece, at the speed of the consumer. */
+export class StreamedContent {
+  readonly source: AsyncIterable<unknown> | Iterable<unknown>
+
+  constructor(source: AsyncIterable<unknown> | Iterable<unknown>) {
+    this.source = source
+  }
+}
+
+export type ReplyContent = Buffer | StreamedContent
+
+/** Objects become JSON; nothing comes of `false`, 0 and the like. */
+export function toContent(data: unknown): ReplyContent {
+  if (typeof data === 'string') return data === '' ? NO_BYTES : Buffer.from(data)
+  if (data === null) return Buffer.from('null')
+  if (typeof data !== 'object') return data ? Buffer.from(String(data)) : NO_BYTES
+  const bytes = bytesOf(data)
+  if (bytes !== null) return bytes
+  if (data instanceof Blob) return new StreamedContent(repeatable(data))
+  if (data instanceof URLSearchParams) return Buffer.from(String(data))
+  if (isStreamed(data)) return new StreamedContent(data)
+  return Buffer.from(JSON.stringify(data))
+}
+
+/** A Blob can be read for each request; a stream of it only once. */
+function repeatable(blob: Blob): AsyncIterable<unknown> {
+  return { [Symbol.asyncIterator]: () => (blob.stream() as AsyncIterable<unknown>)[Symbol.asyncIterator]() }
+}
+
+/** Arrays are data. An old stream that cannot be iterated is data, too. */
+function isStreamed(data: object): data is AsyncIterable<unknown> {
+  if (Array.isArray(data)) return false
+  const candidate = data as Record<PropertyKey, unknown>
+  if (typeof candidate[Symbol.asyncIterator] === 'function') return true
+  return !isStream(data) && typeof candidate[Symbol.iterator] === 'function'
+}

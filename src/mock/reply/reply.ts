@@ -1,0 +1,314 @@
+/**
+ * What an interceptor replies: a response that is known beforehand, a function that makes it for each request, an error,
+ * or a connection that behaves as a script says.
+ */
+
+import type { Duplex } from 'node:stream'
+import { ownMembers } from '../../base/own-options.ts'
+import { ignoreRejection } from '../../base/stray-promise.ts'
+import { isThenable } from '../../base/thenable.ts'
+import { InvalidArgumentError } from '../../errors.ts'
+import type { HeaderBlock } from '../../protocol/header-block.ts'
+import type { BodyInput, HeadersInput } from '../../request/dispatch-options.ts'
+import { isReplyFault, type ReplyFault, type WireFault, type WireScript } from '../wire/wire-step.ts'
+import { type ReplyContent, StreamedContent, toContent } from './reply-content.ts'
+import { ReplyFields } from './reply-fields.ts'
+import { statusText } from './status-text.ts'
+
+/** An informational response before the reply. */
+export interface InformationalReply {
+  /** From 102 to 199. */
+  statusCode: number
+  /** Default: none. */
+  headers?: HeadersInput | undefined
+}
+
+/** Options of a reply beside its status and data. */
+export interface MockResponseOptions {
+  /** Checked when the reply is defined. */
+  headers?: HeadersInput | undefined
+  /** Fields after the body. */
+  trailers?: HeadersInput | undefined
+  /** Informational responses before it. */
+  informational?: readonly InformationalReply[] | undefined
+}
+
+/** What a reply function gets: the options of the request, with `headers` as an object. */
+export interface MockResponseCallbackOptions {
+  /** As the caller gave it. */
+  path: string
+  /** As the caller gave it. */
+  method: string
+  /** An object, in whatever form the caller gave them. */
+  headers?: Record<string, string>
+  /** Absent if the request was made on the mock pool itself. */
+  origin?: string | URL
+  /** Text, or bytes that are not UTF-8, where it had to be collected; otherwise as the caller gave it. */
+  body?: BodyInput | null
+  /** The parts of the path that a pattern names: `agent.intercept('GET https://a.test/users/:id')`. */
+  params: Readonly<Record<string, string>>
+}
+
+/** Makes the data of a reply. */
+export type MockResponseDataHandler<TData = unknown> = (
+  opts: MockResponseCallbackOptions,
+) => TData | string | Uint8Array | Promise<TData | string | Uint8Array>
+
+/** A whole reply, as a function returns it. */
+export interface MockReplyOptions<TData = unknown> {
+  /** From 200 to 999. */
+  statusCode: number
+  /** As for `reply()`. */
+  data?: TData | string | Uint8Array
+  /** As for `reply()`. */
+  responseOptions?: MockResponseOptions
+}
+
+/** Makes a whole reply. */
+export type MockReplyOptionsCallback<TData = unknown> = (
+  opts: MockResponseCallbackOptions,
+) => MockReplyOptions<TData> | Promise<MockReplyOptions<TData>>
+
+/** A head that goes before that of the response. */
+export interface InformationalHead {
+  readonly statusCode: number
+  readonly fields: HeaderBlock
+}
+
+/** A response, ready to be delivered. */
+export interface MockedResponse {
+  readonly statusCode: number
+  readonly fields: HeaderBlock
+  readonly trailers: HeaderBlock
+  readonly informational: readonly InformationalHead[]
+  readonly content: ReplyContent
+}
+
+/** What `defaultReplyHeaders` and its siblings have set. */
+export interface ReplyDefaults {
+  readonly headers: ReplyFields
+  readonly trailers: ReplyFields
+  readonly contentLength: boolean
+}
+
+export const NO_DEFAULTS: ReplyDefaults = {
+  headers: new ReplyFields(),
+  trailers: new ReplyFields(),
+  contentLength: false,
+}
+
+/** What `pendingInterceptors()` shows of a reply. */
+export interface PendingReply {
+  /** Null unless the reply is one. */
+  error: unknown
+  /** Undefined for an error, or if a function decides. */
+  statusCode?: number | undefined
+  /** As given; `''` for none. */
+  data?: unknown
+  /** With the defaults. */
+  headers?: Record<string, string | string[] | undefined>
+  /** With the defaults. */
+  trailers?: Record<string, string | string[] | undefined>
+  /** A function that makes the whole reply. */
+  callback?: MockReplyOptionsCallback
+}
+
+export type Reply =
+  | { readonly kind: 'response'; readonly response: MockedResponse; readonly data: PendingReply }
+  | {
+      readonly kind: 'function'
+      readonly make: (opts: MockResponseCallbackOptions) => unknown
+      readonly read: (made: unknown) => MockedResponse
+      /** Undefined where the function decides. */
+      readonly statusCode: number | undefined
+      /** The function decides about everything. */
+      readonly isWhole: boolean
+      readonly data: PendingReply
+    }
+  | { readonly kind: 'error'; readonly error: unknown }
+  | WireReply
+
+/** A reply that is a behaviour of a connection. */
+export type WireReply =
+  | { readonly kind: 'raw'; readonly script: (opts: MockResponseCallbackOptions) => WireScript }
+  | { readonly kind: 'fault'; readonly fault: ReplyFault }
+  | { readonly kind: 'unreachable'; readonly fault: 'connect-refused' | 'connect-timeout' }
+  | { readonly kind: 'upgrade'; readonly accept: UpgradeAcceptor }
+
+/** Gets the server's end of a connection that was handed over. */
+export type UpgradeAcceptor = (socket: Duplex, opts: MockResponseCallbackOptions) => unknown
+
+export function fixedReply(
+  statusCode: unknown,
+  data: unknown,
+  responseOptions: unknown,
+  defaults: ReplyDefaults,
+): Reply {
+  const head = readHead(statusCode, responseOptions, defaults)
+  // A promise may have rejected before the first request, and its failure is that of the request.
+  ignoreRejection(data)
+  if (typeof data !== 'function' && !isThenable(data)) {
+    const response = head.with(data)
+    return { kind: 'response', response, data: head.pending(data, response.fields) }
+  }
+  return {
+    kind: 'function',
+    isWhole: false,
+    data: head.pending(data, null),
+    make: typeof data === 'function' ? (data as MockResponseDataHandler) : () => data,
+    read: (made) => head.with(made),
+    statusCode: head.statusCode,
+  }
+}
+
+const badReplies = new WeakSet<object>()
+
+/** A function has returned what is no reply. */
+export function isBadReply(error: unknown): boolean {
+  return error instanceof InvalidArgumentError && badReplies.has(error)
+}
+
+export function computedReply(callback: MockReplyOptionsCallback, defaults: ReplyDefaults): Reply {
+  const make = (...[opts]: [MockResponseCallbackOptions]): unknown => {
+    const made: unknown = callback(opts)
+    return isThenable(made)
+      ? Promise.resolve(made).then((result) => withData(result, opts))
+      : withData(made, opts)
+  }
+  return {
+    kind: 'function',
+    // The number of parameters shows whether the function reads the body.
+    make: callback.length === 0 ? make : (opts) => make(opts),
+    read: (made) => {
+      try {
+        if (typeof made !== 'object' || made === null) {
+          throw new InvalidArgumentError('reply options callback must return an object')
+        }
+        const { statusCode, data = '', responseOptions = {} } = made as Partial<MockReplyOptions>
+        return readHead(statusCode, responseOptions, defaults).with(data)
+      } catch (error) {
+        if (error instanceof InvalidArgumentError) badReplies.add(error)
+        throw error
+      }
+    },
+    statusCode: undefined,
+    isWhole: true,
+    data: { error: null, callback },
+  }
+}
+
+/** The data of a reply may be a function or a promise in turn. */
+function withData(made: unknown, opts: MockResponseCallbackOptions): unknown {
+  const given = (made as Partial<MockReplyOptions> | null | undefined)?.data
+  const data: unknown = typeof given === 'function' ? (given as MockResponseDataHandler)(opts) : given
+  if (isThenable(data)) return Promise.resolve(data).then((value) => ({ ...(made as object), data: value }))
+  return data === given ? made : { ...(made as object), data }
+}
+
+export function failingReply(error: unknown): Reply {
+  if (error === undefined || error === null) throw new InvalidArgumentError('error must be defined')
+  return { kind: 'error', error }
+}
+
+/** The steps may be an iterable, or a function that makes one for each request. */
+export function rawReply(script: WireScript | ((opts: MockResponseCallbackOptions) => WireScript)): Reply {
+  if (typeof script === 'function') return { kind: 'raw', script }
+  if (typeof script !== 'object' || script === null) throw new InvalidArgumentError('steps must be iterable')
+  return { kind: 'raw', script: () => script }
+}
+
+export function faultyReply(fault: WireFault): Reply {
+  if (isReplyFault(fault)) return { kind: 'fault', fault }
+  if (fault === 'connect-refused' || fault === 'connect-timeout') return { kind: 'unreachable', fault }
+  throw new InvalidArgumentError(`unknown fault: ${String(fault)}`)
+}
+
+export function upgradeReply(accept: UpgradeAcceptor): Reply {
+  if (typeof accept !== 'function') throw new InvalidArgumentError('a function must accept the socket')
+  return { kind: 'upgrade', accept }
+}
+
+/** Everything of a response but its content, checked. */
+class ReplyHead {
+  readonly statusCode: number
+  readonly #fields: ReplyFields
+  readonly #defaults: ReplyDefaults
+  readonly #trailers: HeaderBlock
+  readonly #informational: readonly InformationalHead[]
+  /** For content of a length that is not announced. */
+  #block: HeaderBlock | null = null
+
+  constructor(statusCode: number, options: MockResponseOptions, defaults: ReplyDefaults) {
+    const { headers, trailers, informational } = ownMembers(options)
+    this.statusCode = statusCode
+    this.#defaults = defaults
+    this.#fields = ReplyFields.read(headers)
+    this.#trailers = ReplyFields.read(trailers).over(defaults.trailers).toBlock()
+    this.#informational = (informational ?? []).map(readInformational)
+  }
+
+  with(data: unknown): MockedResponse {
+    const content = toContent(data)
+    return {
+      statusCode: this.statusCode,
+      fields: this.#fieldsFor(content),
+      trailers: this.#trailers,
+      informational: this.#informational,
+      content,
+    }
+  }
+
+  /** `fields`: of the response, where they are known. */
+  pending(data: unknown, fields: HeaderBlock | null): PendingReply {
+    const headers = fields ?? this.#fields.over(this.#defaults.headers).toBlock()
+    return {
+      error: null,
+      statusCode: this.statusCode,
+      data,
+      headers: { ...headers.toObject() },
+      trailers: { ...this.#trailers.toObject() },
+    }
+  }
+
+  #fieldsFor(content: ReplyContent): HeaderBlock {
+    const { headers, contentLength } = this.#defaults
+    if (!contentLength || content instanceof StreamedContent) {
+      this.#block ??= reusable(this.#fields.over(headers).toBlock())
+      return this.#block
+    }
+    const length = new ReplyFields()
+    length.set('content-length', String(content.length))
+    return reusable(this.#fields.over(length.over(headers)).toBlock())
+  }
+}
+
+function reusable(block: HeaderBlock): HeaderBlock {
+  block.prepareForReuse()
+  return block
+}
+
+function readHead(statusCode: unknown, responseOptions: unknown, defaults: ReplyDefaults): ReplyHead {
+  if (statusCode === undefined) throw new InvalidArgumentError('statusCode must be defined')
+  if (typeof responseOptions !== 'object' || responseOptions === null) {
+    throw new InvalidArgumentError('responseOptions must be an object')
+  }
+  if (!Number.isInteger(statusCode) || (statusCode as number) < 100 || (statusCode as number) > 999) {
+    throw new InvalidArgumentError('statusCode must be an integer from 200 to 999')
+  }
+  if ((statusCode as number) < 200) throw new InvalidArgumentError('statusCode must not be informational')
+  return new ReplyHead(statusCode as number, responseOptions, defaults)
+}
+
+function readInformational({ statusCode, headers }: InformationalReply): InformationalHead {
+  if (!Number.isInteger(statusCode) || statusCode < 102 || statusCode > 199) {
+    throw new InvalidArgumentError('statusCode of an informational reply must be an integer from 102 to 199')
+  }
+  return { statusCode, fields: ReplyFields.read(headers).toBlock() }
+}
+
+/** RFC 9110 §6.4.1: responses that never have content, whatever their fields announce. */
+export function isBodiless(method: string, statusCode: number): boolean {
+  return method === 'HEAD' || statusCode === 204 || statusCode === 304
+}
+
+export { statusText }

@@ -1,0 +1,54 @@
+/**
+ * A mocked response as the bytes of HTTP/1.1, in steps.
+ */
+import type { HeaderBlock } from '../../protocol/header-block.ts'
+import { bytesOf } from '../mock-body.ts'
+import { isBodiless, type MockedResponse } from './reply.ts'
+import { StreamedContent } from './reply-content.ts'
+import { statusText } from './status-text.ts'
+
+export async function* responseText(
+  { statusCode, fields, trailers, informational, content }: MockedResponse,
+  method: string,
+): AsyncGenerator<string | Uint8Array> {
+  for (const head of informational) yield headText(head.statusCode, head.fields, '')
+  const isStreamed = content instanceof StreamedContent
+  const isFramed = has(fields, 'content-length') || has(fields, 'transfer-encoding')
+  const isChunked =
+    has(fields, 'transfer-encoding') || (!isFramed && (isStreamed || trailers.flat.length > 0))
+  let framing = ''
+  if (!isFramed && statusCode !== 204) {
+    framing =
+      isChunked || isStreamed ? 'transfer-encoding: chunked\r\n' : `content-length: ${content.length}\r\n`
+  }
+  const head = headText(statusCode, fields, framing)
+  if (isBodiless(method, statusCode)) {
+    yield head
+  } else if (!isStreamed && !isChunked) {
+    yield Buffer.concat([Buffer.from(head, 'latin1'), content])
+  } else {
+    yield head
+    for await (const piece of isStreamed ? content.source : [content]) {
+      const bytes = typeof piece === 'string' ? Buffer.from(piece) : bytesOf(piece)
+      if (bytes === null) throw new TypeError('a piece of a mocked body is neither a string nor bytes')
+      if (bytes.length === 0) continue
+      const size = `${bytes.length.toString(16)}\r\n`
+      yield isChunked ? Buffer.concat([Buffer.from(size), bytes, Buffer.from('\r\n')]) : bytes
+    }
+    if (isChunked) yield `0\r\n${fieldLines(trailers)}\r\n`
+  }
+}
+
+function headText(statusCode: number, fields: HeaderBlock, framing: string): string {
+  return `HTTP/1.1 ${statusCode} ${statusText(statusCode)}\r\n${fieldLines(fields)}${framing}\r\n`
+}
+
+function fieldLines({ flat }: HeaderBlock): string {
+  let lines = ''
+  for (let i = 0; i < flat.length; i += 2) lines += `${flat[i]}: ${flat[i + 1]}\r\n`
+  return lines
+}
+
+function has({ flat }: HeaderBlock, lower: string): boolean {
+  return flat.some((name, i) => i % 2 === 0 && name.toLowerCase() === lower)
+}

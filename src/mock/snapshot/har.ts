@@ -1,0 +1,210 @@
+/**
+ * Snapshots as an HTTP Archive 1.2, the format in which browsers save what they have loaded. Its bodies are decoded, so the
+ * fields that describe their coding on the wire do not come back, unless we could not decode one.
+ */
+
+import { kMaxLength } from 'node:buffer'
+import { ownValue, setOwn } from '../../base/own-record.ts'
+import { parseUrl } from '../../base/parse-url.ts'
+import { isDecodable, readCodings } from '../../content-coding/decoders.ts'
+import { decodeWhole } from '../../content-coding/whole-body.ts'
+import { textOrBytes } from '../mock-body.ts'
+import { statusText } from '../reply/status-text.ts'
+import type { Snapshot, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
+
+interface HarField {
+  readonly name: string
+  readonly value: string
+}
+
+interface HarPostData {
+  readonly mimeType?: string
+  readonly text?: string
+  readonly encoding?: string
+  readonly params?: readonly { readonly name: string; readonly value?: string }[]
+}
+
+interface HarEntry {
+  readonly startedDateTime?: string
+  readonly time?: number
+  readonly request: {
+    readonly method: string
+    readonly url: string
+    readonly headers?: readonly HarField[]
+    readonly postData?: HarPostData
+  }
+  readonly response: {
+    readonly status: number
+    readonly headers?: readonly HarField[]
+    readonly content?: {
+      readonly text?: string
+      readonly encoding?: string
+      /** Ours: the body could not be decoded, and is in its coding. */
+      readonly _isCoded?: boolean
+    }
+  }
+}
+
+const OF_THE_WIRE = new Set([
+  'content-encoding',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+])
+
+/** One snapshot for each entry; those of the same request are put together where they are read. */
+export function parseHar(value: unknown): Snapshot[] {
+  const entries = (value as { log?: { entries?: unknown } } | null)?.log?.entries
+  if (!Array.isArray(entries)) throw new TypeError('an HTTP Archive has log.entries')
+  return (
+    (entries as HarEntry[])
+      // A browser lists what it has not loaded with the status 0.
+      .filter(({ response }) => response.status >= 200)
+      .map(({ request, response, startedDateTime = new Date(0).toISOString(), time }) => ({
+        request: {
+          method: request.method,
+          url: withoutHash(request.url),
+          headers: joined(request.headers),
+          ...readBody(request.postData),
+        },
+        responses: [readResponse(response, time)],
+        callCount: 0,
+        timestamp: startedDateTime,
+      }))
+  )
+}
+
+/** As the body of a request would be stored: bytes that are text as text. */
+function readBody(data: HarPostData = {}): Pick<SnapshotRequest, 'body' | 'bodyEncoding'> {
+  const { mimeType = '', text, encoding, params = [] } = data
+  // Browsers list the fields of a form instead of its text.
+  if (text === undefined && mimeType.startsWith('application/x-www-form-urlencoded')) {
+    return {
+      body: String(
+        new URLSearchParams(params.map(({ name, value = '' }): [string, string] => [name, value])),
+      ),
+    }
+  }
+  if (text === undefined || encoding !== 'base64') return { body: text ?? '' }
+  const content = textOrBytes(Buffer.from(text, 'base64'))
+  return typeof content === 'string'
+    ? { body: content }
+    : { body: content.toString('base64'), bodyEncoding: 'base64' }
+}
+
+function readResponse({ status, headers = [], content }: HarEntry['response'], time = 0): SnapshotResponse {
+  const fields: Record<string, string | string[]> = {}
+  for (const { name, value } of headers) {
+    const lower = name.toLowerCase()
+    const isKept = lower === 'content-encoding' && content?._isCoded === true
+    if (lower.startsWith(':') || (OF_THE_WIRE.has(lower) && !isKept)) continue
+    // Chrome joins repeated fields with a line break.
+    for (const one of value.split('\n')) {
+      const present = ownValue(fields, lower)
+      setOwn(fields, lower, present === undefined ? one : [present, one].flat())
+    }
+  }
+  const text = content?.text ?? ''
+  const body = content?.encoding === 'base64' ? text : Buffer.from(text).toString('base64')
+  return { statusCode: status, headers: fields, body, trailers: {}, ...(time > 0 ? { time } : null) }
+}
+
+function joined(headers: readonly HarField[] = []): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const { name, value } of headers) {
+    const lower = name.toLowerCase()
+    if (lower.startsWith(':')) continue
+    const present = ownValue(fields, lower)
+    setOwn(fields, lower, present === undefined ? value : `${present}, ${value}`)
+  }
+  return fields
+}
+
+function withoutHash(url: string): string {
+  const parsed = parseUrl(url)
+  parsed.hash = ''
+  return parsed.toString()
+}
+
+export function toHar(snapshots: readonly Snapshot[]): object {
+  const entries = snapshots.flatMap((snapshot) => snapshot.responses.map((one) => toEntry(snapshot, one)))
+  return { log: { version: '1.2', creator: { name: 'ventuno', version: '1' }, entries } }
+}
+
+function toEntry({ request, timestamp }: Snapshot, response: SnapshotResponse): object {
+  const { method, url, headers, body = '', bodyEncoding } = request
+  const time = response.time ?? 0
+  const decoded = decodedBody(response)
+  const content = decoded ?? Buffer.from(response.body, 'base64')
+  const type = String(response.headers['content-type'] ?? 'application/octet-stream')
+  const text = content.toString('utf8')
+  const isText = Buffer.from(text).equals(content)
+  return {
+    startedDateTime: timestamp,
+    time,
+    request: {
+      method,
+      url,
+      httpVersion: 'HTTP/1.1',
+      cookies: [],
+      headers: toFields(headers),
+      queryString: Array.from(new URL(url).searchParams, ([name, value]) => ({ name, value })),
+      ...(body === ''
+        ? null
+        : {
+            postData: {
+              mimeType: headers['content-type'] ?? 'application/octet-stream',
+              text: body,
+              ...(bodyEncoding === undefined ? null : { encoding: bodyEncoding }),
+            },
+          }),
+      headersSize: -1,
+      bodySize: -1,
+    },
+    response: {
+      status: response.statusCode,
+      statusText: statusText(response.statusCode),
+      httpVersion: 'HTTP/1.1',
+      cookies: [],
+      headers: toFields(response.headers),
+      content: {
+        size: content.length,
+        mimeType: type,
+        text: isText ? text : content.toString('base64'),
+        ...(isText ? null : { encoding: 'base64' }),
+        ...(decoded === null ? { _isCoded: true } : null),
+      },
+      redirectURL: String(response.headers['location'] ?? ''),
+      headersSize: -1,
+      bodySize: -1,
+    },
+    cache: {},
+    timings: { send: 0, wait: time, receive: 0 },
+  }
+}
+
+function toFields(headers: Record<string, string | string[]>): HarField[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((one) => ({ name, value: one })),
+  )
+}
+
+/** Null for a body in a coding that is unknown, or broken. */
+function decodedBody({ headers, body }: SnapshotResponse): Buffer | null {
+  const codings = readCodings(String(headers['content-encoding'] ?? ''))
+  if (!Array.isArray(codings) || !codings.every(isDecodable)) return null
+  let bytes: Buffer = Buffer.from(body, 'base64')
+  try {
+    for (const coding of codings.reverse()) {
+      // The response to HEAD names a coding and has no body.
+      const decoded: Buffer | null =
+        bytes.length === 0 ? bytes : decodeWhole(coding, 'refused', bytes, kMaxLength)
+      if (decoded === null) return null
+      bytes = decoded
+    }
+    return bytes
+  } catch {
+    return null
+  }
+}

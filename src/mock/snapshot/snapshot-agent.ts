@@ -1,0 +1,186 @@
+/**
+ * The snapshot agent: records responses of servers, and replays them.
+ */
+import { isRegExp } from 'node:util/types'
+import { defineKind } from '../../base/kind.ts'
+import type { CloseCallback } from '../../dispatcher/dispatcher.ts'
+import { UndiciError } from '../../errors.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { shownQuery } from '../match/secrets.ts'
+import { testPattern } from '../match/text-matcher.ts'
+import { MockAgent } from '../mock-agent.ts'
+import type { MockCall } from '../mock-call.ts'
+import { type Fallback, type FallbackWays, networkOf } from '../mock-network.ts'
+import { computedReply, NO_DEFAULTS } from '../reply/reply.ts'
+import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotResponse } from './snapshot.ts'
+import { SnapshotHandler } from './snapshot-handler.ts'
+import {
+  readSnapshotOptions,
+  type SnapshotAgentOptions,
+  type SnapshotMode,
+  type SnapshotRecorderOptions,
+} from './snapshot-options.ts'
+import { SnapshotRecorder } from './snapshot-recorder.ts'
+
+/**
+ * Records the responses to requests that no interceptor replies to, and replays them.
+ *
+ * @example
+ * const agent = new SnapshotAgent({ mode: 'playback', snapshotPath: './test/api.json' })
+ * const { body } = await agent.request({ origin: 'https://api.test', path: '/', method: 'GET' })
+ */
+export class SnapshotAgent extends MockAgent implements Fallback {
+  readonly #options: SnapshotRecorderOptions
+  readonly #mode: SnapshotMode
+  readonly #recorder: SnapshotRecorder
+
+  constructor(options: SnapshotAgentOptions = {}) {
+    const settings = readSnapshotOptions(options)
+    super(options)
+    this.#options = settings
+    this.#mode = settings.mode!
+    this.#recorder = new SnapshotRecorder(settings)
+    networkOf(this)!.fallback = this
+  }
+
+  /** For mock agents: a call that no interceptor replies to. */
+  takeUnmatched(call: MockCall, ways: FallbackWays): boolean {
+    if (this.#isExcluded(call)) return ways.send(null)
+    return call.hasUnreadBody ? ways.collect(() => this.#take(call, ways)) : this.#take(call, ways)
+  }
+
+  /** Writes the file. */
+  saveSnapshots(filePath?: string): Promise<void> {
+    return this.#recorder.saveSnapshots(filePath)
+  }
+
+  /** Reads a file in place of what is there. */
+  loadSnapshots(filePath?: string): Promise<void> {
+    return this.#recorder.loadSnapshots(filePath)
+  }
+
+  /** What keeps the snapshots. */
+  getRecorder(): SnapshotRecorder {
+    return this.#recorder
+  }
+
+  /** The mode that it was made with. */
+  getMode(): SnapshotMode {
+    return this.#mode
+  }
+
+  /** Removes all snapshots. */
+  clearSnapshots(): void {
+    this.#recorder.clear()
+  }
+
+  /** Replays from the first response again. */
+  resetCallCounts(): void {
+    this.#recorder.resetCallCounts()
+  }
+
+  /** Removes the snapshot of a request; false if there is none. */
+  deleteSnapshot(opts: DispatchOptions): boolean {
+    return this.#recorder.deleteSnapshot(opts)
+  }
+
+  /** What is known about the snapshot of a request; null if there is none. */
+  getSnapshotInfo(opts: DispatchOptions): SnapshotInfo | null {
+    return this.#recorder.getSnapshotInfo(opts)
+  }
+
+  /** Replaces all snapshots. */
+  replaceSnapshots(data: readonly SnapshotData[] | Record<string, Snapshot>): void {
+    this.#recorder.replaceSnapshots(data)
+  }
+
+  /** Those that were neither replayed nor recorded: a request for them is not made any more. */
+  unusedSnapshots(): SnapshotInfo[] {
+    return this.#recorder.unusedSnapshots()
+  }
+
+  /** Writes the file, unless it only replays, and closes the agent. Fails if the file cannot be written. */
+  override close(callback: CloseCallback): void
+  override close(): Promise<void>
+  override close(callback?: CloseCallback): Promise<void> | void {
+    const closed = this.#close()
+    if (callback === undefined) return closed
+    closed.then(
+      () => callback(null, null),
+      (error: Error) => callback(error, null),
+    )
+  }
+
+  async #close(): Promise<void> {
+    // With a callback: without one, the method of the base would call this one again.
+    await new Promise<void>((resolve, reject) => {
+      super.close((error) => (error === null ? resolve() : reject(error)))
+    })
+    this.#recorder.destroy()
+    if (this.#options.prune === true) this.#recorder.prune()
+    const isDue = this.#recorder.isChanged || (this.#mode === 'record' && this.#recorder.size() > 0)
+    if (this.#mode !== 'playback' && this.#options.snapshotPath && isDue) await this.#recorder.saveSnapshots()
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.closed && !this.destroyed) await this.close()
+    await super[Symbol.asyncDispose]()
+  }
+
+  #take(call: MockCall, ways: FallbackWays): boolean {
+    const { options, given, origin } = call
+    if (this.#mode !== 'record' && this.#options.shouldPlayback?.(options) !== false) {
+      const snapshot = this.#recorder.findSnapshot(given, origin, options.body)
+      if (snapshot !== undefined) return this.#replay(snapshot, ways)
+    }
+    if (this.#mode === 'playback') throw this.#notFound(call)
+    if (this.#options.shouldRecord?.(options) === false) return ways.send(null)
+    return ways.send(
+      new SnapshotHandler(call.handler, (response) =>
+        this.#recorder.record(given, response, origin, options.body),
+      ),
+    )
+  }
+
+  #replay({ responses, callCount }: Snapshot, ways: FallbackWays): boolean {
+    const response = responses[Math.min(callCount, responses.length) - 1]!
+    const { time = 0 } = response
+    const delay = this.#options.replayTimings === true ? Math.round(time) : 0
+    return ways.reply(
+      computedReply(() => replyOf(response), NO_DEFAULTS),
+      delay,
+    )
+  }
+
+  #notFound({ options, method, origin }: MockCall): Error {
+    const first = `No snapshot found for ${method} ${shownQuery(options.path)}`
+    const known = this.#recorder
+      .getSnapshots()
+      .map(({ request }) => `${request.method} ${shownQuery(request.url)}`)
+    const same = known.filter((place) => place.startsWith(`${method} ${origin}/`))
+    const nearest = (same.length > 0 ? same : known).slice(0, 5)
+    const list = nearest.length === 0 ? 'the file has none' : nearest.join('\n          ')
+    return new UndiciError(`${first}\nNearest:  ${list}`)
+  }
+
+  #isExcluded({ origin, path }: MockCall): boolean {
+    const url = `${origin}${path}`
+    return (this.#options.excludeUrls ?? []).some((pattern) =>
+      isRegExp(pattern) ? testPattern(pattern, url) : url.toLowerCase().includes(pattern.toLowerCase()),
+    )
+  }
+}
+defineKind(SnapshotAgent, 'ventuno.SnapshotAgent')
+
+function replyOf({ statusCode, headers, body, trailers }: SnapshotResponse): {
+  statusCode: number
+  data: Buffer
+  responseOptions: { headers: Record<string, string | string[]>; trailers: Record<string, string | string[]> }
+} {
+  return { statusCode, data: Buffer.from(body, 'base64'), responseOptions: { headers, trailers } }
+}
+
+/** The types under the names that programs written for undici use. */
+export declare namespace SnapshotAgent {
+  export type { SnapshotAgentOptions as Options }
+}

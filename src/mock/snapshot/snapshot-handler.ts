@@ -1,0 +1,51 @@
+/** Passes a response on, and stores it when it is complete. */
+import { BodyBytes } from '../../base/body-bytes.ts'
+import { now } from '../../base/clock.ts'
+import { DecoratorHandler } from '../../handler/decorator-handler.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { SnapshotResponse } from './snapshot.ts'
+
+export class SnapshotHandler extends DecoratorHandler {
+  readonly #store: (response: SnapshotResponse) => void
+  readonly #startedAt = now()
+  readonly #body = BodyBytes.none()
+  #statusCode = 0
+  #headers: HeaderObject = {}
+
+  constructor(handler: DispatchHandler, store: (response: SnapshotResponse) => void) {
+    super(handler)
+    this.#store = store
+  }
+
+  override onResponseStart(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    statusText: string,
+  ): void {
+    if (statusCode >= 200) {
+      this.#statusCode = statusCode
+      this.#headers = { ...headers }
+    }
+    super.onResponseStart(controller, statusCode, headers, statusText)
+  }
+
+  override onResponseData(controller: DispatchController, chunk: Buffer): void {
+    // A copy: the next handler may transfer the memory.
+    this.#body.addLent(chunk, 0, chunk.length)
+    super.onResponseData(controller, chunk)
+  }
+
+  override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
+    // Before the caller has it: a program that reads a response may look for its snapshot at once.
+    this.#store({
+      statusCode: this.#statusCode,
+      headers: this.#headers as SnapshotResponse['headers'],
+      body: this.#body.view().toString('base64'),
+      trailers: { ...trailers } as SnapshotResponse['trailers'],
+      time: Math.round(now() - this.#startedAt),
+    })
+    super.onResponseEnd(controller, trailers)
+  }
+}

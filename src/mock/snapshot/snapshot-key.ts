@@ -1,0 +1,147 @@
+/**
+ * By what a recorded request is found again: its parts as they are stored, without what the library generates by itself.
+ */
+
+import { loadCrypto } from '../../base/lazy-modules.ts'
+import { setOwn } from '../../base/own-record.ts'
+import { parseUrl } from '../../base/parse-url.ts'
+import { isSecretField } from '../../base/secret-names.ts'
+import { withQuery } from '../../request/check-options.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
+import { readFields } from '../match/header-matcher.ts'
+import { bytesOf } from '../mock-body.ts'
+import { REDACTED, type SnapshotRequest } from './snapshot.ts'
+import { storedBody, storedContentType, undiciBody } from './snapshot-body.ts'
+import type { SnapshotRecorderOptions } from './snapshot-options.ts'
+
+/** Of our `fetch`. */
+const USER_AGENT = 'ventuno'
+
+/** Headers that `fetch` adds: with these values, a request made by other means is the same. Null for any value. */
+const GENERATED: ReadonlyMap<string, RegExp | null> = new Map([
+  ['accept', /^\*\/\*$/],
+  ['accept-encoding', /^(?:(?:gzip|deflate|br|zstd)(?:, )?)+$/],
+  ['accept-language', /^\*$/],
+  ['connection', null],
+  ['content-length', null],
+  ['content-type', /^text\/plain;charset=UTF-8$/],
+  ['sec-fetch-mode', null],
+  ['transfer-encoding', null],
+  ['user-agent', /^(?:undici|node|ventuno.*)$/],
+])
+
+export class HeaderLists {
+  readonly #matched: ReadonlySet<string> | null
+  readonly #ignored: ReadonlySet<string>
+  readonly #excluded: ReadonlySet<string>
+
+  constructor({ matchHeaders, ignoreHeaders, excludeHeaders, caseSensitive }: SnapshotRecorderOptions) {
+    const names = (list: readonly string[] = []): ReadonlySet<string> =>
+      new Set(caseSensitive === true ? list : list.map((name) => name.toLowerCase()))
+    this.#matched = matchHeaders === undefined || matchHeaders.length === 0 ? null : names(matchHeaders)
+    this.#ignored = names(ignoreHeaders)
+    this.#excluded = names(excludeHeaders)
+  }
+
+  /** The caller has named the headers that count. */
+  get isSelective(): boolean {
+    return this.#matched !== null
+  }
+
+  storesOfRequest(name: string): boolean {
+    if (this.#excluded.has(name) || this.#ignored.has(name)) return false
+    return this.#matched === null || this.#matched.has(name)
+  }
+
+  storesOfResponse(name: string): boolean {
+    return !this.#excluded.has(name)
+  }
+
+  /** `request()` and `fetch` of the same resource are to be found by each other. */
+  compares(name: string, value: string): boolean {
+    if (!this.storesOfRequest(name)) return false
+    if (this.#matched !== null) return true
+    const generated = GENERATED.get(name)
+    return generated === undefined || (generated !== null && !generated.test(value))
+  }
+}
+
+/** The request as it is stored. `content` is its body, collected if it had to be. */
+export function snapshotRequest(
+  options: DispatchOptions,
+  content: unknown,
+  origin: string,
+  lists: HeaderLists,
+  settings: SnapshotRecorderOptions,
+): SnapshotRequest {
+  const fields = readFields(options.headers)
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(fields)) {
+    if (!lists.storesOfRequest(name)) continue
+    setOwn(headers, name, isSecretField(name) && settings.secrets !== 'keep' ? REDACTED : value)
+  }
+  if (headers['content-type'] !== undefined) {
+    headers['content-type'] = storedContentType(headers['content-type'])
+  }
+  // The writer of a connection adds it to the fields of `fetch`; undici does before, and looks for it.
+  const isFetched = 'sec-fetch-mode' in fields && !('content-length' in fields)
+  if (isFetched && lists.storesOfRequest('content-length')) {
+    const length = lengthOf(options.body)
+    const isExpected = options.method === 'POST' || options.method === 'PUT'
+    if (length !== null && (length > 0 || isExpected)) headers['content-length'] = String(length)
+  }
+  const body = storedBody(content, fields, settings)
+  return { method: options.method, url: storedUrl(options, origin, settings), headers, ...body }
+}
+
+function storedUrl(
+  options: DispatchOptions,
+  origin: string,
+  { matchQuery, normalizeQuery }: SnapshotRecorderOptions,
+): string {
+  const url = parseUrl(withQuery(options.path, options.query), origin)
+  if (matchQuery === false) url.search = ''
+  else if (normalizeQuery !== undefined) url.search = normalizeQuery(url.searchParams)
+  url.hash = ''
+  return url.toString()
+}
+
+/** Null for a stream. */
+function lengthOf(body: unknown): number | null {
+  if (body === undefined || body === null) return 0
+  return typeof body === 'string' ? Buffer.byteLength(body) : (bytesOf(body)?.length ?? null)
+}
+
+/** The same request with the body that undici would have stored. */
+export function undiciRequest(
+  request: SnapshotRequest,
+  { body, headers }: DispatchOptions,
+  { matchBody, normalizeBody }: SnapshotRecorderOptions,
+): SnapshotRequest {
+  if (matchBody === false || normalizeBody !== undefined) return request
+  const { bodyEncoding: _, ...others } = request
+  return { ...others, body: undiciBody(body, readFields(headers)) }
+}
+
+/** The name of a snapshot in files: undici finds it by nothing else. Its `fetch` has another user agent than ours. */
+export function hashOf({ method, url, headers, body = '' }: SnapshotRequest): string {
+  const parts = [method, url]
+  for (const name of Object.keys(headers).sort()) {
+    const value = headers[name]!
+    parts.push(name, name === 'user-agent' && value === USER_AGENT ? 'undici' : value)
+  }
+  parts.push(body)
+  return loadCrypto().createHash('sha256').update(parts.join('|')).digest('base64url')
+}
+
+/** What two requests have in common that count as the same. A secret counts by its presence. */
+export function keyOf(request: SnapshotRequest, lists: HeaderLists, ignoresHeaders: boolean): string {
+  const { method, url, headers, body = '', bodyEncoding = 'text' } = request
+  const compared = ignoresHeaders
+    ? []
+    : Object.keys(headers)
+        .sort()
+        .filter((name) => lists.compares(name, headers[name]!))
+        .map((name) => [name, isSecretField(name) ? REDACTED : headers[name]])
+  return JSON.stringify([method, url, compared, bodyEncoding, body])
+}

@@ -1,0 +1,207 @@
+/**
+ * Clients whose connections are in memory, so that mocked replies go through the engines that a program uses in production.
+ * Each carries one request at a time: then it is known which request a connection has.
+ */
+
+import { clearTimer, startTimer } from '../../base/timer.ts'
+import { Client } from '../../dispatcher/client.ts'
+import { ownConnector } from '../../dispatcher/client-connector.ts'
+import type { ClientOptions, ConnectFunction } from '../../dispatcher/client-options.ts'
+import { ConnectTimeoutError } from '../../errors.ts'
+import { DecoratorHandler } from '../../handler/decorator-handler.ts'
+import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { Interception } from '../match/interception.ts'
+import type { MockCall } from '../mock-call.ts'
+import { WireH2Peer } from './wire-h2-peer.ts'
+import { WirePeer } from './wire-peer.ts'
+import { systemError, WireSocket } from './wire-socket.ts'
+import type { WireTurn } from './wire-turn.ts'
+
+/** The latest connections, whose bytes are kept. */
+const MOST_SHOWN = 100
+
+/** A connection in memory, as `agent.wire` shows it. */
+export interface WireConnection {
+  /** Where it leads. */
+  readonly origin: string
+  /** Everything that the client has written so far. */
+  readonly written: Buffer
+}
+
+/** Which engine reads the replies. */
+export type WireProtocol = 'h1' | 'h2'
+
+/** A client, and the request that it carries. */
+class WireSlot {
+  readonly origin: string
+  readonly protocol: WireProtocol
+  readonly client: Client
+  turn: WireTurn | null = null
+
+  constructor(origin: string, protocol: WireProtocol, client: (slot: WireSlot) => Client) {
+    this.origin = origin
+    this.protocol = protocol
+    this.client = client(this)
+  }
+}
+
+/** Frees the client when the request has ended. */
+class WireHandler extends DecoratorHandler {
+  readonly #onSettled: () => void
+  #controller: DispatchController | null = null
+
+  constructor(handler: DispatchHandler, onSettled: () => void) {
+    super(handler)
+    this.#onSettled = onSettled
+  }
+
+  fail(error: unknown): void {
+    this.#controller?.abort(error)
+  }
+
+  override onRequestStart(controller: DispatchController, context: unknown): void {
+    this.#controller = controller
+    super.onRequestStart(controller, context)
+  }
+
+  override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
+    this.#onSettled()
+    super.onResponseEnd(controller, trailers)
+  }
+
+  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
+    this.#onSettled()
+    super.onResponseError(controller, error)
+  }
+
+  override onRequestUpgrade(...args: Parameters<DecoratorHandler['onRequestUpgrade']>): void {
+    this.#onSettled()
+    super.onRequestUpgrade(...args)
+  }
+}
+
+export class WireClients {
+  readonly #options: ClientOptions
+  readonly #connectTimeout: number
+  readonly #slots = new Set<WireSlot>()
+  readonly #sockets: { readonly origin: string; readonly socket: WireSocket }[] = []
+
+  /** Of connections that are not going to be opened. */
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>()
+
+  readonly #protocol: WireProtocol
+
+  constructor(options: ClientOptions, connectTimeout: number, protocol: WireProtocol) {
+    this.#protocol = protocol
+    this.#options = options
+    this.#connectTimeout = connectTimeout
+  }
+
+  /** Forgets the bytes so far. */
+  clear(): void {
+    this.#sockets.length = 0
+  }
+
+  /** No connection is waited for any more. */
+  stopWaiting(): void {
+    for (const timer of this.#timers) clearTimer(timer)
+    this.#timers.clear()
+  }
+
+  /** The clients for these origins, which are the caller's to end. */
+  release(origins: ReadonlySet<string>): Client[] {
+    const released = [...this.#slots].filter(({ origin }) => origins.has(origin))
+    for (const slot of released) this.#slots.delete(slot)
+    return released.map(({ client }) => client)
+  }
+
+  get clients(): Client[] {
+    return Array.from(this.#slots, ({ client }) => client)
+  }
+
+  get connections(): WireConnection[] {
+    return this.#sockets.map(({ origin, socket }) => ({ origin, written: Buffer.concat(socket.written) }))
+  }
+
+  dispatch(call: MockCall, interception: Interception, given: DispatchHandler): boolean {
+    // A connection that cannot be opened must not be open already.
+    // A connection that is handed over is one of HTTP/1.1.
+    const protocol = interception.reply.kind === 'upgrade' ? 'h1' : this.#protocol
+    const isUnreachable = interception.reply.kind === 'unreachable'
+    const slot =
+      (isUnreachable ? undefined : this.#idleSlot(call.origin, protocol)) ??
+      this.#addSlot(call.origin, protocol)
+    const handler = new WireHandler(given, () => {
+      slot.turn = null
+      if (isUnreachable) this.#close(slot)
+    })
+    slot.turn = { call, interception, fail: (error) => handler.fail(error) }
+    slot.client.dispatch(call.options, handler)
+    return true
+  }
+
+  #idleSlot(origin: string, protocol: WireProtocol): WireSlot | undefined {
+    for (const slot of this.#slots) {
+      if (slot.origin === origin && slot.protocol === protocol && slot.turn === null) return slot
+    }
+    return undefined
+  }
+
+  #addSlot(origin: string, protocol: WireProtocol): WireSlot {
+    const slot = new WireSlot(
+      origin,
+      protocol,
+      (self) => new Client(origin, { ...this.#options, pipelining: 1, connect: this.#connector(self) }),
+    )
+    this.#slots.add(slot)
+    return slot
+  }
+
+  #close(slot: WireSlot): void {
+    this.#slots.delete(slot)
+    slot.client.destroy().catch(() => {})
+  }
+
+  /** Its errors are the library's, as those of a real connection. */
+  #connector(slot: WireSlot): ConnectFunction {
+    const connect: ConnectFunction = (_target, callback) => {
+      const reply = slot.turn?.interception.reply
+      if (reply?.kind === 'unreachable') {
+        this.#refuse(reply.fault, slot.origin, (error) => callback(error, null))
+        return
+      }
+      const isH2 = slot.protocol === 'h2'
+      const socket = new WireSocket(isH2 ? 'h2' : undefined)
+      this.#sockets.push({ origin: slot.origin, socket })
+      if (this.#sockets.length > MOST_SHOWN) this.#sockets.shift()
+      const take = (): WireTurn | null => slot.turn
+      if (isH2) new WireH2Peer(socket, take)
+      else new WirePeer(socket, take)
+      queueMicrotask(() => callback(null, socket))
+    }
+    return ownConnector(connect, connect)
+  }
+
+  #refuse(
+    fault: 'connect-refused' | 'connect-timeout',
+    origin: string,
+    callback: (error: Error) => void,
+  ): void {
+    const { hostname, port, protocol } = new URL(origin)
+    const place = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+    if (fault === 'connect-refused') {
+      const error = systemError('ECONNREFUSED', 'connect')
+      error.message += ` ${place}`
+      queueMicrotask(() => callback(error))
+      return
+    }
+    const timeout = this.#connectTimeout
+    const message = `Connect Timeout Error (attempted address: ${place}, timeout: ${timeout}ms)`
+    const timer = startTimer(() => {
+      this.#timers.delete(timer)
+      callback(new ConnectTimeoutError(message))
+    }, timeout)
+    this.#timers.add(timer)
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * What the other end of a connection in memory does: bytes to write, and actions in between.
+ */
+import { InvalidArgumentError } from '../../errors.ts'
+
+/** Something other than writing bytes. Made by `mockWire`. */
+export type WireAction =
+  | { readonly kind: 'wait'; readonly milliseconds: number }
+  | { readonly kind: 'stall' }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'reset'; readonly code: string }
+  | { readonly kind: 'split'; readonly bytes: number }
+  | WireFrame
+
+/** A frame of HTTP/2, on the stream of the request. */
+export type WireFrame =
+  | { readonly kind: 'headers'; readonly fields: readonly string[]; readonly endStream: boolean }
+  | { readonly kind: 'data'; readonly bytes: Uint8Array; readonly endStream: boolean }
+  | { readonly kind: 'frame'; readonly type: number; readonly flags: number; readonly payload: Uint8Array }
+
+/** A piece of what the server sends, or an action. Strings are sent as UTF-8. */
+export type WireStep = string | Uint8Array | WireAction
+
+/** Steps, in order. A function makes them for each request. */
+export type WireScript = Iterable<WireStep> | AsyncIterable<WireStep>
+
+/**
+ * Actions for `replyRaw()`.
+ *
+ * @example
+ * interceptor.replyRaw(['HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n', mockWire.wait(100), 'ok'])
+ */
+export const mockWire: {
+  /** Sends nothing for so many milliseconds. */
+  wait(milliseconds: number): WireAction
+  /** Sends nothing more; the connection stays open. */
+  stall(): WireAction
+  /** Closes the connection in an orderly way. */
+  end(): WireAction
+  /** Breaks the connection, with the error of the system that has this code. Default: `ECONNRESET`. */
+  reset(code?: string): WireAction
+  /** Sends what follows in pieces of so many bytes; 0 for as it comes. */
+  split(bytes: number): WireAction
+  /** HTTP/2: a HEADERS frame; `:status` is one of the fields. */
+  headers(fields: Readonly<Record<string, string>>, endStream?: boolean): WireAction
+  /** HTTP/2: a DATA frame. */
+  data(content: string | Uint8Array, endStream?: boolean): WireAction
+  /** HTTP/2: any frame, by the number of its type. */
+  frame(type: number, payload?: Uint8Array, flags?: number): WireAction
+} = {
+  wait: (milliseconds) => ({ kind: 'wait', milliseconds: count(milliseconds, 'milliseconds') }),
+  stall: () => ({ kind: 'stall' }),
+  end: () => ({ kind: 'end' }),
+  reset: (code = 'ECONNRESET') => ({ kind: 'reset', code }),
+  split: (bytes) => ({ kind: 'split', bytes: count(bytes, 'bytes') }),
+  headers: (fields, endStream = false) => ({
+    kind: 'headers',
+    fields: Object.entries(fields).flat(),
+    endStream,
+  }),
+  data: (content, endStream = false) => ({ kind: 'data', bytes: Buffer.from(content as string), endStream }),
+  frame: (type, payload = Buffer.alloc(0), flags = 0) => ({ kind: 'frame', type, flags, payload }),
+}
+
+function count(value: unknown, name: string): number {
+  if (!Number.isInteger(value) || (value as number) < 0) {
+    throw new InvalidArgumentError(`${name} must be a valid integer >= 0`)
+  }
+  return value as number
+}
+
+/** How a server can fail. */
+export type WireFault =
+  | 'connect-refused'
+  | 'connect-timeout'
+  | 'reset-before-head'
+  | 'reset-in-head'
+  | 'reset-in-body'
+  | 'truncated-body'
+  | 'bad-chunk'
+  | 'stall-head'
+  | 'stall-body'
+
+const PART = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly a part'
+const RESET = mockWire.reset()
+
+/** Those that come after the connection is up. */
+export type ReplyFault = Exclude<WireFault, 'connect-refused' | 'connect-timeout'>
+
+const SCRIPTS: Readonly<Record<ReplyFault, readonly WireStep[]>> = {
+  'reset-before-head': [RESET],
+  'reset-in-head': ['HTTP/1.1 200 OK\r\ncontent-le', RESET],
+  'reset-in-body': [PART, mockWire.wait(1), RESET],
+  'truncated-body': [PART, mockWire.end()],
+  'bad-chunk': ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a size\r\n'],
+  'stall-head': [mockWire.stall()],
+  'stall-body': [PART, mockWire.stall()],
+}
+
+const H2_PART = [
+  mockWire.headers({ ':status': '200', 'content-length': '100' }),
+  mockWire.data('only a part'),
+]
+/** Half of the header of a HEADERS frame. */
+const HALF_FRAME = Buffer.from([0, 0, 20, 1])
+/** RFC 9113 §6.5.1: a SETTINGS frame whose length is not a multiple of six. */
+const BAD_FRAME = mockWire.frame(4, Buffer.alloc(5))
+
+const H2_SCRIPTS: Readonly<Record<ReplyFault, readonly WireStep[]>> = {
+  'reset-before-head': [RESET],
+  'reset-in-head': [HALF_FRAME, RESET],
+  'reset-in-body': [...H2_PART, mockWire.wait(1), RESET],
+  'truncated-body': [...H2_PART, mockWire.data('', true)],
+  'bad-chunk': [...H2_PART, BAD_FRAME],
+  'stall-head': [mockWire.stall()],
+  'stall-body': [...H2_PART, mockWire.stall()],
+}
+
+export function isReplyFault(fault: unknown): fault is ReplyFault {
+  return typeof fault === 'string' && Object.hasOwn(SCRIPTS, fault)
+}
+
+export function faultScript(fault: ReplyFault): readonly WireStep[] {
+  return SCRIPTS[fault]
+}
+
+export function h2FaultScript(fault: ReplyFault): readonly WireStep[] {
+  return H2_SCRIPTS[fault]
+}
