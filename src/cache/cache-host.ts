@@ -7,7 +7,8 @@ import type { CacheSettings } from './options.ts'
 import type { Presenter } from './presenter.ts'
 import type { ForwardReason } from './rules/cache-status.ts'
 import type { OriginHead } from './rules/invalidation.ts'
-import type { CacheGetResult, CacheKey } from './store/cache-store.ts'
+import type { CacheKey } from './store/cache-store.ts'
+import type { Found } from './store/found.ts'
 import type { StoreAccess } from './store/store-access.ts'
 
 /** What a request to the origin is for. */
@@ -15,7 +16,7 @@ export interface Plan {
   readonly view: RequestView
   readonly reason: ForwardReason
   /** The stored response to confirm, and the key that it was found under. */
-  readonly entry: CacheGetResult | null
+  readonly entry: Found | null
   readonly entryKey: CacheKey
   /** What requests for the same URL that may wait for this one have in common; null if none may. */
   readonly sharedId: string | null

@@ -5,8 +5,8 @@ import { entryOf, mergedHeaders } from './rules/entry.ts'
 import type { ResponseFacts } from './rules/freshness.ts'
 import { storingRefusal } from './rules/storability.ts'
 import { controlOf } from './rules/targeted-control.ts'
-import { blocksOf } from './store/body-readers.ts'
 import type { CacheValue } from './store/cache-store.ts'
+import { StoredStream } from './store/stored-stream.ts'
 import { type Storing, storeWhole } from './store/storing.ts'
 
 export interface Confirmed {
@@ -29,12 +29,11 @@ export function confirmed(
   const value = entryOf(facts, statusMessage, view.headers, settings, settings.staleIfError)
   if (vary !== undefined) value.vary = vary
   if (!mayStore) return { value, left: 'nothing' }
-  const blocks = blocksOf(body)
   // What was stored for other users is still theirs: this request only has more credentials than the first one.
   if (storingRefusal(facts, {}, {}, settings) !== null) access.delete(key)
   else if (access.canUpdate) access.update(key, value, entry!)
-  else if (blocks === null) return { value, left: 'body' }
-  else storeWhole(access, key, value, blocks)
+  else if (body instanceof StoredStream) return { value, left: 'body' }
+  else storeWhole(access, key, value, body)
   return { value, left: 'nothing' }
 }
 

@@ -33,8 +33,9 @@ import { isServerFailure, servesOnError } from './rules/serving-rules.ts'
 import { dropsStored, type Refusal, replaces, storingRefusal } from './rules/storability.ts'
 import { controlOf } from './rules/targeted-control.ts'
 import { conditionalHeaders, conditionsOf, confirms, describesSame } from './rules/validation.ts'
-import { blocksOf, discardBody } from './store/body-readers.ts'
-import type { CacheGetResult, CacheValue } from './store/cache-store.ts'
+import type { CacheValue } from './store/cache-store.ts'
+import { discardBody } from './store/found.ts'
+import { StoredStream } from './store/stored-stream.ts'
 import { Storing } from './store/storing.ts'
 
 /**
@@ -249,12 +250,11 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
     const { access, exchanges, presenter } = this.#host
     const { view, entry, entryKey } = this.#plan
     const { value, left } = confirmed(this.#host, this.#plan, facts, !this.#invalidated)
-    const body = blocksOf(entry!.body)
+    const { body } = entry!
     // The cookies of a confirmation are new.
     if (!hasField(facts.headers, 'set-cookie')) this.#facts = { ...this.#facts, isStored: true }
-    if (body === null) this.#followers?.release(false)
+    if (body instanceof StoredStream) this.#followers?.release(false)
     else this.#followers?.serve({ ...value, body }, this.#facts)
-    const answer: CacheGetResult = { ...value, body: entry!.body }
     const handling = this.#handling({ status: 304, ttl: ttlOf(value, Date.now()), stored: true })
     const wrap = (reader: BodyReader): BodyReader => {
       this.#storing = new Storing(access, entryKey, value, true)
@@ -262,11 +262,16 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
       return new RewritingReader(reader, this.#storing, () => this.#leave())
     }
     presenter
-      .present(view, this.#downstream, answer, {
-        handling,
-        facts: this.#facts,
-        wrap: left === 'body' ? wrap : null,
-      })
+      .present(
+        view,
+        this.#downstream,
+        { ...value, body },
+        {
+          handling,
+          facts: this.#facts,
+          wrap: left === 'body' ? wrap : null,
+        },
+      )
       .start()
   }
 

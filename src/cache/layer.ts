@@ -26,12 +26,10 @@ import { invalidatedPaths, isSafe, type OriginHead } from './rules/invalidation.
 import { needsOrigin } from './rules/preconditions.ts'
 import { serviceOf } from './rules/serving-rules.ts'
 import { namesHidden, varyText } from './rules/vary.ts'
-import { discardBody } from './store/body-readers.ts'
-import type { CacheGetResult, CacheKey } from './store/cache-store.ts'
+import type { CacheKey } from './store/cache-store.ts'
+import { discardBody, type Found } from './store/found.ts'
 import type { StoreAccess } from './store/store-access.ts'
 import { urlOf } from './store/store-arguments.ts'
-
-type Found = CacheGetResult | undefined
 
 const STORED: ResponseFacts = { ...NO_FACTS, isStored: true }
 
@@ -136,12 +134,17 @@ export class CacheLayer implements CacheHost {
     return true
   }
 
-  #onFound(view: RequestView, downstream: Downstream, found: Found, key: CacheKey): boolean {
+  #onFound(view: RequestView, downstream: Downstream, found: Found | undefined, key: CacheKey): boolean {
     if (found === undefined && key.method !== view.key.method) return this.#find(view, downstream, view.key)
     return this.#respond(view, downstream, found, key)
   }
 
-  #respond(view: RequestView, downstream: Downstream, stored: Found, foundKey: CacheKey): boolean {
+  #respond(
+    view: RequestView,
+    downstream: Downstream,
+    stored: Found | undefined,
+    foundKey: CacheKey,
+  ): boolean {
     const found = this.#selected(stored)
     const onlyIfCached = view.control['only-if-cached'] === true
     const now = Date.now()
@@ -166,7 +169,7 @@ export class CacheLayer implements CacheHost {
   }
 
   /** Nothing if it was selected by values that the request will not be sent with. */
-  #selected(found: Found): Found {
+  #selected(found: Found | undefined): Found | undefined {
     if (!found?.vary || !namesHidden(Object.keys(found.vary), this.settings.hidden)) return found
     discardBody(found.body)
     return undefined
@@ -181,7 +184,7 @@ export class CacheLayer implements CacheHost {
   #forward(
     view: RequestView,
     downstream: Downstream,
-    found: Found,
+    found: Found | undefined,
     entryKey: CacheKey,
     reason: ForwardReason,
   ): boolean {
@@ -206,7 +209,7 @@ export class CacheLayer implements CacheHost {
   }
 
   /** Asks the origin while a stale response is served: once for each stored response, however many are served. */
-  #refresh(view: RequestView, found: CacheGetResult, entryKey: CacheKey): void {
+  #refresh(view: RequestView, found: Found, entryKey: CacheKey): void {
     const id = `${entryKey.method} ${urlOf(entryKey)} ${varyText(found.vary)}`
     if (this.#refreshing.has(id)) return
     this.#refreshing.add(id)
@@ -215,7 +218,7 @@ export class CacheLayer implements CacheHost {
     }
     const downstream = new Downstream({ onResponseEnd: done, onResponseError: done })
     const silent: RequestView = { ...view, opts: { ...view.opts, body: null }, control: {} }
-    const send = (entry: CacheGetResult | null = null): void => {
+    const send = (entry: Found | null = null): void => {
       const plan = { view: silent, reason: 'stale', entry, entryKey, sharedId: null } as const
       new Exchange(this, downstream, plan).send()
     }

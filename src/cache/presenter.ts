@@ -12,8 +12,9 @@ import { addCacheStatus, type Handling } from './rules/cache-status.ts'
 import { type Presentation, presentationOf, presentedHead } from './rules/preconditions.ts'
 import { ageOf } from './rules/serving-rules.ts'
 import { Serving } from './serving.ts'
-import { blocksOf, discardBody, readerOf, sizeOf } from './store/body-readers.ts'
-import type { CacheGetResult, CacheValue } from './store/cache-store.ts'
+import type { CacheValue } from './store/cache-store.ts'
+import { discardBody, type Found, readerOf, sizeOf } from './store/found.ts'
+import { StoredStream } from './store/stored-stream.ts'
 
 const STALE_WARNING = '110 - "response is stale"'
 const WHOLE: Presentation = { kind: 'whole' }
@@ -67,21 +68,21 @@ export class Presenter {
     return { ...head, statusText }
   }
 
-  present(view: RequestView, downstream: Downstream, entry: CacheGetResult, answering: Answering): Serving {
+  present(view: RequestView, downstream: Downstream, entry: Found, answering: Answering): Serving {
     const { method } = view.key
     const { handling, facts, isStale = false, wrap = null } = answering
-    const blocks = blocksOf(entry.body)
-    const length = blocks === null ? announcedLength(entry) : sizeOf(blocks)
+    const { body } = entry
+    const length = body instanceof StoredStream ? announcedLength(entry) : sizeOf(body)
     const presentation = presentationOf(entry, view.headers, method, length, Date.now())
     const head = this.headOf(entry, isStale, handling, presentation)
     let reader: BodyReader | null = null
     if (method !== 'HEAD' && presentation.kind === 'whole') {
-      reader = readerOf(entry.body, null)
+      reader = readerOf(body, null)
       if (wrap !== null) reader = wrap(reader)
     } else if (method !== 'HEAD' && presentation.kind === 'part') {
-      reader = readerOf(entry.body, presentation.range)
+      reader = readerOf(body, presentation.range)
     } else {
-      discardBody(entry.body)
+      discardBody(body)
     }
     return new Serving(downstream, { head, received: this.receivedWith(head, view), facts, reader })
   }

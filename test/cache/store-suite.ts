@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { finished } from 'node:stream/promises'
 import { describe, test } from 'node:test'
-import { blocksOf } from '../../src/cache/store/body-readers.ts'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from '../../src/cache/store/cache-store.ts'
+import { blocksOf } from '../../src/cache/store/found.ts'
 import { cached, installDate } from './support.ts'
 
 export function value(more: Partial<CacheValue> = {}): CacheValue {

@@ -3,9 +3,9 @@ import { EventEmitter } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { varyMatches, varyText } from '../rules/vary.ts'
-import { sizeOf } from './body-readers.ts'
 import type { CacheGetResult, CacheKey, CacheValue, WholeEntry, WholeStore } from './cache-store.ts'
 import { EntryStream } from './entry-stream.ts'
+import { sizeOf } from './found.ts'
 import { checkKey, checkValue, completed, storeOptions, urlOf } from './store-arguments.ts'
 
 /** The options of MemoryCacheStore. */

@@ -7,7 +7,6 @@ import type { Writable } from 'node:stream'
 import { ignoreRejection } from '../../base/stray-promise.ts'
 import { isThenable } from '../../base/thenable.ts'
 import { announcedLength } from '../../relay/fields.ts'
-import { discardBody, isStreamed } from './body-readers.ts'
 import type {
   CacheGetResult,
   CacheKey,
@@ -16,10 +15,11 @@ import type {
   WholeEntry,
   WholeStore,
 } from './cache-store.ts'
-import { CheckedStream } from './checked-stream.ts'
+import { blocksOf, type Found } from './found.ts'
 import { answerWithin } from './store-answer.ts'
 import { reportStoreError as report, type StoreOperation } from './store-errors.ts'
 import { flawOf } from './stored-check.ts'
+import { discardStream, StoredStream } from './stored-stream.ts'
 import { UnwrittenDeletes } from './unwritten-deletes.ts'
 
 /** The largest body for a store that names no limit. */
@@ -59,7 +59,7 @@ export class StoreAccess {
   }
 
   /** Synchronous where the store is. The promise never rejects. */
-  get(key: CacheKey, now: number): CacheGetResult | undefined | Promise<CacheGetResult | undefined> {
+  get(key: CacheKey, now: number): Found | undefined | Promise<Found | undefined> {
     if (this.#deletes?.hides(key)) return undefined
     try {
       const found = this.#store.get(key)
@@ -68,7 +68,7 @@ export class StoreAccess {
       const answer =
         this.#deletes === null
           ? Promise.resolve(found)
-          : answerWithin(found, STORE_TIMEOUT, (late) => discardBody(late?.body))
+          : answerWithin(found, STORE_TIMEOUT, (late) => discardStream(late?.body))
       return answer
         .then((result) => this.#usable(key, result, now))
         .catch((error: unknown) => {
@@ -117,13 +117,13 @@ export class StoreAccess {
   }
 
   /** What can be served: a response that could have been received, and is not past its time. Anything else is removed. */
-  #usable(key: CacheKey, found: CacheGetResult | undefined, now: number): CacheGetResult | undefined {
+  #usable(key: CacheKey, found: CacheGetResult | undefined, now: number): Found | undefined {
     if (found === undefined || found === null) return undefined
     const flaw = flawOf(found, key.method)
     // The URL may have been removed while the store looked for it.
     const isHidden = this.#deletes?.hides(key) || this.#deletes?.isTrusted(found) === false
-    if (flaw === null && !isHidden && found.deleteAt > now) return this.#checked(key, completed(found))
-    discardBody(found.body)
+    if (flaw === null && !isHidden && found.deleteAt > now) return this.#readable(key, found)
+    discardStream(found.body)
     if (flaw !== null) {
       report('get', key, new Error(`the stored response is not one: ${flaw}`))
       this.delete(key)
@@ -131,19 +131,25 @@ export class StoreAccess {
     return undefined
   }
 
-  /** What a stream brings is not known yet. */
-  #checked(key: CacheKey, found: CacheGetResult): CacheGetResult {
-    const { body } = found
-    if (!isStreamed(body)) return found
+  /** With what may be missing. What a stream brings is not known yet. */
+  #readable(key: CacheKey, found: CacheGetResult): Found {
     const announced = key.method === 'HEAD' ? null : announcedLength(found)
-    const checked = new CheckedStream(body, announced, {
-      onFlaw: (error) => {
-        report('get', key, error)
-        this.delete(key)
-      },
-      onFailure: (error) => report('get', key, error),
-    })
-    return { ...found, body: checked }
+    const onFailure = (error: unknown): void => report('get', key, error)
+    const onFlaw = (error: unknown): void => {
+      onFailure(error)
+      this.delete(key)
+    }
+    const body =
+      blocksOf(found.body) ??
+      new StoredStream(found.body as AsyncIterable<Uint8Array>, announced, { onFlaw, onFailure })
+    const { headers, cacheControlDirectives, etag } = found as Partial<CacheValue>
+    return {
+      ...found,
+      headers: headers ?? {},
+      cacheControlDirectives: cacheControlDirectives ?? {},
+      etag: etag ?? undefined,
+      body,
+    }
   }
 
   #run(operation: StoreOperation, key: CacheKey, call: () => unknown): void {
@@ -153,16 +159,5 @@ export class StoreAccess {
     } catch (error) {
       report(operation, key, error)
     }
-  }
-}
-
-/** With what may be missing. */
-function completed(found: CacheGetResult): CacheGetResult {
-  if (found.cacheControlDirectives && found.headers && found.etag !== null) return found
-  return {
-    ...found,
-    headers: found.headers ?? {},
-    cacheControlDirectives: found.cacheControlDirectives ?? {},
-    etag: found.etag ?? undefined,
   }
 }

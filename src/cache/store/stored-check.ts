@@ -5,8 +5,8 @@
 import { isFieldValue, isToken } from '../../protocol/ascii.ts'
 import { announcedLength } from '../../relay/fields.ts'
 import { isEntityTag } from '../rules/validators.ts'
-import { blocksOf, sizeOf } from './body-readers.ts'
 import type { CacheGetResult, CacheValue } from './cache-store.ts'
+import { blocksOf, sizeOf } from './found.ts'
 
 /** The earliest and the latest time that a `Date` can have. */
 const MAX_TIME = 8.64e15

@@ -1,0 +1,131 @@
+/**
+ * The body of a stored response that a store delivers as a stream. It is checked while it is read, when its head has
+ * already been served: a part that is no bytes, or another length than the head announces, is an error of the body.
+ */
+import { Buffer } from 'node:buffer'
+import { copyBytes } from '../../base/own-bytes.ts'
+import type { BodyReader, BodyWaiter } from '../../relay/body-log.ts'
+import type { ByteRange } from '../rules/preconditions.ts'
+
+type Part = Uint8Array | string
+type Source = AsyncIterable<Part> | Iterable<Part>
+
+export interface StreamWatcher {
+  /** The response must not be served again. */
+  onFlaw(error: Error): void
+  /** The store could not deliver it. */
+  onFailure(error: unknown): void
+}
+
+export class StoredStream {
+  readonly #source: Source
+  /** Null if the head announces none. */
+  readonly #announced: number | null
+  readonly #watcher: StreamWatcher
+
+  constructor(source: Source, announced: number | null, watcher: StreamWatcher) {
+    this.#source = source
+    this.#announced = announced
+    this.#watcher = watcher
+  }
+
+  reader(range: ByteRange | null): BodyReader {
+    return new StreamReader(this.#source, range, this.#announced, this.#watcher)
+  }
+
+  discard(): void {
+    discardStream(this.#source)
+  }
+}
+
+/** It belongs to the store, and may be anything. */
+export function discardStream(body: unknown): void {
+  const stream = body as { destroy?: unknown; on?: unknown } | null | undefined
+  if (typeof stream?.destroy !== 'function' || typeof stream.on !== 'function') return
+  try {
+    stream.on('error', () => {})
+    stream.destroy()
+  } catch {
+    // It is of no use any more.
+  }
+}
+
+class StreamReader implements BodyReader {
+  readonly #parts: AsyncIterator<Part> | Iterator<Part>
+  readonly #range: ByteRange | null
+  readonly #announced: number | null
+  readonly #watcher: StreamWatcher
+  #position = 0
+  #state:
+    | 'idle'
+    | 'reading'
+    | 'closed'
+    | { readonly next: IteratorResult<Part> }
+    | { readonly error: unknown } = 'idle'
+
+  constructor(source: Source, range: ByteRange | null, announced: number | null, watcher: StreamWatcher) {
+    this.#parts = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
+    this.#range = range
+    this.#announced = announced
+    this.#watcher = watcher
+  }
+
+  read(waiter: BodyWaiter): Buffer | null | undefined {
+    for (;;) {
+      const state = this.#state
+      if (state === 'idle') void this.#fetch(waiter)
+      if (typeof state === 'string') return undefined
+      if ('error' in state) throw state.error
+      const bytes = this.#checked(state.next)
+      if (bytes === null) return null
+      this.#state = 'idle'
+      const at = this.#position - bytes.length
+      const { start, end } = this.#range ?? { start: 0, end: Number.POSITIVE_INFINITY }
+      const from = Math.max(0, start - at)
+      const to = Math.min(bytes.length, end - at)
+      if (from < to) return copyBytes(bytes, from, to)
+      if (at >= end) return null
+    }
+  }
+
+  async #fetch(waiter: BodyWaiter): Promise<void> {
+    this.#state = 'reading'
+    let state: { next: IteratorResult<Part> } | { error: unknown }
+    try {
+      state = { next: await this.#parts.next() }
+    } catch (error) {
+      this.#watcher.onFailure(error)
+      state = { error }
+    }
+    if (this.#state !== 'reading') return
+    this.#state = state
+    waiter.onBodyProgress()
+  }
+
+  /** The bytes of a part; null at the end. */
+  #checked({ done, value }: IteratorResult<unknown>): Buffer | null {
+    // Whatever else has a length claims it.
+    if (!done && typeof value !== 'string' && !(value instanceof Uint8Array))
+      return this.#refuse('the stored body has a part that is neither bytes nor text')
+    const bytes = done ? null : Buffer.from(value as string)
+    this.#position += bytes?.length ?? 0
+    const announced = this.#announced ?? this.#position
+    if (bytes === null ? this.#position !== announced : this.#position > announced)
+      return this.#refuse('the stored response is not one: content-length')
+    return bytes
+  }
+
+  #refuse(message: string): never {
+    const error = new TypeError(message)
+    this.#watcher.onFlaw(error)
+    throw error
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    Promise.resolve()
+      .then(() => this.#parts.return?.())
+      .catch(() => {})
+  }
+}
