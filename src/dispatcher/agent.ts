@@ -24,8 +24,15 @@ import { type PoolOptions, readPoolOptions } from './pool/options.ts'
 import { Pool } from './pool/pool.ts'
 import { isIdle, type PoolStats, statsOf } from './stats.ts'
 
-/** Makes the dispatcher for an origin, which is as the request gave it; gets the agent's own options. */
-export type AgentFactory = (origin: string | URL, options: Omit<AgentOptions, 'factory'>) => Dispatcher
+interface DispatcherMaker {
+  make(origin: string | URL, options: Omit<AgentOptions, 'factory'>): Dispatcher
+}
+
+/**
+ * Makes the dispatcher for an origin, which is as the request gave it; gets the agent's own options. The type of a method,
+ * so that the options of a pool are also those of an agent.
+ */
+export type AgentFactory = DispatcherMaker['make']
 
 /** Takes a request before the agent does; null leaves it to the agent. */
 export type Diversion = (options: AgentDispatchOptions, handler: DispatchHandler) => boolean | null

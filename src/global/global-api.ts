@@ -70,7 +70,6 @@ type Given<T> = WithUrl<T> | null | undefined
  * @example
  * const { statusCode, body } = await request('https://example.com')
  */
-export function request(url: UrlInput, callback: RequestCallback): void
 export function request<TOpaque = null, TForm extends HeadersForm = HeadersForm>(
   url: UrlInput,
   opts: WithUrl<RequestOptionsOf<TOpaque, TForm>> | null | undefined,

@@ -76,16 +76,10 @@ export class MockInterceptor {
 
   /** Replies with what the function returns for each request. */
   reply<TData = unknown>(callback: MockReplyOptionsCallback<TData>): MockScope<TData>
-  /** Replies with a status and the data that the function returns for each request. */
+  /** Replies with a status and data: text, bytes, an object as JSON, a stream, or what the function returns for each request. */
   reply<TData = unknown>(
     statusCode: number,
-    data: MockResponseDataHandler<TData>,
-    responseOptions?: MockResponseOptions,
-  ): MockScope<TData>
-  /** Replies with a status and data: text, bytes, an object as JSON, or a stream. */
-  reply<TData = unknown>(
-    statusCode: number,
-    data?: TData | string | Uint8Array,
+    data?: TData | string | Uint8Array | MockResponseDataHandler<TData>,
     responseOptions?: MockResponseOptions,
   ): MockScope<TData>
   reply(

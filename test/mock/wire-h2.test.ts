@@ -32,7 +32,7 @@ describe('replies over HTTP/2', () => {
       const { pool, send } = mocking(t, options)
       const list: unknown[] = []
       for (const { data, options = {}, status = 200 } of forms) {
-        pool.intercept({ path: '/' }).reply(status, data, options)
+        pool.intercept({ path: '/' }).reply<unknown>(status, data, options)
         list.push(await send('/'))
       }
       return list

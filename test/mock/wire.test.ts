@@ -196,7 +196,7 @@ describe('split(1) is the same as one piece', () => {
       const { pool, send } = mocking(t, { wire })
       const list: unknown[] = []
       for (const { data, options = {}, status = 200 } of forms) {
-        pool.intercept({ path: '/' }).reply(status, data, options)
+        pool.intercept({ path: '/' }).reply<unknown>(status, data, options)
         const { headers, ...rest } = await send('/')
         delete headers['content-length']
         delete headers['transfer-encoding']

@@ -32,7 +32,7 @@ export class MockCallHistoryLog {
   /** As the caller gave it. */
   body: DispatchOptions['body']
   /** As the caller gave them. */
-  headers: DispatchOptions['headers']
+  headers: Record<string, string | string[]> | null | undefined
   /** As the caller gave it. */
   method: string
   /** With query and fragment. */
@@ -65,7 +65,7 @@ export class MockCallHistoryLog {
   constructor(options: Partial<DispatchOptions> = {}) {
     const url = urlOf(options)
     this.body = options.body
-    this.headers = options.headers
+    this.headers = options.headers as MockCallHistoryLog['headers']
     this.method = options.method as string
     this.fullUrl = url.toString()
     this.origin = url.origin

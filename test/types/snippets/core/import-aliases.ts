@@ -6,7 +6,6 @@ import {
   DiagnosticsChannel,
   Dispatcher,
   MockAgent,
-  MockInterceptor,
   Pool,
   ProxyAgent,
   RetryHandler,
@@ -26,10 +25,9 @@ import AgentOptions = Agent.Options
 import ClientOptions = Client.Options
 import ProxyOptions = ProxyAgent.Options
 import MockOptions = MockAgent.Options
-import MockReply = MockInterceptor.MockReplyOptionsCallback
 import CreateMessage = DiagnosticsChannel.RequestCreateMessage
 
 export type Aliases = [RequestOptions, DispatchHandler, HttpMethod, BuildOptions, RetryOptions]
 export type AliasesOfOptions = [PoolOptions, AgentOptions, ClientOptions, ProxyOptions, MockOptions]
 export type AliasesOfAnswers = [ResponseData<string>, StreamData, UpgradeData, ComposedDispatcher]
-export type OtherAliases = [MockReply, CreateMessage]
+export type OtherAliases = [CreateMessage]
