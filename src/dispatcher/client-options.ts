@@ -12,6 +12,8 @@ import {
   integerFrom,
   isAnything,
   isBoolean,
+  isFunction,
+  isObject,
   isString,
   type Option,
   type OptionTable,
@@ -132,9 +134,14 @@ const RETIRED: readonly (readonly [name: string, instead: string])[] = [
 const RUNTIME_HEADER_SIZE = runtimeHeaderSize()
 
 const isAddress: Check = (value) => typeof value === 'string' && loadNet().isIP(value) !== 0
-const isConnect: Check = (value) => typeof value === 'function' || typeof value === 'object'
 
-/** In the order of the checks: of several wrong options, the first is reported. */
+/** Also of those that make clients. */
+export const CONNECT: Option<BuildConnectorOptions | ConnectFunction | null> = option(
+  null,
+  (value) => isFunction(value) || isObject(value),
+  'connect must be a function or an object',
+)
+
 const OPTIONS: OptionTable<Pick<OptionValues, TableName>> = {
   maxHeaderSize: option(RUNTIME_HEADER_SIZE, integerFrom(1)),
   socketPath: option(null, isString),
@@ -145,7 +152,7 @@ const OPTIONS: OptionTable<Pick<OptionValues, TableName>> = {
   headersTimeout: option(300e3, integerFrom(0), 'headersTimeout must be a positive integer or zero'),
   bodyTimeout: option(300e3, integerFrom(0), 'bodyTimeout must be a positive integer or zero'),
   requestBodyTimeout: option(0, integerFrom(0), 'requestBodyTimeout must be a positive integer or zero'),
-  connect: option(null, isConnect, 'connect must be a function or an object'),
+  connect: CONNECT,
   maxRequestsPerClient: option(0, integerFrom(0), 'maxRequestsPerClient must be a positive number'),
   localAddress: option(null, isAddress, 'localAddress must be valid string IP address'),
   maxResponseSize: option(-1, integerFrom(-1), 'maxResponseSize must be a positive number'),

@@ -13,12 +13,12 @@ import { LifecycleDispatcher, takesNoMore } from '../dispatcher/lifecycle.ts'
 import type { PoolStats } from '../dispatcher/stats.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { isLegacyHandler } from '../handler/legacy-handler.ts'
+import { isFunction, option, readOption } from '../options.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { type AnyProxyAddress, readAnyProxyAddress } from './any-proxy-address.ts'
 import type { ForwardTarget } from './forwarded-request.ts'
 import {
-  checkFunction,
   type ProxyAgentOptions,
   type ProxyChoice,
   type ProxySettings,
@@ -77,7 +77,7 @@ export class ProxyAgent extends LifecycleDispatcher {
     if (clientFactory !== undefined && typeof clientFactory !== 'function') {
       throw new InvalidArgumentError('Proxy opts.clientFactory must be a function.')
     }
-    checkFunction(proxy, 'proxy')
+    readOption('proxy', proxy, option(null, isFunction, 'proxy must be a function'))
     const address = uri ? readAnyProxyAddress(uri) : null
     const settings = readProxySettings(own)
     super(own.webSocket, own.eventSource)

@@ -1,11 +1,12 @@
 /** The options of `ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
 import { ownMembers } from '../base/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
-import type { ConnectFunction } from '../dispatcher/client-options.ts'
+import { CONNECT, type ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions } from '../net/connector.ts'
 import { type TargetCheckSettings, targetCheck } from '../net/target-check.ts'
+import { finiteFrom, isFunction, isObject, option, readOptions } from '../options.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
 import type { Refusal } from './proxy-error.ts'
 import type { ProxyTokenFunction } from './proxy-fields.ts'
@@ -76,7 +77,13 @@ export interface ProxySettings {
   readonly agentOptions: AgentOptions
 }
 
-const DEFAULT_CONNECT_TIMEOUT = 10e3
+const CHECKS = {
+  onProxyResponse: option(null, isFunction, 'onProxyResponse must be a function'),
+  requestTls: option(null, isObject, 'requestTls must be an object'),
+  proxyTls: option(null, isObject, 'proxyTls must be an object'),
+  connect: CONNECT,
+  connectTimeout: option(10e3, finiteFrom(0)),
+}
 
 /** Only own properties count. The proxy itself has been checked before. */
 export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
@@ -99,21 +106,9 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
   if (auth && token) {
     throw new InvalidArgumentError('opts.auth cannot be used in combination with opts.token')
   }
-  checkFunction(onProxyResponse, 'onProxyResponse')
-  checkObject(requestTls, 'requestTls')
-  checkObject(proxyTls, 'proxyTls')
-  if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
-    throw new InvalidArgumentError('connect must be a function or an object')
-  }
-  const {
-    localAddress,
-    autoSelectFamily,
-    autoSelectFamilyAttemptTimeout,
-    connectTimeout,
-    maxCachedSessions,
-    useH2c,
-  } = ownMembers(agentOptions)
-  const timeout = readTimeout(connectTimeout)
+  const { connectTimeout: timeout } = readOptions(CHECKS, own)
+  const { localAddress, autoSelectFamily, autoSelectFamilyAttemptTimeout, maxCachedSessions, useH2c } =
+    ownMembers(agentOptions)
   const proxySide: BuildConnectorOptions = {
     ...(localAddress ? { localAddress } : null),
     ...(typeof autoSelectFamily === 'boolean' ? { autoSelectFamily } : null),
@@ -151,20 +146,4 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
     keepsAlive: proxyKeepAlive !== false,
     agentOptions,
   }
-}
-
-export function checkFunction(value: unknown, name: string): void {
-  if (value === null || value === undefined || typeof value === 'function') return
-  throw new InvalidArgumentError(`${name} must be a function`)
-}
-
-function checkObject(value: unknown, name: string): void {
-  if (value === null || value === undefined || typeof value === 'object') return
-  throw new InvalidArgumentError(`${name} must be an object`)
-}
-
-function readTimeout(value: unknown): number {
-  if (value === null || value === undefined) return DEFAULT_CONNECT_TIMEOUT
-  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
-  throw new InvalidArgumentError('invalid connectTimeout')
 }

@@ -1,9 +1,9 @@
 /** The options of `Socks5ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
 import { ownMembers } from '../base/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
-import type { ConnectFunction } from '../dispatcher/client-options.ts'
-import { InvalidArgumentError } from '../errors.ts'
+import { CONNECT, type ConnectFunction } from '../dispatcher/client-options.ts'
 import type { BuildConnectorOptions } from '../net/connector.ts'
+import { finiteFrom, isObject, option, readOption, readOptions } from '../options.ts'
 
 /** Options of `Socks5ProxyAgent`. Those of `Agent` hold for the connections to the targets. */
 export interface Socks5ProxyAgentOptions extends AgentOptions {
@@ -44,7 +44,12 @@ export interface Socks5Settings {
   readonly agentOptions: AgentOptions
 }
 
-const DEFAULT_CONNECT_TIMEOUT = 5e3
+const CHECKS = {
+  connectTimeout: option(5e3, finiteFrom(0)),
+  proxyTls: option(null, isObject, 'proxyTls must be an object'),
+  requestTls: option(null, isObject, 'requestTls must be an object'),
+  connect: CONNECT,
+}
 
 /** Only own properties count. */
 export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings {
@@ -52,23 +57,18 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
     username: _username,
     password: _password,
     headers: _headers,
-    connectTimeout,
+    connectTimeout: _connectTimeout,
     proxyTls,
     requestTls,
     connect,
     tls,
     ...agentOptions
   } = own
-  const timeout = readTimeout(connectTimeout, 'connectTimeout') ?? DEFAULT_CONNECT_TIMEOUT
-  checkObject(proxyTls, 'proxyTls')
-  checkObject(requestTls, 'requestTls')
+  const { connectTimeout: timeout } = readOptions(CHECKS, own)
   const toProxy = ownMembers(proxyTls)
   const toTarget = ownMembers(requestTls)
-  readTimeout(toProxy?.timeout, 'proxyTls.timeout')
-  readTimeout(toTarget?.timeout, 'requestTls.timeout')
-  if (connect !== null && connect !== undefined && !['function', 'object'].includes(typeof connect)) {
-    throw new InvalidArgumentError('connect must be a function or an object')
-  }
+  const proxyTimeout = readOption('proxyTls.timeout', toProxy?.timeout, option(timeout, finiteFrom(0)))
+  const targetTimeout = readOption('requestTls.timeout', toTarget?.timeout, option(timeout, finiteFrom(0)))
   const { autoSelectFamily, autoSelectFamilyAttemptTimeout, maxCachedSessions, useH2c } =
     ownMembers(agentOptions)
   return {
@@ -78,7 +78,7 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
         ...(typeof autoSelectFamily === 'boolean' ? { autoSelectFamily } : null),
         ...(typeof autoSelectFamilyAttemptTimeout === 'number' ? { autoSelectFamilyAttemptTimeout } : null),
         ...proxyTls,
-        timeout: toProxy?.timeout ?? timeout,
+        timeout: proxyTimeout,
       },
       connect: typeof connect === 'function' ? connect : null,
       timeout,
@@ -88,21 +88,10 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
       maxCachedSessions,
       ...(typeof connect === 'function' ? null : connect),
       ...requestTls,
-      timeout: toTarget?.timeout ?? timeout,
+      timeout: targetTimeout,
     },
     requestServername: toTarget?.servername || undefined,
     isH2c: useH2c === true,
     agentOptions,
   }
-}
-
-function readTimeout(value: unknown, name: string): number | null {
-  if (value === null || value === undefined) return null
-  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
-  throw new InvalidArgumentError(`invalid ${name}`)
-}
-
-function checkObject(value: unknown, name: string): void {
-  if (value === null || value === undefined || typeof value === 'object') return
-  throw new InvalidArgumentError(`${name} must be an object`)
 }

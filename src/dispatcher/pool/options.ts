@@ -35,7 +35,12 @@ const OPTIONS = {
 }
 
 export function readPoolOptions(options: PoolOptions): PoolSettings {
-  const read = readOptions(OPTIONS, options)
-  const { connections: _, factory: __, clientTtl: ___, ...clientOptions } = ownOptions(options)
+  const read = readOptions(OPTIONS, Object(options))
+  const {
+    connections: _,
+    factory: __,
+    clientTtl: ___,
+    ...clientOptions
+  }: PoolOptions = ownOptions(Object(options))
   return { ...read, connections: read.connections || Number.POSITIVE_INFINITY, clientOptions }
 }
