@@ -6,8 +6,9 @@
 
 import type { AsyncResource } from 'node:async_hooks'
 import type { Duplex } from 'node:stream'
+import { AbortLink, type AbortTarget } from '../base/abort-link.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
-import { type AbortSource, abortedReason, isAbortSource, signalHubOf } from '../base/signal.ts'
+import { type AbortSource, isAbortSource } from '../base/signal.ts'
 import { InvalidArgumentError, RequestAbortedError, SocketError } from '../errors.ts'
 import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
@@ -79,25 +80,14 @@ function presentHeaders(
   return Array.isArray(received) ? received.map((part) => part.toString('latin1')) : flatFields(headers)
 }
 
-function failOnAbort(handler: ApiHandler<unknown>, reason: unknown): void {
-  handler.withdraw(reason ?? new RequestAbortedError())
-}
-
 function loosenHandler(handler: ApiHandler<unknown>): void {
   handler.holdWeakly()
-}
-
-/** Connects a handler to the signal of its request. */
-interface Subscription {
-  readonly signal: AbortSource
-  readonly owner: Dispatching
-  readonly end: () => void
 }
 
 /** `ended`: the dispatcher is done with it. `failing`: given up from this side; the dispatcher is being asked to abort. */
 type State = 'open' | 'ended' | 'failing' | 'failed'
 
-export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
+export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, AbortTarget {
   protected readonly opts: HandledOptions<TOpaque>
   /** The async context of the call, for functions of the caller; null if there are none. */
   protected readonly resource: AsyncResource | null
@@ -106,7 +96,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
   protected context: unknown = null
   #paused = false
   #abortQueued: ((reason?: unknown) => void) | null = null
-  #subscription: Subscription | null = null
+  #link: AbortLink | null = null
   #state: State = 'open'
   #error: unknown = null
 
@@ -159,13 +149,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
    */
   start(dispatcher: Dispatching, opts: DispatchOptions, signal: AbortSource | null | undefined): void {
     if (signal) {
-      const aborted = abortedReason(signal)
-      if (aborted !== null) {
-        failOnAbort(this, aborted.reason)
-        return
-      }
-      const end = signalHubOf(dispatcher).subscribe(signal, (reason) => failOnAbort(this, reason))
-      this.#subscription = { signal, owner: dispatcher, end }
+      this.#link = AbortLink.to(signal, this)
       if (this.#state !== 'open') return
     }
     try {
@@ -180,8 +164,12 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
     if (this.#state === 'open') this.fail(error)
   }
 
+  onAbort(reason: unknown): void {
+    this.withdraw(reason ?? new RequestAbortedError())
+  }
+
   /** The caller gives up. */
-  withdraw(reason: unknown): void {
+  protected withdraw(reason: unknown): void {
     this.fail(reason)
   }
 
@@ -201,8 +189,8 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
 
   /** Takes the listener off the signal. */
   protected release(): void {
-    this.#subscription?.end()
-    this.#subscription = null
+    this.#link?.end()
+    this.#link = null
   }
 
   /**
@@ -210,16 +198,12 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
    * bodies are read in the same turn of the loop, and a weak subscription costs more than the rest of it.
    */
   protected loosen(): void {
-    if (this.#subscription !== null) runtimeSetImmediate(loosenHandler, this)
+    if (this.#link !== null) runtimeSetImmediate(loosenHandler, this)
   }
 
   /** The deferred part of {@link loosen}. */
   holdWeakly(): void {
-    if (this.#subscription === null) return
-    const { signal, owner, end } = this.#subscription
-    const endWeak = signalHubOf(owner).subscribeWeakly(signal, this as ApiHandler, failOnAbort)
-    this.#subscription = { signal, owner, end: endWeak }
-    end()
+    this.#link?.loosen(this)
   }
 
   /**
@@ -227,7 +211,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler {
    * that can.
    */
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    const isFixed = this.#subscription === null && this.#state === 'open' && !this.endsWhileQueued()
+    const isFixed = this.#link === null && this.#state === 'open' && !this.endsWhileQueued()
     return isFixed ? undefined : this.#onQueued
   }
 

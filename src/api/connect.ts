@@ -6,8 +6,8 @@ import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { ApiOptions, RequestContext } from './api-handler.ts'
-import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
-import { SocketHandler } from './socket-handler.ts'
+import { Answered, answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
+import { SocketHandler, type SocketHead } from './socket-handler.ts'
 
 /** Options of `connect()`. */
 export interface ConnectOptions<TOpaque = null>
@@ -36,46 +36,11 @@ export interface ConnectData<TOpaque = null> {
   readonly timings: Timings | null
 }
 
-const ConnectData = class<TOpaque> {
-  statusCode: number
-  headers: HeaderObject
-  socket: Duplex
-  opaque: TOpaque
-  context: RequestContext
-  readonly #timings: Timings | null
-
-  constructor(
-    statusCode: number,
-    headers: HeaderObject,
-    socket: Duplex,
-    opaque: TOpaque,
-    context: unknown,
-    timings: Timings | null,
-  ) {
-    this.statusCode = statusCode
-    this.headers = headers
-    this.socket = socket
-    this.opaque = opaque
-    this.context = context as RequestContext
-    this.#timings = timings
-  }
-
-  get timings(): Timings | null {
-    return this.#timings
-  }
-}
+const ConnectData = class extends Answered {}
 
 class ConnectHandler<TOpaque> extends SocketHandler<TOpaque, ConnectData<TOpaque>> {
-  override onRequestUpgrade(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    socket: Duplex,
-  ): void {
-    const shown = this.present(controller, headers)
-    const timings = controller.timings ?? null
-    const data = new ConnectData(statusCode, shown, socket, this.opaque, this.context, timings)
-    this.handOver(data, socket)
+  protected override answer(controller: DispatchController, head: SocketHead<TOpaque>): ConnectData<TOpaque> {
+    return Object.assign(new ConnectData(controller.timings), head)
   }
 
   protected override refusal(): Error {

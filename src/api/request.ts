@@ -21,7 +21,7 @@ import {
   type ReceivedTrailers,
   type RequestContext,
 } from './api-handler.ts'
-import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
+import { Answered, answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
 
 /** Bytes of an unread body that are held before the connection is paused. */
 const DEFAULT_HIGH_WATER_MARK = 65_536
@@ -95,40 +95,7 @@ export type ResponseDataOf<TOpaque, TForm extends HeadersForm> = 0 extends 1 & T
     any
   : ByForm<TForm, RawResponseData<TOpaque>, ResponseData<TOpaque>>
 
-const ResponseData = class<TOpaque> {
-  statusCode: number
-  statusText: string
-  headers: HeaderObject
-  trailers: ReceivedTrailers
-  opaque: TOpaque
-  body: BodyReadable
-  context: RequestContext
-  readonly #timings: Timings | null
-
-  constructor(
-    statusCode: number,
-    statusText: string,
-    headers: HeaderObject,
-    trailers: HeaderObject,
-    opaque: TOpaque,
-    body: BodyReadable,
-    context: unknown,
-    timings: Timings | null,
-  ) {
-    this.statusCode = statusCode
-    this.statusText = statusText
-    this.headers = headers
-    this.trailers = trailers as ReceivedTrailers
-    this.opaque = opaque
-    this.body = body
-    this.context = context as RequestContext
-    this.#timings = timings
-  }
-
-  get timings(): Timings | null {
-    return this.#timings
-  }
-}
+const ResponseData = class extends Answered {}
 
 class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource, Answer {
   declare protected readonly opts: RequestOptions<TOpaque>
@@ -169,7 +136,6 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
     // A getter of the options may throw: until there is a body, that rejects the promise.
     const shown = this.present(controller, headers)
     const { opaque } = this
-    const timings = controller.timings ?? null
     const body = new BodyReadable(
       this,
       headers,
@@ -178,16 +144,15 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
     )
     this.#body = body
     this.#trailers = {}
-    this.#answer = new ResponseData(
-      statusCode,
-      statusText,
-      shown,
-      this.#trailers,
-      opaque,
-      body,
-      this.context,
-      timings,
-    )
+    const answer = new ResponseData(controller.timings) as Answered & ResponseData<TOpaque>
+    answer.statusCode = statusCode
+    answer.statusText = statusText
+    answer.headers = shown
+    answer.trailers = this.#trailers as ReceivedTrailers
+    answer.opaque = opaque
+    answer.body = body
+    answer.context = this.context as RequestContext
+    this.#answer = answer
     this.#isCallerWaiting = false
     answerCaller(this)
   }
@@ -208,7 +173,7 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
   }
 
   /** A caller who gives up before the response was delivered does not get it any more. */
-  override withdraw(reason: unknown): void {
+  protected override withdraw(reason: unknown): void {
     if (this.#answer !== null) {
       this.#answer = null
       this.#reject(reason)

@@ -3,7 +3,7 @@
  * of requests.
  */
 import { AsyncResource } from 'node:async_hooks'
-import { InvalidArgumentError } from '../errors.ts'
+import { InvalidArgumentError, type Timings } from '../errors.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 
@@ -39,6 +39,19 @@ class CallbackSettlement<TData, TOpaque> {
     queueMicrotask(() => {
       this.#resource.runInAsyncScope(this.#callback, null, error, { opaque: this.#opaque })
     })
+  }
+}
+
+/** What a method answers with. The times are not among its own properties, which programs copy and print. */
+export class Answered {
+  readonly #timings: Timings | null
+
+  constructor(timings: Timings | null | undefined) {
+    this.#timings = timings ?? null
+  }
+
+  get timings(): Timings | null {
+    return this.#timings
   }
 }
 

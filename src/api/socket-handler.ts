@@ -2,9 +2,20 @@
  * What connect and upgrade share: the request ends with a socket that belongs to the caller, or it fails.
  */
 import type { Duplex } from 'node:stream'
-import { ApiHandler, type ApiOptions, checkSignal } from './api-handler.ts'
+import type { HeaderObject } from '../protocol/header-block.ts'
+import type { DispatchController } from '../request/dispatch-handler.ts'
+import { ApiHandler, type ApiOptions, checkSignal, type RequestContext } from './api-handler.ts'
 import { discardSocket } from './discard-socket.ts'
 import type { Reject, Resolve } from './settlement.ts'
+
+/** The answer and its socket, in the order in which the caller sees them. */
+export interface SocketHead<TOpaque> {
+  readonly statusCode: number
+  readonly headers: HeaderObject
+  readonly socket: Duplex
+  readonly opaque: TOpaque
+  readonly context: RequestContext
+}
 
 export abstract class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> {
   readonly #resolve: Resolve<TData>
@@ -28,8 +39,21 @@ export abstract class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> 
   /** The caller has the socket, and sees its end. */
   protected override onFinalEnd(): void {}
 
-  protected handOver(data: TData, socket: Duplex): void {
-    if (this.failed) {
+  /** What the caller gets; null if the server has not agreed. */
+  protected abstract answer(controller: DispatchController, head: SocketHead<TOpaque>): TData | null
+
+  override onRequestUpgrade(
+    controller: DispatchController,
+    statusCode: number,
+    headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    const { opaque } = this
+    const context = this.context as RequestContext
+    const head = { statusCode, headers: this.present(controller, headers), socket, opaque, context }
+    const data = this.answer(controller, head)
+    if (data === null) this.fail(this.refusal())
+    if (data === null || this.failed) {
       // The caller already has the failure and never gets this socket.
       discardSocket(socket)
       return

@@ -28,7 +28,7 @@ import {
   type ReceivedTrailers,
   type RequestContext,
 } from './api-handler.ts'
-import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
+import { Answered, answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
 
 /** Options of `stream()`. */
 export interface StreamOptions<TOpaque = null> extends DispatchOptions, ApiOptions<TOpaque> {
@@ -67,21 +67,7 @@ export interface StreamData<TOpaque = null> {
   readonly timings: Timings | null
 }
 
-const StreamData = class<TOpaque> {
-  opaque: TOpaque
-  trailers: ReceivedTrailers
-  readonly #timings: Timings | null
-
-  constructor(opaque: TOpaque, trailers: HeaderObject, timings: Timings | null) {
-    this.opaque = opaque
-    this.trailers = trailers as ReceivedTrailers
-    this.#timings = timings
-  }
-
-  get timings(): Timings | null {
-    return this.#timings
-  }
-}
+const StreamData = class extends Answered {}
 
 /** Any Writable; the optional members are those that only Node's own are sure to have. */
 interface Target extends NodeJS.WritableStream {
@@ -213,7 +199,8 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
     this.resume()
     this.#settled = true
     try {
-      this.#resolve(new StreamData(this.#opaque, this.#trailers, this.#timings))
+      const data = { opaque: this.#opaque, trailers: this.#trailers as ReceivedTrailers }
+      this.#resolve(Object.assign(new StreamData(this.#timings), data))
     } catch (thrown) {
       // A callback threw it. A Writable may finish inside `end()`, and then it would reach the dispatcher.
       throwLater(thrown)

@@ -6,9 +6,8 @@ import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { ApiOptions, RequestContext } from './api-handler.ts'
-import { discardSocket } from './discard-socket.ts'
-import { answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
-import { SocketHandler } from './socket-handler.ts'
+import { Answered, answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
+import { SocketHandler, type SocketHead } from './socket-handler.ts'
 
 /** The protocol asked for when none is named, in the letter case that users of the interface expect. */
 const DEFAULT_PROTOCOL = 'Websocket'
@@ -46,48 +45,14 @@ export interface UpgradeData<TOpaque = null> {
   readonly timings: Timings | null
 }
 
-const UpgradeData = class<TOpaque> {
-  headers: HeaderObject
-  socket: Duplex
-  opaque: TOpaque
-  context: RequestContext
-  readonly #timings: Timings | null
-
-  constructor(
-    headers: HeaderObject,
-    socket: Duplex,
-    opaque: TOpaque,
-    context: unknown,
-    timings: Timings | null,
-  ) {
-    this.headers = headers
-    this.socket = socket
-    this.opaque = opaque
-    this.context = context as RequestContext
-    this.#timings = timings
-  }
-
-  get timings(): Timings | null {
-    return this.#timings
-  }
-}
+const UpgradeData = class extends Answered {}
 
 class UpgradeHandler<TOpaque> extends SocketHandler<TOpaque, UpgradeData<TOpaque>> {
-  override onRequestUpgrade(
+  protected override answer(
     controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    socket: Duplex,
-  ): void {
-    if (!SWITCHED.includes(statusCode)) {
-      discardSocket(socket)
-      this.fail(this.refusal())
-      return
-    }
-    const shown = this.present(controller, headers)
-    const timings = controller.timings ?? null
-    const data = new UpgradeData(shown, socket, this.opaque, this.context, timings)
-    this.handOver(data, socket)
+    { statusCode, ...head }: SocketHead<TOpaque>,
+  ): UpgradeData<TOpaque> | null {
+    return SWITCHED.includes(statusCode) ? Object.assign(new UpgradeData(controller.timings), head) : null
   }
 
   protected override refusal(): Error {

@@ -120,21 +120,6 @@ function weakListener<T extends object>(
   }
 }
 
-const hubs = new WeakMap<object, SignalHub>()
-
-/**
- * The hub of a dispatcher. Kept beside the instance and not in a private field of it, because a composed view
- * of a dispatcher is a Proxy, which has none.
- */
-export function signalHubOf(owner: object): SignalHub {
-  let hub = hubs.get(owner)
-  if (hub === undefined) {
-    hub = new SignalHub()
-    hubs.set(owner, hub)
-  }
-  return hub
-}
-
 export class SignalHub {
   readonly #fanOuts: Map<AbortSource, FanOut> = new Map()
 

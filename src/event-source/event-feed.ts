@@ -4,8 +4,8 @@
  */
 
 import { orAbortError } from '../base/abort-error.ts'
+import { AbortLink } from '../base/abort-link.ts'
 import { ignoreError } from '../base/ignore-error.ts'
-import { abortedReason, SignalHub } from '../base/signal.ts'
 import { clearTimer, startTimer } from '../base/timer.ts'
 import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
 import { ResponseExceededMaxSizeError } from '../errors.ts'
@@ -42,9 +42,6 @@ interface Over {
 
 const CONNECTING: State = { at: 'connecting' }
 
-/** One listener on each signal, however many streams share it. */
-const hub = new SignalHub()
-
 export class EventFeed {
   readonly #plan: StreamPlan
   readonly #request: StreamRequest
@@ -63,7 +60,7 @@ export class EventFeed {
   #isEmpty = true
   /** What the parser has objected to; null for nothing. */
   #failure: string | null = null
-  #leaveSignal: (() => void) | null = null
+  #link: AbortLink | null = null
 
   /** Throws if the options are invalid. */
   constructor(
@@ -125,9 +122,7 @@ export class EventFeed {
   #follow(): void {
     const { signal } = this.#plan
     if (signal === null) return
-    const aborted = abortedReason(signal)
-    if (aborted !== null) this.close({ value: orAbortError(aborted.reason) })
-    else this.#leaveSignal = hub.subscribe(signal, (reason) => this.close({ value: orAbortError(reason) }))
+    this.#link = AbortLink.to(signal, { onAbort: (reason) => this.close({ value: orAbortError(reason) }) })
   }
 
   #enter(state: State): void {
@@ -135,8 +130,8 @@ export class EventFeed {
     this.#lastEventId = this.lastEventId
     this.#state = state
     if (state.at !== 'over') return
-    this.#leaveSignal?.()
-    this.#leaveSignal = null
+    this.#link?.end()
+    this.#link = null
   }
 
   async #connect(): Promise<void> {

@@ -4,10 +4,11 @@
  */
 import type { ReadableStream, WritableStream } from 'node:stream/web'
 import { orAbortError } from '../base/abort-error.ts'
+import { AbortLink } from '../base/abort-link.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { defineKind } from '../base/kind.ts'
 import { ownMembers } from '../base/own-options.ts'
-import { type AbortSource, abortedReason, SignalHub } from '../base/signal.ts'
+import type { AbortSource } from '../base/signal.ts'
 import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
 import { ABNORMAL, isSendable } from '../protocol/websocket/close-code.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -81,9 +82,6 @@ class Ends<T> {
   }
 }
 
-/** One listener on each signal, however many connections share it. */
-const hub = new SignalHub()
-
 const NO_CODE: CheckedCloseInfo = { closeCode: null, reason: '' }
 
 /**
@@ -100,7 +98,7 @@ export class WebSocketStream {
   readonly #closed = new Ends<WebSocketClosure>()
   #state: State
   #streams: MessageStreams | null = null
-  #leaveSignal: (() => void) | null = null
+  #link: AbortLink | null = null
 
   /**
    * @param url `ws:`, `wss:`, `http:` or `https:`, without a fragment.
@@ -130,12 +128,7 @@ export class WebSocketStream {
       },
     )
     this.#state = { at: 'connecting', opening }
-    const aborted = source === null ? null : abortedReason(source)
-    if (aborted !== null) {
-      this.#giveUp(aborted.reason)
-      return
-    }
-    if (source !== null) this.#leaveSignal = hub.subscribe(source, (reason) => this.#giveUp(reason))
+    if (source !== null) this.#link = AbortLink.to(source, { onAbort: (reason) => this.#giveUp(reason) })
     opening.start()
   }
 
@@ -194,8 +187,8 @@ export class WebSocketStream {
 
   #leave(): void {
     this.#state = { at: 'closing' }
-    this.#leaveSignal?.()
-    this.#leaveSignal = null
+    this.#link?.end()
+    this.#link = null
   }
 
   #onOpened(opened: Opened): void {

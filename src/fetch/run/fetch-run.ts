@@ -7,8 +7,8 @@
  */
 
 import { orAbortError } from '../../base/abort-error.ts'
+import { AbortLink, type AbortTarget } from '../../base/abort-link.ts'
 import { ownBytes } from '../../base/own-bytes.ts'
-import { type AbortSource, abortedReason } from '../../base/signal.ts'
 import { announcedLength } from '../../body/collect.ts'
 import { type ContentDecoding, limitOf, openDecoding } from '../../content-coding/content-decoding.ts'
 import { ResponseExceededMaxSizeError } from '../../errors.ts'
@@ -26,7 +26,6 @@ import { verifiedBody } from '../body/verified-body.ts'
 import { HeaderList } from '../headers/header-list.ts'
 import type { RequestRecord } from '../init.ts'
 import { makeResponse, NULL_BODY_STATUSES, opaqueResponse, type ResponseRecord } from '../response.ts'
-import { AbortLink, type AbortTarget } from './abort-link.ts'
 import type { Answering, Caller } from './caller.ts'
 import { nextHop, REDIRECT_STATUSES, Trail } from './redirect.ts'
 import { isAborted, type RunState } from './run-state.ts'
@@ -41,7 +40,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   #state: RunState = 'waiting'
   #controller: DispatchController | null = null
   #abortQueued: ((reason?: unknown) => void) | null = null
-  readonly #abortLink = new AbortLink()
+  #abortLink: AbortLink | null = null
   #sent: SentBody | null = null
   readonly #sinkLink = new SinkLink()
   #decoding: ContentDecoding | null = null
@@ -66,7 +65,8 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
 
   #dispatch(): void {
     const record = this.#record
-    if (record.signal !== null && !this.#follow(record.signal)) return
+    if (record.signal !== null) this.#abortLink = AbortLink.to(record.signal, this)
+    if (isAborted(this.#state)) return
     if (record.url.hasBadPort) throw new Error('bad port')
     if (record.cache === 'only-if-cached') throw new Error('no cached response')
     const dispatcher = record.dispatcher ?? getGlobalDispatcher()
@@ -74,17 +74,6 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     const { options, body } = sendRequest(record, this.#trail)
     this.#sent = body
     whenRefused(dispatcher.dispatch(options, this as DispatchHandler), this)
-  }
-
-  /** False if the signal was already aborted, or fired just now. */
-  #follow(signal: AbortSource): boolean {
-    const aborted = abortedReason(signal)
-    if (aborted !== null) {
-      this.onAbort(aborted.reason)
-      return false
-    }
-    this.#abortLink.follow(signal, this)
-    return !isAborted(this.#state)
   }
 
   onAbort(given: unknown): void {
@@ -98,7 +87,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   /** Gives up the exchange without settling the promise or failing the body. */
   #stop(reason: unknown): void {
     const state = this.#state
-    this.#abortLink.end()
+    this.#endLink()
     if (state === 'failed' || isAborted(state)) return
     this.#state = { reason }
     this.#transfer.stop()
@@ -116,7 +105,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
 
   /** Undefined without a signal: dispatchers create an abort function for each handler that has this method. */
   get onRequestQueued(): DispatchHandler['onRequestQueued'] {
-    return this.#abortLink.isFollowing ? this.#onQueued : undefined
+    return this.#abortLink !== null ? this.#onQueued : undefined
   }
 
   #onQueued(abort: (reason?: unknown) => void): void {
@@ -311,7 +300,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
       return
     }
     sink.complete()
-    if (this.#abortLink.isFollowing && !this.#isFresh) loosenLater(this)
+    if (this.#abortLink !== null && !this.#isFresh) loosenLater(this)
   }
 
   /** The bytes are not valid in their coding, or decode to more than the limit. */
@@ -327,7 +316,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     if (this.#state !== 'waiting' && this.#state !== 'responding') return
     const { sink } = this.#sinkLink
     this.#state = 'failed'
-    this.#abortLink.end()
+    this.#endLink()
     this.#decoding?.destroy()
     if (this.#sent === null) this.#record.body?.cancel(error)
     else this.#sent.cancel(error)
@@ -353,12 +342,17 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
 
   onDelivered(): void {
     if (this.#isFresh) watchFresh(this)
-    if (this.#state === 'ended' && this.#sinkLink.sink === null) this.#abortLink.end()
+    if (this.#state === 'ended' && this.#sinkLink.sink === null) this.#endLink()
   }
 
   /** An abort has nothing to stop any more. Until the promise is settled, it rejects it. */
   #unfollow(): void {
-    if (this.#caller === null || this.#caller.isSettled) this.#abortLink.end()
+    if (this.#caller === null || this.#caller.isSettled) this.#endLink()
+  }
+
+  #endLink(): void {
+    this.#abortLink?.end()
+    this.#abortLink = null
   }
 
   #takeCaller(): Caller | null {
@@ -370,7 +364,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   // Called by the body.
 
   get isAbortable(): boolean {
-    return this.#abortLink.isFollowing
+    return this.#abortLink !== null
   }
 
   resume(): void {
@@ -410,7 +404,7 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
   /** Called after the turn in which the head or the end of the response arrived. */
   loosen(): void {
     if (this.#state === 'responding') this.#sinkLink.loosen(this)
-    else if (this.#state === 'ended') this.#abortLink.loosen(this)
+    else if (this.#state === 'ended') this.#abortLink?.loosen(this)
   }
 }
 
