@@ -21,9 +21,10 @@ export interface BodyReader {
 }
 
 export class BodyLog {
-  /** Complete blocks; the last one may still have room. */
+  /** All of the same size but the first; the last one may still have room. */
   readonly #blocks: Buffer[] = []
   readonly waiters: Set<BodyWaiter> = new Set()
+  #firstSize = 0
   /** Bytes used of the last block. */
   #used = 0
   /** Blocks at the beginning that no reader needs any more. */
@@ -36,9 +37,8 @@ export class BodyLog {
     while (from < chunk.length) {
       let last = this.#blocks.at(-1)
       if (last === undefined || this.#used === last.length) {
-        last = Buffer.allocUnsafeSlow(
-          this.#blocks.length === 0 ? Math.min(BLOCK_SIZE, chunk.length - from) : BLOCK_SIZE,
-        )
+        if (this.#firstSize === 0) this.#firstSize = Math.min(BLOCK_SIZE, chunk.length)
+        last = Buffer.allocUnsafeSlow(this.size === 0 && from === 0 ? this.#firstSize : BLOCK_SIZE)
         this.#blocks.push(last)
         this.#used = 0
       }
@@ -64,34 +64,28 @@ export class BodyLog {
   /** The blocks of a complete body, without unused room. */
   blocks(): Buffer[] {
     const last = this.#blocks.at(-1)
-    if (last !== undefined && this.#used < last.length) {
-      const exact = Buffer.allocUnsafeSlow(this.#used)
-      last.copy(exact, 0, 0, this.#used)
-      this.#blocks[this.#blocks.length - 1] = exact
-    }
+    if (last !== undefined && this.#used < last.length)
+      this.#blocks[this.#blocks.length - 1] = copyBytes(last, 0, this.#used)
     return this.#blocks
   }
 
-  /** Bytes that are there of block `index`; 0 if it is not there yet. */
-  available(index: number): number {
-    const at = index - this.#dropped
-    if (at < this.#blocks.length - 1) return this.#blocks[at]!.length
-    return at === this.#blocks.length - 1 ? this.#used : 0
+  /** A copy of what has arrived from this position on, up to the end of a block; null if nothing has. */
+  copyFrom(position: number): Buffer | null {
+    if (position >= this.size) return null
+    const index = this.#indexOf(position)
+    const block = this.#blocks[index - this.#dropped]!
+    const start = index === 0 ? 0 : this.#firstSize + (index - 1) * BLOCK_SIZE
+    return copyBytes(block, position - start, Math.min(block.length, this.size - start))
   }
 
-  /** Nothing more comes into this block. */
-  isFull(index: number): boolean {
-    const at = index - this.#dropped
-    return at < this.#blocks.length - 1 || this.#used === this.#blocks[at]?.length
-  }
-
-  block(index: number): Buffer {
-    return this.#blocks[index - this.#dropped]!
-  }
-
-  /** Forgets the blocks before this one: all readers are past them. */
-  dropBefore(index: number): void {
+  /** Forgets the blocks before this position: all readers are past them. */
+  dropBefore(position: number): void {
+    const index = this.#indexOf(position)
     while (this.#dropped < index && this.#blocks.shift() !== undefined) this.#dropped++
+  }
+
+  #indexOf(position: number): number {
+    return Math.ceil((position + 1 - this.#firstSize) / BLOCK_SIZE)
   }
 
   #wake(): void {
@@ -102,37 +96,23 @@ export class BodyLog {
 /** A body that another request is receiving. */
 export class LogReader implements BodyReader {
   readonly #log: BodyLog
-  #index = 0
-  #offset = 0
-  #read = 0
   #waiter: BodyWaiter | null = null
+  position = 0
 
   constructor(log: BodyLog) {
     this.#log = log
   }
 
-  /** The block that it reads. */
-  get index(): number {
-    return this.#index
-  }
-
   /** Bytes that have arrived and were not read. */
   get unread(): number {
-    return this.#log.size - this.#read
+    return this.#log.size - this.position
   }
 
   read(waiter: BodyWaiter): Buffer | null | undefined {
-    for (;;) {
-      const available = this.#log.available(this.#index)
-      if (this.#offset < available) {
-        const chunk = copyBytes(this.#log.block(this.#index), this.#offset, available)
-        this.#offset = available
-        this.#read += chunk.length
-        return chunk
-      }
-      if (available === 0 || !this.#log.isFull(this.#index)) break
-      this.#index++
-      this.#offset = 0
+    const chunk = this.#log.copyFrom(this.position)
+    if (chunk !== null) {
+      this.position += chunk.length
+      return chunk
     }
     const { state } = this.#log
     if (state === 'complete') return null

@@ -44,7 +44,8 @@ export interface CacheControlDirectives {
 /** Longest lifetime (RFC 9111 §1.2.2). */
 export const MAX_SECONDS: number = 2 ** 31 - 1
 
-const FLAGS = [
+/** Directives without an argument. */
+export const FLAGS = [
   'public',
   'no-store',
   'no-transform',
@@ -55,6 +56,17 @@ const FLAGS = [
   'only-if-cached',
 ] as const
 type Flag = (typeof FLAGS)[number]
+
+/** Directives that are a number of seconds. */
+export const DURATIONS = [
+  'max-age',
+  's-maxage',
+  'max-stale',
+  'min-fresh',
+  'stale-while-revalidate',
+  'stale-if-error',
+] as const
+type Duration = (typeof DURATIONS)[number]
 
 const LEADING_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+/
 const RESTRICTING = /(?<![\w-])(no-store|no-cache|private)(?![\w-])/gi
@@ -194,11 +206,7 @@ function restrict(directives: CacheControlDirectives, text: string): void {
   }
 }
 
-function smallest(
-  directives: CacheControlDirectives,
-  name: 'max-age' | 's-maxage' | 'max-stale' | 'stale-while-revalidate' | 'stale-if-error',
-  value: number,
-): void {
+function smallest(directives: CacheControlDirectives, name: Duration, value: number): void {
   directives[name] = Math.min(value, directives[name] ?? value)
 }
 

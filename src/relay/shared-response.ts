@@ -37,9 +37,9 @@ export class Sharer<T> extends BodyDelivery {
     return this.#reader?.unread ?? 0
   }
 
-  /** The block of the body that it needs next. */
-  get index(): number {
-    return this.#reader?.index ?? 0
+  /** The byte of the body that it needs next. */
+  get position(): number {
+    return this.#reader?.position ?? 0
   }
 
   start(attempt: Attempt, context: unknown): void {

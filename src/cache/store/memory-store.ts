@@ -84,9 +84,7 @@ export class MemoryCacheStore extends EventEmitter implements WholeStore {
   }
 
   createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
-    checkKey(key)
-    checkValue(value)
-    return new EntryStream(this.#limits.maxEntrySize, (body) => this.set(key, { ...value, body }))
+    return new EntryStream(this, key, value)
   }
 
   /** Stores a complete response. */

@@ -23,7 +23,7 @@ export class PartStream extends Writable {
   #pending: Buffer[] = []
   #pendingSize = 0
   #size = 0
-  #state: 'writing' | 'too-long' | 'stored' = 'writing'
+  #isStored = false
 
   /** `life` is how long the parts are kept, in milliseconds. */
   constructor(
@@ -41,40 +41,33 @@ export class PartStream extends Writable {
     this.#onEnd = onEnd
   }
 
-  override _write(
-    chunk: Buffer | string,
-    encoding: BufferEncoding,
-    done: (error?: Error | null) => void,
-  ): void {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk
-    this.#size += bytes.length
-    if (this.#size > this.#limit) this.#state = 'too-long'
-    if (this.#state === 'too-long') {
-      this.#pending = []
-      done()
-      return
-    }
-    this.#pending.push(bytes)
-    this.#pendingSize += bytes.length
-    if (this.#pendingSize < PART_SIZE) done()
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#size += chunk.length
+    this.#pending.push(chunk)
+    this.#pendingSize += chunk.length
+    if (this.#isTooLong) this.#pending = []
+    if (this.#isTooLong || this.#pendingSize < PART_SIZE) done()
     else this.#writePart().then(() => done(), done)
   }
 
+  get #isTooLong(): boolean {
+    return this.#size > this.#limit
+  }
+
   override _final(done: (error?: Error | null) => void): void {
-    if (this.#state === 'too-long') {
-      done()
-      return
-    }
-    this.#onEnd({ names: this.#names, size: this.#size }, Buffer.concat(this.#pending)).then(() => {
-      this.#state = 'stored'
-      done()
-    }, done)
+    this.#finish().then(() => done(), done)
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     // What cannot be removed now is forgotten with its time.
-    if (this.#state !== 'stored' && this.#names.length > 0) this.#remote.delete(this.#names).catch(() => {})
+    if (!this.#isStored && this.#names.length > 0) this.#remote.delete(this.#names).catch(() => {})
     done(error)
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#isTooLong) return
+    await this.#onEnd({ names: this.#names, size: this.#size }, Buffer.concat(this.#pending))
+    this.#isStored = true
   }
 
   async #writePart(): Promise<void> {

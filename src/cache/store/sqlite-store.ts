@@ -141,9 +141,7 @@ export class SqliteCacheStore implements WholeStore {
   }
 
   createWriteStream(key: CacheKey, value: CacheValue): Writable | undefined {
-    checkKey(key)
-    checkValue(value)
-    return new EntryStream(this.#limits.maxEntrySize, (body) => this.set(key, { ...value, body }))
+    return new EntryStream(this, key, value)
   }
 
   /** Stores a complete response. */

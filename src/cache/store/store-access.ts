@@ -61,59 +61,42 @@ export class StoreAccess {
   /** Synchronous where the store is. The promise never rejects. */
   get(key: CacheKey, now: number): Found | undefined | Promise<Found | undefined> {
     if (this.#deletes?.hides(key)) return undefined
-    try {
+    return tried('get', key, () => {
       const found = this.#store.get(key)
       if (!isThenable(found)) return this.#usable(key, found, now)
       // Our own remote store has a limit of its own.
       const answer =
         this.#deletes === null
-          ? Promise.resolve(found)
+          ? found
           : answerWithin(found, STORE_TIMEOUT, (late) => discardStream(late?.body))
-      return answer
-        .then((result) => this.#usable(key, result, now))
-        .catch((error: unknown) => {
-          report('get', key, error)
-          return undefined
-        })
-    } catch (error) {
-      report('get', key, error)
-      return undefined
-    }
+      return answer.then((result) => this.#usable(key, result, now))
+    })
   }
 
   set(key: CacheKey, entry: WholeEntry): void {
-    if (this.#deletes?.admits(key) === false) return
-    try {
-      this.#whole!.set(key, entry)
-    } catch (error) {
-      report('write', key, error)
-    }
+    if (this.#deletes?.admits(key) !== false) tried('write', key, () => this.#whole!.set(key, entry))
   }
 
   /** Undefined if the store does not want it. Errors of the stream are reported. */
   createWriteStream(key: CacheKey, value: CacheValue, onError: () => void): Writable | undefined {
     if (this.#deletes?.admits(key) === false) return undefined
-    try {
+    return tried('write', key, () => {
       const stream = this.#store.createWriteStream(key, value)
       ignoreRejection(stream)
-      if (stream === undefined || stream === null) return undefined
-      stream.on('error', (error) => {
+      stream?.on('error', (error) => {
         report('write', key, error)
         onError()
       })
-      return stream
-    } catch (error) {
-      report('write', key, error)
-      return undefined
-    }
+      return stream ?? undefined
+    })
   }
 
   update(key: CacheKey, value: CacheValue, previous: CacheValue): void {
-    this.#run('update', key, () => this.#store.update?.(key, value, previous))
+    tried('update', key, () => this.#store.update?.(key, value, previous))
   }
 
   delete(key: CacheKey): void {
-    this.#run('delete', key, () => (this.#deletes ?? this.#store).delete(key))
+    tried('delete', key, () => (this.#deletes ?? this.#store).delete(key))
   }
 
   /** What can be served: a response that could have been received, and is not past its time. Anything else is removed. */
@@ -151,13 +134,15 @@ export class StoreAccess {
       body,
     }
   }
+}
 
-  #run(operation: StoreOperation, key: CacheKey, call: () => unknown): void {
-    try {
-      const done = call()
-      if (isThenable(done)) done.then(undefined, (error: unknown) => report(operation, key, error))
-    } catch (error) {
-      report(operation, key, error)
-    }
+/** Undefined if it throws or rejects, which is reported. */
+function tried<T>(operation: StoreOperation, key: CacheKey, call: () => T): T | undefined {
+  const fail = (error: unknown): undefined => report(operation, key, error) as undefined
+  try {
+    const result = call()
+    return isThenable(result) ? (Promise.resolve(result).catch(fail) as T) : result
+  } catch (error) {
+    return fail(error)
   }
 }

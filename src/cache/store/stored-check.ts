@@ -3,6 +3,7 @@
  * may fail. Whatever could not have been received is not served.
  */
 import { isFieldValue, isToken } from '../../protocol/ascii.ts'
+import { DURATIONS, FLAGS } from '../../relay/cache-control.ts'
 import { announcedLength } from '../../relay/fields.ts'
 import { isEntityTag } from '../rules/validators.ts'
 import type { CacheGetResult, CacheValue } from './cache-store.ts'
@@ -10,28 +11,6 @@ import { blocksOf, sizeOf } from './found.ts'
 
 /** The earliest and the latest time that a `Date` can have. */
 const MAX_TIME = 8.64e15
-
-const isNumber = (value: unknown): boolean => typeof value === 'number' && value >= 0
-const isFlag = (value: unknown): boolean => value === true
-const isFlagOrList = (value: unknown): boolean =>
-  value === true || (Array.isArray(value) && value.every((name) => typeof name === 'string'))
-
-const DIRECTIVES: Readonly<Record<string, (value: unknown) => boolean>> = {
-  'max-age': isNumber,
-  's-maxage': isNumber,
-  'max-stale': isNumber,
-  'min-fresh': isNumber,
-  'stale-while-revalidate': isNumber,
-  'stale-if-error': isNumber,
-  'no-cache': isFlagOrList,
-  private: isFlagOrList,
-  public: isFlag,
-  'no-store': isFlag,
-  'must-revalidate': isFlag,
-  'proxy-revalidate': isFlag,
-  'must-understand': isFlag,
-  immutable: isFlag,
-}
 
 /** What is wrong with a stored response; null if it could have been received. */
 export function flawOf(found: CacheGetResult, method: string): string | null {
@@ -84,11 +63,16 @@ function isFields(fields: object, mayBeNull: boolean): boolean {
 }
 
 function isDirectives(directives: object): boolean {
-  if (!isRecord(directives)) return false
-  for (const [name, value] of Object.entries(directives)) {
-    if (Object.hasOwn(DIRECTIVES, name) && value !== undefined && !DIRECTIVES[name]!(value)) return false
-  }
-  return true
+  return isRecord(directives) && Object.entries(directives).every(isDirective)
+}
+
+/** Names that nobody knows may have any value. */
+function isDirective([name, value]: [string, unknown]): boolean {
+  if (value === undefined) return true
+  if ((DURATIONS as readonly string[]).includes(name)) return typeof value === 'number' && value >= 0
+  const isList = Array.isArray(value) && value.every((field) => typeof field === 'string')
+  if (name === 'no-cache' || name === 'private') return value === true || isList
+  return value === true || !(FLAGS as readonly string[]).includes(name)
 }
 
 /** Not its content: a stream is checked while it is read. */

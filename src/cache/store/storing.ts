@@ -1,12 +1,12 @@
 /** Stores one response while it arrives. A caller never waits for a store, and a body that is cut off is never stored. */
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
-import { ignoreError } from '../../base/ignore-error.ts'
 import { invariant } from '../../base/invariant.ts'
 import { BodyLog } from '../../relay/body-log.ts'
 import { announcedLength } from '../../relay/fields.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
 import type { StoreAccess } from './store-access.ts'
+import { discardStream } from './stored-stream.ts'
 
 type State =
   | { readonly at: 'collecting'; readonly log: BodyLog; isRead: boolean }
@@ -57,40 +57,31 @@ export class Storing {
     const state = this.#state
     if (state.at === 'over') return
     this.#size += chunk.length
-    if (this.#size > this.#limit) {
-      if (state.at !== 'collecting' || !state.isRead) {
-        this.abandon()
-        return
-      }
-      this.#forbidden = true
-    }
-    if (state.at === 'collecting') {
-      state.log.append(chunk)
-      return
-    }
-    try {
-      // A copy: the handler owns the chunk.
-      state.stream.write(Buffer.from(chunk))
-    } catch {
+    const isTooLong = this.#size > this.#limit
+    if (isTooLong && (state.at === 'writing' || !state.isRead)) {
       this.abandon()
+    } else if (state.at === 'collecting') {
+      this.#forbidden ||= isTooLong
+      state.log.append(chunk)
+    } else {
+      try {
+        // A copy: the handler owns the chunk.
+        state.stream.write(Buffer.from(chunk))
+      } catch {
+        this.abandon()
+      }
     }
   }
 
   /** The response is complete. Returns the body, if it is in memory. */
   finish(isHead: boolean): readonly Buffer[] | null {
     const state = this.#state
-    if (state.at === 'over') return null
     const announced = isHead ? null : announcedLength(this.value)
     const isWhole = announced === null || announced === this.#size
-    if (state.at === 'writing' && !isWhole) {
-      this.abandon()
-      return null
-    }
+    if (state.at === 'writing' && !isWhole) this.abandon()
     this.#state = OVER
-    if (state.at === 'writing') {
-      endStream(state.stream)
-      return null
-    }
+    if (state.at === 'writing' && isWhole) writeTo(state.stream, [])
+    if (state.at !== 'collecting') return null
     const body = isWhole ? state.log.blocks() : null
     if (body !== null && !this.#forbidden) storeWhole(this.#access, this.key, this.value, body)
     state.log.complete()
@@ -106,12 +97,11 @@ export class Storing {
   /** The response is not to be stored after all: it failed, was too long, or was invalidated. */
   abandon(error?: Error): void {
     const state = this.#state
-    if (state.at === 'over') return
     this.#state = OVER
     if (state.at === 'writing') {
-      destroyQuietly(state.stream)
+      discardStream(state.stream)
       this.#access.delete(this.key)
-    } else if (error !== undefined) {
+    } else if (state.at === 'collecting' && error !== undefined) {
       state.log.fail(error)
     }
   }
@@ -134,30 +124,15 @@ export function storeWhole(
     return
   }
   const stream = access.createWriteStream(key, value, () => access.delete(key))
-  if (stream === undefined) return
-  try {
-    for (const block of body) stream.write(block)
-  } catch {
-    destroyQuietly(stream)
-    return
-  }
-  endStream(stream)
-}
-
-function endStream(stream: Writable): void {
-  try {
-    stream.end()
-  } catch {
-    destroyQuietly(stream)
-  }
+  if (stream !== undefined) writeTo(stream, body)
 }
 
 /** The stream belongs to the store, and may be anything that has its methods. */
-function destroyQuietly(stream: Writable): void {
+function writeTo(stream: Writable, last: readonly Buffer[]): void {
   try {
-    stream.on('error', ignoreError)
-    stream.destroy()
+    for (const block of last) stream.write(block)
+    stream.end()
   } catch {
-    // It is of no use any more.
+    discardStream(stream)
   }
 }

@@ -150,7 +150,7 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
     }
     log.append(chunk)
     this.#failTheSlow()
-    log.dropBefore(Math.min(...this.#shared.callers.map(({ index }) => index)))
+    log.dropBefore(Math.min(log.size, ...this.#shared.callers.map(({ position }) => position)))
   }
 
   #failTheSlow(): void {
