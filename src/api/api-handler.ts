@@ -7,6 +7,7 @@
 import type { AsyncResource } from 'node:async_hooks'
 import type { Duplex } from 'node:stream'
 import { AbortLink, type AbortTarget } from '../base/abort-link.ts'
+import { discardSocket } from '../base/discard-socket.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { type AbortSource, isAbortSource } from '../base/signal.ts'
 import { InvalidArgumentError, RequestAbortedError, SocketError } from '../errors.ts'
@@ -16,7 +17,6 @@ import type { DispatchController, DispatchHandler } from '../request/dispatch-ha
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type Dispatching, whenRefused } from '../request/dispatching.ts'
 import { flatFields } from '../request/received-fields.ts'
-import { discardSocket } from './discard-socket.ts'
 
 /** The options of all five methods, beside those of `dispatch`. */
 export interface ApiOptions<TOpaque = null> {

@@ -13,8 +13,8 @@ import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { type AnyProxyAddress, isHttpProxy } from './any-proxy-address.ts'
-import { AskingRequests } from './asking-requests.ts'
 import { ForwardedRequest, type ForwardTarget } from './forwarded-request.ts'
+import { HeldCalls } from './held-calls.ts'
 import { ProxyHop } from './proxy-hop.ts'
 import type { ProxySettings } from './proxy-options.ts'
 import { Socks5Hop } from './socks5-hop.ts'
@@ -32,7 +32,7 @@ export class ProxyRoute {
   readonly #tunnels: Agent
   readonly #tunnelsAll: boolean
   readonly #targetCheck: TargetCheckSettings | null
-  readonly #asking = new AskingRequests()
+  readonly #held = new HeldCalls()
 
   /** `onMade` is called with each dispatcher whose events concern callers. */
   constructor(addresses: readonly AnyProxyAddress[], settings: ProxySettings, onMade: OnMade) {
@@ -62,7 +62,7 @@ export class ProxyRoute {
       !options.upgrade &&
       options.method !== 'CONNECT'
     return isForwarded
-      ? new ForwardedRequest(this.#hops, target, options, handler, this.#asking).start(this.#targetCheck)
+      ? new ForwardedRequest(this.#hops, target, options, handler, this.#held).start(this.#targetCheck)
       : this.#tunnels.dispatch(options, handler)
   }
 
@@ -87,14 +87,14 @@ export class ProxyRoute {
   /** Requests first, then what tunnels run over. */
   finish(done: () => void): void {
     const close = (dispatcher: Dispatcher, one: () => void): void => dispatcher.close(one)
-    this.#asking.whenEmpty(() => {
+    this.#held.whenEmpty(() => {
       endAll(this.#targetSide, close, () => endAll(this.#proxySide, close, done))
     })
   }
 
   terminate(reason: EndReason, done: () => void): void {
     const error = reason.isCallers ? reason.error : null
-    this.#asking.giveUp(reason.error)
+    this.#held.fail(reason.error)
     endAll(
       [...this.#targetSide, ...this.#proxySide],
       (dispatcher, one) => dispatcher.destroy(error, one),

@@ -4,7 +4,7 @@
  */
 
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../api/discard-socket.ts'
+import { discardSocket } from '../base/discard-socket.ts'
 import { loadNet } from '../base/lazy-modules.ts'
 import { setOwn } from '../base/own-record.ts'
 import { isThenable } from '../base/thenable.ts'

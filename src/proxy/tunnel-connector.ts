@@ -4,8 +4,8 @@
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../api/discard-socket.ts'
 import { now } from '../base/clock.ts'
+import { discardSocket } from '../base/discard-socket.ts'
 import { loadNet } from '../base/lazy-modules.ts'
 import { ownMembers } from '../base/own-options.ts'
 import { asciiHost } from '../base/server-name.ts'

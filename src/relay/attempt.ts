@@ -3,7 +3,9 @@
  * owner, and never again after `onEnd`, `onUpgrade` or `onFailed`. Does not know who made the call.
  */
 import type { Duplex } from 'node:stream'
+import { discardSocket } from '../base/discard-socket.ts'
 import { RequestAbortedError } from '../errors.ts'
+import { refusing } from '../handler/either-handler.ts'
 import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
@@ -92,7 +94,8 @@ export class Attempt implements DispatchHandler, ResponseSource {
   /** Throws what the dispatcher throws, and is over then. */
   send(dispatch: Send, opts: DispatchOptions): boolean {
     try {
-      return whenRefused(dispatch(opts, this), this)
+      const accepted = dispatch(opts, this)
+      return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(this, opts))
     } catch (error) {
       this.#state = 'over'
       throw error
@@ -215,7 +218,7 @@ export class Attempt implements DispatchHandler, ResponseSource {
     socket: Duplex,
   ): void {
     if (!this.#isOpen) {
-      socket.destroy()
+      discardSocket(socket)
       return
     }
     this.#state = 'over'
