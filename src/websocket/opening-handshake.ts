@@ -5,28 +5,30 @@
  */
 
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../api/discard-socket.ts'
 import { basicCredentials } from '../base/basic-credentials.ts'
 import { type CallContext, captureContext } from '../base/call-context.ts'
+import { discardSocket } from '../base/discard-socket.ts'
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { loadCrypto } from '../base/lazy-modules.ts'
 import { setOwn } from '../base/own-record.ts'
 import { isTrustworthy } from '../base/trustworthy.ts'
 import type { HeaderList } from '../fetch/headers/header-list.ts'
-import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { OFFER } from '../protocol/websocket/extension.ts'
 import {
   ACCEPT_SUFFIX,
   type Agreement,
+  type Handshake,
   judgeAnswer,
   NO_EXTENDED_CONNECT,
   SWITCHING_PROTOCOLS,
 } from '../protocol/websocket/handshake.ts'
 import { listItems } from '../protocol/websocket/subprotocol.ts'
-import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
+import { Attempt, type AttemptOwner } from '../relay/attempt.ts'
+import { codeOf } from '../relay/error-facts.ts'
+import type { Head } from '../relay/response-source.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { type Dispatching, whenRefused } from '../request/dispatching.ts'
+import type { Dispatching } from '../request/dispatching.ts'
 import { httpOrigin, httpPath } from './socket-address.ts'
 
 export interface OpeningRequest {
@@ -54,12 +56,15 @@ const KEY_BYTES = 16
 
 const PROTOCOL_FIELD = 'sec-websocket-protocol'
 
-export class OpeningHandshake {
+export class OpeningHandshake implements AttemptOwner {
   readonly #request: OpeningRequest
   readonly #observer: OpeningObserver
   /** Of the call that opens it. */
   readonly context: CallContext | null = captureContext()
+  /** The one whose outcome counts. */
   #attempt: Attempt | null = null
+  /** Of the request that was sent last. */
+  #asked: Handshake = { protocols: [], accept: '' }
   #authorized = false
   #http1Only = false
   #done = false
@@ -79,7 +84,7 @@ export class OpeningHandshake {
   /** Gives up; the observer is not called any more. */
   abort(): void {
     this.#done = true
-    this.#attempt?.cancel()
+    this.#attempt?.abort()
   }
 
   #send(): void {
@@ -88,27 +93,10 @@ export class OpeningHandshake {
     const { createHash, randomBytes } = loadCrypto()
     const key = randomBytes(KEY_BYTES).toString('base64')
     const fields = this.#fields(key)
-    const protocols = listItems(fields.get(PROTOCOL_FIELD) ?? '')
     const accept = createHash('sha1')
       .update(key + ACCEPT_SUFFIX)
       .digest('base64')
-    const attempt = new Attempt({
-      onUpgraded: (status, fields, socket) => {
-        const agreement = judgeAnswer({ protocols, accept }, status, fields)
-        if (typeof agreement === 'string') {
-          discardSocket(socket)
-          this.#fail(agreement)
-          return
-        }
-        this.#done = true
-        // HTTP/2 has no phrases. These are the two statuses that can come here.
-        const statusText = status === SWITCHING_PROTOCOLS ? 'Switching Protocols' : 'OK'
-        this.#observer.onOpened({ socket, agreement, response: { status, statusText, headers: fields } })
-      },
-      onRefused: (status) => this.#onRefused(status),
-      onError: (error) => this.#onError(error),
-    })
-    this.#attempt = attempt
+    this.#asked = { protocols: listItems(fields.get(PROTOCOL_FIELD) ?? ''), accept }
     const options: DispatchOptions & { allowH2?: boolean } = {
       path: httpPath(url),
       origin: httpOrigin(url),
@@ -119,10 +107,12 @@ export class OpeningHandshake {
       upgrade: 'websocket',
       ...(this.#http1Only ? { allowH2: false } : null),
     }
+    const attempt = new Attempt(this, null, true)
+    this.#attempt = attempt
     try {
-      whenRefused(dispatcher.dispatch(options, attempt), attempt)
+      attempt.send((opts, handler) => dispatcher.dispatch(opts, handler), options)
     } catch (error) {
-      this.#onError(error)
+      this.onFailed(attempt, error)
     }
   }
 
@@ -158,24 +148,48 @@ export class OpeningHandshake {
     return fields
   }
 
+  onStarted(): void {}
+
+  onHead(attempt: Attempt, { statusCode }: Head): void {
+    if (statusCode < 200) return
+    // The body is not needed, and reading it costs more than the connection is worth.
+    this.#attempt = null
+    attempt.abort()
+    this.#onRefused(statusCode)
+  }
+
+  onData(): void {}
+
+  onEnd(): void {}
+
+  onUpgrade(_attempt: Attempt, { statusCode: status, headers }: Head, socket: Duplex): void {
+    const agreement = judgeAnswer(this.#asked, status, headers)
+    if (typeof agreement === 'string') {
+      discardSocket(socket)
+      this.#fail(agreement)
+      return
+    }
+    this.#done = true
+    // HTTP/2 has no phrases. These are the two statuses that can come here.
+    const statusText = status === SWITCHING_PROTOCOLS ? 'Switching Protocols' : 'OK'
+    this.#observer.onOpened({ socket, agreement, response: { status, statusText, headers } })
+  }
+
   #onRefused(status: number): void {
     const { url, headers } = this.#request
     const canAuthorize = basicCredentials(url) !== null && !headers.has('authorization')
     if (status === UNAUTHORIZED && canAuthorize && !this.#authorized) {
       this.#authorized = true
       this.#send()
-      return
-    }
-    this.#fail(`Received network error or non-101 status code (${status}).`)
+    } else this.#fail(`Received network error or non-101 status code (${status}).`)
   }
 
-  #onError(error: unknown): void {
+  onFailed(attempt: Attempt, error: unknown): void {
+    if (attempt !== this.#attempt) return
     if (isWithoutExtendedConnect(error) && !this.#http1Only) {
       this.#http1Only = true
       this.#send()
-      return
-    }
-    this.#fail('Received network error or non-101 status code.', error)
+    } else this.#fail('Received network error or non-101 status code.', error)
   }
 
   #fail(message: string, cause?: unknown): void {
@@ -184,79 +198,6 @@ export class OpeningHandshake {
     this.#observer.onFailed(cause === undefined ? new TypeError(message) : new TypeError(message, { cause }))
   }
 }
-
-interface AttemptOutcome {
-  onUpgraded(status: number, headers: HeaderObject, socket: Duplex): void
-  onRefused(status: number): void
-  onError(error: unknown): void
-}
-
-/** One request. It has one outcome, even if the dispatcher reports more. */
-class Attempt implements DispatchHandler {
-  #outcome: AttemptOutcome | null
-  #abort: ((reason?: unknown) => void) | null = null
-
-  constructor(outcome: AttemptOutcome) {
-    this.#outcome = outcome
-  }
-
-  cancel(): void {
-    this.#outcome = null
-    this.#abort?.()
-  }
-
-  /** By a dispatcher that has returned a promise. */
-  refuse(error: unknown): void {
-    const outcome = this.#take()
-    if (outcome === null) return
-    this.#abort?.(error)
-    outcome.onError(error)
-  }
-
-  onRequestQueued(abort: (reason?: unknown) => void): void {
-    this.#abort = abort
-  }
-
-  onRequestStart(controller: DispatchController): void {
-    this.#abort = (reason) => controller.abort(reason)
-    if (this.#outcome === null) controller.abort()
-  }
-
-  onRequestUpgrade(
-    _controller: DispatchController,
-    status: number,
-    headers: HeaderObject,
-    socket: Duplex,
-  ): void {
-    const outcome = this.#take()
-    if (outcome === null) discardSocket(socket)
-    else outcome.onUpgraded(status, headers, socket)
-  }
-
-  onResponseStart(controller: DispatchController, status: number): void {
-    if (status < 200) return
-    const outcome = this.#take()
-    // The body is not needed, and reading it costs more than the connection is worth.
-    controller.abort()
-    outcome?.onRefused(status)
-  }
-
-  onResponseData(): void {}
-
-  onResponseEnd(): void {}
-
-  onResponseError(_controller: DispatchController | null | undefined, error: Error): void {
-    this.#take()?.onError(error)
-  }
-
-  #take(): AttemptOutcome | null {
-    const outcome = this.#outcome
-    this.#outcome = null
-    return outcome
-  }
-}
-
-answerOlderCalls(Attempt)
 
 function acceptedCodings(url: URL, fields: HeaderList): string {
   if (fields.get('range') !== null) return 'identity'
@@ -272,6 +213,5 @@ function toObject(fields: HeaderList): Record<string, string> {
 
 /** The server speaks HTTP/2 without RFC 8441: the connection has said so with this code. */
 function isWithoutExtendedConnect(error: unknown): boolean {
-  const cause = (error as { cause?: { code?: unknown } | null } | null)?.cause
-  return cause?.code === NO_EXTENDED_CONNECT.code
+  return codeOf((error as Partial<Error> | null)?.cause) === NO_EXTENDED_CONNECT.code
 }
