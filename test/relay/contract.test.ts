@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type Dispatch, interceptors } from '../../src/index.ts'
+import { type Dispatch, Dispatcher, interceptors, ProxyAgent, RetryAgent } from '../../src/index.ts'
 import { responseFacts, stateFacts } from '../../src/relay/response-facts.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
 import { steadyClock } from '../interceptor/retry-support.ts'
@@ -35,6 +35,16 @@ interface Owner {
 
 const GET: DispatchOptions = { origin: 'http://a.test', path: '/', method: 'GET' }
 const LOST = { code: 'UND_ERR_SOCKET', retrySafety: 'safe' }
+
+function dispatcherOn(below: Dispatch): Dispatcher {
+  return Object.assign(new Dispatcher(), { dispatch: below })
+}
+
+function forwarding(below: Dispatch, options: Partial<ProxyAgent.Options> = {}): Dispatch {
+  const clientFactory = () => dispatcherOn(below)
+  const agent = new ProxyAgent({ uri: 'http://proxy.test', clientFactory, ...options })
+  return (opts, handler) => agent.dispatch(opts as never, handler)
+}
 
 const OWNERS: Readonly<Record<string, Owner>> = {
   hedge: { over: interceptors.hedge({ delay: 100 }), discard: (attempt) => attempt.head(503) },
@@ -70,6 +80,22 @@ const OWNERS: Readonly<Record<string, Owner>> = {
         handler.onResponseError?.(null, Object.assign(new Error('lost'), LOST))
         return true
       }),
+  },
+  'retry agent': {
+    over: (below) => {
+      const agent = new RetryAgent(dispatcherOn(below))
+      return (opts, handler) => agent.dispatch(opts, handler)
+    },
+    discard: (attempt) => attempt.head(503),
+  },
+  'forwarding proxy': {
+    over: (below) => forwarding(below, { token: () => null }),
+    discard: (attempt) => attempt.head(407),
+    holding: (below) => forwarding(below, { token: () => new Promise(() => {}) }),
+  },
+  'forwarding proxy that is answered': {
+    over: (below) => forwarding(below, { onProxyResponse: () => ({}) }),
+    discard: (attempt) => attempt.head(407),
   },
   'retry with a policy': {
     over: interceptors.retry({
@@ -107,6 +133,7 @@ const EVENTS: Readonly<Record<string, Event>> = {
   hint: below((attempt) => attempt.head(103)),
   refusal: below((attempt) => attempt.head(503)),
   redirect: below((attempt) => attempt.head(302, { location: '/next' })),
+  challenge: below((attempt) => attempt.head(407)),
   data: below((attempt) => attempt.data('x')),
   end: below((attempt) => attempt.end()),
   error: below((attempt) => attempt.error(new Error('failed below'))),
