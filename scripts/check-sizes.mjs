@@ -1,5 +1,6 @@
-// Files and classes under src/ stay small enough to be read at once: at most 400 lines, at most 15 fields. A larger one
-// gives the reason in its header, or in the comment of the class: "Long because …", "Many fields, because …".
+// Asks about files of more than 400 lines and classes of more than 15 fields under src/: is there a noun in it that could be
+// a file or a class of its own? Where splitting would be artificial, the header of the file or the comment of the class says
+// why: "Long because …", "Many fields, because …".
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -41,12 +42,16 @@ function check(file, text) {
     !LISTS.has(file) &&
     !/\b(long|lines)\b[^.]*\b(because|on purpose)\b/i.test(header)
   ) {
-    complaints.push(`${file}: ${lines} lines, and its header gives no reason`)
+    complaints.push(
+      `${file} has ${lines} lines. Does it own two things? Then move one to a file of its name. If not, say why in its header: "Long because …"`,
+    )
   }
   for (const [body, comment, name] of text.matchAll(CLASS)) {
     const fields = [...body.slice(comment.length).matchAll(FIELD)].length
     if (fields > MAX_FIELDS && !/\bfields\b[^.]*\b(because|on purpose)\b/i.test(header + comment)) {
-      complaints.push(`${file}: ${name} has ${fields} fields, and no comment gives a reason`)
+      complaints.push(
+        `${file}: ${name} has ${fields} fields. Do some change together? Then make them an object with a name. If not, say why in its comment: "Many fields, because …"`,
+      )
     }
   }
 }
