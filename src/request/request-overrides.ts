@@ -23,56 +23,47 @@ export interface RequestOverrides {
   readonly trailers: TrailersSource | null
 }
 
-const NONE: RequestOverrides = Object.freeze({
-  upgrade: null,
-  headersTimeout: null,
-  bodyTimeout: null,
-  requestBodyTimeout: null,
-  reset: null,
-  expectContinue: false,
-  typeOfService: undefined,
-  servername: null,
-  replacedOrigin: null,
-  trailers: null,
-})
-
 export function readOverrides(options: DispatchOptions): RequestOverrides {
-  const upgrade = checkUpgrade(options.upgrade)
-  const headersTimeout = checkTimeout('headersTimeout', options.headersTimeout)
-  const bodyTimeout = checkTimeout('bodyTimeout', options.bodyTimeout)
-  const requestBodyTimeout = checkTimeout('requestBodyTimeout', options.requestBodyTimeout)
-  const reset = checkFlag('reset', options.reset)
-  const expectContinue = checkFlag('expectContinue', options.expectContinue) ?? false
+  return hasNone(options) ? NONE : readAll(options)
+}
+
+function hasNone(options: DispatchOptions): boolean {
+  const { throwOnError, maxRedirections } = options as { throwOnError?: unknown; maxRedirections?: unknown }
+  return (
+    !options.upgrade &&
+    (options.headersTimeout ?? null) === null &&
+    (options.bodyTimeout ?? null) === null &&
+    (options.requestBodyTimeout ?? null) === null &&
+    (options.reset ?? null) === null &&
+    (options.expectContinue ?? null) === null &&
+    (throwOnError ?? null) === null &&
+    (maxRedirections ?? null) === null &&
+    (options.typeOfService ?? null) === null &&
+    !options.servername &&
+    (options.trailers ?? null) === null &&
+    replacedOrigin(options) === null
+  )
+}
+
+const NONE: RequestOverrides = Object.freeze(readAll({ path: '/', method: 'GET' }))
+
+function readAll(options: DispatchOptions): RequestOverrides {
+  const first = {
+    upgrade: checkUpgrade(options.upgrade),
+    headersTimeout: checkTimeout('headersTimeout', options.headersTimeout),
+    bodyTimeout: checkTimeout('bodyTimeout', options.bodyTimeout),
+    requestBodyTimeout: checkTimeout('requestBodyTimeout', options.requestBodyTimeout),
+    reset: checkFlag('reset', options.reset),
+    expectContinue: checkFlag('expectContinue', options.expectContinue) ?? false,
+  }
   refuseRetired(options)
-  const typeOfService = checkTypeOfService(options.typeOfService)
-  const servername = options.servername || null
-  const replaced = replacedOrigin(options)
-  const trailers = readTrailersOf(options, upgrade)
-  const isNone =
-    upgrade === null &&
-    headersTimeout === null &&
-    bodyTimeout === null &&
-    requestBodyTimeout === null &&
-    reset === null &&
-    !expectContinue &&
-    typeOfService === undefined &&
-    servername === null &&
-    replaced === null &&
-    trailers === null
-  return isNone
-    ? NONE
-    : {
-        upgrade,
-        headersTimeout,
-        bodyTimeout,
-        requestBodyTimeout,
-        reset,
-        expectContinue,
-        typeOfService,
-        servername,
-        replacedOrigin: replaced,
-        trailers,
-      }
+  return {
+    ...first,
+    typeOfService: checkTypeOfService(options.typeOfService),
+    servername: options.servername || null,
+    replacedOrigin: replacedOrigin(options),
+    trailers: readTrailersOf(options, first.upgrade),
+  }
 }
 
 function readTrailersOf(
