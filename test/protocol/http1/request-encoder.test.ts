@@ -57,6 +57,13 @@ describe('encodeRequestHead', () => {
     )
   })
 
+  it('names the trailers after the content type', () => {
+    assert.equal(
+      encodeRequestHead({ ...GET, contentType: 'a/b', trailer: 'x-sum' }),
+      'GET /a?b=c HTTP/1.1\r\nhost: example.test:8080\r\nconnection: keep-alive\r\ncontent-type: a/b\r\ntrailer: x-sum\r\n',
+    )
+  })
+
   it('sends an empty host and any target without spaces', () => {
     assert.equal(
       encodeRequestHead({ ...GET, method: 'CONNECT', target: 'h:443', host: '' }),
