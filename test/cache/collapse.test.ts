@@ -36,6 +36,22 @@ const SIZED: Answer = {
 const UNSIZED: Answer = { headers: { 'cache-control': 'max-age=60' }, body: ['he', 'llo'] }
 const GET = { origin: ORIGIN, path: '/', method: 'GET' }
 
+/** Three callers ask for what is stored and has expired. */
+async function threeAfterExpiry(
+  t: Parameters<typeof installDate>[0],
+): Promise<{ origin: Held; all: Promise<RecordingHandler>[] }> {
+  const clock = installDate(t, NOW)
+  const origin = held()
+  const first = origin.get()
+  await settle()
+  await origin.answer(0, { headers: { 'cache-control': 'max-age=10', etag: '"1"' }, body: 'hello' })
+  await first
+  clock.advance(11_000)
+  const all = [origin.get(), origin.get(), origin.get()]
+  await settle()
+  return { origin, all }
+}
+
 describe('collapse', () => {
   test('a caller has its own time limits: those with others do not wait for each other', async () => {
     for (const name of ['headersTimeout', 'bodyTimeout']) {
@@ -413,15 +429,7 @@ describe('collapse', () => {
   })
 
   test('an expired response is confirmed once for all', async (t) => {
-    const clock = installDate(t, NOW)
-    const origin = held()
-    const first = origin.get()
-    await settle()
-    await origin.answer(0, { headers: { 'cache-control': 'max-age=10', etag: '"1"' }, body: 'hello' })
-    await first
-    clock.advance(11_000)
-    const all = [origin.get(), origin.get(), origin.get()]
-    await settle()
+    const { origin, all } = await threeAfterExpiry(t)
     assert.equal(origin.received.length, 2)
     await origin.answer(1, { status: 304 })
     assert.deepEqual(
@@ -432,15 +440,7 @@ describe('collapse', () => {
   })
 
   test('a 304 about another response: one plain request for all', async (t) => {
-    const clock = installDate(t, NOW)
-    const origin = held()
-    const first = origin.get()
-    await settle()
-    await origin.answer(0, { headers: { 'cache-control': 'max-age=10', etag: '"1"' }, body: 'hello' })
-    await first
-    clock.advance(11_000)
-    const all = [origin.get(), origin.get(), origin.get()]
-    await settle()
+    const { origin, all } = await threeAfterExpiry(t)
     await origin.answer(1, { status: 304, headers: { etag: '"2"' } })
     await origin.answer(2, SIZED)
     assert.deepEqual(

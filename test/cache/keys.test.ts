@@ -5,7 +5,7 @@ import { MemoryCacheStore } from '../../src/cache/store/memory-store.ts'
 import type { DispatchOptions } from '../../src/index.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { value } from './store-suite.ts'
-import { type Answer, cached, installDate, ORIGIN, settle } from './support.ts'
+import { type Answer, cached, installDate, ORIGIN, settle, sharingTests } from './support.ts'
 
 const FRESH: Answer = { headers: { 'cache-control': 'max-age=60' }, body: 'x' }
 
@@ -20,14 +20,7 @@ describe('the key', () => {
     [{ path: '/a' }, { path: '/A' }, 2],
     [{ headers: { a: '1' } }, { headers: { a: '2' } }, 1],
   ]
-  for (const [a, b, sent] of rows) {
-    test(`${JSON.stringify(a)} and ${JSON.stringify(b)}: ${sent === 1 ? 'one' : 'two'}`, async () => {
-      const origin = cached(FRESH)
-      await origin.get('/', {}, a)
-      await origin.get('/', {}, b)
-      assert.equal(origin.received.length, sent)
-    })
-  }
+  sharingTests(rows)
 
   test('has the headers in every form that they can have', async () => {
     const answer = { headers: { 'cache-control': 'max-age=60', vary: 'x' }, body: 'x' }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { RedisCacheStore, type RedisCacheStoreOptions } from '../../src/cache/store/redis-store.ts'
 import { eventually, FakeClock } from '../support/fake-clock.ts'
 import { bodyOf, key, storeErrors, storeSuite, value, write } from './store-suite.ts'
-import { cached, installDate, ORIGIN, settle } from './support.ts'
+import { cached, changingPage, installDate, ORIGIN, settle } from './support.ts'
 
 /** The server: values with their time, which both shapes of clients and the plain one reach. */
 class FakeServer {
@@ -304,14 +304,7 @@ describe('RedisCacheStore', () => {
   test('an invalidation during an outage: the old page does not come back with the connection', async (t) => {
     const errors = storeErrors(t)
     const { server, store } = make()
-    let page = 'old'
-    const origin = cached(
-      ({ method }) => {
-        if (method === 'POST') page = 'new'
-        return { headers: { 'cache-control': 'max-age=60' }, body: page }
-      },
-      { store },
-    )
+    const origin = changingPage(store)
     await origin.get()
     await settle()
     server.fails = new Error('connection lost')

@@ -11,7 +11,7 @@ import { cacheStores, errors } from '../../src/index.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { sourceLoader, sourceUrl } from '../support/sources.ts'
 import { bodyOf, key, storeErrors, storeSuite, value, write } from './store-suite.ts'
-import { cached, installDate } from './support.ts'
+import { cached, changingPage, installDate } from './support.ts'
 
 const skip = loadSqlite() === undefined ? 'this runtime has no node:sqlite' : false
 
@@ -165,14 +165,7 @@ describe('SqliteCacheStore', { skip }, () => {
     const location = temporary(t)
     const store = new SqliteCacheStore({ location })
     t.after(() => store.close())
-    let page = 'old'
-    const origin = cached(
-      ({ method }) => {
-        if (method === 'POST') page = 'new'
-        return { headers: { 'cache-control': 'max-age=60' }, body: page }
-      },
-      { store },
-    )
+    const origin = changingPage(store)
     await origin.get()
     const other = new (loadSqlite()!.DatabaseSync)(location)
     other.exec('BEGIN IMMEDIATE')

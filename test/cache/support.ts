@@ -1,8 +1,9 @@
 /** An origin without a network for tests of the cache: a dispatch function that answers from a script, and a clock. */
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { cache } from '../../src/cache/interceptor.ts'
 import type { CacheOptions } from '../../src/cache/options.ts'
+import type { CacheStore } from '../../src/cache/store/cache-store.ts'
 import type { Dispatch } from '../../src/dispatcher/compose.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../src/request/dispatch-handler.ts'
@@ -205,4 +206,26 @@ export async function assertFreshFor(
   clock.advance(1)
   await origin.get()
   assert.equal(origin.received.length, 2, 'stale then')
+}
+
+/** A page that is `old` until a POST makes it `new`. */
+export function changingPage(store: CacheStore): CachedOrigin {
+  let page = 'old'
+  const script: Script = ({ method }) => {
+    if (method === 'POST') page = 'new'
+    return { headers: { 'cache-control': 'max-age=60' }, body: page }
+  }
+  return cached(script, { store })
+}
+
+/** Whether two requests share a response: one or two are sent. */
+export function sharingTests(rows: readonly (readonly [a: object, b: object, sent: number])[]): void {
+  for (const [a, b, sent] of rows) {
+    test(`${JSON.stringify(a)} and ${JSON.stringify(b)}: ${sent === 1 ? 'one' : 'two'}`, async () => {
+      const origin = cached({ headers: { 'cache-control': 'max-age=60' }, body: 'x' })
+      await origin.get('/', {}, a)
+      await origin.get('/', {}, b)
+      assert.equal(origin.received.length, sent)
+    })
+  }
 }

@@ -5,7 +5,7 @@ import { Agent, Client, interceptors, Pool } from '../../src/index.ts'
 import { eventually } from '../support/fake-clock.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 import { type Listener, overEachWire, startOrigin, WIRES, type Wire } from '../support/wire.ts'
-import { type Answer, cached, ORIGIN, scripted } from './support.ts'
+import { type Answer, cached, ORIGIN, scripted, sharingTests } from './support.ts'
 
 const GET = { path: '/', method: 'GET' } as const
 const FRESH: Answer = { headers: { 'cache-control': 'max-age=60' }, body: 'x' }
@@ -153,14 +153,7 @@ describe('host and servername in the key', () => {
     [{ headers: { host: 'a&servername=b' } }, { headers: { host: 'a' }, servername: 'b' }, 2],
     [{ headers: { host: 'a b' } }, { headers: { host: 'a' } }, 2],
   ]
-  for (const [a, b, sent] of rows) {
-    test(`${JSON.stringify(a)} and ${JSON.stringify(b)}: ${sent === 1 ? 'one' : 'two'}`, async () => {
-      const origin = cached(FRESH)
-      await origin.get('/', {}, a)
-      await origin.get('/', {}, b)
-      assert.equal(origin.received.length, sent)
-    })
-  }
+  sharingTests(rows)
 
   test('an unsafe request invalidates the URLs of its own host', async () => {
     const origin = cached(({ method }) =>
