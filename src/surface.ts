@@ -213,7 +213,7 @@ export type {
   SnapshotRecorderOptions,
 } from './mock/snapshot/snapshot-options.ts'
 export type { SnapshotRecorder } from './mock/snapshot/snapshot-recorder.ts'
-export type { WireConnection, WireProtocol } from './mock/wire/wire-clients.ts'
+export type { WireConnection } from './mock/wire/wire-clients.ts'
 export type {
   ReplyFault,
   WireAction,

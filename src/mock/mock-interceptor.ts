@@ -23,7 +23,7 @@ import {
   type UpgradeAcceptor,
   upgradeReply,
 } from './reply/reply.ts'
-import { ReplyFields } from './reply/reply-fields.ts'
+import { readReplyFields } from './reply/reply-fields.ts'
 import type { WireFault, WireScript } from './wire/wire-step.ts'
 
 /** The runtime turns a longer delay into 1 ms. */
@@ -129,14 +129,14 @@ export class MockInterceptor {
   /** Header fields of all replies that are defined after this. Those of a reply win. */
   defaultReplyHeaders(headers: HeadersInput): this {
     if (headers === undefined) throw new InvalidArgumentError('headers must be defined')
-    this.#defaults = { ...this.#defaults, headers: ReplyFields.read(headers) }
+    this.#defaults = { ...this.#defaults, headers: readReplyFields(headers) }
     return this
   }
 
   /** Trailers of all replies that are defined after this. Those of a reply win. */
   defaultReplyTrailers(trailers: HeadersInput): this {
     if (trailers === undefined) throw new InvalidArgumentError('trailers must be defined')
-    this.#defaults = { ...this.#defaults, trailers: ReplyFields.read(trailers) }
+    this.#defaults = { ...this.#defaults, trailers: readReplyFields(trailers) }
     return this
   }
 

@@ -140,7 +140,7 @@ export class MockNetwork implements ExchangeKeeper {
     // A connection sends the body; otherwise the function may read a stream itself.
     const reads =
       reply.kind === 'function' &&
-      reply.make.length > 0 &&
+      reply.readsBody &&
       call.hasUnreadBody &&
       (this.settings.wire || !call.isPiecemeal)
     return reads

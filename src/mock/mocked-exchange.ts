@@ -8,7 +8,6 @@ import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
 import { invariant } from '../base/invariant.ts'
 import { copyBytes } from '../base/own-bytes.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
-import { isThenable } from '../base/thenable.ts'
 import { clearTimer, startTimer } from '../base/timer.ts'
 import {
   BodyTimeoutError,
@@ -24,10 +23,11 @@ import { Request, type RequestHost } from '../request/request.ts'
 import type { RequestContext } from '../request/request-spec.ts'
 import { completeHandler } from './complete-handler.ts'
 import type { Interception } from './match/interception.ts'
-import { bytesOf, piecesOf } from './mock-body.ts'
+import { piecesOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
-import { isBodiless, type MockedResponse, statusText } from './reply/reply.ts'
-import { StreamedContent } from './reply/reply-content.ts'
+import { isBodiless, type MockedResponse } from './reply/reply.ts'
+import { contentPieces, StreamedContent } from './reply/reply-content.ts'
+import { statusText } from './reply/status-text.ts'
 
 /** The options of an agent that mocked requests follow, too. */
 export interface ExchangeSettings {
@@ -68,7 +68,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   #stage: Stage = 'sending'
   #response: MockedResponse | null = null
   /** What a function has replied already. */
-  #prepared: { readonly response?: MockedResponse; readonly promise?: PromiseLike<unknown> } | null = null
+  #prepared: MockedResponse | Promise<MockedResponse> | null = null
   #deadline: Deadline | null = null
   #timer: ReturnType<typeof setTimeout> | null = null
   /** A piece of the body that the handler has not got yet. */
@@ -132,9 +132,8 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   prepare(): void {
     const { reply } = this.#interception
     if (reply.kind !== 'function' || !reply.isWhole || this.#call.hasUnreadBody) return
-    const made = reply.make(this.#call.callbackOptions())
-    ignoreRejection(made)
-    this.#prepared = isThenable(made) ? { promise: made } : { response: reply.read(made) }
+    this.#prepared = reply.ask(this.#call)
+    ignoreRejection(this.#prepared)
   }
 
   /** The body is read only for a handler that wants to know of it. */
@@ -183,45 +182,30 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
 
   #reply(): void {
     const { reply } = this.#interception
-    if (reply.kind === 'response') {
-      this.#respond(reply.response)
-      return
-    }
     if (reply.kind === 'error') {
-      this.end(callersReason('broken', reply.error as Error))
+      this.#break(reply.error)
       return
     }
-    invariant(reply.kind === 'function', 'a reply on a connection has no exchange')
-    const prepared = this.#prepared
-    if (prepared?.response) {
-      this.#respond(prepared.response)
-      return
-    }
+    invariant(
+      reply.kind === 'response' || reply.kind === 'function',
+      'a reply on a connection has no exchange',
+    )
+    let response: MockedResponse | Promise<MockedResponse>
     try {
-      const made = prepared?.promise ?? reply.make(this.#call.callbackOptions())
-      if (!isThenable(made)) {
-        this.#respond(reply.read(made))
-        return
-      }
-      this.#awaitHead()
-      Promise.resolve(made).then(
-        (value) => this.#tryRespond(() => reply.read(value)),
-        (error) => this.end(callersReason('broken', error as Error)),
-      )
+      response = this.#prepared ?? reply.ask(this.#call)
     } catch (error) {
-      this.end(callersReason('broken', error as Error))
-    }
-  }
-
-  #tryRespond(read: () => MockedResponse): void {
-    let response: MockedResponse
-    try {
-      response = read()
-    } catch (error) {
-      this.end(callersReason('broken', error as Error))
+      this.#break(error)
       return
     }
-    this.#respond(response)
+    if (!(response instanceof Promise)) {
+      this.#respond(response)
+      return
+    }
+    this.#awaitHead()
+    response.then(
+      (made) => this.#respond(made),
+      (error) => this.#break(error),
+    )
   }
 
   #respond(response: MockedResponse): void {
@@ -242,7 +226,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     if (isBodiless(request.method, statusCode)) {
       this.#isSourceAtEnd = true
     } else if (content instanceof StreamedContent) {
-      void this.#stream(content.source)
+      void this.#stream(content)
       return
     } else {
       // A copy: the caller may change it, or transfer it to another thread.
@@ -252,30 +236,28 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     this.#deliver()
   }
 
-  async #stream(source: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
+  async #stream(content: StreamedContent): Promise<void> {
     const request = this.#request
     this.#awaitBody()
     try {
-      for await (const piece of source) {
+      for await (const bytes of contentPieces(content)) {
         if (request.settled) return
-        const bytes = typeof piece === 'string' ? Buffer.from(piece) : bytesOf(piece)
-        if (bytes === null) throw new TypeError('a piece of a mocked body is neither a string nor bytes')
         this.#chunk = copyBytes(bytes, 0, bytes.length)
         this.#deliver()
-        if (this.#chunk !== null) await new Promise<void>((resolve) => this.#onTaken(resolve))
+        if (this.#chunk !== null) {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve
+          })
+        }
         if (request.settled) return
         this.#awaitBody()
       }
     } catch (error) {
-      this.end(callersReason('broken', error as Error))
+      this.#break(error)
       return
     }
     this.#isSourceAtEnd = true
     this.#deliver()
-  }
-
-  #onTaken(resolve: () => void): void {
-    this.#wake = resolve
   }
 
   #deliver(): void {
@@ -354,6 +336,11 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
 
   onHandlerError(error: unknown): void {
     this.#keeper.onHandlerError(error)
+  }
+
+  /** The error is the test's own. */
+  #break(error: unknown): void {
+    this.end(callersReason('broken', error as Error))
   }
 
   /** Fails the request, unless it has settled. */

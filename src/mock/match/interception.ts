@@ -128,13 +128,6 @@ export class Interception {
     return placeOf(this.pattern.site)
   }
 
-  /** Undefined for an error, or if a function decides. */
-  get statusCode(): number | undefined {
-    const { reply } = this
-    if (reply.kind === 'response') return reply.response.statusCode
-    return reply.kind === 'function' ? reply.statusCode : undefined
-  }
-
   describe(origin: OriginMatcher): PendingInterceptor {
     const { path, method, body, headers, query, ignoreTrailingSlash } = this.pattern
     const { times, timesInvoked, persist, consumed, pending, reply } = this
@@ -151,19 +144,7 @@ export class Interception {
       consumed,
       pending,
       ignoreTrailingSlash,
-      data: pendingReply(reply),
+      data: { ...reply.data },
     }
-  }
-}
-
-function pendingReply(reply: Reply): PendingReply {
-  switch (reply.kind) {
-    case 'error':
-      return { error: reply.error }
-    case 'response':
-    case 'function':
-      return { ...reply.data }
-    default:
-      return { error: null, statusCode: undefined }
   }
 }

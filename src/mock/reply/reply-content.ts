@@ -42,3 +42,12 @@ function isStreamed(data: object): data is AsyncIterable<unknown> {
   if (typeof candidate[Symbol.asyncIterator] === 'function') return true
   return !isStream(data) && typeof candidate[Symbol.iterator] === 'function'
 }
+
+/** Throws for a piece that is neither a string nor bytes. */
+export async function* contentPieces(content: ReplyContent): AsyncGenerator<Buffer> {
+  for await (const piece of content instanceof StreamedContent ? content.source : [content]) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : bytesOf(piece)
+    if (bytes === null) throw new TypeError('a piece of a mocked body is neither a string nor bytes')
+    yield bytes
+  }
+}

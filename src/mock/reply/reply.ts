@@ -10,10 +10,15 @@ import { isThenable } from '../../base/thenable.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { HeaderBlock } from '../../protocol/header-block.ts'
 import type { BodyInput, HeadersInput } from '../../request/dispatch-options.ts'
-import { isReplyFault, type ReplyFault, type WireFault, type WireScript } from '../wire/wire-step.ts'
+import {
+  faultScript,
+  isReplyFault,
+  type WireFault,
+  type WireProtocol,
+  type WireScript,
+} from '../wire/wire-step.ts'
 import { type ReplyContent, StreamedContent, toContent } from './reply-content.ts'
-import { ReplyFields } from './reply-fields.ts'
-import { statusText } from './status-text.ts'
+import { readReplyFields, toBlock, withDefaults } from './reply-fields.ts'
 
 /** An informational response before the reply. */
 export interface InformationalReply {
@@ -86,16 +91,13 @@ export interface MockedResponse {
 
 /** What `defaultReplyHeaders` and its siblings have set. */
 export interface ReplyDefaults {
-  readonly headers: ReplyFields
-  readonly trailers: ReplyFields
+  /** Name, value, name, value … */
+  readonly headers: readonly string[]
+  readonly trailers: readonly string[]
   readonly contentLength: boolean
 }
 
-export const NO_DEFAULTS: ReplyDefaults = {
-  headers: new ReplyFields(),
-  trailers: new ReplyFields(),
-  contentLength: false,
-}
+export const NO_DEFAULTS: ReplyDefaults = { headers: [], trailers: [], contentLength: false }
 
 /** What `pendingInterceptors()` shows of a reply. */
 export interface PendingReply {
@@ -113,27 +115,34 @@ export interface PendingReply {
   callback?: MockReplyOptionsCallback
 }
 
-export type Reply =
-  | { readonly kind: 'response'; readonly response: MockedResponse; readonly data: PendingReply }
-  | {
-      readonly kind: 'function'
-      readonly make: (opts: MockResponseCallbackOptions) => unknown
-      readonly read: (made: unknown) => MockedResponse
-      /** Undefined where the function decides. */
-      readonly statusCode: number | undefined
-      /** The function decides about everything. */
-      readonly isWhole: boolean
-      readonly data: PendingReply
-    }
-  | { readonly kind: 'error'; readonly error: unknown }
-  | WireReply
+/** What asks for a reply: a call. */
+interface Asking {
+  callbackOptions(): MockResponseCallbackOptions
+}
 
-/** A reply that is a behaviour of a connection. */
-export type WireReply =
-  | { readonly kind: 'raw'; readonly script: (opts: MockResponseCallbackOptions) => WireScript }
-  | { readonly kind: 'fault'; readonly fault: ReplyFault }
+/** A response that is known beforehand, or that a function makes for each request. */
+export interface ResponseReply {
+  readonly kind: 'response' | 'function'
+  readonly ask: (call: Asking) => MockedResponse | Promise<MockedResponse>
+  /** A function without parameters does not look at the body. */
+  readonly readsBody: boolean
+  /** A function decides about everything. */
+  readonly isWhole: boolean
+  readonly data: PendingReply
+}
+
+/** A behaviour of a connection. */
+type WireReply =
+  | {
+      readonly kind: 'raw'
+      readonly script: (opts: MockResponseCallbackOptions, protocol: WireProtocol) => WireScript
+    }
   | { readonly kind: 'unreachable'; readonly fault: 'connect-refused' | 'connect-timeout' }
   | { readonly kind: 'upgrade'; readonly accept: UpgradeAcceptor }
+
+export type Reply =
+  | ResponseReply
+  | ((WireReply | { readonly kind: 'error'; readonly error: unknown }) & { readonly data: PendingReply })
 
 /** Gets the server's end of a connection that was handed over. */
 export type UpgradeAcceptor = (socket: Duplex, opts: MockResponseCallbackOptions) => unknown
@@ -149,15 +158,26 @@ export function fixedReply(
   ignoreRejection(data)
   if (typeof data !== 'function' && !isThenable(data)) {
     const response = head.with(data)
-    return { kind: 'response', response, data: head.pending(data, response.fields) }
+    const pending = head.pending(data, response.fields)
+    return { kind: 'response', ask: () => response, readsBody: false, isWhole: false, data: pending }
   }
+  const make = typeof data === 'function' ? (data as MockResponseDataHandler) : () => data
   return {
     kind: 'function',
+    ask: asking(make, (made) => head.with(made)),
+    readsBody: make.length > 0,
     isWhole: false,
     data: head.pending(data, null),
-    make: typeof data === 'function' ? (data as MockResponseDataHandler) : () => data,
-    read: (made) => head.with(made),
-    statusCode: head.statusCode,
+  }
+}
+
+function asking(
+  make: (opts: MockResponseCallbackOptions) => unknown,
+  read: (made: unknown) => MockedResponse,
+): ResponseReply['ask'] {
+  return (call) => {
+    const made = make(call.callbackOptions())
+    return isThenable(made) ? Promise.resolve(made).then(read) : read(made)
   }
 }
 
@@ -169,29 +189,28 @@ export function isBadReply(error: unknown): boolean {
 }
 
 export function computedReply(callback: MockReplyOptionsCallback, defaults: ReplyDefaults): Reply {
-  const make = (...[opts]: [MockResponseCallbackOptions]): unknown => {
+  const make = (opts: MockResponseCallbackOptions): unknown => {
     const made: unknown = callback(opts)
     return isThenable(made)
       ? Promise.resolve(made).then((result) => withData(result, opts))
       : withData(made, opts)
   }
+  const read = (made: unknown): MockedResponse => {
+    try {
+      if (typeof made !== 'object' || made === null) {
+        throw new InvalidArgumentError('reply options callback must return an object')
+      }
+      const { statusCode, data = '', responseOptions = {} } = made as Partial<MockReplyOptions>
+      return readHead(statusCode, responseOptions, defaults).with(data)
+    } catch (error) {
+      if (error instanceof InvalidArgumentError) badReplies.add(error)
+      throw error
+    }
+  }
   return {
     kind: 'function',
-    // The number of parameters shows whether the function reads the body.
-    make: callback.length === 0 ? make : (opts) => make(opts),
-    read: (made) => {
-      try {
-        if (typeof made !== 'object' || made === null) {
-          throw new InvalidArgumentError('reply options callback must return an object')
-        }
-        const { statusCode, data = '', responseOptions = {} } = made as Partial<MockReplyOptions>
-        return readHead(statusCode, responseOptions, defaults).with(data)
-      } catch (error) {
-        if (error instanceof InvalidArgumentError) badReplies.add(error)
-        throw error
-      }
-    },
-    statusCode: undefined,
+    ask: asking(make, read),
+    readsBody: callback.length > 0,
     isWhole: true,
     data: { error: null, callback },
   }
@@ -205,110 +224,92 @@ function withData(made: unknown, opts: MockResponseCallbackOptions): unknown {
   return data === given ? made : { ...(made as object), data }
 }
 
+const NO_DATA: PendingReply = { error: null, statusCode: undefined }
+
 export function failingReply(error: unknown): Reply {
   if (error === undefined || error === null) throw new InvalidArgumentError('error must be defined')
-  return { kind: 'error', error }
+  return { kind: 'error', error, data: { error } }
 }
 
 /** The steps may be an iterable, or a function that makes one for each request. */
 export function rawReply(script: WireScript | ((opts: MockResponseCallbackOptions) => WireScript)): Reply {
-  if (typeof script === 'function') return { kind: 'raw', script }
+  if (typeof script === 'function') return { kind: 'raw', script: (opts) => script(opts), data: NO_DATA }
   if (typeof script !== 'object' || script === null) throw new InvalidArgumentError('steps must be iterable')
-  return { kind: 'raw', script: () => script }
+  return { kind: 'raw', script: () => script, data: NO_DATA }
 }
 
 export function faultyReply(fault: WireFault): Reply {
-  if (isReplyFault(fault)) return { kind: 'fault', fault }
-  if (fault === 'connect-refused' || fault === 'connect-timeout') return { kind: 'unreachable', fault }
+  if (isReplyFault(fault)) {
+    return { kind: 'raw', script: (_opts, protocol) => faultScript(fault, protocol), data: NO_DATA }
+  }
+  if (fault === 'connect-refused' || fault === 'connect-timeout') {
+    return { kind: 'unreachable', fault, data: NO_DATA }
+  }
   throw new InvalidArgumentError(`unknown fault: ${String(fault)}`)
 }
 
 export function upgradeReply(accept: UpgradeAcceptor): Reply {
   if (typeof accept !== 'function') throw new InvalidArgumentError('a function must accept the socket')
-  return { kind: 'upgrade', accept }
+  return { kind: 'upgrade', accept, data: NO_DATA }
 }
 
 /** Everything of a response but its content, checked. */
-class ReplyHead {
-  readonly statusCode: number
-  readonly #fields: ReplyFields
-  readonly #defaults: ReplyDefaults
-  readonly #trailers: HeaderBlock
-  readonly #informational: readonly InformationalHead[]
-  /** For content of a length that is not announced. */
-  #block: HeaderBlock | null = null
-
-  constructor(statusCode: number, options: MockResponseOptions, defaults: ReplyDefaults) {
-    const { headers, trailers, informational } = ownMembers(options)
-    this.statusCode = statusCode
-    this.#defaults = defaults
-    this.#fields = ReplyFields.read(headers)
-    this.#trailers = ReplyFields.read(trailers).over(defaults.trailers).toBlock()
-    this.#informational = (informational ?? []).map(readInformational)
-  }
-
-  with(data: unknown): MockedResponse {
-    const content = toContent(data)
-    return {
-      statusCode: this.statusCode,
-      fields: this.#fieldsFor(content),
-      trailers: this.#trailers,
-      informational: this.#informational,
-      content,
-    }
-  }
-
+interface ReplyHead {
+  with(data: unknown): MockedResponse
   /** `fields`: of the response, where they are known. */
-  pending(data: unknown, fields: HeaderBlock | null): PendingReply {
-    const headers = fields ?? this.#fields.over(this.#defaults.headers).toBlock()
-    return {
-      error: null,
-      statusCode: this.statusCode,
-      data,
-      headers: { ...headers.toObject() },
-      trailers: { ...this.#trailers.toObject() },
-    }
-  }
-
-  #fieldsFor(content: ReplyContent): HeaderBlock {
-    const { headers, contentLength } = this.#defaults
-    if (!contentLength || content instanceof StreamedContent) {
-      this.#block ??= reusable(this.#fields.over(headers).toBlock())
-      return this.#block
-    }
-    const length = new ReplyFields()
-    length.set('content-length', String(content.length))
-    return reusable(this.#fields.over(length.over(headers)).toBlock())
-  }
+  pending(data: unknown, fields: HeaderBlock | null): PendingReply
 }
 
-function reusable(block: HeaderBlock): HeaderBlock {
-  block.prepareForReuse()
-  return block
-}
-
-function readHead(statusCode: unknown, responseOptions: unknown, defaults: ReplyDefaults): ReplyHead {
-  if (statusCode === undefined) throw new InvalidArgumentError('statusCode must be defined')
+function readHead(given: unknown, responseOptions: unknown, defaults: ReplyDefaults): ReplyHead {
+  if (given === undefined) throw new InvalidArgumentError('statusCode must be defined')
   if (typeof responseOptions !== 'object' || responseOptions === null) {
     throw new InvalidArgumentError('responseOptions must be an object')
   }
-  if (!Number.isInteger(statusCode) || (statusCode as number) < 100 || (statusCode as number) > 999) {
+  const statusCode = given as number
+  if (!Number.isInteger(statusCode) || statusCode < 100 || statusCode > 999) {
     throw new InvalidArgumentError('statusCode must be an integer from 200 to 999')
   }
-  if ((statusCode as number) < 200) throw new InvalidArgumentError('statusCode must not be informational')
-  return new ReplyHead(statusCode as number, responseOptions, defaults)
+  if (statusCode < 200) throw new InvalidArgumentError('statusCode must not be informational')
+  const options: MockResponseOptions = ownMembers(responseOptions)
+  const fields = readReplyFields(options.headers)
+  const plain = reusable(withDefaults(fields, defaults.headers))
+  const trailers = toBlock(withDefaults(readReplyFields(options.trailers), defaults.trailers))
+  const informational = (options.informational ?? []).map(readInformational)
+  return {
+    with: (data) => {
+      const content = toContent(data)
+      const isCounted = defaults.contentLength && !(content instanceof StreamedContent)
+      const block = isCounted
+        ? reusable(
+            withDefaults(fields, withDefaults(['content-length', `${content.length}`], defaults.headers)),
+          )
+        : plain
+      return { statusCode, fields: block, trailers, informational, content }
+    },
+    pending: (data, block) => ({
+      error: null,
+      statusCode,
+      data,
+      headers: { ...(block ?? plain).toObject() },
+      trailers: { ...trailers.toObject() },
+    }),
+  }
+}
+
+function reusable(fields: readonly string[]): HeaderBlock {
+  const block = toBlock(fields)
+  block.prepareForReuse()
+  return block
 }
 
 function readInformational({ statusCode, headers }: InformationalReply): InformationalHead {
   if (!Number.isInteger(statusCode) || statusCode < 102 || statusCode > 199) {
     throw new InvalidArgumentError('statusCode of an informational reply must be an integer from 102 to 199')
   }
-  return { statusCode, fields: ReplyFields.read(headers).toBlock() }
+  return { statusCode, fields: toBlock(readReplyFields(headers)) }
 }
 
 /** RFC 9110 §6.4.1: responses that never have content, whatever their fields announce. */
 export function isBodiless(method: string, statusCode: number): boolean {
   return method === 'HEAD' || statusCode === 204 || statusCode === 304
 }
-
-export { statusText }

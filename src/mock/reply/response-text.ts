@@ -2,9 +2,8 @@
  * A mocked response as the bytes of HTTP/1.1, in steps.
  */
 import type { HeaderBlock } from '../../protocol/header-block.ts'
-import { bytesOf } from '../mock-body.ts'
 import { isBodiless, type MockedResponse } from './reply.ts'
-import { StreamedContent } from './reply-content.ts'
+import { contentPieces, StreamedContent } from './reply-content.ts'
 import { statusText } from './status-text.ts'
 
 export async function* responseText(
@@ -28,9 +27,7 @@ export async function* responseText(
     yield Buffer.concat([Buffer.from(head, 'latin1'), content])
   } else {
     yield head
-    for await (const piece of isStreamed ? content.source : [content]) {
-      const bytes = typeof piece === 'string' ? Buffer.from(piece) : bytesOf(piece)
-      if (bytes === null) throw new TypeError('a piece of a mocked body is neither a string nor bytes')
+    for await (const bytes of contentPieces(content)) {
       if (bytes.length === 0) continue
       const size = `${bytes.length.toString(16)}\r\n`
       yield isChunked ? Buffer.concat([Buffer.from(size), bytes, Buffer.from('\r\n')]) : bytes

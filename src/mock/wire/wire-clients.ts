@@ -14,9 +14,9 @@ import type { DispatchController, DispatchHandler } from '../../request/dispatch
 import type { Interception } from '../match/interception.ts'
 import type { MockCall } from '../mock-call.ts'
 import { WireH2Peer } from './wire-h2-peer.ts'
-import { WirePeer } from './wire-peer.ts'
+import { WirePeer, type WireTurn } from './wire-peer.ts'
 import { systemError, WireSocket } from './wire-socket.ts'
-import type { WireTurn } from './wire-turn.ts'
+import type { WireProtocol } from './wire-step.ts'
 
 /** The latest connections, whose bytes are kept. */
 const MOST_SHOWN = 100
@@ -29,30 +29,25 @@ export interface WireConnection {
   readonly written: Buffer
 }
 
-/** Which engine reads the replies. */
-export type WireProtocol = 'h1' | 'h2'
-
 /** A client, and the request that it carries. */
-class WireSlot {
+interface WireSlot {
   readonly origin: string
   readonly protocol: WireProtocol
   readonly client: Client
-  turn: WireTurn | null = null
-
-  constructor(origin: string, protocol: WireProtocol, client: (slot: WireSlot) => Client) {
-    this.origin = origin
-    this.protocol = protocol
-    this.client = client(this)
-  }
+  /** Of the latest connection. */
+  peer: WirePeer | null
+  turn: WireTurn | null
 }
 
-/** Frees the client when the request has ended. */
+/** Says when the request was written, and when it has ended. */
 class WireHandler extends DecoratorHandler {
+  readonly #onSent: () => void
   readonly #onSettled: () => void
   #controller: DispatchController | null = null
 
-  constructor(handler: DispatchHandler, onSettled: () => void) {
+  constructor(handler: DispatchHandler, onSent: () => void, onSettled: () => void) {
     super(handler)
+    this.#onSent = onSent
     this.#onSettled = onSettled
   }
 
@@ -63,6 +58,11 @@ class WireHandler extends DecoratorHandler {
   override onRequestStart(controller: DispatchController, context: unknown): void {
     this.#controller = controller
     super.onRequestStart(controller, context)
+  }
+
+  override onRequestSent(): void {
+    super.onRequestSent()
+    this.#onSent()
   }
 
   override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
@@ -125,17 +125,19 @@ export class WireClients {
   }
 
   dispatch(call: MockCall, interception: Interception, given: DispatchHandler): boolean {
-    // A connection that cannot be opened must not be open already.
+    const { kind } = interception.reply
     // A connection that is handed over is one of HTTP/1.1.
-    const protocol = interception.reply.kind === 'upgrade' ? 'h1' : this.#protocol
-    const isUnreachable = interception.reply.kind === 'unreachable'
+    const protocol = kind === 'upgrade' ? 'h1' : this.#protocol
+    // A connection that cannot be opened must not be open already.
+    const isUnreachable = kind === 'unreachable'
     const slot =
       (isUnreachable ? undefined : this.#idleSlot(call.origin, protocol)) ??
       this.#addSlot(call.origin, protocol)
-    const handler = new WireHandler(given, () => {
+    const onSettled = (): void => {
       slot.turn = null
       if (isUnreachable) this.#close(slot)
-    })
+    }
+    const handler = new WireHandler(given, () => slot.peer?.onSent(), onSettled)
     slot.turn = { call, interception, fail: (error) => handler.fail(error) }
     slot.client.dispatch(call.options, handler)
     return true
@@ -149,11 +151,9 @@ export class WireClients {
   }
 
   #addSlot(origin: string, protocol: WireProtocol): WireSlot {
-    const slot = new WireSlot(
-      origin,
-      protocol,
-      (self) => new Client(origin, { ...this.#options, pipelining: 1, connect: this.#connector(self) }),
-    )
+    const connect = this.#connector((): WireSlot => slot)
+    const client = new Client(origin, { ...this.#options, pipelining: 1, connect })
+    const slot: WireSlot = { origin, protocol, client, peer: null, turn: null }
     this.#slots.add(slot)
     return slot
   }
@@ -164,8 +164,9 @@ export class WireClients {
   }
 
   /** Its errors are the library's, as those of a real connection. */
-  #connector(slot: WireSlot): ConnectFunction {
+  #connector(owner: () => WireSlot): ConnectFunction {
     const connect: ConnectFunction = (_target, callback) => {
+      const slot = owner()
       const reply = slot.turn?.interception.reply
       if (reply?.kind === 'unreachable') {
         this.#refuse(reply.fault, slot.origin, (error) => callback(error, null))
@@ -175,9 +176,7 @@ export class WireClients {
       const socket = new WireSocket(isH2 ? 'h2' : undefined)
       this.#sockets.push({ origin: slot.origin, socket })
       if (this.#sockets.length > MOST_SHOWN) this.#sockets.shift()
-      const take = (): WireTurn | null => slot.turn
-      if (isH2) new WireH2Peer(socket, take)
-      else new WirePeer(socket, take)
+      slot.peer = new (isH2 ? WireH2Peer : WirePeer)(socket, () => slot.turn)
       queueMicrotask(() => callback(null, socket))
     }
     return ownConnector(connect, connect)

@@ -9,6 +9,7 @@ import { HpackEncoder } from '../../protocol/hpack/encoder.ts'
 import {
   CONTINUATION,
   DATA,
+  DEFAULT_WINDOW,
   FLAG_ACK,
   FLAG_END_HEADERS,
   FLAG_END_STREAM,
@@ -25,45 +26,30 @@ import {
   WINDOW_UPDATE,
 } from '../../protocol/http2/constants.ts'
 import { FrameWriter } from '../../protocol/http2/frame-writer.ts'
-import { bytesOf } from '../mock-body.ts'
 import { isBodiless, type MockedResponse } from '../reply/reply.ts'
-import { StreamedContent } from '../reply/reply-content.ts'
-import { WirePlayer } from './wire-player.ts'
-import type { WireListener, WireSocket } from './wire-socket.ts'
-import { h2FaultScript, type WireFrame } from './wire-step.ts'
-import type { WireTurn } from './wire-turn.ts'
-
-/** RFC 9113 §6.9.2. */
-const FIRST_WINDOW = 65_535
+import { contentPieces, StreamedContent } from '../reply/reply-content.ts'
+import { WirePeer } from './wire-peer.ts'
+import type { WireFrame } from './wire-step.ts'
 
 /** Fields of HTTP/1.1 connections, which HTTP/2 forbids (RFC 9113 §8.2.2). */
 const FORBIDDEN: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
 
-export class WireH2Peer implements WireListener {
-  readonly #socket: WireSocket
-  readonly #take: () => WireTurn | null
-  readonly #player: WirePlayer
+export class WireH2Peer extends WirePeer {
+  protected override readonly protocol = 'h2'
   readonly #writer = new FrameWriter()
   readonly #encoder = new HpackEncoder()
   #input: Buffer = NO_BYTES
   #isPrefaceSeen = false
-  /** Of the request; 0 after it was cancelled. */
-  #stream = 0
   #endsWithHead = false
-  #initialWindow = FIRST_WINDOW
-  #connectionWindow = FIRST_WINDOW
-  #streamWindow = FIRST_WINDOW
+  #initialWindow = DEFAULT_WINDOW
+  #connectionWindow = DEFAULT_WINDOW
+  #streamWindow = DEFAULT_WINDOW
   #onWindow: (() => void) | null = null
 
-  /** `take` returns what the request that has arrived is replied with. */
-  constructor(socket: WireSocket, take: () => WireTurn | null) {
-    this.#socket = socket
-    this.#take = take
-    this.#player = new WirePlayer(socket, (frame) => this.#writeFrame(frame))
-    socket.listener = this
-  }
+  /** Its end is in the frames. */
+  override onSent(): void {}
 
-  onBytes(bytes: Buffer): void {
+  override onBytes(bytes: Buffer): void {
     this.#input = Buffer.concat([this.#input, bytes])
     if (!this.#isPrefaceSeen) {
       if (this.#input.length < PREFACE.length) return
@@ -81,13 +67,9 @@ export class WireH2Peer implements WireListener {
     void this.#flush()
   }
 
-  onEnd(): void {
-    this.#socket.finish()
-  }
-
-  onClosed(): void {
-    this.#stream = 0
-    this.#player.stop()
+  override onClosed(): void {
+    super.onClosed()
+    this.stream = 0
     this.#openWindow()
   }
 
@@ -105,24 +87,24 @@ export class WireH2Peer implements WireListener {
         this.#openWindow()
         return
       case RST_STREAM:
-        if (id === this.#stream) this.#stream = 0
+        if (id === this.stream) this.stream = 0
         this.#openWindow()
         return
       case HEADERS:
-        if (id !== this.#stream) this.#streamWindow = this.#initialWindow
-        this.#stream = id
+        if (id !== this.stream) this.#streamWindow = this.#initialWindow
+        this.stream = id
         this.#endsWithHead = (flags & FLAG_END_STREAM) !== 0
-        if ((flags & FLAG_END_HEADERS) !== 0 && this.#endsWithHead) this.#onRequest()
+        if ((flags & FLAG_END_HEADERS) !== 0 && this.#endsWithHead) this.onRequest()
         return
       case CONTINUATION:
-        if ((flags & FLAG_END_HEADERS) !== 0 && this.#endsWithHead) this.#onRequest()
+        if ((flags & FLAG_END_HEADERS) !== 0 && this.#endsWithHead) this.onRequest()
         return
       case DATA:
         if (payload.length > 0) {
           this.#writer.windowUpdate(0, payload.length)
           this.#writer.windowUpdate(id, payload.length)
         }
-        if ((flags & FLAG_END_STREAM) !== 0) this.#onRequest()
+        if ((flags & FLAG_END_STREAM) !== 0) this.onRequest()
     }
   }
 
@@ -142,79 +124,49 @@ export class WireH2Peer implements WireListener {
     wake?.()
   }
 
-  #onRequest(): void {
-    const turn = this.#take()
-    if (turn === null) return
-    this.#reply(turn, this.#stream).catch((error: unknown) => turn.fail(error))
-  }
-
-  async #reply({ call, interception: { reply, delay } }: WireTurn, id: number): Promise<void> {
-    if (delay > 0) await this.#player.wait(delay)
-    if (this.#stream !== id) return
-    switch (reply.kind) {
-      case 'response':
-        return this.#respond(reply.response, call.method, id)
-      case 'function': {
-        const made = await reply.make(call.callbackOptions())
-        return this.#respond(reply.read(made), call.method, id)
-      }
-      case 'raw':
-        return this.#player.play(reply.script(call.callbackOptions()))
-      case 'fault':
-        return this.#player.play(h2FaultScript(reply.fault))
-    }
-  }
-
-  async #respond(response: MockedResponse, method: string, id: number): Promise<void> {
-    const { statusCode, fields, trailers, informational, content } = response
-    for (const head of informational) this.#head(id, head.statusCode, head.fields.flat, false)
-    const hasTrailers = trailers.flat.length > 0
-    const isEmpty = content instanceof StreamedContent ? false : content.length === 0
-    const endsWithHead = isBodiless(method, statusCode) || (isEmpty && !hasTrailers)
-    this.#head(id, statusCode, fields.flat, endsWithHead)
-    await this.#flush()
-    if (endsWithHead) return
+  protected override async *responseSteps(
+    { statusCode, fields, trailers, informational, content }: MockedResponse,
+    method: string,
+  ): AsyncGenerator<WireFrame> {
+    const id = this.stream
+    for (const head of informational) yield headFrame(head.statusCode, head.fields.flat, false)
     const isStreamed = content instanceof StreamedContent
-    for await (const piece of isStreamed ? content.source : [content]) {
-      const bytes = typeof piece === 'string' ? Buffer.from(piece) : bytesOf(piece)
-      if (bytes === null) throw new TypeError('a piece of a mocked body is neither a string nor bytes')
-      await this.#data(id, bytes, !isStreamed && !hasTrailers)
-    }
-    if (hasTrailers)
-      this.#writer.headers(id, true, this.#encoder, wireFields(trailers.flat), MIN_MAX_FRAME_SIZE)
-    else if (isStreamed) this.#writer.dataHeader(id, 0, true)
-    if (this.#stream === id) await this.#flush()
-  }
-
-  #head(id: number, statusCode: number, fields: readonly string[], endStream: boolean): void {
-    const list = [':status', String(statusCode), ...wireFields(fields)]
-    this.#writer.headers(id, endStream, this.#encoder, list, MIN_MAX_FRAME_SIZE)
-  }
-
-  /** As the windows of the client allow (RFC 9113 §6.9). */
-  async #data(id: number, bytes: Buffer, endStream: boolean): Promise<void> {
-    let at = 0
-    while (at < bytes.length && this.#stream === id) {
-      const room = Math.min(this.#connectionWindow, this.#streamWindow, MIN_MAX_FRAME_SIZE)
-      if (room <= 0) {
-        await new Promise<void>((resolve) => {
-          this.#onWindow = resolve
-        })
-        continue
+    const hasTrailers = trailers.flat.length > 0
+    const isEmpty = !isStreamed && content.length === 0
+    const endsWithHead = isBodiless(method, statusCode) || (isEmpty && !hasTrailers)
+    yield headFrame(statusCode, fields.flat, endsWithHead)
+    if (endsWithHead) return
+    for await (const bytes of contentPieces(content)) {
+      for (let at = 0; at < bytes.length; ) {
+        const end = at + (await this.#room(id, bytes.length - at))
+        const endStream = end === bytes.length && !isStreamed && !hasTrailers
+        yield { kind: 'data', bytes: bytes.subarray(at, end), endStream }
+        at = end
       }
-      const end = Math.min(bytes.length, at + room)
-      this.#connectionWindow -= end - at
-      this.#streamWindow -= end - at
-      this.#writer.dataHeader(id, end - at, endStream && end === bytes.length)
-      this.#writer.body(bytes, at, end)
-      at = end
-      await this.#flush()
     }
+    if (hasTrailers) yield { kind: 'headers', fields: trailers.flat, endStream: true }
+    else if (isStreamed) yield { kind: 'data', bytes: NO_BYTES, endStream: true }
+  }
+
+  /** Takes from the windows of the client what may be sent in one frame (RFC 9113 §6.9). Nothing after a cancellation. */
+  async #room(id: number, wanted: number): Promise<number> {
+    while (this.stream === id) {
+      const room = Math.min(this.#connectionWindow, this.#streamWindow, MIN_MAX_FRAME_SIZE, wanted)
+      if (room > 0) {
+        this.#connectionWindow -= room
+        this.#streamWindow -= room
+        return room
+      }
+      await new Promise<void>((resolve) => {
+        this.#onWindow = resolve
+      })
+    }
+    return 0
   }
 
   /** A frame of a script belongs to the request, unless its type is for the connection. */
-  async #writeFrame(frame: WireFrame): Promise<void> {
-    const id = this.#stream
+  protected override async writeFrame(frame: WireFrame): Promise<void> {
+    const id = this.stream
     if (frame.kind === 'headers') {
       this.#writer.headers(id, frame.endStream, this.#encoder, wireFields(frame.fields), MIN_MAX_FRAME_SIZE)
     } else if (frame.kind === 'data') {
@@ -228,7 +180,7 @@ export class WireH2Peer implements WireListener {
       header[4] = frame.flags
       header.writeUInt32BE(isOfConnection ? 0 : id, 5)
       await this.#flush()
-      await this.#player.write(Buffer.concat([header, frame.payload]))
+      await this.write(Buffer.concat([header, frame.payload]))
       return
     }
     await this.#flush()
@@ -236,8 +188,12 @@ export class WireH2Peer implements WireListener {
 
   async #flush(): Promise<void> {
     const parts = this.#writer.take()
-    if (parts !== null) await this.#player.write(Buffer.concat(parts))
+    if (parts !== null) await this.write(Buffer.concat(parts))
   }
+}
+
+function headFrame(statusCode: number, fields: readonly string[], endStream: boolean): WireFrame {
+  return { kind: 'headers', fields: [':status', String(statusCode), ...fields], endStream }
 }
 
 function wireFields(flat: readonly string[]): string[] {

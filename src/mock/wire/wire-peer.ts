@@ -1,101 +1,173 @@
 /**
- * The other end of an HTTP/1.1 connection in memory: reads requests, and plays the reply of each.
+ * The other end of a connection in memory, for HTTP/1.1: plays the reply of each request. The client carries one request at
+ * a time and says when it has written it, so the bytes are not parsed.
  */
 import { Buffer } from 'node:buffer'
 import { loadCrypto } from '../../base/lazy-modules.ts'
+import { runtimeSetImmediate } from '../../base/runtime-turns.ts'
+import { clearTimer, startTimer } from '../../base/timer.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { ACCEPT_SUFFIX } from '../../protocol/websocket/handshake.ts'
+import type { Interception } from '../match/interception.ts'
+import { bytesOf } from '../mock-body.ts'
+import type { MockCall } from '../mock-call.ts'
+import type { MockedResponse, UpgradeAcceptor } from '../reply/reply.ts'
 import { responseText } from '../reply/response-text.ts'
-import { RequestReader } from './request-reader.ts'
-import { WirePlayer } from './wire-player.ts'
 import { systemError, type WireListener, WireServerSocket, type WireSocket } from './wire-socket.ts'
-import { faultScript } from './wire-step.ts'
-import type { WireTurn } from './wire-turn.ts'
+import type { WireAction, WireFrame, WireProtocol, WireScript, WireStep } from './wire-step.ts'
+
+/** The runtime turns a longer wait into 1 ms. */
+const LONGEST_WAIT = 2 ** 31 - 1
+
+/** A request, and what it is replied with. */
+export interface WireTurn {
+  readonly call: MockCall
+  readonly interception: Interception
+  /** Fails the request with this value. */
+  fail(error: unknown): void
+}
 
 export class WirePeer implements WireListener {
-  readonly #socket: WireSocket
-  readonly #take: () => WireTurn | null
-  readonly #reader = new RequestReader(() => this.#onRequest())
-  /** Has the connection after an upgrade. */
-  #server: WireServerSocket | null = null
-  readonly #player: WirePlayer
+  protected readonly socket: WireSocket
+  protected readonly protocol: WireProtocol = 'h1'
+  /** Of the request, in HTTP/2; 0 after it was cancelled. */
+  protected stream = 0
+  readonly #turn: () => WireTurn | null
+  /** Bytes of a piece; 0 for as they come. */
+  #split = 0
+  /** Ends a wait early. */
+  #wake: (() => void) | null = null
 
-  /** `take` returns what the request that has arrived is replied with. */
-  constructor(socket: WireSocket, take: () => WireTurn | null) {
-    this.#socket = socket
-    this.#take = take
-    this.#player = new WirePlayer(socket, noFrames)
+  /** `turn` returns the request that the client carries. */
+  constructor(socket: WireSocket, turn: () => WireTurn | null) {
+    this.socket = socket
+    this.#turn = turn
     socket.listener = this
   }
 
-  onBytes(bytes: Buffer): void {
-    if (this.#server === null) this.#reader.push(bytes)
-    else this.#server.onBytes(bytes)
+  /** The client has written the whole request. */
+  onSent(): void {
+    runtimeSetImmediate(() => this.onRequest())
   }
 
+  onBytes(_bytes: Buffer): void {}
+
   onEnd(): void {
-    if (this.#server === null) this.#socket.finish()
-    else this.#server.onEnd()
+    this.socket.finish()
   }
 
   onClosed(): void {
-    this.#server?.onClosed()
-    this.#player.stop()
+    this.#wake?.()
   }
 
-  #onRequest(): void {
-    const turn = this.#take()
-    if (turn === null) return
-    this.#play(turn).catch((error: unknown) => turn.fail(error))
+  protected onRequest(): void {
+    const turn = this.#turn()
+    if (turn !== null) this.#reply(turn).catch((error: unknown) => turn.fail(error))
   }
 
-  async #play(turn: WireTurn): Promise<void> {
-    const { reply, delay } = turn.interception
-    if (delay > 0) await this.#player.wait(delay)
-    if (this.#socket.destroyed) return
+  async #reply(turn: WireTurn): Promise<void> {
+    const { call, interception } = turn
+    const { reply, delay } = interception
+    const { stream } = this
+    if (delay > 0) await this.#wait(delay)
+    if (this.#turn() !== turn || this.socket.destroyed) return
     switch (reply.kind) {
       case 'response':
-        await this.#player.play(responseText(reply.response, turn.call.method))
-        return
-      case 'function': {
-        const made = await reply.make(turn.call.callbackOptions())
-        await this.#player.play(responseText(reply.read(made), turn.call.method))
-        return
-      }
+      case 'function':
+        return this.#play(stream, this.responseSteps(await reply.ask(call), call.method))
       case 'raw':
-        await this.#player.play(reply.script(turn.call.callbackOptions()))
-        return
-      case 'fault':
-        await this.#player.play(faultScript(reply.fault))
-        return
-      case 'upgrade': {
-        await this.#player.write(Buffer.from(this.#switchingHead(turn.call.method), 'latin1'))
-        const server = new WireServerSocket(this.#socket)
-        this.#server = server
-        try {
-          await reply.accept(server, turn.call.callbackOptions())
-        } catch (error) {
-          // The client may have its end already: it gets a connection that is reset.
-          turn.fail(error)
-          server.destroy(systemError('ECONNRESET'))
-        }
-      }
+        return this.#play(stream, reply.script(call.callbackOptions(), this.protocol))
+      case 'upgrade':
+        return this.#upgrade(turn, reply.accept)
     }
   }
 
-  #switchingHead(method: string): string {
-    if (method === 'CONNECT') return 'HTTP/1.1 200 OK\r\n\r\n'
-    const field = (name: string): string | undefined =>
-      new RegExp(`^${name}: *(.*?) *$`, 'im').exec(this.#reader.head)?.[1]
-    const key = field('sec-websocket-key')
-    const accept =
-      key === undefined
-        ? ''
-        : `sec-websocket-accept: ${loadCrypto().createHash('sha1').update(`${key}${ACCEPT_SUFFIX}`).digest('base64')}\r\n`
-    return `HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${field('upgrade')}\r\n${accept}\r\n`
+  protected responseSteps(response: MockedResponse, method: string): WireScript {
+    return responseText(response, method)
+  }
+
+  async #upgrade({ call, fail }: WireTurn, accept: UpgradeAcceptor): Promise<void> {
+    await this.write(Buffer.from(switchingHead(call), 'latin1'))
+    const server = new WireServerSocket(this.socket)
+    this.socket.listener = server
+    try {
+      await accept(server, call.callbackOptions())
+    } catch (error) {
+      // The client may have its end already: it gets a connection that is reset.
+      fail(error)
+      server.destroy(systemError('ECONNRESET'))
+    }
+  }
+
+  async #play(stream: number, steps: WireScript): Promise<void> {
+    this.#split = 0
+    for await (const step of steps) {
+      if (this.socket.destroyed || this.stream !== stream || !(await this.#act(step))) return
+    }
+  }
+
+  /** False: nothing more is done. */
+  async #act(step: WireStep): Promise<boolean> {
+    const bytes = typeof step === 'string' ? Buffer.from(step) : bytesOf(step)
+    if (bytes !== null) {
+      await this.write(Buffer.from(bytes))
+      return true
+    }
+    const action = step as WireAction
+    switch (action?.kind) {
+      case 'wait':
+        await this.#wait(action.milliseconds)
+        return true
+      case 'split':
+        this.#split = action.bytes
+        return true
+      case 'end':
+        this.socket.finish()
+        return false
+      case 'reset':
+        this.socket.reset(action.code)
+        return false
+      case 'stall':
+        return false
+      case 'headers':
+      case 'data':
+      case 'frame':
+        await this.writeFrame(action)
+        return true
+      default:
+        throw new InvalidArgumentError('a step must be a string, bytes or an action of mockWire')
+    }
+  }
+
+  protected async writeFrame(_frame: WireFrame): Promise<void> {
+    throw new InvalidArgumentError("frames need an agent with protocol: 'h2'")
+  }
+
+  /** Pieces arrive in separate turns of the event loop: a stream joins those that wait together. */
+  protected async write(bytes: Buffer): Promise<void> {
+    const size = this.#split || bytes.length
+    for (let at = 0; at < bytes.length; at += size) {
+      await this.socket.feed(bytes.subarray(at, at + size))
+      if (size < bytes.length) await new Promise((resolve) => runtimeSetImmediate(resolve))
+    }
+  }
+
+  #wait(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = startTimer(resolve, Math.min(milliseconds, LONGEST_WAIT))
+      this.#wake = () => {
+        clearTimer(timer)
+        resolve()
+      }
+    })
   }
 }
 
-async function noFrames(): Promise<void> {
-  throw new InvalidArgumentError("frames need an agent with protocol: 'h2'")
+function switchingHead({ method, options, fields }: MockCall): string {
+  if (method === 'CONNECT') return 'HTTP/1.1 200 OK\r\n\r\n'
+  const protocol = typeof options.upgrade === 'string' ? options.upgrade : 'websocket'
+  const key = fields['sec-websocket-key']
+  const digest = loadCrypto().createHash('sha1').update(`${key}${ACCEPT_SUFFIX}`).digest('base64')
+  const accept = key === undefined ? '' : `sec-websocket-accept: ${digest}\r\n`
+  return `HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${protocol}\r\n${accept}\r\n`
 }

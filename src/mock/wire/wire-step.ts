@@ -3,6 +3,9 @@
  */
 import { InvalidArgumentError } from '../../errors.ts'
 
+/** Which engine reads the replies. */
+export type WireProtocol = 'h1' | 'h2'
+
 /** Something other than writing bytes. Made by `mockWire`. */
 export type WireAction =
   | { readonly kind: 'wait'; readonly milliseconds: number }
@@ -81,49 +84,36 @@ export type WireFault =
   | 'stall-head'
   | 'stall-body'
 
-const PART = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly a part'
-const RESET = mockWire.reset()
-
 /** Those that come after the connection is up. */
 export type ReplyFault = Exclude<WireFault, 'connect-refused' | 'connect-timeout'>
 
-const SCRIPTS: Readonly<Record<ReplyFault, readonly WireStep[]>> = {
-  'reset-before-head': [RESET],
-  'reset-in-head': ['HTTP/1.1 200 OK\r\ncontent-le', RESET],
-  'reset-in-body': [PART, mockWire.wait(1), RESET],
-  'truncated-body': [PART, mockWire.end()],
-  'bad-chunk': ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a size\r\n'],
-  'stall-head': [mockWire.stall()],
-  'stall-body': [PART, mockWire.stall()],
-}
-
+const PART = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly a part'
 const H2_PART = [
   mockWire.headers({ ':status': '200', 'content-length': '100' }),
   mockWire.data('only a part'),
 ]
+const RESET = mockWire.reset()
+const STALL = mockWire.stall()
 /** Half of the header of a HEADERS frame. */
 const HALF_FRAME = Buffer.from([0, 0, 20, 1])
 /** RFC 9113 §6.5.1: a SETTINGS frame whose length is not a multiple of six. */
 const BAD_FRAME = mockWire.frame(4, Buffer.alloc(5))
+const BAD_CHUNK = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a size\r\n'
 
-const H2_SCRIPTS: Readonly<Record<ReplyFault, readonly WireStep[]>> = {
-  'reset-before-head': [RESET],
-  'reset-in-head': [HALF_FRAME, RESET],
-  'reset-in-body': [...H2_PART, mockWire.wait(1), RESET],
-  'truncated-body': [...H2_PART, mockWire.data('', true)],
-  'bad-chunk': [...H2_PART, BAD_FRAME],
-  'stall-head': [mockWire.stall()],
-  'stall-body': [...H2_PART, mockWire.stall()],
+const FAULTS: Readonly<Record<ReplyFault, Readonly<Record<WireProtocol, readonly WireStep[]>>>> = {
+  'reset-before-head': { h1: [RESET], h2: [RESET] },
+  'reset-in-head': { h1: ['HTTP/1.1 200 OK\r\ncontent-le', RESET], h2: [HALF_FRAME, RESET] },
+  'reset-in-body': { h1: [PART, mockWire.wait(1), RESET], h2: [...H2_PART, mockWire.wait(1), RESET] },
+  'truncated-body': { h1: [PART, mockWire.end()], h2: [...H2_PART, mockWire.data('', true)] },
+  'bad-chunk': { h1: [BAD_CHUNK], h2: [...H2_PART, BAD_FRAME] },
+  'stall-head': { h1: [STALL], h2: [STALL] },
+  'stall-body': { h1: [PART, STALL], h2: [...H2_PART, STALL] },
 }
 
 export function isReplyFault(fault: unknown): fault is ReplyFault {
-  return typeof fault === 'string' && Object.hasOwn(SCRIPTS, fault)
+  return typeof fault === 'string' && Object.hasOwn(FAULTS, fault)
 }
 
-export function faultScript(fault: ReplyFault): readonly WireStep[] {
-  return SCRIPTS[fault]
-}
-
-export function h2FaultScript(fault: ReplyFault): readonly WireStep[] {
-  return H2_SCRIPTS[fault]
+export function faultScript(fault: ReplyFault, protocol: WireProtocol): readonly WireStep[] {
+  return FAULTS[fault][protocol]
 }
