@@ -4,34 +4,24 @@
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 
 /** What a request on a connection insists on. */
-const REQUIRED = [
+const REQUIRED: readonly PropertyKey[] = [
   'onRequestStart',
   'onResponseStart',
   'onResponseData',
   'onResponseEnd',
   'onResponseError',
-] as const
+] satisfies (keyof DispatchHandler)[]
 
-const ALL = [
-  ...REQUIRED,
-  'onRequestQueued',
-  'onRequestUpgrade',
-  'onBodySent',
-  'onRequestSent',
-  'onResponseStarted',
-] as const
-
-/** The handler itself, or one that passes calls on to it and has the methods that it lacks. */
+/** The handler with the methods that it lacks. */
 export function completeHandler(handler: DispatchHandler): DispatchHandler {
-  if (REQUIRED.every((name) => handler[name] !== undefined)) return handler
-  const complete: Record<string, unknown> = Object.fromEntries(REQUIRED.map((name) => [name, ignore]))
-  for (const name of ALL) {
-    const method: unknown = handler[name]
-    if (typeof method === 'function') complete[name] = method.bind(handler)
-    // For the check of the request to refuse.
-    else if (method !== undefined) complete[name] = method
-  }
-  return complete
+  if (REQUIRED.every((name) => Reflect.get(handler, name) !== undefined)) return handler
+  return new Proxy(handler, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name)
+      if (typeof method === 'function') return method.bind(target)
+      return method === undefined && REQUIRED.includes(name) ? ignore : method
+    },
+  })
 }
 
 function ignore(): void {}

@@ -1,11 +1,12 @@
 /** The options of a mock agent, checked. */
 import { ownMembers } from '../base/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
-import { type ClientOptions, readClientOptions } from '../dispatcher/client-options.ts'
+import { type ClientOptions, type ClientSettings, readClientOptions } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { readPoolOptions } from '../dispatcher/pool/options.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import type { NetworkSettings } from './mock-network.ts'
+import { ownOptions } from '../options.ts'
+import type { WireProtocol } from './wire/wire-step.ts'
 
 /** Options of `MockAgent`: those of `Agent`, for the requests that are sent, and its own. */
 export interface MockAgentOptions extends AgentOptions {
@@ -22,7 +23,7 @@ export interface MockAgentOptions extends AgentOptions {
   /** Send all replies through connections in memory and the HTTP/1.1 engine. Default: false. */
   wire?: boolean | undefined
   /** What connections in memory speak. Default: `h1`. */
-  protocol?: 'h1' | 'h2' | undefined
+  protocol?: WireProtocol | undefined
 }
 
 const FLAGS = [
@@ -33,13 +34,12 @@ const FLAGS = [
   'wire',
 ] as const
 
-export interface MockAgentSettings extends NetworkSettings {
-  readonly enableCallHistory: boolean
-  readonly strict: boolean
-  readonly connectTimeout: number
-  readonly protocol: 'h1' | 'h2'
+export interface MockAgentSettings extends Readonly<Record<(typeof FLAGS)[number], boolean>> {
+  readonly protocol: WireProtocol
   /** What is for the clients of connections in memory. */
   readonly clientOptions: ClientOptions
+  /** The same with defaults, which mocked requests follow, too. */
+  readonly client: ClientSettings
   /** Null for a new one. */
   readonly agent: Dispatcher | null
   /** What is for the agent that sends requests. */
@@ -48,45 +48,30 @@ export interface MockAgentSettings extends NetworkSettings {
 
 export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings {
   if (given === null) throw new TypeError('options must not be null')
-  const options: MockAgentOptions = Object.assign(Object.create(null), given)
-  const {
-    agent,
-    enableCallHistory,
-    acceptNonStandardSearchParameters,
-    ignoreTrailingSlash,
-    strict,
-    wire,
-    protocol = 'h1',
-    ...rest
-  } = options
+  const { agent, protocol = 'h1', ...options } = ownOptions(given)
   if (agent !== undefined && agent !== null && typeof agent.dispatch !== 'function') {
     throw new InvalidArgumentError('Argument opts.agent must implement Agent')
   }
+  const flags: Partial<Record<(typeof FLAGS)[number], boolean>> = {}
   for (const name of FLAGS) {
-    if (options[name] !== undefined && typeof options[name] !== 'boolean') {
+    const flag: unknown = options[name] ?? false
+    if (typeof flag !== 'boolean' || options[name] === null) {
       throw new InvalidArgumentError(`options.${name} must to be a boolean`)
     }
+    flags[name] = flag
+    delete options[name]
   }
   if (protocol !== 'h1' && protocol !== 'h2') {
     throw new InvalidArgumentError("options.protocol must be 'h1' or 'h2'")
   }
-  const { maxOrigins: _, factory: __, ...poolOptions } = ownMembers(rest)
+  const { maxOrigins: _, factory: __, ...poolOptions } = ownMembers(options)
   const { clientOptions } = readPoolOptions(poolOptions)
-  const client = readClientOptions(clientOptions)
   return {
-    headersTimeout: client.headersTimeout,
-    bodyTimeout: client.bodyTimeout,
-    maxResponseSize: client.maxResponseSize,
-    strictContentLength: client.strictContentLength,
-    enableCallHistory: enableCallHistory ?? false,
-    acceptNonStandardSearchParameters: acceptNonStandardSearchParameters ?? false,
-    ignoreTrailingSlash: ignoreTrailingSlash ?? false,
-    strict: strict ?? false,
-    wire: wire ?? false,
+    ...(flags as Required<typeof flags>),
     protocol,
-    connectTimeout: client.connectTimeout,
     clientOptions,
+    client: readClientOptions(clientOptions),
     agent: agent ?? null,
-    agentOptions: rest,
+    agentOptions: options,
   }
 }

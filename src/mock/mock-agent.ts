@@ -15,7 +15,7 @@ import { replaceGlobalDispatcher } from '../global/global-dispatcher.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
-import { MockCallHistory } from './history/call-history.ts'
+import type { MockCallHistory } from './history/call-history.ts'
 import { definitionSite } from './match/definition-site.ts'
 import {
   type MockInterceptorOptions,
@@ -32,7 +32,7 @@ import { MockInterceptor } from './mock-interceptor.ts'
 import { MockNetwork } from './mock-network.ts'
 import { type Interceptable, MockPool } from './mock-pool.ts'
 import type { OriginMocks } from './origin-mocks.ts'
-import { WireClients, type WireConnection } from './wire/wire-clients.ts'
+import type { WireConnection } from './wire/wire-clients.ts'
 
 const FORWARDED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
 
@@ -51,22 +51,14 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
   readonly #real: Dispatcher
   readonly #makePool: (origin: OriginMatcher | URL, mocks: OriginMocks) => MockPool | MockClient
   readonly #pools = new Map<OriginMocks, MockPool | MockClient>()
-  readonly #isStrict: boolean
   #uninstall: (() => void) | null = null
 
   constructor(options: MockAgentOptions = {}) {
     const settings = readMockAgentOptions(options)
-    const { agent, strict, enableCallHistory } = settings
     const agentOptions = ownMembers(settings.agentOptions)
     super(agentOptions.webSocket)
-    this.#isStrict = strict
-    this.#real = agent ?? new Agent(agentOptions)
-    const wire = new WireClients(settings.clientOptions, settings.connectTimeout, settings.protocol)
-    this.#network = new MockNetwork(this, this.#real, settings, wire)
-    if (enableCallHistory) {
-      this.#network.history = new MockCallHistory()
-      this.#network.isLogging = true
-    }
+    this.#real = settings.agent ?? new Agent(agentOptions)
+    this.#network = new MockNetwork(this, this.#real, settings)
     const { factory: _, maxOrigins: __, ...rest } = agentOptions
     const isSingle = ownMembers(rest).connections === 1
     this.#makePool = (origin, mocks) =>
@@ -209,7 +201,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
   override async [Symbol.asyncDispose](): Promise<void> {
     let problem: unknown = null
     try {
-      if (this.#isStrict) {
+      if (this.#network.settings.strict) {
         this.assertNoUnmatched()
         this.assertNoPendingInterceptors()
       }

@@ -12,20 +12,28 @@ const MOST_COLLECTED = 16 * 1024 * 1024
 
 /** Bytes as a view of them; null for any other value. */
 export function bytesOf(value: unknown): Buffer | null {
-  if (isUint8Array(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   return isAnyArrayBuffer(value) ? Buffer.from(value as ArrayBuffer) : null
 }
 
+function kindOf(body: unknown): BodySource['kind'] | undefined {
+  if (typeof body !== 'object' || body === null || isUint8Array(body)) return undefined
+  return classifyBody(body)?.kind
+}
+
+/** A stream or an iterable. */
+export function isPiecemeal(body: unknown): boolean {
+  const kind = kindOf(body)
+  return kind === 'stream' || kind === 'iterable'
+}
+
 /** Its content is known only after reading it, which is possible once. */
 export function isCollectable(body: unknown): boolean {
-  if (typeof body !== 'object' || body === null || isUint8Array(body)) return false
-  const source = classifyBody(body)
-  return source !== null && (source.kind === 'stream' || source.kind === 'iterable' || source.kind === 'blob')
+  return isPiecemeal(body) || kindOf(body) === 'blob'
 }
 
 export function isForm(body: unknown): body is IterableForm {
-  return typeof body === 'object' && body !== null && classifyBody(body)?.kind === 'form'
+  return kindOf(body) === 'form'
 }
 
 /** A body that was read, with the type that it knows of itself. */
@@ -50,13 +58,6 @@ export function piecesOf(source: BodySource): AsyncIterable<unknown> | Iterable<
   }
 }
 
-/** A stream or an iterable. */
-export function isPiecemeal(body: unknown): boolean {
-  if (typeof body !== 'object' || body === null || isUint8Array(body)) return false
-  const kind = classifyBody(body)?.kind
-  return kind === 'stream' || kind === 'iterable'
-}
-
 export async function* eachOf(pieces: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<unknown> {
   yield* pieces
 }
@@ -64,16 +65,10 @@ export async function* eachOf(pieces: AsyncIterable<unknown> | Iterable<unknown>
 /** `kept` gets the pieces as they are. */
 export async function collectBody(body: unknown, kept: unknown[] = []): Promise<Collected> {
   const source = classifyBody(body)!
-  let contentType = source.kind === 'blob' ? source.blob.type || null : null
-  let pieces = piecesOf(source)!
-  if (source.kind === 'form') {
-    const encoded = encodeForm(source.form)
-    contentType = encoded.contentType
-    pieces = encoded.chunks()
-  }
+  const contentType = source.kind === 'blob' ? source.blob.type || null : null
   const chunks: Buffer[] = []
   let length = 0
-  for await (const piece of pieces) {
+  for await (const piece of piecesOf(source)!) {
     const chunk = typeof piece === 'string' ? Buffer.from(piece) : bytesOf(piece)
     if (chunk === null) throw new InvalidArgumentError('a piece of the body is neither a string nor bytes')
     length += chunk.length

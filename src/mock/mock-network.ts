@@ -8,6 +8,7 @@ import { dispatchOn } from '../handler/either-handler.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
+import { callersReason } from '../request/end-reason.ts'
 import { RequestSpec } from '../request/request-spec.ts'
 import { MockCallHistory } from './history/call-history.ts'
 import type { MockCallHistoryLog } from './history/call-history-log.ts'
@@ -15,31 +16,18 @@ import { LoggingHandler } from './history/logging-handler.ts'
 import { Interception, MockPattern } from './match/interception.ts'
 import { MatchRun } from './match/match-run.ts'
 import { notMatched } from './match/not-matched.ts'
+import type { MockAgentSettings } from './mock-agent-options.ts'
 import { MockCall } from './mock-call.ts'
 import type { MockNotMatchedError } from './mock-errors.ts'
 import { MockOrigins, type MockPlace } from './mock-origins.ts'
-import {
-  type ExchangeKeeper,
-  type ExchangeSettings,
-  MockedExchange,
-  type RunningMock,
-} from './mocked-exchange.ts'
+import { type ExchangeOwner, MockedExchange, type RunningMock } from './mocked-exchange.ts'
 import { NetConnect } from './net-connect.ts'
 import { OriginMocks } from './origin-mocks.ts'
 import type { Reply } from './reply/reply.ts'
-import type { WireClients } from './wire/wire-clients.ts'
+import { WireClients } from './wire/wire-clients.ts'
 
 /** Requests without a match that are kept for `unmatched`. */
 const MOST_UNMATCHED = 1000
-
-/** The options that decide how calls are matched and delivered. */
-export interface NetworkSettings extends ExchangeSettings {
-  readonly maxResponseSize: number
-  readonly ignoreTrailingSlash: boolean
-  readonly acceptNonStandardSearchParameters: boolean
-  /** All replies go through connections in memory. */
-  readonly wire: boolean
-}
 
 /** What can be done with a call that no interceptor replies to. */
 export interface FallbackWays {
@@ -75,16 +63,16 @@ export function networkOf(agent: object): MockNetwork | undefined {
   return networks.get(agent)
 }
 
-export class MockNetwork implements ExchangeKeeper {
-  readonly settings: NetworkSettings
+export class MockNetwork implements ExchangeOwner {
+  readonly settings: MockAgentSettings
   readonly wire: WireClients
   readonly origins: MockOrigins
   readonly netConnect: NetConnect = new NetConnect()
   readonly running: Set<RunningMock> = new Set()
   readonly unmatched: MockNotMatchedError[] = []
   isActive = true
-  isLogging = false
-  history: MockCallHistory | null = null
+  isLogging: boolean
+  history: MockCallHistory | null
   fallback: Fallback | null = null
   readonly #owner: EventEmitter
   readonly #real: Dispatching
@@ -92,12 +80,14 @@ export class MockNetwork implements ExchangeKeeper {
   #passing: DispatchHandler | null = null
   readonly #waiters = new Set<Waiter>()
 
-  constructor(owner: EventEmitter, real: Dispatching, settings: NetworkSettings, wire: WireClients) {
+  constructor(owner: EventEmitter, real: Dispatching, settings: MockAgentSettings) {
     this.#owner = owner
-    this.wire = wire
     this.#real = real
     this.settings = settings
-    this.origins = new MockOrigins(settings.maxResponseSize)
+    this.wire = new WireClients(settings)
+    this.origins = new MockOrigins(settings.client.maxResponseSize)
+    this.isLogging = settings.enableCallHistory
+    this.history = settings.enableCallHistory ? new MockCallHistory() : null
     networks.set(owner, this)
   }
 
@@ -151,7 +141,7 @@ export class MockNetwork implements ExchangeKeeper {
   #reply(call: MockCall, interception: Interception, { context, mocks }: MockPlace): boolean {
     const exchange = this.#isOnWire(interception)
       ? null
-      : new MockedExchange(call, interception, context, this.settings, this)
+      : new MockedExchange(call, interception, context, this)
     mocks.use(interception)
     if (call.log !== null) {
       call.log.matched = true
@@ -180,7 +170,7 @@ export class MockNetwork implements ExchangeKeeper {
         const interception = new Interception(REPLAYED, reply)
         interception.delay = delay
         if (call.log !== null) call.log.matched = true
-        new MockedExchange(call, interception, place.context, this.settings, this).run()
+        new MockedExchange(call, interception, place.context, this).run()
         return true
       },
       send: (handler) => this.#pass(run, place, handler),
@@ -214,34 +204,27 @@ export class MockNetwork implements ExchangeKeeper {
 
   /** Reads the body, then goes on. Until then, the call is one that runs. */
   #collect(call: MockCall, proceed: () => boolean): boolean {
-    const { handler } = call
-    let isOpen = true
-    const settle = (): boolean => {
-      const wasOpen = isOpen
-      isOpen = false
-      if (this.running.delete(waiting)) this.onIdle()
-      return wasOpen
-    }
-    const fail = (error: unknown): void => {
-      try {
-        handler.onResponseError?.(null, error as Error)
-      } catch (thrown) {
-        this.onHandlerError(thrown)
-      }
-    }
     const waiting: RunningMock = {
       origin: call.origin,
-      end: ({ error }) => void (settle() && fail(error)),
+      end: ({ error }) => {
+        if (!this.running.delete(waiting)) return
+        this.onIdle()
+        try {
+          call.handler.onResponseError?.(null, error)
+        } catch (thrown) {
+          this.onHandlerError(thrown)
+        }
+      },
     }
     this.running.add(waiting)
     call
       .collect()
       .then(() => {
-        if (!isOpen) return
+        if (!this.running.has(waiting)) return
         proceed()
-        settle()
+        if (this.running.delete(waiting)) this.onIdle()
       })
-      .catch((error: unknown) => void (settle() && fail(error)))
+      .catch((error: unknown) => waiting.end(callersReason('broken', error as Error)))
     return true
   }
 

@@ -13,6 +13,7 @@ import type { Dispatching } from '../request/dispatching.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { definitionSite } from './match/definition-site.ts'
 import { type MockInterceptorOptions, MockPattern, type OriginMatcher } from './match/interception.ts'
+import { readMockAgentOptions } from './mock-agent-options.ts'
 import { MockNotMatchedError } from './mock-errors.ts'
 import { MockInterceptor } from './mock-interceptor.ts'
 import { MockNetwork, networkOf } from './mock-network.ts'
@@ -20,23 +21,9 @@ import { type MockPlace, originKey } from './mock-origins.ts'
 import type { RunningMock } from './mocked-exchange.ts'
 import { OriginMocks } from './origin-mocks.ts'
 import { isBadReply } from './reply/reply.ts'
-import { WireClients } from './wire/wire-clients.ts'
 
 /** Where the requests of a pool go that is for all origins a RegExp or function accepts. */
 const ANY_ORIGIN = 'http://localhost:9999'
-
-/** The settings of interceptors that belong to no mock agent. */
-const ALONE = {
-  headersTimeout: 300_000,
-  bodyTimeout: 300_000,
-  strictContentLength: true,
-  maxResponseSize: -1,
-  ignoreTrailingSlash: false,
-  acceptNonStandardSearchParameters: false,
-  wire: false,
-}
-
-const CONNECT_TIMEOUT = 10_000
 
 /** An origin that a pool can be made for. */
 export function urlFor(origin: OriginMatcher | URL): string | URL {
@@ -53,9 +40,7 @@ export class MockTarget {
       throw new InvalidArgumentError('Argument opts.agent must implement Agent')
     }
     const dispatcher = agent as Dispatching & EventEmitter
-    this.#network =
-      networkOf(dispatcher) ??
-      new MockNetwork(dispatcher, dispatcher, ALONE, new WireClients({}, CONNECT_TIMEOUT, 'h1'))
+    this.#network = networkOf(dispatcher) ?? new MockNetwork(dispatcher, dispatcher, readMockAgentOptions({}))
     const key = originKey(urlFor(origin))
     this.#mocks = mocks ?? new OriginMocks(typeof origin === 'string' || origin instanceof URL ? key : origin)
     this.#place = this.#network.origins.unknown(key, this.#mocks)

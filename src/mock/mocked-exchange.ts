@@ -23,27 +23,22 @@ import { Request, type RequestHost } from '../request/request.ts'
 import type { RequestContext } from '../request/request-spec.ts'
 import { completeHandler } from './complete-handler.ts'
 import type { Interception } from './match/interception.ts'
+import type { MockAgentSettings } from './mock-agent-options.ts'
 import { piecesOf } from './mock-body.ts'
 import type { MockCall } from './mock-call.ts'
 import { isBodiless, type MockedResponse } from './reply/reply.ts'
 import { contentPieces, StreamedContent } from './reply/reply-content.ts'
 import { statusText } from './reply/status-text.ts'
 
-/** The options of an agent that mocked requests follow, too. */
-export interface ExchangeSettings {
-  readonly headersTimeout: number
-  readonly bodyTimeout: number
-  readonly strictContentLength: boolean
-}
-
-/** Keeps the exchanges that take longer than their `dispatch()`. */
 /** A request that has not settled. */
 export interface RunningMock {
   readonly origin: string
   end(reason: EndReason): void
 }
 
-export interface ExchangeKeeper {
+/** Has the exchanges that take longer than their `dispatch()`. */
+export interface ExchangeOwner {
+  readonly settings: MockAgentSettings
   readonly running: Set<RunningMock>
   onIdle(): void
   onHandlerError(error: unknown): void
@@ -62,8 +57,7 @@ type Stage = 'sending' | 'responding' | 'ended'
 export class MockedExchange implements RequestHost, DeadlineOwner {
   readonly #call: MockCall
   readonly #interception: Interception
-  readonly #settings: ExchangeSettings
-  readonly #keeper: ExchangeKeeper
+  readonly #owner: ExchangeOwner
   readonly #request: Request
   #stage: Stage = 'sending'
   #response: MockedResponse | null = null
@@ -79,17 +73,10 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   #wake: (() => void) | null = null
 
   /** Throws for options that no request may have. */
-  constructor(
-    call: MockCall,
-    interception: Interception,
-    context: RequestContext,
-    settings: ExchangeSettings,
-    keeper: ExchangeKeeper,
-  ) {
+  constructor(call: MockCall, interception: Interception, context: RequestContext, owner: ExchangeOwner) {
     this.#call = call
     this.#interception = interception
-    this.#settings = settings
-    this.#keeper = keeper
+    this.#owner = owner
     this.#request = new Request(call.options, completeHandler(call.handler), context, this)
   }
 
@@ -104,7 +91,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     request.attach(this, NO_CONNECTION)
     const { source } = request
     if (
-      this.#settings.strictContentLength &&
+      this.#owner.settings.client.strictContentLength &&
       request.contentLength !== null &&
       lengthMismatch(settleLength(source), request.contentLength)
     ) {
@@ -115,7 +102,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     const pieces = this.#wantsBody() ? piecesOf(source) : null
     if (pieces === null) this.#sent()
     else void this.#send(pieces)
-    if (!request.settled) this.#keeper.running.add(this)
+    if (!request.settled) this.#owner.running.add(this)
   }
 
   /** In the pieces that it came in. */
@@ -300,11 +287,12 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   }
 
   #awaitHead(): void {
-    this.#arm(this.#request.headersTimeout ?? this.#settings.headersTimeout)
+    this.#arm(this.#request.headersTimeout ?? this.#owner.settings.client.headersTimeout)
   }
 
   #awaitBody(): void {
-    if (!this.#request.settled) this.#arm(this.#request.bodyTimeout ?? this.#settings.bodyTimeout)
+    if (!this.#request.settled)
+      this.#arm(this.#request.bodyTimeout ?? this.#owner.settings.client.bodyTimeout)
   }
 
   #arm(timeout: number): void {
@@ -335,7 +323,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   }
 
   onHandlerError(error: unknown): void {
-    this.#keeper.onHandlerError(error)
+    this.#owner.onHandlerError(error)
   }
 
   /** The error is the test's own. */
@@ -361,6 +349,6 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       destroyStream(content.source, null)
     }
     this.#release()
-    if (this.#keeper.running.delete(this)) this.#keeper.onIdle()
+    if (this.#owner.running.delete(this)) this.#owner.onIdle()
   }
 }

@@ -6,12 +6,13 @@
 import { clearTimer, startTimer } from '../../base/timer.ts'
 import { Client } from '../../dispatcher/client.ts'
 import { ownConnector } from '../../dispatcher/client-connector.ts'
-import type { ClientOptions, ConnectFunction } from '../../dispatcher/client-options.ts'
+import type { ConnectFunction } from '../../dispatcher/client-options.ts'
 import { ConnectTimeoutError } from '../../errors.ts'
 import { DecoratorHandler } from '../../handler/decorator-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { Interception } from '../match/interception.ts'
+import type { MockAgentSettings } from '../mock-agent-options.ts'
 import type { MockCall } from '../mock-call.ts'
 import { WireH2Peer } from './wire-h2-peer.ts'
 import { WirePeer, type WireTurn } from './wire-peer.ts'
@@ -82,20 +83,15 @@ class WireHandler extends DecoratorHandler {
 }
 
 export class WireClients {
-  readonly #options: ClientOptions
-  readonly #connectTimeout: number
+  readonly #settings: MockAgentSettings
   readonly #slots = new Set<WireSlot>()
   readonly #sockets: { readonly origin: string; readonly socket: WireSocket }[] = []
 
   /** Of connections that are not going to be opened. */
   readonly #timers = new Set<ReturnType<typeof setTimeout>>()
 
-  readonly #protocol: WireProtocol
-
-  constructor(options: ClientOptions, connectTimeout: number, protocol: WireProtocol) {
-    this.#protocol = protocol
-    this.#options = options
-    this.#connectTimeout = connectTimeout
+  constructor(settings: MockAgentSettings) {
+    this.#settings = settings
   }
 
   /** Forgets the bytes so far. */
@@ -127,7 +123,7 @@ export class WireClients {
   dispatch(call: MockCall, interception: Interception, given: DispatchHandler): boolean {
     const { kind } = interception.reply
     // A connection that is handed over is one of HTTP/1.1.
-    const protocol = kind === 'upgrade' ? 'h1' : this.#protocol
+    const protocol = kind === 'upgrade' ? 'h1' : this.#settings.protocol
     // A connection that cannot be opened must not be open already.
     const isUnreachable = kind === 'unreachable'
     const slot =
@@ -152,7 +148,7 @@ export class WireClients {
 
   #addSlot(origin: string, protocol: WireProtocol): WireSlot {
     const connect = this.#connector((): WireSlot => slot)
-    const client = new Client(origin, { ...this.#options, pipelining: 1, connect })
+    const client = new Client(origin, { ...this.#settings.clientOptions, pipelining: 1, connect })
     const slot: WireSlot = { origin, protocol, client, peer: null, turn: null }
     this.#slots.add(slot)
     return slot
@@ -195,7 +191,7 @@ export class WireClients {
       queueMicrotask(() => callback(error))
       return
     }
-    const timeout = this.#connectTimeout
+    const timeout = this.#settings.client.connectTimeout
     const message = `Connect Timeout Error (attempted address: ${place}, timeout: ${timeout}ms)`
     const timer = startTimer(() => {
       this.#timers.delete(timer)
