@@ -27,7 +27,9 @@ const MODES = ['navigate', 'same-origin', 'no-cors', 'cors'] as const
 const CREDENTIALS = ['omit', 'same-origin', 'include'] as const
 const CACHES = ['default', 'no-store', 'reload', 'no-cache', 'force-cache', 'only-if-cached'] as const
 const REDIRECTS = ['follow', 'manual', 'error'] as const
+const DUPLEXES = ['half'] as const
 const PRIORITIES = ['high', 'low', 'auto'] as const
+const POLICIES = ['', ...REFERRER_POLICIES] as const
 
 /** A request, as the fetch algorithm sees it. */
 export interface RequestRecord {
@@ -73,51 +75,14 @@ export function newRecord(url: UrlParts): RequestRecord {
   }
 }
 
-/** The members of `init` that a record does not have; undefined if not given. */
+/** The members of `init`, converted to their types; undefined if not given. */
 interface ReadInit {
-  body: unknown
-  duplex: 'half' | undefined
-  headers: unknown
+  readonly body: unknown
+  readonly duplex: 'half' | undefined
+  readonly headers: unknown
 }
 
 const NOTHING: ReadInit = { body: undefined, duplex: undefined, headers: undefined }
-
-const asGiven = (value: unknown): unknown => value
-
-function oneOf(accepted: readonly string[]): (value: unknown) => string {
-  return (value) => toEnum(value, accepted, 'RequestInit')
-}
-
-/** The members of `init` and their conversions, in the order in which Web IDL reads them. What gives undefined is only checked. */
-const MEMBERS = Object.entries({
-  body: asGiven,
-  bodyTimeout: asGiven,
-  cache: oneOf(CACHES),
-  credentials: oneOf(CREDENTIALS),
-  dispatcher: (value) => value ?? undefined,
-  duplex: oneOf(['half']),
-  headers: asGiven,
-  headersTimeout: asGiven,
-  integrity: (value) => toText(value, 'RequestInit', 'integrity'),
-  keepalive: Boolean,
-  method: toMethod,
-  mode: toMode,
-  priority: (value) => void toEnum(value, PRIORITIES, 'RequestInit'),
-  redirect: oneOf(REDIRECTS),
-  referrer: (value) => toReferrer(toText(value, 'RequestInit', 'referrer')),
-  referrerPolicy: oneOf(['', ...REFERRER_POLICIES]),
-  requestBodyTimeout: asGiven,
-  signal: (value) => toSignal(value, 'RequestInit'),
-  window: checkWindow,
-} satisfies Record<keyof RequestSettings, (value: unknown) => unknown>)
-
-/** Ours, which change nothing that the standard knows. */
-const OWN_MEMBERS: ReadonlySet<string> = new Set([
-  'bodyTimeout',
-  'dispatcher',
-  'headersTimeout',
-  'requestBodyTimeout',
-])
 
 /**
  * Applies `init` to a record, which may come from another request. Members that `init` does not set keep their value.
@@ -139,37 +104,80 @@ export function applyInit(record: RequestRecord, init: RequestSettings | null): 
 }
 
 function readInit(record: RequestRecord, init: RequestSettings): ReadInit {
-  const read = { ...NOTHING }
-  let isChanged = false
-  for (const [name, convert] of MEMBERS) {
-    const value = init[name as keyof RequestSettings]
-    if (value === undefined) continue
-    if (!isChanged && !OWN_MEMBERS.has(name)) {
-      isChanged = true
-      record.referrer = 'client'
-      record.referrerPolicy = ''
-    }
-    const converted = convert(value)
-    const target: object = Object.hasOwn(read, name) ? read : record
-    if (converted !== undefined) (target as Record<string, unknown>)[name] = converted
+  const {
+    body,
+    bodyTimeout,
+    cache,
+    credentials,
+    dispatcher,
+    duplex,
+    headers,
+    headersTimeout,
+    integrity,
+    keepalive,
+    method,
+    mode,
+    priority,
+    redirect,
+    referrer,
+    referrerPolicy,
+    requestBodyTimeout,
+    signal,
+    window,
+  } = init
+  if (window !== undefined && window !== null) {
+    throw new TypeError(`'window' option '${String(window)}' must be null`)
   }
+  const changes =
+    body !== undefined ||
+    cache !== undefined ||
+    credentials !== undefined ||
+    duplex !== undefined ||
+    headers !== undefined ||
+    integrity !== undefined ||
+    keepalive !== undefined ||
+    method !== undefined ||
+    mode !== undefined ||
+    priority !== undefined ||
+    redirect !== undefined ||
+    referrer !== undefined ||
+    referrerPolicy !== undefined ||
+    signal !== undefined ||
+    window !== undefined
+  if (changes) {
+    record.referrer = 'client'
+    record.referrerPolicy = ''
+  }
+  if (cache !== undefined) record.cache = toEnum(cache, CACHES, 'RequestInit')
+  if (credentials !== undefined) record.credentials = toEnum(credentials, CREDENTIALS, 'RequestInit')
+  const half = duplex === undefined ? undefined : toEnum(duplex, DUPLEXES, 'RequestInit')
+  if (integrity !== undefined) record.integrity = toText(integrity, 'RequestInit', 'integrity')
+  if (keepalive !== undefined) record.keepalive = Boolean(keepalive)
+  if (method !== undefined) record.method = toMethod(method)
+  if (mode !== undefined) {
+    record.mode = toEnum(mode, MODES, 'RequestInit')
+    if (record.mode === 'navigate') {
+      throw new TypeError('Request constructor: invalid request mode navigate.')
+    }
+  }
+  if (priority !== undefined) toEnum(priority, PRIORITIES, 'RequestInit')
+  if (redirect !== undefined) record.redirect = toEnum(redirect, REDIRECTS, 'RequestInit')
+  if (referrer !== undefined) record.referrer = toReferrer(toText(referrer, 'RequestInit', 'referrer'))
+  if (referrerPolicy !== undefined) {
+    record.referrerPolicy = toEnum(referrerPolicy, POLICIES, 'RequestInit')
+  }
+  if (signal !== undefined) record.signal = toSignal(signal, 'RequestInit')
+  if (dispatcher !== undefined && dispatcher !== null) record.dispatcher = dispatcher
+  if (headersTimeout !== undefined) record.headersTimeout = headersTimeout
+  if (bodyTimeout !== undefined) record.bodyTimeout = bodyTimeout
+  if (requestBodyTimeout !== undefined) record.requestBodyTimeout = requestBodyTimeout
   if (record.cache === 'only-if-cached' && record.mode !== 'same-origin') {
     throw new TypeError("'only-if-cached' can be set only with 'same-origin' mode")
   }
   if (record.mode === 'no-cors' && !SAFE_METHODS.has(record.method)) {
     throw new TypeError(`'${record.method} is unsupported in no-cors mode.`)
   }
-  return read
-}
-
-function checkWindow(window: unknown): undefined {
-  if (window !== null) throw new TypeError(`'window' option '${String(window)}' must be null`)
-}
-
-function toMode(value: unknown): string {
-  const mode = toEnum(value, MODES, 'RequestInit')
-  if (mode === 'navigate') throw new TypeError('Request constructor: invalid request mode navigate.')
-  return mode
+  return { body, duplex: half, headers }
 }
 
 function setBody(record: RequestRecord, value: unknown, duplex: 'half' | undefined): void {
@@ -204,8 +212,8 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'POST'])
 const REFUSED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK'])
 let warnedOfPatch = false
 
-function toMethod(given: unknown): string {
-  if (USUAL_METHODS.has(given as string)) return given as string
+function toMethod(given: string): string {
+  if (USUAL_METHODS.has(given)) return given
   const method = toByteString(given, 'RequestInit', 'method')
   if (!isToken(method)) throw new TypeError(`'${method}' is not a valid HTTP method.`)
   const upper = method.toUpperCase()

@@ -15,34 +15,79 @@ type Mark = (
   delivery: string,
 ) => void
 
-/** The times and sizes of one fetch, by the names that the runtime looks for: as timing, and where it asks for the body. */
-function timingInfo(timings: Timings | null, trail: Trail | null, encoded: number, decoded: number): object {
-  // Third-party dispatchers report no timings: then only the end is known.
-  const end = timings?.end ?? now()
-  const begin = timings?.queued ?? end
-  const connected = timings?.connect ?? begin
-  const secured = timings?.secured ?? null
-  return {
-    startTime: trail?.startTime || begin,
-    redirectStartTime: trail?.redirectStart ?? 0,
-    redirectEndTime: trail?.redirectEnd ?? 0,
-    postRedirectStartTime: begin,
-    finalServiceWorkerStartTime: 0,
-    finalNetworkRequestStartTime: timings?.sent ?? begin,
-    finalNetworkResponseStartTime: timings?.firstByte ?? end,
-    endTime: end,
-    encodedBodySize: encoded,
-    decodedBodySize: decoded,
-    encodedSize: encoded,
-    decodedSize: decoded,
-    finalConnectionTimingInfo: {
+/** The times of one fetch, by the names that the runtime looks for. Most entries are never looked at. */
+class TimingInfo {
+  readonly #timings: Timings | null
+  readonly #trail: Trail | null
+  readonly endTime: number
+  readonly encodedBodySize: number
+  readonly decodedBodySize: number
+
+  constructor(
+    timings: Timings | null,
+    trail: Trail | null,
+    encodedBodySize: number,
+    decodedBodySize: number,
+  ) {
+    this.#timings = timings
+    this.#trail = trail
+    // Third-party dispatchers report no timings: then only the end is known.
+    this.endTime = timings?.end ?? now()
+    this.encodedBodySize = encodedBodySize
+    this.decodedBodySize = decodedBodySize
+  }
+
+  get startTime(): number {
+    const trail = this.#trail
+    return trail !== null && trail.startTime > 0 ? trail.startTime : this.postRedirectStartTime
+  }
+
+  get redirectStartTime(): number {
+    return this.#trail?.redirectStart ?? 0
+  }
+
+  get redirectEndTime(): number {
+    return this.#trail?.redirectEnd ?? 0
+  }
+
+  get postRedirectStartTime(): number {
+    return this.#timings?.queued ?? this.endTime
+  }
+
+  get finalServiceWorkerStartTime(): number {
+    return 0
+  }
+
+  get finalNetworkRequestStartTime(): number {
+    return this.#timings?.sent ?? this.postRedirectStartTime
+  }
+
+  get finalNetworkResponseStartTime(): number {
+    return this.#timings?.firstByte ?? this.endTime
+  }
+
+  get finalConnectionTimingInfo(): object {
+    const begin = this.postRedirectStartTime
+    const connected = this.#timings?.connect ?? begin
+    const secured = this.#timings?.secured ?? null
+    return {
       domainLookupStartTime: begin,
       domainLookupEndTime: begin,
       connectionStartTime: begin,
       connectionEndTime: secured ?? connected,
       secureConnectionStartTime: secured === null ? begin : connected,
       ALPNNegotiatedProtocol: '',
-    },
+    }
+  }
+
+  // As the runtime names the sizes where it asks for the body.
+
+  get encodedSize(): number {
+    return this.encodedBodySize
+  }
+
+  get decodedSize(): number {
+    return this.decodedBodySize
   }
 }
 
@@ -57,7 +102,7 @@ export function reportTiming(
   // Looked up on the global object, because a measuring program or a test environment may have replaced it.
   const clock = globalThis.performance as unknown as { markResourceTiming?: Mark } | undefined
   if (typeof clock?.markResourceTiming !== 'function') return
-  const info = timingInfo(timings, trail, encodedBodySize, decodedBodySize)
+  const info = new TimingInfo(timings, trail, encodedBodySize, decodedBodySize)
   const first = trail === null ? url : trail.first
   try {
     clock.markResourceTiming(info, first.href, 'fetch', globalThis, '', info, status, '')
