@@ -12,7 +12,7 @@ import { readableAgain } from '../relay/request-headers.ts'
 import { type RequestView, viewPassing, viewRequest } from '../relay/request-view.ts'
 import { NO_FACTS, type ResponseFacts, requestedUrls } from '../relay/response-facts.ts'
 import { sentOrigin, targetOrigin, withPartition } from '../relay/target-uri.ts'
-import { destroyStream, isStream } from '../request/body-source.ts'
+import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { logicalOrigin } from '../request/logical-origin.ts'
@@ -162,7 +162,7 @@ export class CacheLayer implements CacheHost {
     const isStale = service === 'while-revalidating'
     const handling: Handling = { kind: 'hit', ttl: ttlOf(found, now) }
     const serving = this.presenter.present(view, downstream, found, { handling, facts: STORED, isStale })
-    dropBody(view)
+    destroyBodyOf(view.opts, null)
     serving.startLater()
     if (isStale) this.#refresh(view, found, foundKey)
     return true
@@ -176,7 +176,7 @@ export class CacheLayer implements CacheHost {
   }
 
   #refuse(view: RequestView, downstream: Downstream, reason: ForwardReason): boolean {
-    dropBody(view)
+    destroyBodyOf(view.opts, null)
     this.presenter.refuse(view, downstream, { kind: 'forwarded', reason }).startLater()
     return true
   }
@@ -250,9 +250,4 @@ export class CacheLayer implements CacheHost {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
-}
-
-/** The request is answered without it. */
-function dropBody({ opts: { body } }: RequestView): void {
-  if (isStream(body)) destroyStream(body, null)
 }

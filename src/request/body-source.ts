@@ -7,6 +7,7 @@ import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { isUint8Array } from 'node:util/types'
 import { ownBytes } from '../base/own-bytes.ts'
+import { ignoreRejection } from '../base/stray-promise.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { emitFailure, OldStream } from './old-stream.ts'
 
@@ -227,8 +228,20 @@ export function destroyBodyOf(opts: { readonly body?: unknown } | null | undefin
   try {
     const body = opts?.body
     if (isStream(body)) destroyNow(body, error as Error)
+    else cancelUnread(body, error)
   } catch {
     // The request ends for another reason, which its caller is about to report.
+  }
+}
+
+/** Cancels a web stream that nobody reads: its source may hold a file or a connection. Whoever reads one cancels it. */
+export function cancelUnread(body: unknown, reason: unknown): void {
+  const stream = body as Partial<ReadableStream> | null | undefined
+  try {
+    if (typeof stream?.getReader !== 'function' || stream.locked === true) return
+    ignoreRejection(stream.cancel?.(reason))
+  } catch {
+    // See destroyStream.
   }
 }
 

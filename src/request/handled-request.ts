@@ -7,7 +7,7 @@ import type { Channel } from 'node:diagnostics_channel'
 import type { Duplex } from 'node:stream'
 import { activeContext, type CallContext, captureContext, runIn } from '../base/call-context.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { destroyStream } from './body-source.ts'
+import { cancelUnread, destroyStream } from './body-source.ts'
 import type { DispatchController, DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { type RequestContext, RequestSpec } from './request-spec.ts'
@@ -20,6 +20,8 @@ export abstract class HandledRequest extends RequestSpec {
     super(options, handler, context)
     this.#handler = handler
   }
+
+  abstract get aborted(): boolean
 
   abstract abort(reason?: unknown): void
 
@@ -38,8 +40,11 @@ export abstract class HandledRequest extends RequestSpec {
   }
 
   protected destroySource(error: Error | null): void {
-    if (this.source.kind === 'stream')
-      runIn(this.#callContext, destroyStream, null, this.source.stream, error)
+    const { source } = this
+    if (source.kind === 'stream') runIn(this.#callContext, destroyStream, null, source.stream, error)
+    // After any other end, a web stream that was not read can be sent again.
+    else if (source.kind === 'iterable' && this.aborted)
+      runIn(this.#callContext, cancelUnread, null, source.source, error)
   }
 
   protected get wantsBodySent(): boolean {

@@ -4,7 +4,7 @@
  */
 import { type CallContext, captureContext, runIn } from '../../base/call-context.ts'
 import { InvalidArgumentError, RequestAbortedError } from '../../errors.ts'
-import { type BodyStream, destroyStream, isStream } from '../../request/body-source.ts'
+import { type BodyStream, destroyBodyOf, isStream } from '../../request/body-source.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { callersReason, type EndReason } from '../../request/end-reason.ts'
@@ -65,7 +65,7 @@ export class QueuedDispatch implements Work {
   fail({ error }: EndReason): void {
     if (this.#state !== 'waiting') return
     this.#state = 'failed'
-    if (this.#stream !== null) runIn(this.#context, destroyStream, null, this.#stream, error)
+    runIn(this.#context, destroyBodyOf, null, this.#options, error)
     this.#notify(error)
   }
 
