@@ -20,13 +20,13 @@ import type { SessionOwner } from './session/session-owner.ts'
 import type { WebSocketOptions } from './websocket-options.ts'
 
 /**
- * For pools: puts an owner before the one that a client's session has, and returns the session. Null for anything but a
+ * For pools: returns the session of a client, with another owner before the one that it has. Null for anything but a
  * client of this copy of the library, such as a composed view of one. Not a member of the public class, so that no other
  * code comes to rely on it.
  */
 export let ownSession: (
   dispatcher: object,
-  wrap: (owner: SessionOwner) => SessionOwner,
+  wrap?: (owner: SessionOwner) => SessionOwner,
 ) => ClientSession | null
 
 /** For `H2CClient`: how many streams it has at a time, as long as the server has set no limit. */
@@ -59,7 +59,7 @@ export class Client extends LifecycleDispatcher {
   static {
     ownSession = (dispatcher, wrap) => {
       if (!(#session in dispatcher)) return null
-      dispatcher.#session.wrapOwner(wrap)
+      if (wrap) dispatcher.#session.wrapOwner(wrap)
       return dispatcher.#session
     }
     limitStreams = (client, streams) => {

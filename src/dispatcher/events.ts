@@ -5,7 +5,7 @@
 import type { EventEmitter } from 'node:events'
 import { throwLater } from '../base/throw-later.ts'
 
-export function emitSafely(emitter: EventEmitter, event: string, ...args: unknown[]): void {
+export function emitSafely(emitter: EventEmitter, event: string | symbol, ...args: unknown[]): void {
   try {
     emitter.emit(event, ...args)
   } catch (error) {

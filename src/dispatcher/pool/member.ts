@@ -9,8 +9,9 @@ import { connectEnd } from '../../request/foreign-error.ts'
 import type { Request } from '../../request/request.ts'
 import { type Client, ownSession } from '../client.ts'
 import type { Dispatcher } from '../dispatcher.ts'
+import { CAPACITY_KNOWN } from '../session/client-events.ts'
 import type { ClientSession } from '../session/client-session.ts'
-import { ForwardingOwner, type SessionOwner } from '../session/session-owner.ts'
+import type { SessionOwner } from '../session/session-owner.ts'
 
 /** The pool. `targets`: what the events of a member name. */
 export interface MemberOwner {
@@ -74,77 +75,64 @@ export class Member implements Ranked {
 type Reclaim = (requests: readonly Request[]) => readonly Request[]
 
 /** Owns the session of a client that the pool made: the pool comes first, the client's events follow. */
-class PooledSessionOwner extends ForwardingOwner {
+class PooledSessionOwner implements SessionOwner {
+  /** The events of the client. */
+  readonly #next: SessionOwner
   readonly #pool: MemberOwner
   readonly #member: Member
   readonly #url: URL
   readonly #reclaim: Reclaim
 
-  constructor(events: SessionOwner, pool: MemberOwner, member: Member, url: URL, reclaim: Reclaim) {
-    super(events)
+  constructor(next: SessionOwner, pool: MemberOwner, member: Member, url: URL, reclaim: Reclaim) {
+    this.#next = next
     this.#pool = pool
     this.#member = member
     this.#url = url
     this.#reclaim = reclaim
   }
 
-  override onConnected(): void {
+  onConnected(): void {
     this.#pool.onConnected(this.#member, this.#url, [this.#member.dispatcher])
-    super.onConnected()
+    this.#next.onConnected()
   }
 
-  override onDisconnected(reason: EndReason): void {
+  onDisconnected(reason: EndReason): void {
     this.#pool.onDisconnected(this.#member, this.#url, [this.#member.dispatcher], reason.error)
-    super.onDisconnected(reason)
+    this.#next.onDisconnected(reason)
   }
 
-  override onUnreachable(requests: readonly Request[]): readonly Request[] {
+  onUnreachable(requests: readonly Request[]): readonly Request[] {
     return this.#reclaim(requests)
   }
 
-  override onConnectFailed(reason: EndReason, isRetried: boolean): void {
+  onConnectFailed(reason: EndReason, isRetried: boolean): void {
     const failure = { reason, isRetried }
     this.#pool.onConnectFailed(this.#member, this.#url, [this.#member.dispatcher], failure)
-    super.onConnectFailed(reason, isRetried)
+    this.#next.onConnectFailed(reason, isRetried)
   }
 
-  override onRoom(): void {
+  onRoom(): void {
     this.#pool.onRoom(this.#member)
-    super.onRoom()
+    this.#next.onRoom()
   }
 
-  override onCapacityKnown(): void {
+  onCapacityKnown(): void {
     this.#pool.onCapacityKnown()
   }
 
-  override onIdle(): void {
+  onIdle(): void {
     this.#pool.onIdle(this.#member)
   }
 
-  override onPing(milliseconds: number): void {
+  onPing(milliseconds: number): void {
     this.#pool.onPing(milliseconds)
-    super.onPing(milliseconds)
+    this.#next.onPing(milliseconds)
   }
 
-  override onHandlerError(error: unknown): void {
+  onHandlerError(error: unknown): void {
     this.#pool.onHandlerError(error)
     // The pool has spoken for it: an `error` event without a listener would be thrown.
-    if (this.#member.dispatcher.listenerCount('error') > 0) super.onHandlerError(error)
-  }
-}
-
-/** What no event reports of a client that the caller's factory made. */
-class WatchedSessionOwner extends ForwardingOwner {
-  readonly #pool: MemberOwner
-
-  constructor(next: SessionOwner, pool: MemberOwner) {
-    super(next)
-    this.#pool = pool
-  }
-
-  override onCapacityKnown(): void {
-    this.#pool.onCapacityKnown()
-    super.onCapacityKnown()
+    if (this.#member.dispatcher.listenerCount('error') > 0) this.#next.onHandlerError(error)
   }
 }
 
@@ -172,5 +160,6 @@ export function watchMember(member: Member, pool: MemberOwner): void {
   dispatcher.on('drain', () => pool.onRoom(member))
   dispatcher.on('error', (error: unknown) => pool.onMemberError(error))
   dispatcher.on('ping', (milliseconds: number) => pool.onPing(milliseconds))
-  member.session = ownSession(dispatcher, (owner) => new WatchedSessionOwner(owner, pool))
+  member.session = ownSession(dispatcher)
+  if (member.session !== null) dispatcher.on(CAPACITY_KNOWN, () => pool.onCapacityKnown())
 }

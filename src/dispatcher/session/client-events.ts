@@ -7,6 +7,9 @@ import type { Request } from '../../request/request.ts'
 import { emitSafely } from '../events.ts'
 import type { SessionOwner } from './session-owner.ts'
 
+/** For a pool whose factory made the client. Not one of the public events, hence no string. */
+export const CAPACITY_KNOWN: unique symbol = Symbol('capacity known')
+
 export class ClientEvents implements SessionOwner {
   readonly #client: EventEmitter
   readonly #url: URL
@@ -42,7 +45,9 @@ export class ClientEvents implements SessionOwner {
     }
   }
 
-  onCapacityKnown(): void {}
+  onCapacityKnown(): void {
+    emitSafely(this.#client, CAPACITY_KNOWN)
+  }
 
   onIdle(): void {
     this.#onIdle()
