@@ -430,6 +430,38 @@ describe('a store that fails never fails a request', () => {
     assert.equal(body.destroyed, true)
   })
 
+  test('a store that did not answer is left alone for half a minute, or until it answers', async (t) => {
+    const clock = installDate(t)
+    errorsOf(t)
+    const { store, answers } = held()
+    const origin = cached(FRESH, { store })
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const get = async (): Promise<string> => {
+      const handler = new RecordingHandler()
+      origin.dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler)
+      await settle()
+      return handler.body
+    }
+    const fail = async (): Promise<void> => {
+      assert.equal(await get(), '')
+      t.mock.timers.tick(5000)
+      clock.advance(5000)
+      await settle()
+    }
+    await fail()
+    assert.deepEqual([await get(), answers.length], ['hello', 1], 'not asked again')
+    clock.advance(29_999)
+    assert.deepEqual([await get(), answers.length], ['hello', 1])
+    clock.advance(1)
+    await fail()
+    assert.equal(answers.length, 2, 'asked once more')
+    assert.deepEqual([await get(), answers.length], ['hello', 2])
+    answers[1]!(undefined)
+    await settle()
+    assert.equal(await get(), '')
+    assert.equal(answers.length, 3, 'it has answered')
+  })
+
   test('an answer whose fields throw is a miss', async () => {
     const { store, answers } = held()
     const origin = cached(FRESH, { store })

@@ -115,10 +115,13 @@ describe('a web stream that nobody has read', () => {
       response.end(Buffer.concat(parts))
     })
     let attempts = 0
-    const agent = new Agent().compose((dispatch) => (opts, handler) => {
-      if (attempts++ > 0) return dispatch(opts, handler)
-      return dispatch({ ...opts, origin: CLOSED }, handler)
-    }, interceptors.retry({ minTimeout: 1, methods: ['PUT'] }))
+    const agent = new Agent().compose(
+      (dispatch) => (opts, handler) => {
+        if (attempts++ > 0) return dispatch(opts, handler)
+        return dispatch({ ...opts, origin: CLOSED }, handler)
+      },
+      interceptors.retry({ minTimeout: 1, methods: ['PUT'] }),
+    )
     t.after(() => agent.destroy())
     const body = new ReadableStream({
       start(controller) {

@@ -1,6 +1,8 @@
 /** An answer of a store, for which nothing waits longer than a time. */
 import { clearTimer, startTimer } from '../../base/timer.ts'
 
+export class NoAnswerError extends Error {}
+
 /** Rejects when the time is up; `onLate` gets the answer that comes after that. */
 export function answerWithin<T>(
   answer: PromiseLike<T>,
@@ -11,7 +13,7 @@ export function answerWithin<T>(
     let isLate = false
     const timer = startTimer(() => {
       isLate = true
-      reject(new Error(`the store did not answer within ${milliseconds} ms`))
+      reject(new NoAnswerError(`the store did not answer within ${milliseconds} ms`))
     }, milliseconds)
     Promise.resolve(answer).then(
       (value) => {
