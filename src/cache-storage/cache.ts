@@ -1,5 +1,5 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
-/** One named list of requests and their responses (Service Workers §5.4). In memory, without freshness or limits. */
+/** A named list of requests and responses (Service Workers §5.4), in memory, without freshness or limits. */
 import { ownMembers } from '../base/own-options.ts'
 import { shownValue } from '../base/shown-value.ts'
 import type { RequestInput } from '../fetch/declared-classes.ts'

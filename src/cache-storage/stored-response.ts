@@ -1,6 +1,6 @@
 /**
- * A response in memory: its record and the bytes of its body. Each match gets a new `Response`, whose body is copied when
- * it is read, so that no reader can change what is stored.
+ * A response in memory: its record and the bytes of its body. Each match gets a new `Response`, whose body is
+ * copied when it is read, so that no reader can change what is stored.
  */
 import { Body } from '../fetch/body/body.ts'
 import type { PulledOrigin } from '../fetch/body/origin.ts'

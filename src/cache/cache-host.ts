@@ -1,4 +1,4 @@
-/** What the parts of the cache that handle one request need of the whole, and what a request to the origin is for. */
+/** What the parts that handle one request need of the cache, and what a request to the origin is for. */
 import type { Dispatch } from '../dispatcher/compose.ts'
 import type { Downstream } from '../relay/downstream.ts'
 import type { RequestView } from '../relay/request-view.ts'

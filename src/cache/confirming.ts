@@ -19,17 +19,17 @@ export interface Confirmed {
 export function confirmed(
   { access, settings }: CacheHost,
   { entry, entryKey: key, view }: Plan,
-  news: ResponseFacts,
+  answer: ResponseFacts,
   mayStore: boolean,
 ): Confirmed {
   const { statusCode, statusMessage, vary, body } = entry!
-  const { requestTime, responseTime } = news
-  const headers = mergedHeaders(entry!.headers, news.headers, responseTime)
+  const { requestTime, responseTime } = answer
+  const headers = mergedHeaders(entry!.headers, answer.headers, responseTime)
   const facts = { statusCode, headers, ...controlOf(headers, settings.targets), requestTime, responseTime }
   const value = entryOf(facts, statusMessage, view.headers, settings, settings.staleIfError)
   if (vary !== undefined) value.vary = vary
   if (!mayStore) return { value, left: 'nothing' }
-  // What was stored for other users is still theirs: this request only has more credentials than the first one.
+  // What was stored for other users is still theirs: this request only has more credentials.
   if (storingRefusal(facts, {}, {}, settings) !== null) access.delete(key)
   else if (access.canUpdate) access.update(key, value, entry!)
   else if (body instanceof StoredStream) return { value, left: 'body' }

@@ -1,6 +1,7 @@
 /**
- * One request to the origin on behalf of a caller of the cache: passes the response on and stores it, or confirms a stored
- * one, or falls back to it when the origin fails. Requests for the same URL may follow it (`followers.ts`).
+ * One request to the origin on behalf of a caller of the cache: passes the response on and stores it, or
+ * confirms a stored one, or falls back to it when the origin fails. Requests for the same URL may follow it
+ * (`followers.ts`).
  */
 import type { Duplex } from 'node:stream'
 import { RequestAbortedError } from '../errors.ts'

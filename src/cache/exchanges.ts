@@ -5,7 +5,7 @@ import { OwnTerms } from '../relay/own-terms.ts'
 import type { RequestKey, RequestView } from '../relay/request-view.ts'
 import { urlOf } from './store/store-arguments.ts'
 
-/** How long the requests for a URL go to the origin each after a response turned out to be of use to one alone. */
+/** How long all requests for a URL are sent after a response was of use to one caller alone. */
 const APART_MS = 60_000
 
 /** URLs that are remembered as such; beyond that, the oldest is forgotten. */
@@ -53,8 +53,8 @@ export class Exchanges {
   }
 
   /**
-   * The same for requests that may wait for each other; null for one that may not. A caller has its own time limits, and
-   * waits only for a request with the same.
+   * The same for requests that may wait for each other; null for one that may not. A caller has its own time
+   * limits, and waits only for a request with the same.
    */
   idOf({ key, headers, opts }: RequestView): string | null {
     if ((opts.body !== null && opts.body !== undefined) || hasAny(headers, OWN_ANSWER)) return null

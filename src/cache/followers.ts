@@ -1,6 +1,7 @@
 /**
- * Requests that wait for the response of another one for the same URL. They get it if it can be stored and answers them as
- * well, and are sent on their own otherwise. None of them ever waits for another caller to read its body.
+ * Requests that wait for the response of another one for the same URL. They get it if it can be stored and
+ * answers them as well, and are sent on their own otherwise. None of them ever waits for another caller to
+ * read its body.
  */
 import type { BodyLog } from '../relay/body-log.ts'
 import type { Downstream } from '../relay/downstream.ts'

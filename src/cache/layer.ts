@@ -1,4 +1,4 @@
-/** The cache between one dispatcher and its callers: looks responses up, serves them, and sends what it cannot answer. */
+/** The cache of one dispatcher: looks responses up, serves them, and sends what it cannot answer. */
 import { OriginReader } from '../base/origin-reader.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
@@ -45,7 +45,7 @@ export class CacheLayer implements CacheHost {
   /** The stored responses that a background request is bringing up to date. */
   readonly #refreshing = new Set<string>()
 
-  /** `ownOrigin`: the only one of the dispatcher; null if it chooses among several, undefined if each request names one. */
+  /** `ownOrigin`: that of the dispatcher; null if it chooses among several, undefined if requests name it. */
   constructor(
     settings: CacheSettings,
     access: StoreAccess,
@@ -68,7 +68,7 @@ export class CacheLayer implements CacheHost {
     if (typeof method !== 'string' || opts.upgrade || method === 'CONNECT')
       return this.dispatch(opts, handler)
     const origin = this.#originOf(opts)
-    // A jar that has not been used yet: the cookies of its user come in further inside, where the key does not see them.
+    // A jar adds its cookies further inside, where the key does not see them.
     if (origin === null || isObject(opts.cookies)) return this.#pass(opts, handler, 'bypass')
     const isStorable = this.settings.methods.has(method)
     if (!isStorable && isSafe(method)) return this.#pass(opts, handler, 'bypass')
@@ -208,7 +208,9 @@ export class CacheLayer implements CacheHost {
     new Exchange(this, downstream, plan).send()
   }
 
-  /** Asks the origin while a stale response is served: once for each stored response, however many are served. */
+  /**
+   * Asks the origin while a stale response is served: once for each stored response, however many are served.
+   */
   #refresh(view: RequestView, found: Found, entryKey: CacheKey): void {
     const id = `${entryKey.method} ${urlOf(entryKey)} ${varyText(found.vary)}`
     if (this.#refreshing.has(id)) return

@@ -24,11 +24,13 @@ export interface CacheOptions {
   origins?: readonly (string | RegExp)[] | undefined
   /** Lets concurrent requests for the same URL wait for the first one's response. Default: false. */
   collapse?: boolean | undefined
-  /** Fields that replace Cache-Control in a shared cache (RFC 9213), the most important first. Default: none. */
+  /**
+   * Fields that replace Cache-Control in a shared cache (RFC 9213), the most important first. Default: none.
+   */
   targets?: readonly string[] | undefined
   /** The name under which the cache adds itself to Cache-Status (RFC 9211). Default: it does not. */
   cacheStatus?: string | undefined
-  /** Milliseconds that a stale response may answer for an origin that fails, if it does not say how long. Default: 0. */
+  /** Milliseconds of stale-if-error for responses that do not have the directive. Default: 0. */
   staleIfError?: number | undefined
   /** A part of the key: requests that return different strings never share a response. */
   partition?: ((opts: DispatchOptions) => string) | undefined

@@ -1,4 +1,6 @@
-/** Gives a body that is in memory or in a store to a caller, piece by piece, as fast as the caller takes it. */
+/**
+ * Gives a body that is in memory or in a store to a caller, piece by piece, as fast as the caller takes it.
+ */
 import type { BodyReader, BodyWaiter } from './body-log.ts'
 import type { Downstream } from './downstream.ts'
 import type { ResponseSource } from './response-source.ts'

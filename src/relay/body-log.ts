@@ -1,7 +1,7 @@
 /**
- * A response body in memory, while it arrives and afterwards. Its bytes are copies: handlers own what they get, and may
- * change it or transfer it to another thread. Small pieces are joined, so that a peer that sends single bytes cannot make
- * the cache keep millions of buffers.
+ * A response body in memory, while it arrives and afterwards. Its bytes are copies: handlers own what they
+ * get, and may change it or transfer it to another thread. Small pieces are joined, so that a peer that sends
+ * single bytes cannot make the cache keep millions of buffers.
  */
 import { Buffer } from 'node:buffer'
 import { copyBytes } from '../base/own-bytes.ts'
@@ -14,7 +14,7 @@ export interface BodyWaiter {
 }
 
 export interface BodyReader {
-  /** The next piece, in memory of its own; null at the end; undefined if the waiter has to wait. Throws if the body failed. */
+  /** A copy of the next piece; null at the end; undefined if the waiter has to wait. Throws if it failed. */
   read(waiter: BodyWaiter): Buffer | null | undefined
   /** No more is wanted. */
   close(): void

@@ -1,11 +1,13 @@
 /**
- * Reads Cache-Control (RFC 9111 §5.2) of requests and responses. A shared cache must not serve one user's page to
- * another because a header was sloppy: a directive that restricts counts however badly it is written, one that permits only
- * if it is well-formed each time it comes, and a lifetime that cannot be read is none.
+ * Reads Cache-Control (RFC 9111 §5.2) of requests and responses. A shared cache must not serve one user's
+ * page to another because a header was sloppy: a directive that restricts counts however badly it is written,
+ * one that permits only if it is well-formed each time it comes, and a lifetime that cannot be read is none.
  */
 import { trimmed } from './fields.ts'
 
-/** The directives of a message; numbers are seconds. A list names the fields that a directive is limited to. */
+/**
+ * The directives of a message; numbers are seconds. A list names the fields that a directive is limited to.
+ */
 export interface CacheControlDirectives {
   /** For how long a response is fresh; in a request, the greatest age that is accepted. */
   'max-age'?: number
@@ -118,7 +120,7 @@ export function listMembers(text: string): string[] {
   return splitList(text).members
 }
 
-/** Commas within quotes do not count, unless the quote is never closed: then a `no-store` after it would be lost. */
+/** Commas within quotes do not count, unless the quote is not closed: a `no-store` after it would be lost. */
 function splitList(text: string): { members: string[]; isClosed: boolean } {
   const members: string[] = []
   let start = 0
@@ -210,7 +212,9 @@ function smallest(directives: CacheControlDirectives, name: Duration, value: num
   directives[name] = Math.min(value, directives[name] ?? value)
 }
 
-/** Limited to the named fields, unless the list is empty or malformed, or the directive also came without one. */
+/**
+ * Limited to the named fields, unless the list is empty or malformed, or the directive also came without one.
+ */
 function qualify(
   directives: CacheControlDirectives,
   name: 'no-cache' | 'private',

@@ -2,7 +2,9 @@
 import { isToken } from '../protocol/ascii.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 
-/** Own properties only: a peer does not choose the prototype, but it does choose names such as `constructor`. */
+/**
+ * Own properties only: a peer does not choose the prototype, but it does choose names such as `constructor`.
+ */
 export function fieldLines(headers: HeaderObject, name: string): string | string[] | undefined {
   return Object.hasOwn(headers, name) ? headers[name] : undefined
 }
@@ -28,7 +30,9 @@ export function joinedLines(name: string, value: string | readonly string[]): st
   return value.join(name === 'cookie' ? '; ' : ', ')
 }
 
-/** Only SP and HTAB are blanks (RFC 9110 §5.6.3); `trim()` would also take obs-text such as a no-break space. */
+/**
+ * Only SP and HTAB are blanks (RFC 9110 §5.6.3); `trim()` would also take obs-text such as a no-break space.
+ */
 export function trimmed(text: string): string {
   let start = 0
   let end = text.length

@@ -1,10 +1,12 @@
 /**
- * What a caller asks of the way its request is sent, beside the request itself. Callers that share one request get a response
- * that came under the terms of the first: those with other terms do not share.
+ * How a caller wants its request sent, beside the request itself. Callers that share one
+ * request get a response that came under the terms of the first: those with other terms do not share.
  */
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 
-/** Limits of the caller, the server that is meant, and what interceptors further inside do with the response. */
+/**
+ * Limits of the caller, the server that is meant, and what interceptors further inside do with the response.
+ */
 const TERMS = [
   'headersTimeout',
   'bodyTimeout',

@@ -1,6 +1,6 @@
 /**
- * The callers of one response. Each reads the body from memory at its own pace, and fails alone: what its handler throws, its
- * abort and its slowness do not reach the others.
+ * The callers of one response. Each reads the body from memory at its own pace, and fails alone: what its
+ * handler throws, its abort and its slowness do not reach the others.
  */
 
 import type { HeaderObject } from '../protocol/header-block.ts'

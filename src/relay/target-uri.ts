@@ -1,8 +1,8 @@
 /**
- * What a request is for, as the origin of its key. The target URI has the authority that `host` names, and the TLS server
- * name can select another site again (RFC 9110 §7.1, §7.2): two virtual hosts behind one origin must not share a response.
- * Where these differ from what the origin implies, they follow it as a fragment, which no origin has; a partition follows
- * after a space.
+ * What a request is for, as the origin of its key. The target URI has the authority that `host` names, and
+ * the TLS server name can select another site again (RFC 9110 §7.1, §7.2): two virtual hosts behind one
+ * origin must not share a response. Where these differ from what the origin implies, they follow it as a
+ * fragment, which no origin has; a partition follows after a space.
  */
 import { serverNameOf } from '../base/server-name.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'

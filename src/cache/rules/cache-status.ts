@@ -24,7 +24,7 @@ export type Handling =
 const TOKEN = /^[A-Za-z*][!#$%&'*+\-.^_`|~0-9A-Za-z:/]*$/
 const PRINTABLE = /^[\x20-\x7e]+$/
 
-/** The name of a cache as an item of Structured Fields: a token where it is one, else a string; null if it is neither. */
+/** The name of a cache as a token or a string of Structured Fields; null if it is neither. */
 export function cacheName(text: string): string | null {
   if (TOKEN.test(text)) return text
   return PRINTABLE.test(text) ? `"${text.replaceAll(/["\\]/g, '\\$&')}"` : null

@@ -1,6 +1,6 @@
 /**
- * Reads the three forms of HTTP-date (RFC 9110 §5.6.7), in any letter case, and in GMT alone (RFC 9111 §4.2). `Date.parse`
- * accepts much more, and some of it in the local time zone.
+ * Reads the three forms of HTTP-date (RFC 9110 §5.6.7), in any letter case, and in GMT alone (RFC 9111 §4.2).
+ * `Date.parse` accepts much more, and some of it in the local time zone.
  */
 
 import type { HeaderObject } from '../../protocol/header-block.ts'
@@ -15,8 +15,8 @@ const FORMS = [
 ].map((form) => new RegExp(`^${form}$`))
 
 /**
- * The date in a field as milliseconds since 1970; null if it is absent, repeated or unreadable. `now` decides the century of
- * a year with two digits.
+ * The date in a field as milliseconds since 1970; null if it is absent, repeated or unreadable. `now` decides
+ * the century of a year with two digits.
  */
 export function dateField(headers: HeaderObject, name: string, now: number): number | null {
   const lower = trimmed(singleField(headers, name) ?? '').toLowerCase()

@@ -1,4 +1,6 @@
-/** Makes stored responses of received ones, and brings stored ones up to date (RFC 9111 §3.1, §3.2, §4.3.4). */
+/**
+ * Makes stored responses of received ones, and brings stored ones up to date (RFC 9111 §3.1, §3.2, §4.3.4).
+ */
 
 import { formatHttpDate } from '../../base/http-date.ts'
 import { setOwn } from '../../base/own-record.ts'
@@ -26,8 +28,8 @@ const NOT_STORED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A 304 has no content, and what it says about content is often wrong: the body stays as it was stored, in its coding,
- * type and length (RFC 9111 §3.2).
+ * A 304 has no content, and what it says about content is often wrong: the body stays as it was stored, in
+ * its coding, type and length (RFC 9111 §3.2).
  */
 const OF_THE_BODY: ReadonlySet<string> = new Set([
   'content-encoding',
@@ -93,7 +95,7 @@ function connectionOptions(headers: HeaderObject): Set<string> {
   return new Set(options.map((option) => trimmed(option).toLowerCase()))
 }
 
-/** The head of the stored response after a 304: its fields, and those of the 304 that do not describe the body. */
+/** The stored head after a 304: its fields, and those of the 304 that do not describe the body. */
 export function mergedHeaders(
   stored: HeaderObject,
   received: HeaderObject,

@@ -25,9 +25,10 @@ export interface OriginHead {
 }
 
 /**
- * The paths of the request's own origin that a response to an unsafe method makes wrong. `target` is the origin that the
- * server goes by, if `host` named another one. `requested` are the URLs of all requests, if redirects were followed: a
- * redirect is not an error, and names a URL that was changed. `response` is the last one; null if there was none.
+ * The paths of the request's own origin that a response to an unsafe method makes wrong. `target` is the
+ * origin that the server goes by, if `host` named another one. `requested` are the URLs of all requests, if
+ * redirects were followed: a redirect is not an error, and names a URL that was changed. `response` is the
+ * last one; null if there was none.
  */
 export function invalidatedPaths(
   origin: string,

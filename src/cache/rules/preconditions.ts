@@ -61,7 +61,7 @@ function isUnmodified(entry: CacheValue, request: HeaderObject, now: number): bo
   return time !== null && modified !== null && modified <= time
 }
 
-/** If-Range needs a strong validator. A date is one only when it is exactly that of the response (RFC 9110 §13.1.5). */
+/** If-Range needs a strong validator. A date is one only if it is that of the response (RFC 9110 §13.1.5). */
 function rangeApplies(entry: CacheValue, request: HeaderObject): boolean {
   const given = fieldLines(request, 'if-range')
   if (given === undefined) return true

@@ -1,6 +1,7 @@
 /**
- * Responses that came after redirects, where `redirect` is nearer to the origin than the cache. They belong to another URL
- * than the one asked for, and are stored under it only if every step of the way would be reused as well.
+ * Responses that came after redirects, where `redirect` is nearer to the origin than the cache. They belong
+ * to another URL than the one asked for, and are stored under it only if every redirect would be
+ * reused as well.
  */
 
 import { hasAny } from '../../relay/fields.ts'
@@ -14,12 +15,12 @@ import { storingRefusal } from './storability.ts'
 import { controlOf } from './targeted-control.ts'
 import { varyValues } from './vary.ts'
 
-/** One user's way may not be another's: a server that redirects by them may forget to say so. */
+/** A server may redirect by these without saying so in Vary. */
 const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization']
 
 /**
- * The stored form of the last response, `last`, under the URL that was asked for at `askedAt`; null if it must not be
- * stored. Every part of the way limits how long it is used, and for whom.
+ * The stored form of the last response, `last`, under the URL that was asked for at `askedAt`; null if it
+ * must not be stored. Each redirect limits how long it is used, and for whom.
  */
 export function entryAfterRedirects(
   last: CacheValue,

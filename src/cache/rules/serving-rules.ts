@@ -12,7 +12,9 @@ import { type CacheType, SECOND } from './freshness.ts'
  */
 export type Service = 'fresh' | 'stale' | 'while-revalidating' | 'revalidate' | 'request'
 
-/** Clocks of processes that share a store differ. Beyond this, the clock was set back, and no age is known. */
+/**
+ * Clocks of processes that share a store differ. Beyond this, the clock was set back, and no age is known.
+ */
 const CLOCK_TOLERANCE = SECOND
 
 export function serviceOf(
@@ -55,7 +57,7 @@ function mustRevalidate(control: CacheControlDirectives, type: CacheType): boole
   return type === 'shared' && (control['proxy-revalidate'] === true || control['s-maxage'] !== undefined)
 }
 
-/** Whether a failed revalidation may be answered with it (RFC 5861 §4). `floor` is the caller's window, in milliseconds. */
+/** Whether it may answer for a failed revalidation (RFC 5861 §4). `floor`: the caller's milliseconds. */
 export function servesOnError(
   entry: CacheValue,
   request: CacheControlDirectives,

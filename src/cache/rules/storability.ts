@@ -10,7 +10,7 @@ import { namesHidden } from './vary.ts'
 export interface StoringRules {
   readonly type: CacheType
   readonly cacheByDefault: number | undefined
-  /** Request fields that layers nearer to the network write, in lower case: the cache does not see their values. */
+  /** Request fields, in lower case, that layers further inside write: the cache cannot see them. */
   readonly hidden: ReadonlySet<string>
 }
 
@@ -30,12 +30,14 @@ export type Refusal =
   | 'expired'
 
 /**
- * These also say that what is stored must not be used: the resource turned out to be one user's, or to depend on more
- * than the cache can see.
+ * These also say that what is stored must not be used: the resource turned out to be one user's, or to depend
+ * on more than the cache can see.
  */
 const DROPPING: ReadonlySet<Refusal> = new Set<Refusal>(['private', 'set-cookie', 'vary'])
 
-/** Final statuses without rules of their own for caches (RFC 9110 §15); must-understand asks for one of them. */
+/**
+ * Final statuses without rules of their own for caches (RFC 9110 §15); must-understand asks for one of them.
+ */
 const UNDERSTOOD: ReadonlySet<number> = new Set([
   200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408,
   409, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 500, 501, 502, 503, 504, 505,
@@ -111,7 +113,7 @@ function mayHaveLifetime(
   )
 }
 
-/** A response that is not an error of the moment takes the place of the stored one, whether or not it can be stored. */
+/** Whether a response replaces the stored one, even if it is not stored: not an error of the moment. */
 export function replaces(statusCode: number): boolean {
   return statusCode < 400 || statusCode === 404 || statusCode === 410
 }

@@ -1,6 +1,7 @@
 /**
- * Targeted cache control (RFC 9213): a field such as CDN-Cache-Control replaces Cache-Control and Expires for the
- * caches that it names. It is a Dictionary of Structured Fields (RFC 9651 §3.2), and counts only if it is a valid one.
+ * Targeted cache control (RFC 9213): a field such as CDN-Cache-Control replaces Cache-Control and Expires for
+ * the caches that it names. It is a Dictionary of Structured Fields (RFC 9651 §3.2), and counts only if it is
+ * a valid one.
  */
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { type CacheControl, listMembers, readCacheControl } from '../../relay/cache-control.ts'

@@ -15,9 +15,9 @@ export interface Conditions {
 const CONDITIONS = ['if-none-match', 'if-modified-since']
 
 /**
- * The validators of a stored response; null if it cannot be confirmed, and only a plain request helps. Where there is none,
- * the date of the response is one (RFC 9110 §13.1.3), unless the caller has better conditions. Not beside an entity tag:
- * nginx wants both to match, and has no date to compare with.
+ * The validators of a stored response; null if it cannot be confirmed, and only a plain request helps. Where
+ * there is none, the date of the response is one (RFC 9110 §13.1.3), unless the caller has better conditions.
+ * Not beside an entity tag: nginx wants both to match, and has no date to compare with.
  */
 export function conditionsOf(entry: CacheValue, request: HeaderObject): Conditions | null {
   // It is not kept to be confirmed: its validators belong to the URL that redirects led to.
@@ -45,8 +45,8 @@ export function conditionalHeaders(request: HeaderObject, conditions: Conditions
 }
 
 /**
- * Whether a 304 is about this response, and may update it. One that names another entity tag, or says that the response
- * was never to be stored or depends on other fields, makes the stored one useless.
+ * Whether a 304 is about this response, and may update it. One that names another entity tag, or says that
+ * the response was never to be stored or depends on other fields, makes the stored one useless.
  */
 export function confirms(entry: CacheValue, facts: ResponseFacts, type: CacheType): boolean {
   const { headers, control } = facts
@@ -65,8 +65,8 @@ function namesSameTag(headers: HeaderObject, { etag }: CacheValue): boolean | nu
 }
 
 /**
- * A HEAD response describes what GET would return now (RFC 9111 §4.3.5): whether it is what is stored. Null if it
- * does not say.
+ * A HEAD response describes what GET would return now (RFC 9111 §4.3.5): whether it is what is stored. Null
+ * if it does not say.
  */
 export function describesSame(entry: CacheValue, headers: HeaderObject): boolean | null {
   const modified = singleField(headers, 'last-modified')

@@ -6,7 +6,7 @@ import type { VaryValues } from '../rules/vary.ts'
 
 /** Names a response. */
 export interface CacheKey {
-  /** The normalised origin; `host` and `servername` follow it after a `#` if they differ, a partition after a space. */
+  /** The normalised origin; after `#`, `host` and `servername` if they differ; after a space, a partition. */
   origin: string
   /** The method of the request. */
   method: string
@@ -61,8 +61,9 @@ export interface CacheStore {
   /** Removes all that is stored for the origin and the path: every method, every variant. */
   delete(key: CacheKey): void | Promise<void>
   /**
-   * Replaces everything but the body of `previous`, after a 304. If another response has taken its place meanwhile, that
-   * one must stay as it is. Without this method, the interceptor writes the response again, with its body.
+   * Replaces everything but the body of `previous`, after a 304. If another response has taken its place
+   * meanwhile, that one must stay as it is. Without this method, the interceptor writes the response again,
+   * with its body.
    */
   update?(key: CacheKey, value: CacheValue, previous: CacheValue): void | Promise<void>
   /** Most bytes of one body; a longer one is not passed to the store. Default: 5 MiB. */

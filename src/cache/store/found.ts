@@ -1,4 +1,4 @@
-/** What a store has found, with a body that can be read: blocks in memory, or a stream that is checked while it is read. */
+/** What a store has found: its body is blocks in memory, or a stream that is checked while it is read. */
 import { Buffer } from 'node:buffer'
 import { copyBytes } from '../../base/own-bytes.ts'
 import type { BodyReader } from '../../relay/body-log.ts'

@@ -33,8 +33,8 @@ interface Kept {
 }
 
 /**
- * Keeps responses in memory, up to a number and a size. When it is full, the least recently used URLs go until half is
- * left, at last the older variants of the newest URL, and `maxSizeExceeded` is emitted.
+ * Keeps responses in memory, up to a number and a size. When it is full, the least recently used URLs go
+ * until half is left, at last the older variants of the newest URL, and `maxSizeExceeded` is emitted.
  *
  * @example
  * const store = new cacheStores.MemoryCacheStore({ maxSize: 10_000_000 })

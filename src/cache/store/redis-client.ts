@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 
 /** What RedisCacheStore needs of a client: any key-value store can provide it. */
 export interface KeyValueClient {
-  /** The value, or null. Text is taken as UTF-8, which only a client of binary values may return for other bytes. */
+  /** The value, or null. Text is taken as UTF-8: values are binary, so a client should return bytes. */
   get(key: string): Promise<Uint8Array | string | null | undefined>
   /** Stores a value that may be forgotten after this many milliseconds. */
   set(key: string, value: Buffer, milliseconds: number): Promise<unknown>
@@ -31,7 +31,7 @@ export interface NodeRedisClient {
 /** The clients that RedisCacheStore takes. */
 export type RedisClient = KeyValueClient | IoRedisClient | NodeRedisClient
 
-/** Asks version 4 of the `redis` package for bytes, and version 5, by the type of the reply: `$`, a bulk string. */
+/** Asks version 4 of the `redis` package for bytes, and version 5 by the type of a bulk string (`$`). */
 const AS_BYTES = { returnBuffers: true, typeMapping: { 36: Buffer } }
 
 /** Null for an object that is none of them. */

@@ -1,12 +1,12 @@
 /**
  * A store in Redis, Valkey, or anything else that keeps values under keys, for caches of several processes.
  *
- * A URL has an index: a generation, and the request fields that its responses depend on. A response is stored under the
- * URL, the generation, the method and the values of these fields. To remove all of them, the index is removed: the next
- * one has another generation, so a response that was stored never comes back. A write that has not read the index yet
- * would make the next one, so the writes of this process end when their URL is removed. Those of other processes do not.
- * Long bodies are stored in parts under a name that is used once. The response itself comes last, in one write: readers
- * see all of the old one or all of the new one.
+ * A URL has an index: a generation, and the request fields that its responses depend on. A response is stored
+ * under the URL, the generation, the method and the values of these fields. To remove all of them, the index
+ * is removed: the next one has another generation, so a response that was stored never comes back. A write
+ * that has not read the index yet would make the next one, so the writes of this process end when their URL
+ * is removed. Those of other processes do not. Long bodies are stored in parts under a name that is used
+ * once. The response itself comes last, in one write: readers see all of the old one or all of the new one.
  */
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
@@ -31,7 +31,9 @@ export interface RedisCacheStoreOptions {
   prefix?: string | undefined
   /** Most bytes of one body. Default: 5 MiB. */
   maxEntrySize?: number | undefined
-  /** Milliseconds after which the store counts as failed, and the request goes on without it. Default: 500. */
+  /**
+   * Milliseconds after which the store counts as failed, and the request goes on without it. Default: 500.
+   */
   timeout?: number | undefined
 }
 
@@ -42,7 +44,7 @@ interface Index {
   readonly until: number
 }
 
-/** An index outlives most responses, so that it is rarely written: each new one forgets the variants of the URL. */
+/** An index outlives most responses and is rarely written: a new one forgets the variants of the URL. */
 const INDEX_LIFE = 7 * DAY
 
 /** The first bytes of a value: the length of its head. */

@@ -1,6 +1,7 @@
 /**
- * Calls to a store in another process: each has a time limit, and after one has failed, the store is left alone for a
- * while. A client that queues commands while it is disconnected would otherwise delay every request.
+ * Calls to a store in another process: each has a time limit, and after one has failed, the store is left
+ * alone for a while. A client that queues commands while it is disconnected would otherwise delay every
+ * request.
  */
 
 import type { KeyValueClient } from './redis-client.ts'

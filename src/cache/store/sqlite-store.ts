@@ -29,7 +29,7 @@ export interface SqliteCacheStoreOptions {
   maxCount?: number | undefined
   /** Most bytes of one body, less than 2 GB. Default: 2000000000. */
   maxEntrySize?: number | undefined
-  /** Bodies from this size on are compressed, where the runtime has zstd; text, JSON and XML always. Default: 1 MiB. */
+  /** From this size on bodies are compressed if there is zstd; text, JSON and XML always. Default: 1 MiB. */
   compressThreshold?: number | undefined
 }
 
@@ -77,8 +77,8 @@ const SCHEMA = `
 const LOCKED: ReadonlySet<number> = new Set([5, 6])
 
 /**
- * Keeps responses in a database. All methods are synchronous. While another process has it locked, nothing is stored, and
- * what could not be removed is a miss until it is.
+ * Keeps responses in a database. All methods are synchronous. While another process has it locked, nothing is
+ * stored, and what could not be removed is a miss until it is.
  *
  * @example
  * const store = new cacheStores.SqliteCacheStore({ location: 'cache.db' })
@@ -178,8 +178,8 @@ export class SqliteCacheStore implements WholeStore {
   }
 
   /**
-   * Besides the same variant: what would have answered this request, because the resource depends on other fields now than
-   * it did; and the oldest, if there are too many.
+   * Besides the same variant: what would have answered this request, because the resource depends on other
+   * fields now than it did; and the oldest, if there are too many.
    */
   #replacedBy(key: CacheKey, variant: string): SqliteValue[] {
     const rows = this.#run(

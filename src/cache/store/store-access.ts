@@ -1,6 +1,6 @@
 /**
- * The only way to a store. A store of the caller may throw, reject, or return anything: all of that is a miss, reported
- * on the channel `ventuno:cache:error`, and never the end of a request.
+ * The only way to a store. A store of the caller may throw, reject, or return anything: all of that is a
+ * miss, reported on the channel `ventuno:cache:error`, and never the end of a request.
  */
 
 import type { Writable } from 'node:stream'
@@ -26,8 +26,8 @@ import { UnwrittenDeletes } from './unwritten-deletes.ts'
 const DEFAULT_MAX_ENTRY_SIZE = 5 * 1024 * 1024
 
 /**
- * Milliseconds after which a store of the caller that has not answered counts as having nothing: a request must not wait for
- * ever, and one that goes to the origin is answered.
+ * Milliseconds after which a store of the caller that has not answered counts as having nothing: a request
+ * must not wait for ever, and one that goes to the origin is answered.
  */
 const STORE_TIMEOUT = 5000
 
@@ -114,7 +114,7 @@ export class StoreAccess {
     tried('delete', key, () => (this.#deletes ?? this.#store).delete(key))
   }
 
-  /** What can be served: a response that could have been received, and is not past its time. Anything else is removed. */
+  /** What can be served: a response that could have been received, and is not past its time. */
   #usable(key: CacheKey, found: CacheGetResult | undefined, now: number): Found | undefined {
     if (found === undefined || found === null) return undefined
     const flaw = flawOf(found, key.method)

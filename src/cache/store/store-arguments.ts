@@ -49,8 +49,8 @@ export function completed<T extends CacheValue>(value: T): T {
 }
 
 /**
- * What is stored under one URL is removed together. Request targets have no spaces, so the origin, which has one before a
- * partition, cannot be taken for part of one.
+ * What is stored under one URL is removed together. Request targets have no spaces, so the origin, which has
+ * one before a partition, cannot be taken for part of one.
  */
 export function urlOf({ origin, path }: CacheKey): string {
   return `${path} ${origin}`

@@ -1,4 +1,6 @@
-/** What goes wrong with stores is told on the channel `ventuno:cache:error`: no request fails because of it. */
+/**
+ * What goes wrong with stores is told on the channel `ventuno:cache:error`: no request fails because of it.
+ */
 import { channels } from '../../diagnostics.ts'
 import type { CacheKey } from './cache-store.ts'
 

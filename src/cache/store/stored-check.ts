@@ -1,6 +1,6 @@
 /**
- * Checks what a store returns, as what a peer sends is checked: another program may write to the same place, and a disk
- * may fail. Whatever could not have been received is not served.
+ * Checks what a store returns, as what a peer sends is checked: another program may write to the same place,
+ * and a disk may fail. Whatever could not have been received is not served.
  */
 import { isFieldValue, isToken } from '../../protocol/ascii.ts'
 import { DURATIONS, FLAGS } from '../../relay/cache-control.ts'

@@ -1,4 +1,4 @@
-/** Stores one response while it arrives. A caller never waits for a store, and a body that is cut off is never stored. */
+/** Stores one response while it arrives. No caller waits for a store, and no truncated body is stored. */
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
 import { invariant } from '../../base/invariant.ts'
@@ -45,7 +45,7 @@ export class Storing {
     return this.#state.at !== 'over'
   }
 
-  /** The body that is kept in memory. From now on others read it while it arrives, whether it is stored or not. */
+  /** The body in memory. From now on others read it while it arrives, whether it is stored or not. */
   read(): BodyLog {
     const state = this.#state
     invariant(state.at === 'collecting', 'only a body in memory can be read')

@@ -1,6 +1,7 @@
 /**
- * Removals that a store could not carry out: it was locked, or out of reach. Each is remembered and tried again, and until
- * it is done its URL is a miss. Otherwise the page from before a change would come back with the store.
+ * Removals that a store could not carry out: it was locked, or out of reach. Each is remembered and tried
+ * again, and until it is done its URL is a miss. Otherwise the page from before a change would come back with
+ * the store.
  */
 
 import { isThenable } from '../../base/thenable.ts'

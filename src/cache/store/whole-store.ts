@@ -1,4 +1,4 @@
-/** What the stores of the library do beyond the interface. A subclass that changes how is used as any other store. */
+/** What our stores do beyond the interface. A subclass that overrides it is used as any other store. */
 import type { CacheStore, WholeStore } from './cache-store.ts'
 import { MemoryCacheStore } from './memory-store.ts'
 import { RedisCacheStore } from './redis-store.ts'

@@ -56,7 +56,7 @@ class Deduplicator implements DeduplicateHost {
     if (!isCall(opts, handler) || !isCandidate(opts, this.settings)) return this.dispatch(opts, handler)
     const origin = this.#originOf(opts)
     if (origin === null || !isComplete(handler)) return this.dispatch(opts, handler)
-    // The downstream may have given headers that can be read only once.
+    // An iterator can be read only once.
     let request = opts
     let view: RequestView | null
     try {

@@ -1,7 +1,8 @@
 /**
- * One request on behalf of all callers that ask for the same at the same time. Until the first byte of the body comes,
- * others can join. One caller alone gets the body as it comes; several read it from memory, each at its own pace, and the
- * server is paused when all of them are. The request is aborted when no caller is left.
+ * One request on behalf of all callers that ask for the same at the same time. Until the first byte of the
+ * body comes, others can join. One caller alone gets the body as it comes; several read it from memory, each
+ * at its own pace, and the server is paused when all of them are. The request is aborted when no caller is
+ * left.
  */
 import type { Duplex } from 'node:stream'
 import type { Dispatch } from '../../dispatcher/compose.ts'
