@@ -344,6 +344,23 @@ for (const [name, owner] of Object.entries(OWNERS)) {
       assert.equal(attempt.paused, false)
     })
 
+    it('resume() within a callback brings nothing that was held back either', (t) => {
+      steadyClock(t)
+      const deed: Deed = ({ controller }) => {
+        controller!.pause()
+        controller!.resume()
+      }
+      const { attempt, handler } = call(owner, 'foreign', { onResponseData: deed })
+      attempt.start().head(200)
+      handler.controller!.pause()
+      // Too large to be joined to one piece.
+      for (const letter of 'abc') attempt.data(letter.repeat(20_000))
+      attempt.end()
+      handler.controller!.resume()
+      assert.deepEqual([handler.calls.at(-1), handler.violations], ['onResponseEnd', []])
+      assert.equal(handler.body.length, owner.isDropping ? 0 : 60_000)
+    })
+
     it('what onResponseEnd throws is reported once, to the same handler', (t) => {
       steadyClock(t)
       for (const isPaused of [false, true]) {
