@@ -19,9 +19,9 @@ import type { MockCallHistory } from './history/call-history.ts'
 import { definitionSite } from './match/definition-site.ts'
 import {
   type MockInterceptorOptions,
-  MockPattern,
   type OriginMatcher,
   type PendingInterceptor,
+  readPattern,
 } from './match/interception.ts'
 import { type AssertPendingOptions, pendingMessage } from './match/pending-table.ts'
 import { readRoute } from './match/route.ts'
@@ -91,7 +91,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     const { method, origin, path, named } = readRoute(route)
     const { ignoreTrailingSlash } = this.#network.settings
     const site = definitionSite(MockAgent.prototype.intercept)
-    const pattern = new MockPattern({ ...options, path, method }, ignoreTrailingSlash, site, named)
+    const pattern = readPattern({ ...options, path, method }, ignoreTrailingSlash, site, named)
     return new MockInterceptor(pattern, this.#network.origins.open(origin))
   }
 

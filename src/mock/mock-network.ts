@@ -13,7 +13,7 @@ import { RequestSpec } from '../request/request-spec.ts'
 import { MockCallHistory } from './history/call-history.ts'
 import type { MockCallHistoryLog } from './history/call-history-log.ts'
 import { LoggingHandler } from './history/logging-handler.ts'
-import { Interception, MockPattern } from './match/interception.ts'
+import { Interception, readPattern } from './match/interception.ts'
 import { MatchRun } from './match/match-run.ts'
 import { notMatched } from './match/not-matched.ts'
 import type { MockAgentSettings } from './mock-agent-options.ts'
@@ -49,7 +49,7 @@ export interface Fallback {
 const NO_MOCKS = new OriginMocks('')
 
 /** What replies belong to that no interceptor has. */
-const REPLAYED = new MockPattern({ path: '/' }, false, {})
+const REPLAYED = readPattern({ path: '/' }, false, {})
 
 interface Waiter {
   isBusy(): boolean

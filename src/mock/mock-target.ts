@@ -12,7 +12,7 @@ import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { definitionSite } from './match/definition-site.ts'
-import { type MockInterceptorOptions, MockPattern, type OriginMatcher } from './match/interception.ts'
+import { type MockInterceptorOptions, type OriginMatcher, readPattern } from './match/interception.ts'
 import { readMockAgentOptions } from './mock-agent-options.ts'
 import { MockNotMatchedError } from './mock-errors.ts'
 import { MockInterceptor } from './mock-interceptor.ts'
@@ -48,7 +48,7 @@ export class MockTarget {
 
   intercept(options: MockInterceptorOptions, above: (...args: never[]) => unknown): MockInterceptor {
     const { ignoreTrailingSlash } = this.#network.settings
-    const pattern = new MockPattern(options, ignoreTrailingSlash, definitionSite(above))
+    const pattern = readPattern(options, ignoreTrailingSlash, definitionSite(above))
     return new MockInterceptor(pattern, this.#mocks)
   }
 

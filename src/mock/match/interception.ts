@@ -31,41 +31,39 @@ export interface MockInterceptorOptions {
 export type PathPattern = (path: string) => Readonly<Record<string, string>> | null
 
 /** What an interceptor matches, read once. */
-export class MockPattern {
-  readonly path: TextMatcher
-  readonly method: TextMatcher
-  readonly body: BodyMatcher | undefined
-  readonly headers: HeadersMatcher | undefined
-  readonly query: Record<string, unknown> | undefined
-  readonly ignoreTrailingSlash: boolean
+export interface MockPattern
+  extends Pick<PendingInterceptor, 'path' | 'method' | 'body' | 'headers' | 'query' | 'ignoreTrailingSlash'> {
   /** As it is compared; null if the path is not a string. */
   readonly sortedPath: string | null
   readonly site: DefinitionSite
   /** Null for a path without named parts. */
   readonly named: PathPattern | null
+}
 
-  constructor(
-    options: MockInterceptorOptions,
-    ignoreTrailingSlash: boolean,
-    site: DefinitionSite,
-    named: PathPattern | null = null,
-  ) {
-    if (typeof options !== 'object' || options === null) {
-      throw new InvalidArgumentError('opts must be an object')
-    }
-    const own = ownMembers(options)
-    const { path, method = 'GET', body, headers, query } = own
-    if (path === undefined || path === null) throw new InvalidArgumentError('opts.path must be defined')
-    this.ignoreTrailingSlash = own.ignoreTrailingSlash ?? ignoreTrailingSlash
-    this.path = typeof path === 'string' ? interceptedPath(path, query) : path
-    this.method = typeof method === 'string' ? method.toUpperCase() : method
-    this.body = body
-    this.headers = headers
-    this.query = query
-    const sorted = typeof this.path === 'string' ? sortedPath(this.path) : null
-    this.sortedPath = sorted !== null && this.ignoreTrailingSlash ? withoutTrailingSlash(sorted) : sorted
-    this.site = site
-    this.named = named
+export function readPattern(
+  options: MockInterceptorOptions,
+  ignoresTrailingSlash: boolean,
+  site: DefinitionSite,
+  named: PathPattern | null = null,
+): MockPattern {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError('opts must be an object')
+  }
+  const { path: given, method = 'GET', body, headers, query, ...others } = ownMembers(options)
+  if (given === undefined || given === null) throw new InvalidArgumentError('opts.path must be defined')
+  const ignoreTrailingSlash = others.ignoreTrailingSlash ?? ignoresTrailingSlash
+  const path = typeof given === 'string' ? interceptedPath(given, query) : given
+  const sorted = typeof path === 'string' ? sortedPath(path) : null
+  return {
+    path,
+    method: typeof method === 'string' ? method.toUpperCase() : method,
+    body,
+    headers,
+    query,
+    ignoreTrailingSlash,
+    sortedPath: sorted !== null && ignoreTrailingSlash ? withoutTrailingSlash(sorted) : sorted,
+    site,
+    named,
   }
 }
 
@@ -129,22 +127,8 @@ export class Interception {
   }
 
   describe(origin: OriginMatcher): PendingInterceptor {
-    const { path, method, body, headers, query, ignoreTrailingSlash } = this.pattern
+    const { sortedPath: _, site: __, named: ___, ...matched } = this.pattern
     const { times, timesInvoked, persist, consumed, pending, reply } = this
-    return {
-      origin,
-      path,
-      method,
-      body,
-      headers,
-      query,
-      times,
-      timesInvoked,
-      persist,
-      consumed,
-      pending,
-      ignoreTrailingSlash,
-      data: { ...reply.data },
-    }
+    return { origin, ...matched, times, timesInvoked, persist, consumed, pending, data: { ...reply.data } }
   }
 }

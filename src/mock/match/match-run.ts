@@ -6,12 +6,11 @@
 import type { MockCall } from '../mock-call.ts'
 import { matchesBody } from './body-matcher.ts'
 import { matchesFields } from './header-matcher.ts'
-import type { Interception } from './interception.ts'
+import type { Interception, MockPattern } from './interception.ts'
 import { matchesText } from './text-matcher.ts'
 
 /** The parts of a request, in the order in which they are compared. */
 export const PARTS = ['path', 'method', 'body', 'headers'] as const
-const BODY = 2
 
 export class MatchRun {
   readonly call: MockCall
@@ -59,29 +58,35 @@ export class MatchRun {
   }
 
   #compare({ pattern }: Interception): number | null | 'unread' {
-    const { call } = this
-    if (this.#part < BODY) {
-      if (!matchesPath(pattern, call)) return 0
-      if (!matchesText(pattern.method, call.method)) return 1
+    for (; this.#part < PARTS.length; this.#part++) {
+      const part = PARTS[this.#part]!
+      if (part === 'body' && (pattern.body ?? null) !== null && this.call.hasUnreadBody) return 'unread'
+      if (!accepts(pattern, part, this.call)) return this.#part
     }
-    if (pattern.body !== undefined && pattern.body !== null) {
-      if (call.hasUnreadBody) {
-        this.#part = BODY
-        return 'unread'
-      }
-      if (!matchesBody(pattern.body, call.body)) return BODY
-    }
-    return pattern.headers === undefined || matchesFields(pattern.headers, call.fields) ? null : BODY + 1
+    return null
   }
 }
 
-function matchesPath(pattern: Interception['pattern'], call: MockCall): boolean {
+/** Whether an interceptor accepts this part of a call. */
+export function accepts(pattern: MockPattern, part: (typeof PARTS)[number], call: MockCall): boolean {
+  switch (part) {
+    case 'path':
+      return matchesPath(pattern, call)
+    case 'method':
+      return matchesText(pattern.method, call.method)
+    case 'body':
+      return matchesBody(pattern.body, call.body)
+    case 'headers':
+      return matchesFields(pattern.headers, call.fields)
+  }
+}
+
+function matchesPath(pattern: MockPattern, call: MockCall): boolean {
   const path = pattern.ignoreTrailingSlash ? call.barePath : call.path
   if (pattern.named !== null) {
     const params = pattern.named(path)
-    if (params === null) return false
-    call.params = params
-    return true
+    if (params !== null) call.params = params
+    return params !== null
   }
   return pattern.sortedPath === null ? matchesText(pattern.path, path) : pattern.sortedPath === path
 }

@@ -2,17 +2,16 @@
  * The interceptor that is most like a request which matched none, and the parts in which they differ.
  */
 import { isRegExp } from 'node:util/types'
+import { isFunction } from '../../options.ts'
 import { bytesOf, isForm, textOf } from '../mock-body.ts'
 import type { MockCall } from '../mock-call.ts'
 import type { Mismatch } from '../mock-errors.ts'
-import { jsonDifference, matchesBody } from './body-matcher.ts'
-import { matchesField, matchesFields } from './header-matcher.ts'
+import { jsonDifference } from './body-matcher.ts'
+import { matchesField } from './header-matcher.ts'
 import type { Interception } from './interception.ts'
-import type { MatchRun } from './match-run.ts'
-import { PARTS } from './match-run.ts'
+import { accepts, type MatchRun, PARTS } from './match-run.ts'
 import { sortedPath } from './request-path.ts'
 import { shownField, shownQuery, shownValue } from './secrets.ts'
-import { matchesText } from './text-matcher.ts'
 
 /** Most characters of a body in a message. */
 const MOST_SHOWN = 1000
@@ -44,29 +43,11 @@ export function findNearest(run: MatchRun, all: readonly Interception[]): Interc
 function isAlike(run: MatchRun, candidate: Interception, part: number): boolean {
   const refused = run.refusedBy(candidate)
   if (refused !== null && part <= refused) return part < refused
-  const { pattern } = candidate
-  const { call } = run
-  switch (part) {
-    case 0:
-      if (pattern.named !== null) return pattern.named(call.path) !== null
-      if (pattern.sortedPath === null) return isQuiet(pattern.path) && matchesText(pattern.path, call.path)
-      return pattern.sortedPath === (pattern.ignoreTrailingSlash ? call.barePath : call.path)
-    case 1:
-      return isQuiet(pattern.method) && matchesText(pattern.method, call.method)
-    case 2:
-      return isQuiet(pattern.body) && !call.hasUnreadBody && matchesBody(pattern.body, call.body)
-    default:
-      return isQuietFields(pattern.headers) && matchesFields(pattern.headers, call.fields)
-  }
-}
-
-function isQuiet(matcher: unknown): boolean {
-  return typeof matcher !== 'function'
-}
-
-function isQuietFields(matcher: unknown): boolean {
-  if (typeof matcher !== 'object' || matcher === null) return isQuiet(matcher)
-  return Object.values(matcher).every(isQuiet)
+  const name = PARTS[part]!
+  const matcher = candidate.pattern[name]
+  const matchers = name === 'headers' && typeof matcher === 'object' ? Object.values(matcher) : [matcher]
+  if (matchers.some(isFunction) || (name === 'body' && run.call.hasUnreadBody)) return false
+  return accepts(candidate.pattern, name, run.call)
 }
 
 export function mismatchesOf(run: MatchRun, nearest: Interception): Mismatch[] {
@@ -103,7 +84,7 @@ function addFields(
   }
   for (const [name, wanted] of Object.entries(matcher as Record<string, unknown>)) {
     const value = fields[name.toLowerCase()]
-    if (isQuiet(wanted) && matchesField(wanted, value)) continue
+    if (!isFunction(wanted) && matchesField(wanted, value)) continue
     const isText = typeof wanted === 'string' || Array.isArray(wanted)
     const expected = shownMatcher(isText ? shownValue(name, wanted) : wanted)
     add(`headers.${name}`, expected, value === undefined ? '(absent)' : shownField(name, value))
