@@ -51,15 +51,11 @@ const NO_CONNECTION: ConnectionFacts = {
   socketInfo: () => null,
 }
 
-/** `sending`: the reply is not decided yet. */
-type Stage = 'sending' | 'responding' | 'ended'
-
 export class MockedExchange implements RequestHost, DeadlineOwner {
   readonly #call: MockCall
   readonly #interception: Interception
   readonly #owner: ExchangeOwner
   readonly #request: Request
-  #stage: Stage = 'sending'
   #response: MockedResponse | null = null
   /** What a function has replied already. */
   #prepared: MockedResponse | Promise<MockedResponse> | null = null
@@ -99,7 +95,9 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       return
     }
     if (source.kind === 'bytes') this.#announceBody(source)
-    const pieces = this.#wantsBody() ? piecesOf(source) : null
+    // The body is read only for a handler that wants to know of it.
+    const { onBodySent, onRequestSent } = this.#call.handler
+    const pieces = onBodySent === undefined && onRequestSent === undefined ? null : piecesOf(source)
     if (pieces === null) this.#sent()
     else void this.#send(pieces)
     if (!request.settled) this.#owner.running.add(this)
@@ -121,12 +119,6 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     if (reply.kind !== 'function' || !reply.isWhole || this.#call.hasUnreadBody) return
     this.#prepared = reply.ask(this.#call)
     ignoreRejection(this.#prepared)
-  }
-
-  /** The body is read only for a handler that wants to know of it. */
-  #wantsBody(): boolean {
-    const { onBodySent, onRequestSent } = this.#call.handler
-    return onBodySent !== undefined || onRequestSent !== undefined
   }
 
   async #send(pieces: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
@@ -161,38 +153,25 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     }
     this.#awaitHead()
     // Not unreferenced: the caller waits for it, and nothing else keeps the process alive.
-    this.#timer = startTimer(() => {
-      this.#timer = null
-      this.#reply()
-    }, delay)
+    this.#timer = startTimer(() => this.#reply(), delay)
   }
 
   #reply(): void {
     const { reply } = this.#interception
-    if (reply.kind === 'error') {
-      this.#break(reply.error)
-      return
-    }
-    invariant(
-      reply.kind === 'response' || reply.kind === 'function',
-      'a reply on a connection has no exchange',
-    )
-    let response: MockedResponse | Promise<MockedResponse>
     try {
-      response = this.#prepared ?? reply.ask(this.#call)
+      if (reply.kind === 'error') throw reply.error
+      invariant('ask' in reply, 'a reply on a connection has no exchange')
+      const response = this.#prepared ?? reply.ask(this.#call)
+      if (response instanceof Promise) {
+        this.#awaitHead()
+        response.then(
+          (made) => this.#respond(made),
+          (error) => this.#break(error),
+        )
+      } else this.#respond(response)
     } catch (error) {
       this.#break(error)
-      return
     }
-    if (!(response instanceof Promise)) {
-      this.#respond(response)
-      return
-    }
-    this.#awaitHead()
-    response.then(
-      (made) => this.#respond(made),
-      (error) => this.#break(error),
-    )
   }
 
   #respond(response: MockedResponse): void {
@@ -204,22 +183,19 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     }
     this.#deadline?.disarm()
     this.#response = response
-    this.#stage = 'responding'
     const { statusCode, fields, content } = response
     if (this.#call.log !== null) this.#call.log.statusCode = statusCode
     request.timings.firstByte ??= now()
     request.onHead(statusCode, fields, statusText(statusCode))
     if (request.settled) return
-    if (isBodiless(request.method, statusCode)) {
-      this.#isSourceAtEnd = true
-    } else if (content instanceof StreamedContent) {
+    const hasBody = !isBodiless(request.method, statusCode)
+    if (hasBody && content instanceof StreamedContent) {
       void this.#stream(content)
       return
-    } else {
-      // A copy: the caller may change it, or transfer it to another thread.
-      this.#chunk = copyBytes(content, 0, content.length)
-      this.#isSourceAtEnd = true
     }
+    // A copy: the caller may change it, or transfer it to another thread.
+    if (hasBody) this.#chunk = copyBytes(content as Buffer, 0, (content as Buffer).length)
+    this.#isSourceAtEnd = true
     this.#deliver()
   }
 
@@ -258,7 +234,6 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
         this.#chunk = null
         this.#give(chunk)
       } else if (this.#isSourceAtEnd) {
-        this.#stage = 'ended'
         this.#finish()
         request.onEnd(this.#response!.trailers)
       } else {
@@ -298,11 +273,11 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   #arm(timeout: number): void {
     if (timeout === 0) return
     this.#deadline ??= new Deadline(this)
-    if (this.#stage === 'responding' || !this.#deadline.armed) this.#deadline.arm(timeout)
+    if (this.#request.responding || !this.#deadline.armed) this.#deadline.arm(timeout)
   }
 
   onDeadline(): void {
-    if (this.#stage === 'sending') this.end(endReason('timeout', new HeadersTimeoutError()))
+    if (!this.#request.responding) this.end(endReason('timeout', new HeadersTimeoutError()))
     // A consumer that pauses cannot be kept waiting.
     else if (!this.#request.paused) this.end(endReason('timeout', new BodyTimeoutError()))
   }
@@ -312,7 +287,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   }
 
   onRequestResumed(): void {
-    if (this.#stage !== 'responding') return
+    if (!this.#request.responding) return
     if (!this.#isSourceAtEnd && this.#chunk === null) this.#awaitBody()
     this.#deliver()
   }
@@ -340,9 +315,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   }
 
   #finish(): void {
-    this.#stage = 'ended'
     if (this.#timer !== null) clearTimer(this.#timer)
-    this.#timer = null
     this.#deadline?.dispose()
     const content = this.#response?.content
     if (content instanceof StreamedContent && isStream(content.source) && !this.#isSourceAtEnd) {

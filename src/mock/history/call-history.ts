@@ -74,17 +74,12 @@ export class MockCallHistory {
 
   /** The call at this position; the first is 1. */
   nthCall(position: number): MockCallHistoryLog | undefined {
-    if (typeof position !== 'number') {
-      throw new InvalidArgumentError('nthCall must be called with a number')
+    const need = (isMet: boolean, what: string): void => {
+      if (!isMet) throw new InvalidArgumentError(`nthCall must be called with ${what}`)
     }
-    if (!Number.isInteger(position)) {
-      throw new InvalidArgumentError('nthCall must be called with an integer')
-    }
-    if (position <= 0) {
-      throw new InvalidArgumentError(
-        'nthCall must be called with a positive value. use firstCall or lastCall instead',
-      )
-    }
+    need(typeof position === 'number', 'a number')
+    need(Number.isInteger(position), 'an integer')
+    need(position > 0, 'a positive value. use firstCall or lastCall instead')
     return this.#logs[position - 1]
   }
 
