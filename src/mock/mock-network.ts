@@ -51,11 +51,6 @@ const NO_MOCKS = new OriginMocks('')
 /** What replies belong to that no interceptor has. */
 const REPLAYED = readPattern({ path: '/' }, false, {})
 
-interface Waiter {
-  isBusy(): boolean
-  done(): void
-}
-
 const networks = new WeakMap<object, MockNetwork>()
 
 /** The network of a mock agent; undefined for anything else. */
@@ -78,7 +73,8 @@ export class MockNetwork implements ExchangeOwner {
   readonly #real: Dispatching
   /** The handler of a call that is being given to the real dispatcher. */
   #passing: DispatchHandler | null = null
-  readonly #waiters = new Set<Waiter>()
+  /** What is to be called when something is not busy any more. */
+  readonly #waiters = new Map<() => void, () => boolean>()
 
   constructor(owner: EventEmitter, real: Dispatching, settings: MockAgentSettings) {
     this.#owner = owner
@@ -233,16 +229,14 @@ export class MockNetwork implements ExchangeOwner {
   }
 
   onIdle(): void {
-    for (const waiter of [...this.#waiters]) {
-      if (waiter.isBusy()) continue
-      this.#waiters.delete(waiter)
-      waiter.done()
+    for (const [done, isBusy] of [...this.#waiters]) {
+      if (!isBusy() && this.#waiters.delete(done)) done()
     }
   }
 
   /** Calls back when nothing runs any more, or nothing of what the caller waits for. */
   whenIdle(done: () => void, isBusy: () => boolean = () => this.running.size > 0): void {
-    this.#waiters.add({ isBusy, done })
+    this.#waiters.set(done, isBusy)
     this.onIdle()
   }
 }

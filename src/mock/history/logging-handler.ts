@@ -1,6 +1,5 @@
 /** Notes in the history of calls what became of a request that went to the network. */
 import { DecoratorHandler } from '../../handler/decorator-handler.ts'
-import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { MockCallHistoryLog } from './call-history-log.ts'
 
@@ -12,14 +11,10 @@ export class LoggingHandler extends DecoratorHandler {
     this.#log = log
   }
 
-  override onResponseStart(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    statusText: string,
-  ): void {
+  override onResponseStart(...args: Parameters<DecoratorHandler['onResponseStart']>): void {
+    const [, statusCode] = args
     if (statusCode >= 200) this.#log.statusCode = statusCode
-    super.onResponseStart(controller, statusCode, headers, statusText)
+    super.onResponseStart(...args)
   }
 
   override onResponseError(controller: DispatchController | null | undefined, error: Error): void {

@@ -11,7 +11,7 @@ import { matchesField } from './header-matcher.ts'
 import type { Interception } from './interception.ts'
 import { accepts, type MatchRun, PARTS } from './match-run.ts'
 import { sortedPath } from './request-path.ts'
-import { shownField, shownQuery, shownValue } from './secrets.ts'
+import { shownFields, shownQuery, shownValue } from './secrets.ts'
 
 /** Most characters of a body in a message. */
 const MOST_SHOWN = 1000
@@ -79,7 +79,7 @@ function addFields(
   add: (part: string, expected: string, received: string) => void,
 ): void {
   if (typeof matcher === 'function') {
-    add('headers', shownMatcher(matcher), shownFields(fields))
+    add('headers', shownMatcher(matcher), JSON.stringify(shownFields(fields)))
     return
   }
   for (const [name, wanted] of Object.entries(matcher as Record<string, unknown>)) {
@@ -87,14 +87,8 @@ function addFields(
     if (!isFunction(wanted) && matchesField(wanted, value)) continue
     const isText = typeof wanted === 'string' || Array.isArray(wanted)
     const expected = shownMatcher(isText ? shownValue(name, wanted) : wanted)
-    add(`headers.${name}`, expected, value === undefined ? '(absent)' : shownField(name, value))
+    add(`headers.${name}`, expected, value === undefined ? '(absent)' : String(shownValue(name, value)))
   }
-}
-
-function shownFields(fields: Readonly<Record<string, string>>): string {
-  return JSON.stringify(
-    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shownField(name, value)])),
-  )
 }
 
 /** A matcher as people wrote it. */

@@ -3,7 +3,6 @@
  * needs to find the mistake.
  */
 
-import { setOwn } from '../../base/own-record.ts'
 import type { MockCall } from '../mock-call.ts'
 import {
   type MatchStage,
@@ -17,7 +16,7 @@ import { eachField } from './header-matcher.ts'
 import type { Interception, OriginMatcher } from './interception.ts'
 import type { MatchRun } from './match-run.ts'
 import { findNearest, mismatchesOf, shownBody, shownMatcher, shownPath } from './nearest.ts'
-import { shownField, shownQuery, shownValue } from './secrets.ts'
+import { shownFields, shownQuery, shownValue } from './secrets.ts'
 
 /** What is known besides the match itself. */
 export interface Circumstances {
@@ -77,14 +76,12 @@ function headersText(headers: unknown): string {
 }
 
 function describeRequest(call: MockCall): UnmatchedRequest {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(call.fields)) setOwn(headers, name, shownField(name, value))
   const { body } = call
   return {
     method: call.method,
     origin: call.origin,
     path: shownQuery(call.path),
-    headers,
+    headers: shownFields(call.fields),
     body: body === undefined || body === null ? null : shownBody(call),
   }
 }

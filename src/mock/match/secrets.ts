@@ -1,15 +1,16 @@
 /** What messages and files of mocks show in place of secrets. */
 import { isSecretField } from '../../base/secret-names.ts'
 
-/** The length in place of a secret. */
-export function shownField(name: string, value: string): string {
-  return isSecretField(name) ? lengthOf(value) : value
-}
-
-/** The same for a value in any form that a caller may give. */
-export function shownValue(name: string, value: unknown): unknown {
+/** The length in place of a secret, which may be in any form that a caller gives. */
+export function shownValue<T>(name: string, value: T): T | string | string[] {
   if (!isSecretField(name)) return value
   return Array.isArray(value) ? value.map((one) => lengthOf(String(one))) : lengthOf(String(value))
+}
+
+/** By name; secrets as their lengths. */
+export function shownFields(fields: Readonly<Record<string, string>>): Record<string, string> {
+  const shown = Object.entries(fields).map(([name, value]) => [name, shownValue(name, value)])
+  return Object.fromEntries(shown) as Record<string, string>
 }
 
 /**

@@ -4,13 +4,13 @@
  */
 
 import { kMaxLength } from 'node:buffer'
-import { ownValue, setOwn } from '../../base/own-record.ts'
 import { parseUrl } from '../../base/parse-url.ts'
 import { isDecodable, readCodings } from '../../content-coding/decoders.ts'
 import { decodeWhole } from '../../content-coding/whole-body.ts'
 import { textOrBytes } from '../mock-body.ts'
 import { statusText } from '../reply/status-text.ts'
 import type { Snapshot, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
+import { encodedBody } from './snapshot-body.ts'
 
 interface HarField {
   readonly name: string
@@ -65,7 +65,9 @@ export function parseHar(value: unknown): Snapshot[] {
         request: {
           method: request.method,
           url: withoutHash(request.url),
-          headers: joined(request.headers),
+          headers: Object.fromEntries(
+            [...valuesByName(request.headers)].map(([name, values]) => [name, values.join(', ')]),
+          ),
           ...readBody(request.postData),
         },
         responses: [readResponse(response, time)],
@@ -80,43 +82,35 @@ function readBody(data: HarPostData = {}): Pick<SnapshotRequest, 'body' | 'bodyE
   const { mimeType = '', text, encoding, params = [] } = data
   // Browsers list the fields of a form instead of its text.
   if (text === undefined && mimeType.startsWith('application/x-www-form-urlencoded')) {
-    return {
-      body: String(
-        new URLSearchParams(params.map(({ name, value = '' }): [string, string] => [name, value])),
-      ),
-    }
+    const pairs = params.map(({ name, value = '' }): [string, string] => [name, value])
+    return { body: String(new URLSearchParams(pairs)) }
   }
-  if (text === undefined || encoding !== 'base64') return { body: text ?? '' }
-  const content = textOrBytes(Buffer.from(text, 'base64'))
-  return typeof content === 'string'
-    ? { body: content }
-    : { body: content.toString('base64'), bodyEncoding: 'base64' }
+  return encodedBody(encoding === 'base64' ? textOrBytes(Buffer.from(text ?? '', 'base64')) : (text ?? ''))
 }
 
 function readResponse({ status, headers = [], content }: HarEntry['response'], time = 0): SnapshotResponse {
-  const fields: Record<string, string | string[]> = {}
-  for (const { name, value } of headers) {
-    const lower = name.toLowerCase()
-    const isKept = lower === 'content-encoding' && content?._isCoded === true
-    if (lower.startsWith(':') || (OF_THE_WIRE.has(lower) && !isKept)) continue
-    // Chrome joins repeated fields with a line break.
-    for (const one of value.split('\n')) {
-      const present = ownValue(fields, lower)
-      setOwn(fields, lower, present === undefined ? one : [present, one].flat())
-    }
-  }
+  const isKept = (name: string): boolean =>
+    !OF_THE_WIRE.has(name) || (name === 'content-encoding' && content?._isCoded === true)
+  const fields = [...valuesByName(headers)].filter(([name]) => isKept(name))
   const text = content?.text ?? ''
   const body = content?.encoding === 'base64' ? text : Buffer.from(text).toString('base64')
-  return { statusCode: status, headers: fields, body, trailers: {}, ...(time > 0 ? { time } : null) }
+  return {
+    statusCode: status,
+    headers: Object.fromEntries(
+      fields.map(([name, values]) => [name, values.length > 1 ? values : values[0]!]),
+    ),
+    body,
+    trailers: {},
+    ...(time > 0 ? { time } : null),
+  }
 }
 
-function joined(headers: readonly HarField[] = []): Record<string, string> {
-  const fields: Record<string, string> = {}
+/** Without those of HTTP/2. Chrome joins repeated fields with a line break. */
+function valuesByName(headers: readonly HarField[] = []): Map<string, string[]> {
+  const fields = new Map<string, string[]>()
   for (const { name, value } of headers) {
     const lower = name.toLowerCase()
-    if (lower.startsWith(':')) continue
-    const present = ownValue(fields, lower)
-    setOwn(fields, lower, present === undefined ? value : `${present}, ${value}`)
+    if (!lower.startsWith(':')) fields.set(lower, [...(fields.get(lower) ?? []), ...value.split('\n')])
   }
   return fields
 }
@@ -138,8 +132,7 @@ function toEntry({ request, timestamp }: Snapshot, response: SnapshotResponse): 
   const decoded = decodedBody(response)
   const content = decoded ?? Buffer.from(response.body, 'base64')
   const type = String(response.headers['content-type'] ?? 'application/octet-stream')
-  const text = content.toString('utf8')
-  const isText = Buffer.from(text).equals(content)
+  const text = textOrBytes(content)
   return {
     startedDateTime: timestamp,
     time,
@@ -171,8 +164,7 @@ function toEntry({ request, timestamp }: Snapshot, response: SnapshotResponse): 
       content: {
         size: content.length,
         mimeType: type,
-        text: isText ? text : content.toString('base64'),
-        ...(isText ? null : { encoding: 'base64' }),
+        ...(typeof text === 'string' ? { text } : { text: text.toString('base64'), encoding: 'base64' }),
         ...(decoded === null ? { _isCoded: true } : null),
       },
       redirectURL: String(response.headers['location'] ?? ''),

@@ -21,9 +21,14 @@ export function storedBody(
   const bytes = bytesOf(content)
   const body = bytes === null ? content : textOrBytes(withoutBoundary(bytes, fields))
   if (normalizeBody !== undefined) return { body: normalizeBody(body as string) }
-  if (Buffer.isBuffer(body)) return { body: body.toString('base64'), bodyEncoding: 'base64' }
   if (isForm(body)) return { body: formText(body) }
-  return { body: typeof body === 'string' ? body : '' }
+  return encodedBody(typeof body === 'string' || Buffer.isBuffer(body) ? body : '')
+}
+
+/** Bytes that are not text are stored in base64. */
+export function encodedBody(content: string | Buffer): StoredBody {
+  if (typeof content === 'string') return { body: content }
+  return { body: content.toString('base64'), bodyEncoding: 'base64' }
 }
 
 function withoutBoundary(bytes: Buffer, fields: Fields): Buffer {

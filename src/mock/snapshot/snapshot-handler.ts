@@ -18,17 +18,13 @@ export class SnapshotHandler extends DecoratorHandler {
     this.#store = store
   }
 
-  override onResponseStart(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    statusText: string,
-  ): void {
+  override onResponseStart(...args: Parameters<DecoratorHandler['onResponseStart']>): void {
+    const [, statusCode, headers] = args
     if (statusCode >= 200) {
       this.#statusCode = statusCode
       this.#headers = { ...headers }
     }
-    super.onResponseStart(controller, statusCode, headers, statusText)
+    super.onResponseStart(...args)
   }
 
   override onResponseData(controller: DispatchController, chunk: Buffer): void {

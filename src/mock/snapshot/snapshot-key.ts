@@ -10,7 +10,7 @@ import { withQuery } from '../../request/check-options.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { readFields } from '../match/header-matcher.ts'
 import { bytesOf } from '../mock-body.ts'
-import { REDACTED, type SnapshotRequest } from './snapshot.ts'
+import { REDACTED, type SnapshotRequest, type SnapshotResponse } from './snapshot.ts'
 import { storedBody, storedContentType, undiciBody } from './snapshot-body.ts'
 import type { SnapshotRecorderOptions } from './snapshot-options.ts'
 
@@ -34,13 +34,16 @@ export class HeaderLists {
   readonly #matched: ReadonlySet<string> | null
   readonly #ignored: ReadonlySet<string>
   readonly #excluded: ReadonlySet<string>
+  readonly #keepsSecrets: boolean
 
-  constructor({ matchHeaders, ignoreHeaders, excludeHeaders, caseSensitive }: SnapshotRecorderOptions) {
+  constructor(options: SnapshotRecorderOptions) {
+    const { matchHeaders, ignoreHeaders, excludeHeaders, caseSensitive, secrets } = options
     const names = (list: readonly string[] = []): ReadonlySet<string> =>
       new Set(caseSensitive === true ? list : list.map((name) => name.toLowerCase()))
     this.#matched = matchHeaders === undefined || matchHeaders.length === 0 ? null : names(matchHeaders)
     this.#ignored = names(ignoreHeaders)
     this.#excluded = names(excludeHeaders)
+    this.#keepsSecrets = secrets === 'keep'
   }
 
   /** The caller has named the headers that count. */
@@ -53,8 +56,27 @@ export class HeaderLists {
     return this.#matched === null || this.#matched.has(name)
   }
 
-  storesOfResponse(name: string): boolean {
-    return !this.#excluded.has(name)
+  /** As they are stored. */
+  ofRequest(headers: Readonly<Record<string, string>>): Record<string, string> {
+    const stored = this.#select(headers, (name) => this.storesOfRequest(name))
+    const type = stored['content-type']
+    return type === undefined ? stored : { ...stored, 'content-type': storedContentType(type) }
+  }
+
+  /** As they are stored. */
+  ofResponse(headers: SnapshotResponse['headers']): SnapshotResponse['headers'] {
+    return this.#select(headers, (name) => !this.#excluded.has(name))
+  }
+
+  #select<T>(
+    headers: Readonly<Record<string, T>>,
+    stores: (name: string) => boolean,
+  ): Record<string, T | string> {
+    const stored: Record<string, T | string> = {}
+    for (const [name, value] of Object.entries(headers)) {
+      if (stores(name)) setOwn(stored, name, isSecretField(name) && !this.#keepsSecrets ? REDACTED : value)
+    }
+    return stored
   }
 
   /** `request()` and `fetch` of the same resource are to be found by each other. */
@@ -75,14 +97,7 @@ export function snapshotRequest(
   settings: SnapshotRecorderOptions,
 ): SnapshotRequest {
   const fields = readFields(options.headers)
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(fields)) {
-    if (!lists.storesOfRequest(name)) continue
-    setOwn(headers, name, isSecretField(name) && settings.secrets !== 'keep' ? REDACTED : value)
-  }
-  if (headers['content-type'] !== undefined) {
-    headers['content-type'] = storedContentType(headers['content-type'])
-  }
+  const headers = lists.ofRequest(fields)
   // The writer of a connection adds it to the fields of `fetch`; undici does before, and looks for it.
   const isFetched = 'sec-fetch-mode' in fields && !('content-length' in fields)
   if (isFetched && lists.storesOfRequest('content-length')) {

@@ -3,21 +3,11 @@
  */
 
 import { ignoreError } from '../../base/ignore-error.ts'
-import { setOwn } from '../../base/own-record.ts'
 import { parseUrl } from '../../base/parse-url.ts'
-import { isSecretField } from '../../base/secret-names.ts'
 import { clearTimer, startTimer } from '../../base/timer.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import {
-  REDACTED,
-  type Snapshot,
-  type SnapshotData,
-  type SnapshotInfo,
-  type SnapshotRequest,
-  type SnapshotResponse,
-} from './snapshot.ts'
-import { storedContentType } from './snapshot-body.ts'
+import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotRequest, SnapshotResponse } from './snapshot.ts'
 import { parseSnapshots, type ReadSnapshot, readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts'
 import { HeaderLists, hashOf, keyOf, snapshotRequest, undiciRequest } from './snapshot-key.ts'
 import { isHar, type SnapshotMode, type SnapshotRecorderOptions } from './snapshot-options.ts'
@@ -61,7 +51,7 @@ export class SnapshotRecorder {
   ): void {
     const request = snapshotRequest(opts, content, origin, this.#lists, this.#options)
     const { body } = request
-    let entry = { request, response: this.#storedResponse(response) }
+    let entry = { request, response: { ...response, headers: this.#lists.ofResponse(response.headers) } }
     entry = this.#options.sanitize?.(entry) ?? entry
     const key = keyOf(entry.request, this.#lists, this.#ignoresHeaders)
     let snapshot = this.#snapshots.get(key)
@@ -236,14 +226,8 @@ export class SnapshotRecorder {
 
   /** A file may have been recorded with other options. */
   #comparable(request: SnapshotRequest): SnapshotRequest {
-    const headers: Record<string, string> = {}
-    for (const [name, value] of Object.entries(request.headers)) {
-      if (!this.#lists.storesOfRequest(name)) continue
-      setOwn(headers, name, name === 'content-type' ? storedContentType(value) : value)
-    }
-    const { matchBody } = this.#options
-    const body = matchBody === false ? { body: '' } : null
-    return { ...request, headers, ...body }
+    const headers = this.#lists.ofRequest(request.headers)
+    return { ...request, headers, ...(this.#options.matchBody === false ? { body: '' } : null) }
   }
 
   #makeRoom(): void {
@@ -251,17 +235,6 @@ export class SnapshotRecorder {
     while (this.#snapshots.size > 0 && this.#snapshots.size >= maxSnapshots) {
       this.#snapshots.delete(this.#snapshots.keys().next().value!)
     }
-  }
-
-  #storedResponse(response: SnapshotResponse): SnapshotResponse {
-    const headers: Record<string, string | string[]> = {}
-    const keepsSecrets = this.#options.secrets === 'keep'
-    for (const [name, value] of Object.entries(response.headers)) {
-      if (!this.#lists.storesOfResponse(name)) continue
-      const hides = !keepsSecrets && isSecretField(name)
-      setOwn(headers, name, hides ? REDACTED : value)
-    }
-    return { ...response, headers }
   }
 
   #flushLater(): void {

@@ -140,10 +140,9 @@ export class WireClients {
   }
 
   #idleSlot(origin: string, protocol: WireProtocol): WireSlot | undefined {
-    for (const slot of this.#slots) {
-      if (slot.origin === origin && slot.protocol === protocol && slot.turn === null) return slot
-    }
-    return undefined
+    return [...this.#slots].find(
+      (slot) => slot.origin === origin && slot.protocol === protocol && slot.turn === null,
+    )
   }
 
   #addSlot(origin: string, protocol: WireProtocol): WireSlot {
