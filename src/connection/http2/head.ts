@@ -2,9 +2,7 @@
  * Everything about an HTTP/2 request that is decided before its HEADERS frame (RFC 9113 §8.3).
  */
 import { InformationalError, InvalidArgumentError } from '../../errors.ts'
-import type { FieldValue } from '../../protocol/header-list.ts'
-import { lowerCaseName } from '../../protocol/header-names.ts'
-import { buildRequestFields, fieldBytes, ordinaryFields } from '../../protocol/http2/message.ts'
+import { fieldBytes, requestFields } from '../../protocol/http2/message.ts'
 import type { RemoteSettings } from '../../protocol/http2/settings.ts'
 import { NO_EXTENDED_CONNECT } from '../../protocol/websocket/handshake.ts'
 import type { Request } from '../../request/request.ts'
@@ -42,17 +40,15 @@ export function prepareHttp2Request(
   if (body instanceof Error) return body
 
   const isTunnel = method === 'CONNECT' && upgrade === null
-  // RFC 8441 §5: the key and its answer have no part in the handshake over HTTP/2.
-  const ordinary = ordinaryFields(upgrade === null ? list.flat : withoutField(list.flat, 'sec-websocket-key'))
-  if ('code' in ordinary) return new InformationalError(ordinary.message, { cause: ordinary })
-  const fields = buildRequestFields({
+  const fields = requestFields({
     method: upgrade === null ? method : 'CONNECT',
     scheme: request.protocol.slice(0, -1),
     authority: isTunnel && isAuthority(request.path) ? request.path : request.host || settings.authority,
     path: request.path,
     protocol: upgrade,
-    fields: ordinary,
+    headers: list.flat,
   })
+  if ('code' in fields) return new InformationalError(fields.message, { cause: fields })
   if (body.contentType !== null) fields.push('content-type', body.contentType)
   if (body.length !== null && !request.takesOver) fields.push('content-length', String(body.length))
   if (body.trailer !== null) fields.push('trailer', body.trailer)
@@ -65,15 +61,6 @@ export function prepareHttp2Request(
 /** A CONNECT to a path, such as `/`, names no target: it is meant for the origin itself. */
 function isAuthority(path: string): boolean {
   return !path.includes('/')
-}
-
-function withoutField(flat: readonly FieldValue[], name: string): FieldValue[] {
-  const kept: FieldValue[] = []
-  for (let i = 0; i < flat.length; i += 2) {
-    // Names stand at even places and are never arrays.
-    if (lowerCaseName(flat[i] as string) !== name) kept.push(flat[i]!, flat[i + 1]!)
-  }
-  return kept
 }
 
 /** The head as subscribers of `undici:client:sendHeaders` know it: own fields, pseudo fields, length. */

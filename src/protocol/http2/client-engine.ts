@@ -96,7 +96,7 @@ export class ClientEngine {
     this.#reader.receive(buf, start, end)
   }
 
-  /** Opens a stream; there must be one free. `fields` is flat, pseudo fields first (`buildRequestFields`). */
+  /** Opens a stream; there must be one free. `fields` is flat, pseudo fields first (`requestFields`). */
   open(fields: readonly string[], endStream: boolean, sink: StreamSink): Stream {
     const state = this.#state
     invariant(this.freeStreams > 0, 'no stream is free')

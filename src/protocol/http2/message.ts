@@ -98,17 +98,6 @@ export function hasNoContent(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 304
 }
 
-/** The fields of a request other than its pseudo fields. */
-export interface OrdinaryFields {
-  /**
-   * Flat, names in lower case, each value a string; the pseudo fields that most requests have come first,
-   * still without values.
-   */
-  readonly template: string[]
-  /** Becomes a pseudo field. */
-  readonly host: string | null
-}
-
 export interface RequestHead {
   readonly method: string
   readonly scheme: string
@@ -117,7 +106,8 @@ export interface RequestHead {
   readonly path: string
   /** For extended CONNECT (RFC 8441 §4), else null. */
   readonly protocol: string | null
-  readonly fields: OrdinaryFields
+  /** Name, value, name, value …, already checked for illegal characters. */
+  readonly headers: readonly FieldValue[]
 }
 
 /**
@@ -172,49 +162,35 @@ const SPECIAL: ReadonlyMap<string, Treatment> = new Map([
   ]),
 ])
 
-/** RFC 9113 §8.3.1: the beginning of all requests but CONNECT. */
-const UNFILLED: readonly string[] = [':method', '', ':scheme', '', ':authority', '', ':path', '']
+/** RFC 8441 §5: the key and its answer have no part in the handshake over HTTP/2. */
+const KEY = 'sec-websocket-key'
 
 /**
- * The fields of a caller (name, value, name, value …, already checked for illegal characters) in the form of
- * HTTP/2, or the caller's mistake.
+ * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1), names in lower case; or the caller's mistake. A
+ * `host` field becomes `:authority`, except for CONNECT, whose authority is the target.
  */
-export function ordinaryFields(headers: readonly FieldValue[]): OrdinaryFields | ProtocolFailure {
-  const template = UNFILLED.slice()
-  let host: string | null = null
+export function requestFields(head: RequestHead): string[] | ProtocolFailure {
+  const { method, scheme, authority, path, protocol, headers } = head
+  const isTunnel = method === 'CONNECT' && protocol === null
+  const fields = isTunnel
+    ? [':method', method, ':authority', authority]
+    : [':method', method, ':scheme', scheme, ':authority', authority, ':path', path]
+  if (protocol !== null) fields.push(':protocol', protocol)
   for (let i = 0; i < headers.length; i += 2) {
     // The list alternates names and values; names are never arrays.
     const name = lowerCaseName(headers[i] as string)
     const value = headers[i + 1]!
     const treatment = SPECIAL.get(name)
-    if (treatment === 'dropped') {
+    if (treatment === 'dropped' || (name === KEY && protocol !== null)) {
       // An empty host would make a request without an authority, which https does not have.
-      if (name === 'host' && typeof value === 'string' && value !== '') host = value
+      if (name === 'host' && !isTunnel && typeof value === 'string' && value !== '') fields[5] = value
       continue
     }
     if (treatment === 'refused' || (name === 'te' && !isTrailersOnly(value))) return forbidden(name)
     if (treatment === 'once' && isGivenTwice(headers, i, name)) return repeated(name)
-    if (typeof value === 'string') template.push(name, value)
-    else for (const item of value) template.push(name, item)
+    if (typeof value === 'string') fields.push(name, value)
+    else for (const item of value) fields.push(name, item)
   }
-  return { template, host }
-}
-
-/**
- * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1). A `host` field becomes
- * `:authority`, except for CONNECT, whose authority is the target.
- */
-export function buildRequestFields(head: RequestHead): string[] {
-  const { method, authority, protocol } = head
-  const { template: fields, host } = head.fields
-  if (method === 'CONNECT' && protocol === null) {
-    return [':method', method, ':authority', authority, ...fields.slice(UNFILLED.length)]
-  }
-  fields[1] = method
-  fields[3] = head.scheme
-  fields[5] = host ?? authority
-  fields[7] = head.path
-  if (protocol !== null) fields.splice(UNFILLED.length, 0, ':protocol', protocol)
   return fields
 }
 

@@ -1,18 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { FieldValue } from '../../../src/protocol/header-list.ts'
-import {
-  buildRequestFields,
-  fieldFault,
-  ordinaryFields,
-  type RequestHead,
-} from '../../../src/protocol/http2/message.ts'
+import { fieldFault, type RequestHead, requestFields } from '../../../src/protocol/http2/message.ts'
 
-interface Parts extends Omit<RequestHead, 'fields'> {
-  readonly headers: readonly FieldValue[]
-}
-
-const BASE: Parts = {
+const BASE: RequestHead = {
   method: 'GET',
   scheme: 'https',
   authority: 'a.test:8443',
@@ -23,10 +13,8 @@ const BASE: Parts = {
 
 const PSEUDO = [':method', 'GET', ':scheme', 'https', ':authority', 'a.test:8443', ':path', '/p?q=1']
 
-function build(changes: Partial<Parts>): unknown {
-  const { headers, ...head } = { ...BASE, ...changes }
-  const fields = ordinaryFields(headers)
-  return 'code' in fields ? fields : buildRequestFields({ ...head, fields })
+function build(changes: Partial<RequestHead>): unknown {
+  return requestFields({ ...BASE, ...changes })
 }
 
 describe('the fields of a request', () => {
@@ -65,6 +53,20 @@ describe('the fields of a request', () => {
       ...PSEUDO.slice(2),
       ':protocol',
       'websocket',
+    ])
+  })
+
+  test('extended CONNECT has no key, which is for the handshake of HTTP/1.1', () => {
+    const headers = ['Sec-WebSocket-Key', 'k', 'sec-websocket-version', '13']
+    assert.deepEqual(build({ headers }), [...PSEUDO, 'sec-websocket-key', 'k', 'sec-websocket-version', '13'])
+    assert.deepEqual(build({ method: 'CONNECT', protocol: 'websocket', headers }), [
+      ':method',
+      'CONNECT',
+      ...PSEUDO.slice(2),
+      ':protocol',
+      'websocket',
+      'sec-websocket-version',
+      '13',
     ])
   })
 
