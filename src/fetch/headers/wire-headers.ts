@@ -46,7 +46,13 @@ function plainHeaders(mode: RequestMode, { protocol, isTrustworthy }: UrlParts):
   }
 }
 
-const CONDITIONAL = ['if-modified-since', 'if-none-match', 'if-unmodified-since', 'if-match', 'if-range']
+const CONDITIONAL = new Set([
+  'if-modified-since',
+  'if-none-match',
+  'if-unmodified-since',
+  'if-match',
+  'if-range',
+])
 
 export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHeaders {
   const { headers: list, mode, url, cache } = record
@@ -54,7 +60,9 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
   const hasReferrer = client !== undefined || typeof record.referrer === 'object'
   if (list.isEmpty && !hasReferrer && cache === 'default') return plainHeaders(mode, url)
   const headers: WireHeaders = {}
+  let isConditional = false
   list.forEach((name, lower, value) => {
+    if (CONDITIONAL.has(lower)) isConditional = cache === 'default'
     if (lower === 'host' || lower === 'sec-fetch-mode') return
     // Programs that pass on the fields of another request leave it in. There is nothing that it could be the length of.
     if (lower === 'content-length' && record.body === null) return
@@ -71,7 +79,6 @@ export function wireHeaders(record: RequestRecord, trail: Trail | null): WireHea
   // W3C Fetch Metadata §3: what others can read and change on its way is not worth a server's trust.
   if (url.isTrustworthy) headers['sec-fetch-mode'] = mode
   if (!list.has('user-agent')) headers['user-agent'] = USER_AGENT
-  const isConditional = cache === 'default' && CONDITIONAL.some((name) => list.has(name))
   if (cache === 'no-store' || cache === 'reload' || isConditional) {
     if (!list.has('pragma')) headers['pragma'] = 'no-cache'
     if (!list.has('cache-control')) headers['cache-control'] = 'no-cache'
