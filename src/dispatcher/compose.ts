@@ -11,16 +11,13 @@ import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type Dispatching, whenRefused } from '../request/dispatching.ts'
+import type { OwnOrigin } from '../request/logical-origin.ts'
 
 /** The function that interceptors wrap. Such a type is compared like that of a method: those written for undici fit. */
 // biome-ignore lint/complexity/noBannedTypes: it adds nothing that could be called
 export type Dispatch = Dispatching['dispatch'] & Function
 
-/**
- * The origin that all requests of a dispatcher go to; null if it has several and chooses among them; undefined if each
- * request names its own.
- */
-export type OwnOrigin = string | null | undefined
+export type { OwnOrigin }
 
 /**
  * Wraps a dispatch function. The function it returns takes exactly `(opts, handler)`. `origin` is the only one that

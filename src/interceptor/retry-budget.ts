@@ -5,7 +5,7 @@
 import { now } from '../base/clock.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { finiteAbove, finiteFrom, option, readOptions } from '../options.ts'
-import { OriginTable } from './origin-key.ts'
+import { OriginTable } from '../relay/origin-key.ts'
 import { OutcomeWindow } from './outcome-window.ts'
 
 /** Limits the retries for each origin. */

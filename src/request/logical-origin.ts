@@ -4,6 +4,12 @@
  */
 import type { DispatchOptions } from './dispatch-options.ts'
 
+/**
+ * The origin that all requests of a dispatcher go to; null if it has several and chooses among them; undefined if each
+ * request names its own.
+ */
+export type OwnOrigin = string | null | undefined
+
 const LOGICAL = Symbol('ventuno.logicalOrigin')
 
 interface Replacement {

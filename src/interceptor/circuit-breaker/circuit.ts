@@ -21,7 +21,7 @@ export class Circuit {
   readonly #outcomes: OutcomeWindow
   #state: State = CLOSED
   /** Counts the changes of state: a request that was admitted before the last one says nothing about the present. */
-  #era = 0
+  #epoch = 0
 
   constructor(settings: CircuitBreakerSettings) {
     this.#settings = settings
@@ -33,7 +33,7 @@ export class Circuit {
     return this.#state.at === 'open' ? Math.max(0, this.#state.until - now()) : 0
   }
 
-  /** Returns the era of the admission, to be handed back with the outcome; or `REFUSED`. */
+  /** Returns the epoch of the admission, to be handed back with the outcome; or `REFUSED`. */
   admit(): number {
     if (this.#state.at === 'open' && now() >= this.#state.until) this.#enter({ at: 'half-open', trials: 0 })
     const state = this.#state
@@ -42,22 +42,22 @@ export class Circuit {
       if (state.trials >= this.#settings.halfOpenMax) return REFUSED
       state.trials++
     }
-    return this.#era
+    return this.#epoch
   }
 
-  /** Whether a request of this era is one of those that find out. */
-  isTrial(era: number): boolean {
-    return this.#state.at === 'half-open' && era === this.#era
+  /** Whether a request of this epoch is one of those that find out. */
+  isTrial(epoch: number): boolean {
+    return this.#state.at === 'half-open' && epoch === this.#epoch
   }
 
-  onSuccess(era: number): void {
-    if (era !== this.#era) return
+  onSuccess(epoch: number): void {
+    if (epoch !== this.#epoch) return
     if (this.#state.at === 'half-open') this.#enter(CLOSED)
     else this.#outcomes.add(0, now())
   }
 
-  onFailure(era: number): void {
-    if (era !== this.#era) return
+  onFailure(epoch: number): void {
+    if (epoch !== this.#epoch) return
     const at = now()
     const { threshold, minRequests, halfOpenAfter } = this.#settings
     const open: State = { at: 'open', until: at + halfOpenAfter }
@@ -71,13 +71,13 @@ export class Circuit {
   }
 
   /** It was aborted: another request may find out. */
-  onUndecided(era: number): void {
-    if (era === this.#era && this.#state.at === 'half-open') this.#state.trials--
+  onUndecided(epoch: number): void {
+    if (epoch === this.#epoch && this.#state.at === 'half-open') this.#state.trials--
   }
 
   #enter(state: State): void {
     this.#state = state
-    this.#era++
+    this.#epoch++
     this.#outcomes.clear()
   }
 }

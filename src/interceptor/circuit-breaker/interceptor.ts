@@ -5,10 +5,10 @@ import { CircuitOpenError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { isUpstreamFault } from '../../relay/error-facts.ts'
+import { OriginTable, originKey } from '../../relay/origin-key.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import { isCall } from '../../request/dispatching.ts'
-import { OriginTable, originKey } from '../origin-key.ts'
 import { Circuit, REFUSED } from './circuit.ts'
 import { type CircuitBreakerOptions, readCircuitBreakerOptions } from './options.ts'
 
@@ -24,15 +24,15 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
       if (!isCall(opts, handler)) return dispatch(opts, handler)
       const key = originKey(opts, own)
       const circuit = circuits.get(key)
-      const era = circuit.admit()
-      if (era === REFUSED) {
+      const epoch = circuit.admit()
+      if (epoch === REFUSED) {
         const error = new CircuitOpenError(undefined, circuit.retryAfter)
         if (key !== '') error.origin = key
         destroyBodyOf(opts, error)
         handler.onResponseError?.(null, error)
         return true
       }
-      const watching = new CircuitHandler(handler, circuit, era)
+      const watching = new CircuitHandler(handler, circuit, epoch)
       try {
         return dispatch(opts, watching)
       } catch (error) {
@@ -47,25 +47,25 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
 /** Reports the outcome of one request to its circuit, once. */
 class CircuitHandler extends ForwardingHandler {
   #circuit: Circuit | null
-  readonly #era: number
+  readonly #epoch: number
 
-  constructor(inner: DispatchHandler, circuit: Circuit, era: number) {
+  constructor(inner: DispatchHandler, circuit: Circuit, epoch: number) {
     super(inner)
     this.#circuit = circuit
-    this.#era = era
+    this.#epoch = epoch
   }
 
   settleUndecided(): void {
     const circuit = this.#circuit
     this.#circuit = null
-    circuit?.onUndecided(this.#era)
+    circuit?.onUndecided(this.#epoch)
   }
 
   #settle(succeeded: boolean): void {
     const circuit = this.#circuit
     this.#circuit = null
-    if (succeeded) circuit?.onSuccess(this.#era)
-    else circuit?.onFailure(this.#era)
+    if (succeeded) circuit?.onSuccess(this.#epoch)
+    else circuit?.onFailure(this.#epoch)
   }
 
   protected override forwardQueued(abort: (reason?: unknown) => void): void {
@@ -83,7 +83,7 @@ class CircuitHandler extends ForwardingHandler {
   ): void {
     if (statusCode >= 500) this.#settle(false)
     // A body may take its time, and the other requests wait for the answer.
-    else if (statusCode >= 200 && this.#circuit?.isTrial(this.#era) === true) this.#settle(true)
+    else if (statusCode >= 200 && this.#circuit?.isTrial(this.#epoch) === true) this.#settle(true)
     super.onResponseStart(controller, statusCode, headers, statusText)
   }
 

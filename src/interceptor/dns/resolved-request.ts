@@ -135,7 +135,7 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
 
   #note(unreached: Trial | null, error: Error): void {
     try {
-      if (unreached !== null) this.#resolver.rest(this.#destination, unreached.target)
+      if (unreached !== null) this.#resolver.onUnreached(this.#destination, unreached.target)
       if (codeOf(error) === 'ENOTFOUND') this.#resolver.forget(this.#destination)
     } catch {
       // A storage that fails has no say in what the caller gets.

@@ -17,8 +17,8 @@ import {
   readAddresses,
   takeTurn,
 } from './records.ts'
-import { RestingAddresses } from './resting.ts'
 import { StoredNames } from './storage.ts'
+import { UnreachedAddresses } from './unreached-addresses.ts'
 
 /** As long as a connection may take to be made by default: a function of the caller may never call back. */
 const LOOKUP_TIMEOUT = 10_000
@@ -33,7 +33,7 @@ export interface Waiter {
 export class DnsResolver {
   readonly #settings: DnsSettings
   readonly #names: StoredNames
-  readonly #resting = new RestingAddresses()
+  readonly #unreached = new UnreachedAddresses()
   /** By host name. */
   readonly #lookups = new Map<string, Set<Waiter>>()
 
@@ -132,15 +132,15 @@ export class DnsResolver {
 
   /**
    * The origin, with an address, to which a request goes next; null if there is none that it has not tried. An address that
-   * rests is used if all do.
+   * is avoided is used if all are.
    */
   choose(destination: Destination, entry: DnsRecords, tried: ReadonlySet<string> | null): string | null {
     const isUntried: Accepts | null =
       tried === null ? null : (record) => !tried.has(addressOrigin(destination, record) ?? '')
-    if (this.#resting.isEmpty) return this.#pick(destination, entry, isUntried)
+    if (this.#unreached.isEmpty) return this.#pick(destination, entry, isUntried)
     const isGood: Accepts = (record) => {
       const origin = addressOrigin(destination, record) ?? ''
-      return tried?.has(origin) !== true && !this.#resting.has(keyOf(destination, origin))
+      return tried?.has(origin) !== true && !this.#unreached.has(keyOf(destination, origin))
     }
     return this.#pick(destination, entry, isGood) ?? this.#pick(destination, entry, isUntried)
   }
@@ -160,13 +160,13 @@ export class DnsResolver {
   }
 
   /** No connection was possible. */
-  rest(destination: Destination, target: string): void {
-    this.#resting.add(keyOf(destination, target))
+  onUnreached(destination: Destination, target: string): void {
+    this.#unreached.add(keyOf(destination, target))
   }
 
   /** There is a connection. */
   onReached(destination: Destination, target: string): void {
-    if (!this.#resting.isEmpty) this.#resting.delete(keyOf(destination, target))
+    if (!this.#unreached.isEmpty) this.#unreached.delete(keyOf(destination, target))
   }
 }
 

@@ -11,8 +11,8 @@ import {
   option,
   readLoosely,
 } from '../../options.ts'
+import { originKey } from '../../relay/origin-key.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { originKey } from '../origin-key.ts'
 
 /** The key of a request: requests of one key share its limits. Null and undefined: the request is not throttled. */
 export type ThrottleKey = (opts: DispatchOptions) => string | null | undefined

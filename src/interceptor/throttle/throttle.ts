@@ -1,11 +1,11 @@
-/** The lanes of a throttle: one for each key, which take turns, and are forgotten when they are idle. */
+/** The limits of a throttle: one for each key, which take turns, and are forgotten when they are idle. */
 import { now } from '../../base/clock.ts'
 import { LinkedList } from '../../base/linked-list.ts'
 import { RingQueue } from '../../base/ring-queue.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
-import { Lane, type LaneHost } from './lane.ts'
+import { Limit, type LimitHost } from './limit.ts'
 import type { ThrottleSettings } from './options.ts'
 import { ThrottledRequest } from './throttled-request.ts'
 
@@ -15,12 +15,12 @@ import { ThrottledRequest } from './throttled-request.ts'
  */
 const MAX_IDLE = 10_000
 
-export class Throttle implements LaneHost {
+export class Throttle implements LimitHost {
   readonly #settings: ThrottleSettings
-  readonly #lanes = new Map<string, Lane>()
-  readonly #idle: LinkedList<Lane> = new LinkedList()
-  /** Lanes with a request that could go, in turn. */
-  readonly #queue: RingQueue<Lane> = new RingQueue()
+  readonly #limits = new Map<string, Limit>()
+  readonly #idle: LinkedList<Limit> = new LinkedList()
+  /** Limits with a request that could go, in turn. */
+  readonly #queue: RingQueue<Limit> = new RingQueue()
   #running = 0
   #isRunningQueue = false
   #latestAlarm = 0
@@ -37,28 +37,28 @@ export class Throttle implements LaneHost {
     priority: number,
     dispatch: Dispatch,
   ): boolean {
-    const lane = this.#laneOf(key)
-    const request = new ThrottledRequest(handler, dispatch, lane, priority)
-    if (this.#hasRoom && lane.isFree) return request.sendAtOnce(opts)
+    const limit = this.#limitOf(key)
+    const request = new ThrottledRequest(handler, dispatch, limit, priority)
+    if (this.#hasRoom && limit.isFree) return request.sendAtOnce(opts)
     try {
-      const closedFor = lane.closedFor
+      const closedFor = limit.closedFor
       if (closedFor !== null) return request.refuse(opts, closedFor)
-      return lane.isFull ? request.refuse(opts, null) : request.wait(opts)
+      return limit.isFull ? request.refuse(opts, null) : request.wait(opts)
     } finally {
-      this.onQuiet(lane)
+      this.onQuiet(limit)
     }
   }
 
-  #laneOf(key: string): Lane {
-    const known = this.#lanes.get(key)
+  #limitOf(key: string): Limit {
+    const known = this.#limits.get(key)
     if (known !== undefined) {
       if (known.isResting) this.#idle.remove(known)
       known.isResting = false
       return known
     }
-    const lane = new Lane(key, this, this.#settings)
-    this.#lanes.set(key, lane)
-    return lane
+    const limit = new Limit(key, this, this.#settings)
+    this.#limits.set(key, limit)
+    return limit
   }
 
   /** Whether a request may go without passing by another key. */
@@ -74,8 +74,8 @@ export class Throttle implements LaneHost {
     this.#latestAlarm = Math.max(at, this.#latestAlarm)
   }
 
-  enqueue(lane: Lane): void {
-    this.#queue.push(lane)
+  enqueue(limit: Limit): void {
+    this.#queue.push(limit)
   }
 
   onSent(): void {
@@ -92,19 +92,19 @@ export class Throttle implements LaneHost {
     this.#isRunningQueue = true
     try {
       while (this.#running < this.#settings.totalConcurrency) {
-        const lane = this.#queue.shift()
-        if (lane === null) break
-        lane.takeTurn()
+        const limit = this.#queue.shift()
+        if (limit === null) break
+        limit.takeTurn()
       }
     } finally {
       this.#isRunningQueue = false
     }
   }
 
-  onQuiet(lane: Lane): void {
-    if (lane.isResting || !lane.isIdle) return
-    lane.isResting = true
-    this.#idle.push(lane)
-    if (this.#idle.size > MAX_IDLE) this.#lanes.delete(this.#idle.shift()!.key)
+  onQuiet(limit: Limit): void {
+    if (limit.isResting || !limit.isIdle) return
+    limit.isResting = true
+    this.#idle.push(limit)
+    if (this.#idle.size > MAX_IDLE) this.#limits.delete(this.#idle.shift()!.key)
   }
 }

@@ -6,6 +6,7 @@ import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { errorFacts } from '../../relay/error-facts.ts'
 import { HeldCall } from '../../relay/held-call.ts'
+import { originKey } from '../../relay/origin-key.ts'
 import { refuse } from '../../relay/refusal.ts'
 import { RelayedRequest } from '../../relay/relayed-request.ts'
 import { ownOptions } from '../../relay/request-headers.ts'
@@ -14,26 +15,25 @@ import { destroyBodyOf } from '../../request/body-source.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { describeUnsent } from '../../request/unsent-error.ts'
-import { originKey } from '../origin-key.ts'
-import type { Lane, LaneRequest } from './lane.ts'
+import type { Limit, LimitedRequest } from './limit.ts'
 
-export class ThrottledRequest extends RelayedRequest implements LaneRequest {
-  previous: LaneRequest | null = null
-  next: LaneRequest | null = null
+export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
+  previous: LimitedRequest | null = null
+  next: LimitedRequest | null = null
   readonly priority: number
   order = 0
   sentAt = 0
-  readonly #lane: Lane
+  readonly #limit: Limit
   readonly #dispatch: Dispatch
   /** Of one that has waited; kept when it is sent, for its body. */
   #call: HeldCall | null = null
-  /** It counts in its lane. */
+  /** It counts in its limit. */
   #isRunning = false
 
-  constructor(handler: DispatchHandler, dispatch: Dispatch, lane: Lane, priority: number) {
+  constructor(handler: DispatchHandler, dispatch: Dispatch, limit: Limit, priority: number) {
     super(handler)
     this.#dispatch = dispatch
-    this.#lane = lane
+    this.#limit = limit
     this.priority = priority
   }
 
@@ -43,7 +43,7 @@ export class ThrottledRequest extends RelayedRequest implements LaneRequest {
 
   /** Throws what the dispatcher throws. */
   sendAtOnce(opts: DispatchOptions): boolean {
-    this.#lane.admit(this)
+    this.#limit.admit(this)
     try {
       return this.#send(opts)
     } catch (error) {
@@ -60,10 +60,10 @@ export class ThrottledRequest extends RelayedRequest implements LaneRequest {
     } catch (error) {
       return refuse(opts, this.downstream.handler, error)
     }
-    this.#call = new HeldCall(copy, this.downstream, () => this.#lane.abandon(this))
-    this.#lane.add(this)
+    this.#call = new HeldCall(copy, this.downstream, () => this.#limit.abandon(this))
+    this.#limit.add(this)
     this.downstream.announce()
-    this.#lane.advance()
+    this.#limit.advance()
     return true
   }
 
@@ -102,7 +102,7 @@ export class ThrottledRequest extends RelayedRequest implements LaneRequest {
   }
 
   override onHead(attempt: Attempt, head: Head): void {
-    if (head.statusCode >= 200) this.#lane.onHead(head.statusCode, head.headers, this)
+    if (head.statusCode >= 200) this.#limit.onHead(head.statusCode, head.headers, this)
     super.onHead(attempt, head)
   }
 
@@ -126,11 +126,11 @@ export class ThrottledRequest extends RelayedRequest implements LaneRequest {
   #leave(wasSent: boolean, finalCall: () => void): void {
     if (!this.#isRunning) return
     this.#isRunning = false
-    this.#lane.release(wasSent)
+    this.#limit.release(wasSent)
     try {
       finalCall()
     } finally {
-      this.#lane.advance()
+      this.#limit.advance()
     }
   }
 }

@@ -11,8 +11,8 @@ import type { ThrottleSettings } from './options.ts'
 import { TokenBucket } from './token-bucket.ts'
 import { type Waiting, WaitingRequests } from './waiting-requests.ts'
 
-/** A request as its lane sees it. */
-export interface LaneRequest extends Waiting<LaneRequest> {
+/** A request as its limit sees it. */
+export interface LimitedRequest extends Waiting<LimitedRequest> {
   /** It was held up. */
   readonly hasWaited: boolean
   /** By the clock of the host; only if the rate is adaptive. */
@@ -23,26 +23,26 @@ export interface LaneRequest extends Waiting<LaneRequest> {
   giveUp(retryAfter: number): void
 }
 
-/** What a lane needs of its throttle. */
-export interface LaneHost {
+/** What a limit needs of its throttle. */
+export interface LimitHost {
   /** Never earlier than the time of a timer that has fired. */
   time(): number
   /** The timer for this time has fired. */
   onDue(at: number): void
-  /** A request of the lane could go. */
-  enqueue(lane: Lane): void
+  /** A request of the limit could go. */
+  enqueue(limit: Limit): void
   /** Sends what can go. */
   run(): void
   onSent(): void
   onReleased(): void
-  /** The lane may have become idle. */
-  onQuiet(lane: Lane): void
+  /** The limit may have become idle. */
+  onQuiet(limit: Limit): void
 }
 
 /** Timers cannot wait longer: the runtime makes a millisecond of more. */
 const MAX_TIMER = 2 ** 31 - 1
 
-/** `open`: nothing waits, or what waits does so for a response. `enqueued`: for the lane's turn. An alarm: for the time. */
+/** `open`: nothing waits, or what waits does so for a response. `enqueued`: for the limit's turn. An alarm: for the time. */
 type State = 'open' | 'enqueued' | Alarm
 
 /** The server has asked for a longer wait than is allowed. Until `opensAt` requests fail at once, then one may try again. */
@@ -56,22 +56,22 @@ interface Alarm {
   readonly timer: ReturnType<typeof setTimeout>
 }
 
-export class Lane implements Linked<Lane> {
-  previous: Lane | null = null
-  next: Lane | null = null
+export class Limit implements Linked<Limit> {
+  previous: Limit | null = null
+  next: Limit | null = null
   readonly key: string
   /** The host has it among those that it may forget. */
   isResting = false
-  readonly #host: LaneHost
+  readonly #host: LimitHost
   readonly #settings: ThrottleSettings
   readonly #bucket: TokenBucket
   readonly #rate: AdaptiveRate | null
-  readonly #waiting: WaitingRequests<LaneRequest> = new WaitingRequests()
+  readonly #waiting: WaitingRequests<LimitedRequest> = new WaitingRequests()
   #running = 0
   #state: State = 'open'
   #closure: Closure | null = null
 
-  constructor(key: string, host: LaneHost, settings: ThrottleSettings) {
+  constructor(key: string, host: LimitHost, settings: ThrottleSettings) {
     this.key = key
     this.#host = host
     this.#settings = settings
@@ -103,7 +103,7 @@ export class Lane implements Linked<Lane> {
   }
 
   /** A request is about to be sent. */
-  admit(request: LaneRequest): void {
+  admit(request: LimitedRequest): void {
     this.#running++
     this.#bucket.take()
     if (this.#rate !== null) request.sentAt = this.#host.time()
@@ -111,12 +111,12 @@ export class Lane implements Linked<Lane> {
   }
 
   /** The request waits; `advance()` may send it. */
-  add(request: LaneRequest): void {
+  add(request: LimitedRequest): void {
     this.#waiting.add(request)
   }
 
   /** A request is given up while it waits. */
-  abandon(request: LaneRequest): void {
+  abandon(request: LimitedRequest): void {
     this.#waiting.remove(request)
     if (this.#waiting.size === 0) this.#stopAlarm()
     this.#host.onQuiet(this)
@@ -174,7 +174,7 @@ export class Lane implements Linked<Lane> {
   }
 
   /** The head of a response shows whether the server bears the rate. */
-  onHead(statusCode: number, headers: HeaderObject, request: LaneRequest): void {
+  onHead(statusCode: number, headers: HeaderObject, request: LimitedRequest): void {
     const isRefusal = statusCode === 429 || statusCode === 503
     if (!isRefusal && (this.#rate === null || statusCode >= 500)) return
     const at = this.#host.time()

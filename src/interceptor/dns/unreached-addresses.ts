@@ -1,10 +1,11 @@
 /** Addresses to which a connection failed: others are used meanwhile. */
 import { now } from '../../base/clock.ts'
 
-const REST = 10_000
+/** Milliseconds for which an address is left alone. */
+const AVOIDED_FOR = 10_000
 
-export class RestingAddresses {
-  /** By name and address, oldest first: when the rest ends. */
+export class UnreachedAddresses {
+  /** By name and address, oldest first: until when it is avoided. */
   readonly #ends = new Map<string, number>()
 
   get isEmpty(): boolean {
@@ -18,7 +19,7 @@ export class RestingAddresses {
       this.#ends.delete(oldest)
     }
     this.#ends.delete(key)
-    this.#ends.set(key, time + REST)
+    this.#ends.set(key, time + AVOIDED_FOR)
   }
 
   has(key: string): boolean {

@@ -1,8 +1,7 @@
 /** The origin of a request as a key of a table, and tables by origin that stay small. */
 import { OriginReader } from '../base/origin-reader.ts'
-import type { OwnOrigin } from '../dispatcher/compose.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { logicalOrigin } from '../request/logical-origin.ts'
+import { logicalOrigin, type OwnOrigin } from '../request/logical-origin.ts'
 
 const origins: OriginReader = new OriginReader()
 
