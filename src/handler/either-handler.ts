@@ -1,7 +1,8 @@
 /**
- * The handler that a dispatch function gets which is not ours: an interceptor of the user's, or the dispatcher of another
- * library. It answers to both generations, and fails the request if the function returns a promise that rejects: nobody
- * else would see that, the request would never settle, and the process would end.
+ * The handler that a dispatch function gets which is not ours: an interceptor of the user's, or the
+ * dispatcher of another library. It answers to both generations, and fails the request if the function
+ * returns a promise that rejects: nobody else would see that, the request would never settle, and the process
+ * would end.
  */
 import { isKind } from '../base/kind.ts'
 import { throwLater } from '../base/throw-later.ts'
@@ -30,8 +31,8 @@ type AbortFunction = (reason?: unknown) => void
 type Call = (...args: never[]) => void
 
 /**
- * Stands before a handler. It has the methods that this one has, because dispatchers check and count on them; as its
- * own, because interceptors write `{ ...handler, onResponseStart() {} }`.
+ * Stands before a handler. It has the methods that this one has, because dispatchers check and count on them;
+ * as its own, because interceptors write `{ ...handler, onResponseStart() {} }`.
  */
 class EitherHandler {
   readonly #inner: DispatchHandler

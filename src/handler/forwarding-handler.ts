@@ -1,8 +1,8 @@
 /**
  * Base of the handlers that this library puts before a caller's handler: forwards every call. Unlike
- * `DecoratorHandler` it has the optional hooks only if the caller's handler has them, because a dispatcher works for
- * each: a function for `onRequestQueued`, a copy of the body for `onBodySent`. It has no `onResponseBytes`: bytes are lent
- * to final handlers alone.
+ * `DecoratorHandler` it has the optional hooks only if the caller's handler has them, because a dispatcher
+ * works for each: a function for `onRequestQueued`, a copy of the body for `onBodySent`. It has no
+ * `onResponseBytes`: bytes are lent to final handlers alone.
  */
 import type { Duplex } from 'node:stream'
 import type { HeaderObject } from '../protocol/header-block.ts'

@@ -34,8 +34,8 @@ export function toDispatchHandler(handler: DispatchHandler | LegacyDispatchHandl
 }
 
 /**
- * Names and values by turns: as received, unless the controller did not keep them, or an interceptor has changed the
- * fields since.
+ * Names and values by turns: as received, unless the controller did not keep them, or an interceptor has
+ * changed the fields since.
  */
 function rawFields(given: RawFields | undefined, fields: HeaderObject | null | undefined): Buffer[] {
   const received = rawList(given)

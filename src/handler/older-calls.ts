@@ -1,7 +1,7 @@
 /**
- * Lets handlers of the newer generation answer the calls of the older one (`onConnect` …). A dispatcher of undici 6 or of
- * Node 20 to 24 makes these calls, and so does an interceptor that was written for those: it wraps the handler that it
- * gets in one of its own, and calls the methods it knows.
+ * Lets handlers of the newer generation answer the calls of the older one (`onConnect` …). A dispatcher of
+ * undici 6 or of Node 20 to 24 makes these calls, and so does an interceptor that was written for those: it
+ * wraps the handler that it gets in one of its own, and calls the methods it knows.
  */
 import type {
   DispatchController,

@@ -18,8 +18,8 @@ export function headerNameToString(name: RawPart): string {
 }
 
 /**
- * The fields of a flat list (name, value, name, value …), added to `obj`, which is returned: names in lower case, an array
- * where a name comes repeatedly.
+ * The fields of a flat list (name, value, name, value …), added to `obj`, which is returned: names in lower
+ * case, an array where a name comes repeatedly.
  */
 export function parseHeaders(
   list: readonly (RawPart | readonly RawPart[])[],

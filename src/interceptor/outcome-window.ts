@@ -1,6 +1,6 @@
 /**
- * Counts events of two kinds over the last so many milliseconds. The time is cut into slices that are forgotten one by one,
- * so the memory is the same for any number of events.
+ * Counts events of two kinds over the last so many milliseconds. The time is cut into slices that are
+ * forgotten one by one, so the memory is the same for any number of events.
  */
 
 const SLICES = 10

@@ -1,6 +1,7 @@
 /**
- * How many retries an origin gets: a share of its requests, and a few per second in any case. When a server is in trouble,
- * every client retrying every request multiplies its load; with a budget, the load grows by the share at most.
+ * How many retries an origin gets: a share of its requests, and a few per second in any case. When a server
+ * is in trouble, every client retrying every request multiplies its load; with a budget, the load grows by
+ * the share at most.
  */
 import { now } from '../base/clock.ts'
 import { InvalidArgumentError } from '../errors.ts'

@@ -1,6 +1,7 @@
 /**
- * One dispatch below: the handler that a dispatcher gets, and the way to give the request up wherever it is. Reports to its
- * owner, and never again after `onEnd`, `onUpgrade` or `onFailed`. Does not know who made the call.
+ * One dispatch below: the handler that a dispatcher gets, and the way to give the request up wherever it is.
+ * Reports to its owner, and never again after `onEnd`, `onUpgrade` or `onFailed`. Does not know who made the
+ * call.
  */
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../base/discard-socket.ts'
@@ -21,7 +22,10 @@ type BytesHook = NonNullable<DispatchHandler['onResponseBytes']>
 /** What sends a request. */
 export type Send = (opts: DispatchOptions, handler: DispatchHandler) => boolean
 
-/** Whoever has sent the attempt. What these methods throw goes to the dispatcher, which fails the attempt with it. */
+/**
+ * Whoever has sent the attempt. What these methods throw goes to the dispatcher, which fails the attempt with
+ * it.
+ */
 export interface AttemptOwner {
   /** Again if a layer below sends it again. */
   onStarted(attempt: Attempt, context: unknown): void
@@ -32,7 +36,10 @@ export interface AttemptOwner {
   onBytes?(attempt: Attempt, memory: Buffer, start: number, end: number): void
   onEnd(attempt: Attempt, trailers: HeaderObject): void
   onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void
-  /** Also after `abort()`, within that call at the latest: with its reason, or else with what the dispatcher reported. */
+  /**
+   * Also after `abort()`, within that call at the latest: with its reason, or else with what the dispatcher
+   * reported.
+   */
   onFailed(attempt: Attempt, error: Error): void
 }
 
@@ -48,7 +55,10 @@ export interface AttemptProgress {
   responseStarted(): void
 }
 
-/** `responding`: the final head has come. `aborting`: what still comes is only how the dispatcher names the end. */
+/**
+ * `responding`: the final head has come. `aborting`: what still comes is only how the dispatcher names the
+ * end.
+ */
 type State = 'waiting' | 'responding' | 'aborting' | 'over'
 
 export class Attempt implements DispatchHandler, ResponseSource {

@@ -1,6 +1,6 @@
 /**
- * The body of a response that nobody gets. It is read, so that its connection can be used again, but not at any price. This
- * is the only rule of that kind in the library.
+ * The body of a response that nobody gets. It is read, so that its connection can be used again, but not at
+ * any price. This is the only rule of that kind in the library.
  */
 
 import { clearTimer, startTimer } from '../base/timer.ts'

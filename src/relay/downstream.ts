@@ -1,7 +1,7 @@
 /**
- * The caller's side of a request that passes through: its handler, and the one controller that the handler gets, however many
- * attempts the response takes. The handler gets exactly one final call, nothing while it is paused, and no call within
- * another. Does not know where the response comes from.
+ * The caller's side of a request that passes through: its handler, and the one controller that the handler
+ * gets, however many attempts the response takes. The handler gets exactly one final call, nothing while it
+ * is paused, and no call within another. Does not know where the response comes from.
  */
 import type { Duplex } from 'node:stream'
 import { BodyBytes } from '../base/body-bytes.ts'
@@ -35,7 +35,9 @@ export class Downstream implements DispatchController, AttemptProgress {
   /** What the handler does not take yet. */
   #held: BodyBytes | null = null
   #heldEnd: HeaderObject | null = null
-  /** Of the attempt that runs, and of the one whose head the handler got: a later one has other raw fields. */
+  /**
+   * Of the attempt that runs, and of the one whose head the handler got: a later one has other raw fields.
+   */
   #received: Received | null = null
   #shown: Received | null = null
 
@@ -168,7 +170,9 @@ export class Downstream implements DispatchController, AttemptProgress {
     this.#deliver('onRequestStart', this, context)
   }
 
-  /** An informational head, or the final one. What becomes of a second final head is the handler's decision. */
+  /**
+   * An informational head, or the final one. What becomes of a second final head is the handler's decision.
+   */
   head(
     { statusCode, headers, statusText }: Head,
     received: Received | null,
@@ -238,8 +242,8 @@ export class Downstream implements DispatchController, AttemptProgress {
   }
 
   /**
-   * Runs calls that no dispatcher is around to catch, in the context of the call. What the handler throws fails the request
-   * and ends its source.
+   * Runs calls that no dispatcher is around to catch, in the context of the call. What the handler throws
+   * fails the request and ends its source.
    */
   contain(act: (this: this) => void): void {
     try {

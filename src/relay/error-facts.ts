@@ -1,7 +1,7 @@
 /**
- * What the code of an error says: whose fault it is, whether another attempt can end otherwise, and whether anything can have
- * been sent. This is the only such table above `dispatch`. The engines have their own (`request/end-reason.ts`), and what they
- * know about a request (`retrySafety`) goes before it.
+ * What the code of an error says: whose fault it is, whether another attempt can end otherwise, and whether
+ * anything can have been sent. This is the only such table above `dispatch`. The engines have their own
+ * (`request/end-reason.ts`), and what they know about a request (`retrySafety`) goes before it.
  */
 
 import type { RequestErrorContext } from '../errors.ts'
@@ -79,7 +79,10 @@ const OF_THE_ORIGIN = /^(?:HPE_|ERR_HTTP2_|Z_|ZSTD_|ERR__ERROR_)/
 /** A body of the caller that failed, or a wrong argument of its. */
 const OF_THE_CALLER = /^ERR_(?:INVALID_|STREAM_|MISSING_|OUT_OF_RANGE)/
 
-/** A value without a code is the caller's: an abort reason, an exception of a handler, the argument of `destroy()`. */
+/**
+ * A value without a code is the caller's: an abort reason, an exception of a handler, the argument of
+ * `destroy()`.
+ */
 export function errorFacts(error: unknown): ErrorFacts {
   const code = codeOf(error)
   if (code === null) return CALLER
@@ -105,7 +108,9 @@ export function isUpstreamFault(error: unknown): boolean {
   return fault === 'origin' || fault === 'way'
 }
 
-/** An own one: a polluted prototype must not repeat a POST. The value may be anything, also one that throws. */
+/**
+ * An own one: a polluted prototype must not repeat a POST. The value may be anything, also one that throws.
+ */
 export function codeOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null
   try {

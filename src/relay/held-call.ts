@@ -1,6 +1,6 @@
 /**
- * A call that no dispatcher has yet: it waits for a turn, a name, a store, an answer of the caller. Its body is not read
- * meanwhile, and is destroyed if the call is never sent.
+ * A call that no dispatcher has yet: it waits for a turn, a name, a store, an answer of the caller. Its body
+ * is not read meanwhile, and is destroyed if the call is never sent.
  */
 
 import { now } from '../base/clock.ts'

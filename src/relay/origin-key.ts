@@ -6,8 +6,8 @@ import { logicalOrigin, type OwnOrigin } from '../request/logical-origin.ts'
 const origins: OriginReader = new OriginReader()
 
 /**
- * One key for all spellings of an origin; empty for a dispatcher that chooses among several origins by itself. A dispatcher
- * of one origin, `own`, sends there whatever the request names.
+ * One key for all spellings of an origin; empty for a dispatcher that chooses among several origins by
+ * itself. A dispatcher of one origin, `own`, sends there whatever the request names.
  */
 export function originKey(opts: DispatchOptions, own?: OwnOrigin): string {
   // Options that are no object are for the dispatcher to refuse.
@@ -19,8 +19,8 @@ export function originKey(opts: DispatchOptions, own?: OwnOrigin): string {
 }
 
 /**
- * Origins that are remembered at a time. A crawler, or a server that redirects to ever new names, must not fill the
- * memory; a program that talks to more origins than this at once loses the oldest entries.
+ * Origins that are remembered at a time. A crawler, or a server that redirects to ever new names, must not
+ * fill the memory; a program that talks to more origins than this at once loses the oldest entries.
  */
 const MAX_ORIGINS = 1024
 

@@ -14,8 +14,8 @@ export function isComplete(handler: DispatchHandler): boolean {
 }
 
 /**
- * As a dispatcher does with a call that is wrong: its body is destroyed, and its handler gets the error. A call may come from
- * a timer or from a handler of another request, where nothing catches.
+ * As a dispatcher does with a call that is wrong: its body is destroyed, and its handler gets the error. A
+ * call may come from a timer or from a handler of another request, where nothing catches.
  */
 export function refuse(opts: DispatchOptions, handler: DispatchHandler, error: unknown): false {
   if (typeof handler?.onResponseError !== 'function') throw error

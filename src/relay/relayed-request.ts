@@ -1,4 +1,7 @@
-/** One request that passes through: its caller gets what its attempt brings, unless a subclass decides otherwise. */
+/**
+ * One request that passes through: its caller gets what its attempt brings, unless a subclass decides
+ * otherwise.
+ */
 import type { Duplex } from 'node:stream'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'

@@ -1,13 +1,13 @@
 /**
- * Whether a body can be sent again: the only answer above `dispatch`. Sending what is left of a spent one would send an empty
- * body, and the server would take that for all there is.
+ * Whether a body can be sent again: the only answer above `dispatch`. Sending what is left of a spent one
+ * would send an empty body, and the server would take that for all there is.
  */
 import { Readable } from 'node:stream'
 import { isStream } from '../request/body-source.ts'
 
 /**
- * `always`: the same bytes come out every time. `unread`: only if no attempt has begun to read it. `spent`: it has been
- * read, or destroyed with the attempt that it belonged to.
+ * `always`: the same bytes come out every time. `unread`: only if no attempt has begun to read it. `spent`:
+ * it has been read, or destroyed with the attempt that it belonged to.
  */
 export type Replay = 'always' | 'unread' | 'spent'
 
@@ -26,8 +26,8 @@ export function replayOf(body: unknown): Replay {
 }
 
 /**
- * A body that dispatchers take for spent once it was read, though it is not: a function that makes bodies, or an iterable
- * with a new iterator for each reader.
+ * A body that dispatchers take for spent once it was read, though it is not: a function that makes bodies, or
+ * an iterable with a new iterator for each reader.
  */
 export function beginsAnew(body: unknown): boolean {
   if (typeof body === 'function') return true

@@ -1,4 +1,7 @@
-/** The headers of a request as a caller gave them, in any of the accepted shapes: looking for a name, replacing some. */
+/**
+ * The headers of a request as a caller gave them, in any of the accepted shapes: looking for a name,
+ * replacing some.
+ */
 import { withoutPollution } from '../base/own-options.ts'
 import type { DispatchOptions, HeadersInput, HeaderValueInput } from '../request/dispatch-options.ts'
 import { headerPairs, isPairIterable } from '../request/headers-input.ts'

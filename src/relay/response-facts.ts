@@ -1,12 +1,15 @@
 /**
- * What a layer knows about a response and a layer further out has to know: that it is a stored one, that its body is not the
- * server's, which redirects led to it. The facts are a property of the controller that comes with the response, and a relay
- * with a controller of its own takes them over with the head, so that they survive any stack.
+ * What a layer knows about a response and a layer further out has to know: that it is a stored one, that its
+ * body is not the server's, which redirects led to it. The facts are a property of the controller that comes
+ * with the response, and a relay with a controller of its own takes them over with the head, so that they
+ * survive any stack.
  */
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 
-/** A response that was followed. A cache outside has to know it: what comes in the end belongs to another URL. */
+/**
+ * A response that was followed. A cache outside has to know it: what comes in the end belongs to another URL.
+ */
 export interface FollowedRedirect {
   readonly statusCode: number
   readonly headers: HeaderObject
@@ -23,17 +26,20 @@ export const NONE_FOLLOWED: readonly FollowedRedirect[] = []
 
 export interface ResponseFacts {
   /**
-   * It comes from a store, with the headers of an earlier time: the cookies in them were set then, and setting them again
-   * would bring an old session back.
+   * It comes from a store, with the headers of an earlier time: the cookies in them were set then, and
+   * setting them again would bring an old session back.
    */
   readonly isStored: boolean
-  /** Byte n of its body is not byte n on the server: a transfer that breaks off cannot go on with a range request. */
+  /**
+   * Byte n of its body is not byte n on the server: a transfer that breaks off cannot go on with a range
+   * request.
+   */
   readonly isTransformed: boolean
   /** The redirects that led to it; null if no layer of this library looked for any. */
   readonly followed: Followed | null
   /**
-   * Request fields that a layer nearer to the network writes or may write. A cache outside does not see their values, and
-   * cannot tell which requests a response that varies with them answers.
+   * Request fields that a layer nearer to the network writes or may write. A cache outside does not see their
+   * values, and cannot tell which requests a response that varies with them answers.
    */
   readonly written: readonly string[]
 }
@@ -45,7 +51,9 @@ export const NO_FACTS: ResponseFacts = { isStored: false, isTransformed: false, 
 
 const NOT_REDIRECTED: ResponseFacts = { ...NO_FACTS, followed: NONE_FOLLOWED }
 
-/** A data property, not a getter: reading it throws on no controller, not even on one that inherits from ours. */
+/**
+ * A data property, not a getter: reading it throws on no controller, not even on one that inherits from ours.
+ */
 type Bearer = { [FACTS]?: ResponseFacts | undefined }
 
 /** The facts about the response that comes with this controller. */

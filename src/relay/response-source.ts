@@ -1,4 +1,7 @@
-/** What passes between the two sides of a request: the head of a response, what comes with it, and how it is steered. */
+/**
+ * What passes between the two sides of a request: the head of a response, what comes with it, and how it is
+ * steered.
+ */
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 

@@ -1,6 +1,7 @@
 /**
- * The circuit of one origin: closed while requests succeed, open after too many failures, half open while a few requests
- * find out whether the origin is back. Knows no request: it admits, and is told what became of what it admitted.
+ * The circuit of one origin: closed while requests succeed, open after too many failures, half open while a
+ * few requests find out whether the origin is back. Knows no request: it admits, and is told what became of
+ * what it admitted.
  */
 import { now } from '../../base/clock.ts'
 import { OutcomeWindow } from '../outcome-window.ts'
@@ -20,7 +21,10 @@ export class Circuit {
   readonly #settings: CircuitBreakerSettings
   readonly #outcomes: OutcomeWindow
   #state: State = CLOSED
-  /** Counts the changes of state: a request that was admitted before the last one says nothing about the present. */
+  /**
+   * Counts the changes of state: a request that was admitted before the last one says nothing about the
+   * present.
+   */
   #epoch = 0
 
   constructor(settings: CircuitBreakerSettings) {

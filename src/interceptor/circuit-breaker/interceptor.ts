@@ -1,4 +1,7 @@
-/** `interceptors.circuitBreaker`: requests to an origin that fails most of the time fail at once, without being sent. */
+/**
+ * `interceptors.circuitBreaker`: requests to an origin that fails most of the time fail at once, without
+ * being sent.
+ */
 import type { Duplex } from 'node:stream'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { CircuitOpenError } from '../../errors.ts'
@@ -13,8 +16,8 @@ import { Circuit, REFUSED } from './circuit.ts'
 import { type CircuitBreakerOptions, readCircuitBreakerOptions } from './options.ts'
 
 /**
- * An interceptor that stops sending to an origin while most requests to it fail. Failures are errors of the server or of
- * the way to it, and statuses of 500 and above; an abort is neither a failure nor a success.
+ * An interceptor that stops sending to an origin while most requests to it fail. Failures are errors of the
+ * server or of the way to it, and statuses of 500 and above; an abort is neither a failure nor a success.
  */
 export function circuitBreaker(options?: CircuitBreakerOptions | null): Interceptor {
   const settings = readCircuitBreakerOptions(options)
@@ -109,7 +112,10 @@ class CircuitHandler extends ForwardingHandler {
   }
 }
 
-/** An abort is not the server's fault, whatever its reason. Another breaker has counted what an open circuit stands for. */
+/**
+ * An abort is not the server's fault, whatever its reason. Another breaker has counted what an open circuit
+ * stands for.
+ */
 function isFailure(controller: DispatchController | null | undefined, error: Error): boolean {
   return controller?.aborted !== true && !(error instanceof CircuitOpenError) && isUpstreamFault(error)
 }

@@ -42,7 +42,8 @@ export class CookieHandler extends ForwardingHandler {
     headers: HeaderObject,
     statusText?: string,
   ): void {
-    // A user agent may ignore the cookies of informational responses (RFC 6265bis §5.6), and intermediaries write such.
+    // A user agent may ignore the cookies of informational responses (RFC 6265bis §5.6), and intermediaries
+    // write such.
     if (statusCode >= 200) {
       const facts = responseFacts(controller)
       if (!facts.isStored) this.#store(controller, headers)
@@ -62,7 +63,10 @@ export class CookieHandler extends ForwardingHandler {
     super.onRequestUpgrade(controller, statusCode, headers, socket)
   }
 
-  /** Where `redirect` is nearer to the origin, the response may be that of another host, which must not set cookies here. */
+  /**
+   * Where `redirect` is nearer to the origin, the response may be that of another host, which must not set
+   * cookies here.
+   */
   #answeringUrl(controller: DispatchController): URL | null {
     const followed = followedRedirects(controller, this.#context)
     if (followed === 'unknown') return null

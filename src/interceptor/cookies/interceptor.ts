@@ -10,8 +10,8 @@ import { RequestUrls } from './request-url.ts'
 import { withCookies } from './sent-cookies.ts'
 
 /**
- * An interceptor that keeps cookies in a jar. Each request gets those for its own URL: with `redirect` outside of it, that is
- * every request of a chain of redirects.
+ * An interceptor that keeps cookies in a jar. Each request gets those for its own URL: with `redirect`
+ * outside of it, that is every request of a chain of redirects.
  */
 export function cookies(options?: CookiesOptions | null): Interceptor {
   const ownJar = readJar(options)
@@ -35,8 +35,8 @@ export function cookies(options?: CookiesOptions | null): Interceptor {
 }
 
 /**
- * False where the target is not a path of the origin: a tunnel, `OPTIONS *`, and a request in absolute form, which goes to a
- * proxy and is for another host.
+ * False where the target is not a path of the origin: a tunnel, `OPTIONS *`, and a request in absolute form,
+ * which goes to a proxy and is for another host.
  */
 function hasPath({ method, path }: DispatchOptions): boolean {
   return method !== 'CONNECT' && typeof path === 'string' && path.startsWith('/')

@@ -14,8 +14,8 @@ export class RequestUrls {
   }
 
   /**
-   * Null if the request names no origin, as those of a `BalancedPool` may. The query is left out where it is an option:
-   * cookies do not depend on it.
+   * Null if the request names no origin, as those of a `BalancedPool` may. The query is left out where it is
+   * an option: cookies do not depend on it.
    */
   of(opts: DispatchOptions): URL | null {
     const origin = this.#origins.read(this.#own || logicalOrigin(opts))

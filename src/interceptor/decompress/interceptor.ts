@@ -8,8 +8,8 @@ import { DecompressedRequest } from './decompressed-request.ts'
 import { type DecompressOptions, readDecompressOptions } from './options.ts'
 
 /**
- * An interceptor that decodes response bodies by their `content-encoding` (gzip, deflate, br, zstd) and removes the fields
- * about the coded form.
+ * An interceptor that decodes response bodies by their `content-encoding` (gzip, deflate, br, zstd) and
+ * removes the fields about the coded form.
  */
 export function decompress(options?: DecompressOptions | null): Interceptor {
   const settings = readDecompressOptions(options)

@@ -21,7 +21,10 @@ const MAX_KNOWN = 256
 export class DestinationReader {
   readonly #known = new Map<string, Destination | null>()
 
-  /** Null if there is nothing to look up: an IP literal, or an origin that a dispatcher refuses or knows better. */
+  /**
+   * Null if there is nothing to look up: an IP literal, or an origin that a dispatcher refuses or knows
+   * better.
+   */
   read(origin: string | URL): Destination | null {
     const text = typeof origin === 'string' ? origin : String(origin)
     const known = this.#known.get(text)

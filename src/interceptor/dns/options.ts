@@ -3,7 +3,10 @@ import { type Check, isBoolean, isFunction, oneOf, option, readOptions } from '.
 import type { DnsRecord, DnsRecords } from './records.ts'
 import { type DnsStorage, MapStorage } from './storage.ts'
 
-/** What a `lookup` function gets besides the origin: all that `dns.lookup` needs, and the settings of the interceptor. */
+/**
+ * What a `lookup` function gets besides the origin: all that `dns.lookup` needs, and the settings of the
+ * interceptor.
+ */
 export interface DnsLookupOptions {
   /** All addresses are wanted. */
   readonly all: true
@@ -38,7 +41,10 @@ interface DnsPicker {
   pick(origin: URL, records: DnsRecords, affinity: 4 | 6 | null): DnsRecord | null | undefined
 }
 
-/** Chooses one of the addresses. The type of a method, so that those fit which do not expect the null, as in undici's types. */
+/**
+ * Chooses one of the addresses. The type of a method, so that those fit which do not expect the null, as in
+ * undici's types.
+ */
 export type DnsPick = DnsPicker['pick']
 
 /** Options of `interceptors.dns`. */

@@ -1,4 +1,6 @@
-/** The addresses of a name: reading what a lookup found, forgetting what is too old, and taking them in turn. */
+/**
+ * The addresses of a name: reading what a lookup found, forgetting what is too old, and taking them in turn.
+ */
 import { loadNet } from '../../base/lazy-modules.ts'
 
 /** One address of a name. */

@@ -1,6 +1,6 @@
 /**
- * One request whose host is a name: resolving → attempting, once for each address that cannot be reached → started. Only a
- * request that never started goes to another address.
+ * One request whose host is a name: resolving → attempting, once for each address that cannot be reached →
+ * started. Only a request that never started goes to another address.
  */
 import { now } from '../../base/clock.ts'
 import { withoutPollution } from '../../base/own-options.ts'
@@ -82,7 +82,10 @@ export class ResolvedRequest extends RelayedRequest implements Waiter {
     this.#goOn(() => this.#fail(this.#resolver.isForeign ? error : this.#described(error)))
   }
 
-  /** The caller of a lookup's callback has nothing to do with this request: a handler that throws must not reach it. */
+  /**
+   * The caller of a lookup's callback has nothing to do with this request: a handler that throws must not
+   * reach it.
+   */
   #goOn(step: () => void): void {
     if (this.#state instanceof HeldCall && this.#state.release()) this.downstream.contain(step)
   }

@@ -1,4 +1,6 @@
-/** The addresses of names: one lookup at a time for each, kept until they are too old, and handed out in turn. */
+/**
+ * The addresses of names: one lookup at a time for each, kept until they are too old, and handed out in turn.
+ */
 import { captureContext, runIn } from '../../base/call-context.ts'
 import { loadDns } from '../../base/lazy-modules.ts'
 import { coverPollution } from '../../base/own-options.ts'
@@ -131,8 +133,8 @@ export class DnsResolver {
   }
 
   /**
-   * The origin, with an address, to which a request goes next; null if there is none that it has not tried. An address that
-   * is avoided is used if all are.
+   * The origin, with an address, to which a request goes next; null if there is none that it has not tried.
+   * An address that is avoided is used if all are.
    */
   choose(destination: Destination, entry: DnsRecords, tried: ReadonlySet<string> | null): string | null {
     const isUntried: Accepts | null =

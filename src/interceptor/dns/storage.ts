@@ -46,8 +46,8 @@ export class MapStorage implements DnsStorage {
 }
 
 /**
- * The names that are in a storage, the least recently used first, with the time after which they are of no use. Without it,
- * a program that talks to ever new names would keep all of them.
+ * The names that are in a storage, the least recently used first, with the time after which they are of no
+ * use. Without it, a program that talks to ever new names would keep all of them.
  */
 export class StoredNames {
   readonly #storage: DnsStorage

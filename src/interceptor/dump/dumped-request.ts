@@ -1,6 +1,6 @@
 /**
- * One request whose response body is discarded. A caller that aborts is released at once, and the rest is still read, as far
- * as a connection is worth it.
+ * One request whose response body is discarded. A caller that aborts is released at once, and the rest is
+ * still read, as far as a connection is worth it.
  */
 import type { Duplex } from 'node:stream'
 import { RequestAbortedError } from '../../errors.ts'
@@ -32,8 +32,8 @@ export class DumpedRequest extends RelayedRequest implements ResponseSource {
   }
 
   /**
-   * Lets the caller go and reads on. There is nothing to read if the request has not started, and a body that is still
-   * being sent has a source that must not be read any more.
+   * Lets the caller go and reads on. There is nothing to read if the request has not started, and a body that
+   * is still being sent has a source that must not be read any more.
    */
   abort(reason: unknown): void {
     if (!this.downstream.started || !(this.#isWhole || this.attempt.isSent)) {

@@ -16,7 +16,10 @@ export interface DumpInterceptorOptions {
 const isSize = finiteFrom(1)
 const REFUSAL = 'maxSize must be a number greater than 0'
 
-/** An interceptor that reads and discards the body of every response: callers get the head, and a body without data. */
+/**
+ * An interceptor that reads and discards the body of every response: callers get the head, and a body without
+ * data.
+ */
 export function dump(options?: DumpInterceptorOptions | null): Interceptor {
   const { maxSize } = readOptions({ maxSize: option(1_048_576, isSize, REFUSAL) }, options)
   return ownInterceptor((dispatch) => (opts, handler) => {

@@ -1,6 +1,6 @@
 /**
- * `interceptors.guard`: refuses requests by scheme, host and port before anything is resolved or dialled. It sees what a
- * request names, not where a name leads: that is for the guard of the connector.
+ * `interceptors.guard`: refuses requests by scheme, host and port before anything is resolved or dialled. It
+ * sees what a request names, not where a name leads: that is for the guard of the connector.
  */
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { blockedError, type Refusal } from '../../guard/guard.ts'
@@ -21,8 +21,8 @@ import {
 const MAX_KNOWN = 256
 
 /**
- * An interceptor that refuses requests to hosts, ports and schemes that are not allowed. Put it before `redirect` in
- * `compose()`: each redirect goes through it then.
+ * An interceptor that refuses requests to hosts, ports and schemes that are not allowed. Put it before
+ * `redirect` in `compose()`: each redirect goes through it then.
  *
  * @example
  * const agent = new Agent({ connect: { guard: 'public-only' } }).compose(

@@ -1,6 +1,6 @@
 /**
- * One request with several attempts at a time: the first good response head wins, and the other attempts are aborted. A bad
- * head is kept while others may still bring a better one.
+ * One request with several attempts at a time: the first good response head wins, and the other attempts are
+ * aborted. A bad head is kept while others may still bring a better one.
  */
 import type { Duplex } from 'node:stream'
 import { clearTimer, startTimer } from '../../base/timer.ts'
@@ -16,7 +16,10 @@ import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { optionsOfAttempt } from '../retry/repeat.ts'
 import type { HedgeSettings } from './options.ts'
 
-/** Bytes of a bad response that are kept. One that is longer wins: it may hold up the connection that others wait for. */
+/**
+ * Bytes of a bad response that are kept. One that is longer wins: it may hold up the connection that others
+ * wait for.
+ */
 const MAX_HELD = 65_536
 
 export class HedgedRequest implements AttemptOwner, ResponseSource {
@@ -25,7 +28,10 @@ export class HedgedRequest implements AttemptOwner, ResponseSource {
   readonly #opts: DispatchOptions
   readonly #settings: HedgeSettings
   readonly #own: OwnOrigin
-  /** Those that have not failed, in the order in which they began; each with its bad response, if it has brought one. */
+  /**
+   * Those that have not failed, in the order in which they began; each with its bad response, if it has
+   * brought one.
+   */
   readonly #attempts = new Map<Attempt, HeldResponse | null>()
   /** The attempt whose progress the handler sees until there is a head. */
   #first: Attempt | null = null

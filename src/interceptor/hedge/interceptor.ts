@@ -8,8 +8,8 @@ import { HedgedRequest } from './hedged-request.ts'
 import { type HedgeOptions, type HedgeSettings, readHedgeOptions } from './options.ts'
 
 /**
- * An interceptor that sends a request a second time if no response head has come after `delay` milliseconds, and takes the
- * response that comes first.
+ * An interceptor that sends a request a second time if no response head has come after `delay` milliseconds,
+ * and takes the response that comes first.
  */
 export function hedge(options: HedgeOptions): Interceptor {
   const settings = readHedgeOptions(options)

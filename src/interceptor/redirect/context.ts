@@ -5,8 +5,8 @@ import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { logicalOrigin } from '../../request/logical-origin.ts'
 
 /**
- * The origin of requests that name none, as those of a `BalancedPool` do. It cannot be a real one: names under `invalid`
- * do not exist (RFC 6761 §6.4).
+ * The origin of requests that name none, as those of a `BalancedPool` do. It cannot be a real one: names
+ * under `invalid` do not exist (RFC 6761 §6.4).
  */
 const NO_ORIGIN = 'http://origin.invalid'
 
@@ -16,7 +16,10 @@ export interface RedirectContext {
   history: URL[]
 }
 
-/** A plain object with the fields of the context below. The URLs are read when they are needed: most callers never do. */
+/**
+ * A plain object with the fields of the context below. The URLs are read when they are needed: most callers
+ * never do.
+ */
 export function redirectContext(below: unknown, urls: VisitedUrls): RedirectContext {
   const fields = typeof below === 'object' ? below : null
   return {
@@ -60,7 +63,10 @@ export class VisitedUrls {
     return last === null ? earlier : [...earlier, new URL(last)]
   }
 
-  /** Parsed when it is needed, which is never for most requests. Null if the request has no URL, as `OPTIONS *`. */
+  /**
+   * Parsed when it is needed, which is never for most requests. Null if the request has no URL, as `OPTIONS
+   * *`.
+   */
   get last(): URL | null {
     if (this.#last === undefined) this.#last = this.#parse()
     return this.#last

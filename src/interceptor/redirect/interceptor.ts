@@ -7,8 +7,8 @@ import { type RedirectOptions, type RedirectSettings, readRedirectOptions, setti
 import { RedirectedRequest } from './redirected-request.ts'
 
 /**
- * An interceptor that follows up to `maxRedirections` redirects. The caller gets the last response; the URLs of all requests
- * are in `context.history`.
+ * An interceptor that follows up to `maxRedirections` redirects. The caller gets the last response; the URLs
+ * of all requests are in `context.history`.
  */
 export function redirect(options?: RedirectOptions | null): Interceptor {
   const defaults = readRedirectOptions(options)

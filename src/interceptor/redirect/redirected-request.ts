@@ -1,6 +1,6 @@
 /**
- * One request and the redirects that it follows: an attempt for each, one after the other. The body of a redirect is read
- * before the next request, as far as a connection is worth it.
+ * One request and the redirects that it follows: an attempt for each, one after the other. The body of a
+ * redirect is read before the next request, as far as a connection is worth it.
  */
 import type { Duplex } from 'node:stream'
 import { ignoreRejection } from '../../base/stray-promise.ts'

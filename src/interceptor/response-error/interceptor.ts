@@ -26,8 +26,8 @@ export interface ResponseErrorOptions {
 const OPTIONS = { maxSize: option(1_048_576, integerFrom(0), 'maxSize must be a non-negative integer') }
 
 /**
- * An interceptor that fails requests whose status is 400 or above with a `ResponseError`, which has the status, the headers
- * and the body.
+ * An interceptor that fails requests whose status is 400 or above with a `ResponseError`, which has the
+ * status, the headers and the body.
  */
 export function responseError(options?: ResponseErrorOptions | null): Interceptor {
   const maxSize = readLoosely(OPTIONS, options).maxSize || Number.POSITIVE_INFINITY

@@ -1,4 +1,7 @@
-/** The failed attempts of one request: what an error tells about them, and the messages about those that are repeated. */
+/**
+ * The failed attempts of one request: what an error tells about them, and the messages about those that are
+ * repeated.
+ */
 import { now } from '../../base/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import { RequestRetryError } from '../../errors.ts'

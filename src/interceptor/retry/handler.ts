@@ -1,4 +1,7 @@
-/** `RetryHandler`: the handler of a first attempt that a caller dispatches by hand; it sends the others itself. */
+/**
+ * `RetryHandler`: the handler of a first attempt that a caller dispatches by hand; it sends the others
+ * itself.
+ */
 import { defineKind } from '../../base/kind.ts'
 import { withoutPollution } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'

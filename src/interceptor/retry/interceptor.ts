@@ -13,8 +13,8 @@ import { optionsToRepeat } from './repeat.ts'
 import { RetriedRequest, type RetryOwner } from './retried-request.ts'
 
 /**
- * An interceptor that sends a request again when it has failed, or was answered with a status such as 503, and when doing
- * so can do no harm; after a wait that grows, for a limited number of times.
+ * An interceptor that sends a request again when it has failed, or was answered with a status such as 503,
+ * and when doing so can do no harm; after a wait that grows, for a limited number of times.
  */
 export function retry(options?: RetryOptions | null): Interceptor {
   const settings = readRetryOptions(options)

@@ -1,4 +1,7 @@
-/** The options of the retry interceptor, as a table: the default of each, its check, and the message if that fails. */
+/**
+ * The options of the retry interceptor, as a table: the default of each, its check, and the message if that
+ * fails.
+ */
 import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import type { RetrySafety } from '../../errors.ts'
 import {
@@ -59,7 +62,10 @@ export type FilledRetryOptions = {
 /** `null` sends the request again, now; an error gives up. */
 export type OnRetryCallback = (result?: Error | null) => void
 
-/** Decides whether and when a request is sent again. A timer that it returns is cleared when the request is aborted. */
+/**
+ * Decides whether and when a request is sent again. A timer that it returns is cleared when the request is
+ * aborted.
+ */
 export type RetryCallback = (error: RetriedError, context: RetryContext, callback: OnRetryCallback) => unknown
 
 /** Options of `interceptors.retry`, `RetryAgent` and `RetryHandler`. */
@@ -88,15 +94,18 @@ export interface RetryOptions {
   jitter?: number | null | undefined
   /** Milliseconds for all attempts and waits: a wait that would end later is not begun. Default: no limit. */
   deadline?: number | null | undefined
-  /** A `retry-after` of more milliseconds than this gives up at once. Default: the wait is cut to `maxTimeout`. */
+  /**
+   * A `retry-after` of more milliseconds than this gives up at once. Default: the wait is cut to
+   * `maxTimeout`.
+   */
   maxRetryAfter?: number | null | undefined
   /** Limits the retries for each origin; `true` for the defaults. Default: false. */
   budget?: RetryBudgetOptions | boolean | null | undefined
   /** Gives every POST and PATCH an `idempotency-key`, and repeats them. Default: false. */
   idempotencyKey?: boolean | null | undefined
   /**
-   * Which responses that break off are completed with a range request: `any`, those with a `strong` ETag, or none.
-   * Default: `any`.
+   * Which responses that break off are completed with a range request: `any`, those with a `strong` ETag, or
+   * none. Default: `any`.
    */
   resume?: 'any' | 'strong' | false | null | undefined
 }

@@ -1,7 +1,7 @@
 /**
- * The response that the caller's handler gets: how much of it has been passed on, and, if it broke off, the range to ask for
- * and whether an answer continues the same representation (RFC 9110 §14, §15.3.7). A server that answers with anything else
- * must not get its bytes joined to those that the caller has.
+ * The response that the caller's handler gets: how much of it has been passed on, and, if it broke off, the
+ * range to ask for and whether an answer continues the same representation (RFC 9110 §14, §15.3.7). A server
+ * that answers with anything else must not get its bytes joined to those that the caller has.
  */
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { ResponseFacts } from '../../relay/response-facts.ts'
@@ -37,8 +37,8 @@ interface IdentityField {
 }
 
 /**
- * Another representation has another value in one of these. Servers leave some of them out of a partial response, but
- * not the tag that they compared, and a coding that is missing is another one.
+ * Another representation has another value in one of these. Servers leave some of them out of a partial
+ * response, but not the tag that they compared, and a coding that is missing is another one.
  */
 const IDENTITY: readonly IdentityField[] = [
   { name: 'etag', message: 'ETag mismatch', mayLack: false, mayGain: true },
@@ -47,7 +47,10 @@ const IDENTITY: readonly IdentityField[] = [
   { name: 'content-encoding', message: 'Content-Encoding mismatch', mayLack: false, mayGain: false },
 ]
 
-/** Why a response cannot be passed on as the first one: it contradicts itself, and its bytes could not be counted. */
+/**
+ * Why a response cannot be passed on as the first one: it contradicts itself, and its bytes could not be
+ * counted.
+ */
 export function firstRefusal(
   method: string,
   { statusCode, headers }: Head,
@@ -69,7 +72,8 @@ export class PassedResponse {
 
   /** Whether another attempt can complete a response that broke off. `facts`: of the attempt that did. */
   canGoOn(method: string, { isStored, isTransformed }: ResponseFacts, { resume }: RetrySettings): boolean {
-    // RFC 9110 §14.2: ranges are defined for GET alone. Bytes that were changed, or are older, are not the origin's.
+    // RFC 9110 §14.2: ranges are defined for GET alone. Bytes that were changed, or are older, are not the
+    // origin's.
     if (method !== 'GET' || isStored || isTransformed) return false
     this.#range ??= rangeOf(this.head, resume)
     // All bytes may have come, and yet the response failed.
@@ -81,7 +85,10 @@ export class PassedResponse {
     return (this.#range?.first ?? 0) + this.#received
   }
 
-  /** The fields of the attempt that is to complete it. Without a byte to keep, the whole is as good as a range of it. */
+  /**
+   * The fields of the attempt that is to complete it. Without a byte to keep, the whole is as good as a range
+   * of it.
+   */
   fields(): Record<string, string | null> {
     const { last, isWhole } = this.#range!
     const fields: Record<string, string | null> = {}

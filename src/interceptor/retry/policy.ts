@@ -1,6 +1,7 @@
 /**
- * The default policy: whether a failed request is sent again, and after how many milliseconds. What the dispatcher knows
- * (`retrySafety`) decides first; the lists of methods, codes and statuses decide about the rest.
+ * The default policy: whether a failed request is sent again, and after how many milliseconds. What the
+ * dispatcher knows (`retrySafety`) decides first; the lists of methods, codes and statuses decide about the
+ * rest.
  */
 import { now } from '../../base/clock.ts'
 import type { RetrySafety } from '../../errors.ts'
@@ -25,7 +26,9 @@ const MAX_ADDED_TO_RETRY_AFTER = 1000
 /** Errors for a status that an interceptor made; they have the response in `statusCode` and `headers`. */
 const STATUS_ERRORS = new Set(['UND_ERR_REQ_RETRY', 'UND_ERR_RESPONSE'])
 
-/** The fields of an error that the policy reads. Only own ones: a polluted prototype must not repeat a POST. */
+/**
+ * The fields of an error that the policy reads. Only own ones: a polluted prototype must not repeat a POST.
+ */
 interface ErrorFacts {
   readonly code?: unknown
   readonly retrySafety?: RetrySafety
@@ -35,8 +38,8 @@ interface ErrorFacts {
 }
 
 /**
- * Returns the milliseconds to wait, or `GIVE_UP`. The request has failed `counter` times, and began at `startedAt` by the
- * clock of `now()`.
+ * Returns the milliseconds to wait, or `GIVE_UP`. The request has failed `counter` times, and began at
+ * `startedAt` by the clock of `now()`.
  */
 export function decide(
   error: Error,
@@ -60,9 +63,9 @@ export function decide(
 }
 
 /**
- * Asks a policy of the caller, which may answer at once, later, never, twice, or throw; `null` is for another attempt.
- * Returns what the policy returned, which may be its timer. The answer never comes inside this call: the policy, or the
- * dispatcher that has reported the failure, is not done yet.
+ * Asks a policy of the caller, which may answer at once, later, never, twice, or throw; `null` is for another
+ * attempt. Returns what the policy returned, which may be its timer. The answer never comes inside this call:
+ * the policy, or the dispatcher that has reported the failure, is not done yet.
  */
 export function askPolicy(
   error: Error,

@@ -8,10 +8,16 @@ import type { RetrySettings } from './options.ts'
 
 const IDEMPOTENCY_KEY = 'idempotency-key'
 
-/** The methods that the field is for: doing the others twice is harmless, or has nothing to do with the server's state. */
+/**
+ * The methods that the field is for: doing the others twice is harmless, or has nothing to do with the
+ * server's state.
+ */
 const KEYED_METHODS = new Set(['POST', 'PATCH'])
 
-/** A copy of the caller's options, which may change before the request is sent again, with what all attempts share. */
+/**
+ * A copy of the caller's options, which may change before the request is sent again, with what all attempts
+ * share.
+ */
 export function optionsToRepeat(opts: DispatchOptions, settings: RetrySettings): DispatchOptions {
   const copy = ownOptions(opts)
   if (

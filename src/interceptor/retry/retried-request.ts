@@ -1,7 +1,7 @@
 /**
- * One request that is sent again when it fails. It owns which attempt runs, what of its response the caller's handler has
- * got, and the wait between two attempts. Whether there is another attempt is decided in policy.ts, or by the caller's
- * function.
+ * One request that is sent again when it fails. It owns which attempt runs, what of its response the caller's
+ * handler has got, and the wait between two attempts. Whether there is another attempt is decided in
+ * policy.ts, or by the caller's function.
  */
 import type { Duplex } from 'node:stream'
 import { now } from '../../base/clock.ts'
@@ -40,7 +40,10 @@ type State =
   | { readonly at: 'discarding'; readonly body: DiscardedBody; readonly then: () => void }
   /** A response waits for the caller's policy. */
   | { readonly at: 'held'; readonly response: HeldResponse; timer: unknown }
-  /** No attempt runs, and the caller's policy has not answered; or the time until the next attempt is not over. */
+  /**
+   * No attempt runs, and the caller's policy has not answered; or the time until the next attempt is not
+   * over.
+   */
   | { readonly at: 'waiting'; readonly call: HeldCall; timer: unknown }
   | { readonly at: 'settled' }
 
@@ -178,7 +181,10 @@ export class RetriedRequest implements AttemptOwner, ResponseSource {
     state.then()
   }
 
-  /** Whether another attempt is possible at all: the body is there, and the handler has got nothing that cannot go on. */
+  /**
+   * Whether another attempt is possible at all: the body is there, and the handler has got nothing that
+   * cannot go on.
+   */
   #canBeginAgain(error: Error | null | undefined): boolean {
     // A handler threw it. A policy could not hand it back: for its callback it means another attempt.
     if (error === null || error === undefined) return false

@@ -6,7 +6,9 @@ const MAX_DATE_LENGTH = 40
 /** Begins with the name of a day, as all three forms of an HTTP date do. */
 const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /
 
-/** Milliseconds to wait; null if the field is absent or unreadable. Of several lines, the longest wait counts. */
+/**
+ * Milliseconds to wait; null if the field is absent or unreadable. Of several lines, the longest wait counts.
+ */
 export function readRetryAfter(value: string | string[] | null | undefined): number | null {
   if (value === null || value === undefined) return null
   if (!Array.isArray(value)) return readOne(value)

@@ -1,7 +1,8 @@
 /**
- * The rate that a server bears, found by trying: it grows by steps while responses come, and is cut when the server refuses
- * (additive increase, multiplicative decrease). The steps become small near the rate at which the server last refused, so
- * that most of that rate is used and few requests are refused. It has no clock: callers give the time, in milliseconds.
+ * The rate that a server bears, found by trying: it grows by steps while responses come, and is cut when the
+ * server refuses (additive increase, multiplicative decrease). The steps become small near the rate at which
+ * the server last refused, so that most of that rate is used and few requests are refused. It has no clock:
+ * callers give the time, in milliseconds.
  */
 
 /** Requests per second at the beginning, if there is no upper limit to begin with. */
@@ -16,10 +17,15 @@ const DECREASE = 0.9
 /** A single refusal halves the rate at most: it may be due to another client. */
 const MOST_DECREASE = 0.5
 
-/** Refusals within so many milliseconds are one: a server that counts by the second refuses until its second is over. */
+/**
+ * Refusals within so many milliseconds are one: a server that counts by the second refuses until its second
+ * is over.
+ */
 const HOLD = 1000
 
-/** Added by each response while no limit is known, or the known one is exceeded: doubles the rate in a second. */
+/**
+ * Added by each response while no limit is known, or the known one is exceeded: doubles the rate in a second.
+ */
 const SEARCH_STEP = 0.7
 
 /** Above this multiple of the last limit the server has obviously got a higher one. */
@@ -32,10 +38,15 @@ const NEAR = 0.95
 const FAR_STEP = 0.02
 const NEAR_STEP = 0.005
 
-/** Growth per response, as a share of the limit: so that a low limit is not probed with every tenth request. */
+/**
+ * Growth per response, as a share of the limit: so that a low limit is not probed with every tenth request.
+ */
 const MAX_STEP = 0.001
 
-/** The allowed rate grows up to this multiple of the rate that is used: what is not used is not known to be borne. */
+/**
+ * The allowed rate grows up to this multiple of the rate that is used: what is not used is not known to be
+ * borne.
+ */
 const MOST_UNUSED = 2
 
 export class AdaptiveRate {
@@ -83,7 +94,10 @@ export class AdaptiveRate {
   }
 }
 
-/** Counts events over the last second, roughly: those of the second before count for the part of it that is not over yet. */
+/**
+ * Counts events over the last second, roughly: those of the second before count for the part of it that is
+ * not over yet.
+ */
 class RateMeter {
   #second = 0
   #count = 0

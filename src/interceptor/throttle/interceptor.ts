@@ -1,4 +1,6 @@
-/** `interceptors.throttle`: so many requests at a time, so many per second; the others wait for their turn. */
+/**
+ * `interceptors.throttle`: so many requests at a time, so many per second; the others wait for their turn.
+ */
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
 import { isCall } from '../../request/dispatching.ts'
@@ -6,8 +8,8 @@ import { readKey, readPriority, readThrottleOptions, type ThrottleOptions } from
 import { Throttle } from './throttle.ts'
 
 /**
- * An interceptor that limits how many requests to an origin run at a time and begin per second, and slows down when the
- * server asks for it. One that is used on several dispatchers limits them together.
+ * An interceptor that limits how many requests to an origin run at a time and begin per second, and slows
+ * down when the server asks for it. One that is used on several dispatchers limits them together.
  *
  * @example
  * const agent = new Agent().compose(interceptors.throttle({ concurrency: 10, rate: 50 }))

@@ -1,6 +1,7 @@
 /**
- * One key of a throttle: how many of its requests run, which wait, and when the next one may go. A request that waits does
- * so for one of three things: a response (`concurrency`), the time (`rate`, `retry-after`), or its turn among the keys.
+ * One key of a throttle: how many of its requests run, which wait, and when the next one may go. A request
+ * that waits does so for one of three things: a response (`concurrency`), the time (`rate`, `retry-after`),
+ * or its turn among the keys.
  */
 import type { Linked } from '../../base/linked-list.ts'
 import { clearTimer, startTimer } from '../../base/timer.ts'
@@ -42,10 +43,16 @@ export interface LimitHost {
 /** Timers cannot wait longer: the runtime makes a millisecond of more. */
 const MAX_TIMER = 2 ** 31 - 1
 
-/** `open`: nothing waits, or what waits does so for a response. `enqueued`: for the limit's turn. An alarm: for the time. */
+/**
+ * `open`: nothing waits, or what waits does so for a response. `enqueued`: for the limit's turn. An alarm:
+ * for the time.
+ */
 type State = 'open' | 'enqueued' | Alarm
 
-/** The server has asked for a longer wait than is allowed. Until `opensAt` requests fail at once, then one may try again. */
+/**
+ * The server has asked for a longer wait than is allowed. Until `opensAt` requests fail at once, then one may
+ * try again.
+ */
 interface Closure {
   readonly opensAt: number
   /** The time that the server has named. */
@@ -88,7 +95,10 @@ export class Limit implements Linked<Limit> {
     return this.#waiting.size >= this.#settings.maxQueue
   }
 
-  /** The milliseconds that the server wants to be left alone for, if that is too long to wait; null if it is not. */
+  /**
+   * The milliseconds that the server wants to be left alone for, if that is too long to wait; null if it is
+   * not.
+   */
   get closedFor(): number | null {
     if (this.#closure === null) return null
     const at = this.#host.time()

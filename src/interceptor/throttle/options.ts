@@ -14,7 +14,10 @@ import {
 import { originKey } from '../../relay/origin-key.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 
-/** The key of a request: requests of one key share its limits. Null and undefined: the request is not throttled. */
+/**
+ * The key of a request: requests of one key share its limits. Null and undefined: the request is not
+ * throttled.
+ */
 export type ThrottleKey = (opts: DispatchOptions) => string | null | undefined
 
 /** Options of `interceptors.throttle`. */
@@ -34,8 +37,8 @@ export interface ThrottleOptions {
   /** Most requests of a key that wait; others fail with a `ThrottledError`. Default: no limit. */
   maxQueue?: number | null | undefined
   /**
-   * The longest wait that the server may ask for with `retry-after`, in milliseconds. Requests that would wait longer fail.
-   * Default: 300 000.
+   * The longest wait that the server may ask for with `retry-after`, in milliseconds. Requests that would
+   * wait longer fail. Default: 300 000.
    */
   maxRetryAfter?: number | null | undefined
 }

@@ -10,8 +10,9 @@ import type { ThrottleSettings } from './options.ts'
 import { ThrottledRequest } from './throttled-request.ts'
 
 /**
- * Idle keys that are remembered, with what is left of their burst, the rate that was found and the wait that the server
- * asked for. The one that was idle longest is forgotten: there may be a key for each of a million users.
+ * Idle keys that are remembered, with what is left of their burst, the rate that was found and the wait that
+ * the server asked for. The one that was idle longest is forgotten: there may be a key for each of a million
+ * users.
  */
 const MAX_IDLE = 10_000
 

@@ -72,8 +72,8 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   }
 
   /**
-   * The queue is full, or the wait would be too long. What the handler throws comes out of `dispatch()`, as with a dispatcher
-   * that is closed.
+   * The queue is full, or the wait would be too long. What the handler throws comes out of `dispatch()`, as
+   * with a dispatcher that is closed.
    */
   refuse(opts: DispatchOptions, retryAfter: number | null): true {
     const reason = retryAfter === null ? new ThrottledError() : tooLong(retryAfter)
@@ -117,7 +117,8 @@ export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
 
   override onFailed(attempt: Attempt, error: Error): void {
     const isRefused = errorFacts(error).fault === 'dispatcher'
-    // A dispatcher that is closed leaves the body to the caller, who has given it away when the request began to wait.
+    // A dispatcher that is closed leaves the body to the caller, who has given it away when the request began
+    // to wait.
     if (isRefused && this.#call !== null) destroyBodyOf(this.#call.opts, error)
     this.#leave(!isRefused, () => super.onFailed(attempt, error))
   }

@@ -1,15 +1,15 @@
 /**
- * When the next request of a key may go: a bucket that fills with tokens at a steady rate, of which each request takes one.
- * It has no clock: callers give the time, in milliseconds.
+ * When the next request of a key may go: a bucket that fills with tokens at a steady rate, of which each
+ * request takes one. It has no clock: callers give the time, in milliseconds.
  */
 
 /** Makes up for sums of fractions of tokens. */
 const EPSILON = 1e-6
 
 /**
- * Timers are late by a millisecond or more, in which a bucket that holds a single token would lose others: a rate of 5,000
- * per second could not be reached. So much lateness is made up for, and no more: a program that was blocked for a second
- * must not send a second's worth of requests at once.
+ * Timers are late by a millisecond or more, in which a bucket that holds a single token would lose others: a
+ * rate of 5,000 per second could not be reached. So much lateness is made up for, and no more: a program that
+ * was blocked for a second must not send a second's worth of requests at once.
  */
 const MAX_LATENESS = 50
 

@@ -1,6 +1,7 @@
 /**
- * The requests of one key that wait: those of a higher priority leave first, those of the same priority in the order in
- * which they came. So that none waits without end, every eighth that leaves is the one that has waited longest.
+ * The requests of one key that wait: those of a higher priority leave first, those of the same priority in
+ * the order in which they came. So that none waits without end, every eighth that leaves is the one that has
+ * waited longest.
  */
 import { type Linked, LinkedList } from '../../base/linked-list.ts'
 
