@@ -24,44 +24,37 @@ export class MockCall {
   log: MockCallHistoryLog | null = null
   /** As the caller gave them. */
   readonly given: DispatchOptions
-  #options: DispatchOptions
+  /** As given, or with the collected body. */
+  options: DispatchOptions
   #fields: Record<string, string> | null = null
-  /** What matchers get in place of a body that was collected. */
-  #shownBody: unknown
+  /** As matchers get it: as text, if it was collected. */
+  body: unknown
   /** The body came in pieces, and reply functions get it so: it is a stream or an iterable. */
   readonly isPiecemeal: boolean
   /** Those that were read. */
   readonly pieces: unknown[] = []
-  #isRead = false
+  /** By `collect()`, or by the exchange, which adds the pieces. */
+  isRead = false
 
   constructor(origin: string, options: DispatchOptions, handler: DispatchHandler, nonStandard: boolean) {
     this.origin = origin
     this.handler = handler
     this.given = options
-    this.#options = options
-    this.#shownBody = options.body
+    this.options = options
+    this.body = options.body
     this.isPiecemeal = isPiecemeal(options.body)
     const path = options.query ? withQuery(options.path, options.query) : options.path
     this.path = sortedPath(path, nonStandard)
   }
 
-  /** As given, or with the collected body. */
-  get options(): DispatchOptions {
-    return this.#options
-  }
-
   get method(): string {
-    return this.#options.method
+    return this.options.method
   }
 
   /** By lower-case name. */
   get fields(): Record<string, string> {
-    this.#fields ??= readFields(this.#options.headers)
+    this.#fields ??= readFields(this.options.headers)
     return this.#fields
-  }
-
-  get body(): unknown {
-    return this.#shownBody
   }
 
   get barePath(): string {
@@ -70,40 +63,32 @@ export class MockCall {
 
   /** The body has to be collected before anything can look at it. */
   get hasUnreadBody(): boolean {
-    return isCollectable(this.#options.body) && this.#shownBody === this.#options.body
+    return isCollectable(this.options.body) && this.body === this.options.body
   }
 
   /** Replaces the body by its bytes, and adds the type that only the body knew. */
   async collect(): Promise<void> {
-    const { bytes, contentType } = await collectBody(this.#options.body, this.pieces)
-    this.#isRead = true
-    let { headers } = this.#options
+    const { bytes, contentType } = await collectBody(this.options.body, this.pieces)
+    this.isRead = true
+    let { headers } = this.options
     if (contentType !== null && this.fields['content-type'] === undefined) {
       headers = withField(headers, 'content-type', contentType)
     }
-    this.#options = { ...this.#options, headers, body: bytes }
-    this.#shownBody = textOrBytes(bytes)
+    this.options = { ...this.options, headers, body: bytes }
+    this.body = textOrBytes(bytes)
   }
 
   get wasCollected(): boolean {
-    return this.#shownBody !== this.given.body
-  }
-
-  /** The body is read by the exchange, which adds its pieces. */
-  readHere(): void {
-    this.#isRead = true
-  }
-
-  #pieces(): AsyncIterable<unknown> | Iterable<unknown> {
-    return piecesOf(classifyBody(this.given.body)!)!
+    return this.body !== this.given.body
   }
 
   /** What reply functions get. */
   callbackOptions(): MockResponseCallbackOptions {
-    const opts: Record<string, unknown> = { ...this.#options, params: this.params }
-    if (this.#options.headers) opts['headers'] = fieldsObject(this.#options.headers)
-    if (this.isPiecemeal) opts['body'] = this.#isRead ? eachOf(this.pieces) : eachOf(this.#pieces())
-    else if (this.#shownBody !== undefined) opts['body'] = this.#shownBody as BodyInput
+    const opts: Record<string, unknown> = { ...this.options, params: this.params }
+    if (this.options.headers) opts['headers'] = fieldsObject(this.options.headers)
+    if (this.isPiecemeal)
+      opts['body'] = eachOf(this.isRead ? this.pieces : piecesOf(classifyBody(this.given.body)!)!)
+    else if (this.body !== undefined) opts['body'] = this.body as BodyInput
     return opts as unknown as MockResponseCallbackOptions
   }
 }

@@ -63,7 +63,9 @@ export class MockOrigins {
 
   /** A place for requests that nothing is defined for. */
   unknown(origin: string | URL, mocks: OriginMocks): MockPlace {
-    return { context: this.#context(originKey(origin)), mocks }
+    const key = originKey(origin)
+    const protocol = key.startsWith('https:') ? 'https:' : 'http:'
+    return { context: { origin: key, protocol, maxResponseSize: this.#maxResponseSize }, mocks }
   }
 
   /** Returns the origins that these interceptors were for. */
@@ -83,13 +85,8 @@ export class MockOrigins {
   }
 
   #place(key: string, mocks: OriginMocks): MockPlace {
-    const place = { context: this.#context(key), mocks }
+    const place = this.unknown(key, mocks)
     this.#places.set(key, place)
     return place
-  }
-
-  #context(key: string): RequestContext {
-    const protocol = key.startsWith('https:') ? 'https:' : 'http:'
-    return { origin: key, protocol, maxResponseSize: this.#maxResponseSize }
   }
 }

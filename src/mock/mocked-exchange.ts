@@ -125,7 +125,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     try {
       this.#request.onBodyRead()
       const keeps = this.#call.isPiecemeal && this.#interception.reply.kind === 'function'
-      if (keeps) this.#call.readHere()
+      if (keeps) this.#call.isRead = true
       for await (const piece of pieces) {
         if (this.#request.settled) return
         if (keeps) this.#call.pieces.push(piece)

@@ -6,37 +6,29 @@ import type { Interception, OriginMatcher } from './match/interception.ts'
 export class OriginMocks {
   readonly origin: OriginMatcher
   /** In order of registration, those that are used up included. */
-  readonly #all: Interception[] = []
+  readonly all: Interception[] = []
   /** Those that still reply. */
-  readonly #live: Interception[] = []
+  readonly live: Interception[] = []
 
   constructor(origin: OriginMatcher) {
     this.origin = origin
   }
 
-  get all(): readonly Interception[] {
-    return this.#all
-  }
-
-  get live(): readonly Interception[] {
-    return this.#live
-  }
-
   add(interception: Interception): void {
-    this.#all.push(interception)
-    this.#live.push(interception)
+    this.all.push(interception)
+    this.live.push(interception)
   }
 
   /** Counts a match. */
   use(interception: Interception): void {
     interception.timesInvoked++
     if (!interception.consumed) return
-    const index = this.#live.indexOf(interception)
-    if (index !== -1) this.#live.splice(index, 1)
+    const index = this.live.indexOf(interception)
+    if (index !== -1) this.live.splice(index, 1)
   }
 
   clear(): void {
-    this.#all.length = 0
-    this.#live.length = 0
+    this.all.length = 0
+    this.live.length = 0
   }
 }

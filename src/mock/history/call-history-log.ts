@@ -76,14 +76,10 @@ export class MockCallHistoryLog {
     this.port = url.port
     this.hash = url.hash
     // Not enumerable, so that a comparison with what undici logs holds.
-    const later = { writable: true, configurable: true, enumerable: false }
-    Object.defineProperties(this, {
-      url: { ...later, value: url },
-      matched: { ...later, value: false },
-      interceptor: { ...later, value: null },
-      statusCode: { ...later, value: null },
-      error: { ...later, value: null },
-    })
+    const hidden = { url, matched: false, interceptor: null, statusCode: null, error: null }
+    for (const [name, value] of Object.entries(hidden)) {
+      Object.defineProperty(this, name, { value, writable: true, configurable: true })
+    }
   }
 
   /** The properties by name. */
@@ -105,9 +101,7 @@ function textOf(value: unknown): string {
 function urlOf({ origin, path, query }: Partial<DispatchOptions>): URL {
   try {
     const place = query ? withParameters(path as string, query) : path
-    return origin === undefined || origin === null
-      ? parseUrl(place as string)
-      : parseUrl(place as string, origin)
+    return parseUrl(place as string, origin ?? undefined)
   } catch (cause) {
     throw new InvalidArgumentError('An error occurred when computing MockCallHistoryLog.url', { cause })
   }

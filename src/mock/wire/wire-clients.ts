@@ -3,6 +3,7 @@
  * Each carries one request at a time: then it is known which request a connection has.
  */
 
+import { ignoreError } from '../../base/ignore-error.ts'
 import { clearTimer, startTimer } from '../../base/timer.ts'
 import { Client } from '../../dispatcher/client.ts'
 import { ownConnector } from '../../dispatcher/client-connector.ts'
@@ -126,12 +127,15 @@ export class WireClients {
     const protocol = kind === 'upgrade' ? 'h1' : this.#settings.protocol
     // A connection that cannot be opened must not be open already.
     const isUnreachable = kind === 'unreachable'
-    const slot =
-      (isUnreachable ? undefined : this.#idleSlot(call.origin, protocol)) ??
-      this.#addSlot(call.origin, protocol)
+    const isFree = (one: WireSlot): boolean =>
+      one.origin === call.origin && one.protocol === protocol && one.turn === null
+    const free = isUnreachable ? undefined : [...this.#slots].find(isFree)
+    const slot = free ?? this.#addSlot(call.origin, protocol)
     const onSettled = (): void => {
       slot.turn = null
-      if (isUnreachable) this.#close(slot)
+      if (!isUnreachable) return
+      this.#slots.delete(slot)
+      slot.client.destroy().catch(ignoreError)
     }
     const handler = new WireHandler(given, () => slot.peer?.onSent(), onSettled)
     slot.turn = { call, interception, fail: (error) => handler.fail(error) }
@@ -139,42 +143,28 @@ export class WireClients {
     return true
   }
 
-  #idleSlot(origin: string, protocol: WireProtocol): WireSlot | undefined {
-    return [...this.#slots].find(
-      (slot) => slot.origin === origin && slot.protocol === protocol && slot.turn === null,
-    )
-  }
-
   #addSlot(origin: string, protocol: WireProtocol): WireSlot {
-    const connect = this.#connector((): WireSlot => slot)
+    const open: ConnectFunction = (_target, callback) => this.#connect(slot, callback)
+    // Its errors are the library's, as those of a real connection.
+    const connect = ownConnector(open, open)
     const client = new Client(origin, { ...this.#settings.clientOptions, pipelining: 1, connect })
     const slot: WireSlot = { origin, protocol, client, peer: null, turn: null }
     this.#slots.add(slot)
     return slot
   }
 
-  #close(slot: WireSlot): void {
-    this.#slots.delete(slot)
-    slot.client.destroy().catch(() => {})
-  }
-
-  /** Its errors are the library's, as those of a real connection. */
-  #connector(owner: () => WireSlot): ConnectFunction {
-    const connect: ConnectFunction = (_target, callback) => {
-      const slot = owner()
-      const reply = slot.turn?.interception.reply
-      if (reply?.kind === 'unreachable') {
-        this.#refuse(reply.fault, slot.origin, (error) => callback(error, null))
-        return
-      }
-      const isH2 = slot.protocol === 'h2'
-      const socket = new WireSocket(isH2 ? 'h2' : undefined)
-      this.#sockets.push({ origin: slot.origin, socket })
-      if (this.#sockets.length > MOST_SHOWN) this.#sockets.shift()
-      slot.peer = new (isH2 ? WireH2Peer : WirePeer)(socket, () => slot.turn)
-      queueMicrotask(() => callback(null, socket))
+  #connect(slot: WireSlot, callback: Parameters<ConnectFunction>[1]): void {
+    const reply = slot.turn?.interception.reply
+    if (reply?.kind === 'unreachable') {
+      this.#refuse(reply.fault, slot.origin, (error) => callback(error, null))
+      return
     }
-    return ownConnector(connect, connect)
+    const isH2 = slot.protocol === 'h2'
+    const socket = new WireSocket(isH2 ? 'h2' : undefined)
+    this.#sockets.push({ origin: slot.origin, socket })
+    if (this.#sockets.length > MOST_SHOWN) this.#sockets.shift()
+    slot.peer = new (isH2 ? WireH2Peer : WirePeer)(socket, () => slot.turn)
+    queueMicrotask(() => callback(null, socket))
   }
 
   #refuse(
