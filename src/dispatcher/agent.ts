@@ -9,7 +9,7 @@ import { ownMembers } from '../base/own-options.ts'
 import { withoutRejection } from '../base/stray-promise.ts'
 import { InvalidArgumentError, MaxOriginsReachedError } from '../errors.ts'
 import { dispatchOn } from '../handler/either-handler.ts'
-import { isLegacyHandler } from '../handler/legacy-handler.ts'
+import { optionsFor } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { EndReason } from '../request/end-reason.ts'
@@ -22,6 +22,7 @@ import { endAll } from './end-all.ts'
 import { LifecycleDispatcher, takesNoMore, whenIdle } from './lifecycle.ts'
 import { type PoolOptions, readPoolOptions } from './pool/options.ts'
 import { Pool } from './pool/pool.ts'
+import { reemit } from './reemit.ts'
 import { isIdle, type PoolStats, statsOf } from './stats.ts'
 
 interface DispatcherMaker {
@@ -61,8 +62,6 @@ interface OriginEntry {
 }
 
 type Kind = keyof OriginEntry
-
-const REEMITTED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
 
 /**
  * Requests to any origin, with a pool for each of them.
@@ -135,9 +134,7 @@ export class Agent extends LifecycleDispatcher {
     options: AgentDispatchOptions,
     handler: DispatchHandler | LegacyDispatchHandler,
   ): boolean {
-    // The WebSocket of Node 20, 22 and 24 knows only the handshake of HTTP/1.1.
-    const older = options?.upgrade === 'websocket' && isLegacyHandler(handler)
-    return super.dispatch(older ? ({ ...options, allowH2: false } as AgentDispatchOptions) : options, handler)
+    return super.dispatch(optionsFor(options, handler), handler)
   }
 
   protected override accept(options: AgentDispatchOptions, handler: DispatchHandler): boolean {
@@ -201,13 +198,7 @@ export class Agent extends LifecycleDispatcher {
     let entry = this.#entries.get(key)
     if (entry === undefined && this.#entries.size >= this.#maxOrigins) throw new MaxOriginsReachedError()
     const dispatcher = this.#make(origin, kind)
-    for (const event of REEMITTED) {
-      dispatcher.on(event, (url: URL, targets: readonly unknown[] = [], ...rest: unknown[]) => {
-        this.emit(event, url, [this, ...targets], ...rest)
-      })
-    }
-    dispatcher.on('error', (error: unknown) => this.emit('error', error))
-    dispatcher.on('ping', (milliseconds: number) => this.emit('ping', milliseconds))
+    reemit(this, dispatcher)
     const forget = (): void => this.#forget(key, kind, dispatcher)
     const forgetWhenIdle = (): void => {
       if (isIdle(dispatcher)) forget()

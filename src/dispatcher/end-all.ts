@@ -5,14 +5,14 @@
 import { isThenable } from '../base/thenable.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
-export function endAll(
-  dispatchers: readonly Dispatcher[],
-  end: (dispatcher: Dispatcher, ended: () => void) => unknown,
+export function endAll<T = Dispatcher>(
+  dispatchers: readonly T[],
+  end: (dispatcher: T, ended: () => void) => unknown,
   done: () => void,
 ): void {
   const left = new Set(dispatchers)
   if (left.size === 0) queueMicrotask(done)
-  const ended = (dispatcher: Dispatcher): void => {
+  const ended = (dispatcher: T): void => {
     if (left.delete(dispatcher) && left.size === 0) done()
   }
   for (const dispatcher of dispatchers) {

@@ -10,6 +10,7 @@ import type {
   DispatchHandler,
   LegacyDispatchHandler,
 } from '../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { flatFields, type RawFields, rawList } from '../request/received-fields.ts'
 import { answerOlderCalls } from './older-calls.ts'
 import { parseHeaders } from './raw-headers.ts'
@@ -26,6 +27,12 @@ export function isLegacyHandler(handler: unknown): handler is LegacyDispatchHand
   const candidate = handler as DispatchHandler & LegacyDispatchHandler
   if (typeof candidate.onRequestStart === 'function') return false
   return LEGACY_METHODS.some((name) => typeof candidate[name] === 'function')
+}
+
+/** Of a call with this handler: the WebSocket of Node 20, 22 and 24 knows only the handshake of HTTP/1.1. */
+export function optionsFor<T extends DispatchOptions>(options: T, handler: unknown): T {
+  const isOlder = options?.upgrade === 'websocket' && isLegacyHandler(handler)
+  return isOlder ? { ...options, allowH2: false } : options
 }
 
 /** Returns a new handler unchanged. Anything but a handler comes back too, and `dispatch` refuses it. */

@@ -9,6 +9,7 @@ import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import type { EventSourceOptions } from '../dispatcher/event-source-options.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
+import { reemitConnections } from '../dispatcher/reemit.ts'
 import type { WebSocketOptions } from '../dispatcher/websocket-options.ts'
 import { InvalidArgumentError, UndiciError } from '../errors.ts'
 import { replaceGlobalDispatcher } from '../global/global-dispatcher.ts'
@@ -33,8 +34,6 @@ import { MockNetwork } from './mock-network.ts'
 import { type Interceptable, MockPool } from './mock-pool.ts'
 import type { OriginMocks } from './origin-mocks.ts'
 import type { WireConnection } from './wire/wire-clients.ts'
-
-const FORWARDED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
 
 /**
  * Replies to requests without a server.
@@ -66,7 +65,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
         ? new MockClient(origin, { ...rest, agent: this }, mocks)
         : new MockPool(origin, { ...rest, agent: this }, mocks)
     divertAgent(this.#real, (call, handler) => this.#network.divert(call, handler))
-    this.#forwardEvents()
+    reemitConnections(this, this.#real)
   }
 
   /** The interceptors of an origin, or of all origins that a RegExp or a function accepts. The same each time. */
@@ -256,16 +255,6 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     const all = [...this.#pools.values(), ...this.#network.wire.clients, this.#real]
     this.#pools.clear()
     endAll(all, end, done)
-  }
-
-  #forwardEvents(): void {
-    const real = this.#real as Partial<Dispatcher>
-    if (typeof real.on !== 'function') return
-    for (const event of FORWARDED) {
-      real.on(event, (url: URL, targets: readonly unknown[] = [], ...rest: unknown[]) => {
-        this.emit(event, url, [this, ...targets], ...rest)
-      })
-    }
   }
 }
 defineKind(MockAgent, 'ventuno.MockAgent')

@@ -4,6 +4,7 @@ import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import type { Dispatcher } from '../../dispatcher/dispatcher.ts'
 import { endAll } from '../../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../../dispatcher/lifecycle.ts'
+import { reemit } from '../../dispatcher/reemit.ts'
 import { ClientDestroyedError, InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
@@ -11,8 +12,6 @@ import type { EndReason } from '../../request/end-reason.ts'
 import { retriedRequest } from './interceptor.ts'
 import { type RetryOptions, type RetrySettings, readRetryOptions } from './options.ts'
 import type { RetriedRequest, RetryOwner } from './retried-request.ts'
-
-const REEMITTED = ['connect', 'disconnect', 'connectionError', 'drain'] as const
 
 /**
  * Sends the requests of another dispatcher again when they fail; see `interceptors.retry`.
@@ -40,7 +39,7 @@ export class RetryAgent extends LifecycleDispatcher {
     this.#dispatcher = dispatcher
     this.#settings = { ...readRetryOptions(options), ownOrigin: this.composedOrigin() }
     this.#dispatch = (opts, handler) => dispatcher.dispatch(opts, handler)
-    this.#reemit()
+    reemit(this, dispatcher)
   }
 
   /** @internal */
@@ -83,19 +82,6 @@ export class RetryAgent extends LifecycleDispatcher {
     const error = reason.isCallers ? reason.error : null
     for (const request of [...this.#requests]) request.endWaiting(error ?? new ClientDestroyedError())
     endAll([this.#dispatcher], (dispatcher, ended) => dispatcher.destroy(error, ended), done)
-  }
-
-  /** The events of the other dispatcher are those of this one. */
-  #reemit(): void {
-    const { on } = this.#dispatcher as Partial<Dispatcher>
-    if (typeof on !== 'function') return
-    for (const event of REEMITTED) {
-      this.#dispatcher.on(event, (url: URL, targets: readonly unknown[] = [], ...rest: unknown[]) => {
-        this.emit(event, url, [this, ...targets], ...rest)
-      })
-    }
-    this.#dispatcher.on('error', (error: unknown) => this.emit('error', error))
-    this.#dispatcher.on('ping', (milliseconds: number) => this.emit('ping', milliseconds))
   }
 }
 
