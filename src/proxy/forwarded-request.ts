@@ -123,12 +123,7 @@ export class ForwardedRequest extends RelayedRequest {
       ...this.#options,
       origin: uri,
       path: this.#targetOf(this.#options),
-      headers: fields.forRequest(
-        this.#target.host,
-        authorization,
-        extra,
-        this.#options.headers,
-      ) as HeadersInput,
+      headers: fields.for(this.#target.host, authorization, extra, this.#options.headers) as HeadersInput,
       servername,
     })
   }

@@ -1,23 +1,21 @@
-/**
- * Requests to any origin through a proxy. What a request does there is in proxy-route.ts; this file decides which way it
- * takes, and is the public face.
- */
+/** Requests to any origin through a proxy: the public face, and which route a request takes. */
 import { defineKind } from '../base/kind.ts'
 import { parseOrigin } from '../base/origin.ts'
 import { withoutPollution } from '../base/own-options.ts'
 import { ignoreRejection } from '../base/stray-promise.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
-import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'
-import { LifecycleDispatcher, takesNoMore } from '../dispatcher/lifecycle.ts'
+import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
+import { reemit } from '../dispatcher/reemit.ts'
 import type { PoolStats } from '../dispatcher/stats.ts'
 import { InvalidArgumentError } from '../errors.ts'
-import { isLegacyHandler } from '../handler/legacy-handler.ts'
+import { optionsFor } from '../handler/legacy-handler.ts'
 import { isFunction, option, readOption } from '../options.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import { type AnyProxyAddress, readAnyProxyAddress } from './any-proxy-address.ts'
 import type { ForwardTarget } from './forwarded-request.ts'
+import { guardHeaders } from './proxy-fields.ts'
 import {
   type ProxyAgentOptions,
   type ProxyChoice,
@@ -25,8 +23,6 @@ import {
   readProxySettings,
 } from './proxy-options.ts'
 import { ProxyRoute } from './proxy-route.ts'
-import { reemit } from './reemit.ts'
-import { guardHeaders } from './request-headers.ts'
 
 /** The stats of each origin, and of the connections to the proxies. */
 export type ProxyAgentStats = Agent['stats'] & { proxy: PoolStats }
@@ -35,10 +31,8 @@ export type ProxyAgentStats = Agent['stats'] & { proxy: PoolStats }
 const MOST_ROUTES = 100
 /** Origins whose spelling is remembered. */
 const MOST_TARGETS = 1000
-/** The key of the direct way. */
-const DIRECT = ''
-
-type Way = ProxyRoute | Agent
+/** The key of the route without a choice: through the only proxy, or, where a function chooses, through none. */
+const DEFAULT = ''
 
 /** Closes the routes through other proxies than these, when their requests have ended. For agents that derive from it. */
 export let closeOtherRoutes: (agent: ProxyAgent, proxies: readonly (string | null)[]) => void
@@ -54,18 +48,16 @@ export let closeOtherRoutes: (agent: ProxyAgent, proxies: readonly (string | nul
 export class ProxyAgent extends LifecycleDispatcher {
   readonly #settings: ProxySettings
   readonly #choose: ((origin: string) => ProxyChoice) | null
-  /** The way of an agent with one proxy. */
-  readonly #fixed: ProxyRoute | null
   /** By the proxies chosen, the one used last at the end. */
-  readonly #ways = new Map<string, Way>()
+  readonly #routes = new Map<string, ProxyRoute>()
   /** Forgotten, and not closed yet. */
-  readonly #leaving = new Set<Way>()
+  readonly #leaving = new Set<ProxyRoute>()
   readonly #targets = new Map<string, ForwardTarget>()
 
   static {
     closeOtherRoutes = (agent, proxies) => {
-      for (const key of [...agent.#ways.keys()]) {
-        if (key !== DIRECT && !proxies.includes(key)) agent.#forget(key)
+      for (const key of [...agent.#routes.keys()]) {
+        if (key !== DEFAULT && !proxies.includes(key)) agent.#forget(key)
       }
     }
   }
@@ -83,31 +75,26 @@ export class ProxyAgent extends LifecycleDispatcher {
     super(own.webSocket, own.eventSource)
     this.#settings = settings
     this.#choose = proxy ?? null
-    this.#fixed = address === null || proxy ? null : this.#route([address])
-    // All that is wrong shows at once, whatever the function chooses later.
-    if (proxy) this.#ways.set(DIRECT, this.#direct())
+    // Also where a function chooses: what is wrong with the options shows at once.
+    this.#routes.set(DEFAULT, this.#route(proxy || address === null ? [] : [address]))
   }
 
   /** As `stats` of an agent, and `proxy` for the connections to the proxies. */
   get stats(): ProxyAgentStats {
     const proxy: PoolStats = { connected: 0, free: 0, pending: 0, queued: 0, running: 0, size: 0 }
     const stats: Agent['stats'] = {}
-    for (const way of this.#all) {
-      Object.assign(stats, way.stats)
-      if (way instanceof ProxyRoute) way.addStats(proxy)
+    for (const route of this.#routes.values()) {
+      Object.assign(stats, route.stats)
+      route.addStats(proxy)
     }
     return Object.assign(stats, { proxy })
   }
 
   override dispatch(given: AgentDispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
     if (typeof given !== 'object' || given === null) return super.dispatch(given, handler)
-    const options = withoutPollution(given)
+    const options = optionsFor(withoutPollution(given), handler)
     const headers = guardHeaders(options.headers)
-    // The WebSocket of Node 20, 22 and 24 knows only the handshake of HTTP/1.1.
-    const isOlder = options.upgrade === 'websocket' && isLegacyHandler(handler)
-    if (headers === options.headers && !isOlder) return super.dispatch(options, handler)
-    const changed = { ...options, headers, ...(isOlder ? { allowH2: false } : null) }
-    return super.dispatch(changed as AgentDispatchOptions, handler)
+    return super.dispatch(headers === options.headers ? options : { ...options, headers }, handler)
   }
 
   protected override accept(options: AgentDispatchOptions, handler: DispatchHandler): boolean {
@@ -116,47 +103,26 @@ export class ProxyAgent extends LifecycleDispatcher {
       throw new InvalidArgumentError('opts.origin must be a non-empty string or URL.')
     }
     const target = this.#targetOf(String(origin))
-    const way = this.#choose === null ? this.#fixed! : this.#chosen(this.#choose(target.origin))
-    return way instanceof ProxyRoute ? way.dispatch(options, target, handler) : way.dispatch(options, handler)
+    const route =
+      this.#choose === null ? this.#routes.get(DEFAULT)! : this.#chosen(this.#choose(target.origin))
+    return route.dispatch(options, target, handler)
   }
 
   protected override get needsDrain(): boolean {
-    return this.#all.some((way) => (way instanceof ProxyRoute ? way.needsDrain : takesNoMore(way)))
+    return [...this.#routes.values()].some((route) => route.needsDrain)
   }
 
   protected override finish(done: () => void): void {
-    whenAll([...this.#all, ...this.#leaving], (way, one) => finishWay(way, one), done)
+    endAll([...this.#routes.values(), ...this.#leaving], (route, ended) => route.finish(ended), done)
   }
 
   protected override terminate(reason: EndReason, done: () => void): void {
-    whenAll(
-      [...this.#all, ...this.#leaving],
-      (way, one) => {
-        if (way instanceof ProxyRoute) way.terminate(reason, one)
-        else
-          endAll([way], (agent, ended) => agent.destroy(reason.isCallers ? reason.error : null, ended), one)
-      },
-      done,
-    )
-  }
-
-  get #all(): Way[] {
-    return this.#fixed === null ? [...this.#ways.values()] : [this.#fixed, ...this.#ways.values()]
+    const all = [...this.#routes.values(), ...this.#leaving]
+    endAll(all, (route, ended) => route.terminate(reason, ended), done)
   }
 
   #route(addresses: readonly AnyProxyAddress[]): ProxyRoute {
-    return new ProxyRoute(addresses, this.#settings, (made) => this.#listenTo(made))
-  }
-
-  #direct(): Agent {
-    const { agentOptions, requestTls } = this.#settings
-    const agent = new Agent({ ...agentOptions, connect: requestTls })
-    this.#listenTo(agent)
-    return agent
-  }
-
-  #listenTo(made: Dispatcher): void {
-    reemit(this, made, made instanceof Agent)
+    return new ProxyRoute(addresses, this.#settings, (made) => reemit(this, made, made instanceof Agent))
   }
 
   #targetOf(origin: string): ForwardTarget {
@@ -170,33 +136,29 @@ export class ProxyAgent extends LifecycleDispatcher {
     return target
   }
 
-  #chosen(choice: ProxyChoice): Way {
+  #chosen(choice: ProxyChoice): ProxyRoute {
     ignoreRejection(choice)
-    // It is always there.
-    if (choice === null) return this.#ways.get(DIRECT)!
+    if (choice === null) return this.#routes.get(DEFAULT)!
     const uris: readonly (string | URL)[] = Array.isArray(choice) ? choice : [choice]
     const key = uris.map(String).join(' ')
     // Only null means a direct connection: a mistake must not lead to one.
-    if (choice instanceof Promise || uris.some((uri) => !uri) || key === DIRECT) {
+    if (choice instanceof Promise || uris.some((uri) => !uri) || key === DEFAULT) {
       throw new InvalidArgumentError('proxy must return a URL, a list of URLs, or null')
     }
-    const way = this.#ways.get(key) ?? this.#route(uris.map((uri) => readAnyProxyAddress(uri)))
-    this.#ways.delete(key)
-    this.#ways.set(key, way)
-    if (this.#ways.size > MOST_ROUTES) this.#forgetOldest()
-    return way
-  }
-
-  #forgetOldest(): void {
-    const oldest = [...this.#ways.keys()].find((key) => key !== DIRECT)
-    if (oldest !== undefined) this.#forget(oldest)
+    const route = this.#routes.get(key) ?? this.#route(uris.map((uri) => readAnyProxyAddress(uri)))
+    this.#routes.delete(key)
+    this.#routes.set(key, route)
+    if (this.#routes.size > MOST_ROUTES) {
+      this.#forget([...this.#routes.keys()].find((oldest) => oldest !== DEFAULT)!)
+    }
+    return route
   }
 
   #forget(key: string): void {
-    const way = this.#ways.get(key)!
-    this.#ways.delete(key)
-    this.#leaving.add(way)
-    finishWay(way, () => this.#leaving.delete(way))
+    const route = this.#routes.get(key)!
+    this.#routes.delete(key)
+    this.#leaving.add(route)
+    route.finish(() => this.#leaving.delete(route))
   }
 }
 
@@ -205,21 +167,6 @@ defineKind(ProxyAgent, 'ventuno.ProxyAgent')
 function ownOptions(options: unknown): ProxyAgentOptions {
   const isUri = typeof options !== 'object' || options === null || options instanceof URL
   return Object.assign(Object.create(null), isUri ? { uri: options } : options) as ProxyAgentOptions
-}
-
-function finishWay(way: Way, done: () => void): void {
-  if (way instanceof ProxyRoute) way.finish(done)
-  else endAll([way], (agent, ended) => agent.close(ended), done)
-}
-
-function whenAll(ways: readonly Way[], end: (way: Way, one: () => void) => void, done: () => void): void {
-  let left = ways.length
-  if (left === 0) queueMicrotask(done)
-  for (const way of ways) {
-    end(way, () => {
-      if (--left === 0) done()
-    })
-  }
 }
 
 /** The types under the names that programs written for undici use. */

@@ -1,12 +1,15 @@
 /**
- * The fields that are meant for the proxy: the `headers` of the agent and `proxy-authorization`. They are in CONNECT and in
+ * The fields for the proxy: the `headers` of the agent and `proxy-authorization`. They are in CONNECT and in
  * forwarded requests, and never inside a tunnel.
  */
+import { isThenable } from '../base/thenable.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
-import { type FlatHeaders, flatHeaders } from '../request/headers-input.ts'
+import type { HeadersInput } from '../request/dispatch-options.ts'
+import { type FlatHeaders, flatHeaders, headerNames, isPairIterable } from '../request/headers-input.ts'
 import { RequestFields } from '../request/request-fields.ts'
-import { PROXY_AUTHORIZATION } from './request-headers.ts'
+
+export const PROXY_AUTHORIZATION = 'proxy-authorization'
 
 /** Returns the value of `proxy-authorization`. */
 export type ProxyTokenFunction = () => string | null | undefined | Promise<string | null | undefined>
@@ -32,7 +35,7 @@ export class ProxyFields {
     }
     this.#token = typeof token === 'function' ? (token as ProxyTokenFunction) : null
     const fixed = this.#token === null ? (token ?? (auth ? `Basic ${auth}` : (userInfo ?? given))) : null
-    this.#fixed = fixed === null || fixed === undefined ? null : checkedValue(fixed)
+    this.#fixed = checkedValue(fixed)
   }
 
   /** The token may change: it is asked for anew, and may be refused once. */
@@ -44,24 +47,34 @@ export class ProxyFields {
   authorization(): string | null | Promise<string | null> {
     if (this.#token === null) return this.#fixed
     const value = this.#token()
-    return typeof (value as Promise<string> | null | undefined)?.then === 'function'
-      ? Promise.resolve(value).then(checkedAnswer)
-      : checkedAnswer(value as string | null | undefined)
+    return isThenable(value) ? Promise.resolve(value).then(checkedValue) : checkedValue(value)
   }
 
-  /** The fields of CONNECT; `extra` replaces those of the same name. */
-  forConnect(authority: string, authorization: string | null, extra: FlatHeaders): FlatHeaders {
-    const fields: unknown[] = ['host', authority, ...this.#own]
-    if (authorization !== null) fields.push(PROXY_AUTHORIZATION, authorization)
-    return replaced(fields, extra)
-  }
-
-  /** The fields of a forwarded request: those of the request replace the others. */
-  forRequest(host: string, authorization: string | null, extra: FlatHeaders, request: unknown): FlatHeaders {
+  /**
+   * The fields of CONNECT, or of a forwarded request: `extra` replaces those of the agent with the same name, and those of
+   * the request replace both.
+   */
+  for(host: string, authorization: string | null, extra: FlatHeaders, request: unknown = null): FlatHeaders {
     const fields: unknown[] = ['host', host, ...this.#own]
     if (authorization !== null) fields.push(PROXY_AUTHORIZATION, authorization)
     return replaced(replaced(fields, extra), flatHeaders(request))
   }
+}
+
+/**
+ * Credentials for a proxy belong to the agent: as a header of a request they would reach the target inside a tunnel. Returns
+ * the headers to go on with: an iterator that can be read only once is a list afterwards.
+ */
+export function guardHeaders(headers: HeadersInput | null | undefined): HeadersInput | null | undefined {
+  if (typeof headers !== 'object' || headers === null) return headers
+  const isOneShot = !Array.isArray(headers) && isPairIterable(headers)
+  const given = isOneShot ? (flatHeaders(headers) as HeadersInput) : headers
+  for (const name of headerNames(given)) {
+    if (typeof name !== 'string' || name.length !== PROXY_AUTHORIZATION.length) continue
+    if (lowerCaseName(name) !== PROXY_AUTHORIZATION) continue
+    throw new InvalidArgumentError('Proxy-Authorization should be sent in ProxyAgent constructor')
+  }
+  return given
 }
 
 /** Names are compared without case (RFC 9110 §5.1); a name may be repeated within one list. */
@@ -84,11 +97,8 @@ function replaced(fields: FlatHeaders, later: FlatHeaders): FlatHeaders {
   return merged
 }
 
-function checkedAnswer(value: string | null | undefined): string | null {
-  return value === null || value === undefined ? null : checkedValue(value)
-}
-
-function checkedValue(value: unknown): string {
+function checkedValue(value: unknown): string | null {
+  if (value === null || value === undefined) return null
   if (typeof value !== 'string') throw new InvalidArgumentError('token must be a string')
   new RequestFields().add(PROXY_AUTHORIZATION, value)
   return value

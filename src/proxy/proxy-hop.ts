@@ -33,12 +33,13 @@ export class ProxyHop {
 
   /** `onMade` is called with the dispatcher for forwarded requests. */
   constructor(address: ProxyAddress, settings: ProxySettings, onMade: (forwarding: Dispatcher) => void) {
-    const { proxyTls, connectProxy, headers, token, auth } = settings
+    const { dial, headers, token, auth } = settings
+    const { options: proxyTls, connect: connectProxy } = dial
     const { origin } = address
     this.address = address
     this.fields = new ProxyFields(headers, token, auth, address.authorization)
     this.servername = ownMembers(proxyTls).servername || serverNameOf(origin.host) || origin.hostname
-    this.connectTimeout = settings.connectTimeout
+    this.connectTimeout = dial.timeout
     this.onProxyResponse = settings.onProxyResponse
     this.#settings = settings
     this.#onMade = onMade

@@ -10,7 +10,7 @@ import { finiteFrom, isFunction, isObject, option, readOptions } from '../option
 import type { HeadersInput } from '../request/dispatch-options.ts'
 import type { Refusal } from './proxy-error.ts'
 import type { ProxyTokenFunction } from './proxy-fields.ts'
-import type { Socks5DialSettings } from './socks5-options.ts'
+import { readSides, type Socks5Settings } from './socks5-options.ts'
 
 /** The answer of a proxy that refused. */
 export type ProxyRefusal = Refusal
@@ -52,29 +52,16 @@ export interface ProxyAgentOptions extends AgentOptions {
   clientFactory?: ProxyClientFactory | null | undefined
 }
 
-export interface ProxySettings {
+export interface ProxySettings extends Socks5Settings {
   readonly headers: unknown
   readonly token: unknown
   readonly auth: unknown
   readonly onProxyResponse: ProxyResponseFunction | null
   readonly clientFactory: ProxyClientFactory | null
-  readonly connectTimeout: number
-  /** Connector options of both sides. */
-  readonly proxyTls: BuildConnectorOptions
-  readonly requestTls: BuildConnectorOptions
   /** For targets that the proxy connects to; null if nothing guards them. */
   readonly targetCheck: TargetCheckSettings | null
-  /** How connections to a SOCKS proxy are opened. */
-  readonly socks5: Socks5DialSettings
-  /** undefined: a request chooses its server name. */
-  readonly requestServername: string | null | undefined
-  readonly isH2c: boolean
-  /** The caller opens the connections to the proxy. */
-  readonly connectProxy: ConnectFunction | null
   readonly tunnelsAll: boolean
   readonly keepsAlive: boolean
-  /** For the target side, without what opens connections. */
-  readonly agentOptions: AgentOptions
 }
 
 const CHECKS = {
@@ -94,54 +81,28 @@ export function readProxySettings(own: ProxyAgentOptions): ProxySettings {
     auth,
     headers,
     requestTls,
-    proxyTls,
+    proxyTls: _proxyTls,
     proxyTunnel,
     proxyKeepAlive,
     onProxyResponse,
     clientFactory,
-    connect,
-    tls,
+    connect: _connect,
+    tls: _tls,
     ...agentOptions
   } = own
   if (auth && token) {
     throw new InvalidArgumentError('opts.auth cannot be used in combination with opts.token')
   }
-  const { connectTimeout: timeout } = readOptions(CHECKS, own)
-  const { localAddress, autoSelectFamily, autoSelectFamilyAttemptTimeout, maxCachedSessions, useH2c } =
-    ownMembers(agentOptions)
-  const proxySide: BuildConnectorOptions = {
-    ...(localAddress ? { localAddress } : null),
-    ...(typeof autoSelectFamily === 'boolean' ? { autoSelectFamily } : null),
-    ...(typeof autoSelectFamilyAttemptTimeout === 'number' ? { autoSelectFamilyAttemptTimeout } : null),
-    timeout,
-    ...proxyTls,
-  }
-  const targetSide: BuildConnectorOptions = {
-    ...tls,
-    maxCachedSessions,
-    timeout,
-    ...(typeof connect === 'function' ? null : connect),
-    ...requestTls,
-  }
+  const sides = readSides(own, readOptions(CHECKS, own).connectTimeout)
   return {
+    ...sides,
     headers,
     token,
     auth,
     onProxyResponse: onProxyResponse ?? null,
     clientFactory: clientFactory ?? null,
-    connectTimeout: timeout,
-    proxyTls: proxySide,
-    requestTls: targetSide,
-    targetCheck: targetCheck(targetSide),
-    socks5: {
-      isSecure: proxyTls !== null && proxyTls !== undefined,
-      options: proxySide,
-      connect: typeof connect === 'function' ? connect : null,
-      timeout,
-    },
+    targetCheck: targetCheck(sides.requestTls),
     requestServername: requestTls ? (ownMembers(requestTls).servername ?? null) : undefined,
-    isH2c: useH2c === true,
-    connectProxy: typeof connect === 'function' ? connect : null,
     tunnelsAll: proxyTunnel === true,
     keepsAlive: proxyKeepAlive !== false,
     agentOptions,

@@ -1,6 +1,6 @@
 /**
- * The way through one proxy, or through the first of several that can be used: an agent for the targets whose connections are
- * tunnels, and what forwards requests without one.
+ * How requests reach their targets: through one proxy, through the first of several that can be used, or through none. It has
+ * an agent for the targets, whose connections are tunnels, and forwards the requests that need none.
  */
 import { asciiHost } from '../base/server-name.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
@@ -20,50 +20,44 @@ import type { ProxySettings } from './proxy-options.ts'
 import { Socks5Hop } from './socks5-hop.ts'
 import { TunnelAttempt } from './tunnel-attempt.ts'
 import { tunnelConnector } from './tunnel-connector.ts'
-import type { TunnelHop } from './tunnel-hop.ts'
-
-/** The agent that the events are for. */
-export type OnMade = (dispatcher: Dispatcher) => void
+import { portOf, type TunnelHop } from './tunnel-hop.ts'
 
 export class ProxyRoute {
   /** Those that speak HTTP. */
   readonly #hops: readonly ProxyHop[]
   readonly #socksHops: readonly Socks5Hop[]
-  readonly #tunnels: Agent
-  readonly #tunnelsAll: boolean
+  readonly #agent: Agent
+  readonly #forwards: boolean
   readonly #targetCheck: TargetCheckSettings | null
   readonly #held = new HeldCalls()
 
   /** `onMade` is called with each dispatcher whose events concern callers. */
-  constructor(addresses: readonly AnyProxyAddress[], settings: ProxySettings, onMade: OnMade) {
+  constructor(
+    addresses: readonly AnyProxyAddress[],
+    settings: ProxySettings,
+    onMade: (dispatcher: Dispatcher) => void,
+  ) {
     const all = addresses.map((address) =>
-      isHttpProxy(address)
-        ? new ProxyHop(address, settings, onMade)
-        : new Socks5Hop(address, settings.socks5),
+      isHttpProxy(address) ? new ProxyHop(address, settings, onMade) : new Socks5Hop(address, settings.dial),
     )
     this.#hops = all.filter((hop) => hop instanceof ProxyHop)
     this.#socksHops = all.filter((hop) => hop instanceof Socks5Hop)
     const tunnelHops = all.map((hop) => (hop instanceof ProxyHop ? httpHop(hop) : hop))
-    this.#tunnels = new Agent({
-      ...settings.agentOptions,
-      connect: tunnelConnector(tunnelHops, settings),
-    })
+    const connect = all.length === 0 ? settings.requestTls : tunnelConnector(tunnelHops, settings)
+    this.#agent = new Agent({ ...settings.agentOptions, connect })
     this.#targetCheck = settings.targetCheck
     // A SOCKS proxy forwards nothing.
-    this.#tunnelsAll = settings.tunnelsAll || this.#socksHops.length > 0
-    onMade(this.#tunnels)
+    this.#forwards = !settings.tunnelsAll && all.length > 0 && this.#socksHops.length === 0
+    onMade(this.#agent)
   }
 
   /** Upgrades and CONNECT are for the target: a proxy would take them for itself, or strip them. */
   dispatch(options: AgentDispatchOptions, target: ForwardTarget, handler: DispatchHandler): boolean {
     const isForwarded =
-      !this.#tunnelsAll &&
-      target.origin.startsWith('http:') &&
-      !options.upgrade &&
-      options.method !== 'CONNECT'
+      this.#forwards && target.origin.startsWith('http:') && !options.upgrade && options.method !== 'CONNECT'
     return isForwarded
       ? new ForwardedRequest(this.#hops, target, options, handler, this.#held).start(this.#targetCheck)
-      : this.#tunnels.dispatch(options, handler)
+      : this.#agent.dispatch(options, handler)
   }
 
   get needsDrain(): boolean {
@@ -72,7 +66,7 @@ export class ProxyRoute {
 
   /** Of the targets, by origin. */
   get stats(): Agent['stats'] {
-    return this.#tunnels.stats
+    return this.#agent.stats
   }
 
   /** Of the connections to the proxies that HTTP is spoken on. */
@@ -107,7 +101,7 @@ export class ProxyRoute {
   }
 
   get #targetSide(): Dispatcher[] {
-    return [this.#tunnels, ...this.#forwarding]
+    return [this.#agent, ...this.#forwarding]
   }
 
   get #proxySide(): Dispatcher[] {
@@ -125,7 +119,7 @@ function httpHop(hop: ProxyHop): TunnelHop {
 }
 
 /** Host and port as CONNECT names them (RFC 9112 §3.2.3). */
-function authorityOf({ hostname, port, protocol }: ConnectorOptions): string {
-  const host = asciiHost(hostname) ?? ''
-  return `${host.includes(':') ? `[${host}]` : host}:${port || (protocol === 'https:' ? 443 : 80)}`
+function authorityOf(target: ConnectorOptions): string {
+  const host = asciiHost(target.hostname) ?? ''
+  return `${host.includes(':') ? `[${host}]` : host}:${portOf(target)}`
 }

@@ -17,7 +17,7 @@ import type { Destination } from '../protocol/socks5/messages.ts'
 import { Socks5Negotiation, type Socks5Step } from '../protocol/socks5/negotiation.ts'
 import { withProxy } from './proxy-error.ts'
 import type { Socks5Address } from './socks5-address.ts'
-import type { OnTunnel, TunnelTry } from './tunnel-hop.ts'
+import { type OnTunnel, portOf, type TunnelTry } from './tunnel-hop.ts'
 
 /** The proxy of an attempt. */
 export interface Socks5Proxy {
@@ -215,10 +215,6 @@ function destinationOf(target: ConnectorOptions): Destination | InvalidArgumentE
   return name.length > MAX_FIELD_LENGTH
     ? new InvalidArgumentError('Domain name too long (max 255 bytes)')
     : { address: name, port }
-}
-
-function portOf({ port, protocol }: ConnectorOptions): number {
-  return Number(port || (protocol === 'https:' ? 443 : 80))
 }
 
 function errorOf({ blame, code, message }: Socks5Failure): Error {

@@ -60,38 +60,46 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
     connectTimeout: _connectTimeout,
     proxyTls,
     requestTls,
-    connect,
-    tls,
+    connect: _connect,
+    tls: _tls,
     ...agentOptions
   } = own
   const { connectTimeout: timeout } = readOptions(CHECKS, own)
-  const toProxy = ownMembers(proxyTls)
-  const toTarget = ownMembers(requestTls)
-  const proxyTimeout = readOption('proxyTls.timeout', toProxy?.timeout, option(timeout, finiteFrom(0)))
-  const targetTimeout = readOption('requestTls.timeout', toTarget?.timeout, option(timeout, finiteFrom(0)))
-  const { autoSelectFamily, autoSelectFamilyAttemptTimeout, maxCachedSessions, useH2c } =
-    ownMembers(agentOptions)
+  const { dial, requestTls: toTarget, isH2c } = readSides(own, timeout)
+  const limit = option(timeout, finiteFrom(0))
+  const proxyTimeout = readOption('proxyTls.timeout', ownMembers(proxyTls)?.timeout, limit)
+  const targetTimeout = readOption('requestTls.timeout', ownMembers(requestTls)?.timeout, limit)
+  return {
+    dial: { ...dial, options: { ...dial.options, timeout: proxyTimeout } },
+    requestTls: { ...toTarget, timeout: targetTimeout },
+    requestServername: ownMembers(requestTls)?.servername || undefined,
+    isH2c,
+    agentOptions,
+  }
+}
+
+/** For the connections to a proxy and those inside its tunnels. Options for one of them come before those of the agent. */
+export function readSides(
+  own: Socks5ProxyAgentOptions,
+  timeout: number,
+): Pick<Socks5Settings, 'dial' | 'requestTls' | 'isH2c'> {
+  const { connect, tls, proxyTls, requestTls, maxCachedSessions, useH2c } = own
+  const { localAddress, autoSelectFamily, autoSelectFamilyAttemptTimeout } = own
+  const isFunction = typeof connect === 'function'
   return {
     dial: {
       isSecure: proxyTls !== null && proxyTls !== undefined,
       options: {
+        ...(localAddress ? { localAddress } : null),
         ...(typeof autoSelectFamily === 'boolean' ? { autoSelectFamily } : null),
         ...(typeof autoSelectFamilyAttemptTimeout === 'number' ? { autoSelectFamilyAttemptTimeout } : null),
+        timeout,
         ...proxyTls,
-        timeout: proxyTimeout,
       },
-      connect: typeof connect === 'function' ? connect : null,
+      connect: isFunction ? connect : null,
       timeout,
     },
-    requestTls: {
-      ...tls,
-      maxCachedSessions,
-      ...(typeof connect === 'function' ? null : connect),
-      ...requestTls,
-      timeout: targetTimeout,
-    },
-    requestServername: toTarget?.servername || undefined,
+    requestTls: { ...tls, maxCachedSessions, timeout, ...(isFunction ? null : connect), ...requestTls },
     isH2c: useH2c === true,
-    agentOptions,
   }
 }

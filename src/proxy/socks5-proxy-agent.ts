@@ -4,11 +4,11 @@ import { withoutPollution } from '../base/own-options.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../dispatcher/lifecycle.ts'
+import { reemit } from '../dispatcher/reemit.ts'
 import type { PoolStats } from '../dispatcher/stats.ts'
-import { isLegacyHandler } from '../handler/legacy-handler.ts'
+import { optionsFor } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
-import { reemit } from './reemit.ts'
 import { readSocks5Address } from './socks5-address.ts'
 import { Socks5Hop } from './socks5-hop.ts'
 import { readSocks5Settings, type Socks5ProxyAgentOptions } from './socks5-options.ts'
@@ -47,10 +47,7 @@ export class Socks5ProxyAgent extends LifecycleDispatcher {
   }
 
   override dispatch(given: AgentDispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
-    const options = withoutPollution(given)
-    // The WebSocket of Node 20, 22 and 24 knows only the handshake of HTTP/1.1.
-    const older = options?.upgrade === 'websocket' && isLegacyHandler(handler)
-    return super.dispatch(older ? ({ ...options, allowH2: false } as AgentDispatchOptions) : options, handler)
+    return super.dispatch(optionsFor(withoutPollution(given), handler), handler)
   }
 
   protected override accept(options: AgentDispatchOptions, handler: DispatchHandler): boolean {

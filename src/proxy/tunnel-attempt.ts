@@ -18,9 +18,9 @@ import type { Dispatching } from '../request/dispatching.ts'
 import { type FlatHeaders, flatHeaders } from '../request/headers-input.ts'
 import { ConnectExchange, type ConnectOutcome } from './connect-exchange.ts'
 import { connectError, type Refusal, refusedTunnel, withProxy } from './proxy-error.ts'
+import { PROXY_AUTHORIZATION } from './proxy-fields.ts'
 import type { ProxyHop } from './proxy-hop.ts'
-import { PROXY_AUTHORIZATION } from './request-headers.ts'
-import type { OnTunnel, TunnelTry } from './tunnel-hop.ts'
+import { type OnTunnel, portOf, type TunnelTry } from './tunnel-hop.ts'
 
 /** Schemes that take several steps need some (RFC 4559 §5 two), and a proxy that is never satisfied gets no more. */
 export const MOST_TRIES = 5
@@ -64,8 +64,11 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
 
   onConnectTimeout(): void {
     const { uri, address, connectTimeout } = this.#hop
-    const { hostname, port, protocol } = address.origin
-    const goal = { hostname, port: port || (protocol === 'https:' ? 443 : 80), timeout: connectTimeout }
+    const goal = {
+      hostname: address.origin.hostname,
+      port: portOf(address.origin),
+      timeout: connectTimeout,
+    }
     const error = withProxy(timeoutError(goal, []), uri, 'proxy-connect')
     const answer = this.#end()
     this.#exchange?.cancel(error)
@@ -119,7 +122,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
 
   #connect(dispatcher: Dispatching, authorization: string | null, extra: FlatHeaders): void {
     const hop = this.#hop
-    const fields = hop.fields.forConnect(this.#authority, authorization, extra)
+    const fields = hop.fields.for(this.#authority, authorization, extra)
     const options: DispatchOptions = {
       origin: hop.uri,
       method: 'CONNECT',

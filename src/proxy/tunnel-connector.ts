@@ -27,7 +27,7 @@ import {
   targetCheck,
 } from '../net/target-check.ts'
 import { withProxy } from './proxy-error.ts'
-import type { TunnelHop } from './tunnel-hop.ts'
+import { portOf, type TunnelHop } from './tunnel-hop.ts'
 
 type Callback = Parameters<ConnectFunction>[1]
 
@@ -181,10 +181,6 @@ class TunnelConnect {
       this.#details,
     )
   }
-}
-
-function portOf({ port, protocol }: ConnectorOptions): number {
-  return Number(port || (protocol === 'https:' ? 443 : 80))
 }
 
 /** The runtime passes them on only to a socket of its own, and an idle tunnel would keep the process alive. */

@@ -6,11 +6,16 @@ import type { ConnectorOptions } from '../net/connector.ts'
 /** Called once, with an error or a socket. */
 export type OnTunnel = (error: Error | null, socket: Duplex | null) => void
 
-/** The way to one tunnel. */
+/** The attempt to open one tunnel. */
 export interface TunnelTry {
   start(): void
   /** Nothing is answered any more. Returns the sockets that close now. */
   cancel(reason: Error): readonly Duplex[]
+}
+
+/** Of a target whose URL may leave it out. */
+export function portOf({ port, protocol }: Pick<ConnectorOptions, 'port' | 'protocol'>): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80))
 }
 
 export interface TunnelHop {
