@@ -8,6 +8,7 @@
 
 import { getDefaultHighWaterMark, type ReadableOptions } from 'node:stream'
 import { type BodyBytes, bytesOf } from '../base/body-bytes.ts'
+import { Deferred } from '../base/deferred.ts'
 import { holdBytes, MAX_SHARED } from '../base/held-bytes.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { ownBytes } from '../base/own-bytes.ts'
@@ -29,20 +30,6 @@ function streamOptions(highWaterMark: number): ReadableOptions | undefined {
   return lastOptions
 }
 
-/** Resolved when something has arrived, or nothing will. */
-interface News {
-  readonly promise: Promise<void>
-  readonly resolve: () => void
-}
-
-function makeNews(): News {
-  let resolve!: () => void
-  const promise = new Promise<void>((given) => {
-    resolve = given
-  })
-  return { promise, resolve }
-}
-
 /** Stands for an iterator among the listeners. */
 function readByIterator(): void {}
 
@@ -53,8 +40,8 @@ export abstract class ArrivingBody extends IdleReadable {
    */
   readonly #incoming: Incoming
   #state: BodyState = HELD
-  /** For the iterators that wait. */
-  #news: News | null = null
+  /** Of the iterators that wait: resolved when something has arrived, or nothing will. */
+  #awaited: Deferred | null = null
 
   constructor(source: BodySource, highWaterMark: number) {
     super(streamOptions(highWaterMark))
@@ -326,8 +313,8 @@ export abstract class ArrivingBody extends IdleReadable {
 
   /** Resolves when an iterator that found nothing has to look again. */
   protected nextArrival(): Promise<void> {
-    this.#news ??= makeNews()
-    const { promise } = this.#news
+    this.#awaited ??= new Deferred()
+    const { promise } = this.#awaited
     // It may arrive within this call.
     this.#incoming.resume()
     return promise
@@ -335,9 +322,8 @@ export abstract class ArrivingBody extends IdleReadable {
 
   /** They look a microtask later, when all chunks of this read are there: these come together. */
   #wakeIterators(): void {
-    const news = this.#news
-    if (news === null) return
-    this.#news = null
-    news.resolve()
+    const awaited = this.#awaited
+    this.#awaited = null
+    awaited?.resolve()
   }
 }

@@ -1,5 +1,6 @@
-/** The limits on received messages, which the dispatcher of a connection keeps. */
+/** The dispatcher of a connection, and the limits on received messages, which it keeps. */
 
+import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
 import type { WebSocketLimits } from '../protocol/websocket/limits.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 
@@ -9,4 +10,11 @@ const NO_LIMITS: WebSocketLimits = { maxFragments: 0, maxPayloadSize: 0 }
 export function limitsOf(dispatcher: Dispatching): WebSocketLimits {
   const { webSocketOptions } = dispatcher as { webSocketOptions?: Partial<WebSocketLimits> }
   return { ...NO_LIMITS, ...webSocketOptions }
+}
+
+/** The global one by default. @throws {TypeError} */
+export function dispatcherOf(given: Dispatching | null | undefined): Dispatching {
+  const dispatcher = given ?? getGlobalDispatcher()
+  if (typeof dispatcher.dispatch === 'function') return dispatcher
+  throw new TypeError('dispatcher must implement dispatch')
 }

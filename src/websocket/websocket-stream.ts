@@ -5,18 +5,18 @@
 import type { ReadableStream, WritableStream } from 'node:stream/web'
 import { orAbortError } from '../base/abort-error.ts'
 import { AbortLink } from '../base/abort-link.ts'
+import { Deferred } from '../base/deferred.ts'
 import { ignoreError } from '../base/ignore-error.ts'
 import { defineKind } from '../base/kind.ts'
 import { ownMembers } from '../base/own-options.ts'
 import type { AbortSource } from '../base/signal.ts'
-import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
 import { ABNORMAL, isSendable } from '../protocol/websocket/close-code.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { requireArguments, toDictionary, toSequence, toSignal } from '../web/idl.ts'
 import { defineAsyncDispose, defineInterface } from '../web/interface.ts'
 import { publishClose, publishOpen } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
-import { limitsOf } from './dispatcher-limits.ts'
+import { dispatcherOf, limitsOf } from './dispatcher-limits.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
 import { type HeadersInit, parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
 import {
@@ -68,20 +68,6 @@ type State =
   /** Nothing more is sent or delivered. */
   | { readonly at: 'closing' }
 
-/** A promise with its two ends. Its rejection need not be handled: the other promise and the streams show it, too. */
-class Ends<T> {
-  declare resolve: (value: T) => void
-  declare reject: (reason: unknown) => void
-  readonly promise: Promise<T> = new Promise<T>((resolve, reject) => {
-    this.resolve = resolve
-    this.reject = reject
-  })
-
-  constructor() {
-    this.promise.catch(ignoreError)
-  }
-}
-
 const NO_CODE: CheckedCloseInfo = { closeCode: null, reason: '' }
 
 /**
@@ -94,8 +80,8 @@ const NO_CODE: CheckedCloseInfo = { closeCode: null, reason: '' }
 export class WebSocketStream {
   readonly #url: URL
   readonly #dispatcher: Dispatching
-  readonly #opened = new Ends<WebSocketConnectionInfo>()
-  readonly #closed = new Ends<WebSocketClosure>()
+  readonly #opened = new Deferred<WebSocketConnectionInfo>()
+  readonly #closed = new Deferred<WebSocketClosure>()
   #state: State
   #streams: MessageStreams | null = null
   #link: AbortLink | null = null
@@ -106,15 +92,14 @@ export class WebSocketStream {
    */
   constructor(url: string | URL, options: WebSocketStreamOptions | null = null) {
     const where = 'WebSocketStream constructor'
+    // Rejections need not be handled: the other promise and the streams show them, too.
+    for (const { promise } of [this.#opened, this.#closed]) promise.catch(ignoreError)
     // biome-ignore lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
     requireArguments(arguments.length, 1, where)
     const { protocols, signal, dispatcher, headers } = ownMembers(toDictionary(options, where) ?? {})
     this.#url = parseSocketUrl(url)
     const source = toSignal(signal, where)
-    this.#dispatcher = dispatcher ?? getGlobalDispatcher()
-    if (typeof this.#dispatcher.dispatch !== 'function') {
-      throw new TypeError('dispatcher must implement dispatch')
-    }
+    this.#dispatcher = dispatcherOf(dispatcher)
     const opening = new OpeningHandshake(
       {
         url: this.#url,

@@ -8,7 +8,6 @@ import { runIn } from '../base/call-context.ts'
 import { defineKind } from '../base/kind.ts'
 import { runtimeSetImmediate } from '../base/runtime-turns.ts'
 import { sourceBytes } from '../base/source-bytes.ts'
-import { getGlobalDispatcher } from '../global/global-dispatcher.ts'
 import { ABNORMAL, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
@@ -21,7 +20,7 @@ import { publishClose, publishOpen } from './channels.ts'
 import { type Closure, WebSocketConnection } from './connection.ts'
 import type * as declared from './declared-web-socket.ts'
 import type { BinaryType, EventName, Handler } from './declared-web-socket.ts'
-import { limitsOf } from './dispatcher-limits.ts'
+import { dispatcherOf, limitsOf } from './dispatcher-limits.ts'
 import { type Opened, OpeningHandshake } from './opening-handshake.ts'
 import { parseSocketUrl, readHeaders, readProtocols } from './socket-address.ts'
 import { readInit, type WebSocketInit } from './socket-init.ts'
@@ -100,9 +99,7 @@ export const WebSocket: typeof declared.WebSocket = class WebSocket extends Even
     this.#origin = this.#url.origin
     const protocols = readProtocols(init.protocols)
     const headers = readHeaders(init.headers)
-    this.#dispatcher = init.dispatcher ?? getGlobalDispatcher()
-    if (typeof this.#dispatcher.dispatch !== 'function')
-      throw new TypeError('dispatcher must implement dispatch')
+    this.#dispatcher = dispatcherOf(init.dispatcher)
     this.#opening = new OpeningHandshake(
       { url: this.#url, protocols, headers, dispatcher: this.#dispatcher },
       {

@@ -4,6 +4,7 @@
  */
 
 import type { ReadableStream, ReadableStreamDefaultController } from 'node:stream/web'
+import { Deferred } from '../../base/deferred.ts'
 import { ignoreError } from '../../base/ignore-error.ts'
 import { loadWebStreams } from '../../base/lazy-modules.ts'
 import { copyBytes } from '../../base/own-bytes.ts'
@@ -123,10 +124,7 @@ export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStre
   const cancelled = [false, false]
   let reading = false
   let again = false
-  let onCancelled: ((result: Promise<void>) => void) | null = null
-  const bothCancelled = new Promise<void>((resolve) => {
-    onCancelled = resolve as (result: Promise<void>) => void
-  })
+  const bothCancelled = new Deferred()
 
   const each = (act: (controller: ReadableStreamDefaultController, index: number) => void): void => {
     controllers.forEach((controller, index) => {
@@ -145,7 +143,7 @@ export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStre
       reading = false
       if (done) {
         each((controller) => controller.close())
-        onCancelled?.(Promise.resolve())
+        bothCancelled.resolve()
         return
       }
       const copy = cancelled[1] ? undefined : structuredClone(value)
@@ -158,7 +156,7 @@ export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStre
       reading = false
       fail(error)
       reader.cancel(error).catch(ignoreError)
-      onCancelled?.(Promise.resolve())
+      bothCancelled.resolve()
     }
   }
   const branch = (index: number): ReadableStream => {
@@ -172,8 +170,8 @@ export function teeStream(stream: ReadableStream): [ReadableStream, ReadableStre
         cancel(reason: unknown) {
           cancelled[index] = true
           reasons[index] = reason
-          if (cancelled[0] && cancelled[1]) onCancelled?.(reader.cancel(reasons))
-          return bothCancelled
+          if (cancelled[0] && cancelled[1]) bothCancelled.resolve(reader.cancel(reasons))
+          return bothCancelled.promise
         },
       }),
       bare({ highWaterMark: 0 }),

@@ -56,36 +56,31 @@ export const Headers: typeof declared.Headers = class Headers {
   }
 
   append(name: string, value: string): void {
-    checkReceiver(this)
-    requireArguments(arguments.length, 2, 'Headers.append')
+    checkCall(this, arguments.length, 2, 'Headers.append')
     const [field, text] = checkedField('Headers.append', name, value)
     this.#refuseWrites()
     this.#list.append(field, lowerCaseName(field), text)
   }
 
   delete(name: string): void {
-    checkReceiver(this)
-    requireArguments(arguments.length, 1, 'Headers.delete')
+    checkCall(this, arguments.length, 1, 'Headers.delete')
     const lower = checkedName('Headers.delete', name)
     this.#refuseWrites()
     this.#list.delete(lower)
   }
 
   get(name: string): string | null {
-    checkReceiver(this)
-    requireArguments(arguments.length, 1, 'Headers.get')
+    checkCall(this, arguments.length, 1, 'Headers.get')
     return this.#list.get(checkedName('Headers.get', name))
   }
 
   has(name: string): boolean {
-    checkReceiver(this)
-    requireArguments(arguments.length, 1, 'Headers.has')
+    checkCall(this, arguments.length, 1, 'Headers.has')
     return this.#list.has(checkedName('Headers.has', name))
   }
 
   set(name: string, value: string): void {
-    checkReceiver(this)
-    requireArguments(arguments.length, 2, 'Headers.set')
+    checkCall(this, arguments.length, 2, 'Headers.set')
     const [field, text] = checkedField('Headers.set', name, value)
     this.#refuseWrites()
     this.#list.set(field, lowerCaseName(field), text)
@@ -115,8 +110,7 @@ export const Headers: typeof declared.Headers = class Headers {
     callback: (value: string, name: string, headers: Headers) => void,
     thisArgument: unknown = undefined,
   ): void {
-    checkReceiver(this)
-    requireArguments(arguments.length, 1, 'Headers.forEach')
+    checkCall(this, arguments.length, 1, 'Headers.forEach')
     if (typeof callback !== 'function') {
       throw new TypeError("Failed to execute 'forEach' on 'Headers': parameter 1 is not of type 'Function'.")
     }
@@ -145,6 +139,11 @@ showInspected(Headers.prototype, 'Headers', (headers) => {
 /** A private method would throw, too, but with the message of the JavaScript engine. */
 function checkReceiver(receiver: object): void {
   if (listIn(Object(receiver)) === null) throw illegalInvocation()
+}
+
+function checkCall(receiver: object, found: number, needed: number, where: string): void {
+  checkReceiver(receiver)
+  requireArguments(found, needed, where)
 }
 
 /** Appends all of `init`. Throws if something in it is not a valid field. */
