@@ -1,5 +1,16 @@
 /** The options of a guard: their types, and what they come to. */
 import { InvalidArgumentError } from '../errors.ts'
+import {
+  type Check,
+  integerFrom,
+  isBoolean,
+  isFunction,
+  listOf,
+  type Option,
+  oneOf,
+  option,
+  readOptions,
+} from '../options.ts'
 import { type HostEntry, readHostEntry } from './host-entry.ts'
 
 /** What is refused unless the lists decide otherwise. */
@@ -50,19 +61,35 @@ export interface GuardSettings {
   readonly resolve: boolean
 }
 
-const NAMES: ReadonlySet<string> = new Set([
-  'policy',
-  'allow',
-  'deny',
-  'hosts',
-  'ports',
-  'check',
-  'strict',
-  'resolve',
-])
 const MAX_PORT = 65_535
 
-/** Only own properties count. A name that is not an option is a mistake that would leave a door open. */
+const isPort: Check = (port) => integerFrom(1)(port) && (port as number) <= MAX_PORT
+
+const list = (name: string): Option<readonly unknown[] | null> =>
+  option(null, Array.isArray, `${name} of a guard must be an array`)
+const flag = (name: string): Option<boolean> =>
+  option(false, isBoolean, `${name} of a guard must be a boolean`)
+
+const OPTIONS = {
+  policy: option<GuardPolicy>(
+    'public-only',
+    oneOf('public-only', 'any'),
+    "policy of a guard must be 'public-only' or 'any'",
+  ),
+  check: option<GuardSettings['check']>(null, isFunction, 'check of a guard must be a function'),
+  allow: list('allow'),
+  deny: list('deny'),
+  hosts: list('hosts'),
+  ports: option<readonly number[] | null>(
+    null,
+    listOf(isPort),
+    'ports of a guard must be an array of port numbers',
+  ),
+  strict: flag('strict'),
+  resolve: flag('resolve'),
+}
+
+/** A name that is not an option is a mistake that would leave a door open. */
 export function readGuardSettings(
   given: GuardPolicy | GuardOptions,
   others: ReadonlySet<string> | null = null,
@@ -70,58 +97,29 @@ export function readGuardSettings(
   if (typeof given !== 'string' && (typeof given !== 'object' || given === null || Array.isArray(given))) {
     throw new InvalidArgumentError("guard must be 'public-only', 'any' or an object")
   }
-  const own: GuardOptions = Object.assign(
-    Object.create(null),
-    typeof given === 'string' ? { policy: given } : given,
-  )
+  const own = typeof given === 'string' ? { policy: given } : given
   for (const name of Object.keys(own)) {
-    if (!NAMES.has(name) && others?.has(name) !== true) {
+    if (!Object.hasOwn(OPTIONS, name) && others?.has(name) !== true) {
       throw new InvalidArgumentError(`unknown option of a guard: ${name}`)
     }
   }
-  const { check } = own
-  const policy = own.policy ?? 'public-only'
-  if (policy !== 'public-only' && policy !== 'any') {
-    throw new InvalidArgumentError("policy of a guard must be 'public-only' or 'any'")
-  }
-  if (check !== null && check !== undefined && typeof check !== 'function') {
-    throw new InvalidArgumentError('check of a guard must be a function')
-  }
+  const { allow, deny, hosts, ports, ...same } = readOptions(OPTIONS, own)
   return {
-    policy,
-    allow: readList(own.allow, 'allow') ?? [],
-    deny: readList(own.deny, 'deny') ?? [],
-    hosts: readList(own.hosts, 'hosts'),
-    ports: readPorts(own.ports),
-    check: check ?? null,
-    strict: readFlag(own.strict, 'strict'),
-    resolve: readFlag(own.resolve, 'resolve'),
+    ...same,
+    allow: readList(allow, 'allow') ?? [],
+    deny: readList(deny, 'deny') ?? [],
+    hosts: readList(hosts, 'hosts'),
+    ports: ports && new Set(ports),
   }
 }
 
-function readList(list: unknown, option: string): readonly HostEntry[] | null {
-  if (list === null || list === undefined) return null
-  if (!Array.isArray(list)) throw new InvalidArgumentError(`${option} of a guard must be an array`)
-  return list.map((text) => {
+function readList(texts: readonly unknown[] | null, option: string): readonly HostEntry[] | null {
+  if (texts === null) return null
+  return texts.map((text) => {
     const entry = readHostEntry(text)
     if (entry === null) {
       throw new InvalidArgumentError(`invalid entry in ${option} of a guard: ${String(text)}`)
     }
     return entry
   })
-}
-
-function readPorts(list: unknown): ReadonlySet<number> | null {
-  if (list === null || list === undefined) return null
-  const isPort = (port: unknown): boolean =>
-    Number.isInteger(port) && (port as number) > 0 && (port as number) <= MAX_PORT
-  if (!Array.isArray(list) || !list.every(isPort)) {
-    throw new InvalidArgumentError('ports of a guard must be an array of port numbers')
-  }
-  return new Set(list as number[])
-}
-
-function readFlag(value: unknown, option: string): boolean {
-  if (value === null || value === undefined || typeof value === 'boolean') return value === true
-  throw new InvalidArgumentError(`${option} of a guard must be a boolean`)
 }
