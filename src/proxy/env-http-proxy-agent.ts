@@ -1,8 +1,8 @@
-/** Requests through the proxies that options and environment name: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY. */
+/** Requests through the proxies that options or the environment name. */
 
 import { defineKind } from '../base/kind.ts'
 import { parseUrl } from '../base/parse-url.ts'
-import { readAnyProxyAddress } from './any-proxy-address.ts'
+import { readProxyAddress } from './proxy-address.ts'
 import { closeOtherRoutes, ProxyAgent } from './proxy-agent.ts'
 import {
   type ProxyDecision,
@@ -12,14 +12,14 @@ import {
 } from './proxy-environment.ts'
 import type { ProxyAgentOptions } from './proxy-options.ts'
 
-/** Options of `EnvHttpProxyAgent`: those of `ProxyAgent`, except the proxy, and those that come before the environment. */
+/** Options of `EnvHttpProxyAgent`: those of `ProxyAgent`, and the proxies in place of the environment's. */
 export interface EnvHttpProxyAgentOptions
   extends Omit<ProxyAgentOptions, 'uri' | 'proxy'>,
     ProxyEnvironmentOptions {}
 
 /**
- * Requests to any origin, through the proxy that the environment names for it or directly. A variable that changes
- * while the program runs holds from the next request on.
+ * Requests to any origin, through the proxy that the environment names for it or directly. A variable that
+ * changes while the program runs holds from the next request on.
  *
  * @example
  * setGlobalDispatcher(new EnvHttpProxyAgent())
@@ -33,7 +33,7 @@ export class EnvHttpProxyAgent extends ProxyAgent {
     const environment = new ProxyEnvironment(own)
     // A mistake shows now, and never leads to a direct connection.
     for (const { proxy } of [environment.http, environment.https]) {
-      if (proxy !== null) readAnyProxyAddress(proxy)
+      if (proxy !== null) readProxyAddress(proxy)
     }
     super({ ...others, uri: null, proxy: (origin) => proxyFor(origin, environment).proxy })
     this.#environment = environment
@@ -44,7 +44,7 @@ export class EnvHttpProxyAgent extends ProxyAgent {
   explain(url: string | URL): ProxyDecision {
     const { protocol, host } = parseUrl(url)
     const { proxy, rule } = proxyFor(`${protocol}//${host}`, this.#environment)
-    return { proxy: proxy === null ? null : readAnyProxyAddress(proxy).uri, rule }
+    return { proxy: proxy === null ? null : readProxyAddress(proxy).uri, rule }
   }
 }
 

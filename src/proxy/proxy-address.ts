@@ -1,13 +1,10 @@
-/**
- * Reads the URL of a proxy: where it is, and which credentials it asks for. Everything that others see of it is without the
- * user info.
- */
-
+/** Reads the URL of a proxy and the credentials in it, which are in no text for errors. */
 import { type Origin, parseOrigin } from '../base/origin.ts'
 import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
+import { decodeUserInfo, isSocks5Protocol, readSocks5Address, type Socks5Address } from './socks5-address.ts'
 
-export interface ProxyAddress {
+export interface HttpProxyAddress {
   readonly origin: Origin
   /** For errors and people. */
   readonly uri: string
@@ -15,9 +12,25 @@ export interface ProxyAddress {
   readonly authorization: string | null
 }
 
-/** A string that is not a URL throws the runtime's `TypeError`. */
+export type ProxyAddress = HttpProxyAddress | Socks5Address
+
+/** The scheme decides which kind it is. A string that is not a URL throws the runtime's `TypeError`. */
 export function readProxyAddress(given: string | URL): ProxyAddress {
   const url = parseUrl(given)
+  if (!isSocks5Protocol(url.protocol)) return readHttpAddress(url)
+  const { pathname, search, hash } = url
+  if (!['', '/'].includes(pathname) || search !== '' || hash !== '') {
+    throw new InvalidArgumentError('invalid url')
+  }
+  return readSocks5Address(url)
+}
+
+export function isHttpProxy(address: ProxyAddress): address is HttpProxyAddress {
+  return 'authorization' in address
+}
+
+/** Changes the URL. */
+function readHttpAddress(url: URL): HttpProxyAddress {
   const authorization = basicOf(url)
   url.username = ''
   url.password = ''
@@ -26,21 +39,9 @@ export function readProxyAddress(given: string | URL): ProxyAddress {
   return { origin, uri: origin.origin, authorization }
 }
 
+/** RFC 7617, in UTF-8. */
 function basicOf({ username, password }: URL): string | null {
   if (username === '' && password === '') return null
-  return basic(`${decoded(username)}:${decoded(password)}`)
-}
-
-/** RFC 7617, in UTF-8. */
-function basic(credentials: string): string {
+  const credentials = `${decodeUserInfo(username, 'uri')}:${decodeUserInfo(password, 'uri')}`
   return `Basic ${Buffer.from(credentials).toString('base64')}`
-}
-
-/** The message leaves the value out: it is part of a password. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    throw new InvalidArgumentError('the user info of the proxy uri is not percent-encoded')
-  }
 }

@@ -13,8 +13,8 @@ import { optionsFor } from '../handler/legacy-handler.ts'
 import { isFunction, option, readOption } from '../options.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
-import { type AnyProxyAddress, readAnyProxyAddress } from './any-proxy-address.ts'
 import type { ForwardTarget } from './forwarded-request.ts'
+import { type ProxyAddress, readProxyAddress } from './proxy-address.ts'
 import { guardHeaders } from './proxy-fields.ts'
 import {
   type ProxyAgentOptions,
@@ -27,19 +27,19 @@ import { ProxyRoute } from './proxy-route.ts'
 /** The stats of each origin, and of the connections to the proxies. */
 export type ProxyAgentStats = Agent['stats'] & { proxy: PoolStats }
 
-/** Routes that a `proxy` function has chosen lately; a caller that changes the proxy with each request must not fill memory. */
+/** Routes that are kept: a `proxy` function may choose another proxy for each request. */
 const MOST_ROUTES = 100
 /** Origins whose spelling is remembered. */
 const MOST_TARGETS = 1000
-/** The key of the route without a choice: through the only proxy, or, where a function chooses, through none. */
+/** The key of the only route of an agent with one proxy. If a function chooses, it is the direct one. */
 const DEFAULT = ''
 
-/** Closes the routes through other proxies than these, when their requests have ended. For agents that derive from it. */
+/** For subclasses: closes the routes through other proxies than these when their requests have ended. */
 export let closeOtherRoutes: (agent: ProxyAgent, proxies: readonly (string | null)[]) => void
 
 /**
- * Requests to any origin through a proxy: http targets are forwarded, others are reached through tunnels. Through a SOCKS
- * proxy all of them are.
+ * Requests to any origin through a proxy: http targets are forwarded, others are reached through tunnels.
+ * Through a SOCKS proxy all of them are.
  *
  * @example
  * const agent = new ProxyAgent('http://user:password@proxy.example:3128')
@@ -70,7 +70,7 @@ export class ProxyAgent extends LifecycleDispatcher {
       throw new InvalidArgumentError('Proxy opts.clientFactory must be a function.')
     }
     readOption('proxy', proxy, option(null, isFunction, 'proxy must be a function'))
-    const address = uri ? readAnyProxyAddress(uri) : null
+    const address = uri ? readProxyAddress(uri) : null
     const settings = readProxySettings(own)
     super(own.webSocket, own.eventSource)
     this.#settings = settings
@@ -121,7 +121,7 @@ export class ProxyAgent extends LifecycleDispatcher {
     endAll(all, (route, ended) => route.terminate(reason, ended), done)
   }
 
-  #route(addresses: readonly AnyProxyAddress[]): ProxyRoute {
+  #route(addresses: readonly ProxyAddress[]): ProxyRoute {
     return new ProxyRoute(addresses, this.#settings, (made) => reemit(this, made, made instanceof Agent))
   }
 
@@ -145,7 +145,7 @@ export class ProxyAgent extends LifecycleDispatcher {
     if (choice instanceof Promise || uris.some((uri) => !uri) || key === DEFAULT) {
       throw new InvalidArgumentError('proxy must return a URL, a list of URLs, or null')
     }
-    const route = this.#routes.get(key) ?? this.#route(uris.map((uri) => readAnyProxyAddress(uri)))
+    const route = this.#routes.get(key) ?? this.#route(uris.map((uri) => readProxyAddress(uri)))
     this.#routes.delete(key)
     this.#routes.set(key, route)
     if (this.#routes.size > MOST_ROUTES) {

@@ -1,6 +1,6 @@
 /**
- * One proxy as an agent uses it: how its connections are opened, the dispatchers that send CONNECT and forwarded requests to
- * it, and the fields that it gets.
+ * One proxy as an agent uses it: how its connections are opened, the dispatchers that send CONNECT and
+ * forwarded requests to it, and the fields that it gets.
  */
 
 import { ownMembers } from '../base/own-options.ts'
@@ -12,15 +12,15 @@ import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import type { PoolOptions } from '../dispatcher/pool/options.ts'
 import { Pool } from '../dispatcher/pool/pool.ts'
 import { buildClientConnector } from '../net/connector.ts'
-import type { ProxyAddress } from './proxy-address.ts'
+import type { HttpProxyAddress } from './proxy-address.ts'
 import { dialError } from './proxy-error.ts'
 import { ProxyFields } from './proxy-fields.ts'
 import type { ProxyResponseFunction, ProxySettings } from './proxy-options.ts'
 
 export class ProxyHop {
-  readonly address: ProxyAddress
+  readonly address: HttpProxyAddress
   readonly fields: ProxyFields
-  /** Of all requests to the proxy: one of the target in their `host` is not for the TLS connection to the proxy. */
+  /** For TLS to the proxy, where the `host` of a request, which is the target's, must not be used. */
   readonly servername: string
   readonly connectTimeout: number
   readonly onProxyResponse: ProxyResponseFunction | null
@@ -32,7 +32,7 @@ export class ProxyHop {
   #forwarding: Dispatcher | null = null
 
   /** `onMade` is called with the dispatcher for forwarded requests. */
-  constructor(address: ProxyAddress, settings: ProxySettings, onMade: (forwarding: Dispatcher) => void) {
+  constructor(address: HttpProxyAddress, settings: ProxySettings, onMade: (forwarding: Dispatcher) => void) {
     const { dial, headers, token, auth } = settings
     const { options: proxyTls, connect: connectProxy } = dial
     const { origin } = address
@@ -64,7 +64,7 @@ export class ProxyHop {
     return this.#tunnelling
   }
 
-  /** Takes requests with the whole URL, from whatever origin. Only HTTP/1.1 has that form. */
+  /** Takes requests with the whole URL, to any origin. Only HTTP/1.1 has that form (RFC 9112 §3.2.2). */
   get forwarding(): Dispatcher {
     if (this.#forwarding === null) {
       const { agentOptions, keepsAlive } = this.#settings
@@ -76,7 +76,7 @@ export class ProxyHop {
     return this.#forwarding
   }
 
-  /** Those that were made. */
+  /** Those that exist. */
   get dispatchers(): { readonly tunnelling: Dispatcher | null; readonly forwarding: Dispatcher | null } {
     return { tunnelling: this.#tunnelling, forwarding: this.#forwarding }
   }
@@ -92,20 +92,20 @@ export class ProxyHop {
 
 type ConnectorOptions = Parameters<typeof buildClientConnector>[0]
 
-/** Opens connections to the proxy, and says in its errors that they are about the proxy. */
-function dialer({ uri, origin }: ProxyAddress, options: ConnectorOptions): DetailedConnector {
+/** Opens connections to the proxy. Its errors have the field `proxy`. */
+function dialer({ uri, origin }: HttpProxyAddress, options: ConnectorOptions): DetailedConnector {
   const connector = buildClientConnector(options)
   const isSecure = origin.protocol === 'https:'
   return (target, callback, details) =>
     connector(
-      // The name comes from the options or the proxy's host, of which an IP address is none (RFC 6066 §3).
+      // The connector takes the name from the options or the host; an IP address is not one (RFC 6066 §3).
       { ...target, servername: null },
       (error, socket) => {
         if (error === null || error === undefined) {
           callback(null, socket)
           return
         }
-        // Another library's dispatcher passes no details; the errors of the system have a `syscall`.
+        // A dispatcher of another library passes no details; errors of the system have a `syscall`.
         const hasReached = details === undefined ? !('syscall' in error) : details.reachedAt !== null
         callback(dialError(error, uri, isSecure && hasReached), null)
       },

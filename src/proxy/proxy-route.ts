@@ -1,6 +1,7 @@
 /**
- * How requests reach their targets: through one proxy, through the first of several that can be used, or through none. It has
- * an agent for the targets, whose connections are tunnels, and forwards the requests that need none.
+ * How requests reach their targets: through one proxy, through the first of several that can be used, or
+ * through none. It has an agent for the targets, whose connections are tunnels, and forwards the requests
+ * that need none.
  */
 import { asciiHost } from '../base/server-name.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
@@ -12,9 +13,9 @@ import type { ConnectorOptions } from '../net/connector.ts'
 import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { EndReason } from '../request/end-reason.ts'
-import { type AnyProxyAddress, isHttpProxy } from './any-proxy-address.ts'
 import { ForwardedRequest, type ForwardTarget } from './forwarded-request.ts'
 import { HeldCalls } from './held-calls.ts'
+import { isHttpProxy, type ProxyAddress } from './proxy-address.ts'
 import { ProxyHop } from './proxy-hop.ts'
 import type { ProxySettings } from './proxy-options.ts'
 import { Socks5Hop } from './socks5-hop.ts'
@@ -33,7 +34,7 @@ export class ProxyRoute {
 
   /** `onMade` is called with each dispatcher whose events concern callers. */
   constructor(
-    addresses: readonly AnyProxyAddress[],
+    addresses: readonly ProxyAddress[],
     settings: ProxySettings,
     onMade: (dispatcher: Dispatcher) => void,
   ) {

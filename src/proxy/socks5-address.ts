@@ -1,7 +1,4 @@
-/**
- * Reads the URL of a SOCKS 5 proxy, with the name and the password for it. Everything that others see of it is without the
- * user info.
- */
+/** Reads the URL of a SOCKS 5 proxy and the credentials in it, which are in no text for errors. */
 
 import { ownMembers } from '../base/own-options.ts'
 import { parseUrl } from '../base/parse-url.ts'
@@ -21,13 +18,13 @@ export interface Socks5Address {
   readonly credentials: Credentials | null
 }
 
-/** Name and password that a caller gives besides the URL, where they win. */
+/** Options that come before the user info of the URL. */
 export interface GivenCredentials {
   readonly username?: string | null | undefined
   readonly password?: string | null | undefined
 }
 
-/** `socks5h:` asks for names to be resolved by the proxy, which is the only way there is here. */
+/** `socks5h:` means that the proxy resolves the names. Here it always does. */
 const PROTOCOLS: ReadonlySet<string> = new Set(['socks5:', 'socks5h:', 'socks:'])
 
 const DEFAULT_PORT = 1080
@@ -43,7 +40,7 @@ export function readSocks5Address(given: unknown, besides: GivenCredentials = {}
   if (url === null || !isSocks5Protocol(url.protocol)) {
     throw new InvalidArgumentError('Proxy URL must use socks5:// or socks:// protocol')
   }
-  // The host of a scheme that browsers do not know is taken as it is written; this reads it as they read others.
+  // The URL parser normalises hosts only for the schemes it knows.
   const host = parseUrl(`http://${url.hostname}`).hostname
   const port = Number(url.port || DEFAULT_PORT)
   const { username, password } = ownMembers(besides)
@@ -53,8 +50,8 @@ export function readSocks5Address(given: unknown, besides: GivenCredentials = {}
     host,
     port,
     credentials: readCredentials(
-      checkText(username, 'username') ?? decoded(url.username),
-      checkText(password, 'password') ?? decoded(url.password),
+      checkText(username, 'username') ?? decodeUserInfo(url.username, 'URL'),
+      checkText(password, 'password') ?? decodeUserInfo(url.password, 'URL'),
     ),
   }
 }
@@ -80,10 +77,10 @@ function checkText(value: unknown, name: string): string | null {
 }
 
 /** The message leaves the value out: it is part of a password. */
-function decoded(text: string): string {
+export function decodeUserInfo(text: string, name: 'uri' | 'URL'): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new InvalidArgumentError('the user info of the proxy URL is not percent-encoded')
+    throw new InvalidArgumentError(`the user info of the proxy ${name} is not percent-encoded`)
   }
 }
