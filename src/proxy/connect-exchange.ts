@@ -1,6 +1,6 @@
 /**
- * One CONNECT to a proxy and its outcome: a tunnel, a refusal, or a failure. Dispatchers of this library hand the socket over
- * whatever the status is; others may report a refusal as an ordinary response.
+ * One CONNECT to a proxy and its outcome: a tunnel, a refusal, or a failure. Dispatchers of this library hand
+ * the socket over whatever the status is; others may report a refusal as an ordinary response.
  */
 import type { Duplex } from 'node:stream'
 import { discardSocket } from '../base/discard-socket.ts'

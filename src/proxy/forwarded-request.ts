@@ -1,6 +1,6 @@
 /**
- * One request that a proxy forwards: sent with the whole URL and the fields for the proxy. A 407 is the proxy's, not the
- * target's, and fails the request, unless the agent has other credentials.
+ * One request that a proxy forwards: sent with the whole URL and the fields for the proxy. A 407 is the
+ * proxy's, not the target's, and fails the request, unless the agent has other credentials.
  */
 import { isThenable } from '../base/thenable.ts'
 import type { TargetCheckSettings } from '../net/target-check.ts'
@@ -84,7 +84,7 @@ export class ForwardedRequest extends RelayedRequest {
     return this.#when(this.#hop.fields.authorization(), (value) => this.#send(value, extra))
   }
 
-  /** Goes on with a value at once, with a promise when it is kept: no dispatcher has the request meanwhile. */
+  /** Continues at once with a value, later with a promise: until then no dispatcher has the request. */
   #when<T>(answer: T | Promise<T>, then: (value: T) => boolean): boolean {
     if (!isThenable(answer)) return then(answer)
     const call = new HeldCall(this.#options, this.downstream, () => this.#held.delete(call))
@@ -207,7 +207,7 @@ export class ForwardedRequest extends RelayedRequest {
     } else super.onFailed(attempt, described)
   }
 
-  /** Errors of the library and the runtime are for this request alone by now; a caller's value stays as it is. */
+  /** An error without `retrySafety` is a value of the caller's, and stays as it is. */
   #describe(error: Error): Error & { retrySafety?: unknown; proxy?: unknown } {
     if (typeof error !== 'object' || error === null || !Object.hasOwn(error, 'retrySafety')) return error
     const path = shownPath(String(this.#options.path))

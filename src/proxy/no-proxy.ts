@@ -1,7 +1,7 @@
 /**
- * Owns the list of hosts that are reached without a proxy, in the notation of the variable NO_PROXY, which no standard
- * defines: names with their subdomains, `*`, IP addresses, blocks and ranges of them, each with an optional port. The host
- * of a URL is compared as it is written there, and never resolved.
+ * Owns the list of hosts that are reached without a proxy, in the notation of the variable NO_PROXY, which no
+ * standard defines: names with their subdomains, `*`, IP addresses, blocks and ranges of them, each with an
+ * optional port. The host of a URL is compared as it is written there, and never resolved.
  */
 import { domainToASCII } from 'node:url'
 import { ipBytes } from '../base/ip-address.ts'
@@ -43,7 +43,7 @@ export class NoProxyList {
     this.#entries = text.split(/[\s,]+/).flatMap((entry) => readEntry(entry) ?? [])
   }
 
-  /** The first entry that applies to the host and the port of a URL, as it is in the list; null if none does. */
+  /** The text of the first entry that applies to the host and port of a URL; null if none does. */
   match(url: URL): string | null {
     if (this.#entries.length === 0) return null
     const host = hostOf(url)
@@ -94,8 +94,8 @@ function readAddresses(text: string): ((host: Host) => boolean) | null {
 }
 
 /**
- * `x.test` and `.x.test` are the host and everything below it, `*.x.test` only what is below. Addresses have no
- * subdomains: `0.0.1` is not an ending of 127.0.0.1.
+ * `x.test` and `.x.test` are the host and everything below it, `*.x.test` only what is below. Addresses have
+ * no subdomains: `0.0.1` is not an ending of 127.0.0.1.
  */
 function readName(text: string): ((host: Host) => boolean) | null {
   const below = text.startsWith('*.')

@@ -1,6 +1,7 @@
 /**
- * Owns which proxy a URL is reached through: from options and the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY,
- * lower case before upper case. It opens nothing, and does not check what a proxy's URL means.
+ * Owns which proxy a URL is reached through: from options and the variables HTTP_PROXY, HTTPS_PROXY,
+ * ALL_PROXY and NO_PROXY, lower case before upper case. It opens nothing, and does not check what a proxy's
+ * URL means.
  */
 import { parseUrl } from '../base/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
@@ -8,7 +9,7 @@ import { NoProxyList } from './no-proxy.ts'
 
 /** The options that come before the variables. */
 export interface ProxyEnvironmentOptions {
-  /** Proxy for http: and ws: URLs, and without another also for https: and wss:. Empty for none. Default: `http_proxy`. */
+  /** Proxy for http: and ws: URLs; without `httpsProxy`, for all. Empty for none. Default: `http_proxy`. */
   httpProxy?: string | URL | null | undefined
   /** Proxy for https: and wss: URLs. Empty for none. Default: `https_proxy`. */
   httpsProxy?: string | URL | null | undefined
@@ -16,7 +17,7 @@ export interface ProxyEnvironmentOptions {
   noProxy?: string | null | undefined
 }
 
-/** The way to a URL, and what decided it. */
+/** The proxy for a URL, and what decided it. */
 export interface ProxyDecision {
   /** The URL of the proxy with its user info; null for a direct connection. */
   readonly proxy: string | null
@@ -24,7 +25,7 @@ export interface ProxyDecision {
   readonly rule: string
 }
 
-/** The variables of a process, or anything like them. */
+/** As in `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 type Kind = 'http' | 'https'
@@ -40,7 +41,7 @@ const NOT_SET: ProxyDecision = { proxy: null, rule: 'no proxy is set' }
 /** Origins whose exception is remembered. */
 const MOST_ORIGINS = 1000
 
-/** What is set at the time of each question: programs change `process.env` while they run. */
+/** Reads the variables each time: programs change `process.env` while they run. */
 export class ProxyEnvironment {
   readonly #options: {
     readonly http: Setting | null
@@ -52,9 +53,9 @@ export class ProxyEnvironment {
   #list = new NoProxyList('')
   /** Of the list, by origin. */
   readonly #exceptions = new Map<string, string | null>()
-  /** The proxies found last. */
+  /** Those read last. */
   readonly #known: Record<Kind, string | null | undefined> = { http: undefined, https: undefined }
-  /** Called when a proxy is another one than at the question before. */
+  /** Called when a proxy has changed since it was last read. */
   onChange: () => void = () => {}
 
   /** @param variables Default: those of the process, also when a program replaces `process.env`. */
@@ -113,8 +114,8 @@ export class ProxyEnvironment {
   }
 
   /**
-   * A web server passes the header `Proxy` of a request to its CGI programs as HTTP_PROXY: anyone could choose their
-   * proxy ("httpoxy", CVE-2016-5385). On Windows `http_proxy` names the same variable.
+   * A web server passes the header `Proxy` of a request to its CGI programs as HTTP_PROXY: anyone could
+   * choose their proxy ("httpoxy", CVE-2016-5385). On Windows `http_proxy` names the same variable.
    */
   #httpProxy(): Setting | null {
     const lower = this.#read('http_proxy')
@@ -124,8 +125,8 @@ export class ProxyEnvironment {
   }
 
   /**
-   * Only own properties count: `process.env` has the prototype of every object. Each look into it is a call into the
-   * runtime, so whether a value is inherited is asked only if the prototype has the name.
+   * Only own properties count: `process.env` has the prototype of every object. Each look into it is a call
+   * into the runtime, so it is made twice only if the prototype has the name.
    */
   #read(name: string): Setting | null {
     const variables = this.#variables ?? process.env
@@ -137,7 +138,7 @@ export class ProxyEnvironment {
   }
 }
 
-/** The way to an origin. The protocols of WebSockets go where http: and https: go. */
+/** The proxy for an origin: ws: is treated as http:, and wss: as https:. */
 export function proxyFor(origin: string, environment: ProxyEnvironment): ProxyDecision {
   const isSecure = origin.startsWith('https:') || origin.startsWith('wss:')
   const decision = isSecure ? environment.https : environment.http

@@ -1,6 +1,6 @@
 /**
- * The errors of the way through a proxy, and their field `proxy`. No credentials are in any of them: the URL of a proxy comes
- * in here without its user info.
+ * The errors of connections and requests through a proxy, and their field `proxy`. None contains credentials:
+ * the URL of a proxy is passed in without its user info.
  */
 import { ownMembers } from '../base/own-options.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../errors.ts'
 import { codeOf } from '../relay/error-facts.ts'
 
-/** What a proxy that refused has sent. */
+/** The response of a proxy that refused. */
 export interface Refusal {
   readonly statusCode: number
   readonly headers: Record<string, string | string[] | undefined>
@@ -21,7 +21,7 @@ export interface Refusal {
   readonly body: string
 }
 
-/** Adds the field `proxy`, unless a step before has done it. An error that cannot be written to stays as it is. */
+/** Adds the field `proxy`, unless an earlier step has done so. A frozen error stays as it is. */
 export function withProxy<E extends Error>(
   error: E,
   uri: string,
@@ -46,7 +46,7 @@ export function dialError(error: Error, uri: string, hasReached: boolean): Error
   return withProxy(isLate ? error : new SecureProxyConnectionError(error), uri, 'proxy-tls')
 }
 
-/** The connection to the proxy was lost, or the answer to CONNECT was not one. */
+/** The connection to the proxy was lost, or the response to CONNECT was invalid. */
 export function connectError(error: Error, uri: string): Error {
   if (Object.hasOwn(error, 'proxy')) return error
   const { phase } = error as { phase?: unknown }

@@ -14,11 +14,11 @@ export const PROXY_AUTHORIZATION = 'proxy-authorization'
 /** Returns the value of `proxy-authorization`. */
 export type ProxyTokenFunction = () => string | null | undefined | Promise<string | null | undefined>
 
-/** Each hop writes its own. RFC 9113 §8.2.2 forbids `proxy-connection` over HTTP/2. */
+/** Set for each request. RFC 9113 §8.2.2 forbids `proxy-connection` over HTTP/2. */
 const NOT_OURS: ReadonlySet<string> = new Set(['host', 'proxy-connection', PROXY_AUTHORIZATION])
 
 export class ProxyFields {
-  /** Checked, without those of each hop. */
+  /** Checked, without `NOT_OURS`. */
   readonly #own: unknown[] = []
   readonly #fixed: string | null
   readonly #token: ProxyTokenFunction | null
@@ -38,7 +38,7 @@ export class ProxyFields {
     this.#fixed = checkedValue(fixed)
   }
 
-  /** The token may change: it is asked for anew, and may be refused once. */
+  /** A function returns the token: after a refusal it is called once more. */
   get isRotating(): boolean {
     return this.#token !== null
   }
@@ -51,8 +51,8 @@ export class ProxyFields {
   }
 
   /**
-   * The fields of CONNECT, or of a forwarded request: `extra` replaces those of the agent with the same name, and those of
-   * the request replace both.
+   * The fields of CONNECT, or of a forwarded request: `extra` replaces those of the agent with the same name,
+   * and those of the request replace both.
    */
   for(host: string, authorization: string | null, extra: FlatHeaders, request: unknown = null): FlatHeaders {
     const fields: unknown[] = ['host', host, ...this.#own]
@@ -62,8 +62,8 @@ export class ProxyFields {
 }
 
 /**
- * Credentials for a proxy belong to the agent: as a header of a request they would reach the target inside a tunnel. Returns
- * the headers to go on with: an iterator that can be read only once is a list afterwards.
+ * Credentials for a proxy belong to the agent: as a header of a request they would reach the target inside a
+ * tunnel. Returns the headers to go on with: an iterator that can be read only once is a list afterwards.
  */
 export function guardHeaders(headers: HeadersInput | null | undefined): HeadersInput | null | undefined {
   if (typeof headers !== 'object' || headers === null) return headers

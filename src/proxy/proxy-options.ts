@@ -23,16 +23,16 @@ export type ProxyResponseFunction = (
 /** Makes a dispatcher to the proxy; `connect` opens its connections. */
 export type ProxyClientFactory = (origin: URL, options: { connect: ConnectFunction }) => Dispatcher
 
-/** One proxy, several of which the next is tried when one cannot be used, or null for a direct connection. */
+/** One proxy; several, which are tried in this order; or null for a direct connection. */
 export type ProxyChoice = string | URL | readonly (string | URL)[] | null
 
 /** Options of `ProxyAgent`. Those of `Agent` hold for the connections to the targets. */
 export interface ProxyAgentOptions extends AgentOptions {
   /** The proxy, with or without user info. Required, unless `proxy` is given. */
   uri?: string | URL | null | undefined
-  /** Chooses the proxy for an origin; asked with each request. */
+  /** Chooses the proxy for an origin; called for each request. */
   proxy?: ((origin: string) => ProxyChoice) | null | undefined
-  /** The value of `proxy-authorization`, or a function that returns it: asked for each CONNECT, and again after a 407. */
+  /** `proxy-authorization`, or a function that returns it: called for each CONNECT, and after a 407. */
   token?: string | ProxyTokenFunction | null | undefined
   /** Base64 of `user:password`, for `Basic`. Deprecated: use `token` or user info in `uri`. */
   auth?: string | null | undefined

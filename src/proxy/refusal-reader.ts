@@ -1,17 +1,17 @@
 /**
- * The content of a refused CONNECT, read from the socket that came with the answer: its beginning is for the error, and if it
- * comes to its end, the connection may be asked once more. A proxy decides how much it sends and how slowly, so both are
- * limited.
+ * The content of a refused CONNECT, read from the socket that came with the response. Its beginning is for
+ * the error. If all of it arrives, another CONNECT may be sent on the connection. Length and time are
+ * limited: a proxy chooses both.
  */
 import type { Duplex } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { DiscardedBody } from '../relay/discarded-body.ts'
 
-/** An error keeps this much, which is enough for a page that says why. */
+/** An error keeps this much, enough for a page that gives the reason. */
 export const KEPT_BYTES = 4096
 
-/** Called once; `isReusable`: nothing of the content is left on the connection, and another request may follow. */
+/** Called once. `isReusable`: all of the content was read, and another request may follow. */
 export type OnRefusal = (body: Buffer, isReusable: boolean) => void
 
 /** How the content ends (RFC 9112 §6.3). */
@@ -40,7 +40,7 @@ export class RefusalReader {
       this.#finish()
       return
     }
-    // The announced length is not asked: the beginning is wanted in any case.
+    // Without the announced length: the beginning is wanted in any case.
     this.#limits.begin(null, true)
     socket.on('data', this.#onData).on('end', this.#finish).on('close', this.#finish)
     if (socket.destroyed || socket.readableEnded) this.#finish()
@@ -88,7 +88,7 @@ function framingOf(statusCode: number, headers: HeaderObject): Framing {
 
 const SIZE_LINE = /^([0-9a-f]{1,8})[^\r\n]*\r?\n/i
 
-/** As much as there is; `end`: where the last chunk with its empty line ends, null if it has not come or is none. */
+/** `end`: where the last chunk with its empty line ends; null if it is missing or invalid. */
 function unchunked(bytes: Buffer): { readonly content: Buffer; readonly end: number | null } {
   const parts: Buffer[] = []
   let at = 0

@@ -1,4 +1,4 @@
-/** A refusal that comes as a response: its beginning is kept for the error, and the rest is read within limits. */
+/** A refusal that comes as a response. Its beginning is for the error; the rest is read within limits. */
 import { DiscardedBody } from '../relay/discarded-body.ts'
 import type { Head } from '../relay/response-source.ts'
 import type { Refusal } from './proxy-error.ts'

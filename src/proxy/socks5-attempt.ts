@@ -1,6 +1,6 @@
 /**
- * The way to one tunnel through a SOCKS 5 proxy: a connection to it, then the negotiation, each step with the time limit. It
- * answers once, or not at all after `cancel`.
+ * One attempt to open a tunnel through a SOCKS 5 proxy: a connection to it, then the negotiation, each step
+ * with the time limit. It calls back once, or not at all after `cancel`.
  */
 import type { Duplex } from 'node:stream'
 import { ignoreError } from '../base/ignore-error.ts'
@@ -22,10 +22,10 @@ import { type OnTunnel, portOf, type TunnelTry } from './tunnel-hop.ts'
 /** The proxy of an attempt. */
 export interface Socks5Proxy {
   readonly address: Socks5Address
-  /** Milliseconds for each step after the connection to the proxy is up, and for that if `dial` has no limit. */
+  /** Milliseconds for each step of the negotiation, and for `dial` if that has no limit of its own. */
   readonly timeout: number
   readonly dialHasLimit: boolean
-  /** Opens a connection to the proxy. May throw, and answer more than once: it may be a function of the caller. */
+  /** Opens a connection to the proxy. May be a function of the caller: it may throw, and call back twice. */
   dial(localAddress: string | null, details: ConnectDetails, callback: OnTunnel): void
   /** The attempt has ended; with a socket if the tunnel is open. */
   onOver(socket: Duplex | null): void
@@ -58,7 +58,7 @@ export class Socks5Attempt implements TunnelTry, TimeoutTarget {
 
   readonly #onReadable = (): void => this.#guard(() => this.#read())
   readonly #onEnd = (): void => this.#fail(new Socks5ProxyError('other side closed'))
-  /** A reset is the same end; the error of the runtime is its cause. */
+  /** Reported like an end; the error of the runtime is the cause. */
   readonly #onError = (cause: Error): void =>
     this.#fail(Object.assign(new Socks5ProxyError('other side closed'), { cause }))
 
@@ -105,13 +105,13 @@ export class Socks5Attempt implements TunnelTry, TimeoutTarget {
 
   #startClock(): void {
     this.#stopClock()
-    // As long as the clock runs, the socket or its connector holds this.
+    // While the clock runs, the socket or its connector refers to this.
     this.#stopClock = startConnectTimeout(this.#proxy.timeout, this, () => {})
   }
 
   #onDialed(socket: Duplex, destination: Destination): void {
     if (this.#state.at !== 'dialing') {
-      // It comes after a cancel, or the caller's function answers twice.
+      // It was cancelled, or the caller's function calls back twice.
       socket.on('error', ignoreError)
       socket.destroy()
       return
@@ -145,7 +145,7 @@ export class Socks5Attempt implements TunnelTry, TimeoutTarget {
     for (let bytes = socket.read(); bytes !== null; bytes = socket.read()) {
       const output = negotiation.receive(bytes as Buffer)
       if (output.length > 0) socket.write(output)
-      // The state of a socket that failed in `write`.
+      // `write` may fail the socket.
       if (this.#state !== state) return
       const { state: reached } = negotiation
       if (reached.at === 'open') {
@@ -199,12 +199,12 @@ export class Socks5Attempt implements TunnelTry, TimeoutTarget {
         .off('close', this.#onEnd)
         .off('error', this.#onError)
     } catch {
-      // It does not behave like a socket, and is destroyed or fails its requests.
+      // A value of the caller's function that is not a socket: its requests fail, or it is destroyed.
     }
   }
 }
 
-/** Where the proxy connects to, or why it cannot be asked: nothing is sent then. Names are for the proxy to resolve. */
+/** Where the proxy connects to; an error if SOCKS cannot express it. The proxy resolves names. */
 function destinationOf(target: ConnectorOptions): Destination | InvalidArgumentError {
   const hostname = withoutBrackets(target.hostname)
   const port = portOf(target)

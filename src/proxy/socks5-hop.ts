@@ -1,4 +1,4 @@
-/** One SOCKS 5 proxy as an agent uses it: how its connections are opened, and how many tunnels go through it. */
+/** One SOCKS 5 proxy of an agent: opens its connections, and counts its tunnels. */
 import type { Duplex } from 'node:stream'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import type { PoolStats } from '../dispatcher/stats.ts'
@@ -17,7 +17,7 @@ export class Socks5Hop implements TunnelHop, Socks5Proxy {
   readonly tunnelPhase = 'socks-request'
   readonly #isSecure: boolean
   readonly #dial: ClientConnector
-  /** The caller opens the connections. */
+  /** A function of the caller that opens the connections. */
   readonly #callersDial: ConnectFunction | null
   #attempts = 0
   #tunnels = 0

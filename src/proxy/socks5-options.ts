@@ -11,7 +11,7 @@ export interface Socks5ProxyAgentOptions extends AgentOptions {
   username?: string | null | undefined
   /** Password for the proxy. Default: from the URL. */
   password?: string | null | undefined
-  /** Milliseconds for each step to a target: reaching the proxy, authentication, request, TLS; 0 for no limit. Default: 5 000. */
+  /** Milliseconds for each step: proxy, authentication, request, TLS; 0 for no limit. Default: 5 000. */
   connectTimeout?: number | null | undefined
   /** Connector options for TLS to the proxy. An object, also an empty one, switches it on. */
   proxyTls?: BuildConnectorOptions | null | undefined
@@ -78,7 +78,7 @@ export function readSocks5Settings(own: Socks5ProxyAgentOptions): Socks5Settings
   }
 }
 
-/** For the connections to a proxy and those inside its tunnels. Options for one of them come before those of the agent. */
+/** For connections to a proxy and inside its tunnels. `proxyTls` and `requestTls` come before the others. */
 export function readSides(
   own: Socks5ProxyAgentOptions,
   timeout: number,

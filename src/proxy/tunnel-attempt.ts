@@ -1,6 +1,6 @@
 /**
- * The way to one tunnel: asks for the token, sends CONNECT, answers a refusal if the agent has an answer to it, and keeps to
- * the time limit, which covers all of that.
+ * One attempt to open a tunnel: gets the token, sends CONNECT, and after a refusal once more if the agent has
+ * other credentials. One time limit covers all of it.
  */
 
 import type { Duplex } from 'node:stream'
@@ -22,7 +22,7 @@ import { PROXY_AUTHORIZATION } from './proxy-fields.ts'
 import type { ProxyHop } from './proxy-hop.ts'
 import { type OnTunnel, portOf, type TunnelTry } from './tunnel-hop.ts'
 
-/** Schemes that take several steps need some (RFC 4559 §5 two), and a proxy that is never satisfied gets no more. */
+/** Some schemes take several steps (RFC 4559 §5: two). A proxy may also refuse without end. */
 export const MOST_TRIES = 5
 
 export class TunnelAttempt implements TunnelTry, TimeoutTarget {
@@ -35,7 +35,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
   /** The connection of a refusal, as long as the next CONNECT may be sent on it. */
   #refused: Duplex | null = null
   #tries = 0
-  #hasAskedAgain = false
+  #hasNewToken = false
 
   /** `authority`: host and port of the target. */
   constructor(hop: ProxyHop, authority: string, answer: OnTunnel) {
@@ -45,7 +45,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
   }
 
   start(): void {
-    // The clock is stopped by every answer, so that the attempt cannot be lost under it.
+    // Nobody waits for an attempt that was garbage-collected: every outcome stops the clock.
     this.#stopClock = startConnectTimeout(this.#hop.connectTimeout, this, () => {})
     try {
       this.#authorize(this.#hop.tunnelling, [])
@@ -101,8 +101,8 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
     )
   }
 
-  /** Calls a function of the caller, which may throw, return a value or a promise, and take its time. */
-  #await<T>(ask: () => T | Promise<T>, then: (value: T) => void): void {
+  /** Calls a function of the caller. It may throw, and return a value or a promise. */
+  #await<T>(call: () => T | Promise<T>, then: (value: T) => void): void {
     const goOn = (value: T): void => {
       if (this.#answer === null) return
       try {
@@ -112,7 +112,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
       }
     }
     try {
-      const value = ask()
+      const value = call()
       if (!isThenable(value)) goOn(value as T)
       else Promise.resolve(value).then(goOn, (error: unknown) => this.#fail(error))
     } catch (error) {
@@ -129,13 +129,13 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
       path: this.#authority,
       headers: fields as HeadersInput,
       servername: hop.servername,
-      // A proxy that asks for more must not close the connection.
+      // Another CONNECT may follow on the connection.
       ...(hop.onProxyResponse === null ? null : { reset: false }),
     }
     this.#tries++
     this.#exchange = new ConnectExchange((outcome) => {
       if (outcome.is === 'failure' && dispatcher !== hop.tunnelling) {
-        // The proxy has closed the connection after its refusal, without saying so in there.
+        // The proxy has closed the connection after its refusal without announcing it.
         this.#keepRefused(null)
         this.#tries--
         this.#connect(hop.tunnelling, authorization, extra)
@@ -161,8 +161,8 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
 
   #onRefusal(refusal: Refusal): void {
     const { fields, onProxyResponse, uri } = this.#hop
-    if (refusal.statusCode === 407 && fields.isRotating && !this.#hasAskedAgain) {
-      this.#hasAskedAgain = true
+    if (refusal.statusCode === 407 && fields.isRotating && !this.#hasNewToken) {
+      this.#hasNewToken = true
       this.#keepRefused(null)
       this.#authorize(this.#hop.tunnelling, [])
     } else if (onProxyResponse === null || this.#tries >= MOST_TRIES) {
@@ -206,7 +206,7 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
   }
 }
 
-/** Schemes that authenticate a connection rather than a request (RFC 4559 §6) go on with the one they began on. */
+/** Schemes that authenticate a connection and not a request (RFC 4559 §6) continue on the same one. */
 function clientOn(uri: string, socket: Duplex): Client {
   let isTaken = false
   return new Client(uri, {

@@ -1,6 +1,6 @@
 /**
- * Opens the connections to targets: a tunnel through the first proxy of a list that opens one, and inside it what the target
- * speaks. To the dispatchers above it is a connector like any other.
+ * The connector for targets: a tunnel through the first proxy of a list that opens one, and TLS inside it for
+ * https targets.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -46,14 +46,14 @@ export interface InsideSettings {
   readonly requestTls: BuildConnectorOptions
   /** undefined: a request chooses its server name. */
   readonly requestServername: string | null | undefined
-  /** Plain targets speak HTTP/2, whose servers begin to speak without being asked (RFC 9113 §3.4). */
+  /** Plain targets speak HTTP/2, whose servers send first (RFC 9113 §3.4). */
   readonly isH2c: boolean
 }
 
-/** `hops` are tried in their order. */
+/** The hops are tried in this order. */
 export function tunnelConnector(hops: readonly TunnelHop[], settings: InsideSettings): ConnectFunction {
   const { requestTls, requestServername: servername, isH2c } = settings
-  // The connection inside a tunnel is open: its target is checked before the proxy is asked for it.
+  // A connector inside a tunnel connects to nothing: the target is checked before the tunnel is opened.
   const tls = { ...requestTls, guard: null }
   const check = targetCheck(requestTls)
   const any: Inside = { secure: buildClientConnector(tls), servername, isH2c, check }
@@ -72,7 +72,7 @@ class TunnelConnect {
   readonly #target: ConnectorOptions
   readonly #callback: Callback
   readonly #details: ConnectDetails
-  /** Others read the `data` events of the socket. */
+  /** False for a dispatcher of another library, which reads the `data` events of the socket. */
   readonly #readsInlets: boolean
   #next = 0
 
@@ -125,7 +125,7 @@ class TunnelConnect {
     const hop = this.#hops[this.#next++]!
     const attempt = hop.tunnelTo(target, (error, socket) => {
       if (socket !== null) this.#onTunnel(hop, socket)
-      // Nothing of the request has left, so another proxy may be asked.
+      // Nothing of the request was sent, so another proxy may be tried.
       else if (this.#next < this.#hops.length) this.#tryNext(target)
       else this.#answer(error!)
     })
@@ -152,12 +152,12 @@ class TunnelConnect {
     this.#details.reachedAt = now()
     if (this.#target.protocol === 'https:') this.#secure(hop, socket)
     else if (socket.readableLength === 0 || this.#inside.isH2c) {
-      // What TLS to the proxy has negotiated is not about the target, whose client reads it there.
+      // The client would take what TLS to the proxy has negotiated for the target's protocol.
       if ('alpnProtocol' in socket) Reflect.set(socket, 'alpnProtocol', false)
       if (this.#readsInlets) this.#details.inlet = reclaimInlet(socket)
       this.#callback(null, socket)
     } else {
-      // The target speaks only when it is spoken to: these bytes answer no request of ours.
+      // An HTTP/1.1 server sends nothing before a request: these bytes answer none of ours.
       discardSocket(socket)
       this.#answer(withProxy(new SocketError('bad response'), hop.uri, hop.tunnelPhase))
     }
@@ -183,7 +183,7 @@ class TunnelConnect {
   }
 }
 
-/** The runtime passes them on only to a socket of its own, and an idle tunnel would keep the process alive. */
+/** The runtime passes them on only to a `net.Socket`, and an idle tunnel would keep the process alive. */
 function passReferences(socket: object, tunnel: Duplex & Partial<Pick<Socket, 'ref' | 'unref'>>): void {
   Object.assign(socket, {
     ref: () => {

@@ -1,4 +1,4 @@
-/** A proxy as the connector of an agent sees it: what opens tunnels, whatever is spoken for that. */
+/** A proxy that opens tunnels, with CONNECT or SOCKS. */
 import type { Duplex } from 'node:stream'
 import type { ProxyPhase } from '../errors.ts'
 import type { ConnectorOptions } from '../net/connector.ts'
@@ -9,7 +9,7 @@ export type OnTunnel = (error: Error | null, socket: Duplex | null) => void
 /** The attempt to open one tunnel. */
 export interface TunnelTry {
   start(): void
-  /** Nothing is answered any more. Returns the sockets that close now. */
+  /** It does not call back any more. Returns the sockets that close now. */
   cancel(reason: Error): readonly Duplex[]
 }
 
@@ -21,7 +21,7 @@ export function portOf({ port, protocol }: Pick<ConnectorOptions, 'port' | 'prot
 export interface TunnelHop {
   /** Without user info. */
   readonly uri: string
-  /** The step that opens the tunnel. */
+  /** For errors of the step that opens a tunnel. */
   readonly tunnelPhase: ProxyPhase
   tunnelTo(target: ConnectorOptions, answer: OnTunnel): TunnelTry
 }

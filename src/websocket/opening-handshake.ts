@@ -63,8 +63,8 @@ export class OpeningHandshake implements AttemptOwner {
   readonly context: CallContext | null = captureContext()
   /** The one whose outcome counts. */
   #attempt: Attempt | null = null
-  /** Of the request that was sent last. */
-  #asked: Handshake = { protocols: [], accept: '' }
+  /** What the last request offered, and the answer that it needs. */
+  #sent: Handshake = { protocols: [], accept: '' }
   #authorized = false
   #http1Only = false
   #done = false
@@ -96,7 +96,7 @@ export class OpeningHandshake implements AttemptOwner {
     const accept = createHash('sha1')
       .update(key + ACCEPT_SUFFIX)
       .digest('base64')
-    this.#asked = { protocols: listItems(fields.get(PROTOCOL_FIELD) ?? ''), accept }
+    this.#sent = { protocols: listItems(fields.get(PROTOCOL_FIELD) ?? ''), accept }
     const options: DispatchOptions & { allowH2?: boolean } = {
       path: httpPath(url),
       origin: httpOrigin(url),
@@ -138,7 +138,8 @@ export class OpeningHandshake implements AttemptOwner {
     fill('accept', '*/*')
     fill('accept-language', '*')
     const client = getGlobalOrigin()
-    // RFC 6455 §4.1: the server decides by it whose pages may connect. Unlike `fetch`, also towards the same origin.
+    // RFC 6455 §4.1: the server decides by it whose pages may connect. Unlike `fetch`, also towards the same
+    // origin.
     if (client !== undefined) fill('origin', client.origin)
     if (isTrustworthy(url)) set('sec-fetch-mode', 'websocket')
     fill('user-agent', 'ventuno')
@@ -163,7 +164,7 @@ export class OpeningHandshake implements AttemptOwner {
   onEnd(): void {}
 
   onUpgrade(_attempt: Attempt, { statusCode: status, headers }: Head, socket: Duplex): void {
-    const agreement = judgeAnswer(this.#asked, status, headers)
+    const agreement = judgeAnswer(this.#sent, status, headers)
     if (typeof agreement === 'string') {
       discardSocket(socket)
       this.#fail(agreement)
