@@ -48,6 +48,7 @@ function forwarding(below: Dispatch, options: Partial<ProxyAgent.Options> = {}):
 
 const OWNERS: Readonly<Record<string, Owner>> = {
   hedge: { over: interceptors.hedge({ delay: 100 }), discard: (attempt) => attempt.head(503) },
+  'circuit breaker': { over: (below) => interceptors.circuitBreaker()(below) },
   decompress: { over: interceptors.decompress() },
   deduplicate: { over: interceptors.deduplicate() },
   cache: { over: interceptors.cache() },

@@ -3,14 +3,17 @@
  * being sent.
  */
 import type { Duplex } from 'node:stream'
-import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
+import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { CircuitOpenError } from '../../errors.ts'
-import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
+import type { Attempt } from '../../relay/attempt.ts'
 import { isUpstreamFault } from '../../relay/error-facts.ts'
 import { OriginTable, originKey } from '../../relay/origin-key.ts'
+import { RelayedRequest } from '../../relay/relayed-request.ts'
+import type { Head } from '../../relay/response-source.ts'
 import { destroyBodyOf } from '../../request/body-source.ts'
-import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchHandler } from '../../request/dispatch-handler.ts'
+import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { isCall } from '../../request/dispatching.ts'
 import { Circuit, REFUSED } from './circuit.ts'
 import { type CircuitBreakerOptions, readCircuitBreakerOptions } from './options.ts'
@@ -35,87 +38,64 @@ export function circuitBreaker(options?: CircuitBreakerOptions | null): Intercep
         handler.onResponseError?.(null, error)
         return true
       }
-      const watching = new CircuitHandler(handler, circuit, epoch)
-      try {
-        return dispatch(opts, watching)
-      } catch (error) {
-        // The call was wrong: no handler hears of it.
-        watching.settleUndecided()
-        throw error
-      }
+      return new WatchedRequest(handler, circuit, epoch).send(dispatch, opts)
     }
   })
 }
 
 /** Reports the outcome of one request to its circuit, once. */
-class CircuitHandler extends ForwardingHandler {
+class WatchedRequest extends RelayedRequest {
   #circuit: Circuit | null
   readonly #epoch: number
 
-  constructor(inner: DispatchHandler, circuit: Circuit, epoch: number) {
-    super(inner)
+  constructor(handler: DispatchHandler, circuit: Circuit, epoch: number) {
+    super(handler)
     this.#circuit = circuit
     this.#epoch = epoch
   }
 
-  settleUndecided(): void {
+  send(dispatch: Dispatch, opts: DispatchOptions): boolean {
+    try {
+      return this.sendBelow(dispatch, opts)
+    } catch (error) {
+      // The call was wrong: no handler hears of it.
+      this.#settle('undecided')
+      throw error
+    }
+  }
+
+  #settle(outcome: 'success' | 'failure' | 'undecided'): void {
     const circuit = this.#circuit
     this.#circuit = null
-    circuit?.onUndecided(this.#epoch)
+    if (outcome === 'success') circuit?.onSuccess(this.#epoch)
+    else if (outcome === 'failure') circuit?.onFailure(this.#epoch)
+    else circuit?.onUndecided(this.#epoch)
   }
 
-  #settle(succeeded: boolean): void {
-    const circuit = this.#circuit
-    this.#circuit = null
-    if (succeeded) circuit?.onSuccess(this.#epoch)
-    else circuit?.onFailure(this.#epoch)
-  }
-
-  protected override forwardQueued(abort: (reason?: unknown) => void): void {
-    super.forwardQueued((reason) => {
-      this.settleUndecided()
-      abort(reason)
-    })
-  }
-
-  override onResponseStart(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    statusText?: string,
-  ): void {
-    if (statusCode >= 500) this.#settle(false)
+  override onHead(attempt: Attempt, head: Head): void {
+    if (head.statusCode >= 500) this.#settle('failure')
     // A body may take its time, and the other requests wait for the answer.
-    else if (statusCode >= 200 && this.#circuit?.isTrial(this.#epoch) === true) this.#settle(true)
-    super.onResponseStart(controller, statusCode, headers, statusText)
+    else if (head.statusCode >= 200 && this.#circuit?.isTrial(this.#epoch) === true) this.#settle('success')
+    super.onHead(attempt, head)
   }
 
-  override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
-    this.#settle(true)
-    super.onResponseEnd(controller, trailers)
+  override onEnd(attempt: Attempt, trailers: HeaderObject): void {
+    this.#settle('success')
+    super.onEnd(attempt, trailers)
   }
 
-  override onRequestUpgrade(
-    controller: DispatchController,
-    statusCode: number,
-    headers: HeaderObject,
-    socket: Duplex,
-  ): void {
-    this.#settle(true)
-    super.onRequestUpgrade(controller, statusCode, headers, socket)
+  override onUpgrade(attempt: Attempt, head: Head, socket: Duplex): void {
+    this.#settle('success')
+    super.onUpgrade(attempt, head, socket)
   }
 
-  override onResponseError(controller: DispatchController | null | undefined, error: Error): void {
-    if (isFailure(controller, error)) this.#settle(false)
-    else this.settleUndecided()
-    super.onResponseError(controller, error)
+  override onFailed(attempt: Attempt, error: Error): void {
+    this.#settle(!this.downstream.aborted && isFailure(error) ? 'failure' : 'undecided')
+    super.onFailed(attempt, error)
   }
 }
 
-/**
- * An abort is not the server's fault, whatever its reason. Another breaker has counted what an open circuit
- * stands for.
- */
-function isFailure(controller: DispatchController | null | undefined, error: Error): boolean {
-  return controller?.aborted !== true && !(error instanceof CircuitOpenError) && isUpstreamFault(error)
+/** Of the server or the way to it. Another breaker has counted what an open circuit stands for. */
+function isFailure(error: Error): boolean {
+  return !(error instanceof CircuitOpenError) && isUpstreamFault(error)
 }
