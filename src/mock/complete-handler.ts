@@ -1,9 +1,7 @@
-/**
- * A mocked request calls the methods that its handler has, and misses none: tests often give only those that they look at.
- */
+/** Handlers in tests often have only the methods that the test looks at. A mocked request accepts that. */
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 
-/** What a request on a connection insists on. */
+/** The methods that a `Request` checks for. */
 const REQUIRED: readonly PropertyKey[] = [
   'onRequestStart',
   'onResponseStart',
@@ -12,7 +10,7 @@ const REQUIRED: readonly PropertyKey[] = [
   'onResponseError',
 ] satisfies (keyof DispatchHandler)[]
 
-/** The handler with the methods that it lacks. */
+/** Adds methods that do nothing for those that are missing. */
 export function completeHandler(handler: DispatchHandler): DispatchHandler {
   if (REQUIRED.every((name) => Reflect.get(handler, name) !== undefined)) return handler
   return new Proxy(handler, {

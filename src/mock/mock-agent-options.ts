@@ -1,4 +1,4 @@
-/** The options of a mock agent, checked. */
+/** The options of a mock agent. */
 import { ownMembers } from '../base/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import { type ClientOptions, type ClientSettings, readClientOptions } from '../dispatcher/client-options.ts'
@@ -18,7 +18,10 @@ export interface MockAgentOptions extends AgentOptions {
   acceptNonStandardSearchParameters?: boolean | undefined
   /** Ignore slashes at the end of paths. Default: false. */
   ignoreTrailingSlash?: boolean | undefined
-  /** Fail on disposal (`await using`) if an interceptor is pending or a request matched none. Default: false. */
+  /**
+   * On disposal (`await using`), fail if an interceptor is pending or a request was unmatched. Default:
+   * false.
+   */
   strict?: boolean | undefined
   /** Send all replies through connections in memory and the HTTP/1.1 engine. Default: false. */
   wire?: boolean | undefined
@@ -36,13 +39,13 @@ const FLAGS = [
 
 export interface MockAgentSettings extends Readonly<Record<(typeof FLAGS)[number], boolean>> {
   readonly protocol: WireProtocol
-  /** What is for the clients of connections in memory. */
+  /** For clients on in-memory connections. */
   readonly clientOptions: ClientOptions
-  /** The same with defaults, which mocked requests follow, too. */
+  /** The same with defaults. Limits and timeouts also hold for mocked requests. */
   readonly client: ClientSettings
   /** Null for a new one. */
   readonly agent: Dispatcher | null
-  /** What is for the agent that sends requests. */
+  /** For the agent that sends requests. */
   readonly agentOptions: AgentOptions
 }
 

@@ -1,6 +1,4 @@
-/**
- * The mock agent: interceptors reply to its requests, and those that match none are sent, or fail.
- */
+/** The mock agent: interceptors reply to its requests, and those that match none are sent, or fail. */
 
 import { defineKind } from '../base/kind.ts'
 import { ownMembers } from '../base/own-options.ts'
@@ -68,7 +66,10 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     reemitConnections(this, this.#real)
   }
 
-  /** The interceptors of an origin, or of all origins that a RegExp or a function accepts. The same each time. */
+  /**
+   * The interceptors of an origin, or of all origins that a RegExp or function accepts; the same object each
+   * time.
+   */
   get<T extends Interceptable = MockPool>(origin: string | URL | RegExp | ((origin: string) => boolean)): T {
     const mocks = this.#network.origins.open(origin as OriginMatcher)
     let pool = this.#pools.get(mocks)
@@ -80,8 +81,8 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
   }
 
   /**
-   * Defines an interceptor by method and URL; parts such as `:id` match anything but a slash, and reply functions get
-   * them as `opts.params`.
+   * Defines an interceptor by method and URL; parts such as `:id` match anything but a slash, and reply
+   * functions get them as `opts.params`.
    *
    * @example
    * agent.intercept('POST https://api.test/users/:id').reply(200, ({ params }) => ({ id: params.id }))
@@ -183,7 +184,10 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     this.#network.isActive = true
   }
 
-  /** Makes this the global dispatcher, also of the runtime's `fetch`, until `uninstall()` or the end of the agent. */
+  /**
+   * Makes this the global dispatcher, also for the runtime's `fetch`, until `uninstall()` or the end of the
+   * agent.
+   */
   install(): this {
     this.#uninstall ??= replaceGlobalDispatcher(this)
     return this

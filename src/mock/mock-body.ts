@@ -1,16 +1,16 @@
 /**
- * The body of a mocked request, as matchers and reply functions see it. Streams, iterables and Blobs are collected first
- * if anything looks at them, and the collected bytes replace them: they can be read only once.
+ * The body of a mocked request, as matchers and reply functions see it. Streams, iterables and Blobs that
+ * have to be looked at are collected first, and the bytes replace them.
  */
 import { isAnyArrayBuffer, isUint8Array } from 'node:util/types'
 import { InvalidArgumentError } from '../errors.ts'
 import { type BodySource, classifyBody, type IterableForm } from '../request/body-source.ts'
 import { encodeForm } from '../request/form-body.ts'
 
-/** Most bytes of a body that is collected. */
+/** Limit for collecting a body, in bytes. */
 const MOST_COLLECTED = 16 * 1024 * 1024
 
-/** Bytes as a view of them; null for any other value. */
+/** A view of the same memory; null for anything but bytes. */
 export function bytesOf(value: unknown): Buffer | null {
   if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   return isAnyArrayBuffer(value) ? Buffer.from(value as ArrayBuffer) : null
@@ -27,7 +27,7 @@ export function isPiecemeal(body: unknown): boolean {
   return kind === 'stream' || kind === 'iterable'
 }
 
-/** Its content is known only after reading it, which is possible once. */
+/** Has to be read before it can be compared. */
 export function isCollectable(body: unknown): boolean {
   return isPiecemeal(body) || kindOf(body) === 'blob'
 }
@@ -36,13 +36,13 @@ export function isForm(body: unknown): body is IterableForm {
   return kindOf(body) === 'form'
 }
 
-/** A body that was read, with the type that it knows of itself. */
+/** A body that was read, with the content type of a Blob. */
 export interface Collected {
   readonly bytes: Buffer
   readonly contentType: string | null
 }
 
-/** The pieces of a body that is not there as a whole; null for one that is, or that has none. */
+/** The pieces of a body that is not in memory; null for any other. */
 export function piecesOf(source: BodySource): AsyncIterable<unknown> | Iterable<unknown> | null {
   switch (source.kind) {
     case 'stream':

@@ -1,6 +1,4 @@
-/**
- * One `dispatch()` call on a mock agent, as matchers and reply functions see it.
- */
+/** One `dispatch()` call on a mock agent, as matchers and reply functions see it. */
 
 import { classifyBody } from '../request/body-source.ts'
 import { withQuery } from '../request/check-options.ts'
@@ -29,11 +27,11 @@ export class MockCall {
   #fields: Record<string, string> | null = null
   /** As matchers get it: as text, if it was collected. */
   body: unknown
-  /** The body came in pieces, and reply functions get it so: it is a stream or an iterable. */
+  /** The body is a stream or an iterable, and reply functions get it in pieces. */
   readonly isPiecemeal: boolean
-  /** Those that were read. */
+  /** Pieces of the body that were read. */
   readonly pieces: unknown[] = []
-  /** By `collect()`, or by the exchange, which adds the pieces. */
+  /** Whether `pieces` holds the body: read by `collect()` or by the exchange. */
   isRead = false
 
   constructor(origin: string, options: DispatchOptions, handler: DispatchHandler, nonStandard: boolean) {
@@ -61,12 +59,12 @@ export class MockCall {
     return withoutTrailingSlash(this.path)
   }
 
-  /** The body has to be collected before anything can look at it. */
+  /** Whether `collect()` must run before a matcher can see the body. */
   get hasUnreadBody(): boolean {
     return isCollectable(this.options.body) && this.body === this.options.body
   }
 
-  /** Replaces the body by its bytes, and adds the type that only the body knew. */
+  /** Replaces the body by its bytes, and adds the content type of a Blob. */
   async collect(): Promise<void> {
     const { bytes, contentType } = await collectBody(this.options.body, this.pieces)
     this.isRead = true

@@ -1,6 +1,4 @@
-/**
- * What `intercept()` returns: the replies of one interceptor are defined on it.
- */
+/** What `intercept()` returns: the replies of one interceptor are defined on it. */
 import { InvalidArgumentError } from '../errors.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
 import { Interception, type MockInterceptorOptions, type MockPattern } from './match/interception.ts'
@@ -57,8 +55,7 @@ export class MockScope<_TData = unknown> {
 }
 
 /**
- * An interceptor, without a reply as yet. Each reply is a separate entry: the first is given until it is used up, then
- * the second.
+ * An interceptor. Each reply is a separate entry: the first is given until it is used up, then the second.
  *
  * @example
  * agent.get('http://api.test').intercept({ path: '/users/1' }).reply(200, { name: 'Ada' })
@@ -76,7 +73,10 @@ export class MockInterceptor {
 
   /** Replies with what the function returns for each request. */
   reply<TData = unknown>(callback: MockReplyOptionsCallback<TData>): MockScope<TData>
-  /** Replies with a status and data: text, bytes, an object as JSON, a stream, or what the function returns for each request. */
+  /**
+   * Replies with a status and data: text, bytes, an object as JSON, a stream, or a function that returns one
+   * of these for each request.
+   */
   reply<TData = unknown>(
     statusCode: number,
     data?: TData | string | Uint8Array | MockResponseDataHandler<TData>,
@@ -100,7 +100,8 @@ export class MockInterceptor {
   }
 
   /**
-   * Replies with bytes on a connection in memory, which go through the HTTP/1.1 engine. `mockWire` has actions in between.
+   * Replies with bytes that go through the HTTP/1.1 engine on an in-memory connection. `mockWire` has actions
+   * such as waits and resets.
    *
    * @example
    * interceptor.replyRaw(['HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n', 'half', mockWire.reset()])

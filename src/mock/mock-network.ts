@@ -1,6 +1,6 @@
 /**
- * What a mock agent and its pools share: the interceptors of all origins, the way to the network and whether it may be
- * used, the history of calls. Decides for each call between an interceptor, the network and an error.
+ * What a mock agent and its pools share: the interceptors of all origins, access to the network, the call
+ * history. Decides for each call between an interceptor, the network and an error.
  */
 import type { EventEmitter } from 'node:events'
 import { emitSafely } from '../dispatcher/events.ts'
@@ -26,14 +26,14 @@ import { OriginMocks } from './origin-mocks.ts'
 import type { Reply } from './reply/reply.ts'
 import { WireClients } from './wire/wire-clients.ts'
 
-/** Requests without a match that are kept for `unmatched`. */
+/** Errors kept for `unmatched`. */
 const MOST_UNMATCHED = 1000
 
 /** What can be done with a call that no interceptor replies to. */
 export interface FallbackWays {
   /** Replies to it, after so many milliseconds. */
   reply(reply: Reply, delay: number): boolean
-  /** Sends it, if it may go to the network; with another handler than its own, or null. */
+  /** Sends it if the network is allowed, with this handler instead of its own unless null. */
   send(handler: DispatchHandler | null): boolean
   /** Reads its body, then goes on. */
   collect(proceed: () => boolean): boolean
@@ -41,14 +41,14 @@ export interface FallbackWays {
 
 /** Decides about calls that no interceptor replies to. */
 export interface Fallback {
-  /** Takes such a call in one of these ways; returns what `dispatch` is to return. */
+  /** Uses one of `ways`; returns what `dispatch` returns. */
   takeUnmatched(call: MockCall, ways: FallbackWays): boolean
 }
 
 /** No interceptor can be added to these. */
 const NO_MOCKS = new OriginMocks('')
 
-/** What replies belong to that no interceptor has. */
+/** The pattern of replies that come from a snapshot. */
 const REPLAYED = readPattern({ path: '/' }, false, {})
 
 const networks = new WeakMap<object, MockNetwork>()
@@ -71,9 +71,9 @@ export class MockNetwork implements ExchangeOwner {
   fallback: Fallback | null = null
   readonly #owner: EventEmitter
   readonly #real: Dispatching
-  /** The handler of a call that is being given to the real dispatcher. */
+  /** The handler of the call that the real dispatcher is getting: `divert` must let it through. */
   #passing: DispatchHandler | null = null
-  /** What is to be called when something is not busy any more. */
+  /** Callbacks, each with the test that must turn false first. */
   readonly #waiters = new Map<() => void, () => boolean>()
 
   constructor(owner: EventEmitter, real: Dispatching, settings: MockAgentSettings) {
@@ -87,7 +87,7 @@ export class MockNetwork implements ExchangeOwner {
     networks.set(owner, this)
   }
 
-  /** Throws for an origin that is not one. */
+  /** Throws for an invalid origin. */
   dispatch(origin: string | URL, options: DispatchOptions, handler: DispatchHandler): boolean {
     const place = this.origins.find(origin) ?? this.origins.unknown(origin, NO_MOCKS)
     return this.dispatchAt(place, options, handler)
@@ -95,7 +95,7 @@ export class MockNetwork implements ExchangeOwner {
 
   dispatchAt(place: MockPlace, options: DispatchOptions, handler: DispatchHandler): boolean {
     if (typeof options.path !== 'string' || typeof options.method !== 'string') {
-      // Throws: nothing can be compared with these.
+      // Throws the error of the check: these cannot be matched.
       new RequestSpec(options, handler, place.context)
     }
     const { origin } = place.context
@@ -110,7 +110,7 @@ export class MockNetwork implements ExchangeOwner {
       : this.#send(call, handler)
   }
 
-  /** For calls on the real dispatcher itself: null leaves them to it. */
+  /** For calls made on the real dispatcher itself; null if it is to send them. */
   divert(options: DispatchOptions, handler: DispatchHandler): boolean | null {
     if (handler === this.#passing || !this.isActive || !options.origin) return null
     const place = this.origins.find(options.origin)
@@ -174,7 +174,7 @@ export class MockNetwork implements ExchangeOwner {
     })
   }
 
-  /** To the network, if it may go there. */
+  /** Sends it, or throws if the network is not allowed. */
   #pass(run: MatchRun, { mocks }: MockPlace, handler: DispatchHandler | null): boolean {
     const { call } = run
     const refusal = this.netConnect.refusal(call.origin)
@@ -198,7 +198,7 @@ export class MockNetwork implements ExchangeOwner {
     }
   }
 
-  /** Reads the body, then goes on. Until then, the call is one that runs. */
+  /** Reads the body, then goes on. Meanwhile the call counts as running. */
   #collect(call: MockCall, proceed: () => boolean): boolean {
     const waiting: RunningMock = {
       origin: call.origin,

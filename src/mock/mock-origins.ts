@@ -1,6 +1,4 @@
-/**
- * The origins that a mock agent has interceptors for.
- */
+/** The origins that a mock agent has interceptors for. */
 import type { RequestContext } from '../request/request-spec.ts'
 import type { OriginMatcher } from './match/interception.ts'
 import { matchesText } from './match/text-matcher.ts'
@@ -12,7 +10,7 @@ export interface MockPlace {
   readonly mocks: OriginMocks
 }
 
-/** All spellings of an origin: `http://a.test/` and `http://A.test:80` are `http://a.test`. */
+/** The normalised origin: `http://a.test/` and `http://A.test:80` become `http://a.test`. */
 export function originKey(origin: string | URL): string {
   const text = String(origin)
   if (!URL.canParse(text)) return text.toLowerCase()
@@ -31,7 +29,7 @@ export class MockOrigins {
     this.#maxResponseSize = maxResponseSize
   }
 
-  /** Everything that interceptors were defined for, each once. */
+  /** All sets of interceptors, each once. */
   get all(): OriginMocks[] {
     const own = [...this.#places.values()].map(({ mocks }) => mocks)
     return [...new Set([...this.#matching, ...own])]
@@ -61,7 +59,7 @@ export class MockOrigins {
     return mocks
   }
 
-  /** A place for requests that nothing is defined for. */
+  /** A place that is not registered. */
   unknown(origin: string | URL, mocks: OriginMocks): MockPlace {
     const key = originKey(origin)
     const protocol = key.startsWith('https:') ? 'https:' : 'http:'
@@ -78,7 +76,7 @@ export class MockOrigins {
     return keys
   }
 
-  /** Removes all interceptors, and what matchers were bound to; pools of these origins can still be used. */
+  /** Removes all interceptors and the origins that matchers accepted. Pools stay usable. */
   reset(): void {
     for (const mocks of this.all) mocks.clear()
     for (const [key, { mocks }] of this.#places) if (mocks.origin !== key) this.#places.delete(key)

@@ -1,6 +1,4 @@
-/**
- * What `MockPool` and `MockClient` share: interceptors for one origin, and dispatching to them.
- */
+/** What `MockPool` and `MockClient` share: interceptors for one origin, and dispatching to them. */
 import type { EventEmitter } from 'node:events'
 import { withoutPollution } from '../base/own-options.ts'
 import type { Client } from '../dispatcher/client.ts'
@@ -22,7 +20,7 @@ import type { RunningMock } from './mocked-exchange.ts'
 import { OriginMocks } from './origin-mocks.ts'
 import { isBadReply } from './reply/reply.ts'
 
-/** Where the requests of a pool go that is for all origins a RegExp or function accepts. */
+/** The origin of a pool whose origins are a RegExp or a function. */
 const ANY_ORIGIN = 'http://localhost:9999'
 
 /** An origin that a pool can be made for. */
@@ -56,7 +54,7 @@ export class MockTarget {
     this.#mocks.clear()
   }
 
-  /** A request that matches nothing, or no proper reply, throws; all other failures go to the handler. */
+  /** Throws for an unmatched request or an invalid reply; all other failures go to the handler. */
   dispatch(given: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
     const current = toDispatchHandler(handler)
     try {
@@ -70,13 +68,13 @@ export class MockTarget {
     }
   }
 
-  /** A pool for many origins is told by each request which one it is for. */
+  /** In a pool for many origins, each request names its own. */
   #placeOf(origin: string | URL | undefined): MockPlace {
     if (!origin || typeof this.#mocks.origin === 'string') return this.#place
     return this.#network.origins.unknown(origin, this.#mocks)
   }
 
-  /** The agent has no interceptors of this origin any more. Calls back when the requests to it have ended. */
+  /** Removes the interceptors from the agent. Calls back when running requests have ended. */
   finish(done: () => void): void {
     const { running, clients } = this.#forget()
     const isBusy = (): boolean => running.some((request) => this.#network.running.has(request))

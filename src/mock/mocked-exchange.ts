@@ -1,7 +1,7 @@
 /**
- * One mocked request, from its start to its final call. The request is the same object that a connection carries, so its
- * options are checked, its handler is called and its failures are reported in the same way. Without a delay, a promise, a
- * stream or a pause, all of this happens inside `dispatch()`.
+ * One mocked request, from its start to its final call. It is a `Request` like those on connections, so
+ * options are checked, the handler is called and failures are reported in the same way. Without a delay, a
+ * promise, a stream or a pause, all of this happens inside `dispatch()`.
  */
 import { now } from '../base/clock.ts'
 import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
@@ -36,7 +36,7 @@ export interface RunningMock {
   end(reason: EndReason): void
 }
 
-/** Has the exchanges that take longer than their `dispatch()`. */
+/** Keeps the exchanges that outlast their `dispatch()`. */
 export interface ExchangeOwner {
   readonly settings: MockAgentSettings
   readonly running: Set<RunningMock>
@@ -57,18 +57,18 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   readonly #owner: ExchangeOwner
   readonly #request: Request
   #response: MockedResponse | null = null
-  /** What a function has replied already. */
+  /** The response of a function that was asked before the start. */
   #prepared: MockedResponse | Promise<MockedResponse> | null = null
   #deadline: Deadline | null = null
   #timer: ReturnType<typeof setTimeout> | null = null
-  /** A piece of the body that the handler has not got yet. */
+  /** The part of the body that waits for the handler. */
   #chunk: Buffer | null = null
   #isSourceAtEnd = false
   #isDelivering = false
   #received = 0
   #wake: (() => void) | null = null
 
-  /** Throws for options that no request may have. */
+  /** Throws for invalid request options. */
   constructor(call: MockCall, interception: Interception, context: RequestContext, owner: ExchangeOwner) {
     this.#call = call
     this.#interception = interception
@@ -95,7 +95,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       return
     }
     if (source.kind === 'bytes') this.#announceBody(source)
-    // The body is read only for a handler that wants to know of it.
+    // The body is read only if the handler observes it.
     const { onBodySent, onRequestSent } = this.#call.handler
     const pieces = onBodySent === undefined && onRequestSent === undefined ? null : piecesOf(source)
     if (pieces === null) this.#sent()
@@ -103,7 +103,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     if (!request.settled) this.#owner.running.add(this)
   }
 
-  /** In the pieces that it came in. */
+  /** A collected stream is reported in its original pieces. */
   #announceBody(source: WholeSource): void {
     const { wasCollected, isPiecemeal, pieces } = this.#call
     if (!wasCollected || !isPiecemeal) this.#request.onWholeBodySent(source)
@@ -111,8 +111,8 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   }
 
   /**
-   * Asks a function for the whole reply before the request starts, unless the body has to be read for it. Throws if there is
-   * none: the mistake is the test's, not the peer's.
+   * Asks a function for the whole reply before the request starts, unless it needs a body that is not read
+   * yet. Throws for an invalid reply: that is a mistake in the test, not a failure of the peer.
    */
   prepare(): void {
     const { reply } = this.#interception
@@ -130,7 +130,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
         if (this.#request.settled) return
         if (keeps) this.#call.pieces.push(piece)
         this.#request.onBodySent(piece as Uint8Array)
-        // Not asked for another one.
+        // An aborted upload must not pull another piece.
         if (this.#request.settled) return
       }
     } catch (error) {
@@ -278,7 +278,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
 
   onDeadline(): void {
     if (!this.#request.responding) this.end(endReason('timeout', new HeadersTimeoutError()))
-    // A consumer that pauses cannot be kept waiting.
+    // While the consumer pauses, nothing is late.
     else if (!this.#request.paused) this.end(endReason('timeout', new BodyTimeoutError()))
   }
 
@@ -301,7 +301,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     this.#owner.onHandlerError(error)
   }
 
-  /** The error is the test's own. */
+  /** For errors of the caller, which are passed on unchanged. */
   #break(error: unknown): void {
     this.end(callersReason('broken', error as Error))
   }

@@ -1,6 +1,4 @@
-/**
- * Whether requests that match no interceptor may go to the network.
- */
+/** Whether requests that match no interceptor may go to the network. */
 
 import { isRegExp } from 'node:util/types'
 import { parseUrl } from '../base/parse-url.ts'

@@ -1,6 +1,4 @@
-/**
- * The interceptors of one origin, or of all origins that a RegExp or a function accepts.
- */
+/** The interceptors of one origin, or of all origins that a RegExp or a function accepts. */
 import type { Interception, OriginMatcher } from './match/interception.ts'
 
 export class OriginMocks {

@@ -1,6 +1,4 @@
-/**
- * One request in the history of calls of a mock agent.
- */
+/** One request in the history of calls of a mock agent. */
 
 import { defineKind } from '../../base/kind.ts'
 import { parseUrl } from '../../base/parse-url.ts'
@@ -27,7 +25,7 @@ const PROPERTIES = [
 /** The properties of `toMap()`. */
 export type MockCallHistoryLogProperties = (typeof PROPERTIES)[number]
 
-/** A request, as it was when it was dispatched, and what became of it. Many fields, because undici has eleven of them. */
+/** A request as it was dispatched, and its outcome. Many fields, because undici has eleven of them. */
 export class MockCallHistoryLog {
   /** As the caller gave it. */
   body: DispatchOptions['body']

@@ -1,6 +1,4 @@
-/**
- * The requests that went through a mock agent, in order.
- */
+/** The requests that went through a mock agent, in order. */
 import { isRegExp } from 'node:util/types'
 import { defineKind } from '../../base/kind.ts'
 import { InvalidArgumentError } from '../../errors.ts'

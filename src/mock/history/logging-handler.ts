@@ -1,4 +1,4 @@
-/** Notes in the history of calls what became of a request that went to the network. */
+/** Adds status or error to the call history for a request that was sent to the network. */
 import { DecoratorHandler } from '../../handler/decorator-handler.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { MockCallHistoryLog } from './call-history-log.ts'

@@ -1,6 +1,4 @@
-/**
- * Matchers for request bodies: text, bytes, forms, and JSON by its meaning.
- */
+/** Matchers for request bodies: text, bytes, forms, and JSON by value. */
 import { isAnyArrayBuffer, isRegExp } from 'node:util/types'
 import { bytesOf, isForm, textOf } from '../mock-body.ts'
 import { differenceAt } from './json-difference.ts'
@@ -8,9 +6,9 @@ import { type FormEntry, multipartEntries } from './multipart-entries.ts'
 import { decidesFor, testPattern } from './text-matcher.ts'
 
 /**
- * A string or bytes are compared with the bytes of the body, a RegExp is tested on its text, an object or array is
- * compared with the JSON in it, URLSearchParams and FormData by their entries. A function gets the body, as text if it
- * had to be collected, and returns true.
+ * A string or bytes must equal the body, a RegExp is tested on its text. An object or array is compared with
+ * the parsed JSON, URLSearchParams and FormData by their entries. A function gets the body (as text if it was
+ * a stream) and returns true.
  */
 export type BodyMatcher =
   | string
@@ -58,7 +56,7 @@ function sorted(params: URLSearchParams): string {
   return copy.toString()
 }
 
-/** Files are compared by their names: to read one takes time that a matcher does not have. */
+/** Files are compared by name: matchers are synchronous, and reading a file is not. */
 function entriesOfForm(form: Iterable<[string, unknown]>): FormEntry[] {
   return Array.from(form, ([name, value]): FormEntry => {
     if (typeof value === 'string') {

@@ -1,15 +1,13 @@
-/**
- * Where in the caller's program an interceptor was defined, for the error of a request that matches none.
- */
-/** Frames that are kept: a helper of the caller's, and what called it. */
+/** Where in the caller's program an interceptor was defined, for the error of an unmatched request. */
+/** Stack frames to keep: enough for a test helper and its caller. */
 const FRAMES = 4
 
-/** A stack that is formatted only if it is asked for: most interceptors are never looked at. */
+/** The stack is formatted on first access: most interceptors never need it. */
 export interface DefinitionSite {
   readonly stack?: string
 }
 
-/** The frames of the library end with the function `above`. */
+/** Frames up to and including the function `above` are left out. */
 export function definitionSite(above: (...args: never[]) => unknown): DefinitionSite {
   const site: DefinitionSite = {}
   const { stackTraceLimit } = Error
@@ -22,7 +20,7 @@ export function definitionSite(above: (...args: never[]) => unknown): Definition
   return site
 }
 
-/** `test/pay.test.js:14:6`, relative to the working directory; null if the stack does not tell. */
+/** `test/pay.test.js:14:6`, relative to the working directory; null if the stack has no such place. */
 export function placeOf(site: DefinitionSite): string | null {
   const { stack } = site
   if (typeof stack !== 'string') return null

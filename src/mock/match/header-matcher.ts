@@ -1,14 +1,17 @@
-/**
- * Headers of requests in all their shapes, as an object with lower-case names, and the matchers for them.
- */
+/** Request headers in any shape, read into an object with lower-case names; matchers for them. */
 import { setOwn } from '../../base/own-record.ts'
 import { headerPairs, isPairIterable } from '../../request/headers-input.ts'
 import { matchesText, type TextMatcher } from './text-matcher.ts'
 
-/** By name, in any letter case, or one function for all headers. Headers that are not listed may have any value. */
+/**
+ * Matchers by header name in any case, or one function for all headers. Headers not listed may have any
+ * value.
+ */
 export type HeadersMatcher = Record<string, TextMatcher> | ((headers: Record<string, string>) => boolean)
 
-/** Calls back for each field, with the name as it was given. Anything but headers is left to the checks of a request. */
+/**
+ * Visits each field, with its name as given. Values that are not headers are rejected later, by `Request`.
+ */
 export function eachField(headers: unknown, visit: (name: string, value: unknown) => void): void {
   if (headers === null || headers === undefined) return
   for (const [name, value] of headerPairs(headers)) if (name !== undefined) visit(String(name), value)
@@ -26,7 +29,7 @@ export function readFields(headers: unknown): Record<string, string> {
   return fields
 }
 
-/** An object with the names as given, for functions of callers. A plain object is passed as it is. */
+/** Headers as an object for reply functions, names as given. A plain object is returned itself. */
 export function fieldsObject(headers: unknown): unknown {
   if (typeof headers !== 'object' || headers === null) return headers
   if (!Array.isArray(headers) && !isPairIterable(headers)) return headers

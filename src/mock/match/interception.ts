@@ -1,5 +1,5 @@
 /**
- * One reply of an interceptor, and how often it is given. An interceptor with several replies has several of these.
+ * One reply of an interceptor, with its use count. An interceptor with several replies has several of these.
  */
 import { ownMembers } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
@@ -27,13 +27,13 @@ export interface MockInterceptorOptions {
   ignoreTrailingSlash?: boolean | undefined
 }
 
-/** The parts of a path that a pattern names; null if the path does not fit it. */
+/** Extracts the named parts of a path; null if the path does not match. */
 export type PathPattern = (path: string) => Readonly<Record<string, string>> | null
 
-/** What an interceptor matches, read once. */
+/** The options of `intercept()`, checked and normalised. */
 export interface MockPattern
   extends Pick<PendingInterceptor, 'path' | 'method' | 'body' | 'headers' | 'query' | 'ignoreTrailingSlash'> {
-  /** As it is compared; null if the path is not a string. */
+  /** The path as it is compared; null if it is not a string. */
   readonly sortedPath: string | null
   readonly site: DefinitionSite
   /** Null for a path without named parts. */

@@ -1,4 +1,7 @@
-/** The first place where two values of JSON differ, or null: `.items[2].id`; the value itself is an empty string. */
+/**
+ * Path of the first difference between two JSON values, such as `.items[2].id`; empty for the root, null for
+ * none.
+ */
 export function differenceAt(expected: unknown, received: unknown): string | null {
   if (Object.is(expected, received)) return null
   if (!isObject(expected) || !isObject(received)) return ''

@@ -1,6 +1,6 @@
 /**
- * Looks for the interceptor of one call: of those that accept its path, method, body and headers, the first registered.
- * Each matcher runs once at most, also if the body has to be collected in between.
+ * Finds the first interceptor that accepts path, method, body and headers of a call. Each matcher runs at
+ * most once, even if the body has to be collected in between.
  */
 
 import type { MockCall } from '../mock-call.ts'
@@ -16,7 +16,7 @@ export class MatchRun {
   readonly call: MockCall
   #candidates: readonly Interception[]
   #index = 0
-  /** The first part of the candidate at the index that was not compared yet. */
+  /** Where to go on with the candidate at `#index`: an index into `PARTS`. */
   #part = 0
   #failures: Map<Interception, number> | null = null
 
@@ -29,7 +29,7 @@ export class MatchRun {
   advance(): Interception | null | 'unread' {
     for (; this.#index < this.#candidates.length; this.#index++) {
       const candidate = this.#candidates[this.#index]!
-      // A matcher or another request may have used it up meanwhile.
+      // A matcher may have made a request that used it up.
       if (candidate.consumed) continue
       const refused = this.#compare(candidate)
       if (refused === 'unread') {
@@ -45,12 +45,12 @@ export class MatchRun {
     return null
   }
 
-  /** The first part that an interceptor refused; null if it was not asked. */
+  /** The part that did not match; null if this interceptor was not compared. */
   refusedBy(candidate: Interception): number | null {
     return this.#failures?.get(candidate) ?? null
   }
 
-  /** The part that left none. */
+  /** The furthest part that any interceptor got to. */
   get stage(): (typeof PARTS)[number] {
     let furthest = 0
     for (const part of this.#failures?.values() ?? []) furthest = Math.max(furthest, part)

@@ -1,6 +1,6 @@
 /**
- * The entries of a form in the bytes of its multipart encoding (RFC 7578), for comparing them. Boundaries are random, so
- * the bytes themselves cannot be compared.
+ * Parses multipart form data (RFC 7578) for comparison. Boundaries are random, so the bytes cannot be
+ * compared.
  */
 const CRLF = '\r\n'
 

@@ -1,6 +1,4 @@
-/**
- * The interceptor that is most like a request which matched none, and the parts in which they differ.
- */
+/** The interceptor closest to an unmatched request, and the parts in which they differ. */
 import { isRegExp } from 'node:util/types'
 import { isFunction } from '../../options.ts'
 import { bytesOf, isForm, textOf } from '../mock-body.ts'
@@ -13,7 +11,7 @@ import { accepts, type MatchRun, PARTS } from './match-run.ts'
 import { sortedPath } from './request-path.ts'
 import { shownFields, shownQuery, shownValue } from './secrets.ts'
 
-/** Most characters of a body in a message. */
+/** Characters of a body shown in a message. */
 const MOST_SHOWN = 1000
 /** Longer paths are compared up to here. */
 const MOST_COMPARED = 200
@@ -37,8 +35,8 @@ export function findNearest(run: MatchRun, all: readonly Interception[]): Interc
 }
 
 /**
- * The parts before the one that was refused are alike, those after it were never compared: functions are not called for
- * a message.
+ * Parts before the one that failed did match; later ones were not compared. Matcher functions are not called
+ * just for a message.
  */
 function isAlike(run: MatchRun, candidate: Interception, part: number): boolean {
   const refused = run.refusedBy(candidate)
@@ -68,7 +66,7 @@ export function mismatchesOf(run: MatchRun, nearest: Interception): Mismatch[] {
   return mismatches
 }
 
-/** A function that was not called decided nothing. */
+/** A matcher function that was not called is not a mismatch. */
 function isUncalled(run: MatchRun, candidate: Interception, part: number, matcher: unknown): boolean {
   return typeof matcher === 'function' && run.refusedBy(candidate) !== part
 }
@@ -91,7 +89,7 @@ function addFields(
   }
 }
 
-/** A matcher as people wrote it. */
+/** A matcher as text. */
 export function shownMatcher(matcher: unknown): string {
   if (matcher === undefined || matcher === null) return '(any)'
   if (typeof matcher === 'string') return shorten(matcher)
@@ -102,12 +100,12 @@ export function shownMatcher(matcher: unknown): string {
   return shorten(textOf(matcher) ?? jsonOf(matcher))
 }
 
-/** The path that an interceptor waits for: its query may have secrets as well. */
+/** The query of an interceptor may have secrets, too. */
 export function shownPath(matcher: unknown): string {
   return shownMatcher(typeof matcher === 'string' ? shownQuery(matcher) : matcher)
 }
 
-/** The parameter in which two paths differ, of whose values only the lengths are shown. */
+/** The first query parameter that differs. Messages show only the lengths of values, so this names it. */
 function parameterDifference(matcher: unknown, path: string): string | null {
   if (typeof matcher !== 'string') return null
   const [wanted, received] = [matcher, path].map((one) => sortedPath(one).split(/\?(.*)/s))

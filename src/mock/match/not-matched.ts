@@ -1,6 +1,6 @@
 /**
- * The error of a request that matches no interceptor and may not go to the network: undici's line, and then what a person
- * needs to find the mistake.
+ * The error of an unmatched request that may not go to the network: the first line is undici's, the others
+ * help to find the mistake.
  */
 
 import type { MockCall } from '../mock-call.ts'
@@ -18,11 +18,11 @@ import type { MatchRun } from './match-run.ts'
 import { findNearest, mismatchesOf, shownBody, shownMatcher, shownPath } from './nearest.ts'
 import { shownFields, shownQuery, shownValue } from './secrets.ts'
 
-/** What is known besides the match itself. */
+/** What the message needs besides the match. */
 export interface Circumstances {
   /** Null if nothing is defined for the origin. */
   readonly mocks: OriginMocks | null
-  /** All that something is defined for. */
+  /** Origins that have interceptors. */
   readonly origins: readonly OriginMatcher[]
   /** Why the network may not be used. */
   readonly refusal: string

@@ -1,6 +1,6 @@
 /**
- * The table of interceptors that have not replied as often as they should, in the layout of `console.table`. Drawn here,
- * because the runtime's layout depends on its version.
+ * The table of pending interceptors, in the layout of `console.table`. Drawn here because that layout differs
+ * between Node.js versions.
  */
 import { loadUtil } from '../../base/lazy-modules.ts'
 import type { PendingInterceptor } from './interception.ts'

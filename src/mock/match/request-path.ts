@@ -1,7 +1,4 @@
-/**
- * Paths as interceptors compare them: the parameters of the query are sorted by name, and slashes at the end of the
- * pathname may be ignored.
- */
+/** Normalises paths for comparison: sorts query parameters by name and can drop trailing slashes. */
 import { withQuery } from '../../request/check-options.ts'
 
 /** The order of the parameters and the spelling of spaces do not matter; repeated names keep their order. */
@@ -33,7 +30,7 @@ export function withoutTrailingSlash(path: string): string {
   return `${pathname.slice(0, end) || '/'}${mark === -1 ? '' : path.slice(mark)}`
 }
 
-/** A path of an interceptor: read as a URL, of which path and query count, with `query` appended. */
+/** The path of an interceptor with `query` appended, normalised by the URL parser. */
 export function interceptedPath(path: string, query: unknown): string {
   const { pathname, search } = new URL(withQuery(path, query), 'http://localhost')
   return pathname + search

@@ -1,11 +1,9 @@
-/**
- * `POST https://api.test/users/:id`: a method, an origin and a path with named parts, in one text.
- */
+/** `POST https://api.test/users/:id`: a method, an origin and a path with named parts, in one text. */
 import { InvalidArgumentError } from '../../errors.ts'
 import type { PathPattern } from './interception.ts'
 import { interceptedPath, sortedPath } from './request-path.ts'
 
-/** A route, taken apart. */
+/** A parsed route. */
 export interface Route {
   readonly method: string
   readonly origin: string
@@ -14,7 +12,7 @@ export interface Route {
   readonly named: PathPattern | null
 }
 
-/** The method may be missing, and is GET then. */
+/** Without a method: GET. */
 export function readRoute(text: unknown): Route {
   const match =
     typeof text === 'string' ? /^(?:([^\s/:]+)\s+)?(https?:\/\/[^/?#\s]+)(\S*)$/i.exec(text) : null

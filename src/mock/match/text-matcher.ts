@@ -1,6 +1,4 @@
-/**
- * Matchers for one text, as callers give them: a string is equal, a RegExp tests, a function returns true.
- */
+/** Matchers for one text: string, RegExp or function. */
 import { isRegExp } from 'node:util/types'
 import { ignoreRejection } from '../../base/stray-promise.ts'
 
@@ -20,7 +18,7 @@ export function decidesFor(matcher: (value: unknown) => unknown, value: unknown)
   return decision === true
 }
 
-/** With the flags `g` and `y` a RegExp goes on where it stopped, and would refuse every second request. */
+/** A RegExp with the flag `g` or `y` keeps `lastIndex`, and would refuse every second request. */
 export function testPattern(pattern: RegExp, text: string): boolean {
   pattern.lastIndex = 0
   const found = pattern.test(text)

@@ -1,6 +1,4 @@
-/**
- * The body of a reply: bytes, or a source that is streamed.
- */
+/** The body of a reply: bytes, or a source that is streamed. */
 import { Buffer } from 'node:buffer'
 import { NO_BYTES } from '../../base/empty.ts'
 import { isStream } from '../../request/body-source.ts'

@@ -1,4 +1,4 @@
-/** Header and trailer fields of a reply: checked like those of a request, and merged by name in any letter case. */
+/** Header and trailer fields of a reply: checked like those of a request, merged by name in any case. */
 import { InvalidArgumentError } from '../../errors.ts'
 import { isFieldValue } from '../../protocol/ascii.ts'
 import { HeaderBlock } from '../../protocol/header-block.ts'

@@ -1,6 +1,6 @@
 /**
- * What an interceptor replies: a response that is known beforehand, a function that makes it for each request, an error,
- * or a connection that behaves as a script says.
+ * What an interceptor replies: a fixed response, a function that makes one for each request, an error, or the
+ * script of a connection.
  */
 
 import type { Duplex } from 'node:stream'
@@ -115,7 +115,7 @@ export interface PendingReply {
   callback?: MockReplyOptionsCallback
 }
 
-/** What asks for a reply: a call. */
+/** The call that a reply is for. */
 interface Asking {
   callbackOptions(): MockResponseCallbackOptions
 }
@@ -126,7 +126,7 @@ export interface ResponseReply {
   readonly ask: (call: Asking) => MockedResponse | Promise<MockedResponse>
   /** A function without parameters does not look at the body. */
   readonly readsBody: boolean
-  /** A function decides about everything. */
+  /** The function returns status, headers and data. */
   readonly isWhole: boolean
   readonly data: PendingReply
 }
@@ -183,7 +183,7 @@ function asking(
 
 const badReplies = new WeakSet<object>()
 
-/** A function has returned what is no reply. */
+/** Whether a reply function returned something invalid. */
 export function isBadReply(error: unknown): boolean {
   return error instanceof InvalidArgumentError && badReplies.has(error)
 }
@@ -253,10 +253,10 @@ export function upgradeReply(accept: UpgradeAcceptor): Reply {
   return { kind: 'upgrade', accept, data: NO_DATA }
 }
 
-/** Everything of a response but its content, checked. */
+/** A response without its content. */
 interface ReplyHead {
   with(data: unknown): MockedResponse
-  /** `fields`: of the response, where they are known. */
+  /** `fields`: those of the response, if it is fixed. */
   pending(data: unknown, fields: HeaderBlock | null): PendingReply
 }
 

@@ -1,6 +1,4 @@
-/**
- * A mocked response as the bytes of HTTP/1.1, in steps.
- */
+/** A mocked response as HTTP/1.1 bytes, in steps. */
 import type { HeaderBlock } from '../../protocol/header-block.ts'
 import { isBodiless, type MockedResponse } from './reply.ts'
 import { contentPieces, StreamedContent } from './reply-content.ts'

@@ -1,6 +1,6 @@
 /**
- * Snapshots as an HTTP Archive 1.2, the format in which browsers save what they have loaded. Its bodies are decoded, so the
- * fields that describe their coding on the wire do not come back, unless we could not decode one.
+ * Snapshots as HTTP Archive 1.2, which browsers export. Its bodies are decoded, so fields such as
+ * content-encoding are dropped on reading, unless we could not decode a body.
  */
 
 import { kMaxLength } from 'node:buffer'
@@ -39,7 +39,7 @@ interface HarEntry {
     readonly content?: {
       readonly text?: string
       readonly encoding?: string
-      /** Ours: the body could not be decoded, and is in its coding. */
+      /** Our extension: the body could not be decoded, and is stored encoded. */
       readonly _isCoded?: boolean
     }
   }
@@ -53,13 +53,13 @@ const OF_THE_WIRE = new Set([
   'keep-alive',
 ])
 
-/** One snapshot for each entry; those of the same request are put together where they are read. */
+/** One snapshot for each entry; the recorder merges those of the same request. */
 export function parseHar(value: unknown): Snapshot[] {
   const entries = (value as { log?: { entries?: unknown } } | null)?.log?.entries
   if (!Array.isArray(entries)) throw new TypeError('an HTTP Archive has log.entries')
   return (
     (entries as HarEntry[])
-      // A browser lists what it has not loaded with the status 0.
+      // Browsers list failed requests with the status 0.
       .filter(({ response }) => response.status >= 200)
       .map(({ request, response, startedDateTime = new Date(0).toISOString(), time }) => ({
         request: {
@@ -77,7 +77,7 @@ export function parseHar(value: unknown): Snapshot[] {
   )
 }
 
-/** As the body of a request would be stored: bytes that are text as text. */
+/** As a recorded body: bytes that are valid UTF-8 as text. */
 function readBody(data: HarPostData = {}): Pick<SnapshotRequest, 'body' | 'bodyEncoding'> {
   const { mimeType = '', text, encoding, params = [] } = data
   // Browsers list the fields of a form instead of its text.
@@ -105,7 +105,7 @@ function readResponse({ status, headers = [], content }: HarEntry['response'], t
   }
 }
 
-/** Without those of HTTP/2. Chrome joins repeated fields with a line break. */
+/** Without the pseudo-headers of HTTP/2. Chrome joins repeated fields with a line break. */
 function valuesByName(headers: readonly HarField[] = []): Map<string, string[]> {
   const fields = new Map<string, string[]>()
   for (const { name, value } of headers) {
@@ -182,7 +182,7 @@ function toFields(headers: Record<string, string | string[]>): HarField[] {
   )
 }
 
-/** Null for a body in a coding that is unknown, or broken. */
+/** Null if the coding is unknown or the body is corrupt. */
 function decodedBody({ headers, body }: SnapshotResponse): Buffer | null {
   const codings = readCodings(String(headers['content-encoding'] ?? ''))
   if (!Array.isArray(codings) || !codings.every(isDecodable)) return null

@@ -1,6 +1,4 @@
-/**
- * The snapshot agent: records responses of servers, and replays them.
- */
+/** The snapshot agent: records responses of servers, and replays them. */
 import { isRegExp } from 'node:util/types'
 import { defineKind } from '../../base/kind.ts'
 import type { CloseCallback } from '../../dispatcher/dispatcher.ts'
@@ -59,7 +57,7 @@ export class SnapshotAgent extends MockAgent implements Fallback {
     return this.#recorder.loadSnapshots(filePath)
   }
 
-  /** What keeps the snapshots. */
+  /** The recorder that holds the snapshots. */
   getRecorder(): SnapshotRecorder {
     return this.#recorder
   }
@@ -112,7 +110,7 @@ export class SnapshotAgent extends MockAgent implements Fallback {
   }
 
   async #close(): Promise<void> {
-    // With a callback: without one, the method of the base would call this one again.
+    // With a callback: otherwise the base class calls this method again.
     await new Promise<void>((resolve, reject) => {
       super.close((error) => (error === null ? resolve() : reject(error)))
     })

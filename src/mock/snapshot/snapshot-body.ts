@@ -1,4 +1,4 @@
-/** The body of a request as snapshots have it: ours, and the text that undici has of the same body. */
+/** The body of a request as it is stored: our form, and the text that undici stores for the same body. */
 import { bytesOf, isForm, textOrBytes } from '../mock-body.ts'
 import type { SnapshotRequest } from './snapshot.ts'
 import type { SnapshotRecorderOptions } from './snapshot-options.ts'
@@ -8,7 +8,7 @@ type StoredBody = Pick<SnapshotRequest, 'body' | 'bodyEncoding'>
 
 const MULTIPART = /^(multipart\/form-data; *boundary=)"?([^";]+)"?$/i
 
-/** In place of one that is drawn anew for each form, with which no form would be found again. */
+/** Replaces the random boundary, which would make every form a new request. */
 const BOUNDARY = '----boundary'
 
 /** `content` is the body after it was collected. */
@@ -42,7 +42,7 @@ export function storedContentType(value: string): string {
   return value.replace(MULTIPART, `$1${BOUNDARY}`)
 }
 
-/** Files by what is known without reading them. */
+/** Files by their metadata: reading them is asynchronous. */
 function formText(form: Iterable<[string, unknown]>): string {
   const entries = Array.from(form, ([name, value]) => {
     if (typeof value === 'string') return [name, value]
@@ -52,7 +52,7 @@ function formText(form: Iterable<[string, unknown]>): string {
   return JSON.stringify(entries)
 }
 
-/** The text that undici stores of a body and finds it by: that of its conversion to a string. */
+/** The text that undici stores and looks up: the body converted to a string. */
 export function undiciBody(body: unknown, fields: Fields): string {
   if (body === undefined || body === null) return ''
   if (typeof body === 'string') return body

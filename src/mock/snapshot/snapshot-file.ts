@@ -1,6 +1,4 @@
-/**
- * Files of snapshots.
- */
+/** Files of snapshots. */
 import { promises, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { replaceFile } from '../../base/whole-file.ts'
@@ -8,7 +6,7 @@ import { UndiciError } from '../../errors.ts'
 import { parseHar, toHar } from './har.ts'
 import type { Snapshot, SnapshotData, SnapshotResponse } from './snapshot.ts'
 
-/** A snapshot with the name that a file has it under; null for none. */
+/** A snapshot with its hash in the file; null for none. */
 export interface ReadSnapshot {
   readonly hash: string | null
   readonly snapshot: Snapshot
@@ -24,7 +22,7 @@ export function readSnapshotFile(path: string, isHar: boolean): ReadSnapshot[] {
     throw new UndiciError(`Failed to load snapshots from ${path}`, { cause })
   }
   try {
-    // Editors and exports of Windows write a byte order mark.
+    // Editors on Windows may write a byte order mark.
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
     return isHar ? parseHar(value).map((snapshot) => ({ hash: null, snapshot })) : parseSnapshots(value)
   } catch (cause) {

@@ -34,7 +34,7 @@ export class SnapshotHandler extends DecoratorHandler {
   }
 
   override onResponseEnd(controller: DispatchController, trailers: HeaderObject): void {
-    // Before the caller has it: a program that reads a response may look for its snapshot at once.
+    // Stored first: the caller may look for the snapshot as soon as it has the response.
     this.#store({
       statusCode: this.#statusCode,
       headers: this.#headers as SnapshotResponse['headers'],

@@ -1,6 +1,4 @@
-/**
- * By what a recorded request is found again: its parts as they are stored, without what the library generates by itself.
- */
+/** The key by which a recorded request is found again: its stored parts without generated headers. */
 
 import { loadCrypto } from '../../base/lazy-modules.ts'
 import { setOwn } from '../../base/own-record.ts'
@@ -17,7 +15,7 @@ import type { SnapshotRecorderOptions } from './snapshot-options.ts'
 /** Of our `fetch`. */
 const USER_AGENT = 'ventuno'
 
-/** Headers that `fetch` adds: with these values, a request made by other means is the same. Null for any value. */
+/** Headers that `fetch` adds. With these values they are not compared; null stands for any value. */
 const GENERATED: ReadonlyMap<string, RegExp | null> = new Map([
   ['accept', /^\*\/\*$/],
   ['accept-encoding', /^(?:(?:gzip|deflate|br|zstd)(?:, )?)+$/],
@@ -46,7 +44,7 @@ export class HeaderLists {
     this.#keepsSecrets = secrets === 'keep'
   }
 
-  /** The caller has named the headers that count. */
+  /** Whether `matchHeaders` is set. */
   get isSelective(): boolean {
     return this.#matched !== null
   }
@@ -79,7 +77,7 @@ export class HeaderLists {
     return stored
   }
 
-  /** `request()` and `fetch` of the same resource are to be found by each other. */
+  /** A recording of `request()` also serves `fetch`, and vice versa. */
   compares(name: string, value: string): boolean {
     if (!this.storesOfRequest(name)) return false
     if (this.#matched !== null) return true
@@ -88,7 +86,7 @@ export class HeaderLists {
   }
 }
 
-/** The request as it is stored. `content` is its body, collected if it had to be. */
+/** The request as it is stored. `content` is its body, collected if necessary. */
 export function snapshotRequest(
   options: DispatchOptions,
   content: unknown,
@@ -98,7 +96,7 @@ export function snapshotRequest(
 ): SnapshotRequest {
   const fields = readFields(options.headers)
   const headers = lists.ofRequest(fields)
-  // The writer of a connection adds it to the fields of `fetch`; undici does before, and looks for it.
+  // Our connections add it when they write; undici's `fetch` adds it before, and compares it.
   const isFetched = 'sec-fetch-mode' in fields && !('content-length' in fields)
   if (isFetched && lists.storesOfRequest('content-length')) {
     const length = lengthOf(options.body)
@@ -138,7 +136,7 @@ export function undiciRequest(
   return { ...others, body: undiciBody(body, readFields(headers)) }
 }
 
-/** The name of a snapshot in files: undici finds it by nothing else. Its `fetch` has another user agent than ours. */
+/** The hash in files, by which undici finds a snapshot. Its `fetch` sends another user agent than ours. */
 export function hashOf({ method, url, headers, body = '' }: SnapshotRequest): string {
   const parts = [method, url]
   for (const name of Object.keys(headers).sort()) {
@@ -149,7 +147,7 @@ export function hashOf({ method, url, headers, body = '' }: SnapshotRequest): st
   return loadCrypto().createHash('sha256').update(parts.join('|')).digest('base64url')
 }
 
-/** What two requests have in common that count as the same. A secret counts by its presence. */
+/** Equal for requests that count as the same. Of a secret only the presence counts. */
 export function keyOf(request: SnapshotRequest, lists: HeaderLists, ignoresHeaders: boolean): string {
   const { method, url, headers, body = '', bodyEncoding = 'text' } = request
   const compared = ignoresHeaders

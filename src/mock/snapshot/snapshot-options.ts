@@ -4,7 +4,10 @@ import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { MockAgentOptions } from '../mock-agent-options.ts'
 import type { SnapshotRequest, SnapshotResponse } from './snapshot.ts'
 
-/** `record`: sends and stores. `playback`: replays, and fails otherwise. `update`: replays, or sends and stores. */
+/**
+ * `record`: sends and stores. `playback`: only replays. `update`: replays what is stored, sends and stores
+ * the rest.
+ */
 export type SnapshotMode = 'record' | 'playback' | 'update'
 
 /** What `sanitize` may change before it is stored. */

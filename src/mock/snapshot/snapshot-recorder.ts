@@ -1,6 +1,4 @@
-/**
- * The snapshots of an agent: finds the response to a request, stores new ones, reads and writes files.
- */
+/** The snapshots of an agent: finds the response to a request, stores new ones, reads and writes files. */
 
 import { ignoreError } from '../../base/ignore-error.ts'
 import { parseUrl } from '../../base/parse-url.ts'
@@ -18,13 +16,13 @@ export class SnapshotRecorder {
   readonly #options: SnapshotRecorderOptions
   readonly #lists: HeaderLists
   readonly #snapshots = new Map<string, Snapshot>()
-  /** The names of those that were read or recorded. */
+  /** Hashes from the file or from recording. */
   readonly #hashes = new WeakMap<Snapshot, string>()
-  /** Recorded or replayed since the beginning. */
+  /** Recorded or replayed by this agent. */
   readonly #used = new Set<Snapshot>()
-  /** Not yet: the file is read when it is first needed. */
+  /** The file is read on first use. */
   #isLoaded: boolean
-  /** From an archive of a browser, which sends headers of its own. */
+  /** For a HAR of a browser, whose requests have headers of its own. */
   #ignoresHeaders = false
   #isChanged = false
   /** Settles when the last write has ended. */
@@ -169,13 +167,13 @@ export class SnapshotRecorder {
     }
   }
 
-  /** No more writes by itself. */
+  /** Stops the automatic writes. */
   destroy(): void {
     if (this.#flushTimer !== null) clearTimer(this.#flushTimer)
     this.#flushTimer = null
   }
 
-  /** A file of undici may have a body that is not text in another form. */
+  /** undici stores bodies that are not text in another form. */
   #find(opts: DispatchOptions, origin: string, content: unknown = opts.body): Snapshot | undefined {
     this.#loadOnce()
     const request = snapshotRequest(opts, content, origin, this.#lists, this.#options)
@@ -209,7 +207,7 @@ export class SnapshotRecorder {
     this.#adopt(snapshots)
   }
 
-  /** The entries of a file may differ in headers that do not count. */
+  /** Entries that differ only in ignored headers are merged. */
   #adopt(snapshots: readonly ReadSnapshot[]): void {
     for (const { hash, snapshot } of snapshots) {
       const key = keyOf(this.#comparable(snapshot.request), this.#lists, this.#ignoresHeaders)

@@ -1,6 +1,6 @@
 /**
- * Clients whose connections are in memory, so that mocked replies go through the engines that a program uses in production.
- * Each carries one request at a time: then it is known which request a connection has.
+ * Clients on in-memory connections: mocked replies go through the same engines as in production. Each client
+ * carries one request at a time, so the peer knows which one it answers.
  */
 
 import { ignoreError } from '../../base/ignore-error.ts'
@@ -20,12 +20,12 @@ import { WirePeer, type WireTurn } from './wire-peer.ts'
 import { systemError, WireSocket } from './wire-socket.ts'
 import type { WireProtocol } from './wire-step.ts'
 
-/** The latest connections, whose bytes are kept. */
+/** Connections kept for `agent.wire`. */
 const MOST_SHOWN = 100
 
 /** A connection in memory, as `agent.wire` shows it. */
 export interface WireConnection {
-  /** Where it leads. */
+  /** The origin of the requests on it. */
   readonly origin: string
   /** Everything that the client has written so far. */
   readonly written: Buffer
@@ -41,7 +41,7 @@ interface WireSlot {
   turn: WireTurn | null
 }
 
-/** Says when the request was written, and when it has ended. */
+/** Tells the peer when the request is written, and frees the client when it has ended. */
 class WireHandler extends DecoratorHandler {
   readonly #onSent: () => void
   readonly #onSettled: () => void
@@ -88,7 +88,7 @@ export class WireClients {
   readonly #slots = new Set<WireSlot>()
   readonly #sockets: { readonly origin: string; readonly socket: WireSocket }[] = []
 
-  /** Of connections that are not going to be opened. */
+  /** Of `connect-timeout` faults. */
   readonly #timers = new Set<ReturnType<typeof setTimeout>>()
 
   constructor(settings: MockAgentSettings) {
@@ -100,7 +100,7 @@ export class WireClients {
     this.#sockets.length = 0
   }
 
-  /** No connection is waited for any more. */
+  /** Gives up pending `connect-timeout` faults. */
   stopWaiting(): void {
     for (const timer of this.#timers) clearTimer(timer)
     this.#timers.clear()
@@ -123,9 +123,9 @@ export class WireClients {
 
   dispatch(call: MockCall, interception: Interception, given: DispatchHandler): boolean {
     const { kind } = interception.reply
-    // A connection that is handed over is one of HTTP/1.1.
+    // Upgrades exist only in HTTP/1.1.
     const protocol = kind === 'upgrade' ? 'h1' : this.#settings.protocol
-    // A connection that cannot be opened must not be open already.
+    // The fault needs a new connection.
     const isUnreachable = kind === 'unreachable'
     const isFree = (one: WireSlot): boolean =>
       one.origin === call.origin && one.protocol === protocol && one.turn === null
@@ -145,7 +145,7 @@ export class WireClients {
 
   #addSlot(origin: string, protocol: WireProtocol): WireSlot {
     const open: ConnectFunction = (_target, callback) => this.#connect(slot, callback)
-    // Its errors are the library's, as those of a real connection.
+    // As our own connector: errors are the same as on a real connection.
     const connect = ownConnector(open, open)
     const client = new Client(origin, { ...this.#settings.clientOptions, pipelining: 1, connect })
     const slot: WireSlot = { origin, protocol, client, peer: null, turn: null }

@@ -1,6 +1,6 @@
 /**
- * The other end of an HTTP/2 connection in memory (RFC 9113): reads frames as far as it has to, and plays the reply of each
- * request in frames of our own encoder. The client is ours and sends one request at a time.
+ * The server side of an in-memory HTTP/2 connection (RFC 9113). The client is ours and sends one request at a
+ * time, so frames are read without checks; replies use our own frame writer and HPACK encoder.
  */
 import { Buffer } from 'node:buffer'
 import { NO_BYTES } from '../../base/empty.ts'
@@ -46,7 +46,7 @@ export class WireH2Peer extends WirePeer {
   #streamWindow = DEFAULT_WINDOW
   #onWindow: (() => void) | null = null
 
-  /** Its end is in the frames. */
+  /** END_STREAM says so. */
   override onSent(): void {}
 
   override onBytes(bytes: Buffer): void {
@@ -148,7 +148,7 @@ export class WireH2Peer extends WirePeer {
     else if (isStreamed) yield { kind: 'data', bytes: NO_BYTES, endStream: true }
   }
 
-  /** Takes from the windows of the client what may be sent in one frame (RFC 9113 §6.9). Nothing after a cancellation. */
+  /** Waits for window space and takes at most one frame of it (RFC 9113 §6.9); 0 after a cancellation. */
   async #room(id: number, wanted: number): Promise<number> {
     while (this.stream === id) {
       const room = Math.min(this.#connectionWindow, this.#streamWindow, MIN_MAX_FRAME_SIZE, wanted)
@@ -164,7 +164,7 @@ export class WireH2Peer extends WirePeer {
     return 0
   }
 
-  /** A frame of a script belongs to the request, unless its type is for the connection. */
+  /** Frames of a script go to the stream of the request, unless their type belongs to the connection. */
   protected override async writeFrame(frame: WireFrame): Promise<void> {
     const id = this.stream
     if (frame.kind === 'headers') {

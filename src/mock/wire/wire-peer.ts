@@ -1,6 +1,6 @@
 /**
- * The other end of a connection in memory, for HTTP/1.1: plays the reply of each request. The client carries one request at
- * a time and says when it has written it, so the bytes are not parsed.
+ * The server side of an in-memory connection, for HTTP/1.1: plays the reply of each request. The handler on
+ * the client says when the request is written, so its bytes are not parsed.
  */
 import { Buffer } from 'node:buffer'
 import { loadCrypto } from '../../base/lazy-modules.ts'
@@ -19,7 +19,7 @@ import type { WireAction, WireFrame, WireProtocol, WireScript, WireStep } from '
 /** The runtime turns a longer wait into 1 ms. */
 const LONGEST_WAIT = 2 ** 31 - 1
 
-/** A request, and what it is replied with. */
+/** A request and its reply. */
 export interface WireTurn {
   readonly call: MockCall
   readonly interception: Interception
@@ -30,10 +30,10 @@ export interface WireTurn {
 export class WirePeer implements WireListener {
   protected readonly socket: WireSocket
   protected readonly protocol: WireProtocol = 'h1'
-  /** Of the request, in HTTP/2; 0 after it was cancelled. */
+  /** The HTTP/2 stream of the request; 0 after it was cancelled. */
   protected stream = 0
   readonly #turn: () => WireTurn | null
-  /** Bytes of a piece; 0 for as they come. */
+  /** Write in pieces of so many bytes; 0 for no limit. */
   #split = 0
   /** Ends a wait early. */
   #wake: (() => void) | null = null
@@ -93,7 +93,7 @@ export class WirePeer implements WireListener {
     try {
       await accept(server, call.callbackOptions())
     } catch (error) {
-      // The client may have its end already: it gets a connection that is reset.
+      // The client may have the socket already: reset it.
       fail(error)
       server.destroy(systemError('ECONNRESET'))
     }
@@ -106,7 +106,7 @@ export class WirePeer implements WireListener {
     }
   }
 
-  /** False: nothing more is done. */
+  /** False if the script ends here. */
   async #act(step: WireStep): Promise<boolean> {
     const bytes = typeof step === 'string' ? Buffer.from(step) : bytesOf(step)
     if (bytes !== null) {
@@ -143,7 +143,7 @@ export class WirePeer implements WireListener {
     throw new InvalidArgumentError("frames need an agent with protocol: 'h2'")
   }
 
-  /** Pieces arrive in separate turns of the event loop: a stream joins those that wait together. */
+  /** Pieces go out in separate turns of the event loop: a stream would join those that wait together. */
   protected async write(bytes: Buffer): Promise<void> {
     const size = this.#split || bytes.length
     for (let at = 0; at < bytes.length; at += size) {

@@ -1,18 +1,16 @@
-/**
- * A connection in memory: the end that a client reads and writes, and the end that the mock does.
- */
+/** An in-memory connection: the client's socket, and the server's after an upgrade. */
 
 import { Duplex } from 'node:stream'
 import { runtimeSetImmediate } from '../../base/runtime-turns.ts'
 import { clearTimer, startInterval } from '../../base/timer.ts'
 
-/** Milliseconds; the longest interval of the runtime. */
+/** The longest interval of the runtime, in milliseconds. */
 const LONG = 2 ** 31 - 1
 
-/** Bytes of a connection that are kept for `agent.wire`. */
+/** Bytes per connection kept for `agent.wire`. */
 const MOST_KEPT = 16 * 1024 * 1024
 
-/** What the mock does with the bytes of a client. */
+/** Gets what the client writes. */
 export interface WireListener {
   onBytes(bytes: Buffer): void
   /** The client writes no more. */
@@ -21,7 +19,7 @@ export interface WireListener {
   onClosed(): void
 }
 
-/** The end of the client. */
+/** The client's socket. */
 export class WireSocket extends Duplex {
   readonly remoteAddress = 'in-memory'
   bytesWritten = 0
@@ -69,7 +67,7 @@ export class WireSocket extends Duplex {
     this.bytesWritten += chunk.length
     const bytes = Buffer.from(chunk)
     if (this.bytesWritten <= MOST_KEPT) this.written.push(bytes)
-    // Bytes take a turn of the event loop: no server answers before the client has finished its own.
+    // In a later turn: no server answers within the client's own turn.
     runtimeSetImmediate(() => this.#listener?.onBytes(bytes))
     done()
   }
@@ -110,14 +108,14 @@ export class WireSocket extends Duplex {
   }
 }
 
-/** The end of the mock, for a connection that was handed over. */
+/** The server's socket after an upgrade. */
 export class WireServerSocket extends Duplex implements WireListener {
   readonly #client: WireSocket
 
   constructor(client: WireSocket) {
     super({ emitClose: true })
     this.#client = client
-    // A caller may not listen, and the failure is the client's to report.
+    // The caller may not listen for errors; the client reports the failure.
     this.on('error', () => {})
   }
 

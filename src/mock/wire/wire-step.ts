@@ -1,6 +1,4 @@
-/**
- * What the other end of a connection in memory does: bytes to write, and actions in between.
- */
+/** The steps of a script for the server side of an in-memory connection: bytes to write, and actions. */
 import { InvalidArgumentError } from '../../errors.ts'
 
 /** Which engine reads the replies. */
@@ -84,7 +82,7 @@ export type WireFault =
   | 'stall-head'
   | 'stall-body'
 
-/** Those that come after the connection is up. */
+/** Faults on an open connection. */
 export type ReplyFault = Exclude<WireFault, 'connect-refused' | 'connect-timeout'>
 
 const PART = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly a part'
@@ -94,7 +92,7 @@ const H2_PART = [
 ]
 const RESET = mockWire.reset()
 const STALL = mockWire.stall()
-/** Half of the header of a HEADERS frame. */
+/** The first half of a frame header. */
 const HALF_FRAME = Buffer.from([0, 0, 20, 1])
 /** RFC 9113 §6.5.1: a SETTINGS frame whose length is not a multiple of six. */
 const BAD_FRAME = mockWire.frame(4, Buffer.alloc(5))
