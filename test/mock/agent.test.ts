@@ -37,7 +37,7 @@ describe('the options of a mock agent', () => {
     })
   }
 
-  test('undefined is the same as absent', async () => {
+  test('an option of a mock agent that is undefined is the same as absent', async () => {
     const agent = new MockAgent({
       enableCallHistory: undefined,
       ignoreTrailingSlash: undefined,
@@ -47,7 +47,7 @@ describe('the options of a mock agent', () => {
     await agent.close()
   })
 
-  test('pools and clients need an agent', () => {
+  test('MockPool and MockClient need an agent', () => {
     const message = 'Argument opts.agent must implement Agent'
     for (const Kind of [MockPool, MockClient]) {
       assert.throws(() => new Kind(ORIGIN, {} as never), { name: 'InvalidArgumentError', message })
@@ -57,7 +57,7 @@ describe('the options of a mock agent', () => {
 })
 
 describe('get', () => {
-  test('makes a pool, or a client for one connection', (t) => {
+  test('get makes a pool, or a client for one connection', (t) => {
     const { agent, pool } = mocking(t)
     assert.ok(agent instanceof Dispatcher)
     assert.ok(pool instanceof MockPool && pool instanceof Pool)
@@ -65,7 +65,7 @@ describe('get', () => {
     assert.ok(client instanceof MockClient && client instanceof Client)
   })
 
-  test('all spellings of an origin are one', async (t) => {
+  test('get takes all spellings of an origin for one', async (t) => {
     const { agent, pool } = mocking(t)
     for (const origin of ['http://a.test/', 'HTTP://A.TEST', 'http://a.test:80', new URL('http://a.test')]) {
       assert.equal(agent.get(origin), pool)
@@ -77,7 +77,7 @@ describe('get', () => {
     }
   })
 
-  test('a RegExp and a function accept origins; the first that does is bound for good', async (t) => {
+  test('get: a RegExp and a function accept origins; the first that does is bound for good', async (t) => {
     const { agent } = mocking(t)
     const seen: string[] = []
     const pool = agent.get(/\.example$/)
@@ -109,7 +109,7 @@ describe('get', () => {
 })
 
 describe('dispatch', () => {
-  test('leaves the options alone and returns true', (t) => {
+  test('dispatch leaves the options alone and returns true', (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200, 'ok')
     const options = { origin: 'HTTP://A.test/', path: '/', method: 'GET' }
@@ -120,7 +120,7 @@ describe('dispatch', () => {
     assert.equal(handler.body, 'ok')
   })
 
-  test('needs an origin', async (t) => {
+  test('dispatch on a mock agent needs an origin', async (t) => {
     const error = await failure(mocking(t).agent.request({ path: '/', method: 'GET' }))
     assert.equal(error.message, 'opts.origin must be a non-empty string or URL.')
   })
@@ -141,7 +141,7 @@ describe('dispatch', () => {
 })
 
 overEachWire('the dispatcher that carries the requests', (wire) => {
-  test('may be an agent, whose own requests are mocked, too', async (t) => {
+  test('the option agent may be an agent, whose own requests are mocked, too', async (t) => {
     const origin = await startOrigin(t, wire, (_, response) => response.end('real'))
     const real = new Agent(wireOptions(wire))
     const agent = new MockAgent({ agent: real })
@@ -157,7 +157,7 @@ overEachWire('the dispatcher that carries the requests', (wire) => {
     }
   })
 
-  test('may be a client', async (t) => {
+  test('the option agent may be a client', async (t) => {
     const origin = await startOrigin(t, wire, (_, response) => response.end('real'))
     const agent = new MockAgent({ agent: new Client(origin.url, wireOptions(wire)) })
     t.after(() => agent.destroy())
@@ -173,7 +173,7 @@ overEachWire('the dispatcher that carries the requests', (wire) => {
 })
 
 describe('the end of a mock agent', () => {
-  test('close clears the history and closes pools; then requests and close fail', async () => {
+  test('close of a mock agent clears the history and closes pools; then requests and close fail', async () => {
     const agent = new MockAgent({ enableCallHistory: true })
     const pool = agent.get(ORIGIN)
     pool.intercept({ path: '/' }).reply(200).persist()
@@ -187,7 +187,7 @@ describe('the end of a mock agent', () => {
     assert.ok((await failure(pool.request(get))) instanceof errors.ClientDestroyedError)
   })
 
-  test('close waits for replies, destroy fails them', async (t) => {
+  test('close of a mock agent waits for replies, destroy fails them', async (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200, 'late').delay(20)
     const get = { origin: ORIGIN, path: '/', method: 'GET' } as const
@@ -246,7 +246,7 @@ describe('the end of a mock agent', () => {
     assert.match((await failure(send('/'))).message, /0 interceptor\(s\) remaining out of 0 defined/)
   })
 
-  test('reset removes what a test has left', async (t) => {
+  test('reset of a mock agent removes what a test has left', async (t) => {
     const { agent, pool, send } = mocking(t, { enableCallHistory: true })
     pool.intercept({ path: '/' }).reply(200)
     agent.get(/x/).intercept({ path: '/' }).reply(200)
@@ -263,7 +263,7 @@ describe('the end of a mock agent', () => {
 })
 
 describe('install', () => {
-  test('makes it the global dispatcher, also of the fetch of the runtime, and uninstall restores', async (t) => {
+  test('install makes the agent the global dispatcher, also of the fetch of the runtime, and uninstall restores', async (t) => {
     const before = getGlobalDispatcher()
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200, 'mocked').persist()
@@ -277,7 +277,7 @@ describe('install', () => {
     assert.equal(await (await globalThis.fetch(origin.url)).text(), 'real')
   })
 
-  test('ends with the agent', async (t) => {
+  test('install ends with the agent', async (t) => {
     const before = getGlobalDispatcher()
     const { agent } = mocking(t)
     agent.install()
@@ -287,14 +287,14 @@ describe('install', () => {
 })
 
 describe('strict', () => {
-  test('disposal fails for pending interceptors', async () => {
+  test('disposal of a strict agent fails for pending interceptors', async () => {
     const agent = new MockAgent({ strict: true })
     agent.get(ORIGIN).intercept({ path: '/' }).reply(200)
     assert.match((await failure(agent[Symbol.asyncDispose]())).message, /^1 interceptor is pending/)
     assert.equal(agent.destroyed, true)
   })
 
-  test('disposal fails for unmatched requests whose errors were ignored', async () => {
+  test('disposal of a strict agent fails for unmatched requests whose errors were ignored', async () => {
     const agent = new MockAgent({ strict: true })
     agent.disableNetConnect()
     await agent.request({ origin: ORIGIN, path: '/x', method: 'GET' }).catch(() => {})
@@ -305,7 +305,7 @@ describe('strict', () => {
     )
   })
 
-  test('without it, and if all is well, disposal only closes', async () => {
+  test('disposal only closes without strict, and if all is well', async () => {
     const loose = new MockAgent()
     loose.get(ORIGIN).intercept({ path: '/' }).reply(200)
     await loose[Symbol.asyncDispose]()
@@ -314,7 +314,7 @@ describe('strict', () => {
 })
 
 describe('a route', () => {
-  test('names method, origin and path', async (t) => {
+  test('a route names method, origin and path', async (t) => {
     const { agent, send } = mocking(t)
     agent.intercept('POST http://a.test/users/:id/posts/:post').reply(200, ({ params }) => params)
     agent.intercept('http://a.test/plain?b=2&a=1').reply(200, 'plain')
@@ -325,7 +325,7 @@ describe('a route', () => {
     assert.equal((await send('/')).text, 'root')
   })
 
-  test('with a query, and with other conditions', async (t) => {
+  test('a route with a query, and with other conditions', async (t) => {
     const { agent, send } = mocking(t)
     agent
       .intercept('GET http://a.test/u/:id?x=1', { headers: { h: '1' } })
@@ -338,7 +338,7 @@ describe('a route', () => {
     assert.match((await failure(send('/u/1?x=1'))).message, /not matched for headers/)
   })
 
-  test('anything else is refused', (t) => {
+  test('a route that is not a method and a URL is refused', (t) => {
     const { agent } = mocking(t)
     for (const route of ['/users', 'GET /users', '', 5]) {
       assert.throws(() => agent.intercept(route as string), { name: 'InvalidArgumentError' })

@@ -15,7 +15,7 @@ const POST = {
 } as const
 
 describe('when calls are logged', () => {
-  test('after enableCallHistory, until disableCallHistory', async (t) => {
+  test('calls are logged after enableCallHistory, until disableCallHistory', async (t) => {
     const { agent, pool, send } = mocking(t)
     pool.intercept({ path: '/' }).reply(200).persist()
     assert.equal(agent.enableCallHistory(), agent)
@@ -30,7 +30,7 @@ describe('when calls are logged', () => {
     assert.equal(history.calls().length, 0)
   })
 
-  test('with the option from the beginning, matched or not, on the agent and on pools', async (t) => {
+  test('calls are logged with the option from the beginning, matched or not, on the agent and on pools', async (t) => {
     const { agent, pool, send } = mocking(t, { enableCallHistory: true })
     assert.deepEqual(agent.getCallHistory()!.calls(), [])
     pool.intercept({ path: '/' }).reply(200).persist()
@@ -52,7 +52,7 @@ describe('when calls are logged', () => {
 })
 
 describe('a log', () => {
-  test('has the parts of the request', () => {
+  test('a log has the parts of the request', () => {
     const log = new MockCallHistoryLog(POST)
     assert.deepEqual(
       { ...log },
@@ -93,21 +93,21 @@ describe('a log', () => {
     )
   })
 
-  test('of an absolute URL, and with a query', () => {
+  test('a log of an absolute URL, and with a query', () => {
     const absolute = new MockCallHistoryLog({ path: 'http://b.test:8080/p?q=1', method: 'GET' })
     assert.deepEqual([absolute.host, absolute.port, absolute.body], ['b.test:8080', '8080', undefined])
     const { searchParams } = new MockCallHistoryLog({ origin: ORIGIN, path: '/', query: { z: 1 } })
     assert.deepEqual(searchParams, { z: '1' })
   })
 
-  test('of what is not a URL is refused', () => {
+  test('a log of what is not a URL is refused', () => {
     assert.throws(() => new MockCallHistoryLog({ origin: 'x', path: '/' }), {
       name: 'InvalidArgumentError',
       message: 'An error occurred when computing MockCallHistoryLog.url',
     })
   })
 
-  test('shows what became of the request', async (t) => {
+  test('a log shows what became of the request', async (t) => {
     const origin = await startOrigin(t, WIRES[0]!, (_, response) => response.writeHead(404).end())
     const { agent, pool, send } = mocking(t, { enableCallHistory: true })
     const error = new Error('mocked')
@@ -146,7 +146,7 @@ describe('the history', () => {
     return calls
   }
 
-  test('has the first, the last, the nth, and is iterable', async () => {
+  test('the call history has the first, the last, the nth, and is iterable', async () => {
     const calls = await history()
     assert.equal(calls.calls().length, 3)
     assert.equal(calls.firstCall(), calls.calls()[0])
@@ -165,7 +165,7 @@ describe('the history', () => {
     }
   })
 
-  test('is filtered by one property', async () => {
+  test('the call history is filtered by one property', async () => {
     const calls = await history()
     const found = [
       calls.filterCallsByProtocol('https:'),
@@ -192,7 +192,7 @@ describe('the history', () => {
     assert.throws(() => calls.filterCallsByFullUrl({} as never), /^InvalidArgumentError: fullUrl parameter/)
   })
 
-  test('is filtered by a function, a RegExp on the text, and conditions', async () => {
+  test('the call history is filtered by a function, a RegExp on the text, and conditions', async () => {
     const calls = await history()
     assert.equal(calls.filterCalls(({ method }) => method === 'GET').length, 1)
     assert.equal(calls.filterCalls(/path->\/x\|/).length, 2)

@@ -96,7 +96,7 @@ async function textOf(body: unknown): Promise<string> {
 for (const [caller, send] of Object.entries(CALLERS)) {
   describe(caller, () => {
     for (const [form, define] of Object.entries(FORMS)) {
-      test(`gets ${form}`, async (t) => {
+      test(`${caller} gets ${form}`, async (t) => {
         const { agent, pool } = mocking(t)
         define(pool.intercept({ path: '/', method: 'POST' }))
         assert.deepEqual(await send(agent), { status: 201, header: 'b', text: 'got' })
@@ -104,7 +104,7 @@ for (const [caller, send] of Object.entries(CALLERS)) {
       })
     }
 
-    test('gets an error', async (t) => {
+    test(`${caller} gets an error of a mock`, async (t) => {
       const { agent, pool } = mocking(t)
       const error = new Error('mocked')
       pool.intercept({ path: '/', method: 'POST' }).replyWithError(error)
@@ -119,7 +119,7 @@ for (const [name, send] of [
   ['the fetch of the runtime', globalThis.fetch as unknown as typeof fetch],
 ] as const) {
   describe(`${name} on mocks`, () => {
-    test('follows redirects between origins, decodes, and sees each cookie', async (t) => {
+    test(`${name} on mocks follows redirects between origins, decodes, and sees each cookie`, async (t) => {
       const { agent, pool } = mocking(t)
       pool.intercept({ path: '/' }).reply(302, '', { headers: { location: 'http://b.test/next' } })
       agent
@@ -133,7 +133,7 @@ for (const [name, send] of [
       assert.deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2'])
     })
 
-    test('gets a 401, an empty 204, and aborts a delay', async (t) => {
+    test(`${name} on mocks gets a 401, an empty 204, and aborts a delay`, async (t) => {
       const { agent, pool } = mocking(t)
       pool.intercept({ path: '/' }).reply(401, 'no', { headers: { 'www-authenticate': 'Basic' } })
       pool.intercept({ path: '/' }).reply(204)
@@ -145,7 +145,7 @@ for (const [name, send] of [
       assert.equal((await failure(send(`${ORIGIN}/`, { ...init, signal }))).name, 'TimeoutError')
     })
 
-    test('gets a large body, read slowly', async (t) => {
+    test(`${name} on mocks gets a large body, read slowly`, async (t) => {
       const { agent, pool } = mocking(t)
       function* pieces(): Generator<Buffer> {
         for (let i = 0; i < 64; i++) yield Buffer.alloc(64 * 1024, 'x')

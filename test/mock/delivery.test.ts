@@ -17,7 +17,7 @@ const GET = { origin: ORIGIN, path: '/', method: 'GET' } as const
 const POST = { origin: ORIGIN, path: '/', method: 'POST' } as const
 
 describe('the calls of a handler', () => {
-  test('all come inside dispatch, in order', (t) => {
+  test('the calls of a handler all come inside dispatch, in order', (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/', method: 'POST' }).reply(200, 'ok', { trailers: { t: '1' } })
     const handler = new RecordingHandler()
@@ -35,7 +35,7 @@ describe('the calls of a handler', () => {
     assert.deepEqual(handler.trailers, { t: '1' })
   })
 
-  test('an empty body is one empty piece', (t) => {
+  test('a handler gets an empty body as one empty piece', (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200)
     const handler = new RecordingHandler()
@@ -83,7 +83,7 @@ describe('the calls of a handler', () => {
     assert.equal(handler.error!.message, 'broken')
   })
 
-  test('informational heads come first', async (t) => {
+  test('a handler gets informational heads first', async (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200, 'ok', {
       informational: [{ statusCode: 103, headers: { link: '</a>' } }, { statusCode: 102 }],
@@ -165,7 +165,7 @@ describe('the checks of a request', () => {
     ],
   ]
   for (const [options, message] of wrong) {
-    test(message, async (t) => {
+    test(`a mocked request fails its checks: ${message}`, async (t) => {
       const { agent, pool } = mocking(t)
       pool.intercept({ path: /./, method: /./ }).reply(200)
       const error = await failure(agent.request({ ...POST, ...options } as never))
@@ -173,14 +173,14 @@ describe('the checks of a request', () => {
     })
   }
 
-  test('one that fails does not use up the interceptor', async (t) => {
+  test('a request that fails its checks does not use up the interceptor', async (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200)
     await failure(agent.request({ ...GET, headersTimeout: -1 }))
     assert.equal((await agent.request(GET)).statusCode, 200)
   })
 
-  test('maxResponseSize holds', async (t) => {
+  test('maxResponseSize holds for mocked replies', async (t) => {
     const { agent, pool } = mocking(t, { maxResponseSize: 3 })
     pool.intercept({ path: '/' }).reply(200, 'four')
     const { body } = await agent.request(GET)
@@ -194,7 +194,7 @@ describe('delay', () => {
     ['a function', (pool) => pool.intercept({ path: '/' }).reply(() => ({ statusCode: 200 }))],
     ['an error', (pool) => pool.intercept({ path: '/' }).replyWithError(new Error('x'))],
   ] as [string, (pool: ReturnType<MockAgent['get']>) => { delay(ms: number): unknown }][]) {
-    test(`holds back ${name}, with a timer that keeps the process alive`, async (t) => {
+    test(`delay holds back ${name}, with a timer that keeps the process alive`, async (t) => {
       const clock = FakeClock.install(t)
       const { agent, pool } = mocking(t)
       define(pool as never).delay(1000)
@@ -209,7 +209,7 @@ describe('delay', () => {
     })
   }
 
-  test('is at most what a timer can wait', async (t) => {
+  test('delay is at most what a timer can wait', async (t) => {
     const warnings: string[] = []
     const onWarning = ({ name }: Error): void => void warnings.push(name)
     process.on('warning', onWarning)
@@ -227,7 +227,7 @@ describe('delay', () => {
     assert.deepEqual(warnings, [])
   })
 
-  test('an abort rejects at once, and leaves no timer', async (t) => {
+  test('an abort during a delay rejects at once, and leaves no timer', async (t) => {
     const clock = FakeClock.install(t)
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200).delay(1000)
@@ -243,7 +243,7 @@ describe('delay', () => {
 })
 
 describe('time limits', () => {
-  test('headersTimeout, of the request and of the agent', async (t) => {
+  test('headersTimeout, of the request and of the agent, limits a mocked reply', async (t) => {
     const clock = FakeClock.install(t)
     const { agent, pool } = mocking(t, { headersTimeout: 500 })
     pool.intercept({ path: '/' }).reply(200).delay(1000).persist()
@@ -266,7 +266,7 @@ describe('time limits', () => {
     assert.equal(clock.active.size, 0)
   })
 
-  test('bodyTimeout, but not while the consumer pauses', async (t) => {
+  test('bodyTimeout limits a mocked body, but not while the consumer pauses', async (t) => {
     const clock = FakeClock.install(t)
     const { agent, pool } = mocking(t)
     async function* slow(): AsyncGenerator<string> {
@@ -293,7 +293,7 @@ describe('time limits', () => {
     assert.equal(handler.error!.message, 'Body Timeout Error')
   })
 
-  test('0 is forever', async (t) => {
+  test('a time limit of 0 is forever', async (t) => {
     const clock = FakeClock.install(t)
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200).delay(10_000_000)
@@ -304,7 +304,7 @@ describe('time limits', () => {
 })
 
 describe('aborts', () => {
-  test('before, within each call, and after', (t) => {
+  test('an abort before, within each call, and after', (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200, 'ok').persist()
     const reason = new Error('enough')
@@ -329,7 +329,7 @@ describe('aborts', () => {
     assert.equal(agent.pendingInterceptors().length, 1)
   })
 
-  test('while a body is collected', async (t) => {
+  test('an abort while a body is collected', async (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/', method: 'POST', body: 'x' }).reply(200)
     const abort = new AbortController()
@@ -342,7 +342,7 @@ describe('aborts', () => {
     await agent.close()
   })
 
-  test('while a body is streamed, which destroys its source', async (t) => {
+  test('an abort while a body is streamed destroys its source', async (t) => {
     const { agent, pool } = mocking(t)
     const source = new Readable({ read() {} })
     pool.intercept({ path: '/' }).reply(200, source)
@@ -364,7 +364,7 @@ describe('aborts', () => {
 })
 
 describe('pause', () => {
-  test('holds back the body, and resume delivers it', (t) => {
+  test('pause holds back a mocked body, and resume delivers it', (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200, 'ok').persist()
     const steps: [keyof DispatchHandler, string[]][] = [
@@ -383,7 +383,7 @@ describe('pause', () => {
     }
   })
 
-  test('a resume within the call changes nothing', (t) => {
+  test('pause and resume within a call change nothing', (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200, 'ok')
     const flip = (controller: DispatchController): void => {
@@ -413,7 +413,7 @@ describe('pause', () => {
   })
 })
 
-test('nothing is left after close', async () => {
+test('nothing of mocked requests is left after close', async () => {
   const agent = new MockAgent()
   agent.disableNetConnect()
   const pool = agent.get(ORIGIN)

@@ -128,7 +128,7 @@ for (const protocol of ['h1', 'h2'] as const) {
   describe(`a fault over ${protocol} is what it is with a real server`, () => {
     for (const fault of Object.keys(SERVERS) as ReplyFault[]) {
       for (const method of ['POST', 'GET'] as const) {
-        test(`${fault}, ${method}`, async (t) => {
+        test(`${fault} over ${protocol}, ${method}`, async (t) => {
           const [real, mock] = await Promise.all([
             REAL[protocol](t, fault, method),
             mocked(t, protocol, fault, method),
@@ -139,7 +139,7 @@ for (const protocol of ['h1', 'h2'] as const) {
       }
     }
 
-    test('connect-refused', async (t) => {
+    test(`connect-refused over ${protocol}`, async (t) => {
       const client = clientTo(t, protocol, await refusingPort(t))
       const real = await failure(client.request({ path: '/', method: 'GET' }))
       const { agent, pool, send } = mocking(t, { wire: true, protocol })
@@ -153,7 +153,7 @@ for (const protocol of ['h1', 'h2'] as const) {
       assert.equal((await send('/')).status, 200)
     })
 
-    test('connect-timeout', async (t) => {
+    test(`connect-timeout over ${protocol}`, async (t) => {
       // Not to be had from the loopback interface, but for the handshake of TLS it is the same.
       const port = await listen(t, () => {})
       const client = new Client(`https://127.0.0.1:${port}`, LIMITS['connect-timeout'])

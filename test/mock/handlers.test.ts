@@ -39,7 +39,7 @@ describe('the methods of a handler', () => {
     })
   }
 
-  test('are called on the handler, and all may be missing', (t) => {
+  test('the methods of a handler are called on it, and all may be missing', (t) => {
     class Partly {
       readonly #seen: string[] = []
       onResponseStart(): void {
@@ -66,7 +66,7 @@ describe('an abort stops the reading of the body', () => {
     ['in onBodySent', 1, { onBodySent: () => abort() }],
     ['in onRequestStart', 0, { onBodySent() {}, onRequestStart: (controller) => controller.abort(REASON) }],
   ] as readonly [string, number, DispatchHandler][]) {
-    test(title, async (t) => {
+    test(`an abort ${title} stops the reading of the body`, async (t) => {
       const { pool } = mocking(t)
       pool.intercept({ path: '/', method: 'POST' }).reply(200)
       let calls = 0
@@ -113,7 +113,7 @@ describe('a reply function gets', () => {
       [', after a matcher that got it as a string', (body: unknown) => body === 'ab'],
     ] as const) {
       for (const watches of [true, false]) {
-        test(`${title} in its pieces${situation}${watches ? ', and so does onBodySent' : ''}`, async (t) => {
+        test(`a reply function gets ${title} in its pieces${situation}${watches ? ', and so does onBodySent' : ''}`, async (t) => {
           const { pool } = mocking(t)
           const pieces: string[] = []
           const sent: string[] = []
@@ -145,7 +145,7 @@ describe('what is no reply', () => {
     ['null as options', { statusCode: 200, responseOptions: null }, 'responseOptions must be an object'],
     ['no status', {}, 'statusCode must be defined'],
   ] as const) {
-    test(`${title} makes dispatch throw`, async (t) => {
+    test(`a reply function that returns ${title} makes dispatch throw`, async (t) => {
       const { pool, agent } = mocking(t)
       const client = new MockClient(ORIGIN, { agent })
       const expected = { name: 'InvalidArgumentError', message }

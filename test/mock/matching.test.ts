@@ -10,7 +10,7 @@ import { mocking, ORIGIN } from './mocking.ts'
 const unmatched = (part: string): RegExp => new RegExp(`^Mock dispatch not matched for ${part} `)
 
 describe('the order', () => {
-  test('the first registered replies, then the second, then none', async (t) => {
+  test('the first interceptor registered replies, then the second, then none', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/' }).reply(200, 'first')
     pool.intercept({ path: /./ }).reply(200, 'second')
@@ -28,7 +28,7 @@ describe('the order', () => {
     assert.deepEqual(texts, ['one', 'one', 'two'])
   })
 
-  test('the part that leaves none is named', async (t) => {
+  test('the part that leaves no interceptor is named', async (t) => {
     const { pool, send } = mocking(t)
     pool
       .intercept({ path: '/p', method: 'POST', body: 'b', headers: { h: '1' } })
@@ -67,7 +67,7 @@ describe('the order', () => {
 describe('matchers', () => {
   const NEVER: unknown[] = [5, true, Symbol('x'), {}]
 
-  test('of a method', async (t) => {
+  test('matchers of a method', async (t) => {
     const { pool, send } = mocking(t)
     const cases: [unknown, string, boolean][] = [
       ['post', 'POST', true],
@@ -87,7 +87,7 @@ describe('matchers', () => {
     }
   })
 
-  test('of a path', async (t) => {
+  test('matchers of a path', async (t) => {
     const { pool, send } = mocking(t)
     const cases: [unknown, object | undefined, string, boolean][] = [
       ['/a', undefined, '/a', true],
@@ -128,13 +128,13 @@ describe('matchers', () => {
     assert.equal((await send('/')).text, 'root')
   })
 
-  test('the query of a request', async (t) => {
+  test('the query of a request is matched', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/a?b=2&a=1' }).reply(200, 'yes')
     assert.equal((await send('/a', { query: { a: 1, b: 2 } })).text, 'yes')
   })
 
-  test('ignoreTrailingSlash, of the agent and of an interceptor', async (t) => {
+  test('ignoreTrailingSlash of the agent and of an interceptor', async (t) => {
     const { pool, send } = mocking(t, { ignoreTrailingSlash: true })
     pool.intercept({ path: '/a//' }).reply(200, 'a').persist()
     pool.intercept({ path: '/' }).reply(200, 'root').persist()
@@ -166,7 +166,7 @@ describe('matchers', () => {
     assert.equal((await send('/x')).text, 'none')
   })
 
-  test('of headers, by name', async (t) => {
+  test('matchers of headers, by name', async (t) => {
     const { pool, send } = mocking(t)
     const cases: [unknown, unknown, boolean][] = [
       [{ 'X-A': '1' }, { 'x-a': '1', other: 'free' }, true],
@@ -193,7 +193,7 @@ describe('matchers', () => {
     }
   })
 
-  test('of headers, with one function for all', async (t) => {
+  test('matchers of headers, with one function for all', async (t) => {
     const { pool, send } = mocking(t)
     for (const headers of [
       { 'X-A': '1' },
@@ -221,7 +221,7 @@ describe('matchers', () => {
     return data
   }
 
-  test('of a body', async (t) => {
+  test('matchers of a body', async (t) => {
     const { pool, send } = mocking(t)
     async function* pieces(): AsyncGenerator<string> {
       yield 'a'
@@ -270,7 +270,7 @@ describe('matchers', () => {
     }
   })
 
-  test('of a body that fetch sends', async (t) => {
+  test('matchers of a body that fetch sends', async (t) => {
     const { agent, pool } = mocking(t)
     const cases: [unknown, unknown][] = [
       ['text', 'text'],
@@ -315,7 +315,7 @@ describe('matchers', () => {
     assert.equal((await failure(send('/', { method: 'POST', body: pieces() }))).message, 'broken')
   })
 
-  test('each runs once, also if the body is collected in between', async (t) => {
+  test('each matcher runs once, also if the body is collected in between', async (t) => {
     const { pool, send } = mocking(t)
     const calls: string[] = []
     const note = (name: string) => (): boolean => calls.push(name) > 0
@@ -326,7 +326,7 @@ describe('matchers', () => {
     assert.deepEqual(calls, ['path', 'method', 'body', 'headers'])
   })
 
-  test('with the flags g and y they match every request', async (t) => {
+  test('RegExp matchers with the flags g and y match every request', async (t) => {
     const { pool, send } = mocking(t)
     pool
       .intercept({ path: /a/g, method: /G/y, headers: { h: /1/g } })
@@ -335,7 +335,7 @@ describe('matchers', () => {
     for (let i = 0; i < 3; i++) assert.equal((await send('/a', { headers: { h: '1' } })).status, 200)
   })
 
-  test('one that rejects does not match, and does not end the process', async (t) => {
+  test('a matcher that rejects does not match, and does not end the process', async (t) => {
     const late = (() => Promise.reject(new Error('late'))) as never
     for (const options of [{ path: late }, { path: '/', body: late }, { path: '/', headers: { h: late } }]) {
       const { pool, send } = mocking(t)
@@ -345,7 +345,7 @@ describe('matchers', () => {
     }
   })
 
-  test('one that throws fails the request', async (t) => {
+  test('a matcher that throws fails the request', async (t) => {
     const { pool, send } = mocking(t)
     const fail = (): never => {
       throw new Error('in the matcher')

@@ -62,7 +62,7 @@ describe('a request without a match', () => {
     })
   }
 
-  test('of a pool goes to its origin', async (t) => {
+  test('a request of a pool without a match goes to its origin', async (t) => {
     const origin = await startOrigin(t, WIRES[0]!, (request, response) => response.end(request.url))
     const { agent } = mocking(t)
     agent.enableNetConnect()
@@ -70,7 +70,7 @@ describe('a request without a match', () => {
     assert.equal(await body.text(), '/own')
   })
 
-  test('other matchers are refused', (t) => {
+  test('enableNetConnect refuses other matchers', (t) => {
     const { agent } = mocking(t)
     for (const matcher of [5, null, {}, true]) {
       assert.throws(() => agent.enableNetConnect(matcher as never), {
@@ -80,7 +80,7 @@ describe('a request without a match', () => {
     }
   })
 
-  test('a default port is not part of the host', async (t) => {
+  test('enableNetConnect: a default port is not part of the host', async (t) => {
     const { agent } = mocking(t, { connect: (_, callback) => callback(new Error('to the network'), null) })
     agent.enableNetConnect('a.test')
     const error = await failure(agent.request({ origin: 'http://a.test:80', path: '/', method: 'GET' }))

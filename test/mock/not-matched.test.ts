@@ -17,7 +17,7 @@ function withoutPlace(message: string): string {
 }
 
 describe('the error class', () => {
-  test('is one of the library', () => {
+  test('MockNotMatchedError is one of the errors of the library', () => {
     const error = new MockNotMatchedError()
     assert.ok(error instanceof errors.UndiciError)
     assert.deepEqual(
@@ -33,7 +33,7 @@ describe('the error class', () => {
 })
 
 describe('the message', () => {
-  test('shows the nearest interceptor, and the first difference in JSON', async (t) => {
+  test('the message of no match shows the nearest interceptor, and the first difference in JSON', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/other', method: 'POST' }).reply(200)
     pool.intercept({ path: '/p', method: 'POST', body: { id: 1, sum: 5 } }).reply(200)
@@ -75,7 +75,7 @@ describe('the message', () => {
     assert.match(basename(definedAt!), /^not-matched\.test\.[jt]s:\d+:\d+$/)
   })
 
-  test('names a used-up interceptor', async (t) => {
+  test('the message of no match names a used-up interceptor', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/p' }).reply(200)
     await send('/p')
@@ -87,7 +87,7 @@ describe('the message', () => {
     assert.match(lines[3]!, /^Advice:/)
   })
 
-  test('prefers most parts alike, then the smallest distance of paths, then the first', async (t) => {
+  test('the message of no match prefers most parts alike, then the smallest distance of paths, then the first', async (t) => {
     const { pool, send } = mocking(t)
     const nearest = async (path: string, options = {}): Promise<unknown> => {
       const { nearest } = (await failure(send(path, options))) as never as NotMatched
@@ -101,7 +101,7 @@ describe('the message', () => {
     assert.deepEqual(await nearest('/user'), ['GET', '/users'])
   })
 
-  test('lists the origins if nothing is defined for this one', async (t) => {
+  test('the message of no match lists the origins if nothing is defined for this one', async (t) => {
     const { agent } = mocking(t)
     agent.get(/example/)
     const error = (await failure(
@@ -116,7 +116,7 @@ describe('the message', () => {
     assert.deepEqual([error.stage, error.nearest], ['origin', null])
   })
 
-  test('names the reason why the network is not allowed', async (t) => {
+  test('the message of no match names the reason why the network is not allowed', async (t) => {
     const { agent, send } = mocking(t)
     agent.enableNetConnect('b.test')
     assert.match(
@@ -125,7 +125,7 @@ describe('the message', () => {
     )
   })
 
-  test('compares headers one by one', async (t) => {
+  test('the message of no match compares headers one by one', async (t) => {
     const { pool, send } = mocking(t)
     pool
       .intercept({ path: '/', headers: { A: '1', b: /x/, c: 'same' } })
@@ -141,7 +141,7 @@ describe('the message', () => {
     assert.match(lines[2]!, /\(persistent, defined at /)
   })
 
-  test('does not show secrets', async (t) => {
+  test('the message of no match does not show secrets', async (t) => {
     const { pool, send } = mocking(t)
     const headers = {
       authorization: 'Bearer hidden',
@@ -163,7 +163,7 @@ describe('the message', () => {
     }
   })
 
-  test('does not show secrets in lists of values', async (t) => {
+  test('the message of no match does not show secrets in lists of values', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/', headers: { plain: 'x' } }).reply(200)
     const headers = { authorization: ['Bearer hidden'], cookie: ['a=hidden', 'b=hidden'], plain: ['shown'] }
@@ -172,7 +172,7 @@ describe('the message', () => {
     assert.match(error.message, /"cookie":\["<8 characters>","<8 characters>"\],"plain":\["shown"\]/)
   })
 
-  test('does not show the query, with or without names, nor the fragment', async (t) => {
+  test('the message of no match does not show the query, with or without names, nor the fragment', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/x' }).reply(200)
     for (const path of ['/y?hidden', '/y?a=1&hidden', '/y?a=hidden#hidden', '/y#hidden', '/y?hidden=']) {
@@ -183,7 +183,7 @@ describe('the message', () => {
     }
   })
 
-  test('does not show the query of the interceptor, but in which parameter it differs', async (t) => {
+  test('the message of no match does not show the query of the interceptor, but in which parameter it differs', async (t) => {
     const { agent, pool, send } = mocking(t)
     pool.intercept({ path: '/y', query: { a: '1', key: 'hidden' } }).reply(200)
     for (const [path, at] of [
@@ -203,7 +203,7 @@ describe('the message', () => {
     )
   })
 
-  test('never calls a function for it', async (t) => {
+  test('the message of no match calls no matcher function', async (t) => {
     const { pool, send } = mocking(t)
     let calls = 0
     const count = (): boolean => ++calls < 0
@@ -213,7 +213,7 @@ describe('the message', () => {
     assert.equal(calls, 1)
   })
 
-  test('shows any body, also a long one', async (t) => {
+  test('the message of no match shows any body, also a long one', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/', method: 'POST', body: 'x' }).reply(200).persist()
     const long = (await failure(send('/', { method: 'POST', body: 'y'.repeat(5000) }))).message
@@ -224,7 +224,7 @@ describe('the message', () => {
 })
 
 describe('who gets it', () => {
-  test('the handler of a request on the agent, which returns false', (t) => {
+  test('the handler of a request on the agent gets the error of no match, and dispatch returns false', (t) => {
     const { agent } = mocking(t)
     const handler = new RecordingHandler()
     assert.equal(agent.dispatch({ origin: ORIGIN, path: '/', method: 'GET' }, handler), false)
@@ -233,21 +233,21 @@ describe('who gets it', () => {
     assert.ok(handler.error instanceof MockNotMatchedError)
   })
 
-  test('the caller of dispatch on a pool', async (t) => {
+  test('the caller of dispatch on a pool gets the error of no match', async (t) => {
     const { pool } = mocking(t)
     const get = { path: '/', method: 'GET' } as const
     assert.throws(() => pool.dispatch(get, new RecordingHandler()), MockNotMatchedError)
     assert.ok((await failure(pool.request(get))) instanceof MockNotMatchedError)
   })
 
-  test('the cause of the error of fetch', async (t) => {
+  test('the error of fetch has the error of no match as its cause', async (t) => {
     const { agent } = mocking(t)
     const error = await failure(fetch(`${ORIGIN}/`, { dispatcher: agent }))
     assert.ok(error instanceof TypeError)
     assert.ok(error.cause instanceof MockNotMatchedError)
   })
 
-  test('the event unmatched, agent.unmatched and assertNoUnmatched', async (t) => {
+  test('the event unmatched, agent.unmatched and assertNoUnmatched have the error of no match', async (t) => {
     const { agent, send } = mocking(t)
     const events: unknown[] = []
     agent.on('unmatched', (error: unknown) => events.push(error))

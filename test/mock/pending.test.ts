@@ -27,7 +27,7 @@ function inCi<T>(call: () => T): T {
 }
 
 describe('pendingInterceptors', () => {
-  test('lists them with everything that is known', (t) => {
+  test('pendingInterceptors lists interceptors with everything that is known', (t) => {
     const { agent, pool } = mocking(t)
     const body = (): boolean => true
     pool
@@ -53,7 +53,7 @@ describe('pendingInterceptors', () => {
     ])
   })
 
-  test('shows each kind of reply as undici does', (t) => {
+  test('pendingInterceptors shows each kind of reply as undici does', (t) => {
     const { agent, pool } = mocking(t)
     const callback = (): { statusCode: number } => ({ statusCode: 200 })
     const data = (): string => 'x'
@@ -75,7 +75,7 @@ describe('pendingInterceptors', () => {
     )
   })
 
-  test('a persistent one is pending until its first use', async (t) => {
+  test('a persistent interceptor is pending until its first use', async (t) => {
     const { agent, pool, send } = mocking(t)
     pool.intercept({ path: '/' }).reply(200).persist()
     assert.equal(agent.pendingInterceptors().length, 1)
@@ -84,7 +84,7 @@ describe('pendingInterceptors', () => {
     agent.assertNoPendingInterceptors()
   })
 
-  test('those of a RegExp are listed once, also after it was bound', async (t) => {
+  test('pendingInterceptors lists those of a RegExp once, also after it was bound', async (t) => {
     const { agent } = mocking(t)
     const pattern = /b\.test/
     agent.get(pattern).intercept({ path: '/' }).reply(200).times(2)
@@ -97,7 +97,7 @@ describe('pendingInterceptors', () => {
 })
 
 describe('assertNoPendingInterceptors', () => {
-  test('draws a table', (t) => {
+  test('assertNoPendingInterceptors draws a table', (t) => {
     const { agent } = mocking(t)
     agent.get('http://e.test').intercept({ path: '/1' }).reply(200)
     assert.equal(
@@ -112,7 +112,7 @@ describe('assertNoPendingInterceptors', () => {
     )
   })
 
-  test('of several, with other kinds of matchers and replies', (t) => {
+  test('the table of several pending interceptors, with other kinds of matchers and replies', (t) => {
     const { agent } = mocking(t)
     const pool = agent.get(/a\.test/)
     pool.intercept({ path: '/' }).reply(200).times(2)
@@ -138,7 +138,7 @@ describe('assertNoPendingInterceptors', () => {
     )
   })
 
-  test('has colours, unless they are turned off', (t) => {
+  test('the table of pending interceptors has colours, unless they are turned off', (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200)
     const before = process.env['CI']
@@ -154,7 +154,7 @@ describe('assertNoPendingInterceptors', () => {
     assert.equal(plain, coloured.replaceAll(new RegExp(`${esc}\\[\\d+m`, 'g'), ''))
   })
 
-  test('without ICU the marks are letters', (t) => {
+  test('the table of pending interceptors has letters as marks without ICU', (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200)
     pool.intercept({ path: '/' }).reply(200).persist()
@@ -166,7 +166,7 @@ describe('assertNoPendingInterceptors', () => {
     assert.match(message, /│ 'Y ' {7}│/)
   })
 
-  test('takes another formatter', (t) => {
+  test('assertNoPendingInterceptors takes another formatter', (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(200)
     const format = (list: readonly { path: unknown }[]): string => `list of ${list.length}: ${list[0]!.path}`

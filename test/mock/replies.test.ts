@@ -37,7 +37,7 @@ describe('the data of a reply', () => {
     ],
   ]
   for (const [name, data, expected] of cases) {
-    test(`${name}`, async (t) => {
+    test(`data of a reply: ${name}`, async (t) => {
       const { pool, send } = mocking(t)
       pool.intercept({ path: '/' }).reply(200, data)
       const { text, headers } = await send('/')
@@ -45,7 +45,7 @@ describe('the data of a reply', () => {
       assert.deepEqual(headers, {})
     })
 
-    test(`${name}, from functions`, async (t) => {
+    test(`data of a reply: ${name}, from functions`, async (t) => {
       const { pool, send } = mocking(t)
       const make = typeof data === 'function' ? (data as () => unknown) : () => data
       pool.intercept({ path: '/' }).reply(200, () => make())
@@ -56,7 +56,7 @@ describe('the data of a reply', () => {
     })
   }
 
-  test('of a function may be a function or a promise in turn', async (t) => {
+  test('the data of a reply function may be a function or a promise in turn', async (t) => {
     for (const wire of [false, true]) {
       const { pool, send } = mocking(t, { wire })
       const interceptor = pool.intercept({ path: '/', method: 'POST' })
@@ -70,7 +70,7 @@ describe('the data of a reply', () => {
     }
   })
 
-  test('a promise that rejects fails the request, and nothing before it', async (t) => {
+  test('a promise as data that rejects fails the request, and nothing before it', async (t) => {
     const { pool, send } = mocking(t)
     const error = new Error('mine')
     const unhandled: unknown[] = []
@@ -85,7 +85,7 @@ describe('the data of a reply', () => {
     assert.equal(await failure(send('/')), error)
   })
 
-  test('a Blob is read for each request', async (t) => {
+  test('a Blob as data is read for each request', async (t) => {
     for (const wire of [false, true]) {
       const { pool, send } = mocking(t, { wire })
       pool
@@ -96,7 +96,7 @@ describe('the data of a reply', () => {
     }
   })
 
-  test('is copied for each request, whose caller may transfer it', async (t) => {
+  test('the data of a reply is copied for each request, whose caller may transfer it', async (t) => {
     const { pool, agent } = mocking(t)
     pool.intercept({ path: '/' }).reply(200, 'x'.repeat(100)).persist()
     for (let i = 0; i < 2; i++) {
@@ -114,7 +114,7 @@ describe('the data of a reply', () => {
 })
 
 describe('headers and trailers of a reply', () => {
-  test('as objects, lists, and Headers; arrays repeat', async (t) => {
+  test('headers of a reply as objects, lists, and Headers; arrays repeat', async (t) => {
     const { pool, send } = mocking(t)
     for (const headers of [
       { 'X-A': 'b', n: 5, list: ['1', '2'] },
@@ -132,7 +132,7 @@ describe('headers and trailers of a reply', () => {
     }
   })
 
-  test('defaults are for later replies, and names are compared in any letter case', async (t) => {
+  test('default headers are for later replies, and names are compared in any letter case', async (t) => {
     const { pool, send } = mocking(t)
     const interceptor = pool.intercept({ path: '/' })
     interceptor.reply(200)
@@ -183,7 +183,7 @@ describe('headers and trailers of a reply', () => {
     assert.equal(await length(), '3')
   })
 
-  test('are checked when the reply is defined', (t) => {
+  test('headers and trailers are checked when the reply is defined', (t) => {
     const interceptor = mocking(t).pool.intercept({ path: '/' })
     for (const [headers, message] of [
       [{ 'bad name': '1' }, 'invalid header key'],
@@ -196,7 +196,7 @@ describe('headers and trailers of a reply', () => {
     }
   })
 
-  test('rawHeaders keep the names as given, and the status text is the standard one', (t) => {
+  test('rawHeaders of a reply keep the names as given, and the status text is the standard one', (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).reply(404, '', { headers: { 'X-Ab': '1' } })
     pool.intercept({ path: '/' }).reply(599)
@@ -210,7 +210,7 @@ describe('headers and trailers of a reply', () => {
 })
 
 describe('the arguments of a reply', () => {
-  test('are checked', (t) => {
+  test('the arguments of reply are checked', (t) => {
     const interceptor = mocking(t).pool.intercept({ path: '/' })
     const refusals: [() => unknown, string][] = [
       [() => interceptor.reply(undefined as never), 'statusCode must be defined'],
@@ -243,7 +243,7 @@ describe('the arguments of a reply', () => {
     assert.equal(scope.delay(1).times(2).persist(), scope)
   })
 
-  test('of a function are checked for each request', async (t) => {
+  test('what a reply function returns is checked for each request', async (t) => {
     const { pool, send } = mocking(t)
     for (const [made, message] of [
       [5, 'reply options callback must return an object'],
@@ -263,7 +263,7 @@ describe('the arguments of a reply', () => {
 })
 
 describe('functions', () => {
-  test('get the options of the request, with headers as an object', async (t) => {
+  test('reply functions get the options of the request, with headers as an object', async (t) => {
     const { pool, agent } = mocking(t)
     const seen: Record<string, unknown>[] = []
     pool
@@ -295,7 +295,7 @@ describe('functions', () => {
     )
   })
 
-  test('run for each request', async (t) => {
+  test('reply functions run for each request', async (t) => {
     const { agent, pool, send } = mocking(t)
     let count = 0
     pool
@@ -318,7 +318,7 @@ describe('functions', () => {
     assert.equal((await send('/persist')).text, '5')
   })
 
-  test('that throw or reject fail the request with that value', async (t) => {
+  test('reply functions that throw or reject fail the request with that value', async (t) => {
     const { pool, send } = mocking(t)
     const error = new Error('in the function')
     const interceptor = pool.intercept({ path: '/' })
@@ -335,7 +335,7 @@ describe('functions', () => {
 
 describe('replyWithError', () => {
   for (const error of [new Error('x'), 'text', { code: 'ECONNRESET' }, 0]) {
-    test(`gives the caller the value itself: ${typeof error}`, async (t) => {
+    test(`replyWithError gives the caller the value itself: ${typeof error}`, async (t) => {
       const { pool, send } = mocking(t)
       pool.intercept({ path: '/' }).replyWithError(error)
       assert.equal(

@@ -65,7 +65,7 @@ function stored(path: string): SnapshotData[] {
 }
 
 describe('the options', () => {
-  test('are checked', () => {
+  test('the options of a snapshot agent are checked', () => {
     for (const [options, message] of [
       [{ mode: 'x' }, 'Invalid snapshot mode: x. Must be one of: record, playback, update'],
       [{ mode: 'playback' }, "snapshotPath is required when mode is 'playback'"],
@@ -75,7 +75,7 @@ describe('the options', () => {
     }
   })
 
-  test('no warning is emitted, and record is the default', async (t) => {
+  test('a snapshot agent emits no warning, and record is the default', async (t) => {
     const warnings: Error[] = []
     const note = (warning: Error): number => warnings.push(warning)
     process.on('warning', note)
@@ -91,7 +91,7 @@ describe('the options', () => {
 })
 
 describe('record and playback', () => {
-  test('the n-th use gets the n-th response, then the last, without a server', async (t) => {
+  test('playback: the n-th use gets the n-th response, then the last, without a server', async (t) => {
     const server = await countingServer(t)
     const path = fileFor(t)
     const recording = snapshots(t, { snapshotPath: path })
@@ -126,7 +126,7 @@ describe('record and playback', () => {
     assert.equal(await text(agent, server.url, { path: '/two', method: 'POST', body: 'b' }), 'POST /two b 2')
   })
 
-  test('what is not found fails, and the nearest are named', async (t) => {
+  test('a request without a snapshot fails, and the nearest are named', async (t) => {
     const agent = snapshots(t, { mode: 'playback', snapshotPath: fileFor(t) })
     agent.replaceSnapshots(FROM_UNDICI)
     const error = await failure(text(agent, 'http://127.0.0.1:45871', { path: '/x' }))
@@ -138,7 +138,7 @@ describe('record and playback', () => {
     ])
   })
 
-  test('update replays, and records what it has not', async (t) => {
+  test('the mode update replays, and records what it has not', async (t) => {
     const server = await countingServer(t)
     const path = fileFor(t)
     for (const expected of ['GET /  1', 'GET /  1']) {
@@ -150,7 +150,7 @@ describe('record and playback', () => {
     assert.equal(server.hits, 1)
   })
 
-  test('interceptors come first, and net connect holds', async (t) => {
+  test('interceptors come before snapshots, and net connect holds', async (t) => {
     const server = await countingServer(t)
     const agent = snapshots(t, {})
     agent.disableNetConnect()
@@ -160,7 +160,7 @@ describe('record and playback', () => {
     assert.equal(server.hits, 0)
   })
 
-  test('set-cookie stays an array, and bytes that are not text stay bytes', async (t) => {
+  test('in snapshots set-cookie stays an array, and bytes that are not text stay bytes', async (t) => {
     const server = await countingServer(t)
     const path = fileFor(t)
     const recording = snapshots(t, { snapshotPath: path, secrets: 'keep' })
@@ -209,7 +209,7 @@ describe('what is compared and stored', () => {
     }
   })
 
-  test('bodies and queries, as they are or normalised', async (t) => {
+  test('bodies and queries are compared as they are or normalised', async (t) => {
     const server = await countingServer(t)
     const post = { method: 'POST', path: '/?b=2&a=1', body: 'Text' }
     for (const [options, url, body] of [
@@ -298,7 +298,7 @@ describe('what is compared and stored', () => {
 })
 
 describe('files', () => {
-  test('of undici are replayed, and ours have its layout and names', async (t) => {
+  test('files of undici are replayed, and ours have its layout and names', async (t) => {
     const path = fileFor(t)
     writeFileSync(path, JSON.stringify(FROM_UNDICI))
     const agent = snapshots(t, { mode: 'playback', snapshotPath: path })
@@ -319,7 +319,7 @@ describe('files', () => {
     assert.match(readFileSync(copy, 'utf8'), /^\[\n {2}\{\n {4}"hash": "/)
   })
 
-  test('as archives replay bodies in any coding', async (t) => {
+  test('files as archives replay bodies in any coding', async (t) => {
     const plain = 'a text '.repeat(50)
     const gzip = gzipSync(plain)
     const rows: [coding: string, body: Buffer][] = [
@@ -353,7 +353,7 @@ describe('files', () => {
     }
   })
 
-  test('of our fetch are found by that of undici', async (t) => {
+  test('snapshots of our fetch are found by that of undici', async (t) => {
     const path = fileFor(t)
     const inner = new MockAgent()
     t.after(() => inner.destroy())
@@ -480,7 +480,7 @@ describe('files', () => {
       return (await fetch(origin + path, init)).text()
     }
 
-    test(`with bodies of any kind go both ways, ${caller}`, async (t) => {
+    test(`snapshot files with bodies of any kind go both ways, ${caller}`, async (t) => {
       const path = fileFor(t)
       const inner = new MockAgent()
       t.after(() => inner.destroy())
@@ -530,7 +530,7 @@ describe('files', () => {
     })
   }
 
-  test('may be objects of snapshots by hash', async (t) => {
+  test('snapshot files may be objects of snapshots by hash', async (t) => {
     const path = fileFor(t)
     writeFileSync(
       path,
@@ -540,7 +540,7 @@ describe('files', () => {
     assert.equal(await text(agent, 'http://127.0.0.1:45871', { path: '/g' }), 'hi /g  6')
   })
 
-  test('that are broken fail the request, with the reason', async (t) => {
+  test('snapshot files that are broken fail the request, with the reason', async (t) => {
     const snapshot = (responses: string): string =>
       `[{"snapshot":{"request":{"method":"GET","url":"http://a.test/"},"responses":${responses}}}]`
     for (const content of [
@@ -569,7 +569,7 @@ describe('files', () => {
     }
   })
 
-  test('that do not exist are empty; folders are made; nothing else is left', async (t) => {
+  test('snapshot files that do not exist are empty; folders are made; nothing else is left', async (t) => {
     const server = await countingServer(t)
     const path = join(fileFor(t), '..', 'deep', 'er.json')
     const agent = snapshots(t, { mode: 'update', snapshotPath: path })
@@ -591,7 +591,7 @@ describe('files', () => {
     assert.match(String((await failure(blocked.close())).code), /^E(?:NOTDIR|EXIST)$/)
   })
 
-  test('are not written if nothing was recorded', async (t) => {
+  test('snapshot files are not written if nothing was recorded', async (t) => {
     for (const mode of ['record', 'update'] as const) {
       const path = fileFor(t)
       await snapshots(t, { mode, snapshotPath: path }).close()
@@ -599,7 +599,7 @@ describe('files', () => {
     }
   })
 
-  test('that cannot be written leave no draft, and close tries again', async (t) => {
+  test('snapshot files that cannot be written leave no draft, and close tries again', async (t) => {
     const server = await countingServer(t)
     const path = fileFor(t)
     const agent = snapshots(t, { mode: 'update', snapshotPath: path })
@@ -613,7 +613,7 @@ describe('files', () => {
     assert.equal(stored(path).length, 1)
   })
 
-  test('are written one after another', async (t) => {
+  test('snapshot files are written one after another', async (t) => {
     const server = await countingServer(t)
     const path = fileFor(t)
     const agent = snapshots(t, { snapshotPath: path })
@@ -624,7 +624,7 @@ describe('files', () => {
     assert.equal(stored(path).length, 2)
   })
 
-  test('with very many responses to one request are read', async (t) => {
+  test('snapshot files with very many responses to one request are read', async (t) => {
     const path = fileFor(t)
     const response = { statusCode: 200, body: '' }
     const request = { method: 'GET', url: 'http://a.test/', body: '' }
@@ -638,7 +638,7 @@ describe('files', () => {
     )
   })
 
-  test('a callback that throws fails the request', async (t) => {
+  test('a callback of a snapshot agent that throws fails the request', async (t) => {
     const server = await countingServer(t)
     const error = new Error('mine')
     const path = fileFor(t)
@@ -716,7 +716,7 @@ describe('files', () => {
 })
 
 describe('HTTP archives', () => {
-  test('are written and replayed', async (t) => {
+  test('HTTP archives are written and replayed', async (t) => {
     const origin = await startOrigin(t, WIRES[0]!, (request, response) => {
       request.resume()
       response.setHeader('content-encoding', 'gzip')
@@ -749,7 +749,7 @@ describe('HTTP archives', () => {
     assert.equal(await text(agent, origin.url, { path: '/x?a=1', method: 'POST', body: 'sent' }), 'unpacked')
   })
 
-  test('of browsers are replayed, whatever headers they have', async (t) => {
+  test('HTTP archives of browsers are replayed, whatever headers they have', async (t) => {
     const path = fileFor(t, 'browser.HAR')
     const field = (name: string, value: string): object => ({ name, value })
     const entry = (status: number, text: string, encoding?: string): object => ({
@@ -789,7 +789,7 @@ describe('HTTP archives', () => {
     assert.equal(await text(agent, 'https://site.test', { path: '/page' }), 'second')
   })
 
-  test('with any body of a request, and with repeated fields in one', async (t) => {
+  test('HTTP archives with any body of a request, and with repeated fields in one', async (t) => {
     const path = fileFor(t)
     const bodies: [postData: object | undefined, body: string | Buffer | undefined][] = [
       [undefined, undefined],
@@ -819,7 +819,7 @@ describe('HTTP archives', () => {
     }
   })
 
-  test('that are broken are refused', async (t) => {
+  test('HTTP archives that are broken are refused', async (t) => {
     const path = fileFor(t, 'broken.har')
     const entry = (url: string, headers: string): string =>
       `{"log":{"entries":[{"request":{"method":"GET","url":"${url}","headers":${headers}},"response":{"status":200}}]}}`

@@ -18,7 +18,7 @@ function uint32(value: number): Buffer {
 }
 
 describe('replies over HTTP/2', () => {
-  test('are the same as without a connection', async (t) => {
+  test('replies over HTTP/2 are the same as without a connection', async (t) => {
     const forms = [
       { data: 'text' },
       { data: Buffer.alloc(2_000_000, 'x') },
@@ -40,7 +40,7 @@ describe('replies over HTTP/2', () => {
     assert.deepEqual(await answers(H2), await answers({}))
   })
 
-  test('are on one connection, which begins with the preface', async (t) => {
+  test('replies over HTTP/2 are on one connection, which begins with the preface', async (t) => {
     const { agent, pool, send } = mocking(t, H2)
     pool
       .intercept({ path: '/', method: 'POST' })
@@ -54,7 +54,7 @@ describe('replies over HTTP/2', () => {
     assert.match(agent.wire[0]!.written.toString('latin1'), /^PRI \* HTTP\/2\.0\r\n\r\nSM\r\n\r\n/)
   })
 
-  test('informational heads, fetch, and an https origin', async (t) => {
+  test('over HTTP/2: informational heads, fetch, and an https origin', async (t) => {
     const { agent } = mocking(t, H2)
     agent
       .get('https://b.test')
@@ -84,7 +84,7 @@ describe('replies over HTTP/2', () => {
     assert.equal((await send('/')).text, 'next')
   })
 
-  test('protocol is checked', (t) => {
+  test('the option protocol is checked', (t) => {
     assert.throws(() => mocking(t, { protocol: 'h3' as never }), {
       name: 'InvalidArgumentError',
       message: "options.protocol must be 'h1' or 'h2'",
@@ -93,7 +93,7 @@ describe('replies over HTTP/2', () => {
 })
 
 describe('frames as steps', () => {
-  test('make a response', async (t) => {
+  test('frames as steps make a response', async (t) => {
     const { pool, send } = mocking(t, H2)
     pool
       .intercept({ path: '/' })
@@ -108,7 +108,7 @@ describe('frames as steps', () => {
     assert.deepEqual([status, headers, text], [200, { 'x-a': 'b' }, 'ok'])
   })
 
-  test('reset a stream and end the connection, as a real server does', async (t) => {
+  test('frames as steps reset a stream and end the connection, as a real server does', async (t) => {
     const steps: [number, Buffer][] = [
       [RST_STREAM, uint32(CANCEL)],
       [GOAWAY, Buffer.concat([uint32(1), uint32(REFUSED_STREAM)])],
@@ -129,7 +129,7 @@ describe('frames as steps', () => {
     }
   })
 
-  test('need HTTP/2', async (t) => {
+  test('frames as steps need HTTP/2', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/' }).replyRaw([mockWire.data('x')])
     assert.equal((await failure(send('/'))).message, "frames need an agent with protocol: 'h2'")

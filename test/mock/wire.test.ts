@@ -11,7 +11,7 @@ import { mocking, ORIGIN } from './mocking.ts'
 const GET = { origin: ORIGIN, path: '/', method: 'GET' } as const
 
 describe('replyRaw', () => {
-  test('gives the client these bytes', async (t) => {
+  test('replyRaw gives the client these bytes', async (t) => {
     const { pool, send } = mocking(t)
     pool
       .intercept({ path: '/' })
@@ -26,7 +26,7 @@ describe('replyRaw', () => {
     assert.deepEqual([status, headers['x-a'], text, trailers], [200, 'b', 'ok', { 'x-t': '1' }])
   })
 
-  test('from a generator that sees the request, for each request', async (t) => {
+  test('replyRaw from a generator that sees the request, for each request', async (t) => {
     const { pool, send } = mocking(t)
     let count = 0
     pool
@@ -41,7 +41,7 @@ describe('replyRaw', () => {
     assert.equal((await send('/', { method: 'POST', body: 'b' })).text, 'b 2')
   })
 
-  test('a generator that throws fails the request with that value', async (t) => {
+  test('replyRaw: a generator that throws fails the request with that value', async (t) => {
     const { pool, send } = mocking(t)
     const error = new Error('in the script')
     pool.intercept({ path: '/' }).replyRaw(async function* () {
@@ -51,13 +51,13 @@ describe('replyRaw', () => {
     assert.equal(await failure(send('/')), error)
   })
 
-  test('what is not HTTP fails as from a server', async (t) => {
+  test('replyRaw of what is not HTTP fails as from a server', async (t) => {
     const { pool, send } = mocking(t)
     pool.intercept({ path: '/' }).replyRaw(['SSH-2.0-x\r\n'])
     assert.equal((await failure(send('/'))).name, 'HTTPParserError')
   })
 
-  test('a step of another kind fails the request', async (t) => {
+  test('replyRaw: a step of another kind fails the request', async (t) => {
     const { pool, send } = mocking(t)
     for (const step of [null, 5, {}, { kind: 'jump' }]) {
       pool.intercept({ path: '/' }).replyRaw([step as never])
@@ -68,7 +68,7 @@ describe('replyRaw', () => {
     }
   })
 
-  test('arguments are checked', (t) => {
+  test('the arguments of replyRaw and its siblings are checked', (t) => {
     const interceptor = mocking(t).pool.intercept({ path: '/' })
     for (const call of [
       () => interceptor.replyRaw(5 as never),
@@ -83,7 +83,7 @@ describe('replyRaw', () => {
 })
 
 describe('a connection in memory', () => {
-  test('is kept alive, shows what was written, and a second request at a time gets another', async (t) => {
+  test('a connection in memory is kept alive, shows what was written, and a second request at a time gets another', async (t) => {
     const { agent, pool, send } = mocking(t, { wire: true })
     pool.intercept({ path: '/', method: 'POST' }).reply(200, 'ok').persist()
     await send('/', { method: 'POST', body: 'first' })
@@ -99,7 +99,7 @@ describe('a connection in memory', () => {
     assert.equal(agent.wire.length, 2)
   })
 
-  test('a request body of every kind is read to its end', async (t) => {
+  test('a connection in memory reads a request body of every kind to its end', async (t) => {
     const { agent, pool, send } = mocking(t, { wire: true })
     pool.intercept({ path: '/', method: 'POST' }).reply(200, 'ok').persist()
     for (const body of [
@@ -116,7 +116,7 @@ describe('a connection in memory', () => {
     assert.equal(agent.wire.length, 1)
   })
 
-  test('time limits, aborts and diagnostics are those of the client', async (t) => {
+  test('time limits, aborts and diagnostics of a connection in memory are those of the client', async (t) => {
     const { agent, pool, send } = mocking(t, { wire: true, headersTimeout: 20, bodyTimeout: 20 })
     pool.intercept({ path: '/' }).reply(200).delay(60_000)
     pool.intercept({ path: '/' }).fault('stall-body')
@@ -128,7 +128,7 @@ describe('a connection in memory', () => {
     await agent.close()
   })
 
-  test('close waits for what runs, destroy fails it, and nothing is left', async () => {
+  test('close waits for what runs on connections in memory, destroy fails it, and nothing is left', async () => {
     const agent = new MockAgent({ wire: true })
     agent.get(ORIGIN).intercept({ path: '/' }).reply(200, 'late').delay(10)
     const response = agent.request(GET)
@@ -149,14 +149,14 @@ describe('a connection in memory', () => {
     )
   })
 
-  test('replyWithError is unchanged', async (t) => {
+  test('replyWithError is the same with connections in memory', async (t) => {
     const { pool, send } = mocking(t, { wire: true })
     const error = new Error('mocked')
     pool.intercept({ path: '/' }).replyWithError(error)
     assert.equal(await failure(send('/')), error)
   })
 
-  test('fetch and its history', async (t) => {
+  test('fetch over a connection in memory, and its history', async (t) => {
     const { agent, pool } = mocking(t, { wire: true, enableCallHistory: true })
     pool.intercept({ path: '/' }).reply(201, { a: 1 })
     const response = await fetch(`${ORIGIN}/`, { dispatcher: agent })
@@ -176,7 +176,7 @@ describe('split(1) is the same as one piece', () => {
     empty: 'HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n',
   }
   for (const [name, bytes] of Object.entries(REPLIES)) {
-    test(`a reply ${name}`, async (t) => {
+    test(`split(1): a reply ${name}`, async (t) => {
       const { pool, send } = mocking(t)
       pool.intercept({ path: '/' }).replyRaw([bytes])
       pool.intercept({ path: '/' }).replyRaw([mockWire.split(1), bytes])
@@ -209,7 +209,7 @@ describe('split(1) is the same as one piece', () => {
 })
 
 describe('replyUpgrade', () => {
-  test('hands over both ends for upgrade and connect', async (t) => {
+  test('replyUpgrade hands over both ends for upgrade and connect', async (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/' }).replyUpgrade((socket, { headers }) => {
       socket.write(`hello ${headers?.['user']}\n`)
@@ -229,7 +229,7 @@ describe('replyUpgrade', () => {
     socket.destroy()
   })
 
-  test('connect', async (t) => {
+  test('replyUpgrade accepts connect', async (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: /b\.test/, method: 'CONNECT' }).replyUpgrade((socket) => socket.pipe(socket))
     const { socket, statusCode } = await agent.connect({ origin: ORIGIN, path: 'b.test:80' })
@@ -240,7 +240,7 @@ describe('replyUpgrade', () => {
     assert.equal(text, 'through')
   })
 
-  test('a WebSocket opens and gets frames', async (t) => {
+  test('replyUpgrade: a WebSocket opens and gets frames', async (t) => {
     const { agent, pool } = mocking(t)
     pool.intercept({ path: '/chat' }).replyUpgrade((socket) => {
       socket.write(Buffer.from([0x81, 0x02, 0x68, 0x69]))
@@ -259,7 +259,7 @@ describe('replyUpgrade', () => {
     await closed
   })
 
-  test('a function that throws or rejects: the connection is reset', async (t) => {
+  test('replyUpgrade with a function that throws or rejects: the connection is reset', async (t) => {
     const { agent, pool } = mocking(t)
     const mine = new Error('mine')
     const broken = [
@@ -288,7 +288,7 @@ describe('replyUpgrade', () => {
 
 describe('replyEvents', () => {
   for (const wire of [false, true]) {
-    test(`sends events until they end, ${wire ? 'on a connection' : 'without one'}`, async (t) => {
+    test(`replyEvents sends events until they end, ${wire ? 'on a connection' : 'without one'}`, async (t) => {
       const { agent, pool } = mocking(t, { wire })
       async function* events(): AsyncGenerator<object | string> {
         yield 'plain\ntext'
@@ -304,7 +304,7 @@ describe('replyEvents', () => {
     })
   }
 
-  test('to an EventSource', async (t) => {
+  test('replyEvents to an EventSource', async (t) => {
     const { agent, pool } = mocking(t)
     async function* events(): AsyncGenerator<string> {
       yield 'one'
