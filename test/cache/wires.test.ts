@@ -180,7 +180,8 @@ describe('other dispatchers', () => {
     assert.equal(await (await request(origin.url, { dispatcher: agent })).body.text(), 'GET 1')
     for (let i = 0; i < 2; i++) {
       const response = await fetch(origin.url, { dispatcher: agent })
-      assert.deepEqual([response.headers.get('age'), await response.text()], ['0', 'GET 1'])
+      assert.match(response.headers.get('age')!, /^\d+$/)
+      assert.equal(await response.text(), 'GET 1')
     }
     assert.equal(count(), 1)
   })
