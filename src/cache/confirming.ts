@@ -26,7 +26,7 @@ export function confirmed(
   const { requestTime, responseTime } = answer
   const headers = mergedHeaders(entry!.headers, answer.headers, responseTime)
   const facts = { statusCode, headers, ...controlOf(headers, settings.targets), requestTime, responseTime }
-  const value = entryOf(facts, statusMessage, view.headers, settings, settings.staleIfError)
+  const value = entryOf(facts, statusMessage, view.headers, settings)
   if (vary !== undefined) value.vary = vary
   if (!mayStore) return { value, left: 'nothing' }
   // What was stored for other users is still theirs: this request only has more credentials.

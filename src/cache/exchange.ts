@@ -262,18 +262,8 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
       exchanges.add(this)
       return new RewritingReader(reader, this.#storing, () => this.#leave())
     }
-    presenter
-      .present(
-        view,
-        this.#downstream,
-        { ...value, body },
-        {
-          handling,
-          facts: this.#facts,
-          wrap: left === 'body' ? wrap : null,
-        },
-      )
-      .start()
+    const answering = { handling, facts: this.#facts, wrap: left === 'body' ? wrap : null }
+    presenter.present(view, this.#downstream, { ...value, body }, answering).start()
   }
 
   get #followed(): Followed {
@@ -287,8 +277,7 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
 
   #mayFallBack(now: number): boolean {
     const { view, entry } = this.#plan
-    const { type, staleIfError } = this.#host.settings
-    return entry !== null && servesOnError(entry, view.control, now, type, staleIfError)
+    return entry !== null && servesOnError(entry, view.control, now, this.#host.settings)
   }
 
   #fallBack(status: number | null): void {
@@ -351,7 +340,7 @@ export class Exchange implements AttemptOwner, ResponseSource, UnderWay {
     if (this.#invalidated) return 'invalidated'
     const refusal = storingRefusal(facts, view.headers, view.control, settings)
     if (refusal !== null) return refusal
-    const value = entryOf(facts, statusMessage, view.headers, settings, settings.staleIfError)
+    const value = entryOf(facts, statusMessage, view.headers, settings)
     const followed = this.#followed
     if (followed.length === 0) return value
     return entryAfterRedirects(value, followed, this.#askedAt, view, settings) ?? 'redirect'

@@ -11,7 +11,7 @@ import { replayOf } from '../relay/replay.ts'
 import { readableAgain } from '../relay/request-headers.ts'
 import { type RequestView, viewPassing, viewRequest } from '../relay/request-view.ts'
 import { NO_FACTS, type ResponseFacts, requestedUrls } from '../relay/response-facts.ts'
-import { sentOrigin, targetOrigin, withPartition } from '../relay/target-uri.ts'
+import { withPartition } from '../relay/target-uri.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
@@ -230,23 +230,13 @@ export class CacheLayer implements CacheHost {
     else send(again)
   }
 
-  onResponse(view: RequestView, response: OriginHead | null, context: unknown): void {
-    const { origin, method, path } = view.key
-    if (origin === '' || isSafe(method)) return
-    const requested = requestedUrls(context)
-    for (const changed of invalidatedPaths(
-      sentOrigin(origin),
-      targetOrigin(origin),
-      path,
-      requested,
-      response,
-    ))
-      this.#invalidate({ origin, method: 'GET', path: changed })
-  }
-
-  #invalidate(key: CacheKey): void {
-    for (const exchange of this.exchanges.of(key)) exchange.invalidate()
-    this.access.delete(key)
+  onResponse({ key }: RequestView, response: OriginHead | null, context: unknown): void {
+    if (key.origin === '' || isSafe(key.method)) return
+    for (const path of invalidatedPaths(key, requestedUrls(context), response)) {
+      const changed = { origin: key.origin, method: 'GET', path }
+      for (const exchange of this.exchanges.of(changed)) exchange.invalidate()
+      this.access.delete(changed)
+    }
   }
 }
 

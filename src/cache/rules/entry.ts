@@ -44,7 +44,6 @@ export function entryOf(
   statusMessage: string,
   request: HeaderObject,
   rules: StoringRules,
-  staleIfError: number,
 ): CacheValue {
   const { control } = facts
   const headers = storedHeaders(facts.headers, control)
@@ -57,7 +56,7 @@ export function entryOf(
     lifetime,
     (control['stale-while-revalidate'] ?? 0) * SECOND,
     (control['stale-if-error'] ?? 0) * SECOND,
-    staleIfError,
+    rules.staleIfError,
     hasValidator ? DAY : 0,
     control.immutable === true ? YEAR : 0,
   )

@@ -1,6 +1,8 @@
 /** Drops what an unsafe request has made wrong (RFC 9111 §4.4). */
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { fieldLines } from '../../relay/fields.ts'
+import type { RequestKey } from '../../relay/request-view.ts'
+import { sentOrigin, targetOrigin } from '../../relay/target-uri.ts'
 
 /** Safe methods (RFC 9110 §9.2.1, the registry of methods): they change nothing. */
 const SAFE_METHODS: ReadonlySet<string> = new Set([
@@ -25,18 +27,18 @@ export interface OriginHead {
 }
 
 /**
- * The paths of the request's own origin that a response to an unsafe method makes wrong. `target` is the
- * origin that the server goes by, if `host` named another one. `requested` are the URLs of all requests, if
- * redirects were followed: a redirect is not an error, and names a URL that was changed. `response` is the
- * last one; null if there was none.
+ * The paths of the request's own origin that a response to an unsafe method makes wrong. `requested` are the
+ * URLs of all requests, if redirects were followed: a redirect is not an error, and names a URL that was
+ * changed. `response` is the last one; null if there was none.
  */
 export function invalidatedPaths(
-  origin: string,
-  target: string | null,
-  path: string,
+  key: RequestKey,
   requested: readonly URL[],
   response: OriginHead | null,
 ): Iterable<string> {
+  const origin = sentOrigin(key.origin)
+  // The origin that the server goes by, if `host` named another one.
+  const target = targetOrigin(key.origin)
   const paths = new Set<string>()
   // Another origin must not be able to empty this one's part of the cache.
   const add = (url: URL): void => {
@@ -44,8 +46,8 @@ export function invalidatedPaths(
   }
   for (const url of requested) add(url)
   if (response === null || response.statusCode < 200 || response.statusCode > 399) return paths
-  if (requested.length === 0) paths.add(path)
-  const base = requested.at(-1)?.href ?? (target ?? origin) + path
+  if (requested.length === 0) paths.add(key.path)
+  const base = requested.at(-1)?.href ?? (target ?? origin) + key.path
   for (const name of ['location', 'content-location']) {
     const value = fieldLines(response.headers, name)
     if (typeof value === 'string' && URL.canParse(value, base)) add(new URL(value, base))

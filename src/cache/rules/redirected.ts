@@ -73,5 +73,5 @@ function stepOf(
     return null
   }
   if (storingRefusal(facts, view.headers, view.control, settings) !== null) return null
-  return entryOf(facts, '', view.headers, settings, 0)
+  return entryOf(facts, '', view.headers, settings)
 }

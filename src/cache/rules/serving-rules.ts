@@ -2,6 +2,7 @@
 import type { CacheControlDirectives } from '../../relay/cache-control.ts'
 import type { CacheValue } from '../store/cache-store.ts'
 import { type CacheType, SECOND } from './freshness.ts'
+import type { StoringRules } from './storability.ts'
 
 /**
  * - `fresh`: it answers the request.
@@ -26,9 +27,8 @@ export function serviceOf(
   const { cacheControlDirectives: control } = entry
   const age = now - entry.cachedAt
   if (age < -CLOCK_TOLERANCE || control['no-cache'] === true) return 'revalidate'
-  if (request['no-cache'] === true || request['no-cache'] !== undefined)
-    return now < entry.staleAt ? 'request' : 'revalidate'
   const isFresh = now < entry.staleAt
+  if (request['no-cache'] !== undefined) return isFresh ? 'request' : 'revalidate'
   const oldest = request['max-age']
   if (
     oldest !== undefined &&
@@ -57,18 +57,18 @@ function mustRevalidate(control: CacheControlDirectives, type: CacheType): boole
   return type === 'shared' && (control['proxy-revalidate'] === true || control['s-maxage'] !== undefined)
 }
 
-/** Whether it may answer for a failed revalidation (RFC 5861 §4). `floor`: the caller's milliseconds. */
+/** Whether it may answer for a failed revalidation (RFC 5861 §4). */
 export function servesOnError(
   entry: CacheValue,
   request: CacheControlDirectives,
   now: number,
-  type: CacheType,
-  floor: number,
+  { type, staleIfError }: StoringRules,
 ): boolean {
   const { cacheControlDirectives: control } = entry
   if (mustRevalidate(control, type) || request['no-cache'] !== undefined) return false
   const own = control['stale-if-error']
-  const window = Math.max(own === undefined ? floor : own * SECOND, (request['stale-if-error'] ?? 0) * SECOND)
+  const given = own === undefined ? staleIfError : own * SECOND
+  const window = Math.max(given, (request['stale-if-error'] ?? 0) * SECOND)
   return window > 0 && now - entry.staleAt < window
 }
 

@@ -10,6 +10,8 @@ import { namesHidden } from './vary.ts'
 export interface StoringRules {
   readonly type: CacheType
   readonly cacheByDefault: number | undefined
+  /** Milliseconds of stale-if-error for a response that does not have the directive. */
+  readonly staleIfError: number
   /** Request fields, in lower case, that layers further inside write: the cache cannot see them. */
   readonly hidden: ReadonlySet<string>
 }

@@ -49,14 +49,13 @@ export class UnwrittenDeletes {
       this.#schedule()
       throw error
     }
-    let done: void | Promise<void>
     try {
-      done = this.#remove(token, patient)
+      const done = this.#remove(token, patient)
+      if (isThenable(done)) return done.then(forget, fail)
+      forget()
     } catch (error) {
-      return fail(error)
+      fail(error)
     }
-    if (isThenable(done)) return done.then(forget, fail)
-    forget()
   }
 
   /** Whether what is stored for the key must not be used. */

@@ -2,6 +2,7 @@
 
 import { OriginReader } from '../../base/origin-reader.ts'
 import { withoutPollution } from '../../base/own-options.ts'
+import { channels } from '../../diagnostics.ts'
 import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'
 import { Downstream } from '../../relay/downstream.ts'
@@ -15,11 +16,10 @@ import { isCall } from '../../request/dispatching.ts'
 import { logicalOrigin } from '../../request/logical-origin.ts'
 import { isCandidate, sharedKey } from './key.ts'
 import { type DeduplicateOptions, type DeduplicateSettings, readDeduplicateOptions } from './options.ts'
-import { PendingRequests } from './pending-requests.ts'
 import { type DeduplicateHost, SharedExchange } from './shared-exchange.ts'
 
 /**
- * An interceptor that sends concurrent requests for the same once, and gives the response to all downstreams.
+ * An interceptor that sends concurrent requests for the same once, and gives the response to all callers.
  *
  * @example
  * const client = new Client('https://example.com').compose(interceptors.deduplicate())
@@ -41,7 +41,9 @@ export function deduplicate(options?: DeduplicateOptions): Interceptor {
 class Deduplicator implements DeduplicateHost {
   readonly dispatch: Dispatch
   readonly settings: DeduplicateSettings
-  readonly pending: PendingRequests<SharedExchange> = new PendingRequests()
+  /** Those that others may join. */
+  readonly #open = new Map<string, SharedExchange>()
+  #underWay = 0
   readonly #origins = new OriginReader()
   readonly #terms = new OwnTerms()
   readonly #ownOrigin: string | undefined
@@ -69,11 +71,32 @@ class Deduplicator implements DeduplicateHost {
     if (view === null) return this.dispatch(request, handler)
     const key = sharedKey(view, this.settings, this.#terms)
     if (key === null) return this.dispatch(view.opts, handler)
-    const running = this.pending.get(key)
+    const running = this.#open.get(key)
     const downstream = new Downstream(handler, true)
     if (running === undefined) return new SharedExchange(this, key, downstream, view.opts).send()
     running.join(downstream, view.opts)
     return true
+  }
+
+  add(key: string, exchange: SharedExchange): void {
+    this.#open.set(key, exchange)
+    this.#underWay++
+    this.#publish(key, 'added')
+  }
+
+  close(key: string, exchange: SharedExchange): void {
+    if (this.#open.get(key) === exchange) this.#open.delete(key)
+  }
+
+  remove(key: string, exchange: SharedExchange): void {
+    this.close(key, exchange)
+    this.#underWay--
+    this.#publish(key, 'removed')
+  }
+
+  #publish(key: string, type: 'added' | 'removed'): void {
+    const { pendingRequests } = channels
+    if (pendingRequests.hasSubscribers) pendingRequests.publish({ size: this.#underWay, key, type })
   }
 
   /** Null if there is none. A dispatcher of one origin sends there whatever the request names. */

@@ -17,13 +17,17 @@ import { type SharedOwner, SharedResponse, type Sharer } from '../../relay/share
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { dependsOnExcluded } from './key.ts'
 import type { DeduplicateSettings } from './options.ts'
-import type { PendingRequests } from './pending-requests.ts'
 
 /** What the exchanges of one dispatcher have in common. */
 export interface DeduplicateHost {
   readonly dispatch: Dispatch
   readonly settings: DeduplicateSettings
-  readonly pending: PendingRequests<SharedExchange>
+  /** Others may join it. */
+  add(key: string, exchange: SharedExchange): void
+  /** None joins it from now on. */
+  close(key: string, exchange: SharedExchange): void
+  /** It is over. */
+  remove(key: string, exchange: SharedExchange): void
 }
 
 /**
@@ -62,7 +66,7 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
   }
 
   send(): boolean {
-    if (this.#key !== null) this.#host.pending.add(this.#key, this)
+    if (this.#key !== null) this.#host.add(this.#key, this)
     try {
       return this.#attempt.send(this.#host.dispatch, this.#first.request)
     } catch (error) {
@@ -218,12 +222,12 @@ export class SharedExchange implements AttemptOwner, AttemptProgress, SharedOwne
 
   /** None joins it from now on. */
   #close(): void {
-    if (this.#key !== null) this.#host.pending.close(this.#key, this)
+    if (this.#key !== null) this.#host.close(this.#key, this)
   }
 
   #finish(): void {
     if (this.#state.at === 'over') return
     this.#state = { at: 'over' }
-    if (this.#key !== null) this.#host.pending.remove(this.#key, this)
+    if (this.#key !== null) this.#host.remove(this.#key, this)
   }
 }
