@@ -151,15 +151,15 @@ export class Downstream implements DispatchController, AttemptProgress {
   }
 
   bodySent(chunk: string | Uint8Array): void {
-    if (!this.settled) this.#call('onBodySent', chunk)
+    if (!this.settled) this.#deliver('onBodySent', chunk)
   }
 
   requestSent(): void {
-    if (!this.settled) this.#call('onRequestSent')
+    if (!this.settled) this.#deliver('onRequestSent')
   }
 
   responseStarted(): void {
-    if (!this.settled) this.#call('onResponseStarted')
+    if (!this.settled) this.#deliver('onResponseStarted')
   }
 
   /** An attempt has started. Handlers are told of each. */
