@@ -36,12 +36,6 @@ export function isForm(body: unknown): body is IterableForm {
   return kindOf(body) === 'form'
 }
 
-/** A body that was read, with the content type of a Blob. */
-export interface Collected {
-  readonly bytes: Buffer
-  readonly contentType: string | null
-}
-
 /** The pieces of a body that is not in memory; null for any other. */
 export function piecesOf(source: BodySource): AsyncIterable<unknown> | Iterable<unknown> | null {
   switch (source.kind) {
@@ -63,12 +57,10 @@ export async function* eachOf(pieces: AsyncIterable<unknown> | Iterable<unknown>
 }
 
 /** `kept` gets the pieces as they are. */
-export async function collectBody(body: unknown, kept: unknown[] = []): Promise<Collected> {
-  const source = classifyBody(body)!
-  const contentType = source.kind === 'blob' ? source.blob.type || null : null
+export async function collectBody(body: unknown, kept: unknown[] = []): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
-  for await (const piece of piecesOf(source)!) {
+  for await (const piece of piecesOf(classifyBody(body)!)!) {
     const chunk = typeof piece === 'string' ? Buffer.from(piece) : bytesOf(piece)
     if (chunk === null) throw new InvalidArgumentError('a piece of the body is neither a string nor bytes')
     length += chunk.length
@@ -79,7 +71,7 @@ export async function collectBody(body: unknown, kept: unknown[] = []): Promise<
     chunks.push(copy)
     kept.push(typeof piece === 'string' ? piece : copy)
   }
-  return { bytes: Buffer.concat(chunks, length), contentType }
+  return Buffer.concat(chunks, length)
 }
 
 /** The text of bytes; the bytes themselves if they are not UTF-8. */

@@ -66,11 +66,12 @@ export class MockCall {
 
   /** Replaces the body by its bytes, and adds the content type of a Blob. */
   async collect(): Promise<void> {
-    const { bytes, contentType } = await collectBody(this.options.body, this.pieces)
-    this.isRead = true
+    const { body } = this.options
     let { headers } = this.options
-    if (contentType !== null && this.fields['content-type'] === undefined) {
-      headers = withField(headers, 'content-type', contentType)
+    const bytes = await collectBody(body, this.pieces)
+    this.isRead = true
+    if (body instanceof Blob && body.type !== '' && this.fields['content-type'] === undefined) {
+      headers = withField(headers, 'content-type', body.type)
     }
     this.options = { ...this.options, headers, body: bytes }
     this.body = textOrBytes(bytes)

@@ -5,7 +5,7 @@ import { ownMembers } from '../../base/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { PendingReply, Reply } from '../reply/reply.ts'
 import type { BodyMatcher } from './body-matcher.ts'
-import { type DefinitionSite, placeOf } from './definition-site.ts'
+import type { DefinitionSite } from './definition-site.ts'
 import type { HeadersMatcher } from './header-matcher.ts'
 import { interceptedPath, sortedPath, withoutTrailingSlash } from './request-path.ts'
 import type { TextMatcher } from './text-matcher.ts'
@@ -120,10 +120,6 @@ export class Interception {
 
   get pending(): boolean {
     return this.timesInvoked < this.times
-  }
-
-  get definedAt(): string | null {
-    return placeOf(this.pattern.site)
   }
 
   describe(origin: OriginMatcher): PendingInterceptor {

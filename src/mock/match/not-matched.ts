@@ -12,6 +12,7 @@ import {
   type UnmatchedRequest,
 } from '../mock-errors.ts'
 import type { OriginMocks } from '../origin-mocks.ts'
+import { placeOf } from './definition-site.ts'
 import { eachField } from './header-matcher.ts'
 import type { Interception, OriginMatcher } from './interception.ts'
 import type { MatchRun } from './match-run.ts'
@@ -87,7 +88,7 @@ function describeRequest(call: MockCall): UnmatchedRequest {
 }
 
 function describe(interception: Interception, origin: OriginMatcher): NearestInterceptor {
-  const { pattern, times, timesInvoked, persist, consumed, definedAt } = interception
+  const { pattern, times, timesInvoked, persist, consumed } = interception
   return {
     method: shownMatcher(pattern.method),
     origin: shownMatcher(origin),
@@ -96,7 +97,7 @@ function describe(interception: Interception, origin: OriginMatcher): NearestInt
     timesInvoked,
     persist,
     consumed,
-    definedAt,
+    definedAt: placeOf(pattern.site),
   }
 }
 

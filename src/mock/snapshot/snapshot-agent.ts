@@ -29,14 +29,12 @@ import { SnapshotRecorder } from './snapshot-recorder.ts'
  */
 export class SnapshotAgent extends MockAgent implements Fallback {
   readonly #options: SnapshotRecorderOptions
-  readonly #mode: SnapshotMode
   readonly #recorder: SnapshotRecorder
 
   constructor(options: SnapshotAgentOptions = {}) {
     const settings = readSnapshotOptions(options)
     super(options)
     this.#options = settings
-    this.#mode = settings.mode!
     this.#recorder = new SnapshotRecorder(settings)
     networkOf(this)!.fallback = this
   }
@@ -64,7 +62,7 @@ export class SnapshotAgent extends MockAgent implements Fallback {
 
   /** The mode that it was made with. */
   getMode(): SnapshotMode {
-    return this.#mode
+    return this.#options.mode!
   }
 
   /** Removes all snapshots. */
@@ -116,8 +114,9 @@ export class SnapshotAgent extends MockAgent implements Fallback {
     })
     this.#recorder.destroy()
     if (this.#options.prune === true) this.#recorder.prune()
-    const isDue = this.#recorder.isChanged || (this.#mode === 'record' && this.#recorder.size() > 0)
-    if (this.#mode !== 'playback' && this.#options.snapshotPath && isDue) await this.#recorder.saveSnapshots()
+    const isDue = this.#recorder.isChanged || (this.#options.mode === 'record' && this.#recorder.size() > 0)
+    if (this.#options.mode !== 'playback' && this.#options.snapshotPath && isDue)
+      await this.#recorder.saveSnapshots()
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
@@ -127,11 +126,11 @@ export class SnapshotAgent extends MockAgent implements Fallback {
 
   #take(call: MockCall, ways: FallbackWays): boolean {
     const { options, given, origin } = call
-    if (this.#mode !== 'record' && this.#options.shouldPlayback?.(options) !== false) {
+    if (this.#options.mode !== 'record' && this.#options.shouldPlayback?.(options) !== false) {
       const snapshot = this.#recorder.findSnapshot(given, origin, options.body)
       if (snapshot !== undefined) return this.#replay(snapshot, ways)
     }
-    if (this.#mode === 'playback') throw this.#notFound(call)
+    if (this.#options.mode === 'playback') throw this.#notFound(call)
     if (this.#options.shouldRecord?.(options) === false) return ways.send(null)
     return ways.send(
       new SnapshotHandler(call.handler, (response) =>

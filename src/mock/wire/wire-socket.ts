@@ -27,7 +27,7 @@ export class WireSocket extends Duplex {
   /** Set for HTTP/2. */
   readonly alpnProtocol: string | undefined
   readonly written: Buffer[] = []
-  #listener: WireListener | null = null
+  listener: WireListener | null = null
   #isFinished = false
   #wake: (() => void) | null = null
   /** Keeps the process alive, as a socket does. */
@@ -40,7 +40,7 @@ export class WireSocket extends Duplex {
     this.on('close', () => {
       this.unref()
       this.#release()
-      this.#listener?.onClosed()
+      this.listener?.onClosed()
     })
   }
 
@@ -55,10 +55,6 @@ export class WireSocket extends Duplex {
     return this
   }
 
-  set listener(listener: WireListener) {
-    this.#listener = listener
-  }
-
   override _read(): void {
     this.#release()
   }
@@ -68,14 +64,14 @@ export class WireSocket extends Duplex {
     const bytes = Buffer.from(chunk)
     if (this.bytesWritten <= MOST_KEPT) this.written.push(bytes)
     // In a later turn: no server answers within the client's own turn.
-    runtimeSetImmediate(() => this.#listener?.onBytes(bytes))
+    runtimeSetImmediate(() => this.listener?.onBytes(bytes))
     done()
   }
 
   override _final(done: (error?: Error | null) => void): void {
     done()
     // After the bytes that were written before.
-    runtimeSetImmediate(() => this.#listener?.onEnd())
+    runtimeSetImmediate(() => this.listener?.onEnd())
   }
 
   /** Bytes for the client. Resolves when it wants more. */
