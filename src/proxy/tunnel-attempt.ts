@@ -104,17 +104,15 @@ export class TunnelAttempt implements TunnelTry, TimeoutTarget {
   /** Calls a function of the caller. It may throw, and return a value or a promise. */
   #await<T>(call: () => T | Promise<T>, then: (value: T) => void): void {
     const goOn = (value: T): void => {
-      if (this.#answer === null) return
-      try {
-        then(value)
-      } catch (error) {
-        this.#fail(error)
-      }
+      if (this.#answer !== null) then(value)
     }
     try {
       const value = call()
-      if (!isThenable(value)) goOn(value as T)
-      else Promise.resolve(value).then(goOn, (error: unknown) => this.#fail(error))
+      if (!isThenable(value)) goOn(value)
+      else
+        Promise.resolve(value)
+          .then(goOn)
+          .catch((error: unknown) => this.#fail(error))
     } catch (error) {
       this.#fail(error)
     }

@@ -109,14 +109,17 @@ class TunnelConnect {
       else this.#tryNext(address === null ? this.#target : { ...this.#target, hostname: address })
     })
     if (isChecked) return
-    this.#details.pending = {
-      abandon: () => {
-        cancel()
-        return []
-      },
-    }
-    this.#details.onUnwanted = () => {
+    this.#wait(() => {
       cancel()
+      return []
+    })
+  }
+
+  /** `abandon` ends what the tunnel waits for, and returns the sockets that close. */
+  #wait(abandon: (reason: Error) => readonly Duplex[]): void {
+    this.#details.pending = { abandon }
+    this.#details.onUnwanted = () => {
+      abandon(new InformationalError('aborted'))
       this.#answer(new InformationalError('the tunnel was cancelled: no request waits for it'))
     }
   }
@@ -129,11 +132,7 @@ class TunnelConnect {
       else if (this.#next < this.#hops.length) this.#tryNext(target)
       else this.#answer(error!)
     })
-    this.#details.pending = { abandon: (reason) => attempt.cancel(reason) }
-    this.#details.onUnwanted = () => {
-      attempt.cancel(new InformationalError('aborted'))
-      this.#answer(new InformationalError('the tunnel was cancelled: no request waits for it'))
-    }
+    this.#wait((reason) => attempt.cancel(reason))
     attempt.start()
   }
 
