@@ -51,7 +51,11 @@ export interface MockAgentSettings extends Readonly<Record<(typeof FLAGS)[number
 
 export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings {
   if (given === null) throw new TypeError('options must not be null')
-  const { agent, protocol = 'h1', ...options } = ownOptions(given)
+  // Not by rest: the result must have no prototype.
+  const options: MockAgentOptions = ownOptions(given)
+  const { agent, protocol = 'h1' } = options
+  delete options.agent
+  delete options.protocol
   if (agent !== undefined && agent !== null && typeof agent.dispatch !== 'function') {
     throw new InvalidArgumentError('Argument opts.agent must implement Agent')
   }

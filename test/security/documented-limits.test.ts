@@ -53,9 +53,9 @@ test('defaults of options are those of the code', () => {
     ['`keepAliveMaxTimeout` 600 s', 'keepAliveMaxTimeout: option(600e3, '],
     ['`maxResponseSize` none', 'maxResponseSize: option(-1, '],
     ['`requestBodyTimeout` none', 'requestBodyTimeout: option(0, '],
-    ['`maxConcurrentStreams` 100', 'maxConcurrentStreams: 100,'],
-    ['`initialWindowSize` 262144', 'initialWindowSize: 262144,'],
-    ['`connectionWindowSize` 524288', 'connectionWindowSize: 524288,'],
+    ['`maxConcurrentStreams` 100', 'maxConcurrentStreams: option(100, '],
+    ['`initialWindowSize` 262144', 'initialWindowSize: option(262144, '],
+    ['`connectionWindowSize` 524288', 'connectionWindowSize: option(524288, '],
   ] as const) {
     assert.ok(policy.replaceAll('\n', ' ').includes(words), words)
     assert.ok(settings.includes(code), code)
