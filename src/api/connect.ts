@@ -6,7 +6,7 @@ import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { ApiOptions, RequestContext } from './api-handler.ts'
-import { Answered, answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
+import { Answered, answerWith, type FailedData } from './settlement.ts'
 import { SocketHandler, type SocketHead } from './socket-handler.ts'
 
 /** Options of `connect()`. */
@@ -53,14 +53,7 @@ export function connectOn<TOpaque>(
   opts: ConnectOptions<TOpaque>,
   callback: ConnectCallback<TOpaque> | undefined,
 ): Promise<ConnectData<TOpaque>> | undefined {
-  return answerWith('UNDICI_CONNECT', dispatcher, opts, callback, startConnect<TOpaque>)
-}
-
-function startConnect<TOpaque>(
-  dispatcher: Dispatching,
-  opts: ConnectOptions<TOpaque>,
-  resolve: Resolve<ConnectData<TOpaque>>,
-  reject: Reject,
-): void {
-  new ConnectHandler(opts, resolve, reject).start(dispatcher, { ...opts, method: 'CONNECT' }, opts.signal)
+  return answerWith<ConnectData<TOpaque>, TOpaque>('UNDICI_CONNECT', opts, callback, (resolve, reject) => {
+    new ConnectHandler(opts, resolve, reject).start(dispatcher, { ...opts, method: 'CONNECT' }, opts.signal)
+  })
 }

@@ -255,26 +255,13 @@ export function requestOn<TOpaque>(
   opts: RequestOptions<TOpaque>,
   callback: RequestCallback<TOpaque> | undefined,
 ): Promise<ResponseData<TOpaque>> | undefined {
-  return answerWith(
-    'UNDICI_REQUEST',
-    dispatcher,
-    opts as RequestOptions<TOpaque>,
-    callback,
-    startRequest<TOpaque>,
-  )
-}
-
-function startRequest<TOpaque>(
-  dispatcher: Dispatching,
-  opts: RequestOptions<TOpaque>,
-  resolve: Resolve<ResponseData<TOpaque>>,
-  reject: Reject,
-): void {
-  const handler = new RequestHandler(opts, resolve, reject)
-  try {
-    handler.start(dispatcher, opts, opts.signal)
-  } catch (error) {
-    handler.dismissCaller()
-    throw error
-  }
+  return answerWith<ResponseData<TOpaque>, TOpaque>('UNDICI_REQUEST', opts, callback, (resolve, reject) => {
+    const handler = new RequestHandler(opts, resolve, reject)
+    try {
+      handler.start(dispatcher, opts, opts.signal)
+    } catch (error) {
+      handler.dismissCaller()
+      throw error
+    }
+  })
 }

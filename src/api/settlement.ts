@@ -5,7 +5,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { InvalidArgumentError, type Timings } from '../errors.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
-import type { Dispatching } from '../request/dispatching.ts'
 
 /** The second argument of a callback that gets an error. */
 export interface FailedData<TOpaque> {
@@ -60,60 +59,40 @@ interface CommonOptions<TOpaque> {
   readonly body?: unknown
 }
 
-/** Begins the request; gets the arguments of `answerWith`, so that one function serves all calls. */
-type Start<TOpts, TData> = (
-  dispatcher: Dispatching,
-  opts: TOpts,
-  resolve: Resolve<TData>,
-  reject: Reject,
-) => void
-
-// The two functions of the promise under construction; they let all promises share one executor.
-let resolveNew: Resolve<never> | null = null
-let rejectNew: Reject | null = null
-
-function keepEnds(resolve: Resolve<never>, reject: Reject): void {
-  resolveNew = resolve
-  rejectNew = reject
-}
+/** Begins the request. */
+type Start<TData> = (resolve: Resolve<TData>, reject: Reject) => void
 
 /**
  * Runs `start` with a way to answer. The promise form is chosen only when the callback is undefined. An error
  * that `start` throws is about an argument: it is answered like any other failure, and the request body is
  * destroyed.
  */
-export function answerWith<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
+export function answerWith<TData, TOpaque>(
   type: string,
-  dispatcher: Dispatching,
-  opts: TOpts,
+  opts: CommonOptions<TOpaque>,
   callback: AnyCallback<TData, TOpaque> | undefined,
-  start: Start<TOpts, TData>,
+  start: Start<TData>,
 ): Promise<TData> | undefined {
   if (callback !== undefined) {
-    answerByCallback(type, dispatcher, opts, callback, start)
+    answerByCallback(type, opts, callback, start)
     return undefined
   }
-  const promise = new Promise<TData>(keepEnds)
-  const resolve = resolveNew as Resolve<TData>
-  const reject = rejectNew!
-  resolveNew = null
-  rejectNew = null
-  try {
-    checkOptions(opts)
-    start(dispatcher, opts, resolve, reject)
-  } catch (error) {
-    destroyBodyOf(opts, error)
-    reject(error)
-  }
-  return promise
+  return new Promise<TData>((resolve, reject) => {
+    try {
+      checkOptions(opts)
+      start(resolve, reject)
+    } catch (error) {
+      destroyBodyOf(opts, error)
+      reject(error)
+    }
+  })
 }
 
-function answerByCallback<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
+function answerByCallback<TData, TOpaque>(
   type: string,
-  dispatcher: Dispatching,
-  opts: TOpts,
+  opts: CommonOptions<TOpaque>,
   callback: AnyCallback<TData, TOpaque>,
-  start: Start<TOpts, TData>,
+  start: Start<TData>,
 ): void {
   if (typeof callback !== 'function') {
     checkOptions(opts)
@@ -125,8 +104,6 @@ function answerByCallback<TData, TOpaque, TOpts extends CommonOptions<TOpaque>>(
     checkOptions(opts)
     const settlement = new CallbackSettlement<TData, TOpaque>(type, callback, opts.opaque || null)
     start(
-      dispatcher,
-      opts,
       (data) => settlement.resolve(data),
       (error) => settlement.reject(error),
     )

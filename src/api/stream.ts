@@ -214,13 +214,7 @@ export function streamOn<TOpaque>(
   factory: StreamFactory<TOpaque>,
   callback: StreamCallback<TOpaque> | undefined,
 ): Promise<StreamData<TOpaque>> | undefined {
-  return answerWith<StreamData<TOpaque>, TOpaque, StreamOptions<TOpaque>>(
-    'UNDICI_STREAM',
-    dispatcher,
-    opts,
-    callback,
-    (_, __, resolve, reject) => {
-      new StreamHandler(opts, factory, resolve, reject).start(dispatcher, opts, opts.signal)
-    },
-  )
+  return answerWith<StreamData<TOpaque>, TOpaque>('UNDICI_STREAM', opts, callback, (resolve, reject) => {
+    new StreamHandler(opts, factory, resolve, reject).start(dispatcher, opts, opts.signal)
+  })
 }

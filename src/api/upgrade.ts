@@ -6,7 +6,7 @@ import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import type { ApiOptions, RequestContext } from './api-handler.ts'
-import { Answered, answerWith, type FailedData, type Reject, type Resolve } from './settlement.ts'
+import { Answered, answerWith, type FailedData } from './settlement.ts'
 import { SocketHandler, type SocketHead } from './socket-handler.ts'
 
 /** The protocol asked for when none is named, in the letter case that users of the interface expect. */
@@ -65,16 +65,9 @@ export function upgradeOn<TOpaque>(
   opts: UpgradeOptions<TOpaque>,
   callback: UpgradeCallback<TOpaque> | undefined,
 ): Promise<UpgradeData<TOpaque>> | undefined {
-  return answerWith('UNDICI_UPGRADE', dispatcher, opts, callback, startUpgrade<TOpaque>)
-}
-
-function startUpgrade<TOpaque>(
-  dispatcher: Dispatching,
-  opts: UpgradeOptions<TOpaque>,
-  resolve: Resolve<UpgradeData<TOpaque>>,
-  reject: Reject,
-): void {
-  const handler = new UpgradeHandler(opts, resolve, reject)
-  const method = opts.method || 'GET'
-  handler.start(dispatcher, { ...opts, method, upgrade: opts.protocol || DEFAULT_PROTOCOL }, opts.signal)
+  return answerWith<UpgradeData<TOpaque>, TOpaque>('UNDICI_UPGRADE', opts, callback, (resolve, reject) => {
+    const handler = new UpgradeHandler(opts, resolve, reject)
+    const method = opts.method || 'GET'
+    handler.start(dispatcher, { ...opts, method, upgrade: opts.protocol || DEFAULT_PROTOCOL }, opts.signal)
+  })
 }

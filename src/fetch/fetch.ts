@@ -10,15 +10,6 @@ import { Caller } from './run/caller.ts'
 import { FetchRun } from './run/fetch-run.ts'
 import { fetchScheme } from './url/scheme-fetch.ts'
 
-// The functions of the promise being created. With them, all promises share one executor.
-let resolveNew: ((response: Response) => void) | null = null
-let rejectNew: ((reason: unknown) => void) | null = null
-
-function keepEnds(resolve: (response: Response) => void, reject: (reason: unknown) => void): void {
-  resolveNew = resolve
-  rejectNew = reject
-}
-
 /**
  * Fetches a resource as the WHATWG Fetch standard says. The request is sent by `init.dispatcher`, else by the
  * dispatcher of the `Request`, else by the global dispatcher.
@@ -37,12 +28,9 @@ export const fetch: Fetch = function fetch(
   } catch (error) {
     return Promise.reject(error)
   }
-  const promise = new Promise<Response>(keepEnds)
-  const caller = new Caller(resolveNew!, rejectNew!)
-  resolveNew = null
-  rejectNew = null
-  new FetchRun(record, caller, null).start()
-  return promise
+  return new Promise<Response>((resolve, reject) => {
+    new FetchRun(record, new Caller(resolve, reject), null).start()
+  })
 }
 
 function fetchLocally(record: RequestRecord): Promise<Response> {
