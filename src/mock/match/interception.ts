@@ -49,9 +49,10 @@ export function readPattern(
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError('opts must be an object')
   }
-  const { path: given, method = 'GET', body, headers, query, ...others } = ownMembers(options)
+  const own = ownMembers(options)
+  const { path: given, method = 'GET', body, headers, query } = own
   if (given === undefined || given === null) throw new InvalidArgumentError('opts.path must be defined')
-  const ignoreTrailingSlash = others.ignoreTrailingSlash ?? ignoresTrailingSlash
+  const ignoreTrailingSlash = own.ignoreTrailingSlash ?? ignoresTrailingSlash
   const path = typeof given === 'string' ? interceptedPath(given, query) : given
   const sorted = typeof path === 'string' ? sortedPath(path) : null
   return {
