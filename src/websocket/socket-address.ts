@@ -2,6 +2,7 @@
 import { getGlobalOrigin } from '../base/global-origin.ts'
 import { HeaderList } from '../fetch/headers/header-list.ts'
 import { fillHeaders } from '../fetch/headers/headers.ts'
+import { isFieldValue } from '../protocol/ascii.ts'
 import { checkSubprotocols } from '../protocol/websocket/subprotocol.ts'
 import { asString, isIterableObject } from '../web/idl.ts'
 
@@ -37,7 +38,12 @@ export function readProtocols(input: unknown): readonly string[] {
 /** In the caller's letter case. @throws {TypeError} */
 export function readHeaders(input: unknown): HeaderList {
   const list = new HeaderList()
-  if (input !== null && input !== undefined) fillHeaders(list, input)
+  if (input === null || input === undefined) return list
+  fillHeaders(list, input)
+  for (const [name, value] of list.sorted()) {
+    // `Headers` takes more than may be sent. The value may be a secret.
+    if (!isFieldValue(value)) throw new TypeError(`Headers.append: the value of "${name}" is invalid.`)
+  }
   return list
 }
 
