@@ -42,7 +42,11 @@ describe('the source maps', () => {
         const [, path, line] =
           /^ +at .*?\(?(?:file:\/\/)?([^\s(]+\/ventuno\/src\/[^:]+):(\d+):\d+/m.exec(stack) ?? []
         assert.ok(path, stack)
-        assert.match(readFileSync(path, 'utf8').split('\n')[line - 1], /throw|Exception/, stack)
+        assert.match(
+          readFileSync(path, 'utf8').split('\n')[line - 1],
+          /throw|Exception|new \w*Error\(/,
+          stack,
+        )
         return path
       })
       assert.ok(new Set(sources).size > 3, sources.join('\n'))
