@@ -40,9 +40,10 @@ function load(name: string): unknown {
 
 /**
  * Milliseconds until a client connects again. A client of `redis` whose connection breaks before it is ready counts it as
- * ready, and never connects again. A killed server may still accept for a moment, so the client comes when it is gone.
+ * ready, and never connects again. A killed server may still accept for a moment, longer on a busy machine, so the client
+ * comes when it is gone.
  */
-const RECONNECT_PAUSE = 200
+const RECONNECT_PAUSE = 1000
 
 const packages: Record<string, (port: number) => Promise<Connected>> = {
   async redis(port) {
