@@ -9,9 +9,9 @@ const PROTOCOL_LEAVES = [
   'protocol/ascii.ts',
   'protocol/failure.ts',
   'protocol/last-bytes.ts',
-  'base/empty.ts',
-  'base/invariant.ts',
-  'base/repetition.ts',
+  'base/bytes/empty.ts',
+  'base/error/invariant.ts',
+  'base/collection/repetition.ts',
 ]
 const FIELDS = [
   'protocol/header-block.ts',
@@ -35,15 +35,15 @@ const ON_DISPATCH = [
 ]
 
 const RULES = [
-  { files: /^cli\//, may: ['index.ts', 'base/whole-file.ts', 'base/secret-names.ts'] },
+  { files: /^cli\//, may: ['index.ts', 'base/node/whole-file.ts', 'base/text/secret-names.ts'] },
   { files: /^(index|surface|interceptors|ventuno)\.ts$/, may: [''] },
   { files: /^install\.ts$/, may: ['fetch/', 'websocket/', 'event-source/', 'web/'] },
-  { files: /^errors\.ts$/, may: ['base/kind.ts'] },
+  { files: /^errors\.ts$/, may: ['base/object/kind.ts'] },
   { files: /^options\.ts$/, may: ['errors.ts'] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
   { files: /^diagnostics-messages\.ts$/, may: ['net/', 'request/'] },
-  { files: /^base\//, may: [] },
-  { files: /^protocol\/(ascii|failure|last-bytes)\.ts$/, may: ['base/empty.ts'], alone: true },
+  { files: /^base\//, may: ['base/'] },
+  { files: /^protocol\/(ascii|failure|last-bytes)\.ts$/, may: ['base/bytes/empty.ts'], alone: true },
   { files: /^protocol\/(header|trailer)-[a-z]+\.ts$/, may: [...PROTOCOL_LEAVES, ...FIELDS], alone: true },
   { files: /^protocol\/hpack\//, may: PROTOCOL_LEAVES },
   { files: /^protocol\/http1\//, may: [...PROTOCOL_LEAVES, ...FIELDS] },
@@ -179,7 +179,7 @@ const UNWANTED = [
 ]
 
 const src = fileURLToPath(new URL('../src/', import.meta.url))
-/** Loaders of base/lazy-modules.ts, which stand for the modules that they load. */
+/** Loaders of base/node/lazy-modules.ts, which stand for the modules that they load. */
 const LOADED = {
   loadCrypto: 'node:crypto',
   loadDns: 'node:dns',
@@ -230,7 +230,7 @@ function check(file, text) {
       continue
     }
     const path = posix.join(dirname(file), target)
-    if (path === 'base/lazy-modules.ts') checkLoaders(file, match[0])
+    if (path === 'base/node/lazy-modules.ts') checkLoaders(file, match[0])
     imports.add(path)
     const own = !rule.alone && dirname(path) === dirname(file)
     if (!own && !rule.may.some((part) => path.startsWith(part))) {

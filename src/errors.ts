@@ -3,7 +3,7 @@
  * copy of the library match the classes of another, and undici's classes match ours.
  */
 
-import { defineKind, isInstance } from './base/kind.ts'
+import { defineKind, isInstance } from './base/object/kind.ts'
 
 /** The socket of a {@link SocketError}, as it was when the error was created. */
 export interface SocketInfo {

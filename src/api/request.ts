@@ -2,8 +2,8 @@
  * `request()`: answers with the response head and a body that is read later.
  */
 import { AsyncResource } from 'node:async_hooks'
-import { type Answer, addCaller, answerCaller, removeCaller } from '../base/answers.ts'
-import { throwLater } from '../base/throw-later.ts'
+import { type Answer, addCaller, answerCaller, removeCaller } from '../base/loop/answers.ts'
+import { throwLater } from '../base/loop/throw-later.ts'
 import type { BodySource } from '../body/incoming.ts'
 import { BodyReadable } from '../body/readable.ts'
 import { InvalidArgumentError, type Timings } from '../errors.ts'

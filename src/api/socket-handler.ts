@@ -2,7 +2,7 @@
  * What connect and upgrade share: the request ends with a socket that belongs to the caller, or it fails.
  */
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../base/discard-socket.ts'
+import { discardSocket } from '../base/node/discard-socket.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import { ApiHandler, type ApiOptions, checkSignal, type RequestContext } from './api-handler.ts'

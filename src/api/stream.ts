@@ -3,11 +3,11 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import { finished } from 'node:stream'
-import { ignoreError } from '../base/ignore-error.ts'
-import { coverPollution } from '../base/own-options.ts'
-import { runtimeSetImmediate } from '../base/runtime-turns.ts'
-import { ignoreRejection } from '../base/stray-promise.ts'
-import { throwLater } from '../base/throw-later.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
+import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
+import { ignoreRejection } from '../base/loop/stray-promise.ts'
+import { throwLater } from '../base/loop/throw-later.ts'
+import { coverPollution } from '../base/object/own-options.ts'
 import {
   InvalidArgumentError,
   InvalidReturnValueError,

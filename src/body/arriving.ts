@@ -7,12 +7,12 @@
  */
 
 import { getDefaultHighWaterMark, type ReadableOptions } from 'node:stream'
-import { type BodyBytes, bytesOf } from '../base/body-bytes.ts'
-import { Deferred } from '../base/deferred.ts'
-import { holdBytes, MAX_SHARED } from '../base/held-bytes.ts'
-import { ignoreError } from '../base/ignore-error.ts'
-import { ownBytes } from '../base/own-bytes.ts'
-import { runtimeNextTick, runtimeSetImmediate } from '../base/runtime-turns.ts'
+import { type BodyBytes, bytesOf } from '../base/bytes/body-bytes.ts'
+import { holdBytes, MAX_SHARED } from '../base/bytes/held-bytes.ts'
+import { ownBytes } from '../base/bytes/own-bytes.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
+import { Deferred } from '../base/loop/deferred.ts'
+import { runtimeNextTick, runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { AbortError, RequestAbortedError } from '../errors.ts'
 import { IdleReadable } from './idle-readable.ts'
 import { type BodySource, Incoming } from './incoming.ts'

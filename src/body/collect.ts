@@ -3,7 +3,7 @@
  * `fetch()`.
  */
 import { Blob } from 'node:buffer'
-import type { BodyBytes } from '../base/body-bytes.ts'
+import type { BodyBytes } from '../base/bytes/body-bytes.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 
 const ZERO = 0x30

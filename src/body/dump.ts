@@ -1,6 +1,6 @@
 /** Discarding a body: the limit, the wait for the end, and emptying a stream that runs. */
 import type { Readable } from 'node:stream'
-import { clearTimer, startTimer } from '../base/timer.ts'
+import { clearTimer, startTimer } from '../base/loop/timer.ts'
 import { AbortError, InvalidArgumentError } from '../errors.ts'
 import { MAX_DISCARDING_TIME } from '../relay/discarded-body.ts'
 import type { DumpOptions } from './mixin.ts'

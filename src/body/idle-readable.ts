@@ -4,8 +4,8 @@
  * stream derives from its buffer and its events come from the subclass, which owns the bytes and the state.
  */
 import { Readable, type ReadableOptions } from 'node:stream'
-import { ownBytes } from '../base/own-bytes.ts'
-import { PieceLoad } from '../base/piece-load.ts'
+import { ownBytes } from '../base/bytes/own-bytes.ts'
+import { PieceLoad } from '../base/bytes/piece-load.ts'
 
 /**
  * In the runtime these are accessors, which a subclass may override; the types declare them as properties.

@@ -4,8 +4,8 @@
  * The state is the consumer's half. The peer's half is {@link Incoming}: any consumer may come before, during
  * or after the arrival of the bytes.
  */
-import type { BodyBytes } from '../base/body-bytes.ts'
-import { InternalError } from '../base/invariant.ts'
+import type { BodyBytes } from '../base/bytes/body-bytes.ts'
+import { InternalError } from '../base/error/invariant.ts'
 import type { Collector } from './collect.ts'
 
 /** Who gets the bytes. */

@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { loadWebStreams } from '../base/lazy-modules.ts'
+import { loadWebStreams } from '../base/node/lazy-modules.ts'
 
 export function webStreamOf(readable: Readable): ReadableStream<Uint8Array> {
   let iterator: AsyncIterator<Buffer | string> | null = null

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** The caches of the process, by name (Service Workers §5.5). */
-import { ownMembers } from '../base/own-options.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import type { RequestInput } from '../fetch/declared-classes.ts'
 import type { Response } from '../fetch/response.ts'
 import { requireArguments, toDictionary, toText } from '../web/idl.ts'

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/complexity/noArguments: Web IDL counts arguments, even if they are undefined
 /** A named list of requests and responses (Service Workers §5.4), in memory, without freshness or limits. */
-import { ownMembers } from '../base/own-options.ts'
-import { shownValue } from '../base/shown-value.ts'
+import { ownMembers } from '../base/object/own-options.ts'
+import { shownValue } from '../base/text/shown-value.ts'
 import type { RequestInput } from '../fetch/declared-classes.ts'
 import { fetch } from '../fetch/fetch.ts'
 import { type Request, withoutSignal } from '../fetch/request.ts'

@@ -1,7 +1,7 @@
 /** The cache of one dispatcher: looks responses up, serves them, and sends what it cannot answer. */
-import { OriginReader } from '../base/origin-reader.ts'
-import { withoutPollution } from '../base/own-options.ts'
-import { ignoreRejection } from '../base/stray-promise.ts'
+import { OriginReader } from '../base/address/origin-reader.ts'
+import { ignoreRejection } from '../base/loop/stray-promise.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
 import type { Dispatch } from '../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { Downstream } from '../relay/downstream.ts'

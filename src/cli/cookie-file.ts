@@ -1,6 +1,6 @@
 /** The file of `--cookie-jar`: a cookies.txt, as curl reads and writes it. */
 import { readFile } from 'node:fs/promises'
-import { ifThere, replaceFile } from '../base/whole-file.ts'
+import { ifThere, replaceFile } from '../base/node/whole-file.ts'
 import { CookieJar } from '../index.ts'
 
 /** An empty jar if there is no file yet. */

@@ -1,5 +1,5 @@
 /** What the command shows in place of the secrets of an exchange. */
-import { isCredentials, isSecretField, isSecretParameter } from '../base/secret-names.ts'
+import { isCredentials, isSecretField, isSecretParameter } from '../base/text/secret-names.ts'
 
 export type Field = readonly [name: string, value: string]
 

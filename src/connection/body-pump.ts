@@ -3,8 +3,8 @@
  * that are not plain bytes, and both protocols.
  */
 import { isUint8Array } from 'node:util/types'
-import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
-import { ignoreError } from '../base/ignore-error.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
+import { Deadline, type DeadlineOwner } from '../base/loop/deadline.ts'
 import { RequestAbortedError, RequestBodyTimeoutError } from '../errors.ts'
 import {
   type BodySource,

@@ -6,7 +6,7 @@
  *
  * The reason is part of every state but the first, and the transitions are in this file alone.
  */
-import { invariant } from '../base/invariant.ts'
+import { invariant } from '../base/error/invariant.ts'
 import type { EndReason } from '../request/end-reason.ts'
 
 export type ConnectionState =

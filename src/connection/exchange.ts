@@ -2,7 +2,7 @@
  * What a request and its response account for, the same over both protocols: the bytes of the response against
  * `maxResponseSize`, and the time that each part of it may take.
  */
-import type { Deadline } from '../base/deadline.ts'
+import type { Deadline } from '../base/loop/deadline.ts'
 import type { EndReason } from '../request/end-reason.ts'
 import type { Request } from '../request/request.ts'
 import type { ConnectionSettings } from './connection.ts'

@@ -3,7 +3,7 @@
  * without one: the server works on the content as it arrives. Any other final status does without. Servers and proxies
  * that know nothing of this stay silent, and get the body after a second.
  */
-import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
+import { Deadline, type DeadlineOwner } from '../base/loop/deadline.ts'
 
 /** As curl waits; a server that has anything to say about the head says it sooner. */
 const PATIENCE_MS = 1000

@@ -3,8 +3,8 @@
  * while the decoders are full, and the decoders pause while the body wants nothing. A small response that expands to
  * gigabytes is therefore decoded as it is read.
  */
-import { BodyBytes } from '../base/body-bytes.ts'
-import { runtimeNextTick } from '../base/runtime-turns.ts'
+import { BodyBytes } from '../base/bytes/body-bytes.ts'
+import { runtimeNextTick } from '../base/loop/runtime-turns.ts'
 import { type Decoder, isDecodable, openDecoders, readCodings, type Truncation } from './decoders.ts'
 import { decodeWhole, MAX_WHOLE_BYTES } from './whole-body.ts'
 

@@ -4,7 +4,7 @@
  */
 import { Transform } from 'node:stream'
 import type * as zlib from 'node:zlib'
-import { loadZlib } from '../base/lazy-modules.ts'
+import { loadZlib } from '../base/node/lazy-modules.ts'
 import { ZstdFrames } from './zstd-frames.ts'
 
 /** A stream that decodes one coding. */

@@ -1,6 +1,6 @@
 /** Decodes a small body in one call. */
 import type * as zlib from 'node:zlib'
-import { loadZlib } from '../base/lazy-modules.ts'
+import { loadZlib } from '../base/node/lazy-modules.ts'
 import { decoderOptions, isZlibFormat, type Truncation, type ZstdModule } from './decoders.ts'
 import { ZstdFrame } from './zstd-frame-end.ts'
 

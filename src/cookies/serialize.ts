@@ -1,7 +1,7 @@
 // Owns the writing of a `Set-Cookie` value (RFC 6265bis §4.1.1). Every part that is written passes its check
 // here, the leftovers in `unparsed` included, so that no value can smuggle in a further attribute or header
 // (CVE-2026-16729, CVE-2026-11525). The checks look for one character that may not be there: no backtracking.
-import { formatHttpDate } from '../base/http-date.ts'
+import { formatHttpDate } from '../base/text/http-date.ts'
 import { ATTRIBUTE_NAMES, trimWhitespace } from './cookie.ts'
 import type { CookieRecord } from './cookie-record.ts'
 

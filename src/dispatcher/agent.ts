@@ -3,10 +3,10 @@
  * neither connections nor work, so that talking to many origins leaves nothing in memory.
  */
 
-import { defineKind } from '../base/kind.ts'
-import { parseOrigin } from '../base/origin.ts'
-import { ownMembers } from '../base/own-options.ts'
-import { withoutRejection } from '../base/stray-promise.ts'
+import { parseOrigin } from '../base/address/origin.ts'
+import { withoutRejection } from '../base/loop/stray-promise.ts'
+import { defineKind } from '../base/object/kind.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import { InvalidArgumentError, MaxOriginsReachedError } from '../errors.ts'
 import { dispatchOn } from '../handler/either-handler.ts'
 import { optionsFor } from '../handler/legacy-handler.ts'

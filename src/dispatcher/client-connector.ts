@@ -1,8 +1,8 @@
 /**
  * From the options of a client to the function that opens its connections.
  */
-import type { Origin } from '../base/origin.ts'
-import { ownMembers } from '../base/own-options.ts'
+import type { Origin } from '../base/address/origin.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { ConnectDetails } from '../net/connect-details.ts'
 import { type BuildConnectorOptions, buildClientConnector, type ConnectTarget } from '../net/connector.ts'

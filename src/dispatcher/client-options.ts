@@ -2,7 +2,7 @@
  * The options of a client, as a table: the default of each, its check, and the message when the check fails.
  */
 import type { Duplex } from 'node:stream'
-import { loadNet } from '../base/lazy-modules.ts'
+import { loadNet } from '../base/node/lazy-modules.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions, ConnectTarget } from '../net/connector.ts'
 import {

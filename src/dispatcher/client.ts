@@ -2,8 +2,8 @@
  * The public face of a client for one origin. Its work is done in session/client-session.ts.
  */
 
-import { defineKind } from '../base/kind.ts'
-import { parseOrigin } from '../base/origin.ts'
+import { parseOrigin } from '../base/address/origin.ts'
+import { defineKind } from '../base/object/kind.ts'
 import type { SocketInfo } from '../errors.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'

@@ -3,9 +3,9 @@
  * changed.
  */
 import { EventEmitter } from 'node:events'
-import { isKind } from '../base/kind.ts'
-import { withoutPollution } from '../base/own-options.ts'
-import { ignoreRejection } from '../base/stray-promise.ts'
+import { ignoreRejection } from '../base/loop/stray-promise.ts'
+import { isKind } from '../base/object/kind.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
 import { dispatchForeign, refusing } from '../handler/either-handler.ts'
 import { toDispatchHandler } from '../handler/legacy-handler.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'

@@ -29,8 +29,8 @@ import {
   streamOn,
 } from '../api/stream.ts'
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
-import { defineKind } from '../base/kind.ts'
-import { withoutPollution } from '../base/own-options.ts'
+import { defineKind } from '../base/object/kind.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
 import type { BodyMixin } from '../body/mixin.ts'
 import type { UndiciError } from '../errors.ts'
 import type {

@@ -2,7 +2,7 @@
  * Closing or destroying several dispatchers, of which some may be the caller's: one that throws, or that calls back twice,
  * must neither keep the others from being waited for nor end the wait early.
  */
-import { isThenable } from '../base/thenable.ts'
+import { isThenable } from '../base/loop/thenable.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
 export function endAll<T = Dispatcher>(

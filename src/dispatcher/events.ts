@@ -3,7 +3,7 @@
  * going on.
  */
 import type { EventEmitter } from 'node:events'
-import { throwLater } from '../base/throw-later.ts'
+import { throwLater } from '../base/loop/throw-later.ts'
 
 export function emitSafely(emitter: EventEmitter, event: string | symbol, ...args: unknown[]): void {
   try {

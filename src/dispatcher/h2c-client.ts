@@ -1,9 +1,10 @@
 /**
  * A client that speaks HTTP/2 over cleartext from the first byte (prior knowledge, RFC 9113 §3.3).
  */
-import { defineKind } from '../base/kind.ts'
-import { parseOrigin } from '../base/origin.ts'
-import { ownMembers } from '../base/own-options.ts'
+
+import { parseOrigin } from '../base/address/origin.ts'
+import { defineKind } from '../base/object/kind.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { BuildConnectorOptions } from '../net/connector.ts'
 import { Client, limitStreams } from './client.ts'

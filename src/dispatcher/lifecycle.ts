@@ -2,7 +2,7 @@
  * What all dispatchers of the library share: the checks in front of every `dispatch()`, and the way from open
  * over closed to destroyed.
  */
-import { withoutPollution } from '../base/own-options.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
 import { startDebugOutput } from '../debug.ts'
 import { ClientClosedError, ClientDestroyedError, InvalidArgumentError } from '../errors.ts'
 import { dispatchOn } from '../handler/either-handler.ts'

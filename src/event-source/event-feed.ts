@@ -3,10 +3,10 @@
  * step at a time and only when it is asked to, so that its owner decides how fast events arrive.
  */
 
-import { orAbortError } from '../base/abort-error.ts'
-import { AbortLink } from '../base/abort-link.ts'
-import { ignoreError } from '../base/ignore-error.ts'
-import { clearTimer, startTimer } from '../base/timer.ts'
+import { orAbortError } from '../base/abort/abort-error.ts'
+import { AbortLink } from '../base/abort/abort-link.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
+import { clearTimer, startTimer } from '../base/loop/timer.ts'
 import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
 import { ResponseExceededMaxSizeError } from '../errors.ts'
 import type { RequestSettings } from '../fetch/declared-classes.ts'

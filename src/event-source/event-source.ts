@@ -3,11 +3,11 @@
  * are done by `event-feed.ts`.
  */
 
-import { getGlobalOrigin } from '../base/global-origin.ts'
-import { defineKind } from '../base/kind.ts'
-import { ownMembers } from '../base/own-options.ts'
-import { parseUrl } from '../base/parse-url.ts'
-import { throwLater } from '../base/throw-later.ts'
+import { getGlobalOrigin } from '../base/address/global-origin.ts'
+import { parseUrl } from '../base/address/parse-url.ts'
+import { throwLater } from '../base/loop/throw-later.ts'
+import { defineKind } from '../base/object/kind.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import type { Response } from '../fetch/response.ts'
 import { defineEventHandlers, EventHandlers } from '../web/event-handlers.ts'
 import { type MessageEvent, receivedMessage } from '../web/events.ts'

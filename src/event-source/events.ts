@@ -3,12 +3,12 @@
  * slowed down instead of memory filling up.
  */
 
-import { getGlobalOrigin } from '../base/global-origin.ts'
-import { ignoreError } from '../base/ignore-error.ts'
-import { ownMembers } from '../base/own-options.ts'
-import { parseUrl, shownUrl } from '../base/parse-url.ts'
-import { RingQueue } from '../base/ring-queue.ts'
-import { abortedReason } from '../base/signal.ts'
+import { abortedReason } from '../base/abort/signal.ts'
+import { getGlobalOrigin } from '../base/address/global-origin.ts'
+import { parseUrl, shownUrl } from '../base/address/parse-url.ts'
+import { RingQueue } from '../base/collection/ring-queue.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import type { RequestSettings } from '../fetch/declared-classes.ts'
 import { defineAsyncDispose } from '../web/interface.ts'
 import { EventFeed } from './event-feed.ts'

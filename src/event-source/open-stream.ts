@@ -1,7 +1,7 @@
 /** The body of a response, read chunk by chunk into the parser, with a limit on silence. */
 import type { ReadableStreamDefaultReader } from 'node:stream/web'
-import { Deadline } from '../base/deadline.ts'
-import { ignoreError } from '../base/ignore-error.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
+import { Deadline } from '../base/loop/deadline.ts'
 import { BodyTimeoutError } from '../errors.ts'
 import { asBuffer } from '../fetch/body/feed.ts'
 import type { Response } from '../fetch/response.ts'

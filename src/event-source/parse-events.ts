@@ -1,6 +1,6 @@
 /** `parseEvents()`: the parser alone, for bytes from anywhere. */
 
-import { ownMembers } from '../base/own-options.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import { DEFAULT_MAX_EVENT_SIZE } from '../dispatcher/event-source-options.ts'
 import { InvalidArgumentError, ResponseExceededMaxSizeError } from '../errors.ts'
 import { toBytes } from '../fetch/body/feed.ts'

@@ -1,6 +1,6 @@
 /** A response that is not an event stream, as an error that explains it. */
-import { BodyBytes } from '../base/body-bytes.ts'
-import { ignoreError } from '../base/ignore-error.ts'
+import { BodyBytes } from '../base/bytes/body-bytes.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
 import { ResponseError } from '../errors.ts'
 import { parseMimeType } from '../fetch/mime/mime-type.ts'
 import type { Response } from '../fetch/response.ts'

@@ -2,7 +2,7 @@
  * The options that `EventSource` and `events()` share, read and checked once: how an event stream is asked for, and
  * what follows when it ends.
  */
-import { type AbortSource, isAbortSource } from '../base/signal.ts'
+import { type AbortSource, isAbortSource } from '../base/abort/signal.ts'
 import type { BodySource, HeadersSource } from '../fetch/declared-classes.ts'
 import {
   type Check,

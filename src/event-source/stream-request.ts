@@ -3,7 +3,7 @@
  * after, and the credentials of the URL once the server has asked for them.
  */
 
-import { basicCredentials } from '../base/basic-credentials.ts'
+import { basicCredentials } from '../base/address/basic-credentials.ts'
 import type { RequestInit, RequestSettings } from '../fetch/declared-classes.ts'
 import { fetch } from '../fetch/fetch.ts'
 import { Headers } from '../fetch/headers/headers.ts'

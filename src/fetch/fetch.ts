@@ -1,6 +1,6 @@
 /** `fetch`: reads its arguments and starts the run. Everything from the call to `dispatch` is synchronous. */
-import { orAbortError } from '../base/abort-error.ts'
-import { abortedReason } from '../base/signal.ts'
+import { orAbortError } from '../base/abort/abort-error.ts'
+import { abortedReason } from '../base/abort/signal.ts'
 import { verifiedBody } from './body/verified-body.ts'
 import type { Fetch, RequestInput, RequestSettings } from './declared-classes.ts'
 import type { RequestRecord } from './init.ts'

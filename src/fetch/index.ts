@@ -1,6 +1,6 @@
 /** The web API for requests. Everything but `FormData` is implemented here. */
 
-export { getGlobalOrigin, setGlobalOrigin } from '../base/global-origin.ts'
+export { getGlobalOrigin, setGlobalOrigin } from '../base/address/global-origin.ts'
 export type {
   BodyInit,
   FormDataEntryValue,

@@ -3,9 +3,9 @@
  * the order that Web IDL prescribes, and all validation happens here.
  */
 
-import { getGlobalOrigin } from '../base/global-origin.ts'
-import { parseUrl, shownUrl } from '../base/parse-url.ts'
-import type { AbortSource } from '../base/signal.ts'
+import type { AbortSource } from '../base/abort/signal.ts'
+import { getGlobalOrigin } from '../base/address/global-origin.ts'
+import { parseUrl, shownUrl } from '../base/address/parse-url.ts'
 import { isToken } from '../protocol/ascii.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { toByteString, toEnum, toSignal, toText, wellFormed } from '../web/idl.ts'

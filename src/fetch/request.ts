@@ -2,11 +2,11 @@
 /** The class `Request`, and the function that reads the arguments of `fetch` and `Request`. */
 
 import type { ReadableStream } from 'node:stream/web'
-import { defineKind } from '../base/kind.ts'
-import { withoutPollution } from '../base/own-options.ts'
-import { shownUrl } from '../base/parse-url.ts'
-import { shared } from '../base/shared.ts'
-import type { AbortSource } from '../base/signal.ts'
+import type { AbortSource } from '../base/abort/signal.ts'
+import { shownUrl } from '../base/address/parse-url.ts'
+import { defineKind } from '../base/object/kind.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
+import { shared } from '../base/object/shared.ts'
 import type { Dispatching } from '../request/dispatching.ts'
 import { illegalInvocation, requireArguments, toDictionary, toText } from '../web/idl.ts'
 import { defineAttributes, defineInterface, showInspected } from '../web/interface.ts'

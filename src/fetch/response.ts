@@ -2,9 +2,9 @@
 /** The class `Response`. */
 
 import type { ReadableStream } from 'node:stream/web'
-import { defineKind } from '../base/kind.ts'
-import { withoutPollution } from '../base/own-options.ts'
-import { shownUrl } from '../base/parse-url.ts'
+import { shownUrl } from '../base/address/parse-url.ts'
+import { defineKind } from '../base/object/kind.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
 import {
   illegalInvocation,
   requireArguments,

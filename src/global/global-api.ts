@@ -23,9 +23,9 @@ import {
   streamOn,
 } from '../api/stream.ts'
 import { type UpgradeCallback, type UpgradeData, type UpgradeOptions, upgradeOn } from '../api/upgrade.ts'
-import { type OriginProblem, originWithin, parseOrigin } from '../base/origin.ts'
-import { withoutPollution } from '../base/own-options.ts'
-import { parseUrl } from '../base/parse-url.ts'
+import { type OriginProblem, originWithin, parseOrigin } from '../base/address/origin.ts'
+import { parseUrl } from '../base/address/parse-url.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import type { DispatchOptions, HttpMethod } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'

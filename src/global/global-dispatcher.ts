@@ -3,7 +3,7 @@
  * runtime's own `fetch` read. Until it is called, nothing global is touched: the default is an agent of this library,
  * made on first use, which heeds the proxies of the environment where the runtime was asked to.
  */
-import { shared } from '../base/shared.ts'
+import { shared } from '../base/object/shared.ts'
 import { Agent } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { Dispatcher1Wrapper, type DispatcherLike } from '../dispatcher/dispatcher1-wrapper.ts'

@@ -2,7 +2,7 @@
  * The IPv4 addresses inside an IPv6 address. Each form is a way around a filter that knows only the dotted notation: a
  * system, a relay or a translator on the way may take the inner address for the destination.
  */
-import { samePrefix } from '../base/ip-address.ts'
+import { samePrefix } from '../base/address/ip-address.ts'
 
 /** Where a form has the address: the offsets of its four bytes, inverted in the client part of Teredo. */
 interface Form {

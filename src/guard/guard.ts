@@ -3,9 +3,9 @@
  * before, and use only what it lets through. The order of the rules: `deny`, `hosts`, `ports`, `allow`, the policy, `check`.
  */
 import { domainToASCII } from 'node:url'
-import { BAD_PORTS } from '../base/bad-ports.ts'
-import { ipBytes } from '../base/ip-address.ts'
-import { ignoreRejection } from '../base/stray-promise.ts'
+import { BAD_PORTS } from '../base/address/bad-ports.ts'
+import { ipBytes } from '../base/address/ip-address.ts'
+import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { BlockedAddressError, InvalidArgumentError } from '../errors.ts'
 import { endsInNumber, findBroadly, findEntry, type HostFacts } from './host-entry.ts'
 import { type GuardOptions, type GuardPolicy, type GuardSettings, readGuardSettings } from './options.ts'

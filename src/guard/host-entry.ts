@@ -4,8 +4,8 @@
  * read is an error: one that silently never applies would leave a door open.
  */
 import { domainToASCII } from 'node:url'
-import { ipBytes } from '../base/ip-address.ts'
-import { type IpSet, readIpSet } from '../base/ip-set.ts'
+import { ipBytes } from '../base/address/ip-address.ts'
+import { type IpSet, readIpSet } from '../base/address/ip-set.ts'
 import { embeddedIpv4, mapped, withoutMapping } from './embedded-ipv4.ts'
 
 /** What entries are compared with. */

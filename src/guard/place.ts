@@ -3,7 +3,7 @@
  * ways than we do, so that only a text with a single reading has a place: `http://a\@b/` has the host `a` for one parser and
  * `b` for another.
  */
-import { withoutBrackets } from '../base/server-name.ts'
+import { withoutBrackets } from '../base/address/server-name.ts'
 
 export interface Place {
   /** With the colon. */

@@ -3,7 +3,7 @@
  * 6890), multicast, the deprecated tunnels, and the fixed addresses of cloud metadata services. Stricter than the
  * registries in one respect: a block that is reserved for protocols is refused with the few anycast services inside it.
  */
-import { type IpSet, readIpSet } from '../base/ip-set.ts'
+import { type IpSet, readIpSet } from '../base/address/ip-set.ts'
 import { embeddedIpv4, withoutMapping } from './embedded-ipv4.ts'
 
 /** Why an address is not public. */

@@ -3,7 +3,7 @@
  * it needs.
  */
 import type { Duplex } from 'node:stream'
-import { defineKind } from '../base/kind.ts'
+import { defineKind } from '../base/object/kind.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type {
   DispatchController,

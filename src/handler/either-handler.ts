@@ -4,8 +4,9 @@
  * returns a promise that rejects: nobody else would see that, the request would never settle, and the process
  * would end.
  */
-import { isKind } from '../base/kind.ts'
-import { throwLater } from '../base/throw-later.ts'
+
+import { throwLater } from '../base/loop/throw-later.ts'
+import { isKind } from '../base/object/kind.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'

@@ -1,5 +1,5 @@
 /** `util`: raw header lists, as handlers get them, in other forms. */
-import { ownValue, setOwn } from '../base/own-record.ts'
+import { ownValue, setOwn } from '../base/object/own-record.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 
 /** A name, or a value. Buffers are Latin-1. */

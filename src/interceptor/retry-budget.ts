@@ -3,7 +3,7 @@
  * is in trouble, every client retrying every request multiplies its load; with a budget, the load grows by
  * the share at most.
  */
-import { now } from '../base/clock.ts'
+import { now } from '../base/loop/clock.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { finiteAbove, finiteFrom, option, readOptions } from '../options.ts'
 import { OriginTable } from '../relay/origin-key.ts'

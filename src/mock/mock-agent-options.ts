@@ -1,5 +1,5 @@
 /** The options of a mock agent. */
-import { ownMembers } from '../base/own-options.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import { type ClientOptions, type ClientSettings, readClientOptions } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'

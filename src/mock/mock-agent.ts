@@ -1,7 +1,7 @@
 /** The mock agent: interceptors reply to its requests, and those that match none are sent, or fail. */
 
-import { defineKind } from '../base/kind.ts'
-import { ownMembers } from '../base/own-options.ts'
+import { defineKind } from '../base/object/kind.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import { Agent, divertAgent } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'

@@ -1,5 +1,5 @@
 /** A client whose requests interceptors reply to. */
-import { defineKind } from '../base/kind.ts'
+import { defineKind } from '../base/object/kind.ts'
 import { Client } from '../dispatcher/client.ts'
 import type { ClientOptions } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'

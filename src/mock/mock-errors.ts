@@ -1,5 +1,5 @@
 /** The errors of mocks, exported together as `mockErrors`. */
-import { defineKind } from '../base/kind.ts'
+import { defineKind } from '../base/object/kind.ts'
 import { UndiciError } from '../errors.ts'
 
 /** The part of a request that no interceptor accepts. `origin`: nothing is defined for its origin. */

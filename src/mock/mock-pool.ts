@@ -1,5 +1,5 @@
 /** A pool whose requests interceptors reply to. */
-import { defineKind } from '../base/kind.ts'
+import { defineKind } from '../base/object/kind.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import type { PoolOptions } from '../dispatcher/pool/options.ts'
 import { Pool } from '../dispatcher/pool/pool.ts'

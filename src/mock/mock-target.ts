@@ -1,6 +1,6 @@
 /** What `MockPool` and `MockClient` share: interceptors for one origin, and dispatching to them. */
 import type { EventEmitter } from 'node:events'
-import { withoutPollution } from '../base/own-options.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
 import type { Client } from '../dispatcher/client.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import { InvalidArgumentError } from '../errors.ts'

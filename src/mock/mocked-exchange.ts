@@ -3,12 +3,13 @@
  * options are checked, the handler is called and failures are reported in the same way. Without a delay, a
  * promise, a stream or a pause, all of this happens inside `dispatch()`.
  */
-import { now } from '../base/clock.ts'
-import { Deadline, type DeadlineOwner } from '../base/deadline.ts'
-import { invariant } from '../base/invariant.ts'
-import { copyBytes } from '../base/own-bytes.ts'
-import { ignoreRejection } from '../base/stray-promise.ts'
-import { clearTimer, startTimer } from '../base/timer.ts'
+
+import { copyBytes } from '../base/bytes/own-bytes.ts'
+import { invariant } from '../base/error/invariant.ts'
+import { now } from '../base/loop/clock.ts'
+import { Deadline, type DeadlineOwner } from '../base/loop/deadline.ts'
+import { ignoreRejection } from '../base/loop/stray-promise.ts'
+import { clearTimer, startTimer } from '../base/loop/timer.ts'
 import {
   BodyTimeoutError,
   HeadersTimeoutError,

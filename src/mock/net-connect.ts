@@ -1,7 +1,7 @@
 /** Whether requests that match no interceptor may go to the network. */
 
 import { isRegExp } from 'node:util/types'
-import { parseUrl } from '../base/parse-url.ts'
+import { parseUrl } from '../base/address/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { matchesText, type TextMatcher } from './match/text-matcher.ts'
 

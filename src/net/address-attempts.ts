@@ -18,8 +18,8 @@
 
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction, Socket } from 'node:net'
-import { loadDns } from '../base/lazy-modules.ts'
-import { clearTimer, startTimer } from '../base/timer.ts'
+import { clearTimer, startTimer } from '../base/loop/timer.ts'
+import { loadDns } from '../base/node/lazy-modules.ts'
 import type { ConnectTimeoutError } from '../errors.ts'
 import { interleaveFamilies, lookupOf, resolveAll } from './addresses.ts'
 import type { ConnectDetails } from './connect-details.ts'

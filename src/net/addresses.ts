@@ -3,8 +3,8 @@
  */
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { asError } from '../base/as-error.ts'
-import { loadNet } from '../base/lazy-modules.ts'
+import { asError } from '../base/error/as-error.ts'
+import { loadNet } from '../base/node/lazy-modules.ts'
 
 const FAILED = 'lookup failed'
 

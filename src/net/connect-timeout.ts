@@ -3,7 +3,7 @@
  * after a blocked loop timers run first, and a result that already waits in the loop must win. Timers come
  * from the global object at call time, so that fake clocks control them, and do not keep the process alive.
  */
-import { clearTimer, startTimer } from '../base/timer.ts'
+import { clearTimer, startTimer } from '../base/loop/timer.ts'
 
 type Timer = ReturnType<typeof setTimeout>
 

@@ -5,7 +5,7 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { loadDns } from '../base/lazy-modules.ts'
+import { loadDns } from '../base/node/lazy-modules.ts'
 import { blockedError, type Guard, type Refusal } from '../guard/guard.ts'
 import { asAddress, settledLookup } from './addresses.ts'
 

@@ -4,9 +4,9 @@
  * a session whose server has passed may be resumed, because then nothing is checked again.
  */
 import type { PeerCertificate, TLSSocket } from 'node:tls'
-import { asError, isError } from '../base/as-error.ts'
-import { loadTls } from '../base/lazy-modules.ts'
-import { ignoreRejection } from '../base/stray-promise.ts'
+import { asError, isError } from '../base/error/as-error.ts'
+import { ignoreRejection } from '../base/loop/stray-promise.ts'
+import { loadTls } from '../base/node/lazy-modules.ts'
 import { InvalidArgumentError } from '../errors.ts'
 
 type Check = (hostname: string, certificate: PeerCertificate) => unknown

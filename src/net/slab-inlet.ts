@@ -12,8 +12,8 @@
 import { Buffer } from 'node:buffer'
 import type { OnReadOpts, Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
-import { copyBytes, isMemoryTaken, offerMemory } from '../base/own-bytes.ts'
-import { runtimeNextTick } from '../base/runtime-turns.ts'
+import { copyBytes, isMemoryTaken, offerMemory } from '../base/bytes/own-bytes.ts'
+import { runtimeNextTick } from '../base/loop/runtime-turns.ts'
 
 /** The runtime's own limit for one read without `onread`. */
 const SLAB_BYTES = 65_536

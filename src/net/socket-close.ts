@@ -4,9 +4,9 @@
  */
 
 import type { Duplex } from 'node:stream'
-import { loadNet } from '../base/lazy-modules.ts'
-import { runtimeSetImmediate } from '../base/runtime-turns.ts'
-import { clearTimer, startTimer } from '../base/timer.ts'
+import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
+import { clearTimer, startTimer } from '../base/loop/timer.ts'
+import { loadNet } from '../base/node/lazy-modules.ts'
 
 /** Milliseconds after which a destroyed socket counts as closed. */
 const LONGEST_CLOSE = 1000

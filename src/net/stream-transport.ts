@@ -7,7 +7,7 @@
 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { runtimeSetImmediate } from '../base/runtime-turns.ts'
+import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import type { SocketInfo } from '../errors.ts'
 import type { SlabInlet } from './slab-inlet.ts'
 import { destroyWhenSent, whenClosed } from './socket-close.ts'

@@ -4,7 +4,7 @@
  * address for those who can pass that to the proxy in place of the name.
  */
 import type { LookupFunction } from 'node:net'
-import { loadDns } from '../base/lazy-modules.ts'
+import { loadDns } from '../base/node/lazy-modules.ts'
 import { blockedError, type Guard, readGuard } from '../guard/guard.ts'
 import { resolveAll } from './addresses.ts'
 import { timeoutError } from './connect-errors.ts'

@@ -6,7 +6,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
-import { runtimeNextTick } from '../base/runtime-turns.ts'
+import { runtimeNextTick } from '../base/loop/runtime-turns.ts'
 
 /** Past this a batch is flushed at once, so that a large upload is not held twice. */
 const FLUSH_AT_BYTES = 64 * 1024

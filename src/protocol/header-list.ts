@@ -3,7 +3,7 @@
  * made from it, and every field passes the checks below, so no string can end or fold a header line on the
  * wire (CVE-2022-31150 and its relatives).
  */
-import { invariant } from '../base/invariant.ts'
+import { invariant } from '../base/error/invariant.ts'
 import { isFieldValue } from './ascii.ts'
 import { isFieldName } from './header-names.ts'
 

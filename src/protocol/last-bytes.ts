@@ -2,7 +2,7 @@
  * The bytes that came last, kept to recognise them. Under load a server sends the same head many times a
  * second, and comparing bytes costs a small part of parsing them.
  */
-import { NO_BYTES } from '../base/empty.ts'
+import { NO_BYTES } from '../base/bytes/empty.ts'
 
 /** Longer pieces are not kept: few heads are longer, and each connection holds one. */
 const MAX_KEPT_BYTES = 1024

@@ -3,7 +3,7 @@
  * the socket over whatever the status is; others may report a refusal as an ordinary response.
  */
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../base/discard-socket.ts'
+import { discardSocket } from '../base/node/discard-socket.ts'
 import { SocketError } from '../errors.ts'
 import { Attempt, type AttemptOwner } from '../relay/attempt.ts'
 import type { Head } from '../relay/response-source.ts'

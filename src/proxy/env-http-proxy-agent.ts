@@ -1,7 +1,7 @@
 /** Requests through the proxies that options or the environment name. */
 
-import { defineKind } from '../base/kind.ts'
-import { parseUrl } from '../base/parse-url.ts'
+import { parseUrl } from '../base/address/parse-url.ts'
+import { defineKind } from '../base/object/kind.ts'
 import { readProxyAddress } from './proxy-address.ts'
 import { closeOtherRoutes, ProxyAgent } from './proxy-agent.ts'
 import {

@@ -2,7 +2,7 @@
  * One request that a proxy forwards: sent with the whole URL and the fields for the proxy. A 407 is the
  * proxy's, not the target's, and fails the request, unless the agent has other credentials.
  */
-import { isThenable } from '../base/thenable.ts'
+import { isThenable } from '../base/loop/thenable.ts'
 import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { Attempt } from '../relay/attempt.ts'

@@ -4,9 +4,9 @@
  * optional port. The host of a URL is compared as it is written there, and never resolved.
  */
 import { domainToASCII } from 'node:url'
-import { ipBytes } from '../base/ip-address.ts'
-import { readIpSet } from '../base/ip-set.ts'
-import { withoutBrackets } from '../base/server-name.ts'
+import { ipBytes } from '../base/address/ip-address.ts'
+import { readIpSet } from '../base/address/ip-set.ts'
+import { withoutBrackets } from '../base/address/server-name.ts'
 import { mapped, withoutMapping } from '../guard/embedded-ipv4.ts'
 
 /** The host of a URL, in the forms that entries are compared with. */

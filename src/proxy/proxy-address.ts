@@ -1,6 +1,6 @@
 /** Reads the URL of a proxy and the credentials in it, which are in no text for errors. */
-import { type Origin, parseOrigin } from '../base/origin.ts'
-import { parseUrl } from '../base/parse-url.ts'
+import { type Origin, parseOrigin } from '../base/address/origin.ts'
+import { parseUrl } from '../base/address/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { decodeUserInfo, isSocks5Protocol, readSocks5Address, type Socks5Address } from './socks5-address.ts'
 

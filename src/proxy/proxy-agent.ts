@@ -1,8 +1,9 @@
 /** Requests to any origin through a proxy: the public face, and which route a request takes. */
-import { defineKind } from '../base/kind.ts'
-import { parseOrigin } from '../base/origin.ts'
-import { withoutPollution } from '../base/own-options.ts'
-import { ignoreRejection } from '../base/stray-promise.ts'
+
+import { parseOrigin } from '../base/address/origin.ts'
+import { ignoreRejection } from '../base/loop/stray-promise.ts'
+import { defineKind } from '../base/object/kind.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'

@@ -3,7 +3,7 @@
  * ALL_PROXY and NO_PROXY, lower case before upper case. It opens nothing, and does not check what a proxy's
  * URL means.
  */
-import { parseUrl } from '../base/parse-url.ts'
+import { parseUrl } from '../base/address/parse-url.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { NoProxyList } from './no-proxy.ts'
 

@@ -2,7 +2,7 @@
  * The errors of connections and requests through a proxy, and their field `proxy`. None contains credentials:
  * the URL of a proxy is passed in without its user info.
  */
-import { ownMembers } from '../base/own-options.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import {
   InformationalError,
   ProxyConnectionError,

@@ -2,7 +2,7 @@
  * The fields for the proxy: the `headers` of the agent and `proxy-authorization`. They are in CONNECT and in
  * forwarded requests, and never inside a tunnel.
  */
-import { isThenable } from '../base/thenable.ts'
+import { isThenable } from '../base/loop/thenable.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'

@@ -3,9 +3,9 @@
  * forwarded requests to it, and the fields that it gets.
  */
 
-import { ownMembers } from '../base/own-options.ts'
-import { serverNameOf } from '../base/server-name.ts'
-import { withoutRejection } from '../base/stray-promise.ts'
+import { serverNameOf } from '../base/address/server-name.ts'
+import { withoutRejection } from '../base/loop/stray-promise.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import { type DetailedConnector, ownConnector } from '../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'

@@ -3,7 +3,7 @@
  * through none. It has an agent for the targets, whose connections are tunnels, and forwards the requests
  * that need none.
  */
-import { asciiHost } from '../base/server-name.ts'
+import { asciiHost } from '../base/address/server-name.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'

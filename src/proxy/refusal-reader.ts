@@ -4,7 +4,7 @@
  * limited: a proxy chooses both.
  */
 import type { Duplex } from 'node:stream'
-import { ignoreError } from '../base/ignore-error.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { DiscardedBody } from '../relay/discarded-body.ts'
 

@@ -1,8 +1,8 @@
 /** Reads the URL of a SOCKS 5 proxy and the credentials in it, which are in no text for errors. */
 
-import { ownMembers } from '../base/own-options.ts'
-import { parseUrl } from '../base/parse-url.ts'
-import { withoutBrackets } from '../base/server-name.ts'
+import { parseUrl } from '../base/address/parse-url.ts'
+import { withoutBrackets } from '../base/address/server-name.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { MAX_FIELD_LENGTH } from '../protocol/socks5/constants.ts'
 import type { Credentials } from '../protocol/socks5/messages.ts'

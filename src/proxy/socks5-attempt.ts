@@ -3,9 +3,9 @@
  * with the time limit. It calls back once, or not at all after `cancel`.
  */
 import type { Duplex } from 'node:stream'
-import { ignoreError } from '../base/ignore-error.ts'
-import { ipBytes } from '../base/ip-address.ts'
-import { asciiHost, withoutBrackets } from '../base/server-name.ts'
+import { ipBytes } from '../base/address/ip-address.ts'
+import { asciiHost, withoutBrackets } from '../base/address/server-name.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
 import { InvalidArgumentError, type ProxyPhase, Socks5ProxyError } from '../errors.ts'
 import { ConnectDetails } from '../net/connect-details.ts'
 import { timeoutError } from '../net/connect-errors.ts'

@@ -1,5 +1,5 @@
 /** The options of `Socks5ProxyAgent`: their types, and what they come to for the two sides of a proxy. */
-import { ownMembers } from '../base/own-options.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 import type { AgentOptions } from '../dispatcher/agent.ts'
 import { CONNECT, type ConnectFunction } from '../dispatcher/client-options.ts'
 import type { BuildConnectorOptions } from '../net/connector.ts'

@@ -1,6 +1,6 @@
 /** Requests to any origin through a SOCKS 5 proxy: an agent whose connections are tunnels. */
-import { defineKind } from '../base/kind.ts'
-import { withoutPollution } from '../base/own-options.ts'
+import { defineKind } from '../base/object/kind.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
 import { Agent, type AgentDispatchOptions } from '../dispatcher/agent.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import { LifecycleDispatcher, takesNoMore } from '../dispatcher/lifecycle.ts'

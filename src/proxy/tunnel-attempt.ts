@@ -4,10 +4,10 @@
  */
 
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../base/discard-socket.ts'
-import { loadNet } from '../base/lazy-modules.ts'
-import { setOwn } from '../base/own-record.ts'
-import { isThenable } from '../base/thenable.ts'
+import { isThenable } from '../base/loop/thenable.ts'
+import { discardSocket } from '../base/node/discard-socket.ts'
+import { loadNet } from '../base/node/lazy-modules.ts'
+import { setOwn } from '../base/object/own-record.ts'
 import { channels } from '../diagnostics.ts'
 import { Client } from '../dispatcher/client.ts'
 import { InvalidArgumentError, ProxyConnectionError, SocketError } from '../errors.ts'

@@ -4,7 +4,7 @@
  * call.
  */
 import type { Duplex } from 'node:stream'
-import { discardSocket } from '../base/discard-socket.ts'
+import { discardSocket } from '../base/node/discard-socket.ts'
 import { RequestAbortedError } from '../errors.ts'
 import { refusing } from '../handler/either-handler.ts'
 import { answerOlderCalls } from '../handler/older-calls.ts'

@@ -4,7 +4,7 @@
  * single bytes cannot make the cache keep millions of buffers.
  */
 import { Buffer } from 'node:buffer'
-import { copyBytes } from '../base/own-bytes.ts'
+import { copyBytes } from '../base/bytes/own-bytes.ts'
 
 const BLOCK_SIZE = 64 * 1024
 

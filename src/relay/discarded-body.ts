@@ -3,7 +3,7 @@
  * any price. This is the only rule of that kind in the library.
  */
 
-import { clearTimer, startTimer } from '../base/timer.ts'
+import { clearTimer, startTimer } from '../base/loop/timer.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 
 /** Reading more costs more than a new connection. */

@@ -4,8 +4,8 @@
  * is paused, and no call within another. Does not know where the response comes from.
  */
 import type { Duplex } from 'node:stream'
-import { BodyBytes } from '../base/body-bytes.ts'
-import { type CallContext, captureContext, runIn } from '../base/call-context.ts'
+import { BodyBytes } from '../base/bytes/body-bytes.ts'
+import { type CallContext, captureContext, runIn } from '../base/loop/call-context.ts'
 import { RequestAbortedError, SocketError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'

@@ -1,5 +1,5 @@
 /** Reads options as undici reads those of `cache` and `deduplicate`: "expected opts.name to be …, got …". */
-import { ownMembers } from '../base/own-options.ts'
+import { ownMembers } from '../base/object/own-options.ts'
 
 /** A copy without a prototype. */
 export function ownOptions<T extends object>(given: T | undefined): T {

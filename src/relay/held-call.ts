@@ -3,7 +3,7 @@
  * is not read meanwhile, and is destroyed if the call is never sent.
  */
 
-import { now } from '../base/clock.ts'
+import { now } from '../base/loop/clock.ts'
 import { RequestAbortedError, type RetrySafety } from '../errors.ts'
 import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'

@@ -1,5 +1,5 @@
 /** A response that is kept back until it is known whether the handler gets it. */
-import { BodyBytes } from '../base/body-bytes.ts'
+import { BodyBytes } from '../base/bytes/body-bytes.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import type { Downstream } from './downstream.ts'
 import type { Head, Received } from './response-source.ts'

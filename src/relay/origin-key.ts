@@ -1,5 +1,5 @@
 /** The origin of a request as a key of a table, and tables by origin that stay small. */
-import { OriginReader } from '../base/origin-reader.ts'
+import { OriginReader } from '../base/address/origin-reader.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { logicalOrigin, type OwnOrigin } from '../request/logical-origin.ts'
 

@@ -2,7 +2,7 @@
  * The headers of a request as a caller gave them, in any of the accepted shapes: looking for a name,
  * replacing some.
  */
-import { withoutPollution } from '../base/own-options.ts'
+import { withoutPollution } from '../base/object/own-options.ts'
 import type { DispatchOptions, HeadersInput, HeaderValueInput } from '../request/dispatch-options.ts'
 import { headerPairs, isPairIterable } from '../request/headers-input.ts'
 

@@ -1,7 +1,7 @@
 /** A request as the cache sees it: its key, its headers by name, its directives. */
 
-import { now } from '../base/clock.ts'
-import { setOwn } from '../base/own-record.ts'
+import { now } from '../base/loop/clock.ts'
+import { setOwn } from '../base/object/own-record.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 import { checkPath, withQuery } from '../request/check-options.ts'

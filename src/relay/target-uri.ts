@@ -4,7 +4,7 @@
  * origin must not share a response. Where these differ from what the origin implies, they follow it as a
  * fragment, which no origin has; a partition follows after a space.
  */
-import { serverNameOf } from '../base/server-name.ts'
+import { serverNameOf } from '../base/address/server-name.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { fieldText } from './fields.ts'
 

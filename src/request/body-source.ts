@@ -6,8 +6,8 @@
 import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { isUint8Array } from 'node:util/types'
-import { ownBytes } from '../base/own-bytes.ts'
-import { ignoreRejection } from '../base/stray-promise.ts'
+import { ownBytes } from '../base/bytes/own-bytes.ts'
+import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { emitFailure, OldStream } from './old-stream.ts'
 

@@ -1,5 +1,5 @@
 /** The parts of a multipart/form-data body (RFC 7578; WHATWG HTML, multipart/form-data encoding). */
-import { loadCrypto } from '../base/lazy-modules.ts'
+import { loadCrypto } from '../base/node/lazy-modules.ts'
 
 export interface FilePart {
   readonly name?: unknown

@@ -5,7 +5,7 @@
  */
 import type { Channel } from 'node:diagnostics_channel'
 import type { Duplex } from 'node:stream'
-import { activeContext, type CallContext, captureContext, runIn } from '../base/call-context.ts'
+import { activeContext, type CallContext, captureContext, runIn } from '../base/loop/call-context.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
 import { cancelUnread, destroyStream } from './body-source.ts'
 import type { DispatchController, DispatchHandler } from './dispatch-handler.ts'

@@ -5,7 +5,7 @@
  */
 import type { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
-import { coverPollution } from '../base/own-options.ts'
+import { coverPollution } from '../base/object/own-options.ts'
 
 /** As far as one can rely on it; the rest may be there or not. */
 export interface OldEmitter {

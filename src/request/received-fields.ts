@@ -1,5 +1,5 @@
 /** Received fields in the forms that handlers and callers want them in. */
-import { setOwn } from '../base/own-record.ts'
+import { setOwn } from '../base/object/own-record.ts'
 import { type HeaderObject, toBuffers } from '../protocol/header-block.ts'
 
 /** Fields as a controller has kept them: names and values by turns, or, as undici does for HTTP/2, by name. */

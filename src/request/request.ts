@@ -6,12 +6,12 @@
  * Long because every way that a request can go ends in the same one call.
  */
 import type { Duplex } from 'node:stream'
-import { now } from '../base/clock.ts'
-import { ignoreError } from '../base/ignore-error.ts'
-import { invariant } from '../base/invariant.ts'
-import { ownBytes } from '../base/own-bytes.ts'
-import { runtimeSetImmediate } from '../base/runtime-turns.ts'
-import { abortedReason, isAbortSource, SignalHub } from '../base/signal.ts'
+import { abortedReason, isAbortSource, SignalHub } from '../base/abort/signal.ts'
+import { ownBytes } from '../base/bytes/own-bytes.ts'
+import { ignoreError } from '../base/error/ignore-error.ts'
+import { invariant } from '../base/error/invariant.ts'
+import { now } from '../base/loop/clock.ts'
+import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
 import { channels } from '../diagnostics.ts'
 import {
   InformationalError,

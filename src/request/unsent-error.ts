@@ -1,6 +1,7 @@
 /** The context of errors of requests that were refused before a client had them. */
-import { now } from '../base/clock.ts'
-import { shownUrl } from '../base/parse-url.ts'
+
+import { shownUrl } from '../base/address/parse-url.ts'
+import { now } from '../base/loop/clock.ts'
 import type { RequestPhase, RetrySafety } from '../errors.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 import { describeError, shownPath } from './error-context.ts'

@@ -4,8 +4,8 @@
  * ventuno must not do that.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { defineKind } from '../base/kind.ts'
-import { shownValue } from '../base/shown-value.ts'
+import { defineKind } from '../base/object/kind.ts'
+import { shownValue } from '../base/text/shown-value.ts'
 import {
   illegalInvocation,
   requireArguments,

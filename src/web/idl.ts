@@ -2,8 +2,9 @@
  * Web IDL: converts the arguments of the web classes, with the error messages that users of these classes know.
  * `where` and `what` name the call and its argument in those messages.
  */
-import { shownValue } from '../base/shown-value.ts'
-import type { AbortSource } from '../base/signal.ts'
+
+import type { AbortSource } from '../base/abort/signal.ts'
+import { shownValue } from '../base/text/shown-value.ts'
 
 const BEYOND_LATIN1 = /[^\0-\xff]/
 

@@ -1,6 +1,6 @@
 /** Gives a class the shape that Web IDL asks of an interface. */
 import type { InspectOptions } from 'node:util'
-import { loadUtil } from '../base/lazy-modules.ts'
+import { loadUtil } from '../base/node/lazy-modules.ts'
 import { illegalInvocation } from './idl.ts'
 
 /** `util.inspect.custom`, by its documented name. */

@@ -4,8 +4,8 @@
  */
 
 import type { Duplex } from 'node:stream'
-import { type CallContext, captureContext, runIn } from '../base/call-context.ts'
-import { Deadline } from '../base/deadline.ts'
+import { type CallContext, captureContext, runIn } from '../base/loop/call-context.ts'
+import { Deadline } from '../base/loop/deadline.ts'
 import { MessageSizeExceededError, SocketError } from '../errors.ts'
 import { ABNORMAL, INTERNAL, NO_STATUS } from '../protocol/websocket/close-code.ts'
 import type { DeflateParameters } from '../protocol/websocket/extension.ts'

@@ -3,7 +3,7 @@
  * them could put chosen bytes on the wire; many at a time, since asking for four bytes costs as much as for
  * thousands.
  */
-import { loadCrypto } from '../base/lazy-modules.ts'
+import { loadCrypto } from '../base/node/lazy-modules.ts'
 
 const KEYS = new Uint32Array(1024)
 let next = KEYS.length

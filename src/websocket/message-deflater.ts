@@ -3,8 +3,8 @@
  * that are small or do not shrink are sent uncompressed.
  */
 import type { DeflateRaw } from 'node:zlib'
-import { loadZlib } from '../base/lazy-modules.ts'
-import { coverPollution } from '../base/own-options.ts'
+import { loadZlib } from '../base/node/lazy-modules.ts'
+import { coverPollution } from '../base/object/own-options.ts'
 import type { DeflateParameters } from '../protocol/websocket/extension.ts'
 
 /** Ends every flushed message, and is left out on the wire. */

@@ -3,8 +3,8 @@
  * of at most 32 KiB, so that the receiver can stop before a small message has become a large one.
  */
 import type { InflateRaw } from 'node:zlib'
-import { loadZlib } from '../base/lazy-modules.ts'
-import { coverPollution } from '../base/own-options.ts'
+import { loadZlib } from '../base/node/lazy-modules.ts'
+import { coverPollution } from '../base/object/own-options.ts'
 
 /** Taken off by the sender of each message, and put back here. */
 const TAIL = Buffer.from([0x00, 0x00, 0xff, 0xff])

@@ -4,8 +4,8 @@
  */
 
 import type { Duplex } from 'node:stream'
-import { RingQueue } from '../base/ring-queue.ts'
-import { runtimeNextTick } from '../base/runtime-turns.ts'
+import { RingQueue } from '../base/collection/ring-queue.ts'
+import { runtimeNextTick } from '../base/loop/runtime-turns.ts'
 import { BINARY, PING, PONG, TEXT } from '../protocol/websocket/constants.ts'
 import { encodeCloseFrame, encodeFrame, encodeTextFrame } from '../protocol/websocket/frame-encoder.ts'
 import { nextMaskKey } from './mask-key.ts'

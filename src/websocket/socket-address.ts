@@ -1,5 +1,5 @@
 /** Where a WebSocket connects to and what it asks for, read from the constructor's arguments. */
-import { getGlobalOrigin } from '../base/global-origin.ts'
+import { getGlobalOrigin } from '../base/address/global-origin.ts'
 import { HeaderList } from '../fetch/headers/header-list.ts'
 import { fillHeaders } from '../fetch/headers/headers.ts'
 import { isFieldValue } from '../protocol/ascii.ts'

@@ -10,8 +10,8 @@ import type {
   WritableStreamDefaultController,
 } from 'node:stream/web'
 import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
-import { loadWebStreams } from '../base/lazy-modules.ts'
-import { sourceBytes } from '../base/source-bytes.ts'
+import { sourceBytes } from '../base/bytes/source-bytes.ts'
+import { loadWebStreams } from '../base/node/lazy-modules.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'
 
 /** The values that can be written. */

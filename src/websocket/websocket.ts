@@ -4,10 +4,10 @@
  */
 
 import { isArrayBuffer, isSharedArrayBuffer } from 'node:util/types'
-import { runIn } from '../base/call-context.ts'
-import { defineKind } from '../base/kind.ts'
-import { runtimeSetImmediate } from '../base/runtime-turns.ts'
-import { sourceBytes } from '../base/source-bytes.ts'
+import { sourceBytes } from '../base/bytes/source-bytes.ts'
+import { runIn } from '../base/loop/call-context.ts'
+import { runtimeSetImmediate } from '../base/loop/runtime-turns.ts'
+import { defineKind } from '../base/object/kind.ts'
 import { ABNORMAL, NORMAL } from '../protocol/websocket/close-code.ts'
 import { MAX_CONTROL_PAYLOAD } from '../protocol/websocket/constants.ts'
 import type { MessageBytes } from '../protocol/websocket/message-collector.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { BodyBytes } from '../../src/base/body-bytes.ts'
-import { InternalError } from '../../src/base/invariant.ts'
+import { BodyBytes } from '../../src/base/bytes/body-bytes.ts'
+import { InternalError } from '../../src/base/error/invariant.ts'
 import {
   ASKED,
   advance,

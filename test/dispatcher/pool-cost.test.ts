@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { IndexedHeap, NOT_IN_HEAP, type Ranked } from '../../src/base/indexed-heap.ts'
+import { IndexedHeap, NOT_IN_HEAP, type Ranked } from '../../src/base/collection/indexed-heap.ts'
 import { Pool } from '../../src/dispatcher/pool/pool.ts'
 import { UNLESS_INSTRUMENTED } from '../support/instrumented.ts'
 

@@ -1,7 +1,7 @@
 /** The policy as a table: no address here is ever connected to. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ipBytes } from '../../src/base/ip-address.ts'
+import { ipBytes } from '../../src/base/address/ip-address.ts'
 import { embeddedIpv4 } from '../../src/guard/embedded-ipv4.ts'
 import { specialBlockOf } from '../../src/guard/special-addresses.ts'
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ipBytes } from '../../src/base/ip-address.ts'
-import { readIpSet } from '../../src/base/ip-set.ts'
+import { ipBytes } from '../../src/base/address/ip-address.ts'
+import { readIpSet } from '../../src/base/address/ip-set.ts'
 import { withoutMapping } from '../../src/guard/embedded-ipv4.ts'
 import { specialBlockOf } from '../../src/guard/special-addresses.ts'
 

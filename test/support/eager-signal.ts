@@ -1,5 +1,5 @@
 /** A signal that fires while the listener is added, as an AbortSignal cannot. */
-import type { AbortEventTarget } from '../../src/base/signal.ts'
+import type { AbortEventTarget } from '../../src/base/abort/signal.ts'
 
 /** The same, but it fires before it has the listener, which is never called. */
 export class HastySignal extends EventTarget implements AbortEventTarget {

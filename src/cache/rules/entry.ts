@@ -2,8 +2,8 @@
  * Makes stored responses of received ones, and brings stored ones up to date (RFC 9111 §3.1, §3.2, §4.3.4).
  */
 
-import { formatHttpDate } from '../../base/http-date.ts'
-import { setOwn } from '../../base/own-record.ts'
+import { setOwn } from '../../base/object/own-record.ts'
+import { formatHttpDate } from '../../base/text/http-date.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { CacheControlDirectives } from '../../relay/cache-control.ts'
 import { fieldText, hasField, trimmed, varyNames } from '../../relay/fields.ts'

@@ -1,5 +1,5 @@
 /** Applies a caller's conditions and ranges to a stored response (RFC 9110 §13.2, §14.2). */
-import { setOwn } from '../../base/own-record.ts'
+import { setOwn } from '../../base/object/own-record.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { fieldLines, fieldText, hasAny, singleField, trimmed } from '../../relay/fields.ts'
 import type { CacheValue } from '../store/cache-store.ts'

@@ -1,5 +1,5 @@
 /** Asks the origin whether a stored response is still right, and reads the answer (RFC 9111 §4.3). */
-import { formatHttpDate } from '../../base/http-date.ts'
+import { formatHttpDate } from '../../base/text/http-date.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { hasAny, hasField, singleField, trimmed, varyNames } from '../../relay/fields.ts'
 import type { CacheValue } from '../store/cache-store.ts'

@@ -1,5 +1,5 @@
 /** Which requests a stored response answers (RFC 9111 §4.1). */
-import { setOwn } from '../../base/own-record.ts'
+import { setOwn } from '../../base/object/own-record.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { fieldText, joinedLines } from '../../relay/fields.ts'
 

@@ -1,6 +1,6 @@
 /** Compresses stored bodies with zstd, where the runtime has it. */
 import { Buffer } from 'node:buffer'
-import { loadZlib } from '../../base/lazy-modules.ts'
+import { loadZlib } from '../../base/node/lazy-modules.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { fieldLines, fieldText } from '../../relay/fields.ts'
 

@@ -1,6 +1,6 @@
 /** What a store has found: its body is blocks in memory, or a stream that is checked while it is read. */
 import { Buffer } from 'node:buffer'
-import { copyBytes } from '../../base/own-bytes.ts'
+import { copyBytes } from '../../base/bytes/own-bytes.ts'
 import type { BodyReader } from '../../relay/body-log.ts'
 import type { ByteRange } from '../rules/preconditions.ts'
 import type { CacheValue, StoredBody } from './cache-store.ts'

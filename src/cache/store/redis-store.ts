@@ -10,7 +10,7 @@
  */
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
-import { loadCrypto } from '../../base/lazy-modules.ts'
+import { loadCrypto } from '../../base/node/lazy-modules.ts'
 import { DAY } from '../rules/freshness.ts'
 import { varyMatches, varyText, varyValues } from '../rules/vary.ts'
 import type { CacheGetResult, CacheKey, CacheStore, CacheValue } from './cache-store.ts'

@@ -8,7 +8,7 @@ import {
   type SqliteModule,
   type SqliteStatement,
   type SqliteValue,
-} from '../../base/lazy-modules.ts'
+} from '../../base/node/lazy-modules.ts'
 import { NotSupportedError } from '../../errors.ts'
 import { codeOf } from '../../relay/error-facts.ts'
 import { varyMatches, varyText } from '../rules/vary.ts'

@@ -4,8 +4,8 @@
  */
 
 import type { Writable } from 'node:stream'
-import { ignoreRejection } from '../../base/stray-promise.ts'
-import { isThenable } from '../../base/thenable.ts'
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
+import { isThenable } from '../../base/loop/thenable.ts'
 import { announcedLength } from '../../relay/fields.ts'
 import type {
   CacheGetResult,

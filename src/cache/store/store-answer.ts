@@ -1,5 +1,5 @@
 /** An answer of a store, for which nothing waits longer than a time. */
-import { clearTimer, startTimer } from '../../base/timer.ts'
+import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 
 export class NoAnswerError extends Error {}
 

@@ -1,5 +1,5 @@
 /** Reads the arguments of the stores of the library, which may be used without the interceptor. */
-import { ownMembers } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/object/own-options.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
 
 const OF_KEY = { origin: 'string', method: 'string', path: 'string' } as const

@@ -4,7 +4,7 @@
  * error of the body.
  */
 import { Buffer } from 'node:buffer'
-import { copyBytes } from '../../base/own-bytes.ts'
+import { copyBytes } from '../../base/bytes/own-bytes.ts'
 import type { BodyReader, BodyWaiter } from '../../relay/body-log.ts'
 import type { ByteRange } from '../rules/preconditions.ts'
 

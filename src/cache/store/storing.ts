@@ -1,7 +1,7 @@
 /** Stores one response while it arrives. No caller waits for a store, and no truncated body is stored. */
 import { Buffer } from 'node:buffer'
 import type { Writable } from 'node:stream'
-import { invariant } from '../../base/invariant.ts'
+import { invariant } from '../../base/error/invariant.ts'
 import { BodyLog } from '../../relay/body-log.ts'
 import { announcedLength } from '../../relay/fields.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'

@@ -4,8 +4,8 @@
  * the store.
  */
 
-import { isThenable } from '../../base/thenable.ts'
-import { clearTimer, startTimer } from '../../base/timer.ts'
+import { isThenable } from '../../base/loop/thenable.ts'
+import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { CacheKey, CacheValue } from './cache-store.ts'
 import { urlOf } from './store-arguments.ts'
 

@@ -4,10 +4,11 @@
  *
  * Long because it is where the parts of a connection meet: most of it are answers to their calls.
  */
-import { now } from '../../base/clock.ts'
-import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
-import { copyBytes, ownBytes, restOf } from '../../base/own-bytes.ts'
-import { RingQueue } from '../../base/ring-queue.ts'
+
+import { copyBytes, ownBytes, restOf } from '../../base/bytes/own-bytes.ts'
+import { RingQueue } from '../../base/collection/ring-queue.ts'
+import { now } from '../../base/loop/clock.ts'
+import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { SocketInfo } from '../../errors.ts'
 import type { Transport, TransportSink } from '../../net/transport.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'

@@ -2,8 +2,9 @@
  * The exchange at the head of an HTTP/1.1 pipeline: the response that comes next, whose it is, and how long to wait for
  * it. One object serves all exchanges of a connection, because one response comes at a time.
  */
-import type { Deadline } from '../../base/deadline.ts'
-import type { RingQueue } from '../../base/ring-queue.ts'
+
+import type { RingQueue } from '../../base/collection/ring-queue.ts'
+import type { Deadline } from '../../base/loop/deadline.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'
 import { HeaderBlock } from '../../protocol/header-block.ts'
 import { peerFailure, TOO_MANY_INTERIM } from '../../protocol/http1/failures.ts'

@@ -1,7 +1,7 @@
 /**
  * An HTTP/1.1 connection between requests: it is inspected before it is used again, and becomes idle when nothing follows.
  */
-import { afterPoll, type PollWaiter } from '../../base/event-loop-poll.ts'
+import { afterPoll, type PollWaiter } from './event-loop-poll.ts'
 
 /**
  * Whether the connection was inspected since something last ran on it. Bytes or a FIN may wait in the kernel, and only a

@@ -2,7 +2,7 @@
  * Writes the requests of one HTTP/1.1 connection, each in one piece or, where its body comes from a source, piece by
  * piece. Whether a request may be written is decided by the connection.
  */
-import type { Deadline } from '../../base/deadline.ts'
+import type { Deadline } from '../../base/loop/deadline.ts'
 import { channels } from '../../diagnostics.ts'
 import type { Transport } from '../../net/transport.ts'
 import type { Reuse } from '../../protocol/http1/reuse.ts'

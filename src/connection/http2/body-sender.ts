@@ -1,7 +1,7 @@
 /**
  * Sends one streamed request body, and the trailers after it, on an HTTP/2 stream.
  */
-import { NO_BYTES } from '../../base/empty.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
 import type { Request } from '../../request/request.ts'
 import { BodyWriter } from '../body-writer.ts'

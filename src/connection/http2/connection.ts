@@ -5,7 +5,7 @@
  * Long because it is the sink of its transport and its engine and the host of its parts, each of which calls back in a
  * line or two.
  */
-import { now } from '../../base/clock.ts'
+import { now } from '../../base/loop/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import type { SocketInfo } from '../../errors.ts'
 import type { Transport, TransportSink } from '../../net/transport.ts'

@@ -4,12 +4,12 @@
  *
  * Long because both directions share one stream and one deadline, and the end of either decides about the other.
  */
-import { BodyBytes } from '../../base/body-bytes.ts'
-import { now } from '../../base/clock.ts'
-import type { Deadline, DeadlineOwner } from '../../base/deadline.ts'
-import { MAX_SHARED } from '../../base/held-bytes.ts'
-import { loadNet } from '../../base/lazy-modules.ts'
-import { ownBytes } from '../../base/own-bytes.ts'
+import { BodyBytes } from '../../base/bytes/body-bytes.ts'
+import { MAX_SHARED } from '../../base/bytes/held-bytes.ts'
+import { ownBytes } from '../../base/bytes/own-bytes.ts'
+import { now } from '../../base/loop/clock.ts'
+import type { Deadline, DeadlineOwner } from '../../base/loop/deadline.ts'
+import { loadNet } from '../../base/node/lazy-modules.ts'
 import type { SocketInfo } from '../../errors.ts'
 import type { ProtocolFailure } from '../../protocol/failure.ts'
 import { HeaderBlock } from '../../protocol/header-block.ts'

@@ -2,7 +2,7 @@
  * The two waits of an HTTP/2 connection on which nothing runs: for the end of its keep-alive time, and for a peer that
  * does not allow a single stream, which must not keep a request forever.
  */
-import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
+import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { EndReason } from '../../request/end-reason.ts'
 import { idleTimeout, noStream } from '../ends.ts'
 

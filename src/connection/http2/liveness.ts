@@ -4,8 +4,8 @@
  * PING beside the next request when nothing was received for a while; and an end to the connection when
  * nothing at all comes back.
  */
-import { now } from '../../base/clock.ts'
-import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
+import { now } from '../../base/loop/clock.ts'
+import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { EndReason } from '../../request/end-reason.ts'
 import { unresponsive } from '../ends.ts'
 

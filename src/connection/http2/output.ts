@@ -5,8 +5,8 @@
  * wait.
  */
 
-import { afterAnswers } from '../../base/answers.ts'
-import { runtimeSetImmediate } from '../../base/runtime-turns.ts'
+import { afterAnswers } from '../../base/loop/answers.ts'
+import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
 import type { Transport } from '../../net/transport.ts'
 import type { ClientEngine } from '../../protocol/http2/client-engine.ts'
 import { NO_ERROR } from '../../protocol/http2/constants.ts'

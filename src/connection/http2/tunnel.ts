@@ -4,14 +4,14 @@
  */
 
 import { Duplex } from 'node:stream'
-import { BodyBytes } from '../../base/body-bytes.ts'
-import { NO_BYTES } from '../../base/empty.ts'
-import { MAX_SHARED } from '../../base/held-bytes.ts'
-import { ignoreError } from '../../base/ignore-error.ts'
-import { ownBytes } from '../../base/own-bytes.ts'
-import { coverPollution } from '../../base/own-options.ts'
-import { PieceLoad } from '../../base/piece-load.ts'
-import { runtimeSetImmediate } from '../../base/runtime-turns.ts'
+import { BodyBytes } from '../../base/bytes/body-bytes.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
+import { MAX_SHARED } from '../../base/bytes/held-bytes.ts'
+import { ownBytes } from '../../base/bytes/own-bytes.ts'
+import { PieceLoad } from '../../base/bytes/piece-load.ts'
+import { ignoreError } from '../../base/error/ignore-error.ts'
+import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
+import { coverPollution } from '../../base/object/own-options.ts'
 import { InformationalError } from '../../errors.ts'
 
 /** The stream below. */

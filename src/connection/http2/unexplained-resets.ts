@@ -5,7 +5,7 @@
  * peer answers a PING that it got afterwards, it has meant each of them. So it has if it leaves the PING unanswered for
  * long and the connection goes on, because nothing new is sent meanwhile.
  */
-import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
+import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { EndReason } from '../../request/end-reason.ts'
 import type { Http2Exchange } from './exchange.ts'
 import { type Http2Liveness, PING_DEADLINE_MS } from './liveness.ts'

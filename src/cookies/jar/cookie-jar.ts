@@ -2,8 +2,8 @@
  * `CookieJar`: the cookies of one user (RFC 6265bis). Every method is done when it returns, so requests that run at the same
  * time cannot come between. It knows no requests: `interceptors.cookies` connects the two.
  */
-import { defineKind } from '../../base/kind.ts'
-import { ownMembers } from '../../base/own-options.ts'
+import { defineKind } from '../../base/object/kind.ts'
+import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Cookie } from '../cookie.ts'
 import { admit, type CookieTarget, readmit } from './cookie-rules.ts'

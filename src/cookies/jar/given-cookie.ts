@@ -2,7 +2,7 @@
  * Owns the reading of what a caller or a server passes as a cookie. The caller's mistakes throw; a `Set-Cookie` value that is
  * wrong is a null.
  */
-import { ownMembers } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { Cookie } from '../cookie.ts'
 import { toCookieRecord } from '../cookie-record.ts'

@@ -1,6 +1,7 @@
 /** The options of a jar and of its methods: their defaults and checks. */
-import { ownMembers } from '../../base/own-options.ts'
-import { ignoreRejection } from '../../base/stray-promise.ts'
+
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
+import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import {
   type Check,

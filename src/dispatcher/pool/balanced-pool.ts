@@ -3,10 +3,10 @@
  * (`weighted-turns.ts`); this file keeps the upstreams and their weights, which failures lower and connections raise.
  */
 
-import { defineKind } from '../../base/kind.ts'
-import { type Origin, parseOrigin } from '../../base/origin.ts'
-import { ownMembers } from '../../base/own-options.ts'
-import { withoutRejection } from '../../base/stray-promise.ts'
+import { type Origin, parseOrigin } from '../../base/address/origin.ts'
+import { withoutRejection } from '../../base/loop/stray-promise.ts'
+import { defineKind } from '../../base/object/kind.ts'
+import { ownMembers } from '../../base/object/own-options.ts'
 import { BalancedPoolMissingUpstreamError, InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

@@ -2,7 +2,7 @@
  * Whether a pool may open one more connection: how many there are and are on the way, what they speak, and whether the
  * last attempt failed.
  */
-import { Deadline, type DeadlineOwner } from '../../base/deadline.ts'
+import { Deadline, type DeadlineOwner } from '../../base/loop/deadline.ts'
 import type { Member } from './member.ts'
 import type { GrowthPolicy, Protocol } from './policy.ts'
 

@@ -3,7 +3,7 @@
  * to it before its own events; of any other dispatcher there are only the events.
  */
 
-import { NOT_IN_HEAP, type Ranked } from '../../base/indexed-heap.ts'
+import { NOT_IN_HEAP, type Ranked } from '../../base/collection/indexed-heap.ts'
 import { type EndReason, endReason } from '../../request/end-reason.ts'
 import { connectEnd } from '../../request/foreign-error.ts'
 import type { Request } from '../../request/request.ts'

@@ -3,9 +3,9 @@
  * scheduler.ts.
  */
 
-import { type Origin, parseOrigin } from '../../base/origin.ts'
-import { ownMembers } from '../../base/own-options.ts'
-import { withoutRejection } from '../../base/stray-promise.ts'
+import { type Origin, parseOrigin } from '../../base/address/origin.ts'
+import { withoutRejection } from '../../base/loop/stray-promise.ts'
+import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

@@ -2,7 +2,7 @@
  * Several connections to one origin, used in turn. Its work is done in scheduler.ts.
  */
 
-import { defineKind } from '../../base/kind.ts'
+import { defineKind } from '../../base/object/kind.ts'
 import type { PoolStats } from '../stats.ts'
 import type { PoolOptions } from './options.ts'
 import { PoolBase } from './pool-base.ts'

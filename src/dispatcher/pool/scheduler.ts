@@ -9,8 +9,8 @@
  * What work is, and how a member is given it, is up to the policy.
  */
 import type { EventEmitter } from 'node:events'
-import { now } from '../../base/clock.ts'
-import { IndexedHeap } from '../../base/indexed-heap.ts'
+import { IndexedHeap } from '../../base/collection/indexed-heap.ts'
+import { now } from '../../base/loop/clock.ts'
 import { ClientDestroyedError } from '../../errors.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

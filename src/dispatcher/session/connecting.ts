@@ -5,9 +5,9 @@
 
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { asError } from '../../base/as-error.ts'
-import { now } from '../../base/clock.ts'
-import { ignoreError } from '../../base/ignore-error.ts'
+import { asError } from '../../base/error/as-error.ts'
+import { ignoreError } from '../../base/error/ignore-error.ts'
+import { now } from '../../base/loop/clock.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { channels } from '../../diagnostics.ts'
 import { ClientDestroyedError, SocketError } from '../../errors.ts'

@@ -3,9 +3,9 @@
  * remember of responses so far.
  */
 
-import type { Origin } from '../../base/origin.ts'
-import { ownMembers } from '../../base/own-options.ts'
-import { serverNameOf } from '../../base/server-name.ts'
+import type { Origin } from '../../base/address/origin.ts'
+import { serverNameOf } from '../../base/address/server-name.ts'
+import { ownMembers } from '../../base/object/own-options.ts'
 import type { Http2Settings } from '../../connection/connection.ts'
 import { HeadParsers } from '../../connection/http1/connection.ts'
 import { OriginStreams } from '../../connection/http2/origin-streams.ts'

@@ -2,7 +2,7 @@
  * The requests that wait for a connection, in order. A request that is given up while it waits stays in its
  * place, dead, until it is passed over or swept out, so giving up costs the same however long the queue is.
  */
-import { RingQueue } from '../../base/ring-queue.ts'
+import { RingQueue } from '../../base/collection/ring-queue.ts'
 import type { Request } from '../../request/request.ts'
 
 /** What may wait in a queue. */

@@ -4,7 +4,7 @@
  * choice is not known before it has opened a connection.
  */
 import type { Duplex } from 'node:stream'
-import { serverNameOf } from '../../base/server-name.ts'
+import { serverNameOf } from '../../base/address/server-name.ts'
 import type { OriginContext } from './origin-context.ts'
 
 export class VerifiedName {

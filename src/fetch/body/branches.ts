@@ -4,10 +4,10 @@
  */
 
 import type { ReadableStream, ReadableStreamDefaultController } from 'node:stream/web'
-import { Deferred } from '../../base/deferred.ts'
-import { ignoreError } from '../../base/ignore-error.ts'
-import { loadWebStreams } from '../../base/lazy-modules.ts'
-import { copyBytes } from '../../base/own-bytes.ts'
+import { copyBytes } from '../../base/bytes/own-bytes.ts'
+import { ignoreError } from '../../base/error/ignore-error.ts'
+import { Deferred } from '../../base/loop/deferred.ts'
+import { loadWebStreams } from '../../base/node/lazy-modules.ts'
 import type { BodyFeed, BodySink } from './feed.ts'
 import { bare } from './streams.ts'
 

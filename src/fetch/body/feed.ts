@@ -4,8 +4,8 @@
  */
 
 import { isUint8Array } from 'node:util/types'
-import { ignoreError } from '../../base/ignore-error.ts'
-import { copyBytes } from '../../base/own-bytes.ts'
+import { copyBytes } from '../../base/bytes/own-bytes.ts'
+import { ignoreError } from '../../base/error/ignore-error.ts'
 import type { BodySource } from '../../body/incoming.ts'
 import { destroyStream, isStream } from '../../request/body-source.ts'
 

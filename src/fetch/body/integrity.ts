@@ -1,5 +1,5 @@
 /** Subresource Integrity: checks a body against the hashes that the caller gave. */
-import { loadCrypto } from '../../base/lazy-modules.ts'
+import { loadCrypto } from '../../base/node/lazy-modules.ts'
 
 /** Weakest first. */
 const ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const

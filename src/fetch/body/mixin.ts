@@ -1,7 +1,7 @@
 /** The members that `Request` and `Response` share for reading a body. */
 import { File } from 'node:buffer'
-import type { BodyBytes } from '../../base/body-bytes.ts'
-import { loadWebStreams } from '../../base/lazy-modules.ts'
+import type { BodyBytes } from '../../base/bytes/body-bytes.ts'
+import { loadWebStreams } from '../../base/node/lazy-modules.ts'
 import { toArrayBuffer, toBlob, toBytes, toJson } from '../../body/collect.ts'
 import type { BodyMembers } from '../declared-classes.ts'
 import { decodeMultipart, decodeUrlEncoded } from '../form/multipart-decode.ts'

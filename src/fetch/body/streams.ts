@@ -9,8 +9,8 @@ import type {
   ReadableStreamDefaultReader,
 } from 'node:stream/web'
 import { isUint8Array } from 'node:util/types'
-import { ignoreError } from '../../base/ignore-error.ts'
-import { loadWebStreams } from '../../base/lazy-modules.ts'
+import { ignoreError } from '../../base/error/ignore-error.ts'
+import { loadWebStreams } from '../../base/node/lazy-modules.ts'
 import { asBuffer, toBytes } from './feed.ts'
 
 /** A body, as its stream sees it. */

@@ -2,7 +2,7 @@
  * Bodies whose response was delivered and that have no reader yet. Most are read at once. From the next turn of the
  * event loop on, only their caller keeps the others alive, so that dropping the response gives up its exchange.
  */
-import { runtimeSetImmediate } from '../../base/runtime-turns.ts'
+import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
 
 /** The run of a fetch whose body may be unread. */
 export interface Unread {

@@ -5,8 +5,8 @@
  */
 
 import { isProxy } from 'node:util/types'
-import { defineKind } from '../../base/kind.ts'
-import { setOwn } from '../../base/own-record.ts'
+import { defineKind } from '../../base/object/kind.ts'
+import { setOwn } from '../../base/object/own-record.ts'
 import { isFieldValue } from '../../protocol/ascii.ts'
 import { isFieldName, lowerCaseName, lowerCaseToken } from '../../protocol/header-names.ts'
 import { illegalInvocation, isObject, requireArguments, toByteString } from '../../web/idl.ts'

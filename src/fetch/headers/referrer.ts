@@ -1,5 +1,5 @@
 /** How much a request reveals about where it comes from (W3C Referrer Policy). */
-import { isTrustworthy } from '../../base/trustworthy.ts'
+import { isTrustworthy } from '../../base/address/trustworthy.ts'
 
 export const REFERRER_POLICIES = [
   'no-referrer',

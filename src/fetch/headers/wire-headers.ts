@@ -3,8 +3,8 @@
  * the caller did not set. The order is always the same, because dispatchers remember the lists they have seen.
  */
 
-import { getGlobalOrigin } from '../../base/global-origin.ts'
-import { setOwn } from '../../base/own-record.ts'
+import { getGlobalOrigin } from '../../base/address/global-origin.ts'
+import { setOwn } from '../../base/object/own-record.ts'
 import type { RequestMode } from '../declared-classes.ts'
 import type { RequestRecord } from '../init.ts'
 import type { Trail } from '../run/redirect.ts'

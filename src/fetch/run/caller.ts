@@ -1,5 +1,5 @@
 /** The caller of `fetch`, who gets a response or an error once. */
-import { type Answer, addCaller, answerCaller, removeCaller } from '../../base/answers.ts'
+import { type Answer, addCaller, answerCaller, removeCaller } from '../../base/loop/answers.ts'
 import type { Response } from '../response.ts'
 
 /** The run of a fetch. */

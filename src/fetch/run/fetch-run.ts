@@ -6,9 +6,9 @@
  * Long because one run answers its dispatcher, its body, its caller and its signal, and each may end it.
  */
 
-import { orAbortError } from '../../base/abort-error.ts'
-import { AbortLink, type AbortTarget } from '../../base/abort-link.ts'
-import { ownBytes } from '../../base/own-bytes.ts'
+import { orAbortError } from '../../base/abort/abort-error.ts'
+import { AbortLink, type AbortTarget } from '../../base/abort/abort-link.ts'
+import { ownBytes } from '../../base/bytes/own-bytes.ts'
 import { announcedLength } from '../../body/collect.ts'
 import { type ContentDecoding, limitOf, openDecoding } from '../../content-coding/content-decoding.ts'
 import { ResponseExceededMaxSizeError } from '../../errors.ts'

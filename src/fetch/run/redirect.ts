@@ -1,7 +1,7 @@
 /** Where a redirect leads, and how it changes the request. */
 
-import { getGlobalOrigin } from '../../base/global-origin.ts'
-import { parseUrl } from '../../base/parse-url.ts'
+import { getGlobalOrigin } from '../../base/address/global-origin.ts'
+import { parseUrl } from '../../base/address/parse-url.ts'
 import type { Timings } from '../../errors.ts'
 import { Body } from '../body/body.ts'
 import type { BodyOrigin } from '../body/origin.ts'

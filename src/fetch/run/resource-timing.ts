@@ -1,5 +1,5 @@
 /** The `performance` entry of each completed fetch. The times come from the engine; no clock is read here. */
-import { now } from '../../base/clock.ts'
+import { now } from '../../base/loop/clock.ts'
 import type { Timings } from '../../errors.ts'
 import type { UrlParts } from '../url/url-parts.ts'
 import type { Trail } from './redirect.ts'

@@ -1,5 +1,5 @@
 /** The request of a fetch, as a dispatcher gets it. */
-import type { AbortSource } from '../../base/signal.ts'
+import type { AbortSource } from '../../base/abort/signal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { type SentBody, sendBody } from '../body/sent-body.ts'
 import { wireHeaders } from '../headers/wire-headers.ts'

@@ -3,10 +3,10 @@
  * else that happens before the request is dispatched.
  */
 
-import { BAD_PORTS } from '../../base/bad-ports.ts'
-import { getGlobalOrigin } from '../../base/global-origin.ts'
-import { parseUrl } from '../../base/parse-url.ts'
-import { isTrustworthy } from '../../base/trustworthy.ts'
+import { BAD_PORTS } from '../../base/address/bad-ports.ts'
+import { getGlobalOrigin } from '../../base/address/global-origin.ts'
+import { parseUrl } from '../../base/address/parse-url.ts'
+import { isTrustworthy } from '../../base/address/trustworthy.ts'
 
 /** Entries in each of the two halves of the cache. When the newer half is full, the older one is dropped. */
 const KEPT = 128

@@ -3,7 +3,7 @@
  * few requests find out whether the origin is back. Knows no request: it admits, and is told what became of
  * what it admitted.
  */
-import { now } from '../../base/clock.ts'
+import { now } from '../../base/loop/clock.ts'
 import { OutcomeWindow } from '../outcome-window.ts'
 import type { CircuitBreakerSettings } from './options.ts'
 

@@ -1,6 +1,6 @@
 /** Takes the cookies that the response to one request sets. */
 import type { Duplex } from 'node:stream'
-import { ignoreRejection } from '../../base/stray-promise.ts'
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import {

@@ -1,5 +1,5 @@
 /** `interceptors.cookies`: sends the cookies of a jar, and stores those that responses set. */
-import { ignoreRejection } from '../../base/stray-promise.ts'
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import { type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { refuse } from '../../relay/refusal.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

@@ -1,5 +1,5 @@
 /** The URLs of requests, by which their cookies go. */
-import { OriginReader } from '../../base/origin-reader.ts'
+import { OriginReader } from '../../base/address/origin-reader.ts'
 import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { logicalOrigin } from '../../request/logical-origin.ts'

@@ -1,7 +1,7 @@
 /** `interceptors.deduplicate`: concurrent requests for the same are one request. */
 
-import { OriginReader } from '../../base/origin-reader.ts'
-import { withoutPollution } from '../../base/own-options.ts'
+import { OriginReader } from '../../base/address/origin-reader.ts'
+import { withoutPollution } from '../../base/object/own-options.ts'
 import { channels } from '../../diagnostics.ts'
 import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'

@@ -1,7 +1,8 @@
 /** The origins of requests whose host is a name, and what they become with an address. */
-import { loadNet } from '../../base/lazy-modules.ts'
-import { parseOrigin } from '../../base/origin.ts'
-import { serverNameOf } from '../../base/server-name.ts'
+
+import { parseOrigin } from '../../base/address/origin.ts'
+import { serverNameOf } from '../../base/address/server-name.ts'
+import { loadNet } from '../../base/node/lazy-modules.ts'
 import { type DnsRecord, familyOf, portOf } from './records.ts'
 
 export interface Destination {

@@ -1,7 +1,7 @@
 /**
  * The addresses of a name: reading what a lookup found, forgetting what is too old, and taking them in turn.
  */
-import { loadNet } from '../../base/lazy-modules.ts'
+import { loadNet } from '../../base/node/lazy-modules.ts'
 
 /** One address of a name. */
 export interface DnsRecord {

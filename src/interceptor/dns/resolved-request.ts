@@ -2,8 +2,8 @@
  * One request whose host is a name: resolving → attempting, once for each address that cannot be reached →
  * started. Only a request that never started goes to another address.
  */
-import { now } from '../../base/clock.ts'
-import { withoutPollution } from '../../base/own-options.ts'
+import { now } from '../../base/loop/clock.ts'
+import { withoutPollution } from '../../base/object/own-options.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { InformationalError, type RequestErrorContext } from '../../errors.ts'
 import type { Attempt } from '../../relay/attempt.ts'

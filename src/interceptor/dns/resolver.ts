@@ -1,10 +1,10 @@
 /**
  * The addresses of names: one lookup at a time for each, kept until they are too old, and handed out in turn.
  */
-import { captureContext, runIn } from '../../base/call-context.ts'
-import { loadDns } from '../../base/lazy-modules.ts'
-import { coverPollution } from '../../base/own-options.ts'
-import { clearTimer, startTimer } from '../../base/timer.ts'
+import { captureContext, runIn } from '../../base/loop/call-context.ts'
+import { clearTimer, startTimer } from '../../base/loop/timer.ts'
+import { loadDns } from '../../base/node/lazy-modules.ts'
+import { coverPollution } from '../../base/object/own-options.ts'
 import { ConnectTimeoutError } from '../../errors.ts'
 import { addressOrigin, type Destination } from './destination.ts'
 import type { DnsLookup, DnsLookupOptions, DnsSettings } from './options.ts'

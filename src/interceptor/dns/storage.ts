@@ -1,5 +1,5 @@
 /** Where records are kept, and which of them make room for others. */
-import { now } from '../../base/clock.ts'
+import { now } from '../../base/loop/clock.ts'
 import type { DnsRecords } from './records.ts'
 
 /** Keeps the records of names. All methods are synchronous. */

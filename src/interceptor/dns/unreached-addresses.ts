@@ -1,5 +1,5 @@
 /** Addresses to which a connection failed: others are used meanwhile. */
-import { now } from '../../base/clock.ts'
+import { now } from '../../base/loop/clock.ts'
 
 /** Milliseconds for which an address is left alone. */
 const AVOIDED_FOR = 10_000

@@ -3,7 +3,7 @@
  * aborted. A bad head is kept while others may still bring a better one.
  */
 import type { Duplex } from 'node:stream'
-import { clearTimer, startTimer } from '../../base/timer.ts'
+import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { Attempt, type AttemptOwner } from '../../relay/attempt.ts'

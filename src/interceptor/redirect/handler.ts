@@ -1,6 +1,6 @@
 /** `RedirectHandler`: follows redirects of one request, for programs that dispatch themselves. */
-import { defineKind } from '../../base/kind.ts'
-import { ownMembers } from '../../base/own-options.ts'
+import { defineKind } from '../../base/object/kind.ts'
+import { ownMembers } from '../../base/object/own-options.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'

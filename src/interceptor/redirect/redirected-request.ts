@@ -3,7 +3,7 @@
  * redirect is read before the next request, as far as a connection is worth it.
  */
 import type { Duplex } from 'node:stream'
-import { ignoreRejection } from '../../base/stray-promise.ts'
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError, MaxRedirectsError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'

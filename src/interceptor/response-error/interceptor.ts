@@ -1,5 +1,5 @@
 /** `interceptors.responseError`: a status of 400 or above fails the request. */
-import { BodyBytes } from '../../base/body-bytes.ts'
+import { BodyBytes } from '../../base/bytes/body-bytes.ts'
 import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { ResponseError } from '../../errors.ts'
 import { integerFrom, option, readLoosely } from '../../options.ts'

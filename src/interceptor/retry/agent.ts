@@ -1,5 +1,5 @@
 /** `RetryAgent`: a dispatcher that sends the requests of another one again when they fail. */
-import { defineKind } from '../../base/kind.ts'
+import { defineKind } from '../../base/object/kind.ts'
 import type { Dispatch, OwnOrigin } from '../../dispatcher/compose.ts'
 import type { Dispatcher } from '../../dispatcher/dispatcher.ts'
 import { endAll } from '../../dispatcher/end-all.ts'

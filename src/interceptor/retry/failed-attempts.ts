@@ -2,7 +2,7 @@
  * The failed attempts of one request: what an error tells about them, and the messages about those that are
  * repeated.
  */
-import { now } from '../../base/clock.ts'
+import { now } from '../../base/loop/clock.ts'
 import { channels } from '../../diagnostics.ts'
 import { RequestRetryError } from '../../errors.ts'
 import { errorFacts } from '../../relay/error-facts.ts'

@@ -2,8 +2,8 @@
  * `RetryHandler`: the handler of a first attempt that a caller dispatches by hand; it sends the others
  * itself.
  */
-import { defineKind } from '../../base/kind.ts'
-import { withoutPollution } from '../../base/own-options.ts'
+import { defineKind } from '../../base/object/kind.ts'
+import { withoutPollution } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { ForwardingHandler } from '../../handler/forwarding-handler.ts'
 import { toDispatchHandler } from '../../handler/legacy-handler.ts'

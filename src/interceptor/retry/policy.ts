@@ -3,7 +3,7 @@
  * dispatcher knows (`retrySafety`) decides first; the lists of methods, codes and statuses decide about the
  * rest.
  */
-import { now } from '../../base/clock.ts'
+import { now } from '../../base/loop/clock.ts'
 import type { RetrySafety } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { errorFacts } from '../../relay/error-facts.ts'

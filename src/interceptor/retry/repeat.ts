@@ -1,6 +1,7 @@
 /** What of a request decides whether it may be repeated, and its options from one attempt to the next. */
-import { loadCrypto } from '../../base/lazy-modules.ts'
-import { ignoreRejection } from '../../base/stray-promise.ts'
+
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
+import { loadCrypto } from '../../base/node/lazy-modules.ts'
 import { replayOf } from '../../relay/replay.ts'
 import { hasHeader, ownOptions, withHeaders } from '../../relay/request-headers.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

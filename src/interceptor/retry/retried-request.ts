@@ -4,8 +4,8 @@
  * policy.ts, or by the caller's function.
  */
 import type { Duplex } from 'node:stream'
-import { now } from '../../base/clock.ts'
-import { clearTimer, startTimer } from '../../base/timer.ts'
+import { now } from '../../base/loop/clock.ts'
+import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { Attempt, type AttemptOwner } from '../../relay/attempt.ts'

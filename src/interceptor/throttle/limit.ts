@@ -3,11 +3,12 @@
  * that waits does so for one of three things: a response (`concurrency`), the time (`rate`, `retry-after`),
  * or its turn among the keys.
  */
-import type { Linked } from '../../base/linked-list.ts'
-import { clearTimer, startTimer } from '../../base/timer.ts'
+
+import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { retryAfterOf } from '../retry/policy.ts'
 import { AdaptiveRate } from './adaptive-rate.ts'
+import type { Linked } from './linked-list.ts'
 import type { ThrottleSettings } from './options.ts'
 import { TokenBucket } from './token-bucket.ts'
 import { type Waiting, WaitingRequests } from './waiting-requests.ts'

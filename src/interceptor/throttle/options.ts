@@ -1,5 +1,5 @@
 /** The options of a throttle: their defaults and checks. */
-import { ignoreRejection } from '../../base/stray-promise.ts'
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import {

@@ -3,7 +3,7 @@
  * the order in which they came. So that none waits without end, every eighth that leaves is the one that has
  * waited longest.
  */
-import { type Linked, LinkedList } from '../../base/linked-list.ts'
+import { type Linked, LinkedList } from './linked-list.ts'
 
 export interface Waiting<T> extends Linked<T> {
   readonly priority: number

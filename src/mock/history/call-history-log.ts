@@ -1,7 +1,7 @@
 /** One request in the history of calls of a mock agent. */
 
-import { defineKind } from '../../base/kind.ts'
-import { parseUrl } from '../../base/parse-url.ts'
+import { parseUrl } from '../../base/address/parse-url.ts'
+import { defineKind } from '../../base/object/kind.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { withQuery } from '../../request/check-options.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

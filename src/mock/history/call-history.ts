@@ -1,6 +1,6 @@
 /** The requests that went through a mock agent, in order. */
 import { isRegExp } from 'node:util/types'
-import { defineKind } from '../../base/kind.ts'
+import { defineKind } from '../../base/object/kind.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { testPattern } from '../match/text-matcher.ts'

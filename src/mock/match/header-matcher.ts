@@ -1,5 +1,5 @@
 /** Request headers in any shape, read into an object with lower-case names; matchers for them. */
-import { setOwn } from '../../base/own-record.ts'
+import { setOwn } from '../../base/object/own-record.ts'
 import { headerPairs, isPairIterable } from '../../request/headers-input.ts'
 import { matchesText, type TextMatcher } from './text-matcher.ts'
 

@@ -1,7 +1,7 @@
 /**
  * One reply of an interceptor, with its use count. An interceptor with several replies has several of these.
  */
-import { ownMembers } from '../../base/own-options.ts'
+import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { PendingReply, Reply } from '../reply/reply.ts'
 import type { BodyMatcher } from './body-matcher.ts'

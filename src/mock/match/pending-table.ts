@@ -2,7 +2,7 @@
  * The table of pending interceptors, in the layout of `console.table`. Drawn here because that layout differs
  * between Node.js versions.
  */
-import { loadUtil } from '../../base/lazy-modules.ts'
+import { loadUtil } from '../../base/node/lazy-modules.ts'
 import type { PendingInterceptor } from './interception.ts'
 import { shownQuery } from './secrets.ts'
 

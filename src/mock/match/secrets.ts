@@ -1,5 +1,5 @@
 /** What messages and files of mocks show in place of secrets. */
-import { isSecretField } from '../../base/secret-names.ts'
+import { isSecretField } from '../../base/text/secret-names.ts'
 
 /** Shows a secret as its length; the value may be a list. */
 export function shownValue<T>(name: string, value: T): T | string | string[] {

@@ -1,6 +1,6 @@
 /** Matchers for one text: string, RegExp or function. */
 import { isRegExp } from 'node:util/types'
-import { ignoreRejection } from '../../base/stray-promise.ts'
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
 
 /** A string is compared, a RegExp tested; a function decides by returning true. */
 export type TextMatcher<T = string> = string | RegExp | ((value: T) => boolean)

@@ -1,6 +1,6 @@
 /** The body of a reply: bytes, or a source that is streamed. */
 import { Buffer } from 'node:buffer'
-import { NO_BYTES } from '../../base/empty.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { isStream } from '../../request/body-source.ts'
 import { bytesOf } from '../mock-body.ts'
 

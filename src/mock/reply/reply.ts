@@ -4,9 +4,9 @@
  */
 
 import type { Duplex } from 'node:stream'
-import { ownMembers } from '../../base/own-options.ts'
-import { ignoreRejection } from '../../base/stray-promise.ts'
-import { isThenable } from '../../base/thenable.ts'
+import { ignoreRejection } from '../../base/loop/stray-promise.ts'
+import { isThenable } from '../../base/loop/thenable.ts'
+import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { HeaderBlock } from '../../protocol/header-block.ts'
 import type { BodyInput, HeadersInput } from '../../request/dispatch-options.ts'

@@ -4,7 +4,7 @@
  */
 
 import { kMaxLength } from 'node:buffer'
-import { parseUrl } from '../../base/parse-url.ts'
+import { parseUrl } from '../../base/address/parse-url.ts'
 import { isDecodable, readCodings } from '../../content-coding/decoders.ts'
 import { decodeWhole } from '../../content-coding/whole-body.ts'
 import { textOrBytes } from '../mock-body.ts'

@@ -1,6 +1,6 @@
 /** The snapshot agent: records responses of servers, and replays them. */
 import { isRegExp } from 'node:util/types'
-import { defineKind } from '../../base/kind.ts'
+import { defineKind } from '../../base/object/kind.ts'
 import type { CloseCallback } from '../../dispatcher/dispatcher.ts'
 import { UndiciError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'

@@ -1,7 +1,7 @@
 /** Files of snapshots. */
 import { promises, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { replaceFile } from '../../base/whole-file.ts'
+import { replaceFile } from '../../base/node/whole-file.ts'
 import { UndiciError } from '../../errors.ts'
 import { parseHar, toHar } from './har.ts'
 import type { Snapshot, SnapshotData, SnapshotResponse } from './snapshot.ts'

@@ -1,6 +1,6 @@
 /** Passes a response on, and stores it when it is complete. */
-import { BodyBytes } from '../../base/body-bytes.ts'
-import { now } from '../../base/clock.ts'
+import { BodyBytes } from '../../base/bytes/body-bytes.ts'
+import { now } from '../../base/loop/clock.ts'
 import { DecoratorHandler } from '../../handler/decorator-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'

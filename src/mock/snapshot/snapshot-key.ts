@@ -1,9 +1,9 @@
 /** The key by which a recorded request is found again: its stored parts without generated headers. */
 
-import { loadCrypto } from '../../base/lazy-modules.ts'
-import { setOwn } from '../../base/own-record.ts'
-import { parseUrl } from '../../base/parse-url.ts'
-import { isSecretField } from '../../base/secret-names.ts'
+import { parseUrl } from '../../base/address/parse-url.ts'
+import { loadCrypto } from '../../base/node/lazy-modules.ts'
+import { setOwn } from '../../base/object/own-record.ts'
+import { isSecretField } from '../../base/text/secret-names.ts'
 import { withQuery } from '../../request/check-options.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { readFields } from '../match/header-matcher.ts'

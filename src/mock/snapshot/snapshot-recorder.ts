@@ -1,8 +1,8 @@
 /** The snapshots of an agent: finds the response to a request, stores new ones, reads and writes files. */
 
-import { ignoreError } from '../../base/ignore-error.ts'
-import { parseUrl } from '../../base/parse-url.ts'
-import { clearTimer, startTimer } from '../../base/timer.ts'
+import { parseUrl } from '../../base/address/parse-url.ts'
+import { ignoreError } from '../../base/error/ignore-error.ts'
+import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotRequest, SnapshotResponse } from './snapshot.ts'

@@ -3,8 +3,8 @@
  * carries one request at a time, so the peer knows which one it answers.
  */
 
-import { ignoreError } from '../../base/ignore-error.ts'
-import { clearTimer, startTimer } from '../../base/timer.ts'
+import { ignoreError } from '../../base/error/ignore-error.ts'
+import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import { Client } from '../../dispatcher/client.ts'
 import { ownConnector } from '../../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../../dispatcher/client-options.ts'

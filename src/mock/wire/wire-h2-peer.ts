@@ -3,7 +3,7 @@
  * time, so frames are read without checks; replies use our own frame writer and HPACK encoder.
  */
 import { Buffer } from 'node:buffer'
-import { NO_BYTES } from '../../base/empty.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
 import { HpackEncoder } from '../../protocol/hpack/encoder.ts'
 import {

@@ -3,9 +3,9 @@
  * the client says when the request is written, so its bytes are not parsed.
  */
 import { Buffer } from 'node:buffer'
-import { loadCrypto } from '../../base/lazy-modules.ts'
-import { runtimeSetImmediate } from '../../base/runtime-turns.ts'
-import { clearTimer, startTimer } from '../../base/timer.ts'
+import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
+import { clearTimer, startTimer } from '../../base/loop/timer.ts'
+import { loadCrypto } from '../../base/node/lazy-modules.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import { ACCEPT_SUFFIX } from '../../protocol/websocket/handshake.ts'
 import type { Interception } from '../match/interception.ts'

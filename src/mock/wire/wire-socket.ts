@@ -1,8 +1,8 @@
 /** An in-memory connection: the client's socket, and the server's after an upgrade. */
 
 import { Duplex } from 'node:stream'
-import { runtimeSetImmediate } from '../../base/runtime-turns.ts'
-import { clearTimer, startInterval } from '../../base/timer.ts'
+import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
+import { clearTimer, startInterval } from '../../base/loop/timer.ts'
 
 /** The longest interval of the runtime, in milliseconds. */
 const LONG = 2 ** 31 - 1

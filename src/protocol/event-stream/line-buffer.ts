@@ -2,7 +2,7 @@
  * The start of a line whose end has not arrived. It copies, so that a few bytes do not keep the memory of a whole
  * chunk, and grows by doubling: a line that arrives byte by byte costs as much as one that arrives at once.
  */
-import { NO_BYTES } from '../../base/empty.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 
 const LEAST_CAPACITY = 256
 /** A buffer up to this size is kept for the next line. */

@@ -4,7 +4,7 @@
  * them. The pieces are small, because a string that is cut out of one keeps it in memory.
  */
 import { isAscii } from 'node:buffer'
-import { NO_BYTES } from '../../base/empty.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 
 const PIECE = 1024
 

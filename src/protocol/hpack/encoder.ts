@@ -2,7 +2,7 @@
  * Fields → header blocks (RFC 7541 §2.4, §6) for one direction of one connection. It owns the dynamic table
  * of the sending side and the choice of representation; it does not know frames, streams or message rules.
  */
-import { invariant } from '../../base/invariant.ts'
+import { invariant } from '../../base/error/invariant.ts'
 import { DEFAULT_TABLE_SIZE, DynamicTable, ENTRY_OVERHEAD } from './dynamic-table.ts'
 import { huffmanEncode, huffmanLength } from './huffman.ts'
 import { AT_ONCE, type IndexingPolicy, NEVER, PLAIN, policyOf } from './indexing-policy.ts'

@@ -2,7 +2,7 @@
  * The chunked coding of a request body (RFC 9112 §7.1). It produces framing only; the data itself passes by
  * untouched.
  */
-import { invariant } from '../../base/invariant.ts'
+import { invariant } from '../../base/error/invariant.ts'
 import { isFieldValue, isToken } from '../ascii.ts'
 
 /** Goes before the data of a chunk. An empty chunk would end the body. */

@@ -2,7 +2,7 @@
  * The last response head of an origin with its bytes: a head that repeats them is not parsed again.
  */
 
-import { Repetition } from '../../base/repetition.ts'
+import { Repetition } from '../../base/collection/repetition.ts'
 import type { HeaderBlock } from '../header-block.ts'
 import { LastBytes } from '../last-bytes.ts'
 import type { FramingFields } from './framing.ts'

@@ -3,7 +3,7 @@
  * tick. The request layer has checked every part and reported what was wrong; the checks here are the last
  * line of defence, for no string may reach the wire that could end a line (CVE-2022-31150 and its relatives).
  */
-import { invariant } from '../../base/invariant.ts'
+import { invariant } from '../../base/error/invariant.ts'
 import { isFieldValue, isRequestTarget, isToken } from '../ascii.ts'
 import type { FieldValue, HeaderList } from '../header-list.ts'
 

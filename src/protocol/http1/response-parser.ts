@@ -6,8 +6,8 @@
  * A sink callback may pause, stop, announce a request or finish the parser: state changes first, the callback
  * comes last, and everything is read again after it. It must not call `execute` (see `executing`).
  */
-import { NO_BYTES } from '../../base/empty.ts'
-import { invariant } from '../../base/invariant.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
+import { invariant } from '../../base/error/invariant.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import type { HeaderBlock } from '../header-block.ts'
 import { ChunkedDecoder } from './chunked.ts'

@@ -2,7 +2,7 @@
  * May this connection carry another request (RFC 9112 §9.3)? A table of states and inputs, and the rule for
  * how long an idle connection is worth keeping. It knows neither sockets nor clocks.
  */
-import { InternalError } from '../../base/invariant.ts'
+import { InternalError } from '../../base/error/invariant.ts'
 
 /**
  * - `idle`: no requests run

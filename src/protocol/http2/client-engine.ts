@@ -4,7 +4,7 @@
  * `engine-state.ts` the ends of streams and of the connection. Input of a peer never makes it throw; a call
  * that breaks the rules throws InternalError.
  */
-import { invariant } from '../../base/invariant.ts'
+import { invariant } from '../../base/error/invariant.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import type { AbuseLimits } from './abuse-meter.ts'
 import type { ConnectionSink } from './connection-sink.ts'

@@ -2,7 +2,7 @@
  * One flow-control window in either direction (RFC 9113 §5.2, §6.9): the arithmetic and when to announce.
  * Whether a window grows, and how far, is decided in `window-growth.ts`.
  */
-import { invariant } from '../../base/invariant.ts'
+import { invariant } from '../../base/error/invariant.ts'
 import { MAX_WINDOW } from './constants.ts'
 
 /**

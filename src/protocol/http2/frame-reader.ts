@@ -4,7 +4,7 @@
  * of frames, or meaning. DATA is passed on in place as it arrives; the other types are handed over whole,
  * in place when they lie in one read, else joined in a buffer of at most `maxFrameSize`.
  */
-import { NO_BYTES } from '../../base/empty.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 import {
   CONTINUATION,
   DATA,

@@ -3,7 +3,7 @@
  * every block whatever becomes of its stream (§4.3). Everything malformed costs its stream only.
  */
 
-import { Repetition } from '../../base/repetition.ts'
+import { Repetition } from '../../base/collection/repetition.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { HPACK_COMPRESSION_ERROR, HPACK_LIST_TOO_LARGE, HpackDecoder } from '../hpack/decoder.ts'
 import { LastBytes } from '../last-bytes.ts'

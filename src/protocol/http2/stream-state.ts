@@ -3,7 +3,7 @@
  * closed state includes the reason, because that decides what a late frame means. States change by this table
  * alone: `Stream.advance` for the live ones, `StreamSet.advanceAbsent` for those that are gone.
  */
-import { InternalError } from '../../base/invariant.ts'
+import { InternalError } from '../../base/error/invariant.ts'
 
 export const IDLE = 0
 export const OPEN = 1

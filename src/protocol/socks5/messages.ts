@@ -1,6 +1,6 @@
 /** The three messages of a client: greeting, name and password, request (RFC 1928 §3 and §4, RFC 1929 §2). */
 import { Buffer } from 'node:buffer'
-import { invariant } from '../../base/invariant.ts'
+import { invariant } from '../../base/error/invariant.ts'
 import {
   AUTH_VERSION,
   CONNECT,

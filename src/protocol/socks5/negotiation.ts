@@ -4,7 +4,7 @@
  * in the middle of its reply. It never throws for bytes of a proxy.
  */
 import { Buffer } from 'node:buffer'
-import { NO_BYTES } from '../../base/empty.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 import {
   AUTH_VERSION,
   DOMAIN_NAME,

@@ -2,7 +2,7 @@
  * Frames on their way to a server: always whole messages, always masked (RFC 6455 §5.1–§5.3). It knows no
  * randomness: the caller brings each key.
  */
-import { invariant } from '../../base/invariant.ts'
+import { invariant } from '../../base/error/invariant.ts'
 import { CLOSE, FIN, LENGTH_16, LENGTH_64, MASKED, RSV1 } from './constants.ts'
 import { mask } from './masking.ts'
 

@@ -2,7 +2,7 @@
  * The payload of one message on its way to a string or a buffer. Pieces are copied into one block of memory:
  * a peer that sends a message in single bytes makes us keep those bytes, not a buffer for each.
  */
-import { NO_BYTES } from '../../base/empty.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { INFLATED_TOO_BIG, INVALID_UTF8, OUT_OF_MEMORY, type WebSocketFailure } from './failures.ts'
 import { TRUSTED_LENGTH } from './limits.ts'
 import { Utf8Validator } from './utf8.ts'

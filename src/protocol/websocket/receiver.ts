@@ -3,7 +3,7 @@
  * come back inflated on the other: inflating takes time, and this folder has none. The owner pauses the
  * receiver meanwhile.
  */
-import { NO_BYTES } from '../../base/empty.ts'
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 import { INFLATE_FAILED, INVALID_WINDOW_BITS, type WebSocketFailure } from './failures.ts'
 import { FrameParser, type FrameSink, type ParserStatus } from './frame-parser.ts'
 import type { WebSocketLimits } from './limits.ts'

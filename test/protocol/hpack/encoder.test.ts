@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { InternalError } from '../../../src/base/invariant.ts'
+import { InternalError } from '../../../src/base/error/invariant.ts'
 import { HPACK_OK, HpackDecoder } from '../../../src/protocol/hpack/decoder.ts'
 import { HpackEncoder } from '../../../src/protocol/hpack/encoder.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { InternalError } from '../../../src/base/invariant.ts'
+import { InternalError } from '../../../src/base/error/invariant.ts'
 import { CHUNK_SUFFIX, chunkPrefix, LAST_CHUNK } from '../../../src/protocol/http1/body-encoder.ts'
 
 describe('chunked bodies', () => {

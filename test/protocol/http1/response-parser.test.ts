@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { InternalError } from '../../../src/base/invariant.ts'
+import { InternalError } from '../../../src/base/error/invariant.ts'
 import { HeadParsers } from '../../../src/protocol/http1/head-parsers.ts'
 import { ResponseParser } from '../../../src/protocol/http1/response-parser.ts'
 import type { ResponseHead } from '../../../src/protocol/http1/response-sink.ts'

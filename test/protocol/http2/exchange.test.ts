@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { InternalError } from '../../../src/base/invariant.ts'
+import { InternalError } from '../../../src/base/error/invariant.ts'
 import { CANCEL, NO_ERROR, SETTINGS, WINDOW_UPDATE } from '../../../src/protocol/http2/constants.ts'
 import { CONNECT, FramePeer, GET, HEAD, POST } from '../../support/frame-peer.ts'
 

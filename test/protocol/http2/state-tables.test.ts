@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { InternalError } from '../../../src/base/invariant.ts'
+import { InternalError } from '../../../src/base/error/invariant.ts'
 import {
   CANCEL,
   errorCodeName,

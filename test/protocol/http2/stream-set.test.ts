@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { InternalError } from '../../../src/base/invariant.ts'
+import { InternalError } from '../../../src/base/error/invariant.ts'
 import { IntrusiveList } from '../../../src/protocol/http2/intrusive-list.ts'
 import { Stream } from '../../../src/protocol/http2/stream.ts'
 import { StreamSet } from '../../../src/protocol/http2/stream-set.ts'

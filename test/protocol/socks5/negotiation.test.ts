@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ipBytes } from '../../../src/base/ip-address.ts'
+import { ipBytes } from '../../../src/base/address/ip-address.ts'
 import {
   type Credentials,
   type Destination,

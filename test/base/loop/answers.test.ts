@@ -3,10 +3,10 @@ import { getEventListeners, once } from 'node:events'
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
-import { type Dispatcher, fetch, H2CClient } from '../../src/index.ts'
-import { type Exchange, ScriptedDispatcher, uncaughtDuring } from '../api/scripted-dispatcher.ts'
-import { turn } from '../support/fake-clock.ts'
-import { garbageCollector } from '../support/garbage.ts'
+import { type Dispatcher, fetch, H2CClient } from '../../../src/index.ts'
+import { type Exchange, ScriptedDispatcher, uncaughtDuring } from '../../api/scripted-dispatcher.ts'
+import { turn } from '../../support/fake-clock.ts'
+import { garbageCollector } from '../../support/garbage.ts'
 
 function answer(exchange: Exchange): void {
   exchange.start().head().data('ok').end()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ipBytes, samePrefix } from '../../src/base/ip-address.ts'
+import { ipBytes, samePrefix } from '../../../src/base/address/ip-address.ts'
 
 const hex = (text: string): string | null => {
   const bytes = ipBytes(text)

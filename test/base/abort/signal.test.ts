@@ -3,8 +3,8 @@ import { EventEmitter, getEventListeners } from 'node:events'
 import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { abortedReason, isAbortSource, SignalHub } from '../../src/base/signal.ts'
-import { EagerSignal } from '../support/eager-signal.ts'
+import { abortedReason, isAbortSource, SignalHub } from '../../../src/base/abort/signal.ts'
+import { EagerSignal } from '../../support/eager-signal.ts'
 
 describe('abort sources', () => {
   it('are EventTargets and EventEmitters', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asciiHost, serverNameOf, withoutBrackets } from '../../src/base/server-name.ts'
+import { asciiHost, serverNameOf, withoutBrackets } from '../../../src/base/address/server-name.ts'
 
 test('the server name is the host without port and brackets', () => {
   assert.equal(serverNameOf('a.test'), 'a.test')

@@ -4,7 +4,7 @@
  * An immediate that is set while the loop handles the results of a poll runs before the next poll; one that
  * is set within an immediate runs after it. All waiters of one turn share the two.
  */
-import { runtimeSetImmediate } from './runtime-turns.ts'
+import { runtimeSetImmediate } from '../../base/loop/runtime-turns.ts'
 
 export interface PollWaiter {
   /** `poll` is the number that {@link afterPoll} returned. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, mock, test } from 'node:test'
-import { Deadline } from '../../src/base/deadline.ts'
-import { FakeClock, turns } from '../support/fake-clock.ts'
+import { Deadline } from '../../../src/base/loop/deadline.ts'
+import { FakeClock, turns } from '../../support/fake-clock.ts'
 
 function start(t: { after(fn: () => void): void }): {
   clock: FakeClock

@@ -1,5 +1,5 @@
 /** Reasons that callers give: they may throw, or reject with, anything. */
-import { loadUtil } from './lazy-modules.ts'
+import { loadUtil } from '../node/lazy-modules.ts'
 
 /** Also of another realm, where `instanceof` does not recognise it. */
 export function isError(value: unknown): value is Error {

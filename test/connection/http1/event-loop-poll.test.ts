@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { describe, test } from 'node:test'
-import { afterPoll } from '../../src/base/event-loop-poll.ts'
+import { afterPoll } from '../../../src/connection/http1/event-loop-poll.ts'
 
 function onBroken(error: Error): void {
   throw error

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { RingQueue } from '../../src/base/ring-queue.ts'
+import { RingQueue } from '../../../src/base/collection/ring-queue.ts'
 
 interface Item {
   readonly id: number

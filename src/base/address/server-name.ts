@@ -3,7 +3,7 @@
  * present when the caller gave none (RFC 6066 §3). It opens nothing.
  */
 import { domainToASCII } from 'node:url'
-import { loadNet } from './lazy-modules.ts'
+import { loadNet } from '../node/lazy-modules.ts'
 
 const SPACE = 0x20
 const DELETE = 0x7f

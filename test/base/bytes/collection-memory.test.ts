@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { returnMemory, takeMemory } from '../../src/base/collection-memory.ts'
+import { returnMemory, takeMemory } from '../../../src/base/bytes/collection-memory.ts'
 
 const LARGE = 100_000
 const LARGEST = 1_048_576

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatHttpDate } from '../../src/base/http-date.ts'
+import { formatHttpDate } from '../../../src/base/text/http-date.ts'
 
 test('a date is written as IMF-fixdate', () => {
   assert.equal(formatHttpDate(new Date(Date.UTC(1983, 0, 7, 15, 32))), 'Fri, 07 Jan 1983 15:32:00 GMT')

@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { describe, test } from 'node:test'
-import { defineKind, isInstance } from '../../src/base/kind.ts'
-import { copyUrl, sourceLoader } from '../support/sources.ts'
+import { defineKind, isInstance } from '../../../src/base/object/kind.ts'
+import { copyUrl, sourceLoader } from '../../support/sources.ts'
 
 /** A copy is the same module under another URL. */
 function inProcess(script: string): unknown {
   const prelude = `
-    const { shared: one } = await import(${JSON.stringify(copyUrl('src/base/shared.ts', 'one'))})
-    const { shared: two } = await import(${JSON.stringify(copyUrl('src/base/shared.ts', 'two'))})
+    const { shared: one } = await import(${JSON.stringify(copyUrl('src/base/object/shared.ts', 'one'))})
+    const { shared: two } = await import(${JSON.stringify(copyUrl('src/base/object/shared.ts', 'two'))})
     const added = () => Reflect.ownKeys(globalThis).map(String).filter((name) => name.includes('ventuno'))
   `
   const words = [...sourceLoader, '--input-type=module', '-e', prelude + script]
-  const cwd = new URL('../..', import.meta.url)
+  const cwd = new URL('../../..', import.meta.url)
   return JSON.parse(execFileSync(process.execPath, words, { cwd, encoding: 'utf8' }))
 }
 

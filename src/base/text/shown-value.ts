@@ -1,5 +1,5 @@
 /** A caller's value, as error messages about conversions show it. */
-import { loadUtil } from './lazy-modules.ts'
+import { loadUtil } from '../node/lazy-modules.ts'
 
 /** A string is in quotes, so that an empty one can be seen. */
 export function shownValue(value: unknown): string {

@@ -2,7 +2,7 @@
  * Subscriptions to abort signals. Many requests may share one long-lived signal; each hub adds one listener
  * for all of them and removes it with the last (a listener per request leaks, and warns at the eleventh).
  */
-import { throwLater } from './throw-later.ts'
+import { throwLater } from '../loop/throw-later.ts'
 
 /** The part of `AbortSignal` that is needed; any EventTarget will do. */
 export interface AbortEventTarget {

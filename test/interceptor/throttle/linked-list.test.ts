@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Linked, LinkedList } from '../../src/base/linked-list.ts'
+import { type Linked, LinkedList } from '../../../src/interceptor/throttle/linked-list.ts'
 
 interface Item extends Linked<Item> {
   readonly id: number

@@ -2,7 +2,7 @@
  * Owns the bytes of IP addresses: two spellings of an address are the same four or sixteen bytes, and a block of
  * addresses is a prefix of them. It resolves nothing.
  */
-import { loadNet } from './lazy-modules.ts'
+import { loadNet } from '../node/lazy-modules.ts'
 
 const GROUPS = 8
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clearTimer, startInterval, startTimer } from '../../src/base/timer.ts'
-import { FakeClock } from '../support/fake-clock.ts'
+import { clearTimer, startInterval, startTimer } from '../../../src/base/loop/timer.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 test('a timer is cleared by the clock that made it', () => {
   const before = startTimer(() => {}, 60_000)

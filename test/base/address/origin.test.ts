@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Origin } from '../../src/base/origin.ts'
-import { originWithin, parseOrigin } from '../../src/base/origin.ts'
+import type { Origin } from '../../../src/base/address/origin.ts'
+import { originWithin, parseOrigin } from '../../../src/base/address/origin.ts'
 
 const WRONG_PORT = 'Invalid URL: port must be a valid integer or a string representation of an integer.'
 const WRONG_PROTOCOL = 'Invalid URL protocol: the URL must start with `http:` or `https:`.'
