@@ -8,10 +8,11 @@ import { fileURLToPath } from 'node:url'
 const PROTOCOL_LEAVES = [
   'protocol/ascii.ts',
   'protocol/failure.ts',
+  'protocol/carried-bytes.ts',
   'protocol/last-bytes.ts',
   'base/bytes/empty.ts',
   'base/error/invariant.ts',
-  'base/collection/repetition.ts',
+  'base/collection/',
 ]
 const FIELDS = [
   'protocol/header-block.ts',
@@ -43,7 +44,11 @@ const RULES = [
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
   { files: /^diagnostics-messages\.ts$/, may: ['net/', 'request/'] },
   { files: /^base\//, may: ['base/'] },
-  { files: /^protocol\/(ascii|failure|last-bytes)\.ts$/, may: ['base/bytes/empty.ts'], alone: true },
+  {
+    files: /^protocol\/(ascii|carried-bytes|failure|last-bytes)\.ts$/,
+    may: ['base/bytes/empty.ts'],
+    alone: true,
+  },
   { files: /^protocol\/(header|trailer)-[a-z]+\.ts$/, may: [...PROTOCOL_LEAVES, ...FIELDS], alone: true },
   { files: /^protocol\/hpack\//, may: PROTOCOL_LEAVES },
   { files: /^protocol\/http1\//, may: [...PROTOCOL_LEAVES, ...FIELDS] },

@@ -42,14 +42,9 @@ export function ownInterceptor(interceptor: Interceptor): Interceptor {
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
 /** Built on `dispatch` alone, so they run on the view and go through the interceptors. */
-const RUN_ON_VIEW: ReadonlySet<PropertyKey> = new Set([
-  'request',
-  'stream',
-  'pipeline',
-  'connect',
-  'upgrade',
-  'compose',
-])
+const RUN_ON_VIEW: ReadonlySet<PropertyKey> = new Set(
+  'request stream pipeline connect upgrade compose'.split(' '),
+)
 
 /** Interceptors get `origin` as their second argument, and as `opts.origin` when the caller gave none. */
 export function compose<T extends Dispatching & object>(

@@ -3,14 +3,10 @@
  * inside a `dispatch()` call, whose result would not be known to the caller yet.
  */
 export class DrainGate {
-  #needsDrain = false
+  /** `dispatch()` has returned false, and `drain` follows. */
+  needsDrain = false
   /** How many `dispatch()` calls we are in: a handler may make another one. */
   #entered = 0
-
-  /** `dispatch()` has returned false, and `drain` follows. */
-  get needsDrain(): boolean {
-    return this.#needsDrain
-  }
 
   enter(): void {
     this.#entered++
@@ -22,15 +18,15 @@ export class DrainGate {
 
   /** What `dispatch()` returns. */
   answer(hasRoom: boolean): boolean {
-    if (!hasRoom) this.#needsDrain = true
+    if (!hasRoom) this.needsDrain = true
     return hasRoom
   }
 
   /** Whether `drain` is due. `now`: it is to be emitted, and counts as emitted. `later`: after the present call. */
   check(hasRoom: boolean): 'no' | 'now' | 'later' {
-    if (!this.#needsDrain || !hasRoom) return 'no'
+    if (!this.needsDrain || !hasRoom) return 'no'
     if (this.#entered > 0) return 'later'
-    this.#needsDrain = false
+    this.needsDrain = false
     return 'now'
   }
 }

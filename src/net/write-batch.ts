@@ -25,7 +25,8 @@ export class WriteBatch {
   readonly #flush: () => void
   #parts: (string | Uint8Array)[] = []
   #text = ''
-  #bytes = 0
+  /** Bytes that wait for the socket. */
+  waiting = 0
   #scheduled = false
 
   /** `onBroken`: the target threw, or the memory of a piece has changed. Further output would be garbage. */
@@ -36,11 +37,6 @@ export class WriteBatch {
       this.#scheduled = false
       this.flush()
     }
-  }
-
-  /** Bytes that wait for the socket. */
-  get waiting(): number {
-    return this.#bytes
   }
 
   /** Goes to the socket at the end of the tick. */
@@ -67,7 +63,7 @@ export class WriteBatch {
   }
 
   #flushLater(): void {
-    if (this.#bytes >= FLUSH_AT_BYTES) {
+    if (this.waiting >= FLUSH_AT_BYTES) {
       this.flush()
     } else if (!this.#scheduled) {
       this.#scheduled = true
@@ -84,12 +80,12 @@ export class WriteBatch {
       this.#text = ''
       this.#parts.push(data)
     }
-    this.#bytes += data.length
+    this.waiting += data.length
   }
 
   /** Throws nothing: a failure of the target does not concern the writer. */
   flush(): void {
-    if (this.#bytes === 0) return
+    if (this.waiting === 0) return
     try {
       this.#give(this.#target)
     } catch (error) {
@@ -98,11 +94,11 @@ export class WriteBatch {
   }
 
   #give(target: Writable): void {
-    const bytes = this.#bytes
+    const bytes = this.waiting
     const parts = this.#parts
     const text = this.#text
     this.#text = ''
-    this.#bytes = 0
+    this.waiting = 0
     if (parts.length > 0) this.#parts = []
     if (target.destroyed) return
     if (parts.length === 0) {

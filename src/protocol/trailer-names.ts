@@ -6,52 +6,22 @@
 import { HeaderBlock } from './header-block.ts'
 import { lowerCaseName } from './header-names.ts'
 
-const FORBIDDEN: ReadonlySet<string> = new Set([
-  'authorization',
-  'cache-control',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-location',
-  'content-range',
-  'content-type',
-  'cookie',
-  'expect',
-  'host',
-  'http2-settings',
-  'if-match',
-  'if-modified-since',
-  'if-none-match',
-  'if-range',
-  'if-unmodified-since',
-  'keep-alive',
-  'max-forwards',
-  'pragma',
-  'proxy-authorization',
-  'proxy-connection',
-  'range',
-  'set-cookie',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+const FORBIDDEN: ReadonlySet<string> = new Set(
+  (
+    'authorization cache-control connection content-encoding content-length content-location ' +
+    'content-range content-type cookie expect host http2-settings if-match if-modified-since ' +
+    'if-none-match if-range if-unmodified-since keep-alive max-forwards pragma proxy-authorization ' +
+    'proxy-connection range set-cookie te trailer transfer-encoding upgrade'
+  ).split(' '),
+)
 
 /** Those that only responses have: they control caches and clients, or ask for credentials. */
-const FORBIDDEN_IN_RESPONSES: ReadonlySet<string> = new Set([
-  'age',
-  'clear-site-data',
-  'date',
-  'expires',
-  'location',
-  'proxy-authenticate',
-  'retry-after',
-  'set-cookie2',
-  'strict-transport-security',
-  'vary',
-  'warning',
-  'www-authenticate',
-])
+const FORBIDDEN_IN_RESPONSES: ReadonlySet<string> = new Set(
+  (
+    'age clear-site-data date expires location proxy-authenticate retry-after set-cookie2 ' +
+    'strict-transport-security vary warning www-authenticate'
+  ).split(' '),
+)
 
 /** Whether a request must not have this trailer. */
 export function isForbiddenTrailer(name: string): boolean {

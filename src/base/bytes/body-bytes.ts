@@ -51,12 +51,13 @@ export class BodyBytes {
   #from = 0
   /** Where it ends. */
   #end = 0
-  #size: number
+  /** In bytes. */
+  size: number
 
   /** @param chunks Belong to this object from now on. */
   constructor(chunks: Buffer[], size: number) {
     this.#chunks = chunks
-    this.#size = size
+    this.size = size
   }
 
   /** Most bodies are one chunk: an array made for it is smaller than one that grew. */
@@ -82,7 +83,7 @@ export class BodyBytes {
   static #share(memory: Buffer, start: number, end: number): BodyBytes {
     const bytes = new BodyBytes([], end - start)
     bytes.#from = shareBytes(memory, start, end)
-    bytes.#end = bytes.#from + bytes.#size
+    bytes.#end = bytes.#from + bytes.size
     bytes.#target = slab
     bytes.#purpose = 'shared'
     return bytes
@@ -95,12 +96,7 @@ export class BodyBytes {
   /** The same chunks in a separate list. */
   clone(): BodyBytes {
     this.#split()
-    return new BodyBytes([...this.#chunks], this.#size)
-  }
-
-  /** In bytes. */
-  get size(): number {
-    return this.#size
+    return new BodyBytes([...this.#chunks], this.size)
   }
 
   /** As they arrived, or joined; to be read only. */
@@ -117,7 +113,7 @@ export class BodyBytes {
     } else {
       this.#chunks.push(chunk)
     }
-    this.#size += length
+    this.size += length
   }
 
   /** Adds a copy of bytes that are lent. */
@@ -129,7 +125,7 @@ export class BodyBytes {
     } else {
       this.#chunks.push(holdBytes(memory, start, end))
     }
-    this.#size += length
+    this.size += length
   }
 
   /** How many bytes the piece at the end may still grow by. */
@@ -148,7 +144,7 @@ export class BodyBytes {
       if (!isSmall) return false
     }
     if (!isSmall || this.#chunks.length < LOOSE_CHUNKS) return false
-    this.#target = Buffer.allocUnsafeSlow(Math.min(Math.max(this.#size, LEAST_BLOCK), LARGEST_BLOCK))
+    this.#target = Buffer.allocUnsafeSlow(Math.min(Math.max(this.size, LEAST_BLOCK), LARGEST_BLOCK))
     this.#purpose = 'joined'
     this.#from = 0
     this.#end = 0
@@ -185,16 +181,16 @@ export class BodyBytes {
   }
 
   #taken(size: number): void {
-    this.#size -= size
+    this.size -= size
     // A body that is read as it arrives keeps no memory for what may come.
-    if (this.#size === 0) this.#target = null
+    if (this.size === 0) this.#target = null
   }
 
   /** Puts a chunk before the others. */
   unshift(chunk: Buffer): void {
     this.#split()
     this.#chunks.unshift(chunk)
-    this.#size += chunk.length
+    this.size += chunk.length
   }
 
   /** Takes so many bytes from the front. */
@@ -229,7 +225,7 @@ export class BodyBytes {
    * earlier body, and serves a later one if {@link release} follows.
    */
   expect(length: number, isShared: boolean): void {
-    if (this.#isWhole || length < this.#size || length === 0 || length > PRESIZE_LIMIT) return
+    if (this.#isWhole || length < this.size || length === 0 || length > PRESIZE_LIMIT) return
     this.#split()
     const target = isShared ? takeMemory(length) : Buffer.allocUnsafeSlow(length)
     copyAll(this.#chunks, target)
@@ -237,7 +233,7 @@ export class BodyBytes {
     this.#target = target
     this.#purpose = isShared ? 'borrowed' : 'whole'
     this.#from = 0
-    this.#end = this.#size
+    this.#end = this.size
   }
 
   /** The bytes were read, and nothing refers to their memory. */
@@ -251,7 +247,7 @@ export class BodyBytes {
   view(): Buffer {
     if (this.#isWhole) return this.#target!.subarray(this.#from, this.#end)
     this.#split()
-    return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.#size)
+    return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks, this.size)
   }
 
   /** All bytes as UTF-8, without the mark of its byte order. */
@@ -260,20 +256,20 @@ export class BodyBytes {
     const bytes = isWhole ? this.#target! : this.view()
     const start = isWhole ? this.#from : 0
     const isMarked =
-      this.#size >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf
-    return utf8Of(bytes, isMarked ? start + 3 : start, start + this.#size)
+      this.size >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf
+    return utf8Of(bytes, isMarked ? start + 3 : start, start + this.size)
   }
 
   /** All bytes, in memory that belongs to the caller and holds nothing else. */
   own(): Uint8Array<ArrayBuffer> {
     const target = this.#target
     const isWhole = this.#isWhole
-    if (isWhole && target!.length === this.#size) {
+    if (isWhole && target!.length === this.size) {
       // allocUnsafeSlow never takes from a pool: this ArrayBuffer has exactly this size.
       this.#purpose = 'whole'
       return new Uint8Array(target!.buffer as ArrayBuffer)
     }
-    const bytes = new Uint8Array(this.#size)
+    const bytes = new Uint8Array(this.size)
     if (isWhole) {
       bytes.set(target!.subarray(this.#from, this.#end))
       return bytes

@@ -93,20 +93,12 @@ function isPolluted(): boolean {
 }
 
 /** What the language puts there. */
-const STANDARD: ReadonlySet<string> = new Set([
-  '__defineGetter__',
-  '__defineSetter__',
-  '__lookupGetter__',
-  '__lookupSetter__',
-  '__proto__',
-  'constructor',
-  'hasOwnProperty',
-  'isPrototypeOf',
-  'propertyIsEnumerable',
-  'toLocaleString',
-  'toString',
-  'valueOf',
-])
+const STANDARD: ReadonlySet<string> = new Set(
+  (
+    '__defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ constructor ' +
+    'hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf'
+  ).split(' '),
+)
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 

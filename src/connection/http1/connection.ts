@@ -60,7 +60,7 @@ export class Http1Connection
   #served = 0
   /** Read from the socket, but the consumer does not want it yet. */
   #backlog: Buffer | null = null
-  #state: ConnectionState = OPEN
+  state: ConnectionState = OPEN
 
   constructor(
     transport: Transport,
@@ -77,10 +77,6 @@ export class Http1Connection
     this.#sender = new Http1Sender(this, transport, this.#deadline, this.#reuse)
     this.#parser = new ResponseParser(this.#exchange, parsers)
     transport.attach(this)
-  }
-
-  get state(): ConnectionState {
-    return this.#state
   }
 
   get multiplexes(): boolean {
@@ -131,7 +127,7 @@ export class Http1Connection
   #take(request: Request): void {
     if (!request.start()) return
     this.#idleness.end()
-    const reason = endOf(this.#state)
+    const reason = endOf(this.state)
     if (reason !== null) {
       this.#fail(request, reason)
       return
@@ -340,7 +336,7 @@ export class Http1Connection
   }
 
   onTransportClosed(error: Error | null): void {
-    const closed = endOf(this.#state) ?? ends.transportClosed(error, this.socketInfo())
+    const closed = endOf(this.state) ?? ends.transportClosed(error, this.socketInfo())
     const { reason, wasIdle } = this.#end(closed)
     const unanswered = this.#settlePipeline(reason)
     this.#enter({ at: 'ended', reason, wasIdle })
@@ -369,11 +365,11 @@ export class Http1Connection
   }
 
   get isOver(): boolean {
-    return this.#state.at !== 'open'
+    return this.state.at !== 'open'
   }
 
   #enter(state: ConnectionState): void {
-    this.#state = advance(this.#state, state)
+    this.state = advance(this.state, state)
   }
 
   /** Nothing is taken or delivered from now on; `onState` follows when the transport has closed. */
@@ -392,7 +388,7 @@ export class Http1Connection
 
   /** Returns how it ends, which may have been settled before. */
   #end(reason: EndReason): Closing {
-    const state = this.#state
+    const state = this.state
     if (state.at === 'closing') return state
     const closing: Closing = { at: 'closing', reason, wasIdle: this.#pipeline.size === 0 }
     this.#enter(closing)

@@ -50,7 +50,8 @@ export class Http1Exchange extends Exchange implements ResponseSink {
   #interims = 0
   #interimsSince = 0
 
-  #idleTime: number
+  /** Milliseconds for which the connection may be idle, by what the last response said. */
+  idleTime: number
 
   constructor(
     host: Http1ExchangeHost,
@@ -61,12 +62,7 @@ export class Http1Exchange extends Exchange implements ResponseSink {
     super(settings, deadline)
     this.#host = host
     this.#pipeline = pipeline
-    this.#idleTime = settings.keepAliveTimeout
-  }
-
-  /** Milliseconds for which the connection may be idle, by what the last response said. */
-  get idleTime(): number {
-    return this.#idleTime
+    this.idleTime = settings.keepAliveTimeout
   }
 
   /** The head of the response with which HTTP ends on the connection. */
@@ -158,8 +154,8 @@ export class Http1Exchange extends Exchange implements ResponseSink {
     if (request.settled || head === null) return
     this.#head = null
     this.#awaiting = this.#pipeline.size === 0 ? 'nothing' : 'head'
-    this.#idleTime = idleTime(head.keepAliveHint, this.settings)
-    const keepsAlive = head.keepAlive && this.#idleTime > 0
+    this.idleTime = idleTime(head.keepAliveHint, this.settings)
+    const keepsAlive = head.keepAlive && this.idleTime > 0
     this.#host.onResponseEnd(request, keepsAlive, trailers ?? HeaderBlock.EMPTY, this.#readAt)
   }
 

@@ -30,7 +30,7 @@ export class Http1Sender implements BodyWriterHost {
   /** Nothing is written after it until its response head has come. */
   #blocking: Request | null = null
   /** All that was written is answered, and the socket has not taken all of it: the server may have stopped reading. */
-  #isClogged = false
+  isClogged = false
 
   constructor(host: SenderHost, transport: Transport, deadline: Deadline, reuse: Reuse) {
     this.#host = host
@@ -41,7 +41,7 @@ export class Http1Sender implements BodyWriterHost {
 
   /** No request may be written now. */
   get isBusy(): boolean {
-    return this.#writer !== null || this.#blocking !== null || this.#isClogged
+    return this.#writer !== null || this.#blocking !== null || this.isClogged
   }
 
   /** A body is being written piece by piece. */
@@ -49,13 +49,9 @@ export class Http1Sender implements BodyWriterHost {
     return this.#writer !== null
   }
 
-  get isClogged(): boolean {
-    return this.#isClogged
-  }
-
   /** All that was written is answered. What would be written next must not stand behind bytes that nobody reads. */
   onAllAnswered(): void {
-    this.#isClogged = this.#transport.congested
+    this.isClogged = this.#transport.congested
   }
 
   get congested(): boolean {
@@ -96,7 +92,7 @@ export class Http1Sender implements BodyWriterHost {
 
   /** The socket takes more. */
   resume(): void {
-    this.#isClogged = false
+    this.isClogged = false
     this.#deadline.refresh()
     this.#writer?.resume()
   }

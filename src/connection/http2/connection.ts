@@ -54,7 +54,7 @@ export class Http2Connection
   readonly #unexplained = new UnexplainedResets(this)
   /** Room may have been made for a request that waits. */
   #roomMade = false
-  #state: ConnectionState = OPEN
+  state: ConnectionState = OPEN
   /** The state that was last reported to the owner, which happens at the end of a read or a turn. */
   #reported: ConnectionState['at'] = 'open'
 
@@ -108,10 +108,6 @@ export class Http2Connection
     )
   }
 
-  get state(): ConnectionState {
-    return this.#state
-  }
-
   get multiplexes(): boolean {
     return true
   }
@@ -130,7 +126,7 @@ export class Http2Connection
   }
 
   offer(request: Request): boolean {
-    if (this.#state.at !== 'open' || !this.#canTake(request)) return false
+    if (this.state.at !== 'open' || !this.#canTake(request)) return false
     this.#take(request)
     return true
   }
@@ -218,8 +214,8 @@ export class Http2Connection
     this.exchanges.onSettled(exchange, this.isOver)
     this.#roomMade = true
     this.output.schedule()
-    if (this.#state.at === 'lingering' && !this.exchanges.areHeldBack) {
-      this.#enter({ ...this.#state, at: 'ended' })
+    if (this.state.at === 'lingering' && !this.exchanges.areHeldBack) {
+      this.#enter({ ...this.state, at: 'ended' })
       this.#reportState()
       this.#owner.onCapacity()
     }
@@ -294,15 +290,15 @@ export class Http2Connection
 
   /** A peer that names an error in its GOAWAY and then ends the connection has said why. */
   get #peerFault(): EndReason | null {
-    const state = this.#state
+    const state = this.state
     return state.at === 'draining' && state.reason.kind === 'goaway-error' ? state.reason : null
   }
 
   onTransportClosed(error: Error | null): void {
     if (!this.isOver) this.#end(this.#peerFault ?? ends.transportClosed(error, this.socketInfo()))
-    if (this.#state.at !== 'closing') return
+    if (this.state.at !== 'closing') return
     // Responses that are complete here are still wanted by consumers that pause.
-    this.#enter({ ...this.#state, at: this.exchanges.areHeldBack ? 'lingering' : 'ended' })
+    this.#enter({ ...this.state, at: this.exchanges.areHeldBack ? 'lingering' : 'ended' })
     this.#returnUnprocessed()
     this.#reportState()
     this.#owner.onCapacity()
@@ -381,8 +377,8 @@ export class Http2Connection
   }
 
   #reportState(): void {
-    if (this.#reported === this.#state.at) return
-    this.#reported = this.#state.at
+    if (this.#reported === this.state.at) return
+    this.#reported = this.state.at
     this.#owner.onState(this)
   }
 
@@ -393,22 +389,22 @@ export class Http2Connection
 
   /** Why nothing is sent or delivered any more; null as long as something may be. */
   get #reason(): EndReason | null {
-    return endOf(this.#state)
+    return endOf(this.state)
   }
 
   get isOver(): boolean {
-    return this.#state.at !== 'open' && this.#state.at !== 'draining'
+    return this.state.at !== 'open' && this.state.at !== 'draining'
   }
 
   #enter(state: ConnectionState): void {
-    this.#state = advance(this.#state, state)
+    this.state = advance(this.state, state)
   }
 
   /** No more streams are opened. */
   #drain(reason: EndReason): void {
     // A peer may announce its end first, and name an error in a second frame.
-    const isWorse = this.#state.at === 'draining' && reason.kind === 'goaway-error'
-    if (this.#state.at === 'open' || isWorse) this.#enter({ at: 'draining', reason })
+    const isWorse = this.state.at === 'draining' && reason.kind === 'goaway-error'
+    if (this.state.at === 'open' || isWorse) this.#enter({ at: 'draining', reason })
   }
 
   /** Nothing is taken or delivered from now on; `onState` follows when the transport has closed. */

@@ -8,8 +8,9 @@ import type { Http2Exchange } from './exchange.ts'
 
 export class Http2Exchanges implements ExchangeRegister<Http2Exchange> {
   readonly #transport: Transport
-  #running = 0
-  #begun = 0
+  running = 0
+  /** All that there have been, those that run included. */
+  begun = 0
   /** Their streams have ended, but their consumers pause before the end of the response. */
   readonly #heldBack = new Set<Http2Exchange>()
   /** Of exchanges that have ended, their timers still running: the next exchange takes one. */
@@ -21,15 +22,6 @@ export class Http2Exchanges implements ExchangeRegister<Http2Exchange> {
 
   constructor(transport: Transport) {
     this.#transport = transport
-  }
-
-  get running(): number {
-    return this.#running
-  }
-
-  /** All that there have been, those that run included. */
-  get begun(): number {
-    return this.#begun
   }
 
   get areHeldBack(): boolean {
@@ -46,13 +38,13 @@ export class Http2Exchanges implements ExchangeRegister<Http2Exchange> {
   }
 
   onBegun(): void {
-    this.#running++
-    this.#begun++
+    this.running++
+    this.begun++
   }
 
   /** `isLast`: the connection is over, and its timers of no use. */
   onSettled(exchange: Http2Exchange, isLast: boolean): void {
-    this.#running--
+    this.running--
     if (this.#heldBack.size > 0) this.#heldBack.delete(exchange)
     if (isLast) exchange.takeDeadline().dispose()
     else this.#deadlines.push(exchange.takeDeadline())
@@ -62,7 +54,7 @@ export class Http2Exchanges implements ExchangeRegister<Http2Exchange> {
   refer(exchange: Http2Exchange, on: boolean): void {
     if (on) this.#unreferenced.delete(exchange)
     else this.#unreferenced.add(exchange)
-    this.#transport.setReferenced(this.#running > this.#unreferenced.size)
+    this.#transport.setReferenced(this.running > this.#unreferenced.size)
   }
 
   holdBack(exchange: Http2Exchange): void {

@@ -17,7 +17,8 @@ export class Growth {
   readonly #pause: Deadline
   #protocol: Protocol
   #newest: Member | null = null
-  #connected = 0
+  /** Connections that are up. */
+  connected = 0
   /** The members that have a connection on the way. */
   readonly #opening = new Set<Member>()
   /** An attempt failed while others are on the way: their answer is awaited before there are more. */
@@ -27,11 +28,6 @@ export class Growth {
     this.#policy = policy
     this.#pause = new Deadline(owner)
     this.#protocol = policy?.protocol ?? 'h1'
-  }
-
-  /** Connections that are up. */
-  get connected(): number {
-    return this.#connected
   }
 
   /** Whether a pool of so many members may have one more. */
@@ -52,7 +48,7 @@ export class Growth {
   }
 
   onConnected(member: Member): void {
-    this.#connected++
+    this.connected++
     this.#isDoubtful = false
     this.#pause.disarm()
     if (member.session !== null) this.#protocol = member.session.multiplexes ? 'h2' : 'h1'
@@ -60,13 +56,13 @@ export class Growth {
   }
 
   onDisconnected(): void {
-    this.#connected--
-    if (this.#connected === 0) this.#pause.disarm()
+    this.connected--
+    if (this.connected === 0) this.#pause.disarm()
   }
 
   /** A connection could not be opened. Returns whether there is none to be expected for the requests that wait. */
   onNoConnection(): boolean {
-    if (this.#connected > 0) {
+    if (this.connected > 0) {
       this.#pause.arm(GROWTH_PAUSE)
       return false
     }

@@ -13,7 +13,7 @@ export interface Weighted {
 const LEAST_WEIGHT = 1
 
 export class WeightedTurns<T extends Weighted> {
-  readonly #line: T[] = []
+  readonly line: T[] = []
   readonly #top: number
   #step = 0
   #level = 0
@@ -25,17 +25,13 @@ export class WeightedTurns<T extends Weighted> {
     this.#top = top
   }
 
-  get line(): readonly T[] {
-    return this.#line
-  }
-
   join(entry: T): void {
-    this.#line.push(entry)
+    this.line.push(entry)
     this.#measure()
   }
 
   leave(entry: T): void {
-    this.#line.splice(this.#line.indexOf(entry), 1)
+    this.line.splice(this.line.indexOf(entry), 1)
     this.#measure()
   }
 
@@ -51,7 +47,7 @@ export class WeightedTurns<T extends Weighted> {
 
   /** Whose turn it is; null when none is ready. */
   next(): T | null {
-    const line = this.#line
+    const line = this.line
     let heaviest = line.findIndex(({ isReady }) => isReady)
     if (heaviest === -1) return null
     for (let looked = 0; looked < line.length; looked++) {
@@ -74,7 +70,7 @@ export class WeightedTurns<T extends Weighted> {
   }
 
   #measure(): void {
-    this.#step = this.#line.reduce((divisor, { weight }) => commonDivisor(divisor, weight), 0)
+    this.#step = this.line.reduce((divisor, { weight }) => commonDivisor(divisor, weight), 0)
   }
 }
 

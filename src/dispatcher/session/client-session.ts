@@ -53,7 +53,8 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   }
   #connectRetries = 0
   readonly #gate = new DrainGate()
-  #limitKnown = false
+  /** It is known how many. */
+  isLimitKnown = false
   /** Why the client was destroyed. */
   #ended: EndReason | null = null
   #whenEmpty: (() => void) | null = null
@@ -112,11 +113,6 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   /** The connection carries many requests at a time. */
   get multiplexes(): boolean {
     return this.#state.at === 'open' && this.#state.connection.multiplexes
-  }
-
-  /** It is known how many. */
-  get isLimitKnown(): boolean {
-    return this.#limitKnown
   }
 
   get pending(): number {
@@ -205,13 +201,13 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
 
   onCapacity(): void {
     this.run()
-    if (!this.#limitKnown) this.#checkLimit()
+    if (!this.isLimitKnown) this.#checkLimit()
   }
 
   #checkLimit(): void {
     if (this.#state.at !== 'open') return
-    this.#limitKnown = this.#state.connection.isLimitKnown
-    if (this.#limitKnown) this.#owner.onCapacityKnown()
+    this.isLimitKnown = this.#state.connection.isLimitKnown
+    if (this.isLimitKnown) this.#owner.onCapacityKnown()
   }
 
   onRequestAborted(request: Request): void {
@@ -351,7 +347,7 @@ export class ClientSession extends RunLoop implements ConnectionOwner, Connectin
   onConnected(attempt: Connecting, socket: Duplex, connection: Connection): void {
     const name = new VerifiedName(this.#context, attempt.servername, socket)
     this.#state = { at: 'open', connection, name }
-    this.#limitKnown = connection.isLimitKnown
+    this.isLimitKnown = connection.isLimitKnown
     attempt.publishConnected(connection.multiplexes ? 'h2' : 'h1', socket)
     this.#owner.onConnected()
     this.run()

@@ -4,11 +4,11 @@
  * or its turn among the keys.
  */
 
+import type { Linked, LinkedList } from '../../base/collection/linked-list.ts'
 import { clearTimer, startTimer } from '../../base/loop/timer.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import { retryAfterOf } from '../retry/policy.ts'
 import { AdaptiveRate } from './adaptive-rate.ts'
-import type { Linked } from './linked-list.ts'
 import type { ThrottleSettings } from './options.ts'
 import { TokenBucket } from './token-bucket.ts'
 import { type Waiting, WaitingRequests } from './waiting-requests.ts'
@@ -67,6 +67,7 @@ interface Alarm {
 export class Limit implements Linked<Limit> {
   previous: Limit | null = null
   next: Limit | null = null
+  listedIn: LinkedList<Limit> | null = null
   readonly key: string
   /** The host has it among those that it may forget. */
   isResting = false

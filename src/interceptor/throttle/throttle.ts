@@ -1,12 +1,12 @@
 /** The limits of a throttle: one for each key, which take turns, and are forgotten when they are idle. */
 
+import { LinkedList } from '../../base/collection/linked-list.ts'
 import { RingQueue } from '../../base/collection/ring-queue.ts'
 import { now } from '../../base/loop/clock.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import type { DispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 import { Limit, type LimitHost } from './limit.ts'
-import { LinkedList } from './linked-list.ts'
 import type { ThrottleSettings } from './options.ts'
 import { ThrottledRequest } from './throttled-request.ts'
 

@@ -1,5 +1,6 @@
 /** One request on its way through a throttle: waiting, if it has to → sent → over. */
 import type { Duplex } from 'node:stream'
+import type { LinkedList } from '../../base/collection/linked-list.ts'
 import type { Dispatch } from '../../dispatcher/compose.ts'
 import { ThrottledError } from '../../errors.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
@@ -20,6 +21,7 @@ import type { Limit, LimitedRequest } from './limit.ts'
 export class ThrottledRequest extends RelayedRequest implements LimitedRequest {
   previous: LimitedRequest | null = null
   next: LimitedRequest | null = null
+  listedIn: LinkedList<LimitedRequest> | null = null
   readonly priority: number
   order = 0
   sentAt = 0

@@ -3,9 +3,9 @@
  * the order in which they came. So that none waits without end, every eighth that leaves is the one that has
  * waited longest.
  */
-import { type Linked, LinkedList } from './linked-list.ts'
+import { type Linked, LinkedList } from '../../base/collection/linked-list.ts'
 
-export interface Waiting<T> extends Linked<T> {
+export interface Waiting<T extends Waiting<T>> extends Linked<T> {
   readonly priority: number
   /** The place among all that ever waited here. */
   order: number

@@ -3,9 +3,9 @@
  * are found in the bytes, and only the values that count become strings. It never throws for what comes: an event
  * over the limit goes to the sink as a failure, and nothing after it.
  */
+import { CarriedBytes } from '../carried-bytes.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import { EVENT_TOO_LARGE, type EventLimits } from './limits.ts'
-import { LineBuffer } from './line-buffer.ts'
 import { ValueReader } from './value-reader.ts'
 
 export interface EventSink {
@@ -26,6 +26,9 @@ const DATA = Buffer.from('data')
 const EVENT = Buffer.from('event')
 const ID = Buffer.from('id')
 const RETRY = Buffer.from('retry')
+
+/** Memory of an unfinished line up to this size is kept for the next one. */
+const MOST_KEPT_BYTES = 16_384
 
 const MESSAGE = 'message'
 const DIGITS = /^[0-9]+$/
@@ -65,23 +68,19 @@ export class EventStreamParser {
   #state: State = 'reading'
   /** No line has ended yet, so the next may start with a byte order mark. */
   #isFirstLine = true
-  readonly #partial = new LineBuffer()
+  readonly #partial = new CarriedBytes(MOST_KEPT_BYTES)
   readonly #values = new ValueReader()
   readonly #event = new PendingEvent()
   /** Counts once its event has ended: a stream cut off within an event must be resumed before it. */
   #pendingId: string
-  #lastEventId: string
+  /** The id to resume after. */
+  lastEventId: string
 
   constructor(sink: EventSink, limits: EventLimits, lastEventId = '') {
     this.#sink = sink
     this.#limits = limits
     this.#pendingId = lastEventId
-    this.#lastEventId = lastEventId
-  }
-
-  /** The id to resume after. */
-  get lastEventId(): string {
-    return this.#lastEventId
+    this.lastEventId = lastEventId
   }
 
   /** Nothing more is reported, not even the rest of the chunk that is being read. */
@@ -141,7 +140,8 @@ export class EventStreamParser {
     }
     this.#keep(bytes, start, end)
     if (this.#isStopped) return
-    const line = this.#partial.take()
+    const line = this.#partial.bytes.subarray(0, this.#partial.length)
+    this.#partial.clear()
     this.#values.open(line)
     this.#readLine(line, 0, line.length)
     this.#values.open(bytes)
@@ -217,10 +217,10 @@ export class EventStreamParser {
 
   #endEvent(): void {
     const event = this.#event
-    this.#lastEventId = this.#pendingId
+    this.lastEventId = this.#pendingId
     const { type, data } = event
     event.clear()
-    if (data !== null) this.#sink.onEvent(type, data, this.#lastEventId)
+    if (data !== null) this.#sink.onEvent(type, data, this.lastEventId)
   }
 
   /** Fails if the event has become too large. */

@@ -57,9 +57,11 @@ export class HpackDecoder {
   #updateDue: number = NO_UPDATE_DUE
   /** Where reading goes on in the block. */
   #position = 0
-  #message = ''
+  /** Why the last block was not `HPACK_OK`; holds nothing that the peer sent but numbers. */
+  message = ''
   #broken = false
-  #hadSecret = false
+  /** The last block had a field that the peer marked as never indexed (RFC 7541 §7.1.3). */
+  hadSecret = false
 
   constructor(options: HpackDecoderOptions) {
     const initial = options.initialTableSize ?? DEFAULT_TABLE_SIZE
@@ -68,11 +70,6 @@ export class HpackDecoder {
     this.#maxListSize = options.maxListSize
     this.#maxFields = options.maxFields
     this.setMaxTableSize(options.maxTableSize)
-  }
-
-  /** Why the last block was not `HPACK_OK`; holds nothing that the peer sent but numbers. */
-  get message(): string {
-    return this.#message
   }
 
   /** Octets that the dynamic table counts now (RFC 7541 §4.1). */
@@ -86,11 +83,6 @@ export class HpackDecoder {
    */
   get revision(): number {
     return this.#broken || this.#updateDue !== NO_UPDATE_DUE ? UNREPEATABLE : this.#table.revision
-  }
-
-  /** The last block had a field that the peer marked as never indexed (RFC 7541 §7.1.3). */
-  get hadSecret(): boolean {
-    return this.#hadSecret
   }
 
   /**
@@ -124,7 +116,7 @@ export class HpackDecoder {
     let overLimit = false
 
     this.#position = start
-    this.#hadSecret = false
+    this.hadSecret = false
     if (!this.#readUpdates(buf, end)) return this.#fail()
 
     while (this.#position < end) {
@@ -159,7 +151,7 @@ export class HpackDecoder {
         const literalName = this.#readName(buf, end, index)
         if (literalName === null) return this.#fail()
         const neverIndexed = (first & 0xf0) === 0x10
-        if (neverIndexed) this.#hadSecret = true
+        if (neverIndexed) this.hadSecret = true
         const literalValue = this.#readString(buf, end, !neverIndexed)
         if (literalValue === null) return this.#fail()
         name = literalName
@@ -169,10 +161,10 @@ export class HpackDecoder {
       if (overLimit) continue
       listSize += name.length + value.length + ENTRY_OVERHEAD
       if (listSize > maxListSize) {
-        this.#message = `header list larger than ${maxListSize} octets`
+        this.message = `header list larger than ${maxListSize} octets`
         overLimit = true
       } else if (out.length >= maxLength) {
-        this.#message = `header list longer than ${this.#maxFields} fields`
+        this.message = `header list longer than ${this.#maxFields} fields`
         overLimit = true
       } else {
         out.push(name, value)
@@ -190,12 +182,12 @@ export class HpackDecoder {
       const size = this.#readInteger(buf, end, first & 0x1f, 0x1f)
       if (size < 0) return false
       if (size > this.#maxTableSize) {
-        this.#message = `table size update to ${size} where ${this.#maxTableSize} is the maximum`
+        this.message = `table size update to ${size} where ${this.#maxTableSize} is the maximum`
         return false
       }
       if (this.#updateDue !== NO_UPDATE_DUE) {
         if (size > this.#updateDue) {
-          this.#message = `table size update to ${size} where ${this.#updateDue} or less was due`
+          this.message = `table size update to ${size} where ${this.#updateDue} or less was due`
           return false
         }
         this.#updateDue = NO_UPDATE_DUE
@@ -203,7 +195,7 @@ export class HpackDecoder {
       this.#table.resize(size)
     }
     if (this.#updateDue !== NO_UPDATE_DUE) {
-      this.#message = `no table size update to ${this.#updateDue} or less at the start of the block`
+      this.message = `no table size update to ${this.#updateDue} or less at the start of the block`
       return false
     }
     return true
@@ -214,7 +206,7 @@ export class HpackDecoder {
     if (prefix < prefixMax) return prefix
     const value = this.#integers.read(buf, this.#position, end, prefixMax)
     if (value < 0) {
-      this.#message = value === INTEGER_TOO_LARGE ? 'integer too large' : 'block ends within an integer'
+      this.message = value === INTEGER_TOO_LARGE ? 'integer too large' : 'block ends within an integer'
     } else {
       this.#position = this.#integers.position
     }
@@ -253,12 +245,12 @@ export class HpackDecoder {
    */
   #readLength(buf: Buffer, end: number): number {
     if (this.#position >= end) {
-      this.#message = 'block ends before a string'
+      this.message = 'block ends before a string'
       return -1
     }
     const length = this.#readInteger(buf, end, buf[this.#position++]! & 0x7f, 0x7f)
     if (length > end - this.#position) {
-      this.#message = 'block ends within a string'
+      this.message = 'block ends within a string'
       return -1
     }
     return length
@@ -270,7 +262,7 @@ export class HpackDecoder {
     const target = room <= SCRATCH_OCTETS ? scratch : Buffer.allocUnsafe(room + 1)
     const decoded = huffmanDecode(buf, from, to, target)
     if (decoded >= 0) return target.toString('latin1', 0, decoded)
-    this.#message = 'Huffman string with EOS or wrong padding'
+    this.message = 'Huffman string with EOS or wrong padding'
     return null
   }
 
@@ -289,7 +281,7 @@ export class HpackDecoder {
   }
 
   #failWith(message: string): HpackResult {
-    this.#message = message
+    this.message = message
     return this.#fail()
   }
 

@@ -19,55 +19,35 @@ export class DynamicTable {
   #names: string[] = new Array<string>(INITIAL_SLOTS).fill('')
   #values: string[] = new Array<string>(INITIAL_SLOTS).fill('')
   #mask: number = INITIAL_SLOTS - 1
-  #count = 0
-  #inserted = 0
-  #size = 0
-  #maxSize: number
-  #revision = 0
+  /** Entries held now. */
+  count = 0
+  /** Entries ever inserted: the sequence number of the next one. */
+  inserted = 0
+  /** Sum of the sizes of the entries (RFC 7541 §4.1). */
+  size = 0
+  maxSize: number
+  /** Grows with every change: as long as it is the same, an index means the same. */
+  revision = 0
   readonly #onEvict: EvictionListener | null
 
   constructor(maxSize: number, onEvict: EvictionListener | null) {
-    this.#maxSize = maxSize
+    this.maxSize = maxSize
     this.#onEvict = onEvict
-  }
-
-  /** Entries held now. */
-  get count(): number {
-    return this.#count
-  }
-
-  /** Entries ever inserted: the sequence number of the next one. */
-  get inserted(): number {
-    return this.#inserted
-  }
-
-  /** Sum of the sizes of the entries (RFC 7541 §4.1). */
-  get size(): number {
-    return this.#size
-  }
-
-  /** Grows with every change: as long as it is the same, an index means the same. */
-  get revision(): number {
-    return this.#revision
-  }
-
-  get maxSize(): number {
-    return this.#maxSize
   }
 
   /** `age` 0 is the newest entry; the caller has checked it against `count`. */
   nameAt(age: number): string {
-    return this.#names[(this.#inserted - 1 - age) & this.#mask]!
+    return this.#names[(this.inserted - 1 - age) & this.#mask]!
   }
 
   valueAt(age: number): string {
-    return this.#values[(this.#inserted - 1 - age) & this.#mask]!
+    return this.#values[(this.inserted - 1 - age) & this.#mask]!
   }
 
   /** RFC 7541 §4.3 */
   resize(maxSize: number): void {
-    if (maxSize !== this.#maxSize) this.#revision++
-    this.#maxSize = maxSize
+    if (maxSize !== this.maxSize) this.revision++
+    this.maxSize = maxSize
     this.#evictDownTo(maxSize)
   }
 
@@ -77,34 +57,34 @@ export class DynamicTable {
    */
   insert(name: string, value: string): boolean {
     const size = name.length + value.length + ENTRY_OVERHEAD
-    if (size > this.#maxSize) {
+    if (size > this.maxSize) {
       this.#evictDownTo(0)
       return false
     }
-    this.#evictDownTo(this.#maxSize - size)
-    if (this.#count > this.#mask) this.#grow()
-    const slot = this.#inserted & this.#mask
+    this.#evictDownTo(this.maxSize - size)
+    if (this.count > this.#mask) this.#grow()
+    const slot = this.inserted & this.#mask
     this.#names[slot] = name
     this.#values[slot] = value
-    this.#inserted++
-    this.#count++
-    this.#revision++
-    this.#size += size
+    this.inserted++
+    this.count++
+    this.revision++
+    this.size += size
     return true
   }
 
   #evictDownTo(size: number): void {
-    while (this.#size > size) {
-      const sequence = this.#inserted - this.#count
+    while (this.size > size) {
+      const sequence = this.inserted - this.count
       const slot = sequence & this.#mask
       const name = this.#names[slot]!
       const value = this.#values[slot]!
       // The slot lets go of the strings: a table that was shrunk must not keep what it no longer counts.
       this.#names[slot] = ''
       this.#values[slot] = ''
-      this.#count--
-      this.#revision++
-      this.#size -= name.length + value.length + ENTRY_OVERHEAD
+      this.count--
+      this.revision++
+      this.size -= name.length + value.length + ENTRY_OVERHEAD
       if (this.#onEvict !== null) this.#onEvict(name, value, sequence)
     }
   }
@@ -113,7 +93,7 @@ export class DynamicTable {
     const slots = (this.#mask + 1) * 2
     const names = new Array<string>(slots).fill('')
     const values = new Array<string>(slots).fill('')
-    for (let sequence = this.#inserted - this.#count; sequence < this.#inserted; sequence++) {
+    for (let sequence = this.inserted - this.count; sequence < this.inserted; sequence++) {
       names[sequence & (slots - 1)] = this.#names[sequence & this.#mask]!
       values[sequence & (slots - 1)] = this.#values[sequence & this.#mask]!
     }

@@ -16,30 +16,18 @@ export type IndexingPolicy = typeof NEVER | typeof PLAIN | typeof ON_REPEAT | ty
 
 const POLICIES: ReadonlyMap<string, IndexingPolicy> = new Map<string, IndexingPolicy>([
   // Credentials: an entry in a table can be guessed at by watching sizes (RFC 7541 §7.1).
-  ['authorization', NEVER],
-  ['cookie', NEVER],
-  ['proxy-authorization', NEVER],
-  ['set-cookie', NEVER],
-  // A few digits, different each time: an entry saves two or three octets and takes fifty of the table.
-  ['content-length', PLAIN],
-  ['age', PLAIN],
-  // Never the same for longer than a second, or bound to one resource and seldom sent twice.
-  ['date', PLAIN],
-  ['expires', PLAIN],
-  ['last-modified', PLAIN],
-  ['etag', PLAIN],
-  ['content-range', PLAIN],
+  ...all(NEVER, 'authorization cookie proxy-authorization set-cookie'),
+  // Digits that differ each time (an entry saves two or three octets and takes fifty of the table), times that hold for a
+  // second, or what is bound to one resource and seldom sent twice.
+  ...all(PLAIN, 'content-length age date expires last-modified etag content-range'),
   // Most are unique, yet a client that polls sends the same few over and over.
-  [':path', ON_REPEAT],
-  ['if-match', ON_REPEAT],
-  ['if-modified-since', ON_REPEAT],
-  ['if-none-match', ON_REPEAT],
-  ['if-range', ON_REPEAT],
-  ['if-unmodified-since', ON_REPEAT],
-  ['location', ON_REPEAT],
-  ['range', ON_REPEAT],
-  ['referer', ON_REPEAT],
+  ...all(ON_REPEAT, ':path if-match if-modified-since if-none-match if-range if-unmodified-since'),
+  ...all(ON_REPEAT, 'location range referer'),
 ])
+
+function all(policy: IndexingPolicy, names: string): [string, IndexingPolicy][] {
+  return names.split(' ').map((name) => [name, policy])
+}
 
 export function policyOf(name: string): IndexingPolicy {
   return POLICIES.get(name) ?? AT_ONCE

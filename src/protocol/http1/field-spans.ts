@@ -12,28 +12,24 @@ export class FieldSpans {
   size = 0
   /** A value goes on in the next line, which is not in its span. */
   isFolded = false
-  #count = 0
+  count = 0
   readonly #names: string[] = []
   #spans = new Int32Array(FIRST_FIELDS * 2)
 
-  get count(): number {
-    return this.#count
-  }
-
   /** Null before the first. */
   get lastName(): string | null {
-    return this.#count === 0 ? null : this.#names[this.#count - 1]!
+    return this.count === 0 ? null : this.#names[this.count - 1]!
   }
 
   clear(): void {
     this.size = 0
     this.isFolded = false
-    this.#count = 0
+    this.count = 0
   }
 
   /** A value between these positions. */
   add(name: string, start: number, end: number): void {
-    const count = this.#count
+    const count = this.count
     if (count * 2 === this.#spans.length) {
       const grown = new Int32Array(count * 4)
       grown.set(this.#spans)
@@ -42,13 +38,13 @@ export class FieldSpans {
     this.#names[count] = name
     this.#spans[count * 2] = start
     this.#spans[count * 2 + 1] = end
-    this.#count = count + 1
+    this.count = count + 1
   }
 
   /** `text` is the head from position `base` on; its field lines begin at position `from`. */
   toBlock(text: string, base: number, from: number): HeaderBlock {
     const object: HeaderObject = {}
-    for (let i = 0; i < this.#count; i++) {
+    for (let i = 0; i < this.count; i++) {
       addField(
         object,
         this.#names[i]!,

@@ -24,11 +24,7 @@ export const PLAIN_REQUEST = 0
 export const HEAD_REQUEST = 1
 export const CONNECT_REQUEST = 2
 export const UPGRADE_REQUEST = 3
-export type RequestKind =
-  | typeof PLAIN_REQUEST
-  | typeof HEAD_REQUEST
-  | typeof CONNECT_REQUEST
-  | typeof UPGRADE_REQUEST
+export type RequestKind = 0 | 1 | 2 | 3
 
 export function requestKind(method: string, wantsUpgrade: boolean): RequestKind {
   if (method === 'CONNECT') return CONNECT_REQUEST
@@ -46,14 +42,7 @@ export const TUNNEL = 4
 /** The head of an interim response: the final one is still to come. */
 export const INTERIM = 5
 export const UNWANTED_UPGRADE = 6
-export type Framing =
-  | typeof NO_BODY
-  | typeof COUNTED_BODY
-  | typeof CHUNKED_BODY
-  | typeof BODY_UNTIL_CLOSE
-  | typeof TUNNEL
-  | typeof INTERIM
-  | typeof UNWANTED_UPGRADE
+export type Framing = 0 | 1 | 2 | 3 | 4 | 5 | 6
 
 /** The last transfer coding named so far. */
 const NO_CODING = 0

@@ -11,6 +11,7 @@
  * falls at a fixed byte of the stream, however that stream was cut.
  */
 import { TOKEN_BYTE } from '../ascii.ts'
+import { CarriedBytes } from '../carried-bytes.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { lowerNameFromBytes } from '../header-names.ts'
@@ -24,7 +25,6 @@ import {
 } from './failures.ts'
 import { FieldSpans } from './field-spans.ts'
 import { FramingFields, framingReason } from './framing.ts'
-import { HeadCarry } from './head-carry.ts'
 import { HeadMemory, type ParsedHead } from './head-memory.ts'
 import { type Http1Limits, MAX_FIELDS, maxHeadBytes } from './limits.ts'
 import { REASON_START, StatusLine } from './status-line.ts'
@@ -48,24 +48,14 @@ const FOLD = 7
 const FOLD_LF = 8
 const DONE = 9
 const FAILED = 10
-type Place =
-  | typeof STATUS_LINE
-  | typeof LINE_START
-  | typeof NAME
-  | typeof VALUE_START
-  | typeof VALUE
-  | typeof VALUE_LF
-  | typeof LAST_LF
-  | typeof FOLD
-  | typeof FOLD_LF
-  | typeof DONE
-  | typeof FAILED
+type Place = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10
 
 /** A line end that does not end the field. */
 const FOLDS = /\r\n[\t ]+/g
 
 /** Longer than most heads, so that one step finds the end. */
 const CARRY_STEP = 1024
+const LARGEST_KEPT_CARRY = 4096
 
 export class HeadParser {
   /** The last head that was completed, to be read before the next begins. */
@@ -78,7 +68,7 @@ export class HeadParser {
   readonly #maxBytes: number
   readonly #statusLine = new StatusLine()
   readonly #fields = new FieldSpans()
-  readonly #carry = new HeadCarry()
+  readonly #carry = new CarriedBytes(LARGEST_KEPT_CARRY)
   readonly #memory = new HeadMemory()
   /** Of the present head; null in trailers, which decide nothing about framing. */
   #framing: FramingFields | null = null

@@ -86,9 +86,11 @@ export class ResponseParser {
   /** Not phases: the sink pauses, and the peer closes, in any of them. */
   #paused = false
   #eof = false
-  #executing = false
-  #failure: ProtocolFailure | null = null
-  #failureOffset = 0
+  /** `execute` is on the stack: after `resume()` it continues by itself and must not be called again. */
+  executing = false
+  failure: ProtocolFailure | null = null
+  /** Where in the buffer last given to `execute` the failure was found. */
+  failureOffset = 0
   #emptyLines = 0
   #keepAlive = true
   /** Bytes that are missing from a counted body. */
@@ -107,23 +109,9 @@ export class ResponseParser {
     return this.#paused ? 'paused' : 'more'
   }
 
-  get failure(): ProtocolFailure | null {
-    return this.#failure
-  }
-
-  /** Where in the buffer last given to `execute` the failure was found. */
-  get failureOffset(): number {
-    return this.#failureOffset
-  }
-
   /** Responses still owed, the one in progress included. */
   get expecting(): number {
     return this.#expected.count
-  }
-
-  /** `execute` is on the stack: after `resume()` it continues by itself and must not be called again. */
-  get executing(): boolean {
-    return this.#executing
   }
 
   /** A request has been written. To be called before its response can arrive, once for each. */
@@ -138,21 +126,21 @@ export class ResponseParser {
    * the end of a message may still have to be reported.
    */
   execute(bytes: Buffer, start: number, end: number): number {
-    invariant(!this.#executing, 'the parser was entered from its own callback')
-    this.#executing = true
+    invariant(!this.executing, 'the parser was entered from its own callback')
+    this.executing = true
     try {
       const stop = this.#run(bytes, start, end)
       if (this.#eof && stop === end && !this.#paused) this.#atEof()
       return stop
     } finally {
-      this.#executing = false
+      this.executing = false
     }
   }
 
   /** EOF. While paused it takes effect when the rest has been fed again. */
   finish(): void {
     this.#eof = true
-    if (!this.#executing) this.execute(NO_BYTES, 0, 0)
+    if (!this.executing) this.execute(NO_BYTES, 0, 0)
   }
 
   /** No more callbacks after the running one. */
@@ -358,8 +346,8 @@ export class ResponseParser {
 
   #adopt(failure: ProtocolFailure, offset: number): number {
     this.#phase = FAILED
-    this.#failure = failure
-    this.#failureOffset = offset
+    this.failure = failure
+    this.failureOffset = offset
     return offset
   }
 }

@@ -1,8 +1,8 @@
 /**
- * May this connection carry another request (RFC 9112 §9.3)? A table of states and inputs, and the rule for
+ * May this connection carry another request (RFC 9112 §9.3)? And the rule for
  * how long an idle connection is worth keeping. It knows neither sockets nor clocks.
  */
-import { InternalError } from '../../base/error/invariant.ts'
+import { invariant } from '../../base/error/invariant.ts'
 
 /**
  * - `idle`: no requests run
@@ -12,119 +12,38 @@ import { InternalError } from '../../base/error/invariant.ts'
  */
 export type ReuseState = 'idle' | 'busy' | 'last' | 'over'
 
-/**
- * - `request`: a request was written
- * - `last-request`: one was written after which the connection is not reused (reset, upgrade, count reached)
- * - `doubt`: the last of the requests turns out to be one after which the connection is not reused
- * - `answered`: a response ended and others are still owed
- * - `all-answered`: a response ended and none is owed
- * - `denied`: a response ended that does not let the connection live on; whatever else runs is lost
- * - `lost`: the connection closed
- */
-export type ReuseInput =
-  | 'request'
-  | 'last-request'
-  | 'doubt'
-  | 'answered'
-  | 'all-answered'
-  | 'denied'
-  | 'lost'
-
-/** null: cannot happen; our own mistake if it does. */
-type ReuseRow = Readonly<Record<ReuseInput, ReuseState | null>>
-
-export const REUSE_TABLE: Readonly<Record<ReuseState, ReuseRow>> = {
-  idle: {
-    request: 'busy',
-    'last-request': 'last',
-    doubt: null,
-    answered: null,
-    'all-answered': null,
-    denied: null,
-    lost: 'over',
-  },
-  busy: {
-    request: 'busy',
-    'last-request': 'last',
-    doubt: 'last',
-    answered: 'busy',
-    'all-answered': 'idle',
-    denied: 'over',
-    lost: 'over',
-  },
-  last: {
-    request: null,
-    'last-request': null,
-    doubt: 'last',
-    answered: 'last',
-    'all-answered': 'over',
-    denied: 'over',
-    lost: 'over',
-  },
-  over: {
-    request: null,
-    'last-request': null,
-    doubt: null,
-    answered: null,
-    'all-answered': null,
-    denied: null,
-    lost: 'over',
-  },
-}
-
 export class Reuse {
-  #state: ReuseState = 'idle'
-
-  get state(): ReuseState {
-    return this.#state
-  }
+  state: ReuseState = 'idle'
 
   get canTake(): boolean {
-    return this.#state === 'idle' || this.#state === 'busy'
+    return this.state === 'idle' || this.state === 'busy'
   }
 
-  /** A request was written; `last`: the connection is not to be reused after it. */
+  /** A request was written; `last`: the connection is not to be reused after it (reset, upgrade, count reached). */
   wrote(last: boolean): void {
-    const row = rowOf(this.#state)
-    this.#enter(last ? row['last-request'] : row.request)
+    invariant(this.canTake, 'a request was written on a connection that takes none')
+    this.state = last ? 'last' : 'busy'
   }
 
   /** Something of the newest request is being written that no other should follow. */
   doubted(): void {
-    this.#enter(rowOf(this.#state).doubt)
+    this.#expectRequests()
+    this.state = 'last'
   }
 
-  /**
-   * The oldest response ended; `keep`: it lets the connection live on, for long enough; `owed`: others are to
-   * come.
-   */
+  /** The oldest response ended; `keep`: it lets the connection live on, for long enough; `owed`: others are to come. */
   answered(keep: boolean, owed: boolean): void {
-    const row = rowOf(this.#state)
-    if (keep) this.#enter(owed ? row.answered : row['all-answered'])
-    else this.#enter(row.denied)
+    this.#expectRequests()
+    if (!keep) this.state = 'over'
+    else if (!owed) this.state = this.state === 'busy' ? 'idle' : 'over'
   }
 
   lost(): void {
-    this.#enter(rowOf(this.#state).lost)
+    this.state = 'over'
   }
 
-  #enter(next: ReuseState | null): void {
-    if (next === null) throw new InternalError(`connection reuse: impossible in state ${this.#state}`)
-    this.#state = next
-  }
-}
-
-/** Looking up a name that varies takes the runtime longer than all else here, and it happens with each request. */
-function rowOf(state: ReuseState): ReuseRow {
-  switch (state) {
-    case 'idle':
-      return REUSE_TABLE.idle
-    case 'busy':
-      return REUSE_TABLE.busy
-    case 'last':
-      return REUSE_TABLE.last
-    case 'over':
-      return REUSE_TABLE.over
+  #expectRequests(): void {
+    invariant(this.state === 'busy' || this.state === 'last', 'no requests run on the connection')
   }
 }
 

@@ -52,7 +52,8 @@ const NAMES: Record<Budget, string> = {
 export class AbuseMeter {
   readonly #ceilings: Int32Array
   readonly #counts = new Int32Array(8)
-  #since = 0
+  /** When the present window began. */
+  since = 0
 
   constructor(limits: AbuseLimits) {
     this.#ceilings = Int32Array.of(
@@ -67,15 +68,10 @@ export class AbuseMeter {
     )
   }
 
-  /** When the present window began. */
-  get since(): number {
-    return this.#since
-  }
-
   /** Sets the time; once per read is enough. */
   tick(now: number): void {
-    if (now - this.#since < BUDGET_WINDOW_MS) return
-    this.#since = now
+    if (now - this.since < BUDGET_WINDOW_MS) return
+    this.since = now
     this.#counts.fill(0)
   }
 

@@ -52,22 +52,10 @@ export const ENHANCE_YOUR_CALM = 11
 export const INADEQUATE_SECURITY = 12
 export const HTTP_1_1_REQUIRED = 13
 
-const ERROR_NAMES: readonly string[] = [
-  'NO_ERROR',
-  'PROTOCOL_ERROR',
-  'INTERNAL_ERROR',
-  'FLOW_CONTROL_ERROR',
-  'SETTINGS_TIMEOUT',
-  'STREAM_CLOSED',
-  'FRAME_SIZE_ERROR',
-  'REFUSED_STREAM',
-  'CANCEL',
-  'COMPRESSION_ERROR',
-  'CONNECT_ERROR',
-  'ENHANCE_YOUR_CALM',
-  'INADEQUATE_SECURITY',
-  'HTTP_1_1_REQUIRED',
-]
+const ERROR_NAMES: readonly string[] = (
+  'NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREAM_CLOSED FRAME_SIZE_ERROR ' +
+  'REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_YOUR_CALM INADEQUATE_SECURITY HTTP_1_1_REQUIRED'
+).split(' ')
 
 /** The name of an error code for messages; unknown ones keep their number (RFC 9113 §7 allows any). */
 export function errorCodeName(code: number): string {

@@ -16,26 +16,22 @@ const ANNOUNCED_PARTS = 4
  * (§6.9.2).
  */
 export class SendWindow {
-  #available: number
+  available: number
 
   constructor(initial: number) {
-    this.#available = initial
-  }
-
-  get available(): number {
-    return this.#available
+    this.available = initial
   }
 
   take(bytes: number): void {
-    invariant(bytes <= this.#available, 'sent more than the window allows')
-    this.#available -= bytes
+    invariant(bytes <= this.available, 'sent more than the window allows')
+    this.available -= bytes
   }
 
   /** False when the window would pass 2^31-1, which is the peer's error (§6.9.1). */
   add(delta: number): boolean {
-    const sum = this.#available + delta
+    const sum = this.available + delta
     if (sum > MAX_WINDOW) return false
-    this.#available = sum
+    this.available = sum
     return true
   }
 }
@@ -45,33 +41,25 @@ export class SendWindow {
  * (released, not yet announced) = size.
  */
 export class ReceiveWindow {
-  #size: number
-  #available: number
+  size: number
+  available: number
   #owed: number
 
   /** `announced` is the size that the peer assumes at first; it may differ from the wanted one. */
   constructor(size: number, announced: number) {
-    this.#size = size
-    this.#available = announced
+    this.size = size
+    this.available = announced
     this.#owed = size - announced
   }
 
-  get size(): number {
-    return this.#size
-  }
-
-  get available(): number {
-    return this.#available
-  }
-
   get held(): number {
-    return this.#size - this.#available - this.#owed
+    return this.size - this.available - this.#owed
   }
 
   /** False when the peer has sent more than it may. */
   receive(bytes: number): boolean {
-    if (bytes > this.#available) return false
-    this.#available -= bytes
+    if (bytes > this.available) return false
+    this.available -= bytes
     return true
   }
 
@@ -79,22 +67,22 @@ export class ReceiveWindow {
   release(bytes: number): number {
     invariant(bytes <= this.held, 'released more than was received')
     this.#owed += bytes
-    return this.#owed * ANNOUNCED_PARTS >= this.#size ? this.announce() : 0
+    return this.#owed * ANNOUNCED_PARTS >= this.size ? this.announce() : 0
   }
 
   /** Everything owed, however little. A window that shall be smaller than announced owes nothing yet. */
   announce(): number {
     if (this.#owed <= 0) return 0
     const increment = this.#owed
-    this.#available += increment
+    this.available += increment
     this.#owed = 0
     return increment
   }
 
   /** Enlarges the window; returns the increment to announce. */
   grow(size: number): number {
-    this.#owed += size - this.#size
-    this.#size = size
+    this.#owed += size - this.size
+    this.size = size
     return this.announce()
   }
 }

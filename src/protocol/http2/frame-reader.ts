@@ -53,36 +53,9 @@ export interface FrameHandler {
   onConnectionFault(code: number, message: string): void
 }
 
-const ON_CONNECTION = 0
-const ON_STREAM = 1
-const ANYWHERE = 2
-
-/** Where a frame of each type may be (RFC 9113 §6). */
-const PLACES: readonly number[] = [
-  ON_STREAM, // DATA
-  ON_STREAM, // HEADERS
-  ON_STREAM, // PRIORITY
-  ON_STREAM, // RST_STREAM
-  ON_CONNECTION, // SETTINGS
-  ON_STREAM, // PUSH_PROMISE
-  ON_CONNECTION, // PING
-  ON_CONNECTION, // GOAWAY
-  ANYWHERE, // WINDOW_UPDATE
-  ON_STREAM, // CONTINUATION
-]
-
-const NAMES: readonly string[] = [
-  'DATA',
-  'HEADERS',
-  'PRIORITY',
-  'RST_STREAM',
-  'SETTINGS',
-  'PUSH_PROMISE',
-  'PING',
-  'GOAWAY',
-  'WINDOW_UPDATE',
-  'CONTINUATION',
-]
+/** By type. */
+const NAMES: readonly string[] =
+  'DATA HEADERS PRIORITY RST_STREAM SETTINGS PUSH_PROMISE PING GOAWAY WINDOW_UPDATE CONTINUATION'.split(' ')
 
 function isValidLength(type: number, flags: number, length: number): boolean {
   switch (type) {
@@ -265,11 +238,12 @@ export class FrameReader {
     else this.#handler.onIgnored()
   }
 
-  /** Whether the frame is where its type may be, on a stream or on the connection. */
+  /** Whether the frame is where its type may be, on a stream or on the connection (RFC 9113 §6). */
   #isWellPlaced(): boolean {
-    const place = PLACES[this.#type]!
-    if (place === ANYWHERE || (place === ON_STREAM) === (this.#streamId !== 0)) return true
-    this.#fault(PROTOCOL_ERROR, `${NAMES[this.#type]!} on stream ${this.#streamId}`)
+    const type = this.#type
+    const isOnConnection = type === SETTINGS || type === PING || type === GOAWAY
+    if (type === WINDOW_UPDATE || isOnConnection === (this.#streamId === 0)) return true
+    this.#fault(PROTOCOL_ERROR, `${NAMES[type]!} on stream ${this.#streamId}`)
     return false
   }
 

@@ -34,7 +34,8 @@ export class FrameWriter {
   #mark = 0
   #at = 0
   #parts: Uint8Array[] = []
-  #controlBytes = 0
+  /** Bytes of waiting control frames, which a peer can provoke. */
+  controlBytes = 0
   /** Positions of the flags of HEADERS that were not taken and did not end their stream. */
   readonly #headSlabs: Buffer[] = []
   readonly #headFlags: number[] = []
@@ -43,11 +44,6 @@ export class FrameWriter {
   /** Bytes that went through slabs: since the last `take`, and between the two before. */
   #recent = 0
   #before = 0
-
-  /** Bytes of waiting control frames, which a peer can provoke. */
-  get controlBytes(): number {
-    return this.#controlBytes
-  }
 
   get isEmpty(): boolean {
     return this.#at === this.#mark && this.#parts.length === 0
@@ -168,7 +164,7 @@ export class FrameWriter {
   /** Everything written so far, in order; null when there is nothing. */
   take(): Uint8Array[] | null {
     this.#cut()
-    this.#controlBytes = 0
+    this.controlBytes = 0
     this.#before = this.#recent
     this.#recent = 0
     if (this.#headSlabs.length > 0) {
@@ -188,7 +184,7 @@ export class FrameWriter {
   }
 
   #control(length: number, type: number, flags: number, streamId: number): void {
-    this.#controlBytes += FRAME_HEADER_BYTES + length
+    this.controlBytes += FRAME_HEADER_BYTES + length
     this.#reserve(FRAME_HEADER_BYTES + length)
     this.#header(length, type, flags, streamId)
   }

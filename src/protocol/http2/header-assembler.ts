@@ -9,20 +9,16 @@ export class HeaderAssembler {
   #fragments: Buffer[] = []
   #frames = 0
   #bytes = 0
-  #endStream = false
+  /** END_STREAM stands on the HEADERS frame and holds for the block. */
+  endStream = false
 
   constructor(maxListSize: number) {
     this.#maxBytes = Math.max(MIN_COMPRESSED_BLOCK_CEILING, COMPRESSED_BYTES_PER_LISTED * maxListSize)
   }
 
-  /** END_STREAM stands on the HEADERS frame and holds for the block. */
-  get endStream(): boolean {
-    return this.#endStream
-  }
-
   /** The first fragment of a block that goes on in CONTINUATION frames. */
   begin(endStream: boolean, buf: Buffer, start: number, end: number): void {
-    this.#endStream = endStream
+    this.endStream = endStream
     this.#fragments = []
     this.#frames = 0
     this.#bytes = 0

@@ -15,16 +15,12 @@ export class SendQueue {
   #chunks: Uint8Array[] = []
   #head = 0
   #offset = 0
-  #bytes = 0
-
-  get bytes(): number {
-    return this.#bytes
-  }
+  bytes = 0
 
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return
     this.#chunks.push(chunk)
-    this.#bytes += chunk.length
+    this.bytes += chunk.length
   }
 
   /** Whether the memory of the next `count` bytes is still there. */
@@ -41,7 +37,7 @@ export class SendQueue {
   /** Moves exactly `count` bytes, no more than there are, into the writer. */
   moveTo(writer: FrameWriter, count: number): void {
     let left = count
-    this.#bytes -= count
+    this.bytes -= count
     while (left > 0) {
       const chunk = this.#chunks[this.#head]!
       const taken = Math.min(left, chunk.length - this.#offset)
@@ -63,10 +59,10 @@ export class SendQueue {
   }
 
   clear(): void {
-    if (this.#bytes === 0) return
+    if (this.bytes === 0) return
     this.#chunks = []
     this.#head = 0
     this.#offset = 0
-    this.#bytes = 0
+    this.bytes = 0
   }
 }

@@ -4,12 +4,12 @@
  * frames are in the writer already when this runs, so they go first. It has no callbacks: the results are
  * collected in `writable`, `spoiled` and `closed`.
  */
+import { LinkedList } from '../../base/collection/linked-list.ts'
 import type { HpackEncoder } from '../hpack/encoder.ts'
 import type { AbuseMeter } from './abuse-meter.ts'
 import { DEFAULT_WINDOW } from './constants.ts'
 import { SendWindow } from './flow-window.ts'
 import type { FrameWriter } from './frame-writer.ts'
-import { IntrusiveList } from './intrusive-list.ts'
 import { MAX_DATA_PER_TAKE, MAX_SENT_FRAME, SEND_HIGH_WATER, USEFUL_DATA_BYTES } from './limits.ts'
 import type { RemoteSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
@@ -21,9 +21,9 @@ export class SendScheduler {
   readonly #remote: RemoteSettings
   readonly #meter: AbuseMeter
   readonly window: SendWindow = new SendWindow(DEFAULT_WINDOW)
-  readonly #ready = new IntrusiveList<Stream>()
+  readonly #ready = new LinkedList<Stream>()
   /** Streams that could send if the connection's window were open. */
-  readonly #waiting = new IntrusiveList<Stream>()
+  readonly #waiting = new LinkedList<Stream>()
   /** Streams that were held back and may be given more. */
   writable: Stream[] = []
   /** Streams whose queued bytes are lost: a caller has transferred their memory. */
@@ -39,7 +39,7 @@ export class SendScheduler {
   }
 
   get hasReady(): boolean {
-    return !this.#ready.isEmpty
+    return this.#ready.size > 0
   }
 
   /** Something about the stream has changed: more to send, or a wider window. */

@@ -18,7 +18,8 @@ import {
 export class StreamSet {
   /** In the order they were opened. */
   readonly #live = new Map<number, Stream>()
-  #nextId = 1
+  /** The id that the next stream will have. */
+  nextId = 1
   /**
    * Direct-mapped by id: a newer stream simply takes the place of one 1024 streams older. Up to that size the
    * memory grows with the ids.
@@ -31,17 +32,12 @@ export class StreamSet {
   }
 
   get hasIdsLeft(): boolean {
-    return this.#nextId <= MAX_STREAM_ID
-  }
-
-  /** The id that the next stream will have. */
-  get nextId(): number {
-    return this.#nextId
+    return this.nextId <= MAX_STREAM_ID
   }
 
   add(stream: Stream): void {
     this.#live.set(stream.id, stream)
-    this.#nextId = stream.id + 2
+    this.nextId = stream.id + 2
   }
 
   get(id: number): Stream | undefined {
@@ -88,7 +84,7 @@ export class StreamSet {
    * counts as reset by us: its frames are ignored.
    */
   #stateOfAbsent(id: number): StreamState {
-    if (id % 2 === 0 || id >= this.#nextId) return IDLE
+    if (id % 2 === 0 || id >= this.nextId) return IDLE
     const slot = (id >>> 1) % this.#closedIds.length
     if (this.#closedIds[slot] !== id) return CLOSED_RESET_BY_US
     // Only `#remember` writes this array, and only states.

@@ -6,8 +6,8 @@
  * It has many fields on purpose: each request has a stream, and parts in separate objects would cost it an
  * allocation each.
  */
+import type { Linked, LinkedList } from '../../base/collection/linked-list.ts'
 import { SendWindow } from './flow-window.ts'
-import type { IntrusiveList, Listed } from './intrusive-list.ts'
 import { NO_LENGTH } from './message.ts'
 import { AWAITING_HEAD, type ResponsePhase } from './response-phase.ts'
 import { SendQueue } from './send-queue.ts'
@@ -26,13 +26,14 @@ import {
 } from './stream-state.ts'
 import { GrowingWindow } from './window-growth.ts'
 
-export class Stream implements Listed<Stream> {
+export class Stream implements Linked<Stream> {
   readonly id: number
   /** Gets the callbacks about this stream. */
   readonly sink: StreamSink
   /** @internal */
   readonly method: string
-  #state: StreamState = IDLE
+  /** @internal */
+  state: StreamState = IDLE
   /** @internal */
   phase: ResponsePhase = AWAITING_HEAD
   /**
@@ -56,11 +57,11 @@ export class Stream implements Listed<Stream> {
   /** @internal `send` returned false, so `onWritable` is owed. */
   isHeldBack = false
   /** @internal One of the scheduler's lists. */
-  listedIn: IntrusiveList<Stream> | null = null
+  listedIn: LinkedList<Stream> | null = null
   /** @internal */
-  nextListed: Stream | null = null
+  next: Stream | null = null
   /** @internal */
-  previousListed: Stream | null = null
+  previous: Stream | null = null
   /** @internal Content bytes that the head announced, or NO_LENGTH. */
   expectedLength: number = NO_LENGTH
   /** @internal */
@@ -87,21 +88,16 @@ export class Stream implements Listed<Stream> {
     this.hasAllToSend = endStream
   }
 
-  /** @internal */
-  get state(): StreamState {
-    return this.#state
-  }
-
   /** @internal Moves to the next state if the table has one; returns its verdict. */
   advance(input: StreamInput): StreamOutcome {
-    const outcome = nextState(this.#state, input)
-    if (isState(outcome)) this.#state = outcome
+    const outcome = nextState(this.state, input)
+    if (isState(outcome)) this.state = outcome
     return outcome
   }
 
   /** Nothing more can be sent or received on it. */
   get isClosed(): boolean {
-    return isClosed(this.#state)
+    return isClosed(this.state)
   }
 
   /** Bytes of the body that have not left. */
@@ -111,11 +107,11 @@ export class Stream implements Listed<Stream> {
 
   /** Our side is not ended and not reset. */
   get maySend(): boolean {
-    return this.#state === OPEN || this.#state === HALF_CLOSED_REMOTE
+    return this.state === OPEN || this.state === HALF_CLOSED_REMOTE
   }
 
   /** The peer has neither ended nor reset it. */
   get mayReceive(): boolean {
-    return this.#state === OPEN || this.#state === HALF_CLOSED_LOCAL
+    return this.state === OPEN || this.state === HALF_CLOSED_LOCAL
   }
 }

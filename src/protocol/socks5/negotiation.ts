@@ -56,17 +56,13 @@ const PORT_LENGTH = 2
 export class Socks5Negotiation {
   readonly #destination: Destination
   readonly #credentials: Credentials | null
-  #state: NegotiationState = { at: 'greeting' }
+  state: NegotiationState = { at: 'greeting' }
   /** The beginning of an answer: at most a reply with a name of 255 bytes. */
   #held: Buffer = NO_BYTES
 
   constructor(destination: Destination, credentials: Credentials | null) {
     this.#destination = destination
     this.#credentials = credentials
-  }
-
-  get state(): NegotiationState {
-    return this.#state
   }
 
   /** The bytes to send first. */
@@ -78,7 +74,7 @@ export class Socks5Negotiation {
   receive(bytes: Uint8Array): Buffer {
     const output: Buffer[] = []
     this.#held = Buffer.concat([this.#held, bytes])
-    for (let state = this.#state; state.at !== 'open' && state.at !== 'failed'; state = this.#state) {
+    for (let state = this.state; state.at !== 'open' && state.at !== 'failed'; state = this.state) {
       const outcome = this.#readAnswer(state.at, this.#held)
       if (outcome === null) break
       this.#proceed(state.at, outcome, output)
@@ -88,17 +84,17 @@ export class Socks5Negotiation {
 
   #proceed(step: Socks5Step, outcome: NonNullable<Outcome>, output: Buffer[]): void {
     if (!('take' in outcome)) {
-      this.#state = { at: 'failed', step, failure: outcome }
+      this.state = { at: 'failed', step, failure: outcome }
       this.#held = NO_BYTES
       return
     }
     const rest = this.#held.subarray(outcome.take)
     if (outcome.next === 'open') {
-      this.#state = { at: 'open', rest }
+      this.state = { at: 'open', rest }
       this.#held = NO_BYTES
       return
     }
-    this.#state = { at: outcome.next }
+    this.state = { at: outcome.next }
     this.#held = rest
     output.push(outcome.send)
   }

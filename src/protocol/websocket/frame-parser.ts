@@ -1,7 +1,7 @@
 /**
  * Bytes of a server → frames (RFC 6455 §5): heads, lengths, the order of fragments, control frames. Payloads
- * of data frames are passed on piece by piece; it does not know what they mean. It never throws for what
- * comes: the first violation goes to the sink, and nothing after it.
+ * of data frames are passed on piece by piece; what becomes of them is up to the subclass. It never throws for
+ * what comes: the first violation goes to the sink, and nothing after it.
  */
 import { isReceivable, NO_STATUS } from './close-code.ts'
 import {
@@ -39,18 +39,13 @@ import {
 import { MAX_FRAME_LENGTH, type WebSocketLimits } from './limits.ts'
 import { Utf8Validator } from './utf8.ts'
 
-export interface FrameSink {
-  onMessageStart(text: boolean, compressed: boolean): void
-  /**
-   * A piece of the message, borrowed: copy it or use it now. `rest`: bytes of this frame that are still to
-   * come; `fin`: it is the last frame. Empty at most where the message ends, with `fin` and no `rest`.
-   */
-  onPayload(bytes: Buffer, start: number, end: number, rest: number, fin: boolean): void
+export interface ControlSink {
   /** The payload is the sink's to keep. */
   onPing(payload: Buffer): void
   onPong(payload: Buffer): void
-  /** `code` is 1005 when the frame had none. Nothing is read after it. */
+  /** `code` is 1005 when the frame had none. Nothing comes after it. */
   onClose(code: number, reason: string): void
+  /** Nothing comes after it. */
   onFailure(failure: WebSocketFailure): void
 }
 
@@ -60,12 +55,12 @@ export type ParserStatus = 'reading' | 'paused' | 'ended'
 const LONGEST_HEAD = 10
 const BYTE_ORDER_MARK = 0xfeff
 
-export class FrameParser {
-  readonly #sink: FrameSink
+export abstract class FrameParser {
+  readonly #sink: ControlSink
   readonly #limits: WebSocketLimits
   /** Whether RSV1 has a meaning: permessage-deflate was agreed on. */
   readonly #compression: boolean
-  #status: ParserStatus = 'reading'
+  status: ParserStatus = 'reading'
   /** A head that did not come at once; `#headLength` bytes of it are here. */
   readonly #head = Buffer.alloc(LONGEST_HEAD)
   #headLength = 0
@@ -81,34 +76,37 @@ export class FrameParser {
   /** Bytes of that message's frames, as announced. */
   #announced = 0
 
-  constructor(sink: FrameSink, limits: WebSocketLimits, compression: boolean) {
+  constructor(sink: ControlSink, limits: WebSocketLimits, compression: boolean) {
     this.#sink = sink
     this.#limits = limits
     this.#compression = compression
   }
 
-  get status(): ParserStatus {
-    return this.#status
-  }
+  protected abstract onMessageStart(text: boolean, compressed: boolean): void
+  /**
+   * A piece of the message, borrowed: copy it or use it now. `rest`: bytes of this frame that are still to
+   * come; `fin`: it is the last frame. Empty at most where the message ends, with `fin` and no `rest`.
+   */
+  protected abstract onPayload(bytes: Buffer, start: number, end: number, rest: number, fin: boolean): void
 
   /** Takes effect before the next piece or frame; what was not consumed is to be given again. */
   pause(): void {
-    if (this.#status === 'reading') this.#status = 'paused'
+    if (this.status === 'reading') this.status = 'paused'
   }
 
   resume(): void {
-    if (this.#status === 'paused') this.#status = 'reading'
+    if (this.status === 'paused') this.status = 'reading'
   }
 
   /** Nothing more is delivered. */
   stop(): void {
-    this.#status = 'ended'
+    this.status = 'ended'
   }
 
   /** Returns the offset after the last byte it took. */
   execute(bytes: Buffer, start: number, end: number): number {
     let at = start
-    while (this.#status === 'reading') {
+    while (this.status === 'reading') {
       if (!this.#inPayload) {
         at = this.#readHead(bytes, at, end)
         // A sink may pause or stop in its callback for a message.
@@ -163,7 +161,7 @@ export class FrameParser {
     const size = payloadLength(bytes, at, length)
     const failure = this.#violation(first, second, opcode, fin) ?? this.#excess(opcode, size)
     if (failure !== null) {
-      this.#fail(failure)
+      this.fail(failure)
       return
     }
     this.#opcode = opcode
@@ -176,7 +174,7 @@ export class FrameParser {
     }
     this.#fragments++
     this.#announced += size
-    if (opcode !== CONTINUATION) this.#sink.onMessageStart(opcode === TEXT, (first & RSV1) !== 0)
+    if (opcode !== CONTINUATION) this.onMessageStart(opcode === TEXT, (first & RSV1) !== 0)
   }
 
   #violation(first: number, second: number, opcode: number, fin: boolean): WebSocketFailure | null {
@@ -212,7 +210,7 @@ export class FrameParser {
       this.#fragments = 0
       this.#announced = 0
     }
-    if (end > start || last) this.#sink.onPayload(bytes, start, end, rest, this.#fin)
+    if (end > start || last) this.onPayload(bytes, start, end, rest, this.#fin)
   }
 
   #readControl(bytes: Buffer, start: number, end: number): void {
@@ -229,31 +227,31 @@ export class FrameParser {
 
   #onClose(payload: Buffer): void {
     if (payload.length === 0) {
-      this.#status = 'ended'
+      this.status = 'ended'
       this.#sink.onClose(NO_STATUS, '')
       return
     }
     if (payload.length === 1) {
-      this.#fail(SHORT_CLOSE)
+      this.fail(SHORT_CLOSE)
       return
     }
     const code = payload.readUInt16BE(0)
     if (!isReceivable(code)) {
-      this.#fail(INVALID_CLOSE_CODE)
+      this.fail(INVALID_CLOSE_CODE)
       return
     }
     const utf8 = new Utf8Validator()
     if (!utf8.accepts(payload, 2, payload.length) || !utf8.complete) {
-      this.#fail(INVALID_UTF8)
+      this.fail(INVALID_UTF8)
       return
     }
     const reason = payload.toString('utf8', 2)
-    this.#status = 'ended'
+    this.status = 'ended'
     this.#sink.onClose(code, reason.charCodeAt(0) === BYTE_ORDER_MARK ? reason.slice(1) : reason)
   }
 
-  #fail(failure: WebSocketFailure): void {
-    this.#status = 'ended'
+  protected fail(failure: WebSocketFailure): void {
+    this.status = 'ended'
     this.#sink.onFailure(failure)
   }
 }

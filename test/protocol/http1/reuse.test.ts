@@ -1,14 +1,49 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { InternalError } from '../../../src/base/error/invariant.ts'
-import {
-  type IdleTimes,
-  idleTime,
-  REUSE_TABLE,
-  Reuse,
-  type ReuseInput,
-  type ReuseState,
-} from '../../../src/protocol/http1/reuse.ts'
+import { type IdleTimes, idleTime, Reuse, type ReuseState } from '../../../src/protocol/http1/reuse.ts'
+
+type ReuseInput = 'request' | 'last-request' | 'doubt' | 'answered' | 'all-answered' | 'denied' | 'lost'
+
+/** Null: our own mistake. */
+const REUSE_TABLE: Record<ReuseState, Record<ReuseInput, ReuseState | null>> = {
+  idle: {
+    request: 'busy',
+    'last-request': 'last',
+    doubt: null,
+    answered: null,
+    'all-answered': null,
+    denied: null,
+    lost: 'over',
+  },
+  busy: {
+    request: 'busy',
+    'last-request': 'last',
+    doubt: 'last',
+    answered: 'busy',
+    'all-answered': 'idle',
+    denied: 'over',
+    lost: 'over',
+  },
+  last: {
+    request: null,
+    'last-request': null,
+    doubt: 'last',
+    answered: 'last',
+    'all-answered': 'over',
+    denied: 'over',
+    lost: 'over',
+  },
+  over: {
+    request: null,
+    'last-request': null,
+    doubt: null,
+    answered: null,
+    'all-answered': null,
+    denied: null,
+    lost: 'over',
+  },
+}
 
 const INPUTS: Record<ReuseInput, (reuse: Reuse) => void> = {
   request: (reuse) => reuse.wrote(false),

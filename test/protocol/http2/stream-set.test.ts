@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { InternalError } from '../../../src/base/error/invariant.ts'
-import { IntrusiveList } from '../../../src/protocol/http2/intrusive-list.ts'
 import { Stream } from '../../../src/protocol/http2/stream.ts'
 import { StreamSet } from '../../../src/protocol/http2/stream-set.ts'
 import {
@@ -86,30 +85,6 @@ describe('StreamSet: the memory of closed streams', () => {
       const known = ids.filter((id) => set.advanceAbsent(id, RECV_HEADERS) === CONNECTION_FAULT_CLOSED)
       assert.equal(known.length, Math.min(count, 1024))
       assert.ok(known.every((id) => newest.has(id) || count <= 1024))
-    }
-  })
-})
-
-describe('IntrusiveList', () => {
-  test('first in, first out', () => {
-    const list = new IntrusiveList<Stream>()
-    const streams = [1, 3, 5].map(stream)
-    for (const item of streams) list.push(item)
-    assert.equal(list.isEmpty, false)
-    assert.deepEqual([list.shift()?.id, list.shift()?.id, list.shift()?.id, list.shift()], [1, 3, 5, null])
-    assert.equal(list.isEmpty, true)
-  })
-
-  test('removes from any place', () => {
-    for (const gone of [0, 1, 2]) {
-      const list = new IntrusiveList<Stream>()
-      const streams = [1, 3, 5].map(stream)
-      for (const item of streams) list.push(item)
-      list.remove(streams[gone]!)
-      list.push(streams[gone]!)
-      const expected = [1, 3, 5].toSpliced(gone, 1)
-      assert.deepEqual([list.shift()?.id, list.shift()?.id, list.shift()?.id], [...expected, 1 + 2 * gone])
-      assert.equal(list.shift(), null)
     }
   })
 })

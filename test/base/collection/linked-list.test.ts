@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Linked, LinkedList } from '../../../src/interceptor/throttle/linked-list.ts'
+import { type Linked, LinkedList } from '../../../src/base/collection/linked-list.ts'
 
 interface Item extends Linked<Item> {
   readonly id: number
@@ -27,7 +27,7 @@ describe('LinkedList', () => {
         let id = 0
         for (const position of steps) {
           if (position === -1) {
-            const item: Item = { id: id++, previous: null, next: null }
+            const item: Item = { id: id++, previous: null, next: null, listedIn: null }
             list.push(item)
             model.push(item)
           } else if (position === -2) {
@@ -35,7 +35,7 @@ describe('LinkedList', () => {
           } else if (model.length > 0) {
             const [item] = model.splice(position % model.length, 1)
             list.remove(item!)
-            assert.deepEqual([item!.previous, item!.next], [null, null])
+            assert.deepEqual([item!.previous, item!.next, item!.listedIn], [null, null, null])
           }
           assert.equal(list.size, model.length)
           assert.deepEqual(
