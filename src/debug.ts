@@ -34,6 +34,36 @@ interface WebSocketMessage {
   readonly reason?: string
 }
 
+/** By the channel of the message: the line about it. */
+type Lines = Readonly<Record<string, (message: never) => string>>
+
+const CONNECTIONS: Lines = {
+  'undici:client:beforeConnect': ({ connectParams }: ConnectMessage) =>
+    `connecting to ${endOf(connectParams)}`,
+  'undici:client:connected': ({ connectParams }: ConnectMessage) => `connected to ${endOf(connectParams)}`,
+  'undici:client:connectError': ({ connectParams, error }: ConnectMessage) =>
+    `connection to ${endOf(connectParams)} errored - ${messageOf(error)}`,
+  'undici:client:sendHeaders': ({ request }: RequestMessage) => `sending request to ${nameOf(request)}`,
+}
+
+const TRAFFIC: Lines = {
+  'undici:request:headers': ({ request, response }: RequestMessage) =>
+    `received response to ${nameOf(request)} - HTTP ${response!.statusCode}`,
+  'undici:request:trailers': ({ request }: RequestMessage) => `trailers received from ${nameOf(request)}`,
+  'undici:request:error': ({ request, error }: RequestMessage) =>
+    `request to ${nameOf(request)} errored - ${messageOf(error)}`,
+}
+
+const WEB_SOCKETS: Lines = {
+  'undici:websocket:open': ({ address }: WebSocketMessage) =>
+    address ? `connection opened ${address.address}` : 'connection opened',
+  'undici:websocket:close': ({ websocket, code, reason }: WebSocketMessage) =>
+    `closed connection to ${withoutQuery(websocket.url)} - ${code} ${reason}`,
+  'undici:websocket:socket_error': (error: unknown) => `connection errored - ${messageOf(error)}`,
+  'undici:websocket:ping': () => 'ping received',
+  'undici:websocket:pong': () => 'pong received',
+}
+
 /**
  * Starts the output if the variable asks for it. Called with every client. Only the first call in the process has an
  * effect, even if the library was loaded more than once: copies recognise each other by the subscription.
@@ -44,56 +74,16 @@ export function startDebugOutput(): void {
   if (started.hasSubscribers) return
   started.subscribe(() => {})
 
-  if (ENABLED.has('fetch')) logTraffic('FETCH')
-  else if (ENABLED.has('core')) logTraffic('CORE')
-  else logConnections('WEBSOCKET')
-  if (ENABLED.has('websocket')) logWebSockets('WEBSOCKET')
+  if (ENABLED.has('fetch')) log('FETCH', { ...CONNECTIONS, ...TRAFFIC })
+  else if (ENABLED.has('core')) log('CORE', { ...CONNECTIONS, ...TRAFFIC })
+  else log('WEBSOCKET', CONNECTIONS)
+  if (ENABLED.has('websocket')) log('WEBSOCKET', WEB_SOCKETS)
 }
 
-function logConnections(label: string): void {
-  on<ConnectMessage>('undici:client:beforeConnect', ({ connectParams }) => {
-    write(label, `connecting to ${endOf(connectParams)}`)
-  })
-  on<ConnectMessage>('undici:client:connected', ({ connectParams }) => {
-    write(label, `connected to ${endOf(connectParams)}`)
-  })
-  on<ConnectMessage>('undici:client:connectError', ({ connectParams, error }) => {
-    write(label, `connection to ${endOf(connectParams)} errored - ${messageOf(error)}`)
-  })
-  on<RequestMessage>('undici:client:sendHeaders', ({ request }) => {
-    write(label, `sending request to ${nameOf(request)}`)
-  })
-}
-
-function logTraffic(label: string): void {
-  logConnections(label)
-  on<RequestMessage>('undici:request:headers', ({ request, response }) => {
-    write(label, `received response to ${nameOf(request)} - HTTP ${response!.statusCode}`)
-  })
-  on<RequestMessage>('undici:request:trailers', ({ request }) => {
-    write(label, `trailers received from ${nameOf(request)}`)
-  })
-  on<RequestMessage>('undici:request:error', ({ request, error }) => {
-    write(label, `request to ${nameOf(request)} errored - ${messageOf(error)}`)
-  })
-}
-
-function logWebSockets(label: string): void {
-  on<WebSocketMessage>('undici:websocket:open', ({ address }) => {
-    write(label, address ? `connection opened ${address.address}` : 'connection opened')
-  })
-  on<WebSocketMessage>('undici:websocket:close', ({ websocket, code, reason }) => {
-    write(label, `closed connection to ${withoutQuery(websocket.url)} - ${code} ${reason}`)
-  })
-  on<unknown>('undici:websocket:socket_error', (error) => {
-    write(label, `connection errored - ${messageOf(error)}`)
-  })
-  on('undici:websocket:ping', () => write(label, 'ping received'))
-  on('undici:websocket:pong', () => write(label, 'pong received'))
-}
-
-function on<T>(name: string, listener: (message: T) => void): void {
-  channel(name).subscribe((message) => listener(message as T))
+function log(label: string, lines: Lines): void {
+  for (const [name, lineOf] of Object.entries(lines)) {
+    channel(name).subscribe((message) => write(label, lineOf(message as never)))
+  }
 }
 
 /** Before the handshake the version is unknown, and HTTP/1.1 assumed. */

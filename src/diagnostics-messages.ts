@@ -53,32 +53,25 @@ export declare namespace DiagnosticsChannel {
     request: Request
   }
   /** Of `undici:request:bodySent`. */
-  interface RequestBodySentMessage {
-    request: Request
-  }
+  interface RequestBodySentMessage extends RequestCreateMessage {}
   /** Of `undici:request:bodyChunkSent`. */
-  interface RequestBodyChunkSentMessage {
-    request: Request
+  interface RequestBodyChunkSentMessage extends RequestCreateMessage {
     chunk: Uint8Array | string
   }
   /** Of `undici:request:bodyChunkReceived`. */
-  interface RequestBodyChunkReceivedMessage {
-    request: Request
+  interface RequestBodyChunkReceivedMessage extends RequestCreateMessage {
     chunk: Buffer
   }
   /** Of `undici:request:headers`. */
-  interface RequestHeadersMessage {
-    request: Request
+  interface RequestHeadersMessage extends RequestCreateMessage {
     response: Response
   }
   /** Of `undici:request:trailers`. */
-  interface RequestTrailersMessage {
-    request: Request
+  interface RequestTrailersMessage extends RequestCreateMessage {
     trailers: Buffer[]
   }
   /** Of `undici:request:error`. */
-  interface RequestErrorMessage {
-    request: Request
+  interface RequestErrorMessage extends RequestCreateMessage {
     error: Error
   }
   /** Of `ventuno:request:retry`: a request has failed, and is sent again. */
@@ -102,8 +95,7 @@ export declare namespace DiagnosticsChannel {
     type: 'added' | 'removed'
   }
   /** Of `undici:client:sendHeaders`. */
-  interface ClientSendHeadersMessage {
-    request: Request
+  interface ClientSendHeadersMessage extends RequestCreateMessage {
     /** The head as text. */
     headers: string
     /** The socket it is written to: a `net.Socket`, unless a caller's `connect` function returned another Duplex. */
@@ -115,9 +107,7 @@ export declare namespace DiagnosticsChannel {
     connector: Connector
   }
   /** Of `undici:client:connected`. */
-  interface ClientConnectedMessage {
-    connectParams: ConnectParams
-    connector: Connector
+  interface ClientConnectedMessage extends ClientBeforeConnectMessage {
     socket: Socket
   }
   /** Of `undici:proxy:connected`. */
@@ -138,9 +128,7 @@ export declare namespace DiagnosticsChannel {
     }
   }
   /** Of `undici:client:connectError`. */
-  interface ClientConnectErrorMessage {
-    connectParams: ConnectParams
-    connector: Connector
+  interface ClientConnectErrorMessage extends ClientBeforeConnectMessage {
     error: Error
   }
 }

@@ -5,36 +5,24 @@
  */
 import { type Channel, channel } from 'node:diagnostics_channel'
 
-export const channels: {
-  readonly requestCreate: Channel
-  readonly requestBodyChunkSent: Channel
-  readonly requestBodySent: Channel
-  readonly requestHeaders: Channel
-  readonly requestBodyChunkReceived: Channel
-  readonly requestTrailers: Channel
-  readonly requestError: Channel
-  readonly pendingRequests: Channel
-  readonly requestRetry: Channel
-  readonly beforeConnect: Channel
-  readonly connected: Channel
-  readonly connectError: Channel
-  readonly sendHeaders: Channel
-  readonly proxyConnected: Channel
-  readonly cacheError: Channel
-} = {
-  requestCreate: channel('undici:request:create'),
-  requestBodyChunkSent: channel('undici:request:bodyChunkSent'),
-  requestBodySent: channel('undici:request:bodySent'),
-  requestHeaders: channel('undici:request:headers'),
-  requestBodyChunkReceived: channel('undici:request:bodyChunkReceived'),
-  requestTrailers: channel('undici:request:trailers'),
-  requestError: channel('undici:request:error'),
-  pendingRequests: channel('undici:request:pending-requests'),
-  requestRetry: channel('ventuno:request:retry'),
-  beforeConnect: channel('undici:client:beforeConnect'),
-  connected: channel('undici:client:connected'),
-  connectError: channel('undici:client:connectError'),
-  sendHeaders: channel('undici:client:sendHeaders'),
-  proxyConnected: channel('undici:proxy:connected'),
-  cacheError: channel('ventuno:cache:error'),
-}
+const NAMES = {
+  requestCreate: 'undici:request:create',
+  requestBodyChunkSent: 'undici:request:bodyChunkSent',
+  requestBodySent: 'undici:request:bodySent',
+  requestHeaders: 'undici:request:headers',
+  requestBodyChunkReceived: 'undici:request:bodyChunkReceived',
+  requestTrailers: 'undici:request:trailers',
+  requestError: 'undici:request:error',
+  pendingRequests: 'undici:request:pending-requests',
+  requestRetry: 'ventuno:request:retry',
+  beforeConnect: 'undici:client:beforeConnect',
+  connected: 'undici:client:connected',
+  connectError: 'undici:client:connectError',
+  sendHeaders: 'undici:client:sendHeaders',
+  proxyConnected: 'undici:proxy:connected',
+  cacheError: 'ventuno:cache:error',
+} as const
+
+export const channels: { readonly [N in keyof typeof NAMES]: Channel } = Object.fromEntries(
+  Object.entries(NAMES).map(([name, text]) => [name, channel(text)]),
+) as never

@@ -3,7 +3,7 @@
  * copy of the library match the classes of another, and undici's classes match ours.
  */
 
-import { defineKind, isInstance } from './base/object/kind.ts'
+import { defineKind } from './base/object/kind.ts'
 
 /** The socket of a {@link SocketError}, as it was when the error was created. */
 export interface SocketInfo {
@@ -101,6 +101,20 @@ export interface ProxyErrorInfo {
   reply: number | null
 }
 
+type ErrorClass<Create> = Create & Omit<typeof Error, 'prototype'>
+
+/** `Error`, with the fields that errors get in request/error-context.ts and in proxy/. */
+const RequestError: ErrorClass<
+  new (
+    message?: string,
+    options?: ErrorOptions,
+  ) => Error &
+    Partial<Omit<RequestErrorContext, 'socket'>> & {
+      socket?: SocketInfo | null | undefined
+      proxy?: ProxyErrorInfo
+    }
+> = Error
+
 interface ErrorFacts {
   readonly name: string
   readonly code: string
@@ -130,21 +144,9 @@ function describe<E extends UndiciError>(
 }
 
 /** The base class of the errors of the library. */
-export class UndiciError extends Error {
+export class UndiciError extends RequestError {
   override name: string
   code: string
-
-  // Set by request/error-context.ts on errors that end a request.
-  declare method?: string
-  declare origin?: string
-  declare path?: string
-  declare phase?: RequestPhase
-  declare reusedSocket?: boolean
-  declare retrySafety?: RetrySafety
-  declare timings?: Timings
-  declare socket?: SocketInfo | null | undefined
-  // Set on errors of requests that went through a proxy.
-  declare proxy?: ProxyErrorInfo
 
   constructor(message?: string, options?: ErrorOptions) {
     const facts = (new.target.prototype as unknown as Described)[FACTS]
@@ -152,89 +154,67 @@ export class UndiciError extends Error {
     this.name = facts.name
     this.code = facts.code
   }
-
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol
-    return isInstance(this, value)
-  }
 }
 describe({ UndiciError }, 'UND_ERR')
 
+/** `UndiciError`, with the types of a name and a code. */
+const Coded: ErrorClass<
+  new <N extends string, C extends string>(
+    message?: string,
+    options?: ErrorOptions,
+  ) => UndiciError & { name: N; code: C }
+> = UndiciError as never
+
 /** No connection within the connect timeout. */
-export class ConnectTimeoutError extends UndiciError {
-  declare name: 'ConnectTimeoutError'
-  declare code: 'UND_ERR_CONNECT_TIMEOUT'
-}
+export class ConnectTimeoutError extends Coded<'ConnectTimeoutError', 'UND_ERR_CONNECT_TIMEOUT'> {}
 describe({ ConnectTimeoutError }, 'UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error')
 
 /** No complete response head within `headersTimeout`. */
-export class HeadersTimeoutError extends UndiciError {
-  declare name: 'HeadersTimeoutError'
-  declare code: 'UND_ERR_HEADERS_TIMEOUT'
-}
+export class HeadersTimeoutError extends Coded<'HeadersTimeoutError', 'UND_ERR_HEADERS_TIMEOUT'> {}
 describe({ HeadersTimeoutError }, 'UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error')
 
 /** A head reached `maxHeaderSize`, on its way out or in. */
-export class HeadersOverflowError extends UndiciError {
-  declare name: 'HeadersOverflowError'
-  declare code: 'UND_ERR_HEADERS_OVERFLOW'
-}
+export class HeadersOverflowError extends Coded<'HeadersOverflowError', 'UND_ERR_HEADERS_OVERFLOW'> {}
 describe({ HeadersOverflowError }, 'UND_ERR_HEADERS_OVERFLOW', 'Headers Overflow Error')
 
 /** No body data within `bodyTimeout`. */
-export class BodyTimeoutError extends UndiciError {
-  declare name: 'BodyTimeoutError'
-  declare code: 'UND_ERR_BODY_TIMEOUT'
-}
+export class BodyTimeoutError extends Coded<'BodyTimeoutError', 'UND_ERR_BODY_TIMEOUT'> {}
 describe({ BodyTimeoutError }, 'UND_ERR_BODY_TIMEOUT', 'Body Timeout Error')
 
 /** The source of a request body had nothing to send within `requestBodyTimeout`. */
-export class RequestBodyTimeoutError extends UndiciError {
-  declare name: 'RequestBodyTimeoutError'
-  declare code: 'UND_ERR_REQ_BODY_TIMEOUT'
-}
+export class RequestBodyTimeoutError extends Coded<'RequestBodyTimeoutError', 'UND_ERR_REQ_BODY_TIMEOUT'> {}
 describe({ RequestBodyTimeoutError }, 'UND_ERR_REQ_BODY_TIMEOUT', 'Request Body Timeout Error')
 
 /** A bad argument, option or header; nothing was sent. */
-export class InvalidArgumentError extends UndiciError {
-  declare name: 'InvalidArgumentError'
-  declare code: 'UND_ERR_INVALID_ARG'
-}
+export class InvalidArgumentError extends Coded<'InvalidArgumentError', 'UND_ERR_INVALID_ARG'> {}
 describe({ InvalidArgumentError }, 'UND_ERR_INVALID_ARG', 'Invalid Argument Error')
 
 /** A stream factory or pipeline handler did not return a stream. */
-export class InvalidReturnValueError extends UndiciError {
-  declare name: 'InvalidReturnValueError'
-  declare code: 'UND_ERR_INVALID_RETURN_VALUE'
-}
+export class InvalidReturnValueError extends Coded<
+  'InvalidReturnValueError',
+  'UND_ERR_INVALID_RETURN_VALUE'
+> {}
 describe({ InvalidReturnValueError }, 'UND_ERR_INVALID_RETURN_VALUE', 'Invalid Return Value Error')
 
 /** An operation was given up, for example `body.dump()` over its limit. */
-export class AbortError extends UndiciError {
-  declare name: 'AbortError'
-  declare code: 'UND_ERR_ABORT' | 'UND_ERR_ABORTED'
-}
+export class AbortError extends Coded<'AbortError', 'UND_ERR_ABORT' | 'UND_ERR_ABORTED'> {}
 describe({ AbortError }, 'UND_ERR_ABORT', 'The operation was aborted')
 
 /** The request was aborted without a reason. */
 export class RequestAbortedError extends AbortError {
-  declare name: 'AbortError'
   declare code: 'UND_ERR_ABORTED'
 }
 describe({ RequestAbortedError }, 'UND_ERR_ABORTED', 'Request aborted', 'AbortError')
 
 /** An expected end of a connection or stream: reset, idle timeout, upgrade … */
-export class InformationalError extends UndiciError {
-  declare name: 'InformationalError'
-  declare code: 'UND_ERR_INFO'
-}
+export class InformationalError extends Coded<'InformationalError', 'UND_ERR_INFO'> {}
 describe({ InformationalError }, 'UND_ERR_INFO', 'Request information')
 
 /** The request body is not as long as its content-length header says. */
-export class RequestContentLengthMismatchError extends UndiciError {
-  declare name: 'RequestContentLengthMismatchError'
-  declare code: 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'
-}
+export class RequestContentLengthMismatchError extends Coded<
+  'RequestContentLengthMismatchError',
+  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'
+> {}
 describe(
   { RequestContentLengthMismatchError },
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
@@ -242,10 +222,10 @@ describe(
 )
 
 /** The response body is not as long as its content-length header says. */
-export class ResponseContentLengthMismatchError extends UndiciError {
-  declare name: 'ResponseContentLengthMismatchError'
-  declare code: 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
-}
+export class ResponseContentLengthMismatchError extends Coded<
+  'ResponseContentLengthMismatchError',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+> {}
 describe(
   { ResponseContentLengthMismatchError },
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
@@ -253,31 +233,22 @@ describe(
 )
 
 /** Use after `destroy()`, and the default reason of `destroy()`. */
-export class ClientDestroyedError extends UndiciError {
-  declare name: 'ClientDestroyedError'
-  declare code: 'UND_ERR_DESTROYED'
-}
+export class ClientDestroyedError extends Coded<'ClientDestroyedError', 'UND_ERR_DESTROYED'> {}
 describe({ ClientDestroyedError }, 'UND_ERR_DESTROYED', 'The client is destroyed')
 
 /** Dispatch after `close()`. */
-export class ClientClosedError extends UndiciError {
-  declare name: 'ClientClosedError'
-  declare code: 'UND_ERR_CLOSED'
-}
+export class ClientClosedError extends Coded<'ClientClosedError', 'UND_ERR_CLOSED'> {}
 describe({ ClientClosedError }, 'UND_ERR_CLOSED', 'The client is closed')
 
 /** Something the library does not do, such as a caller's `expect` header. */
-export class NotSupportedError extends UndiciError {
-  declare name: 'NotSupportedError'
-  declare code: 'UND_ERR_NOT_SUPPORTED'
-}
+export class NotSupportedError extends Coded<'NotSupportedError', 'UND_ERR_NOT_SUPPORTED'> {}
 describe({ NotSupportedError }, 'UND_ERR_NOT_SUPPORTED', 'Not supported error')
 
 /** The response body is longer than `maxResponseSize`. */
-export class ResponseExceededMaxSizeError extends UndiciError {
-  declare name: 'ResponseExceededMaxSizeError'
-  declare code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
-}
+export class ResponseExceededMaxSizeError extends Coded<
+  'ResponseExceededMaxSizeError',
+  'UND_ERR_RES_EXCEEDED_MAX_SIZE'
+> {}
 describe(
   { ResponseExceededMaxSizeError },
   'UND_ERR_RES_EXCEEDED_MAX_SIZE',
@@ -285,10 +256,10 @@ describe(
 )
 
 /** Dispatch on a BalancedPool without upstreams. */
-export class BalancedPoolMissingUpstreamError extends UndiciError {
-  declare name: 'MissingUpstreamError'
-  declare code: 'UND_ERR_BPL_MISSING_UPSTREAM'
-}
+export class BalancedPoolMissingUpstreamError extends Coded<
+  'MissingUpstreamError',
+  'UND_ERR_BPL_MISSING_UPSTREAM'
+> {}
 describe(
   { BalancedPoolMissingUpstreamError },
   'UND_ERR_BPL_MISSING_UPSTREAM',
@@ -297,17 +268,14 @@ describe(
 )
 
 /** An Agent holds `maxOrigins` origins already. */
-export class MaxOriginsReachedError extends UndiciError {
-  declare name: 'MaxOriginsReachedError'
-  declare code: 'UND_ERR_MAX_ORIGINS_REACHED'
-}
+export class MaxOriginsReachedError extends Coded<'MaxOriginsReachedError', 'UND_ERR_MAX_ORIGINS_REACHED'> {}
 describe({ MaxOriginsReachedError }, 'UND_ERR_MAX_ORIGINS_REACHED', 'Maximum allowed origins reached')
 
 /** A WebSocket message inflates beyond its limit. */
-export class MessageSizeExceededError extends UndiciError {
-  declare name: 'MessageSizeExceededError'
-  declare code: 'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED'
-}
+export class MessageSizeExceededError extends Coded<
+  'MessageSizeExceededError',
+  'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED'
+> {}
 describe(
   { MessageSizeExceededError },
   'UND_ERR_WS_MESSAGE_SIZE_EXCEEDED',
@@ -315,9 +283,7 @@ describe(
 )
 
 /** The connection was lost, or the received bytes were not an answer to the request. */
-export class SocketError extends UndiciError {
-  declare name: 'SocketError'
-  declare code: 'UND_ERR_SOCKET'
+export class SocketError extends Coded<'SocketError', 'UND_ERR_SOCKET'> {
   override socket: SocketInfo | null | undefined
 
   constructor(message?: string, socket?: SocketInfo | null, options?: ErrorOptions) {
@@ -328,26 +294,11 @@ export class SocketError extends UndiciError {
 describe({ SocketError }, 'UND_ERR_SOCKET', 'Socket error')
 
 /** The response is not HTTP/1.1. `code` is `HPE_*`, `data` the bytes from the offending place on. */
-export class HTTPParserError extends Error {
+export class HTTPParserError extends RequestError {
   override name = 'HTTPParserError' as const
   /** With a second argument to the constructor, as the library always gives one. */
   code: string
   data: string | undefined
-
-  declare method?: string
-  declare origin?: string
-  declare path?: string
-  declare phase?: RequestPhase
-  declare reusedSocket?: boolean
-  declare retrySafety?: RetrySafety
-  declare timings?: Timings
-  declare socket?: SocketInfo | null | undefined
-  declare proxy?: ProxyErrorInfo
-
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol
-    return isInstance(this, value)
-  }
 
   constructor(message?: string, code?: string, data?: string | Uint8Array) {
     super(message)
@@ -358,9 +309,7 @@ export class HTTPParserError extends Error {
 defineKind(HTTPParserError, 'undici.error.UND_ERR_HTTP_PARSER', 'HTTPParserError')
 
 /** The last attempt of a request was answered with a bad status, or a response that broke off could not be completed. */
-export class RequestRetryError extends UndiciError {
-  declare name: 'RequestRetryError'
-  declare code: 'UND_ERR_REQ_RETRY'
+export class RequestRetryError extends Coded<'RequestRetryError', 'UND_ERR_REQ_RETRY'> {
   statusCode: number
   /** Of the response. */
   headers: Record<string, string | string[]>
@@ -385,9 +334,7 @@ export class RequestRetryError extends UndiciError {
 describe({ RequestRetryError }, 'UND_ERR_REQ_RETRY', 'Request retry error')
 
 /** A response status that an interceptor was asked to treat as an error. */
-export class ResponseError extends UndiciError {
-  declare name: 'ResponseError'
-  declare code: 'UND_ERR_RESPONSE'
+export class ResponseError extends Coded<'ResponseError', 'UND_ERR_RESPONSE'> {
   statusCode: number
   /** The same as `statusCode`. */
   readonly status: number
@@ -414,10 +361,7 @@ export class ResponseError extends UndiciError {
 describe({ ResponseError }, 'UND_ERR_RESPONSE', 'Response error')
 
 /** TLS to a proxy failed. */
-export class SecureProxyConnectionError extends UndiciError {
-  declare name: 'SecureProxyConnectionError'
-  declare code: 'UND_ERR_PRX_TLS'
-
+export class SecureProxyConnectionError extends Coded<'SecureProxyConnectionError', 'UND_ERR_PRX_TLS'> {
   constructor(cause?: unknown, message?: string, options?: object) {
     super(message, { ...options, cause })
   }
@@ -425,10 +369,7 @@ export class SecureProxyConnectionError extends UndiciError {
 describe({ SecureProxyConnectionError }, 'UND_ERR_PRX_TLS', 'Secure Proxy Connection failed')
 
 /** A proxy did not open the tunnel. */
-export class ProxyConnectionError extends UndiciError {
-  declare name: 'ProxyConnectionError'
-  declare code: 'UND_ERR_PRX_CONN'
-
+export class ProxyConnectionError extends Coded<'ProxyConnectionError', 'UND_ERR_PRX_CONN'> {
   constructor(cause?: unknown, message?: string, options?: object) {
     super(message, { ...options, cause })
   }
@@ -436,9 +377,7 @@ export class ProxyConnectionError extends UndiciError {
 describe({ ProxyConnectionError }, 'UND_ERR_PRX_CONN', 'Proxy Connection failed')
 
 /** A SOCKS5 proxy refused or broke its protocol. */
-export class Socks5ProxyError extends UndiciError {
-  declare name: 'Socks5ProxyError'
-
+export class Socks5ProxyError extends Coded<'Socks5ProxyError', string> {
   constructor(message?: string, code?: string) {
     super(message)
     if (code) this.code = code
@@ -447,16 +386,11 @@ export class Socks5ProxyError extends UndiciError {
 describe({ Socks5ProxyError }, 'UND_ERR_SOCKS5', 'SOCKS5 proxy error')
 
 /** A request was redirected more often than its caller allows. */
-export class MaxRedirectsError extends UndiciError {
-  declare name: 'MaxRedirectsError'
-  declare code: 'UND_ERR_REDIRECT_MAX'
-}
+export class MaxRedirectsError extends Coded<'MaxRedirectsError', 'UND_ERR_REDIRECT_MAX'> {}
 describe({ MaxRedirectsError }, 'UND_ERR_REDIRECT_MAX', 'max redirects')
 
 /** An origin fails so often that requests to it are not sent for a while. */
-export class CircuitOpenError extends UndiciError {
-  declare name: 'CircuitOpenError'
-  declare code: 'UND_ERR_CIRCUIT_OPEN'
+export class CircuitOpenError extends Coded<'CircuitOpenError', 'UND_ERR_CIRCUIT_OPEN'> {
   /** Nothing was sent. */
   override retrySafety: RetrySafety = 'safe'
   /** Milliseconds after which a request is let through; 0 if that depends on a request that is under way. */
@@ -484,9 +418,7 @@ export interface BlockedAddressDetails {
 }
 
 /** A guard does not allow the connection; no packet was sent to the address. */
-export class BlockedAddressError extends UndiciError {
-  declare name: 'BlockedAddressError'
-  declare code: 'UND_ERR_BLOCKED_ADDRESS'
+export class BlockedAddressError extends Coded<'BlockedAddressError', 'UND_ERR_BLOCKED_ADDRESS'> {
   /** Nothing was sent. */
   override retrySafety: RetrySafety = 'safe'
   readonly rule: string
@@ -508,9 +440,7 @@ export class BlockedAddressError extends UndiciError {
 describe({ BlockedAddressError }, 'UND_ERR_BLOCKED_ADDRESS', 'Blocked address')
 
 /** More requests wait than a throttle keeps, or the server asks for a longer wait than it allows. */
-export class ThrottledError extends UndiciError {
-  declare name: 'ThrottledError'
-  declare code: 'UND_ERR_THROTTLED'
+export class ThrottledError extends Coded<'ThrottledError', 'UND_ERR_THROTTLED'> {
   /** Nothing was sent. */
   override retrySafety: RetrySafety = 'safe'
   /** Milliseconds that the server has asked to be left alone for; absent if the queue was full. */
@@ -526,11 +456,6 @@ describe({ ThrottledError }, 'UND_ERR_THROTTLED', 'Too many requests are waiting
 /** Never thrown: undici's parser needs WebAssembly, ours does not. Its name is `Error` there, too. */
 export class WebAssemblyNotSupportedError extends Error {
   code: string = 'ERR_WEBASSEMBLY_NOT_SUPPORTED'
-
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this, each with its own symbol
-    return isInstance(this, value)
-  }
 
   constructor(message?: string) {
     super(message || 'WebAssembly is not supported in this environment, but is required for HTTP/1 parsing')
