@@ -37,15 +37,13 @@ type Call = (...args: never[]) => void
  */
 class EitherHandler {
   readonly #inner: DispatchHandler
-  readonly #opts: DispatchOptions
   /** Of the attempt that waits or runs. */
   #abort: AbortFunction | null = null
   /** `refused`: what still comes for the request concerns nobody. */
   #state: 'open' | 'settled' | { readonly refused: unknown } = 'open'
 
-  constructor(inner: DispatchHandler, opts: DispatchOptions) {
+  constructor(inner: DispatchHandler) {
     this.#inner = inner
-    this.#opts = opts
     const own = this as Partial<Record<(typeof NEWER_METHODS)[number], Call>>
     for (const name of NEWER_METHODS) {
       if (typeof inner[name] === 'function') own[name] = (...args) => this.#forward(name, args)
@@ -69,19 +67,14 @@ class EitherHandler {
   }
 
   /** What has settled by now stays as it is. */
-  refuse(error: unknown): void {
+  refuse(error: unknown, opts: DispatchOptions): void {
     if (this.#state !== 'open') return
-    try {
-      // A request that is on its way tells the handler by itself.
-      this.#abort?.(error)
-      if (this.#isSettled()) return
-      this.#state = { refused: error }
-      destroyBodyOf(this.#opts, error)
-      this.#inner.onResponseError?.(null, error as Error)
-    } catch (thrown) {
-      // By the handler. There is no dispatcher that could report it.
-      throwLater(thrown)
-    }
+    // A request that is on its way tells the handler by itself.
+    this.#abort?.(error)
+    if (this.#isSettled()) return
+    this.#state = { refused: error }
+    destroyBodyOf(opts, error)
+    this.#inner.onResponseError?.(null, error as Error)
   }
 
   #isSettled(): boolean {
@@ -91,13 +84,19 @@ class EitherHandler {
 
 answerOlderCalls(EitherHandler as { readonly prototype: object })
 
-/** Fails the request of a handler that may know by itself whether it has settled. */
-export function refusing(handler: DispatchHandler & Partial<Refusable>, opts: DispatchOptions): Refusable {
+/** A handler that knows by itself whether its request has settled. */
+interface RefusableHandler extends DispatchHandler {
+  refuse?(error: unknown, opts: DispatchOptions): void
+}
+
+/** Fails the request of a handler. There is no dispatcher that could report what the handler throws. */
+export function refusing(handler: RefusableHandler, opts: DispatchOptions): Refusable {
   return {
     refuse(error) {
-      destroyBodyOf(opts, error)
+      // That one looks first whether there is anything to refuse.
+      if (!(handler instanceof EitherHandler)) destroyBodyOf(opts, error)
       try {
-        if (typeof handler.refuse === 'function') handler.refuse(error)
+        if (typeof handler.refuse === 'function') handler.refuse(error, opts)
         else handler.onResponseError?.(null, error as Error)
       } catch (thrown) {
         throwLater(thrown)
@@ -117,8 +116,9 @@ export function dispatchForeign(
   if (typeof (newer as DispatchHandler | null | undefined)?.onRequestStart !== 'function') {
     return dispatcher.dispatch(opts, newer)
   }
-  const either = new EitherHandler(newer, opts)
-  return whenRefused(dispatcher.dispatch(opts, either as DispatchHandler), either)
+  const either = new EitherHandler(newer) as DispatchHandler
+  const accepted = dispatcher.dispatch(opts, either)
+  return typeof accepted === 'boolean' ? accepted : whenRefused(accepted, refusing(either, opts))
 }
 
 /** `dispatch()` of a dispatcher that the caller has chosen. */
