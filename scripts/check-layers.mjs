@@ -40,7 +40,7 @@ const RULES = [
   { files: /^(index|surface|interceptors|ventuno)\.ts$/, may: [''] },
   { files: /^install\.ts$/, may: ['fetch/', 'websocket/', 'event-source/', 'web/'] },
   { files: /^errors\.ts$/, may: ['base/object/kind.ts'] },
-  { files: /^options\.ts$/, may: ['errors.ts'] },
+  { files: /^options\.ts$/, may: ['errors.ts', 'base/object/own-options.ts'] },
   { files: /^(diagnostics|debug)\.ts$/, may: [] },
   { files: /^diagnostics-messages\.ts$/, may: ['net/', 'request/'] },
   { files: /^base\//, may: ['base/'] },

@@ -1,6 +1,19 @@
 /** The options of the cache interceptor: types, defaults, checks. */
+import {
+  expectOption,
+  type Filled,
+  isBoolean,
+  isFunction,
+  isNumber,
+  isString,
+  type OptionTable,
+  oneOf,
+  option,
+  readExpected,
+  setOption,
+  typeName,
+} from '../options.ts'
 import { MAX_SECONDS } from '../relay/cache-control.ts'
-import { expect, ownOptions, typeName } from '../relay/expected-options.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { cacheName } from './rules/cache-status.ts'
 import { type CacheType, SECOND } from './rules/freshness.ts'
@@ -36,16 +49,13 @@ export interface CacheOptions {
   partition?: ((opts: DispatchOptions) => string) | undefined
 }
 
-export interface CacheSettings {
+export interface CacheSettings
+  extends Filled<Pick<CacheOptions, 'type' | 'collapse' | 'targets' | 'staleIfError'>> {
   readonly store: CacheStore
   readonly methods: ReadonlySet<string>
   readonly cacheByDefault: number | undefined
-  readonly type: CacheType
   readonly origins: readonly (string | RegExp)[] | null
-  readonly collapse: boolean
-  readonly targets: readonly string[]
   readonly cacheStatus: string | null
-  readonly staleIfError: number
   readonly partition: ((opts: DispatchOptions) => string) | null
   /** What the cache has learned from the layers below it: see `StoringRules`. */
   readonly hidden: Set<string>
@@ -56,43 +66,43 @@ const METHODS: readonly CacheMethods[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 /** As for `max-age`. Stores keep times as JSON and as whole numbers, which cannot be infinite. */
 const MAX_DURATION = MAX_SECONDS * SECOND
 
+const OPTIONS: OptionTable<Omit<CacheSettings, 'store' | 'hidden'> & { store: CacheStore | null }> = {
+  type: option<CacheType>('shared', oneOf('shared', 'private'), 'shared, private, or undefined'),
+  collapse: option(false, isBoolean, 'boolean or undefined'),
+  partition: option<CacheSettings['partition']>(null, isFunction, 'function or undefined'),
+  cacheStatus: option<string | null>(null, isString, 'string or undefined', readName),
+  origins: option<CacheSettings['origins']>(null, Array.isArray, 'an array or undefined', readOrigins),
+  targets: option<readonly string[]>([], Array.isArray, 'an array or undefined', readTargets),
+  store: option<CacheStore | null>(null, isStore),
+  methods: { ...setOption(['GET'], isString), check: areMethods },
+  cacheByDefault: option<number | undefined>(undefined, isNumber, 'number or undefined', readDuration),
+  staleIfError: option(0, isNumber, 'number or undefined', readDuration),
+}
+
 export function readCacheOptions(given: CacheOptions | undefined): CacheSettings {
-  const opts = ownOptions(given)
-  const { type = 'shared', collapse = false, partition, cacheStatus, origins, targets = [] } = opts
-  expect(type === 'shared' || type === 'private', 'type', 'shared, private, or undefined', typeof type)
-  expect(typeof collapse === 'boolean', 'collapse', 'boolean or undefined', typeName(collapse))
-  expect(isMaybe('function', partition), 'partition', 'function or undefined', typeName(partition))
-  expect(isMaybe('string', cacheStatus), 'cacheStatus', 'string or undefined', typeName(cacheStatus))
-  expect(origins === undefined || Array.isArray(origins), 'origins', 'an array or undefined', typeof origins)
-  expect(Array.isArray(targets), 'targets', 'an array or undefined', typeName(targets))
-  const name = cacheStatus === undefined ? null : cacheName(cacheStatus)
-  if (name === null && cacheStatus !== undefined)
-    throw new TypeError('expected opts.cacheStatus to have only printable ASCII characters')
-  const names = targets.map((target, index) => {
-    expect(typeof target === 'string', `targets[${index}]`, 'a string', typeName(target))
-    return target.toLowerCase()
-  })
+  const { store, targets, ...same } = readExpected(OPTIONS, given)
   return {
-    store: readStore(opts.store),
-    methods: readMethods(opts.methods),
-    cacheByDefault: readDuration('cacheByDefault', opts.cacheByDefault),
-    type,
-    origins: origins?.map(readOrigin) ?? null,
-    collapse,
-    targets: type === 'shared' ? names : [],
-    cacheStatus: name,
-    staleIfError: readDuration('staleIfError', opts.staleIfError) ?? 0,
-    partition: partition ?? null,
+    ...same,
+    store: store ?? new MemoryCacheStore(),
+    targets: same.type === 'shared' ? targets : [],
     hidden: new Set(),
   }
 }
 
-function isMaybe(type: string, value: unknown): boolean {
-  return value === undefined || typeof value === type
+function readName(given: string): string {
+  const name = cacheName(given)
+  if (name !== null) return name
+  throw new TypeError('expected opts.cacheStatus to have only printable ASCII characters')
 }
 
-function readStore(store: unknown): CacheStore {
-  if (store === undefined) return new MemoryCacheStore()
+function readTargets(targets: readonly unknown[]): string[] {
+  return targets.map((target, index) => {
+    expectOption(typeof target === 'string', `targets[${index}]`, 'a string', typeName(target))
+    return target.toLowerCase()
+  })
+}
+
+function isStore(store: unknown): boolean {
   if (typeof store !== 'object' || store === null) {
     throw new TypeError(`expected type of opts.store to be a CacheStore, got ${typeName(store)}`)
   }
@@ -101,33 +111,33 @@ function readStore(store: unknown): CacheStore {
       throw new TypeError(`opts.store needs to have a \`${name}()\` function`)
     }
   }
-  return store as CacheStore
+  return true
 }
 
-function readMethods(methods: unknown = ['GET']): ReadonlySet<string> {
+function areMethods(methods: unknown): boolean {
   if (!Array.isArray(methods)) {
     throw new TypeError(`expected type of opts.methods needs to be an array, got ${typeName(methods)}`)
   }
   if (methods.length === 0) throw new TypeError('opts.methods needs to have at least one method')
   const wrong = methods.findIndex((method) => !METHODS.includes(method))
-  if (wrong === -1) return new Set(methods as string[])
+  if (wrong === -1) return true
   throw new TypeError(
     `element of opts.methods-array needs to be one of following values: ${METHODS.join(', ')}, got ${String(methods[wrong])}`,
   )
 }
 
-function readDuration(name: string, value: unknown): number | undefined {
-  if (value === undefined) return undefined
-  expect(typeof value === 'number', name, 'number or undefined', typeof value)
-  if (!(value >= 0)) throw new TypeError(`expected opts.${name} to be a non-negative number, got ${value}`)
+function readDuration(value: number, name: string): number {
+  expectOption(value >= 0, name, 'a non-negative number', String(value))
   return Math.min(value, MAX_DURATION)
 }
 
-function readOrigin(origin: unknown, index: number): string | RegExp {
-  // A copy without the flags that make an expression remember where it stopped.
-  if (origin instanceof RegExp) return new RegExp(origin.source, origin.flags.replaceAll(/[gy]/g, ''))
-  expect(typeof origin === 'string', `origins[${index}]`, 'a string or RegExp', typeof origin)
-  return URL.canParse(origin) ? new URL(origin).origin : origin.toLowerCase()
+function readOrigins(origins: readonly unknown[]): (string | RegExp)[] {
+  return origins.map((origin, index) => {
+    // A copy without the flags that make an expression remember where it stopped.
+    if (origin instanceof RegExp) return new RegExp(origin.source, origin.flags.replaceAll(/[gy]/g, ''))
+    expectOption(typeof origin === 'string', `origins[${index}]`, 'a string or RegExp', typeof origin)
+    return URL.canParse(origin) ? new URL(origin).origin : origin.toLowerCase()
+  })
 }
 
 export function isListed(origin: string, origins: readonly (string | RegExp)[] | null): boolean {

@@ -1,5 +1,13 @@
 /** The options of a circuit breaker: their defaults and checks. */
-import { type Check, finiteAbove, integerFrom, type OptionTable, option, readLoosely } from '../../options.ts'
+import {
+  type Check,
+  type Filled,
+  finiteAbove,
+  integerFrom,
+  type OptionTable,
+  option,
+  readLoosely,
+} from '../../options.ts'
 
 /** Options of `interceptors.circuitBreaker`. */
 export interface CircuitBreakerOptions {
@@ -15,7 +23,7 @@ export interface CircuitBreakerOptions {
   halfOpenMax?: number | null | undefined
 }
 
-export type CircuitBreakerSettings = { readonly [N in keyof CircuitBreakerOptions]-?: number }
+export type CircuitBreakerSettings = Filled<CircuitBreakerOptions>
 
 const isShare: Check = (value) => Number.isFinite(value) && (value as number) > 0 && (value as number) <= 1
 

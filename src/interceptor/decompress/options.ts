@@ -1,5 +1,15 @@
 /** The options of a decompress interceptor: their defaults and checks. */
-import { type Check, integerFrom, isBoolean, listOf, option, readLoosely } from '../../options.ts'
+import {
+  type Check,
+  type Filled,
+  integerFrom,
+  isBoolean,
+  type OptionTable,
+  option,
+  orAny,
+  readLoosely,
+  setOption,
+} from '../../options.ts'
 
 /** Options of `interceptors.decompress`. */
 export interface DecompressOptions {
@@ -15,35 +25,25 @@ export interface DecompressOptions {
   acceptEncoding?: boolean | null | undefined
 }
 
-export interface DecompressSettings {
+/** Infinity for any number. */
+export interface DecompressSettings extends Filled<Omit<DecompressOptions, 'skipStatusCodes'>> {
   readonly skipStatusCodes: ReadonlySet<number>
-  readonly skipErrorResponses: boolean
-  /** Infinity for any number, as in `maxRatio`. */
-  readonly maxSize: number
-  readonly maxRatio: number
-  readonly acceptEncoding: boolean
 }
 
 const isRatio: Check = (value) => typeof value === 'number' && value >= 0
 
-const OPTIONS = {
-  skipStatusCodes: option(
+const OPTIONS: OptionTable<DecompressSettings> = {
+  skipStatusCodes: setOption(
     [204, 304],
-    listOf(Number.isInteger),
+    Number.isInteger,
     'skipStatusCodes must be an array of status codes',
   ),
   skipErrorResponses: option(true, isBoolean, 'skipErrorResponses must be a boolean'),
-  maxSize: option(0, integerFrom(0), 'maxSize must be a non-negative integer'),
-  maxRatio: option(1000, isRatio, 'maxRatio must be a non-negative number'),
+  maxSize: option(Number.POSITIVE_INFINITY, integerFrom(0), 'maxSize must be a non-negative integer', orAny),
+  maxRatio: option(1000, isRatio, 'maxRatio must be a non-negative number', orAny),
   acceptEncoding: option(false, isBoolean, 'acceptEncoding must be a boolean'),
 }
 
 export function readDecompressOptions(options: DecompressOptions | null | undefined): DecompressSettings {
-  const { skipStatusCodes, maxSize, maxRatio, ...same } = readLoosely(OPTIONS, options)
-  return {
-    ...same,
-    skipStatusCodes: new Set(skipStatusCodes),
-    maxSize: maxSize || Number.POSITIVE_INFINITY,
-    maxRatio: maxRatio || Number.POSITIVE_INFINITY,
-  }
+  return readLoosely(OPTIONS, options)
 }

@@ -24,10 +24,10 @@ export function isCandidate(opts: DispatchOptions, { methods }: DeduplicateSetti
 /** Null if the request asks for a response that is not for others. */
 export function sharedKey(view: RequestView, settings: DeduplicateSettings, terms: OwnTerms): string | null {
   const { key, headers, control, opts } = view
-  if (control['no-store'] === true || hasAny(headers, ['range', ...settings.skipped])) return null
+  if (control['no-store'] === true || hasAny(headers, ['range', ...settings.skipHeaderNames])) return null
   const compared = Object.create(null) as HeaderObject
   for (const name of Object.keys(headers).sort()) {
-    if (!settings.excluded.has(name)) compared[name] = headers[name]!
+    if (!settings.excludeHeaderNames.has(name)) compared[name] = headers[name]!
   }
   const parts: unknown[] = [key.origin, key.method, key.path, compared]
   const own = terms.of(opts)
@@ -37,7 +37,10 @@ export function sharedKey(view: RequestView, settings: DeduplicateSettings, term
 }
 
 /** Whether the response depends on a header in which the requests may differ. */
-export function dependsOnExcluded(response: HeaderObject, { excluded }: DeduplicateSettings): boolean {
+export function dependsOnExcluded(
+  response: HeaderObject,
+  { excludeHeaderNames: excluded }: DeduplicateSettings,
+): boolean {
   if (excluded.size === 0) return false
   const names = varyNames(response)
   return names === null || names.some((name) => excluded.has(name))

@@ -1,6 +1,14 @@
 /** The options of the deduplicate interceptor: their defaults and checks. */
+import {
+  expectOption,
+  finiteAbove,
+  isString,
+  type OptionTable,
+  option,
+  readExpected,
+  setOption,
+} from '../../options.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
-import { expect, ownOptions } from '../../relay/expected-options.ts'
 
 /** The methods whose requests can be deduplicated. */
 export type DeduplicateMethods = 'GET' | 'HEAD' | 'OPTIONS' | 'TRACE'
@@ -20,39 +28,46 @@ export interface DeduplicateOptions {
 export interface DeduplicateSettings {
   readonly methods: ReadonlySet<string>
   /** In lower case. */
-  readonly skipped: readonly string[]
+  readonly skipHeaderNames: readonly string[]
   /** In lower case. */
-  readonly excluded: ReadonlySet<string>
+  readonly excludeHeaderNames: ReadonlySet<string>
   readonly maxBufferSize: number
 }
 
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
 
-const DEFAULT_BUFFER_SIZE = 5 * 1024 * 1024
-
-export function readDeduplicateOptions(given: DeduplicateOptions | undefined): DeduplicateSettings {
-  const opts = ownOptions(given)
-  const { methods = ['GET'], maxBufferSize = DEFAULT_BUFFER_SIZE } = opts
-  expect(Array.isArray(methods), 'methods', 'an array', typeof methods)
-  const wrong = methods.findIndex((method) => !SAFE_METHODS.includes(method))
-  if (wrong !== -1) {
-    const method = String(methods[wrong])
-    throw new TypeError(`expected opts.methods to only contain safe HTTP methods, got ${method}`)
-  }
-  const skipped = readNames('skipHeaderNames', opts.skipHeaderNames)
-  const excluded = new Set(readNames('excludeHeaderNames', opts.excludeHeaderNames))
-  if (!Number.isFinite(maxBufferSize) || maxBufferSize <= 0) {
-    throw new TypeError(
-      `expected opts.maxBufferSize to be a positive finite number, got ${String(maxBufferSize)}`,
-    )
-  }
-  return { methods: new Set(methods), skipped, excluded, maxBufferSize }
+const OPTIONS: OptionTable<DeduplicateSettings> = {
+  methods: { ...setOption(['GET'], isString, 'an array'), check: areMethods },
+  skipHeaderNames: option<readonly string[]>([], Array.isArray, 'an array', readNames),
+  excludeHeaderNames: option<ReadonlySet<string>>(
+    new Set(),
+    Array.isArray,
+    'an array',
+    (names: readonly unknown[], name) => new Set(readNames(names, name)),
+  ),
+  maxBufferSize: option(5 * 1024 * 1024, isSize),
 }
 
-function readNames(option: string, names: readonly string[] = []): string[] {
-  expect(Array.isArray(names), option, 'an array', typeof names)
+export function readDeduplicateOptions(given: DeduplicateOptions | undefined): DeduplicateSettings {
+  return readExpected(OPTIONS, given)
+}
+
+function areMethods(methods: unknown): boolean {
+  if (!Array.isArray(methods)) return false
+  const wrong = methods.findIndex((method) => !SAFE_METHODS.includes(method))
+  if (wrong === -1) return true
+  const method = String(methods[wrong])
+  throw new TypeError(`expected opts.methods to only contain safe HTTP methods, got ${method}`)
+}
+
+function isSize(size: unknown): boolean {
+  expectOption(finiteAbove(0)(size), 'maxBufferSize', 'a positive finite number', String(size))
+  return true
+}
+
+function readNames(names: readonly unknown[], option: string): string[] {
   return names.map((name, index) => {
-    expect(typeof name === 'string', `${option}[${index}]`, 'a string', typeof name)
+    expectOption(typeof name === 'string', `${option}[${index}]`, 'a string', typeof name)
     return lowerCaseName(name)
   })
 }

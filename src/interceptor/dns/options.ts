@@ -1,5 +1,5 @@
 /** The options of the dns interceptor: their defaults and checks. */
-import { type Check, isBoolean, isFunction, oneOf, option, readOptions } from '../../options.ts'
+import { type Check, type Filled, isBoolean, isFunction, oneOf, option, readOptions } from '../../options.ts'
 import type { DnsRecord, DnsRecords } from './records.ts'
 import { type DnsStorage, MapStorage } from './storage.ts'
 
@@ -65,15 +65,11 @@ export interface DnsOptions {
   storage?: DnsStorage | null | undefined
 }
 
-export interface DnsSettings {
-  readonly maxTTL: number
-  readonly maxItems: number
-  readonly dualStack: boolean
+export interface DnsSettings extends Filled<Omit<DnsOptions, 'affinity' | 'lookup' | 'pick'>> {
   readonly affinity: 4 | 6 | null
   /** Null for that of the runtime. */
   readonly lookup: DnsLookup | null
   readonly pick: DnsPick | null
-  readonly storage: DnsStorage
 }
 
 const isTtl: Check = (value) => typeof value === 'number' && value >= 0

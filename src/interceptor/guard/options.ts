@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import { Guard } from '../../guard/guard.ts'
 import { type GuardOptions, type GuardPolicy, readGuardSettings } from '../../guard/options.ts'
+import { listOf, oneOf, option, ownOptions, readOption } from '../../options.ts'
 
 /** Options of `interceptors.guard`. What is about resolved addresses is for the guard of a connector. */
 export interface GuardInterceptorOptions extends Omit<GuardOptions, 'strict' | 'resolve'> {
@@ -15,27 +16,25 @@ export interface GuardInterceptorSettings {
   readonly schemes: ReadonlySet<string>
 }
 
-const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:'])
 const OWN: ReadonlySet<string> = new Set(['schemes'])
+
+const SCHEMES = option<readonly string[]>(
+  ['http', 'https'],
+  listOf(oneOf('http', 'https')),
+  "schemes of a guard must be an array of 'http' and 'https'",
+)
 
 export function readGuardInterceptorOptions(
   given: GuardPolicy | GuardInterceptorOptions | null | undefined,
 ): GuardInterceptorSettings {
   const options = given ?? 'public-only'
   const settings = readGuardSettings(options, OWN)
-  const own: GuardInterceptorOptions = Object.assign(Object.create(null), Object(options))
+  const own = ownOptions<GuardInterceptorOptions>(Object(options))
   for (const name of ['strict', 'resolve']) {
     if (Object.hasOwn(own, name)) {
       throw new InvalidArgumentError(`${name} is for the guard of a connector: use connect.guard`)
     }
   }
-  return { guard: new Guard(settings), schemes: readSchemes(own.schemes) }
-}
-
-function readSchemes(given: unknown): ReadonlySet<string> {
-  if (given === null || given === undefined) return SCHEMES
-  if (!Array.isArray(given) || !given.every((scheme) => scheme === 'http' || scheme === 'https')) {
-    throw new InvalidArgumentError("schemes of a guard must be an array of 'http' and 'https'")
-  }
-  return new Set(given.map((scheme) => `${scheme}:`))
+  const schemes = readOption('schemes', own.schemes, SCHEMES)
+  return { guard: new Guard(settings), schemes: new Set(schemes.map((scheme) => `${scheme}:`)) }
 }

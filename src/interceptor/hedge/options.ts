@@ -1,6 +1,15 @@
 /** The options of the hedge interceptor: their defaults and checks. */
 import { InvalidArgumentError } from '../../errors.ts'
-import { finiteFrom, isAnything, isString, listOf, oneOf, option, readLoosely } from '../../options.ts'
+import {
+  type Filled,
+  finiteFrom,
+  isAnything,
+  isString,
+  oneOf,
+  option,
+  readLoosely,
+  setOption,
+} from '../../options.ts'
 import type { HttpMethod } from '../../request/dispatch-options.ts'
 import { type RetryBudget, type RetryBudgetOptions, readBudget } from '../retry-budget.ts'
 
@@ -16,9 +25,7 @@ export interface HedgeOptions {
   budget?: RetryBudgetOptions | boolean | null | undefined
 }
 
-export interface HedgeSettings {
-  readonly delay: number
-  readonly maxAttempts: number
+export interface HedgeSettings extends Filled<Pick<HedgeOptions, 'delay' | 'maxAttempts'>> {
   readonly methods: ReadonlySet<string>
   readonly budget: RetryBudget | null
 }
@@ -27,15 +34,15 @@ const OPTIONS = {
   delay: option<number | null>(null, finiteFrom(0)),
   // More attempts at a time help no one, and multiply the load.
   maxAttempts: option(2, oneOf(1, 2, 3, 4, 5)),
-  methods: option(['GET', 'HEAD', 'OPTIONS'], listOf(isString)),
-  budget: option<unknown>(null, isAnything),
+  methods: setOption(['GET', 'HEAD', 'OPTIONS'], isString),
+  budget: option<RetryBudget | null>(null, isAnything, undefined, readBudget),
 }
 
 export function readHedgeOptions(options: HedgeOptions): HedgeSettings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError('options must be an object')
   }
-  const { delay, maxAttempts, methods, budget } = readLoosely(OPTIONS, options)
+  const { delay, ...same } = readLoosely(OPTIONS, options)
   if (delay === null) throw new InvalidArgumentError('invalid delay')
-  return { delay, maxAttempts, methods: new Set(methods), budget: readBudget(budget) }
+  return { delay, ...same }
 }

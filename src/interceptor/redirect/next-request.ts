@@ -55,13 +55,13 @@ export function nextRequest(
   const drops = dropsBody(statusCode, opts.method)
   const crosses = from.origin !== to.origin
   const downgrades = from.protocol === 'https:' && to.protocol === 'http:'
-  const { strip, stripAcrossOrigins } = settings
+  const { stripHeadersOnRedirect: stripped, stripHeadersOnCrossOriginRedirect: strippedAcross } = settings
   const keeps = (name: string): boolean =>
     name !== 'host' &&
     !(drops && name.startsWith('content-')) &&
     !(downgrades && name === 'referer') &&
-    strip?.has(name) !== true &&
-    !(crosses && (CREDENTIALS.has(name) || isStripped(name, stripAcrossOrigins)))
+    stripped?.has(name) !== true &&
+    !(crosses && (CREDENTIALS.has(name) || isStripped(name, strippedAcross)))
   const next: DispatchOptions = {
     ...opts,
     path: to.pathname + to.search,

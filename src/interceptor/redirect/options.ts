@@ -1,5 +1,17 @@
 /** The options of a redirect interceptor: their defaults and checks. */
 import { InvalidArgumentError } from '../../errors.ts'
+import {
+  type Check,
+  integerFrom,
+  isBoolean,
+  isFunction,
+  isString,
+  type Option,
+  type OptionTable,
+  option,
+  readOption,
+  readOptions,
+} from '../../options.ts'
 import { lowerCaseName } from '../../protocol/header-names.ts'
 import type { DispatchOptions } from '../../request/dispatch-options.ts'
 
@@ -32,75 +44,54 @@ export interface RedirectSettings {
   readonly maxRedirections: number
   readonly throwOnMaxRedirect: boolean
   /** In lower case. */
-  readonly strip: ReadonlySet<string> | null
-  readonly stripAcrossOrigins: ReadonlySet<string> | '*' | null
+  readonly stripHeadersOnRedirect: ReadonlySet<string> | null
+  readonly stripHeadersOnCrossOriginRedirect: ReadonlySet<string> | '*' | null
   readonly allow: AllowRedirect | null
 }
 
-/** With `maxRedirections: null`, nothing is followed. */
-const OFF: RedirectSettings = {
-  maxRedirections: 0,
-  throwOnMaxRedirect: false,
-  strip: null,
-  stripAcrossOrigins: null,
-  allow: null,
+/** The options that a request may have as well. */
+const OF_REQUEST = {
+  maxRedirections: option(0, integerFrom(0), 'maxRedirections must be a positive number'),
+  throwOnMaxRedirect: option(false, isBoolean, 'throwOnMaxRedirect must be a boolean'),
+  stripHeadersOnRedirect: names('stripHeadersOnRedirect', Array.isArray),
+  stripHeadersOnCrossOriginRedirect: names(
+    'stripHeadersOnCrossOriginRedirect',
+    (value) => value === '*' || Array.isArray(value),
+  ),
+}
+
+const OPTIONS: OptionTable<RedirectSettings> = {
+  allow: option<AllowRedirect | null>(null, isFunction, 'allow must be a function'),
+  ...(OF_REQUEST as OptionTable<Omit<RedirectSettings, 'allow'>>),
+}
+
+function names(name: string, check: Check): Option<ReadonlySet<string> | '*' | null> {
+  return option<ReadonlySet<string> | '*' | null>(
+    null,
+    check,
+    `${name} must be an array`,
+    (given: unknown) => {
+      if (!Array.isArray(given)) return '*'
+      if (given.every(isString)) return new Set(given.map(lowerCaseName))
+      throw new InvalidArgumentError(`${name} must contain header names`)
+    },
+  )
 }
 
 export function readRedirectOptions(options: RedirectOptions | null | undefined): RedirectSettings {
-  if (options === null || options === undefined) return OFF
-  if (typeof options !== 'object') throw new InvalidArgumentError('options must be an object')
-  const own = Object.assign(Object.create(null), options) as RedirectOptions
-  const { allow } = own
-  if (allow !== null && allow !== undefined && typeof allow !== 'function') {
-    throw new InvalidArgumentError('allow must be a function')
-  }
-  return { ...overridden(OFF, own), allow: allow ?? null }
+  return readOptions(OPTIONS, options)
 }
 
 /** The settings of one request: the same object where the request has no options for this interceptor. */
 export function settingsOf(settings: RedirectSettings, opts: DispatchOptions): RedirectSettings {
-  return opts.maxRedirections === undefined &&
+  const hasNone =
+    opts.maxRedirections === undefined &&
     opts.throwOnMaxRedirect === undefined &&
     opts.stripHeadersOnRedirect === undefined &&
     opts.stripHeadersOnCrossOriginRedirect === undefined
-    ? settings
-    : overridden(settings, opts)
-}
-
-type Overrides = Omit<RedirectOptions, 'allow'>
-
-function overridden(settings: RedirectSettings, options: Overrides): RedirectSettings {
-  const {
-    maxRedirections: most = settings.maxRedirections,
-    throwOnMaxRedirect: throws = settings.throwOnMaxRedirect,
-    stripHeadersOnRedirect: strip,
-    stripHeadersOnCrossOriginRedirect: across,
-  } = options
-  if (most !== null && !(Number.isInteger(most) && most >= 0)) {
-    throw new InvalidArgumentError('maxRedirections must be a positive number')
-  }
-  if (throws !== null && typeof throws !== 'boolean') {
-    throw new InvalidArgumentError('throwOnMaxRedirect must be a boolean')
-  }
-  return {
-    maxRedirections: most ?? 0,
-    throwOnMaxRedirect: throws ?? false,
-    strip: strip === undefined ? settings.strip : readNames(strip, 'stripHeadersOnRedirect'),
-    stripAcrossOrigins:
-      across === undefined
-        ? settings.stripAcrossOrigins
-        : across === '*'
-          ? across
-          : readNames(across, 'stripHeadersOnCrossOriginRedirect'),
-    allow: settings.allow,
-  }
-}
-
-function readNames(names: unknown, option: string): ReadonlySet<string> | null {
-  if (names === null) return null
-  if (!Array.isArray(names)) throw new InvalidArgumentError(`${option} must be an array`)
-  if (!names.every((name) => typeof name === 'string')) {
-    throw new InvalidArgumentError(`${option} must contain header names`)
-  }
-  return new Set(names.map(lowerCaseName))
+  if (hasNone) return settings
+  const own = Object.entries<Option<unknown>>(OF_REQUEST)
+    .filter(([name]) => opts[name as keyof typeof OF_REQUEST] !== undefined)
+    .map(([name, row]) => [name, readOption(name, opts[name as keyof typeof OF_REQUEST], row)])
+  return { ...settings, ...Object.fromEntries(own) }
 }

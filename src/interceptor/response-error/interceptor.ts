@@ -2,7 +2,7 @@
 import { BodyBytes } from '../../base/bytes/body-bytes.ts'
 import { type Dispatch, type Interceptor, ownInterceptor } from '../../dispatcher/compose.ts'
 import { ResponseError } from '../../errors.ts'
-import { integerFrom, option, readLoosely } from '../../options.ts'
+import { integerFrom, option, orAny, readLoosely } from '../../options.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { Attempt } from '../../relay/attempt.ts'
 import { DiscardedBody } from '../../relay/discarded-body.ts'
@@ -23,14 +23,16 @@ export interface ResponseErrorOptions {
   throwOnError?: boolean | null | undefined
 }
 
-const OPTIONS = { maxSize: option(1_048_576, integerFrom(0), 'maxSize must be a non-negative integer') }
+const OPTIONS = {
+  maxSize: option(1_048_576, integerFrom(0), 'maxSize must be a non-negative integer', orAny),
+}
 
 /**
  * An interceptor that fails requests whose status is 400 or above with a `ResponseError`, which has the
  * status, the headers and the body.
  */
 export function responseError(options?: ResponseErrorOptions | null): Interceptor {
-  const maxSize = readLoosely(OPTIONS, options).maxSize || Number.POSITIVE_INFINITY
+  const { maxSize } = readLoosely(OPTIONS, options)
   return ownInterceptor(
     (dispatch) => (opts, handler) =>
       isCall(opts, handler)

@@ -6,17 +6,20 @@ import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import type { RetrySafety } from '../../errors.ts'
 import {
   type Check,
+  type Filled,
   finiteAbove,
   finiteFrom,
   integerFrom,
   isBoolean,
   isFunction,
   isString,
-  listOf,
+  type OptionTable,
   oneOf,
   option,
   ownOptions,
-  readLooseOption,
+  readLoosely,
+  readOptions,
+  setOption,
 } from '../../options.ts'
 import type { DispatchHandler, LegacyDispatchHandler } from '../../request/dispatch-handler.ts'
 import type { DispatchOptions, HttpMethod } from '../../request/dispatch-options.ts'
@@ -118,31 +121,25 @@ export interface RetryHandlers {
   handler: DispatchHandler | LegacyDispatchHandler
 }
 
+type Special = 'retry' | 'methods' | 'errorCodes' | 'statusCodes' | 'deadline' | 'maxRetryAfter' | 'budget'
+
 /** All options, checked and filled in. */
-export interface RetrySettings {
-  readonly throwOnError: boolean
+export interface RetrySettings extends Filled<Omit<RetryOptions, Special>> {
   readonly retry: RetryCallback | null
-  readonly maxRetries: number
-  readonly maxTimeout: number
-  readonly minTimeout: number
-  readonly timeoutFactor: number
-  readonly retryAfter: boolean
   readonly methods: ReadonlySet<string>
   readonly errorCodes: ReadonlySet<string>
   readonly statusCodes: ReadonlySet<number>
-  readonly jitter: number
   readonly deadline: number | null
   readonly maxRetryAfter: number | null
   readonly budget: RetryBudget | null
   /** Of the dispatcher: its requests go there, and their budget is that of this origin. */
   readonly ownOrigin: OwnOrigin
-  readonly idempotencyKey: boolean
-  readonly resume: 'any' | 'strong' | false
 }
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE', 'QUERY']
-const STATUS_CODES = [500, 502, 503, 504, 429]
-const ERROR_CODES = [
+
+/** As long as a caller names no others, what is known about a request decides before them. */
+export const DEFAULT_ERROR_CODES: ReadonlySet<string> = new Set([
   'ECONNRESET',
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -152,34 +149,31 @@ const ERROR_CODES = [
   'EHOSTUNREACH',
   'EPIPE',
   'UND_ERR_SOCKET',
-]
-
-/** As long as a caller names no others, what is known about a request decides before them. */
-export const DEFAULT_ERROR_CODES: ReadonlySet<string> = new Set(ERROR_CODES)
-
-const DEFAULTS: RetrySettings = {
-  throwOnError: true,
-  retry: null,
-  maxRetries: 5,
-  maxTimeout: 30e3,
-  minTimeout: 500,
-  timeoutFactor: 2,
-  retryAfter: true,
-  methods: new Set(METHODS),
-  errorCodes: DEFAULT_ERROR_CODES,
-  statusCodes: new Set(STATUS_CODES),
-  jitter: 0.25,
-  deadline: null,
-  maxRetryAfter: null,
-  budget: null,
-  ownOrigin: undefined,
-  idempotencyKey: false,
-  resume: 'any',
-}
+])
 
 const isShare: Check = (value) => finiteFrom(0)(value) && (value as number) <= 1
 // Fewer than none: programs say so to switch retries off.
 const isCount: Check = (value) => value === Number.POSITIVE_INFINITY || integerFrom(-1)(value)
+
+const OPTIONS: OptionTable<Omit<RetrySettings, 'budget' | 'ownOrigin'>> = {
+  throwOnError: option(true, isBoolean),
+  retry: option<RetryCallback | null>(null, isFunction),
+  maxRetries: option(5, isCount, undefined, (count: number) => Math.max(0, count)),
+  maxTimeout: option(30e3, finiteFrom(0)),
+  minTimeout: option(500, finiteFrom(0)),
+  timeoutFactor: option(2, finiteFrom(0)),
+  retryAfter: option(true, isBoolean),
+  methods: setOption(METHODS, isString),
+  errorCodes: { ...setOption([], isString), fallback: DEFAULT_ERROR_CODES },
+  statusCodes: setOption([500, 502, 503, 504, 429], Number.isInteger),
+  jitter: option(0.25, isShare),
+  deadline: option<number | null>(null, finiteAbove(0)),
+  maxRetryAfter: option<number | null>(null, finiteFrom(0)),
+  idempotencyKey: option(false, isBoolean),
+  resume: option<RetrySettings['resume']>('any', oneOf('any', 'strong', false)),
+}
+
+const DEFAULTS: RetrySettings = { ...readOptions(OPTIONS, null), budget: null, ownOrigin: undefined }
 
 /** Options that are not given are those of `base`. */
 export function readRetryOptions(
@@ -188,32 +182,10 @@ export function readRetryOptions(
 ): RetrySettings {
   if (options === null || options === undefined) return base
   const own = ownOptions(options, 'retryOptions must be an object')
-  const read = <N extends keyof RetryOptions & keyof RetrySettings>(
-    name: N,
-    check: Check,
-  ): RetrySettings[N] => readLooseOption(name, own[name], option(base[name], check))
-  const set = <T>(name: keyof RetryOptions, known: ReadonlySet<T>, isItem: Check): ReadonlySet<T> => {
-    const list = readLooseOption<readonly T[] | null>(name, own[name], option(null, listOf(isItem)))
-    return list === null ? known : new Set(list)
-  }
   return {
-    throwOnError: read('throwOnError', isBoolean),
-    retry: read('retry', isFunction),
-    maxRetries: Math.max(0, read('maxRetries', isCount)),
-    maxTimeout: read('maxTimeout', finiteFrom(0)),
-    minTimeout: read('minTimeout', finiteFrom(0)),
-    timeoutFactor: read('timeoutFactor', finiteFrom(0)),
-    retryAfter: read('retryAfter', isBoolean),
-    methods: set('methods', base.methods, isString),
-    errorCodes: set('errorCodes', base.errorCodes, isString),
-    statusCodes: set('statusCodes', base.statusCodes, Number.isInteger),
-    jitter: read('jitter', isShare),
-    deadline: read('deadline', finiteAbove(0)),
-    maxRetryAfter: read('maxRetryAfter', finiteFrom(0)),
+    ...readLoosely(OPTIONS, own, base),
     budget: own.budget === undefined ? base.budget : readBudget(own.budget),
     ownOrigin: base.ownOrigin,
-    idempotencyKey: read('idempotencyKey', isBoolean),
-    resume: read('resume', oneOf('any', 'strong', false)),
   }
 }
 

@@ -4,6 +4,7 @@ import type { OwnOrigin } from '../../dispatcher/compose.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import {
   type Check,
+  type Filled,
   finiteAbove,
   finiteFrom,
   integerFrom,
@@ -43,16 +44,9 @@ export interface ThrottleOptions {
   maxRetryAfter?: number | null | undefined
 }
 
-export interface ThrottleSettings {
-  readonly concurrency: number
-  readonly totalConcurrency: number
-  readonly rate: number
-  readonly burst: number
+export interface ThrottleSettings extends Filled<Omit<ThrottleOptions, 'per'>> {
   /** Null for the origin. */
   readonly keyOf: ThrottleKey | null
-  readonly adaptive: boolean
-  readonly maxQueue: number
-  readonly maxRetryAfter: number
 }
 
 /** So few that a queue can be kept for each. */
