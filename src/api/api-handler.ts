@@ -13,6 +13,7 @@ import { discardSocket } from '../base/node/discard-socket.ts'
 import { InvalidArgumentError, RequestAbortedError, SocketError } from '../errors.ts'
 import { answerOlderCalls } from '../handler/older-calls.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
+import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchController, DispatchHandler } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import { type Dispatching, whenRefused } from '../request/dispatching.ts'
@@ -52,6 +53,7 @@ export type InfoCallback<THeaders = Record<string, string | string[]>> = InfoLis
 /** The options as a handler keeps them. */
 interface HandledOptions<TOpaque> extends ApiOptions<TOpaque> {
   readonly onInfo?: InfoCallback | null | undefined
+  readonly body?: unknown
 }
 
 export function checkSignal(signal: unknown): void {
@@ -303,6 +305,7 @@ export abstract class ApiHandler<TOpaque = unknown> implements DispatchHandler, 
     if (this.#state !== 'failing') this.#error = error
     this.#state = 'failed'
     this.release()
+    destroyBodyOf(this.opts, this.#error)
     this.onFailure(this.#error)
   }
 }

@@ -8,7 +8,6 @@ import type { BodySource } from '../body/incoming.ts'
 import { BodyReadable } from '../body/readable.ts'
 import { InvalidArgumentError, type Timings } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -234,7 +233,6 @@ class RequestHandler<TOpaque> extends ApiHandler<TOpaque> implements BodySource,
   }
 
   protected override onFailure(error: unknown): void {
-    destroyBodyOf(this.opts, error)
     if (this.#trailers !== null) {
       this.#body?.fail(error)
       return

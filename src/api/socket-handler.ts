@@ -53,8 +53,8 @@ export abstract class SocketHandler<TOpaque, TData> extends ApiHandler<TOpaque> 
     const head = { statusCode, headers: this.present(controller, headers), socket, opaque, context }
     const data = this.answer(controller, head)
     if (data === null) this.fail(this.refusal())
-    if (data === null || this.failed) {
-      // The caller already has the failure and never gets this socket.
+    if (data === null || this.failed || this.#handedOver) {
+      // The caller has its answer already, and never gets this socket.
       discardSocket(socket)
       return
     }

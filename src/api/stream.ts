@@ -15,7 +15,6 @@ import {
   type Timings,
 } from '../errors.ts'
 import type { HeaderObject } from '../protocol/header-block.ts'
-import { destroyBodyOf } from '../request/body-source.ts'
 import type { DispatchController } from '../request/dispatch-handler.ts'
 import type { DispatchOptions } from '../request/dispatch-options.ts'
 import type { Dispatching } from '../request/dispatching.ts'
@@ -135,7 +134,6 @@ class StreamHandler<TOpaque> extends ApiHandler<TOpaque> {
   }
 
   protected override onFailure(error: unknown): void {
-    destroyBodyOf(this.opts, error)
     const target = this.#target
     this.#target = null
     if (target?.destroyed === true && !this.#settled) {

@@ -86,13 +86,8 @@ const OLDER_METHODS: LegacyDispatchHandler & ThisType<DispatchHandler> = {
   },
   onUpgrade(statusCode, rawHeaders, socket) {
     const controller = controllerOf(this)
-    if (typeof this.onRequestUpgrade === 'function') {
-      controller.rawHeaders = buffersOf(rawHeaders)
-      this.onRequestUpgrade(controller, statusCode, parseHeaders(controller.rawHeaders), socket)
-      return
-    }
-    socket.destroy()
-    this.onResponseError?.(controller, new Error('unexpected upgrade'))
+    controller.rawHeaders = buffersOf(rawHeaders)
+    this.onRequestUpgrade?.(controller, statusCode, parseHeaders(controller.rawHeaders), socket)
   },
   onError(error) {
     this.onResponseError?.(controllers.get(this) ?? null, error)

@@ -1,6 +1,7 @@
 /** Drives whatever is built on `dispatch`: a dispatcher below whose events a test makes, and a handler that checks its calls. */
 import type { Duplex } from 'node:stream'
 import type { Dispatch } from '../../src/dispatcher/compose.ts'
+import { Dispatcher } from '../../src/index.ts'
 import type { HeaderObject } from '../../src/protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../src/request/dispatch-handler.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
@@ -164,10 +165,40 @@ export class ScriptedBelow {
   }
 }
 
+/** A dispatcher of another make: it has `dispatch` alone. */
+export function dispatcherOn(below: Dispatch): Dispatcher {
+  return Object.assign(new Dispatcher(), { dispatch: below })
+}
+
 export type Method = 'onRequestQueued' | Exclude<keyof DispatchHandler, 'onRequestQueued' | 'onResponseBytes'>
 
 /** What the handler does inside a call. */
 export type Deed = (handler: CheckedHandler) => void
+
+export const REASON = new Error('the caller gives up')
+
+export const DEEDS: Readonly<Record<string, Deed>> = {
+  throw: () => {
+    throw new Error('thrown by the handler')
+  },
+  abort: (handler) => handler.abort(REASON),
+  pause: ({ controller }) => controller?.pause(),
+  resume: ({ controller }) => {
+    controller?.pause()
+    controller?.resume()
+  },
+}
+
+export const METHODS: readonly Method[] = [
+  'onRequestQueued',
+  'onRequestStart',
+  'onRequestSent',
+  'onResponseStart',
+  'onResponseData',
+  'onResponseEnd',
+  'onResponseError',
+  'onRequestUpgrade',
+]
 
 const BODY_CALLS: readonly Method[] = ['onResponseData', 'onResponseEnd']
 const FINAL_CALLS: readonly Method[] = ['onResponseEnd', 'onResponseError', 'onRequestUpgrade']

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { type Dispatch, Dispatcher, interceptors, ProxyAgent, RetryAgent } from '../../src/index.ts'
+import { type Dispatch, interceptors, ProxyAgent, RetryAgent } from '../../src/index.ts'
 import { responseFacts, stateFacts } from '../../src/relay/response-facts.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
 import { steadyClock } from '../interceptor/retry-support.ts'
@@ -14,9 +14,13 @@ import type { FakeClock } from '../support/fake-clock.ts'
 import { turns } from '../support/fake-clock.ts'
 import {
   CheckedHandler,
+  DEEDS,
   type Deed,
+  dispatcherOn,
   type Manner,
+  METHODS,
   type Method,
+  REASON,
   type ScriptedAttempt,
   ScriptedBelow,
 } from './contract-support.ts'
@@ -35,10 +39,6 @@ interface Owner {
 
 const GET: DispatchOptions = { origin: 'http://a.test', path: '/', method: 'GET' }
 const LOST = { code: 'UND_ERR_SOCKET', retrySafety: 'safe' }
-
-function dispatcherOn(below: Dispatch): Dispatcher {
-  return Object.assign(new Dispatcher(), { dispatch: below })
-}
 
 function forwarding(below: Dispatch, options: Partial<ProxyAgent.Options> = {}): Dispatch {
   const clientFactory = () => dispatcherOn(below)
@@ -107,8 +107,6 @@ const OWNERS: Readonly<Record<string, Owner>> = {
   },
 }
 
-const REASON = new Error('the caller gives up')
-
 function call(owner: Owner, manner: Manner, deeds: Partial<Record<Method, Deed>> = {}) {
   const below = new ScriptedBelow(manner)
   const handler = new CheckedHandler(deeds)
@@ -148,29 +146,6 @@ const EVENTS: Readonly<Record<string, Event>> = {
   time: (_below, _handler, clock) => clock.advance(1000),
   turn: () => turns(2),
 }
-
-const DEEDS: Readonly<Record<string, Deed>> = {
-  throw: () => {
-    throw new Error('thrown by the handler')
-  },
-  abort: (handler) => handler.abort(REASON),
-  pause: ({ controller }) => controller?.pause(),
-  resume: ({ controller }) => {
-    controller?.pause()
-    controller?.resume()
-  },
-}
-
-const METHODS: readonly Method[] = [
-  'onRequestQueued',
-  'onRequestStart',
-  'onRequestSent',
-  'onResponseStart',
-  'onResponseData',
-  'onResponseEnd',
-  'onResponseError',
-  'onRequestUpgrade',
-]
 
 /** Of one of the requests that reached the dispatcher. Whoever calls handlers catches what they throw. */
 function below(act: (attempt: ScriptedAttempt) => unknown): Event {

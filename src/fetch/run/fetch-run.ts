@@ -6,6 +6,7 @@
  * Long because one run answers its dispatcher, its body, its caller and its signal, and each may end it.
  */
 
+import type { Duplex } from 'node:stream'
 import { orAbortError } from '../../base/abort/abort-error.ts'
 import { AbortLink, type AbortTarget } from '../../base/abort/abort-link.ts'
 import { ownBytes } from '../../base/bytes/own-bytes.ts'
@@ -277,6 +278,17 @@ export class FetchRun implements DispatchHandler, BodyFeed, Unread, AbortTarget,
     this.#transfer.discard(null, true, () => this.#stop(undefined))
     this.#transfer.drop(bytes)
     return false
+  }
+
+  /** A fetch asks for none: a dispatcher of another library, or an interceptor, has made it of this request. */
+  onRequestUpgrade(
+    controller: DispatchController,
+    _statusCode: number,
+    _headers: HeaderObject,
+    socket: Duplex,
+  ): void {
+    socket.destroy()
+    this.onResponseError(controller, new Error('unexpected upgrade'))
   }
 
   onResponseEnd(controller: DispatchController, _trailers: HeaderObject): void {
