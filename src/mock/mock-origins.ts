@@ -1,4 +1,5 @@
 /** The origins that a mock agent has interceptors for. */
+import { FieldsMemory } from '../request/request-fields.ts'
 import type { RequestContext } from '../request/request-spec.ts'
 import type { OriginMatcher } from './match/interception.ts'
 import { matchesText } from './match/text-matcher.ts'
@@ -63,7 +64,10 @@ export class MockOrigins {
   unknown(origin: string | URL, mocks: OriginMocks): MockPlace {
     const key = originKey(origin)
     const protocol = key.startsWith('https:') ? 'https:' : 'http:'
-    return { context: { origin: key, protocol, maxResponseSize: this.#maxResponseSize }, mocks }
+    return {
+      context: { origin: key, protocol, fields: new FieldsMemory(), maxResponseSize: this.#maxResponseSize },
+      mocks,
+    }
   }
 
   /** Returns the origins that these interceptors were for. */

@@ -20,12 +20,20 @@ export class RequestFields {
   close = false
 
   addAll(headers: unknown): void {
-    if (isPlainObject(headers)) {
-      for (const name of Object.keys(headers)) this.add(name, headers[name])
-      return
-    }
     const flat = flatHeaders(headers)
     for (let i = 0; i < flat.length; i += 2) this.add(flat[i], flat[i + 1])
+  }
+
+  /** Whether these headers make the same fields. False where a field steered the request: that is not in the list. */
+  isFrom(names: readonly string[], headers: Readonly<Record<string, unknown>>): boolean {
+    const { flat } = this.list
+    if (flat.length !== 2 * names.length) return false
+    if (this.host !== null || this.contentLength !== null || this.close) return false
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i]!
+      if (flat[2 * i] !== name || flat[2 * i + 1] !== headers[name]) return false
+    }
+    return true
   }
 
   add(name: unknown, value: unknown): void {
@@ -105,12 +113,28 @@ export class RequestFields {
 /** For all requests without headers. */
 const NONE = new RequestFields()
 
-/** The checked fields, not to be changed. */
-export function readFields(headers: unknown): RequestFields {
-  if (headers === undefined || headers === null) return NONE
-  const fields = new RequestFields()
-  fields.addAll(headers)
-  return fields
+/** The fields of the last request: programs send the same again and again, and comparing costs less than checking. */
+export class FieldsMemory {
+  #last = NONE
+
+  /** The checked fields, not to be changed: other requests may have the same. */
+  read(headers: unknown): RequestFields {
+    if (headers === undefined || headers === null) return NONE
+    if (!isPlainObject(headers)) {
+      const fields = new RequestFields()
+      fields.addAll(headers)
+      return fields
+    }
+    const names = Object.keys(headers)
+    if (this.#last.isFrom(names, headers)) {
+      this.#last.list.isRepeated = true
+      return this.#last
+    }
+    const fields = new RequestFields()
+    for (const name of names) fields.add(name, headers[name])
+    this.#last = fields
+    return fields
+  }
 }
 
 function isPlainObject(headers: unknown): headers is Record<string, unknown> {

@@ -10,7 +10,7 @@ import { type BodySource, classifyBody, destroyStream, givenBody, isStream } fro
 import { checkMethod, checkPath, isIdempotent, withQuery } from './check-options.ts'
 import { checkHandler, type DispatchHandler } from './dispatch-handler.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
-import { RequestFields, readFields } from './request-fields.ts'
+import { type FieldsMemory, RequestFields } from './request-fields.ts'
 import { type RequestOverrides, readOverrides } from './request-overrides.ts'
 import type { TrailersSource } from './request-trailers.ts'
 
@@ -18,6 +18,7 @@ import type { TrailersSource } from './request-trailers.ts'
 export interface RequestContext {
   readonly origin: string
   readonly protocol: string
+  readonly fields: FieldsMemory
   /** Most bytes of a response body; negative for any number. */
   readonly maxResponseSize: number
 }
@@ -56,7 +57,7 @@ export class RequestSpec {
       const idempotent = isIdempotent(this.method, options.idempotent) ? IDEMPOTENT : 0
       const blocking = (options.blocking ?? idempotent === 0) ? BLOCKING : 0
       this.#conduct = (idempotent | blocking) as Conduct
-      this.#fields = readFields(options.headers)
+      this.#fields = context.fields.read(options.headers)
       checkHandler(handler, this.takesOver)
     } catch (error) {
       if (isStream(options.body)) destroyStream(options.body, error as Error)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { RequestQueue } from '../../src/dispatcher/session/request-queue.ts'
 import { Request } from '../../src/request/request.ts'
+import { FieldsMemory } from '../../src/request/request-fields.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 
 function queueOf(count: number): { queue: RequestQueue; requests: Request[] } {
@@ -14,6 +15,7 @@ function queueOf(count: number): { queue: RequestQueue; requests: Request[] } {
   const setting = {
     origin: 'http://localhost',
     protocol: 'http:',
+    fields: new FieldsMemory(),
     maxResponseSize: -1,
   } as const
   const requests = Array.from(

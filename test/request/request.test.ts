@@ -13,6 +13,7 @@ import type { ConnectionFacts } from '../../src/request/connection-facts.ts'
 import type { DispatchOptions } from '../../src/request/dispatch-options.ts'
 import { callersReason, type EndReason, endReason } from '../../src/request/end-reason.ts'
 import { Request, type RequestHost } from '../../src/request/request.ts'
+import { FieldsMemory } from '../../src/request/request-fields.ts'
 import { RecordingHandler } from '../support/recording-handler.ts'
 
 class Host implements RequestHost {
@@ -36,6 +37,7 @@ class Host implements RequestHost {
 const SETTING = {
   origin: 'http://a.test',
   protocol: 'http:',
+  fields: new FieldsMemory(),
   maxResponseSize: -1,
 } as const
 const FACTS: ConnectionFacts = {

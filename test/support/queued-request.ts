@@ -1,6 +1,7 @@
 /** A request as a connection gets it: checked, queued, and without a dispatcher behind it. */
 import type { DispatchOptions } from '../../src/index.ts'
 import { Request } from '../../src/request/request.ts'
+import { FieldsMemory } from '../../src/request/request-fields.ts'
 import { RecordingHandler } from './recording-handler.ts'
 
 export function queued(handler = new RecordingHandler(), options: Partial<DispatchOptions> = {}): Request {
@@ -8,6 +9,7 @@ export function queued(handler = new RecordingHandler(), options: Partial<Dispat
   const setting = {
     origin: 'http://a.test',
     protocol: 'http:',
+    fields: new FieldsMemory(),
     maxResponseSize: -1,
   } as const
   const request = new Request({ path: '/', method: 'GET', ...options }, handler, setting, host)

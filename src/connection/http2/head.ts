@@ -46,7 +46,7 @@ export function prepareHttp2Request(
     authority: isTunnel && isAuthority(request.path) ? request.path : request.host || settings.authority,
     path: request.path,
     protocol: upgrade,
-    headers: list.flat,
+    headers: list,
   })
   if ('code' in fields) return new InformationalError(fields.message, { cause: fields })
   if (body.contentType !== null) fields.push('content-type', body.contentType)

@@ -9,6 +9,7 @@ import { ownMembers } from '../../base/object/own-options.ts'
 import type { Http2Settings } from '../../connection/connection.ts'
 import { HeadParsers } from '../../connection/http1/connection.ts'
 import { OriginStreams } from '../../connection/http2/origin-streams.ts'
+import { FieldsMemory } from '../../request/request-fields.ts'
 import type { RequestContext } from '../../request/request-spec.ts'
 import {
   connectorFor,
@@ -47,6 +48,7 @@ export class OriginContext {
     this.requestContext = {
       origin: origin.origin,
       protocol: origin.protocol,
+      fields: new FieldsMemory(),
       maxResponseSize: settings.maxResponseSize,
     }
     this.connector = connectorFor(settings)

@@ -5,7 +5,7 @@
  */
 import { invariant } from '../../base/error/invariant.ts'
 import { isFieldValue, isRequestTarget, isToken } from '../ascii.ts'
-import type { FieldValue, HeaderList } from '../header-list.ts'
+import type { HeaderList } from '../header-list.ts'
 
 export interface RequestHead {
   readonly method: string
@@ -27,14 +27,13 @@ export function encodeRequestHead(head: RequestHead): string {
   const { method, target, host, connection, upgrade, contentType, trailer } = head
   invariant(method === 'GET' || isToken(method), 'method was not checked')
   invariant(target !== '' && isRequestTarget(target), 'request target was not checked')
-  invariant(isFieldValue(host), 'host was not checked')
   invariant((upgrade !== null) === (connection === 'upgrade'), 'upgrade does not agree with connection')
-  let text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n`
+  let start = startOf(host, connection)
   if (upgrade !== null) {
     invariant(upgrade !== '' && isFieldValue(upgrade), 'upgrade was not checked')
-    text += `upgrade: ${upgrade}\r\n`
+    start += `upgrade: ${upgrade}\r\n`
   }
-  text += fieldLines(head.fields.flat)
+  let text = `${method} ${target}${head.fields.linesAfter(start)}`
   if (contentType !== null) {
     invariant(isFieldValue(contentType), 'content type was not checked')
     text += `content-type: ${contentType}\r\n`
@@ -46,17 +45,19 @@ export function encodeRequestHead(head: RequestHead): string {
   return text
 }
 
-/** The fields in the order and letter case given; an array makes one line for each element. */
-function fieldLines(flat: readonly FieldValue[]): string {
-  let text = ''
-  for (let i = 0; i < flat.length; i += 2) {
-    // Names stand at even places and are never arrays.
-    const name = flat[i] as string
-    const value = flat[i + 1]!
-    if (typeof value === 'string') text += `${name}: ${value}\r\n`
-    else for (const item of value) text += `${name}: ${item}\r\n`
+/** The part between the target and the fields, as it was last: the requests of a client all have the same. */
+let lastHost = ''
+let lastConnection = ''
+let lastStart = ''
+
+function startOf(host: string, connection: string): string {
+  if (host !== lastHost || connection !== lastConnection) {
+    invariant(isFieldValue(host), 'host was not checked')
+    lastStart = ` HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}\r\n`
+    lastHost = host
+    lastConnection = connection
   }
-  return text
+  return lastStart
 }
 
 /** Completes a head whose body is counted. */

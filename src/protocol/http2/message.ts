@@ -4,7 +4,7 @@
  */
 import { isFieldValue } from '../ascii.ts'
 import type { ProtocolFailure } from '../failure.ts'
-import type { FieldValue } from '../header-list.ts'
+import type { FieldValue, HeaderList } from '../header-list.ts'
 import { lowerCaseName } from '../header-names.ts'
 
 /**
@@ -106,8 +106,7 @@ export interface RequestHead {
   readonly path: string
   /** For extended CONNECT (RFC 8441 §4), else null. */
   readonly protocol: string | null
-  /** Name, value, name, value …, already checked for illegal characters. */
-  readonly headers: readonly FieldValue[]
+  readonly headers: HeaderList
 }
 
 /**
@@ -166,32 +165,46 @@ const SPECIAL: ReadonlyMap<string, Treatment> = new Map([
 const KEY = 'sec-websocket-key'
 
 /**
- * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1), names in lower case; or the caller's mistake. A
- * `host` field becomes `:authority`, except for CONNECT, whose authority is the target.
+ * The flat field list of a request, pseudo fields first (RFC 9113 §8.3.1), names in lower case; or the caller's mistake.
  */
 export function requestFields(head: RequestHead): string[] | ProtocolFailure {
   const { method, scheme, authority, path, protocol, headers } = head
-  const isTunnel = method === 'CONNECT' && protocol === null
-  const fields = isTunnel
-    ? [':method', method, ':authority', authority]
-    : [':method', method, ':scheme', scheme, ':authority', authority, ':path', path]
-  if (protocol !== null) fields.push(':protocol', protocol)
+  const fields =
+    method === 'CONNECT' && protocol === null
+      ? [':method', method, ':authority', authority]
+      : [':method', method, ':scheme', scheme, ':authority', authority, ':path', path]
+  if (protocol !== null) {
+    fields.push(':protocol', protocol)
+    return addOrdinary(fields, headers.flat, true) ?? fields
+  }
+  const first = fields.length
+  if (headers.http2Fields !== null) {
+    for (const part of headers.http2Fields) fields.push(part)
+    return fields
+  }
+  const failure = addOrdinary(fields, headers.flat, false)
+  if (failure !== null) return failure
+  if (headers.isRepeated) headers.http2Fields = fields.slice(first)
+  return fields
+}
+
+function addOrdinary(
+  fields: string[],
+  headers: readonly FieldValue[],
+  isHandshake: boolean,
+): ProtocolFailure | null {
   for (let i = 0; i < headers.length; i += 2) {
     // The list alternates names and values; names are never arrays.
     const name = lowerCaseName(headers[i] as string)
     const value = headers[i + 1]!
     const treatment = SPECIAL.get(name)
-    if (treatment === 'dropped' || (name === KEY && protocol !== null)) {
-      // An empty host would make a request without an authority, which https does not have.
-      if (name === 'host' && !isTunnel && typeof value === 'string' && value !== '') fields[5] = value
-      continue
-    }
+    if (treatment === 'dropped' || (name === KEY && isHandshake)) continue
     if (treatment === 'refused' || (name === 'te' && !isTrailersOnly(value))) return forbidden(name)
     if (treatment === 'once' && isGivenTwice(headers, i, name)) return repeated(name)
     if (typeof value === 'string') fields.push(name, value)
     else for (const item of value) fields.push(name, item)
   }
-  return fields
+  return null
 }
 
 /** RFC 9113 §8.2.2: the one value that TE may have. */

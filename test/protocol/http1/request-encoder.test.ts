@@ -50,6 +50,20 @@ describe('encodeRequestHead', () => {
     )
   })
 
+  it('writes a list that several requests send as one that is sent once, also to another host', () => {
+    const fields = list(['X-B', '1'], ['x-a', ['2', '3']])
+    const heads = (['a.test', 'a.test', 'b.test', 'a.test'] as const).map((host) => ({
+      ...GET,
+      host,
+      fields,
+    }))
+    const once = heads.map(encodeRequestHead)
+    fields.isRepeated = true
+    assert.deepEqual(heads.map(encodeRequestHead), once)
+    assert.deepEqual(heads.map(encodeRequestHead), once)
+    assert.throws(() => fields.append('c', 'd'), InternalError)
+  })
+
   it('names the protocol of an upgrade behind connection', () => {
     assert.equal(
       encodeRequestHead({ ...GET, connection: 'upgrade', upgrade: 'Websocket', fields: list(['a', 'b']) }),

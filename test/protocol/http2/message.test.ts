@@ -1,20 +1,32 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { type FieldValue, HeaderList } from '../../../src/protocol/header-list.ts'
 import { fieldFault, type RequestHead, requestFields } from '../../../src/protocol/http2/message.ts'
 
-const BASE: RequestHead = {
+const BASE = {
   method: 'GET',
   scheme: 'https',
   authority: 'a.test:8443',
   path: '/p?q=1',
   protocol: null,
-  headers: [],
+  headers: [] as FieldValue[],
 }
 
 const PSEUDO = [':method', 'GET', ':scheme', 'https', ':authority', 'a.test:8443', ':path', '/p?q=1']
 
-function build(changes: Partial<RequestHead>): unknown {
-  return requestFields({ ...BASE, ...changes })
+interface Head extends Omit<RequestHead, 'headers'> {
+  headers: FieldValue[]
+}
+
+function build(changes: Partial<Head>): unknown {
+  const head = { ...BASE, ...changes }
+  return requestFields({ ...head, headers: listOf(head.headers) })
+}
+
+function listOf(flat: FieldValue[]): HeaderList {
+  const list = new HeaderList()
+  list.flat.push(...flat)
+  return list
 }
 
 describe('the fields of a request', () => {
@@ -86,10 +98,19 @@ describe('the fields of a request', () => {
     assert.deepEqual(build({ headers }), PSEUDO)
   })
 
-  test('host becomes the authority, unless it is empty', () => {
-    assert.deepEqual(build({ headers: ['Host', 'b.test'] }), PSEUDO.with(5, 'b.test'))
-    assert.deepEqual(build({ headers: ['host', ''] }), PSEUDO)
-    assert.deepEqual(build({ headers: ['host', ['x', 'y']] }), PSEUDO)
+  test('that a list has for several requests are made once, but for the pseudo fields', () => {
+    const headers = listOf(['X-Id', '7'])
+    headers.isRepeated = true
+    for (const path of ['/1', '/2']) {
+      const fields = requestFields({ ...BASE, path, headers })
+      assert.deepEqual(fields, [...PSEUDO.with(7, path), 'x-id', '7'])
+      // What the caller of requestFields adds belongs to that request alone.
+      if (Array.isArray(fields)) fields.push('content-length', '0')
+    }
+    headers.flat.push('not', 'seen')
+    assert.deepEqual(requestFields({ ...BASE, headers }), [...PSEUDO, 'x-id', '7'])
+    const handshake = requestFields({ ...BASE, method: 'CONNECT', protocol: 'websocket', headers })
+    assert.ok(Array.isArray(handshake) && handshake.includes('not'))
   })
 
   test('te may say trailers and nothing else', () => {
