@@ -154,7 +154,6 @@ export class Guard {
 }
 
 const DOT = 0x2e
-const LAST_ASCII = 0x7f
 const NOT_AN_ADDRESS: Reason = { rule: 'invalid-address', entry: null }
 
 export function blockedError({ rule, cause, ...details }: Refusal): BlockedAddressError {
@@ -175,11 +174,8 @@ function hostOf(hostname: string, port: string | number): Host {
 
 /** The runtime's resolver converts a name that is not ASCII, which a connector may be given: `ⓔvil.test` is `evil.test`. */
 function asciiOf(hostname: string): string {
-  for (let i = 0; i < hostname.length; i++) {
-    // Empty for what is not a name in any form.
-    if (hostname.charCodeAt(i) > LAST_ASCII) return domainToASCII(hostname) || hostname
-  }
-  return hostname
+  // Empty for what is not a name in any form.
+  return (/\P{ASCII}/u.test(hostname) && domainToASCII(hostname)) || hostname
 }
 
 /** The name may be a stranger's: a regular expression would need quadratic time for many dots. */

@@ -76,7 +76,7 @@ function readAddresses(text: string): IpSet | null {
 }
 
 /** A bare IPv6 address (`::1`) has colons, too, and cannot have a port. */
-function splitPort(text: string): { host: string; port: number | null } {
+export function splitPort(text: string): { host: string; port: number | null } {
   const end = text.lastIndexOf(':')
   const isBareAddress = text.indexOf(':') !== end && !text.startsWith('[')
   const digits = /^[0-9]{1,5}$/.test(text.slice(end + 1))

@@ -18,7 +18,7 @@ export function placeOf(url: string | URL): Place | null {
   const text = String(url)
   if (!URL.canParse(text)) return null
   const { protocol, hostname, port } = new URL(text)
-  return { protocol, hostname: withoutBrackets(hostname), port: portOf(protocol, port) }
+  return { protocol, hostname: withoutBrackets(hostname), port: portOf({ protocol, port }) }
 }
 
 /** Of an absolute URL that is sent as it is; null if others may read another host in it. */
@@ -28,7 +28,7 @@ export function placeOfSent(text: string): Place | null {
   const start = `${protocol}//${host}`
   if (!text.toLowerCase().startsWith(start)) return null
   const rest = text.slice(start.length)
-  const defaultPort = port === '' ? `:${portOf(protocol, '')}` : ''
+  const defaultPort = port === '' ? `:${portOf({ protocol })}` : ''
   const path = rest.startsWith(defaultPort) ? rest.slice(defaultPort.length) : rest
   return /^(?:[/?#]|$)/.test(path) ? placeOf(text) : null
 }
@@ -42,7 +42,7 @@ export function placeOfAuthority(authority: string): Place | null {
   return place && { ...place, port: Number(port) }
 }
 
-function portOf(protocol: string, port: string): number {
-  if (port !== '') return Number(port)
-  return protocol === 'https:' || protocol === 'wss:' ? 443 : 80
+/** That of the scheme, if none is given. */
+export function portOf({ protocol, port }: { protocol: string; port?: unknown }): number {
+  return Number(port || (protocol === 'https:' || protocol === 'wss:' ? 443 : 80))
 }

@@ -6,27 +6,6 @@
 import { type IpSet, readIpSet } from '../base/address/ip-set.ts'
 import { embeddedIpv4, withoutMapping } from './embedded-ipv4.ts'
 
-/** Why an address is not public. */
-export type SpecialRule =
-  | 'metadata'
-  | 'loopback'
-  | 'private'
-  | 'link-local'
-  | 'shared'
-  | 'this-network'
-  | 'unspecified'
-  | 'multicast'
-  | 'broadcast'
-  | 'documentation'
-  | 'benchmarking'
-  | 'protocol-assignment'
-  | 'discard'
-  | 'ipv4-compatible'
-  | '6to4'
-  | 'teredo'
-  | 'nat64'
-  | 'reserved'
-
 export interface SpecialBlock {
   readonly rule: SpecialRule
   /** In CIDR notation. */
@@ -34,7 +13,7 @@ export interface SpecialBlock {
 }
 
 /** In the order of the search: an address in several blocks goes by the first. */
-const BLOCKS: Readonly<Record<SpecialRule, string>> = {
+const BLOCKS = {
   // AWS, Azure, Google and most others; AWS and Google over IPv6; Azure; Alibaba; Oracle.
   metadata:
     '169.254.169.254/32 fd00:ec2::254/128 fd20:ce::254/128 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32',
@@ -57,12 +36,15 @@ const BLOCKS: Readonly<Record<SpecialRule, string>> = {
   reserved: '240.0.0.0/4',
 }
 
+/** Why an address is not public. */
+export type SpecialRule = keyof typeof BLOCKS
+
 /** RFC 4291 §2.4. Everything else is reserved, but for the well-known prefix of NAT64 before a public address. */
 const GLOBAL_UNICAST = '2000::/3'
 const WELL_KNOWN_NAT64 = '64:ff9b::/96'
 
 interface Search {
-  readonly blocks: readonly (SpecialBlock & { readonly has: IpSet })[]
+  readonly blocks: readonly { readonly is: SpecialBlock; readonly has: IpSet }[]
   readonly isGlobal: IpSet
   readonly isNat64: IpSet
 }
@@ -73,26 +55,17 @@ let search: Search | null = null
 export function specialBlockOf(given: Uint8Array): SpecialBlock | null {
   const address = withoutMapping(given)
   search ??= makeSearch()
-  const found = find(address, search)
-  if (found !== null || address.length === 4) return found
-  if (!search.isGlobal(address) && !search.isNat64(address)) return { rule: 'reserved', block: '::/0' }
-  for (const inner of embeddedIpv4(address)) {
-    const block = find(inner, search)
-    if (block !== null) return block
-  }
-  return null
-}
-
-function find(address: Uint8Array, { blocks }: Search): SpecialBlock | null {
-  for (const { rule, block, has } of blocks) {
-    if (has(address)) return { rule, block }
-  }
-  return null
+  const { blocks, isGlobal, isNat64 } = search
+  const find = (bytes: Uint8Array): SpecialBlock | undefined => blocks.find(({ has }) => has(bytes))?.is
+  const found = find(address)
+  if (found !== undefined || address.length === 4) return found ?? null
+  if (!isGlobal(address) && !isNat64(address)) return { rule: 'reserved', block: '::/0' }
+  return embeddedIpv4(address).map(find).find(Boolean) ?? null
 }
 
 function makeSearch(): Search {
   const blocks = Object.entries(BLOCKS).flatMap(([rule, list]) =>
-    list.split(' ').map((block) => ({ rule: rule as SpecialRule, block, has: readIpSet(block)! })),
+    list.split(' ').map((block) => ({ is: { rule: rule as SpecialRule, block }, has: readIpSet(block)! })),
   )
   return { blocks, isGlobal: readIpSet(GLOBAL_UNICAST)!, isNat64: readIpSet(WELL_KNOWN_NAT64)! }
 }

@@ -8,6 +8,8 @@ import { ipBytes } from '../base/address/ip-address.ts'
 import { readIpSet } from '../base/address/ip-set.ts'
 import { withoutBrackets } from '../base/address/server-name.ts'
 import { mapped, withoutMapping } from '../guard/embedded-ipv4.ts'
+import { splitPort } from '../guard/host-entry.ts'
+import { portOf } from '../guard/place.ts'
 
 /** The host of a URL, in the forms that entries are compared with. */
 interface Host {
@@ -25,11 +27,6 @@ interface Entry {
   /** Null for any port. */
   readonly port: number | null
   readonly matches: (host: Host) => boolean
-}
-
-interface Place {
-  readonly host: string
-  readonly port: number | null
 }
 
 /** Delimiters of URLs, wildcards and zones: none can be in the name of a host. */
@@ -56,28 +53,13 @@ export class NoProxyList {
 
 function hostOf(url: URL): Host {
   const name = withoutBrackets(withoutLastDot(url.hostname))
-  const isSecure = url.protocol === 'https:' || url.protocol === 'wss:'
-  return { name, address: ipBytes(name), port: Number(url.port || (isSecure ? 443 : 80)) }
+  return { name, address: ipBytes(name), port: portOf(url) }
 }
 
 function readEntry(text: string): Entry | null {
   const { host, port } = splitPort(text)
-  const matches = readHosts(host)
+  const matches = host === '*' ? () => true : (readAddresses(host) ?? readName(host))
   return matches === null ? null : { text, port, matches }
-}
-
-/** A bare IPv6 address (`::1`) has colons, too, and cannot have a port. */
-function splitPort(text: string): Place {
-  const end = text.lastIndexOf(':')
-  const isBareAddress = text.indexOf(':') !== end && !text.startsWith('[')
-  const digits = /^[0-9]+$/.test(text.slice(end + 1))
-  if (end === -1 || isBareAddress || !digits) return { host: text, port: null }
-  return { host: text.slice(0, end), port: Number(text.slice(end + 1)) }
-}
-
-function readHosts(text: string): ((host: Host) => boolean) | null {
-  if (text === '*') return () => true
-  return readAddresses(text) ?? readName(text)
 }
 
 function readAddresses(text: string): ((host: Host) => boolean) | null {

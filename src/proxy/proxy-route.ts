@@ -9,6 +9,7 @@ import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import { takesNoMore } from '../dispatcher/lifecycle.ts'
 import { type PoolStats, statsOf } from '../dispatcher/stats.ts'
+import { portOf } from '../guard/place.ts'
 import type { ConnectorOptions } from '../net/connector.ts'
 import type { TargetCheckSettings } from '../net/target-check.ts'
 import type { DispatchHandler } from '../request/dispatch-handler.ts'
@@ -21,7 +22,7 @@ import type { ProxySettings } from './proxy-options.ts'
 import { Socks5Hop } from './socks5-hop.ts'
 import { TunnelAttempt } from './tunnel-attempt.ts'
 import { tunnelConnector } from './tunnel-connector.ts'
-import { portOf, type TunnelHop } from './tunnel-hop.ts'
+import type { TunnelHop } from './tunnel-hop.ts'
 
 export class ProxyRoute {
   /** Those that speak HTTP. */

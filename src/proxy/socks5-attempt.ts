@@ -7,6 +7,7 @@ import { ipBytes } from '../base/address/ip-address.ts'
 import { asciiHost, withoutBrackets } from '../base/address/server-name.ts'
 import { ignoreError } from '../base/error/ignore-error.ts'
 import { InvalidArgumentError, type ProxyPhase, Socks5ProxyError } from '../errors.ts'
+import { portOf } from '../guard/place.ts'
 import { ConnectDetails } from '../net/connect-details.ts'
 import { timeoutError } from '../net/connect-errors.ts'
 import { startConnectTimeout, type TimeoutTarget } from '../net/connect-timeout.ts'
@@ -17,7 +18,7 @@ import type { Destination } from '../protocol/socks5/messages.ts'
 import { Socks5Negotiation, type Socks5Step } from '../protocol/socks5/negotiation.ts'
 import { withProxy } from './proxy-error.ts'
 import type { Socks5Address } from './socks5-address.ts'
-import { type OnTunnel, portOf, type TunnelTry } from './tunnel-hop.ts'
+import type { OnTunnel, TunnelTry } from './tunnel-hop.ts'
 
 /** The proxy of an attempt. */
 export interface Socks5Proxy {

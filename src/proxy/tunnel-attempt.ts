@@ -11,6 +11,7 @@ import { setOwn } from '../base/object/own-record.ts'
 import { channels } from '../diagnostics.ts'
 import { Client } from '../dispatcher/client.ts'
 import { InvalidArgumentError, ProxyConnectionError, SocketError } from '../errors.ts'
+import { portOf } from '../guard/place.ts'
 import { timeoutError } from '../net/connect-errors.ts'
 import { startConnectTimeout, type TimeoutTarget } from '../net/connect-timeout.ts'
 import type { DispatchOptions, HeadersInput } from '../request/dispatch-options.ts'
@@ -20,7 +21,7 @@ import { ConnectExchange, type ConnectOutcome } from './connect-exchange.ts'
 import { connectError, type Refusal, refusedTunnel, withProxy } from './proxy-error.ts'
 import { PROXY_AUTHORIZATION } from './proxy-fields.ts'
 import type { ProxyHop } from './proxy-hop.ts'
-import { type OnTunnel, portOf, type TunnelTry } from './tunnel-hop.ts'
+import type { OnTunnel, TunnelTry } from './tunnel-hop.ts'
 
 /** Some schemes take several steps (RFC 4559 §5: two). A proxy may also refuse without end. */
 export const MOST_TRIES = 5

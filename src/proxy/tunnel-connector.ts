@@ -12,6 +12,7 @@ import { ownMembers } from '../base/object/own-options.ts'
 import { type DetailedConnector, ownConnector } from '../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../dispatcher/client-options.ts'
 import { InformationalError, InvalidArgumentError, SocketError } from '../errors.ts'
+import { portOf } from '../guard/place.ts'
 import { ConnectDetails } from '../net/connect-details.ts'
 import {
   type BuildConnectorOptions,
@@ -27,7 +28,7 @@ import {
   targetCheck,
 } from '../net/target-check.ts'
 import { withProxy } from './proxy-error.ts'
-import { portOf, type TunnelHop } from './tunnel-hop.ts'
+import type { TunnelHop } from './tunnel-hop.ts'
 
 type Callback = Parameters<ConnectFunction>[1]
 

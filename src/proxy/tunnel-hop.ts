@@ -13,11 +13,6 @@ export interface TunnelTry {
   cancel(reason: Error): readonly Duplex[]
 }
 
-/** Of a target whose URL may leave it out. */
-export function portOf({ port, protocol }: Pick<ConnectorOptions, 'port' | 'protocol'>): number {
-  return Number(port || (protocol === 'https:' ? 443 : 80))
-}
-
 export interface TunnelHop {
   /** Without user info. */
   readonly uri: string

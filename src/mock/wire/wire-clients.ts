@@ -9,6 +9,7 @@ import { Client } from '../../dispatcher/client.ts'
 import { ownConnector } from '../../dispatcher/client-connector.ts'
 import type { ConnectFunction } from '../../dispatcher/client-options.ts'
 import { ConnectTimeoutError } from '../../errors.ts'
+import { portOf } from '../../guard/place.ts'
 import { DecoratorHandler } from '../../handler/decorator-handler.ts'
 import type { HeaderObject } from '../../protocol/header-block.ts'
 import type { DispatchController, DispatchHandler } from '../../request/dispatch-handler.ts'
@@ -172,8 +173,8 @@ export class WireClients {
     origin: string,
     callback: (error: Error) => void,
   ): void {
-    const { hostname, port, protocol } = new URL(origin)
-    const place = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+    const url = new URL(origin)
+    const place = `${url.hostname}:${portOf(url)}`
     if (fault === 'connect-refused') {
       const error = systemError('ECONNREFUSED', 'connect')
       error.message += ` ${place}`
