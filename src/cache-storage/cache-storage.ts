@@ -44,12 +44,11 @@ class MemoryCacheStorage implements CacheStorage {
   ): Promise<Response | undefined> {
     requireArguments(arguments.length, 1, 'CacheStorage.match')
     const given: MultiCacheQueryOptions = ownMembers(toDictionary(options, 'CacheStorage.match') ?? {})
-    if (given.cacheName !== undefined) {
-      const named = this.#caches.get(toText(given.cacheName, 'CacheStorage.match', 'cacheName'))
-      return named === undefined ? undefined : cacheOf(named).match(request, given)
-    }
-    for (const entries of this.#caches.values()) {
-      const response = await cacheOf(entries).match(request, given)
+    const { cacheName } = given
+    const only = cacheName === undefined ? null : toText(cacheName, 'CacheStorage.match', 'cacheName')
+    for (const [name, entries] of this.#caches) {
+      const response =
+        only === null || only === name ? await cacheOf(entries).match(request, given) : undefined
       if (response !== undefined) return response
     }
     return undefined
@@ -63,11 +62,8 @@ class MemoryCacheStorage implements CacheStorage {
   async open(cacheName: string): Promise<Cache> {
     requireArguments(arguments.length, 1, 'CacheStorage.open')
     const name = toText(cacheName, 'CacheStorage.open', 'cacheName')
-    let entries = this.#caches.get(name)
-    if (entries === undefined) {
-      entries = new Entries()
-      this.#caches.set(name, entries)
-    }
+    const entries = this.#caches.get(name) ?? new Entries()
+    this.#caches.set(name, entries)
     return cacheOf(entries)
   }
 

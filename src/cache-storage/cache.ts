@@ -8,15 +8,16 @@ import { type Request, withoutSignal } from '../fetch/request.ts'
 import type { Response } from '../fetch/response.ts'
 import { requireArguments, toDictionary } from '../web/idl.ts'
 import { defineInterface } from '../web/interface.ts'
-import { Entries, type Entry } from './entries.ts'
+import { Entries } from './entries.ts'
 import {
   CacheQuery,
   type CacheQueryOptions,
+  type Entry,
   toRequest,
   variesOnEverything,
   withoutFragment,
 } from './query.ts'
-import { isResponseLike, type ResponseLike, StoredResponse } from './stored-response.ts'
+import { isResponseLike, type ResponseLike, storedResponse } from './stored-response.ts'
 
 export type { CacheQueryOptions } from './query.ts'
 
@@ -27,8 +28,6 @@ type Options = CacheQueryOptions | null | undefined
 
 /** Passed to the constructor only from within this package. */
 const INTERNAL = Symbol('internal')
-
-const NO_OPTIONS: CacheQueryOptions = {}
 
 /** Responses by their requests. */
 export interface Cache {
@@ -59,7 +58,7 @@ class MemoryCache implements Cache {
   async match(request: RequestInput, options: Options = undefined): Promise<Response | undefined> {
     requireArguments(arguments.length, 1, 'Cache.match')
     const [first] = this.#find(request, readOptions(options, 'Cache.match'))
-    return first?.response.toResponse()
+    return first?.respond()
   }
 
   async matchAll(
@@ -67,7 +66,7 @@ class MemoryCache implements Cache {
     options: Options = undefined,
   ): Promise<readonly Response[]> {
     const found = this.#find(request, readOptions(options, 'Cache.matchAll'))
-    return Object.freeze(found.map(({ response }) => response.toResponse()))
+    return Object.freeze(found.map(({ respond }) => respond()))
   }
 
   async add(request: RequestInput): Promise<undefined> {
@@ -170,12 +169,7 @@ function failed(cause?: unknown): never {
 async function entryOf(request: Request, response: ResponseLike): Promise<Entry> {
   const vary = response.headers.get('vary')
   const stored = withoutSignal(request)
-  return {
-    request: stored,
-    url: withoutFragment(stored.url),
-    vary,
-    response: await StoredResponse.from(response),
-  }
+  return { request: stored, url: withoutFragment(stored.url), vary, respond: await storedResponse(response) }
 }
 
 function isHttp({ url }: Request): boolean {
@@ -183,5 +177,5 @@ function isHttp({ url }: Request): boolean {
 }
 
 function readOptions(options: CacheQueryOptions | null | undefined, where: string): CacheQueryOptions {
-  return ownMembers(toDictionary(options, where) ?? NO_OPTIONS)
+  return ownMembers(toDictionary(options, where) ?? {})
 }

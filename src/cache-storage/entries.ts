@@ -1,12 +1,5 @@
 /** What a cache holds, in the order in which it was stored, and by URL. All views of one cache share it. */
-import { CacheQuery, type CacheQueryOptions, type Matchable } from './query.ts'
-import type { StoredResponse } from './stored-response.ts'
-
-export interface Entry extends Matchable {
-  readonly response: StoredResponse
-}
-
-const NO_OPTIONS: CacheQueryOptions = {}
+import { CacheQuery, type Entry } from './query.ts'
 
 export class Entries {
   readonly #all = new Set<Entry>()
@@ -17,16 +10,13 @@ export class Entries {
   find(query: CacheQuery | null): readonly Entry[] {
     if (query === null) return [...this.#all]
     if (!query.canMatch) return []
-    return [...this.#candidates(query)].filter((entry) => query.matches(entry))
-  }
-
-  #candidates(query: CacheQuery): Iterable<Entry> {
-    return query.ignoresSearch ? this.#all : (this.#byUrl.get(query.url) ?? [])
+    const candidates = query.ignoresSearch ? this.#all : (this.#byUrl.get(query.url) ?? [])
+    return [...candidates].filter((entry) => query.matches(entry))
   }
 
   /** All or nothing: each replaces those that match its request. */
   store(added: readonly Entry[]): void {
-    const queries = added.map(({ request }) => new CacheQuery(request, NO_OPTIONS))
+    const queries = added.map(({ request }) => new CacheQuery(request))
     for (const [i, query] of queries.entries()) {
       if (added.slice(0, i).some((earlier) => query.matches(earlier))) {
         throw new DOMException('Cache.addAll: two of the requests match', 'InvalidStateError')
@@ -49,8 +39,6 @@ export class Entries {
 
   #add(entry: Entry): void {
     this.#all.add(entry)
-    const sameUrl = this.#byUrl.get(entry.url)
-    if (sameUrl === undefined) this.#byUrl.set(entry.url, new Set([entry]))
-    else sameUrl.add(entry)
+    this.#byUrl.set(entry.url, (this.#byUrl.get(entry.url) ?? new Set()).add(entry))
   }
 }

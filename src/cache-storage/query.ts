@@ -1,6 +1,7 @@
 /** Which stored entries a request means (Service Workers, "Request Matches Cached Item"). */
 import type { RequestInput } from '../fetch/declared-classes.ts'
 import { Request } from '../fetch/request.ts'
+import type { Response } from '../fetch/response.ts'
 
 /** How exactly a request has to match. */
 export interface CacheQueryOptions {
@@ -12,13 +13,15 @@ export interface CacheQueryOptions {
   ignoreVary?: boolean | undefined
 }
 
-/** An entry, as far as matching is concerned. */
-export interface Matchable {
+/** A stored request and its response. */
+export interface Entry {
   /** Without the fragment. */
   readonly url: string
   readonly request: Request
   /** The value of the response's `vary` field; null if there is none. */
   readonly vary: string | null
+  /** A new response with each call. */
+  readonly respond: () => Response
 }
 
 /** A request that stored ones are compared with, prepared once. */
@@ -30,7 +33,7 @@ export class CacheQuery {
   /** Without the query; null if the query counts. */
   readonly #page: string | null
 
-  constructor(input: RequestInput, options: CacheQueryOptions) {
+  constructor(input: RequestInput, options: CacheQueryOptions = {}) {
     this.#request = toRequest(input)
     this.#options = options
     this.url = withoutFragment(this.#request.url)
@@ -47,7 +50,7 @@ export class CacheQuery {
     return this.#page !== null
   }
 
-  matches({ request, url, vary }: Matchable): boolean {
+  matches({ request, url, vary }: Entry): boolean {
     if (this.#page === null ? url !== this.url : withoutQuery(url) !== this.#page) return false
     if (vary === null || this.#options.ignoreVary) return true
     return fieldNames(vary).every((name) => request.headers.get(name) === this.#request.headers.get(name))

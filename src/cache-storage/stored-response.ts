@@ -7,7 +7,7 @@ import type { PulledOrigin } from '../fetch/body/origin.ts'
 import type { ResponseType } from '../fetch/declared-classes.ts'
 import { HeaderList } from '../fetch/headers/header-list.ts'
 import { fillHeaders } from '../fetch/headers/headers.ts'
-import { makeResponse, type Response, type ResponseRecord } from '../fetch/response.ts'
+import { makeResponse, type Response } from '../fetch/response.ts'
 
 /** The members that responses of all classes have. */
 export interface ResponseLike {
@@ -35,37 +35,21 @@ export function isResponseLike(value: unknown): value is ResponseLike {
   )
 }
 
-export class StoredResponse {
-  readonly #record: ResponseRecord
-  readonly #bytes: Uint8Array | null
-
-  private constructor(record: ResponseRecord, bytes: Uint8Array | null) {
-    this.#record = record
-    this.#bytes = bytes
-  }
-
-  /** Reads the whole body. */
-  static async from(response: ResponseLike): Promise<StoredResponse> {
-    const { type, url, redirected, status, statusText, body } = response
-    const headers = new HeaderList()
-    fillHeaders(headers, response.headers)
-    const record: ResponseRecord = {
-      type: type as ResponseType,
-      status,
-      statusText,
-      headers,
-      guard: 'immutable',
-      url,
-      redirected,
-    }
-    return new StoredResponse(record, body === null ? null : new Uint8Array(await response.arrayBuffer()))
-  }
-
-  toResponse(): Response {
-    const bytes = this.#bytes
-    const body = bytes === null ? null : new Body(originOf(bytes))
-    return makeResponse({ ...this.#record, headers: this.#record.headers.copy() }, body)
-  }
+/** Reads the whole body. Each call of the result returns a new response. */
+export async function storedResponse(response: ResponseLike): Promise<() => Response> {
+  const { type, url, redirected, status, statusText, body } = response
+  const headers = new HeaderList()
+  fillHeaders(headers, response.headers)
+  const record = {
+    type: type as ResponseType,
+    status,
+    statusText,
+    guard: 'immutable',
+    url,
+    redirected,
+  } as const
+  const bytes = body === null ? null : new Uint8Array(await response.arrayBuffer())
+  return () => makeResponse({ ...record, headers: headers.copy() }, bytes && new Body(originOf(bytes)))
 }
 
 function originOf(bytes: Uint8Array): PulledOrigin {
