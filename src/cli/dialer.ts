@@ -104,18 +104,12 @@ export class Dialer {
     const opened = openProxied(this.#options, settings, this.#files.ca ?? null)
     if (opened === null) return null
     let started = performance.now()
-    this.#stopWatching = watchConnections(opened.host, {
-      onStart: () => {
-        started = performance.now()
-      },
-      onConnected: (socket) => {
-        const facts = factsOf(socket, this.#options, opened.proxy)
-        if (http2 && facts.protocol !== 'h2') {
-          socket.destroy(wrongProtocol())
-          return
-        }
-        this.#note(facts, { started, resolved: null, switched: false }, socket)
-      },
+    const onStart = (): void => {
+      started = performance.now()
+    }
+    this.#stopWatching = watchConnections(opened.host, onStart, (socket) => {
+      const problem = this.#note(socket, { started, resolved: null, switched: false }, opened.proxy)
+      if (problem !== null) socket.destroy(problem)
     })
     return this.#apart(opened.agent, settings)
   }
@@ -138,10 +132,16 @@ export class Dialer {
     ) as unknown as EnvHttpProxyAgent
   }
 
-  #note(facts: ConnectionReport, dial: Dial, socket: Socket): void {
+  /** Returns why the connection cannot be used; null if it can. */
+  #note(socket: Socket, dial: Dial, proxy: ProxyFacts | null): ExchangeError | null {
+    const facts = factsOf(socket, this.#options, proxy)
+    if (this.#options.http2 && facts.protocol !== 'h2') {
+      return new ExchangeError('WRONG_PROTOCOL', 'the server did not choose HTTP/2')
+    }
     this.connections.push(facts)
     this.dial = dial
     this.socket = socket
+    return null
   }
 
   #connect(): ConnectFunction {
@@ -164,13 +164,10 @@ export class Dialer {
       let resolved: number | null = null
       const first = connector(target, (error, socket) => {
         if (error !== null) return callback(error)
-        const facts = factsOf(socket, this.#options, null)
-        if (http2 && facts.protocol !== 'h2') {
-          socket.destroy()
-          return callback(wrongProtocol())
-        }
-        this.#note(facts, { started, resolved, switched: socket !== first }, socket)
-        callback(null, socket)
+        const problem = this.#note(socket, { started, resolved, switched: socket !== first }, null)
+        if (problem === null) return callback(null, socket)
+        socket.destroy()
+        callback(problem)
       })
       first.once('lookup', () => {
         resolved = performance.now()
@@ -178,10 +175,6 @@ export class Dialer {
       return first
     }
   }
-}
-
-function wrongProtocol(): ExchangeError {
-  return new ExchangeError('WRONG_PROTOCOL', 'the server did not choose HTTP/2')
 }
 
 function factsOf(socket: Socket, options: Options, proxy: ProxyFacts | null): ConnectionReport {

@@ -47,6 +47,15 @@ export interface Incoming {
   body: Buffer
 }
 
+export const EMPTY_RESPONSE: Incoming = {
+  status: 0,
+  statusText: '',
+  headers: [],
+  trailers: [],
+  size: 0,
+  body: Buffer.alloc(0),
+}
+
 export interface Exchange {
   readonly startedAt: Date
   /** Headers as sent, but without credentials. */
@@ -77,6 +86,16 @@ export function field(headers: readonly Field[], wanted: string): string | null 
   return headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null
 }
 
+export function requestOptions({ url, method, headers, body }: Outgoing): {
+  origin: string
+  path: string
+  method: string
+  headers: string[]
+  body: Buffer | null
+} {
+  return { origin: url.origin, path: url.pathname + url.search, method, headers: headers.flat(), body }
+}
+
 /** Sends it and takes the response. Never throws: an error is a `failure`. */
 export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Reception): Promise<Exchange> {
   const { url, method, headers, body, timeout } = outgoing
@@ -94,11 +113,7 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
   let final = url
   try {
     const data = await client.compose(...interceptorsFor(outgoing)).request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method,
-      headers: headers.flat(),
-      body,
+      ...requestOptions(outgoing),
       signal: limit ? limit.signal : null,
       responseHeaders: 'raw',
       onInfo: (info) => early.push({ status: info.statusCode, headers: pairs(info.headers as string[]) }),
@@ -106,14 +121,8 @@ export async function exchange(dialer: Dialer, outgoing: Outgoing, reception: Re
     stage = 'receiving the body'
     timings = data.timings
     final = (data.context as RedirectContext | null)?.history.at(-1) ?? url
-    response = {
-      status: data.statusCode,
-      statusText: data.statusText,
-      headers: pairs(data.headers),
-      trailers: [],
-      size: 0,
-      body: Buffer.alloc(0),
-    }
+    const { statusCode: status, statusText } = data
+    response = { ...EMPTY_RESPONSE, status, statusText, headers: pairs(data.headers) }
     await receive(data.body, response, reception)
     response.trailers = Object.entries(data.trailers).flatMap(([name, value]) =>
       [value].flat().map((one): Field => [name, String(one)]),

@@ -87,11 +87,7 @@ export function failureOf(error: unknown, stage: Stage): Failure {
 
 function wordsOf(error: unknown): string {
   // Errors of OpenSSL have the readable part of their message in `reason`.
-  const {
-    message,
-    reason,
-    errors: members,
-  } = Object(error) as { [key: string]: string } & { errors?: Error[] }
+  const { message, reason, errors: members } = Object(error) as Partial<AggregateError> & { reason?: string }
   if (message === '' && Array.isArray(members)) return members.map((member) => member.message).join(', ')
   return reason ?? message ?? String(error)
 }

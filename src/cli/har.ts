@@ -4,7 +4,7 @@
  */
 import { type Cookie, getSetCookies, Headers } from '../index.ts'
 import { contentOf, textOf } from './body.ts'
-import { type Exchange, type Field, field, type Incoming, type Outgoing } from './exchange.ts'
+import { EMPTY_RESPONSE, type Exchange, type Field, field, type Incoming, type Outgoing } from './exchange.ts'
 import type { Phases } from './phases.ts'
 import { redactArchived, redactParameter, redactUrls } from './secrets.ts'
 
@@ -37,7 +37,8 @@ export function harOf(exchange: Exchange, version: string, keepsSecrets: boolean
     startedDateTime: startedAt.toISOString(),
     time: duration(Object.values(parts).reduce((sum, part) => sum + Math.max(0, part), 0)),
     request: requestOf(request, httpVersion, shown),
-    response: responseOf(response ?? NO_RESPONSE, httpVersion, shown),
+    // An entry must have a response; browsers write status 0 when none arrived.
+    response: responseOf(response ?? EMPTY_RESPONSE, httpVersion, shown),
     cache: {},
     timings,
     ...(connection?.remoteAddress ? { serverIPAddress: connection.remoteAddress } : {}),
@@ -99,16 +100,6 @@ function postDataOf(body: Buffer, mimeType: string, shown: Shown): object {
       ? { params: [...new URLSearchParams(text)].map((pair) => named(shown.parameter(pair))) }
       : { text }),
   }
-}
-
-/** An entry must have a response; browsers write status 0 when none arrived. */
-const NO_RESPONSE: Incoming = {
-  status: 0,
-  statusText: '',
-  headers: [],
-  trailers: [],
-  size: 0,
-  body: Buffer.alloc(0),
 }
 
 function responseOf(response: Incoming, httpVersion: string, shown: Shown): object {

@@ -43,37 +43,10 @@ const KNOWN = {
 
 type Parsed = ReturnType<typeof parseArgs<{ options: typeof KNOWN; allowPositionals: true; tokens: true }>>
 
-type Flag =
-  | 'location'
-  | 'compressed'
-  | 'http1'
-  | 'http2'
-  | 'h2c'
-  | 'insecure'
-  | 'json'
-  | 'har-secrets'
-  | 'fail'
-  | 'verbose'
-  | 'help'
-  | 'version'
-type Text =
-  | 'method'
-  | 'data'
-  | 'json-body'
-  | 'cacert'
-  | 'cert'
-  | 'key'
-  | 'unix-socket'
-  | 'proxy'
-  | 'noproxy'
-  | 'cookie-jar'
-  | 'output'
-  | 'har'
+type Converted = 'header' | 'timeout' | 'retry' | 'repeat' | 'concurrency'
 
 /** Strings that are not given are undefined. */
-export interface Options
-  extends Readonly<Record<Flag, boolean>>,
-    Readonly<Partial<Record<Text, string | undefined>>> {
+export interface Options extends Readonly<Omit<Parsed['values'], Converted>> {
   /** Without credentials. */
   readonly url: URL
   /** The credentials of the URL as the value of an authorization header. */

@@ -13,15 +13,10 @@ export interface Dial {
   readonly switched: boolean
 }
 
-export interface Phases {
-  readonly blocked: number | null
-  readonly dns: number | null
-  /** TCP only. */
-  readonly connect: number | null
-  readonly tls: number | null
-  readonly send: number | null
-  readonly wait: number | null
-  readonly receive: number | null
+type Phase = 'blocked' | 'dns' | 'connect' | 'tls' | 'send' | 'wait' | 'receive'
+
+/** `connect` is TCP only. */
+export interface Phases extends Readonly<Record<Phase, number | null>> {
   readonly total: number
 }
 

@@ -22,12 +22,6 @@ export interface ProxiedAgent {
   readonly host: string
 }
 
-/** What the channels report about a connection. */
-export interface ConnectionWatcher {
-  onStart(): void
-  onConnected(socket: Socket): void
-}
-
 /**
  * Null: the URL is reached directly.
  *
@@ -70,20 +64,22 @@ function makeAgent(options: EnvHttpProxyAgentOptions): EnvHttpProxyAgent {
   }
 }
 
-/** Reports the connections to a host until the returned function is called. */
-export function watchConnections(host: string, watcher: ConnectionWatcher): () => void {
-  const isWanted = (message: unknown): boolean =>
-    (message as { connectParams: { host: string } }).connectParams.host === host
-  const onStart = (message: unknown): void => {
-    if (isWanted(message)) watcher.onStart()
+/** Reports the connections to a host, before and after they are opened, until the returned function is called. */
+export function watchConnections(
+  host: string,
+  onStart: () => void,
+  onConnected: (socket: Socket) => void,
+): () => void {
+  const watch = (name: string, call: (socket: Socket) => void): (() => void) => {
+    const listener = (message: unknown): void => {
+      const { connectParams, socket } = message as { connectParams: { host: string }; socket: Socket }
+      if (connectParams.host === host) call(socket)
+    }
+    subscribe(name, listener)
+    return () => unsubscribe(name, listener)
   }
-  const onConnected = (message: unknown): void => {
-    if (isWanted(message)) watcher.onConnected((message as { socket: Socket }).socket)
-  }
-  subscribe('undici:client:beforeConnect', onStart)
-  subscribe('undici:client:connected', onConnected)
+  const stops = [watch('undici:client:beforeConnect', onStart), watch('undici:client:connected', onConnected)]
   return () => {
-    unsubscribe('undici:client:beforeConnect', onStart)
-    unsubscribe('undici:client:connected', onConnected)
+    for (const stop of stops) stop()
   }
 }

@@ -1,24 +1,19 @@
 /** Sends one request many times, some at a time, and measures. */
 import type { Dialer } from './dialer.ts'
-import type { Outgoing } from './exchange.ts'
+import { type Outgoing, requestOptions } from './exchange.ts'
 import { deadline, type Failure, failureOf, type Stage } from './failure.ts'
 import type { Measurement } from './histogram.ts'
 
 export async function repeat(
   dialer: Dialer,
-  { url, method, headers, body, timeout }: Outgoing,
+  outgoing: Outgoing,
   requests: number,
   concurrency: number,
   onProgress: (done: number) => void,
 ): Promise<Measurement> {
+  const { url, method, timeout } = outgoing
   const pool = dialer.open(concurrency)
-  const options = {
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method,
-    headers: headers.flat(),
-    body,
-  }
+  const options = requestOptions(outgoing)
   const latencies = new Float64Array(requests)
   const statuses = new Map<number, number>()
   const failures = new Map<string, Failure & { count: number }>()
