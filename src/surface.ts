@@ -185,8 +185,9 @@ export type { MockClientOptions } from './mock/mock-client.ts'
 export { MockClient } from './mock/mock-client.ts'
 export * as mockErrors from './mock/mock-errors.ts'
 export type { MockInterceptor, MockScope } from './mock/mock-interceptor.ts'
-export type { Interceptable, MockPoolOptions } from './mock/mock-pool.ts'
+export type { MockPoolOptions } from './mock/mock-pool.ts'
 export { MockPool } from './mock/mock-pool.ts'
+export type { Interceptable } from './mock/mocking.ts'
 export type { MockEvent, MockEvents } from './mock/reply/events-text.ts'
 export type {
   InformationalReply,

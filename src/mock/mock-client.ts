@@ -3,21 +3,15 @@ import { defineKind } from '../base/object/kind.ts'
 import { Client } from '../dispatcher/client.ts'
 import type { ClientOptions } from '../dispatcher/client-options.ts'
 import type { Dispatcher } from '../dispatcher/dispatcher.ts'
-import type { DispatchHandler, LegacyDispatchHandler } from '../request/dispatch-handler.ts'
-import type { DispatchOptions } from '../request/dispatch-options.ts'
-import { isCall } from '../request/dispatching.ts'
-import type { EndReason } from '../request/end-reason.ts'
-import type { MockInterceptorOptions, OriginMatcher } from './match/interception.ts'
-import type { MockInterceptor } from './mock-interceptor.ts'
-import type { Interceptable } from './mock-pool.ts'
-import { MockTarget, urlFor } from './mock-target.ts'
-import type { OriginMocks } from './origin-mocks.ts'
+import { type Mocking, mocking } from './mocking.ts'
 
 /** Options of `MockClient`. */
 export interface MockClientOptions extends ClientOptions {
   /** The mock agent that decides about requests without a match. */
   agent: Dispatcher
 }
+
+const MockedClient: Mocking<Client, ClientOptions> = mocking(Client)
 
 /**
  * The interceptors of one origin, and a dispatcher for requests to it.
@@ -26,45 +20,7 @@ export interface MockClientOptions extends ClientOptions {
  * const client = new MockAgent({ connections: 1 }).get('http://api.test')
  * client.intercept({ path: '/' }).reply(200, 'hello')
  */
-export class MockClient extends Client implements Interceptable {
-  readonly #target: MockTarget
-
-  /** `mocks` is for mock agents. */
-  constructor(
-    origin: string | URL | RegExp | ((origin: string) => boolean),
-    options: MockClientOptions,
-    mocks: OriginMocks | null = null,
-  ) {
-    const { agent, ...rest } = options ?? {}
-    const target = new MockTarget(origin as OriginMatcher, agent, mocks)
-    super(urlFor(origin), rest)
-    this.#target = target
-  }
-
-  /** Defines what is to be intercepted; `reply()` of the result defines the reply. */
-  intercept(options: MockInterceptorOptions): MockInterceptor {
-    return this.#target.intercept(options, MockClient.prototype.intercept)
-  }
-
-  /** Removes all interceptors. */
-  cleanMocks(): void {
-    this.#target.cleanMocks()
-  }
-
-  /** Throws if nothing matches and the network is not allowed. */
-  override dispatch(options: DispatchOptions, handler: DispatchHandler | LegacyDispatchHandler): boolean {
-    if (!isCall(options, handler) || this.closed || this.destroyed) return super.dispatch(options, handler)
-    return this.#target.dispatch(options, handler)
-  }
-
-  protected override finish(done: () => void): void {
-    this.#target.finish(() => super.finish(done))
-  }
-
-  protected override terminate(reason: EndReason, done: () => void): void {
-    this.#target.terminate(reason, () => super.terminate(reason, done))
-  }
-}
+export class MockClient extends MockedClient {}
 defineKind(MockClient, 'ventuno.MockClient')
 
 /** The types under the names that programs written for undici use. */
