@@ -87,7 +87,16 @@ const RULES = [
   },
   {
     files: /^mock\//,
-    may: [...ON_DISPATCH, 'global/', 'mock/', 'api/', 'content-coding/', 'net/', 'protocol/'],
+    may: [
+      ...ON_DISPATCH,
+      'connection/ends.ts',
+      'connection/exchange.ts',
+      'global/',
+      'mock/',
+      'content-coding/',
+      'net/',
+      'protocol/',
+    ],
   },
   {
     files: /^event-source\//,

@@ -41,8 +41,8 @@ export interface MockAgentSettings extends Readonly<Record<(typeof FLAGS)[number
   readonly protocol: WireProtocol
   /** For clients on in-memory connections. */
   readonly clientOptions: ClientOptions
-  /** The same with defaults. Limits and timeouts also hold for mocked requests. */
-  readonly client: ClientSettings
+  /** The same with defaults. Limits and timeouts also hold for mocked requests, which name their own authority. */
+  readonly client: ClientSettings & { readonly authority: '' }
   /** Null for a new one. */
   readonly agent: Dispatcher | null
   /** For the agent that sends requests. */
@@ -77,7 +77,7 @@ export function readMockAgentOptions(given: MockAgentOptions): MockAgentSettings
     ...(flags as Required<typeof flags>),
     protocol,
     clientOptions,
-    client: readClientOptions(clientOptions),
+    client: { ...readClientOptions(clientOptions), authority: '' },
     agent: agent ?? null,
     agentOptions: options,
   }

@@ -7,6 +7,7 @@ import type { Dispatcher } from '../dispatcher/dispatcher.ts'
 import { endAll } from '../dispatcher/end-all.ts'
 import type { EventSourceOptions } from '../dispatcher/event-source-options.ts'
 import { LifecycleDispatcher } from '../dispatcher/lifecycle.ts'
+import type { PoolOptions } from '../dispatcher/pool/options.ts'
 import { reemitConnections } from '../dispatcher/reemit.ts'
 import type { WebSocketOptions } from '../dispatcher/websocket-options.ts'
 import { InvalidArgumentError, UndiciError } from '../errors.ts'
@@ -47,7 +48,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
   readonly #network: MockNetwork
   /** Carries the requests that are sent. */
   readonly #real: Dispatcher
-  readonly #makePool: (origin: OriginMatcher | URL, mocks: OriginMocks) => MockPool | MockClient
+  readonly #poolOptions: PoolOptions
   readonly #pools = new Map<OriginMocks, MockPool | MockClient>()
   #uninstall: (() => void) | null = null
 
@@ -58,11 +59,7 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     this.#real = settings.agent ?? new Agent(agentOptions)
     this.#network = new MockNetwork(this, this.#real, settings)
     const { factory: _, maxOrigins: __, ...rest } = agentOptions
-    const isSingle = ownMembers(rest).connections === 1
-    this.#makePool = (origin, mocks) =>
-      isSingle
-        ? new MockClient(origin, { ...rest, agent: this }, mocks)
-        : new MockPool(origin, { ...rest, agent: this }, mocks)
+    this.#poolOptions = ownMembers(rest)
     divertAgent(this.#real, (call, handler) => this.#network.divert(call, handler))
     reemitConnections(this, this.#real)
   }
@@ -75,7 +72,8 @@ export class MockAgent<_TOptions extends MockAgentOptions = MockAgentOptions> ex
     const mocks = this.#network.origins.open(origin as OriginMatcher)
     let pool = this.#pools.get(mocks)
     if (pool === undefined || pool.closed || pool.destroyed) {
-      pool = this.#makePool(origin as OriginMatcher, mocks)
+      const Mock = this.#poolOptions.connections === 1 ? MockClient : MockPool
+      pool = new Mock(origin, { ...this.#poolOptions, agent: this }, mocks)
       this.#pools.set(mocks, pool)
     }
     return pool as unknown as T

@@ -64,20 +64,17 @@ export class MockNotMatchedError extends UndiciError {
   override name: string = 'MockNotMatchedError'
   override code: string = 'UND_MOCK_ERR_MOCK_NOT_MATCHED'
   /** The request; null if the error was not made by a mock agent. */
-  readonly request: UnmatchedRequest | null
+  readonly request: UnmatchedRequest | null = null
   /** The interceptor that is most like it; null if its origin has none. */
-  readonly nearest: NearestInterceptor | null
+  readonly nearest: NearestInterceptor | null = null
   /** The parts in which they differ. */
-  readonly mismatches: readonly Mismatch[]
+  readonly mismatches: readonly Mismatch[] = []
   /** The part that no interceptor accepts. */
-  readonly stage: MatchStage | null
+  readonly stage: MatchStage | null = null
 
   constructor(message?: string, report?: MismatchReport) {
     super(message || 'The request does not match any registered mock dispatches')
-    this.request = report?.request ?? null
-    this.nearest = report?.nearest ?? null
-    this.mismatches = report?.mismatches ?? []
-    this.stage = report?.stage ?? null
+    Object.assign(this, report)
   }
 }
 defineKind(MockNotMatchedError, 'undici.error.UND_MOCK_ERR_MOCK_NOT_MATCHED', 'MockNotMatchedError')

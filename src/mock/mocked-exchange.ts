@@ -10,12 +10,9 @@ import { now } from '../base/loop/clock.ts'
 import { Deadline, type DeadlineOwner } from '../base/loop/deadline.ts'
 import { ignoreRejection } from '../base/loop/stray-promise.ts'
 import { clearTimer, startTimer } from '../base/loop/timer.ts'
-import {
-  BodyTimeoutError,
-  HeadersTimeoutError,
-  RequestContentLengthMismatchError,
-  ResponseExceededMaxSizeError,
-} from '../errors.ts'
+import { bodyLate, headLate } from '../connection/ends.ts'
+import { Exchange } from '../connection/exchange.ts'
+import { RequestContentLengthMismatchError } from '../errors.ts'
 import { lengthMismatch } from '../request/body-length.ts'
 import { destroyStream, isStream, settleLength, type WholeSource } from '../request/body-source.ts'
 import type { ConnectionFacts } from '../request/connection-facts.ts'
@@ -52,7 +49,7 @@ const NO_CONNECTION: ConnectionFacts = {
   socketInfo: () => null,
 }
 
-export class MockedExchange implements RequestHost, DeadlineOwner {
+export class MockedExchange extends Exchange implements RequestHost, DeadlineOwner {
   readonly #call: MockCall
   readonly #interception: Interception
   readonly #owner: ExchangeOwner
@@ -60,17 +57,17 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
   #response: MockedResponse | null = null
   /** The response of a function that was asked before the start. */
   #prepared: MockedResponse | Promise<MockedResponse> | null = null
-  #deadline: Deadline | null = null
   #timer: ReturnType<typeof setTimeout> | null = null
   /** The part of the body that waits for the handler. */
   #chunk: Buffer | null = null
   #isSourceAtEnd = false
   #isDelivering = false
-  #received = 0
   #wake: (() => void) | null = null
 
   /** Throws for invalid request options. */
   constructor(call: MockCall, interception: Interception, context: RequestContext, owner: ExchangeOwner) {
+    super(owner.settings.client, new Deadline(null))
+    this.deadline.owner = this
     this.#call = call
     this.#interception = interception
     this.#owner = owner
@@ -88,7 +85,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     request.attach(this, NO_CONNECTION)
     const { source } = request
     if (
-      this.#owner.settings.client.strictContentLength &&
+      this.settings.strictContentLength &&
       request.contentLength !== null &&
       lengthMismatch(settleLength(source), request.contentLength)
     ) {
@@ -152,7 +149,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       this.#reply()
       return
     }
-    this.#awaitHead()
+    this.awaitHead(request)
     // Not unreferenced: the caller waits for it, and nothing else keeps the process alive.
     this.#timer = startTimer(() => this.#reply(), delay)
   }
@@ -164,7 +161,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       invariant('ask' in reply, 'a reply on a connection has no exchange')
       const response = this.#prepared ?? reply.ask(this.#call)
       if (response instanceof Promise) {
-        this.#awaitHead()
+        if (!this.deadline.armed) this.awaitHead(this.#request)
         response.then(
           (made) => this.#respond(made),
           (error) => this.#break(error),
@@ -182,7 +179,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       request.onInformational(statusCode, fields, statusText(statusCode))
       if (request.settled) return
     }
-    this.#deadline?.disarm()
+    this.deadline.disarm()
     this.#response = response
     const { statusCode, fields, content } = response
     if (this.#call.log !== null) this.#call.log.statusCode = statusCode
@@ -202,7 +199,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
 
   async #stream(content: StreamedContent): Promise<void> {
     const request = this.#request
-    this.#awaitBody()
+    this.awaitBody(request)
     try {
       for await (const bytes of contentPieces(content)) {
         if (request.settled) return
@@ -214,7 +211,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
           })
         }
         if (request.settled) return
-        this.#awaitBody()
+        this.awaitBody(request)
       }
     } catch (error) {
       this.#break(error)
@@ -233,7 +230,9 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
       const chunk = this.#chunk
       if (chunk !== null) {
         this.#chunk = null
-        this.#give(chunk)
+        const tooLarge = this.countBody(request, chunk.length)
+        if (tooLarge === null) request.onData(chunk, 0, chunk.length)
+        else this.onRequestAborted(request, tooLarge)
       } else if (this.#isSourceAtEnd) {
         this.#finish()
         request.onEnd(this.#response!.trailers)
@@ -245,42 +244,15 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
     if (request.settled || this.#chunk === null) this.#release()
   }
 
-  #give(chunk: Buffer): void {
-    const { maxResponseSize } = this.#request
-    this.#received += chunk.length
-    if (maxResponseSize >= 0 && this.#received > maxResponseSize) {
-      this.#request.reportLater()
-      this.end(endReason('oversized', new ResponseExceededMaxSizeError()))
-    } else {
-      this.#request.onData(chunk, 0, chunk.length)
-    }
-  }
-
   #release(): void {
     const wake = this.#wake
     this.#wake = null
     wake?.()
   }
 
-  #awaitHead(): void {
-    this.#arm(this.#request.headersTimeout ?? this.#owner.settings.client.headersTimeout)
-  }
-
-  #awaitBody(): void {
-    if (!this.#request.settled)
-      this.#arm(this.#request.bodyTimeout ?? this.#owner.settings.client.bodyTimeout)
-  }
-
-  #arm(timeout: number): void {
-    if (timeout === 0) return
-    this.#deadline ??= new Deadline(this)
-    if (this.#request.responding || !this.#deadline.armed) this.#deadline.arm(timeout)
-  }
-
   onDeadline(): void {
-    if (!this.#request.responding) this.end(endReason('timeout', new HeadersTimeoutError()))
-    // While the consumer pauses, nothing is late.
-    else if (!this.#request.paused) this.end(endReason('timeout', new BodyTimeoutError()))
+    const late = this.late(this.#request, false)
+    if (late !== 'nothing') this.end(late === 'head' ? headLate() : bodyLate())
   }
 
   onBroken(error: Error): void {
@@ -289,7 +261,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
 
   onRequestResumed(): void {
     if (!this.#request.responding) return
-    if (!this.#isSourceAtEnd && this.#chunk === null) this.#awaitBody()
+    if (!this.#isSourceAtEnd && this.#chunk === null) this.awaitBody(this.#request)
     this.#deliver()
   }
 
@@ -317,7 +289,7 @@ export class MockedExchange implements RequestHost, DeadlineOwner {
 
   #finish(): void {
     if (this.#timer !== null) clearTimer(this.#timer)
-    this.#deadline?.dispose()
+    this.deadline.dispose()
     const content = this.#response?.content
     if (content instanceof StreamedContent && isStream(content.source) && !this.#isSourceAtEnd) {
       destroyStream(content.source, null)

@@ -2,7 +2,7 @@
  * The fields for the proxy: the `headers` of the agent and `proxy-authorization`. They are in CONNECT and in
  * forwarded requests, and never inside a tunnel.
  */
-import { isThenable } from '../base/loop/thenable.ts'
+import { whenReady } from '../base/loop/thenable.ts'
 import { InvalidArgumentError } from '../errors.ts'
 import { lowerCaseName } from '../protocol/header-names.ts'
 import type { HeadersInput } from '../request/dispatch-options.ts'
@@ -46,8 +46,7 @@ export class ProxyFields {
   /** The value to send now; null for none. */
   authorization(): string | null | Promise<string | null> {
     if (this.#token === null) return this.#fixed
-    const value = this.#token()
-    return isThenable(value) ? Promise.resolve(value).then(checkedValue) : checkedValue(value)
+    return whenReady(this.#token(), checkedValue)
   }
 
   /**

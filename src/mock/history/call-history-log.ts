@@ -28,27 +28,27 @@ export type MockCallHistoryLogProperties = (typeof PROPERTIES)[number]
 /** A request as it was dispatched, and its outcome. Many fields, because undici has eleven of them. */
 export class MockCallHistoryLog {
   /** As the caller gave it. */
-  body: DispatchOptions['body']
+  declare body: DispatchOptions['body']
   /** As the caller gave them. */
-  headers: Record<string, string | string[]> | null | undefined
+  declare headers: Record<string, string | string[]> | null | undefined
   /** As the caller gave it. */
-  method: string
+  declare method: string
   /** With query and fragment. */
-  fullUrl: string
+  declare fullUrl: string
   /** Protocol, host and port. */
-  origin: string
+  declare origin: string
   /** Without query. */
-  path: string
+  declare path: string
   /** Of a repeated name, the last value. `url` has them all. */
-  searchParams: Record<string, string>
+  declare searchParams: Record<string, string>
   /** `http:` or `https:`. */
-  protocol: string
+  declare protocol: string
   /** With the port unless it is the default one. */
-  host: string
+  declare host: string
   /** Empty for the default one. */
-  port: string
+  declare port: string
   /** With its `#`; empty if there is none. */
-  hash: string
+  declare hash: string
   /** The whole URL, with all values of repeated parameters. */
   declare readonly url: URL
   /** Whether an interceptor or a snapshot replied. */
@@ -62,17 +62,22 @@ export class MockCallHistoryLog {
 
   constructor(options: Partial<DispatchOptions> = {}) {
     const url = urlOf(options)
-    this.body = options.body
-    this.headers = options.headers as MockCallHistoryLog['headers']
-    this.method = options.method as string
-    this.fullUrl = url.toString()
-    this.origin = url.origin
-    this.path = url.pathname
-    this.searchParams = Object.fromEntries(url.searchParams)
-    this.protocol = url.protocol
-    this.host = url.host
-    this.port = url.port
-    this.hash = url.hash
+    const { body, headers, method } = options
+    const { href: fullUrl, origin, pathname: path, protocol, host, port, hash } = url
+    const searchParams = Object.fromEntries(url.searchParams)
+    Object.assign(this, {
+      body,
+      headers,
+      method,
+      fullUrl,
+      origin,
+      path,
+      searchParams,
+      protocol,
+      host,
+      port,
+      hash,
+    })
     // Not enumerable, so that a comparison with what undici logs holds.
     const hidden = { url, matched: false, interceptor: null, statusCode: null, error: null }
     for (const [name, value] of Object.entries(hidden)) {
@@ -113,7 +118,5 @@ function withParameters(path: string, query: NonNullable<DispatchOptions['query'
 
 /** The types under the names that programs written for undici use. */
 export declare namespace MockCallHistoryLog {
-  type MockCallHistoryLogProperties = Properties
+  export type { MockCallHistoryLogProperties }
 }
-
-type Properties = (typeof PROPERTIES)[number]

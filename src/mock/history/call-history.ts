@@ -180,13 +180,7 @@ function isEqual(wanted: unknown, value: string): boolean {
 
 /** The types under the names that programs written for undici use. */
 export declare namespace MockCallHistory {
-  type FilterCallsOperator = 'AND' | 'OR'
-  type FilterCallsOptions = Options
-  type FilterCallsFunctionCriteria = (log: MockCallHistoryLog) => boolean
-  type FilterCallsParameter = Parameter
-  type FilterCallsObjectCriteria = ObjectCriteria
+  export type FilterCallsOperator = 'AND' | 'OR'
+  export type FilterCallsFunctionCriteria = (log: MockCallHistoryLog) => boolean
+  export type { FilterCallsObjectCriteria, FilterCallsOptions, FilterCallsParameter }
 }
-
-type Options = FilterCallsOptions
-type Parameter = FilterCallsParameter
-type ObjectCriteria = FilterCallsObjectCriteria

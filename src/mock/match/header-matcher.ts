@@ -44,10 +44,7 @@ export function matchesFields(matcher: unknown, fields: Record<string, string>):
     return Boolean((matcher as (headers: Record<string, string>) => unknown)({ ...fields }))
   }
   if (typeof matcher !== 'object') return false
-  for (const name of Object.keys(matcher)) {
-    if (!matchesField((matcher as Record<string, unknown>)[name], fields[name.toLowerCase()])) return false
-  }
-  return true
+  return Object.entries(matcher).every(([name, wanted]) => matchesField(wanted, fields[name.toLowerCase()]))
 }
 
 /** A field that is absent never matches. */

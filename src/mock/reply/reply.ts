@@ -5,7 +5,7 @@
 
 import type { Duplex } from 'node:stream'
 import { ignoreRejection } from '../../base/loop/stray-promise.ts'
-import { isThenable } from '../../base/loop/thenable.ts'
+import { isThenable, whenReady } from '../../base/loop/thenable.ts'
 import { ownMembers } from '../../base/object/own-options.ts'
 import { InvalidArgumentError } from '../../errors.ts'
 import type { HeaderBlock } from '../../protocol/header-block.ts'
@@ -164,20 +164,10 @@ export function fixedReply(
   const make = typeof data === 'function' ? (data as MockResponseDataHandler) : () => data
   return {
     kind: 'function',
-    ask: asking(make, (made) => head.with(made)),
+    ask: (call) => whenReady(make(call.callbackOptions()), (made) => head.with(made)),
     readsBody: make.length > 0,
     isWhole: false,
     data: head.pending(data, null),
-  }
-}
-
-function asking(
-  make: (opts: MockResponseCallbackOptions) => unknown,
-  read: (made: unknown) => MockedResponse,
-): ResponseReply['ask'] {
-  return (call) => {
-    const made = make(call.callbackOptions())
-    return isThenable(made) ? Promise.resolve(made).then(read) : read(made)
   }
 }
 
@@ -189,12 +179,8 @@ export function isBadReply(error: unknown): boolean {
 }
 
 export function computedReply(callback: MockReplyOptionsCallback, defaults: ReplyDefaults): Reply {
-  const make = (opts: MockResponseCallbackOptions): unknown => {
-    const made: unknown = callback(opts)
-    return isThenable(made)
-      ? Promise.resolve(made).then((result) => withData(result, opts))
-      : withData(made, opts)
-  }
+  const make = (opts: MockResponseCallbackOptions): unknown =>
+    whenReady(callback(opts), (made) => withData(made, opts))
   const read = (made: unknown): MockedResponse => {
     try {
       if (typeof made !== 'object' || made === null) {
@@ -209,7 +195,7 @@ export function computedReply(callback: MockReplyOptionsCallback, defaults: Repl
   }
   return {
     kind: 'function',
-    ask: asking(make, read),
+    ask: (call) => whenReady(make(call.callbackOptions()), read),
     readsBody: callback.length > 0,
     isWhole: true,
     data: { error: null, callback },
@@ -220,8 +206,7 @@ export function computedReply(callback: MockReplyOptionsCallback, defaults: Repl
 function withData(made: unknown, opts: MockResponseCallbackOptions): unknown {
   const given = (made as Partial<MockReplyOptions> | null | undefined)?.data
   const data: unknown = typeof given === 'function' ? (given as MockResponseDataHandler)(opts) : given
-  if (isThenable(data)) return Promise.resolve(data).then((value) => ({ ...(made as object), data: value }))
-  return data === given ? made : { ...(made as object), data }
+  return whenReady(data, (value) => (value === given ? made : { ...(made as object), data: value }))
 }
 
 const NO_DATA: PendingReply = { error: null, statusCode: undefined }

@@ -10,7 +10,7 @@ import { MockAgent } from '../mock-agent.ts'
 import type { MockCall } from '../mock-call.ts'
 import { type Fallback, type FallbackWays, networkOf } from '../mock-network.ts'
 import { computedReply, NO_DEFAULTS } from '../reply/reply.ts'
-import type { Snapshot, SnapshotData, SnapshotInfo, SnapshotResponse } from './snapshot.ts'
+import type { Snapshot, SnapshotData, SnapshotInfo } from './snapshot.ts'
 import { SnapshotHandler } from './snapshot-handler.ts'
 import {
   readSnapshotOptions,
@@ -140,13 +140,19 @@ export class SnapshotAgent extends MockAgent implements Fallback {
   }
 
   #replay({ responses, callCount }: Snapshot, ways: FallbackWays): boolean {
-    const response = responses[Math.min(callCount, responses.length) - 1]!
-    const { time = 0 } = response
-    const delay = this.#options.replayTimings === true ? Math.round(time) : 0
-    return ways.reply(
-      computedReply(() => replyOf(response), NO_DEFAULTS),
-      delay,
+    const {
+      statusCode,
+      headers,
+      body,
+      trailers,
+      time = 0,
+    } = responses[Math.min(callCount, responses.length) - 1]!
+    const data = Buffer.from(body, 'base64')
+    const reply = computedReply(
+      () => ({ statusCode, data, responseOptions: { headers, trailers } }),
+      NO_DEFAULTS,
     )
+    return ways.reply(reply, this.#options.replayTimings === true ? Math.round(time) : 0)
   }
 
   #notFound({ options, method, origin }: MockCall): Error {
@@ -168,14 +174,6 @@ export class SnapshotAgent extends MockAgent implements Fallback {
   }
 }
 defineKind(SnapshotAgent, 'ventuno.SnapshotAgent')
-
-function replyOf({ statusCode, headers, body, trailers }: SnapshotResponse): {
-  statusCode: number
-  data: Buffer
-  responseOptions: { headers: Record<string, string | string[]>; trailers: Record<string, string | string[]> }
-} {
-  return { statusCode, data: Buffer.from(body, 'base64'), responseOptions: { headers, trailers } }
-}
 
 /** The types under the names that programs written for undici use. */
 export declare namespace SnapshotAgent {
