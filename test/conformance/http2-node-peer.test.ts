@@ -219,7 +219,7 @@ describe('against node:http2', () => {
 
   test('bodies far beyond all windows, both ways at once', async () => {
     const connection = new Connection(port)
-    connection.engine.addRoundTrip(1)
+    connection.engine.growth.addRoundTrip(1)
     const bodies = [1, 2, 3].map((seed) => Buffer.alloc(1_500_000, `body ${seed} `))
     const exchanges = bodies.map((body) => connection.request('/echo', body))
     const answers = await Promise.all(exchanges.map((exchange) => exchange.done))

@@ -141,10 +141,10 @@ test('each stream is settled once and closed once, last', () => {
           if (one[0] === 'reset' && streams.length > 0) renounced.add(streams[one[1] % streams.length]!.id)
           act(peer, streams, one)
           const live = streams.filter((stream) => !stream.isClosed).length
-          assert.equal(engine.openStreams, live)
+          assert.equal(engine.streams.size, live)
         }
         engine.terminate({ scope: 'connection', blame: 'peer', code: 'end', message: '' })
-        assert.equal(engine.openStreams, 0)
+        assert.equal(engine.streams.size, 0)
 
         const lines = peer.heard
         for (const { id, isClosed } of streams) {

@@ -124,7 +124,7 @@ test('what a peer sends is given back in full once it is consumed', () => {
       (pieces, initial) => {
         const peer = FramePeer.ready({ initialWindowSize: initial, connectionWindowSize: 65_535 })
         peer.sink.countsData = true
-        peer.engine.addRoundTrip(20)
+        peer.engine.growth.addRoundTrip(20)
         const streams = [0, 1, 2].map(() => peer.request())
         for (const stream of streams) peer.sendHead(stream.id, 200)
         const windows = streams.map(() => initial)

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { HPACK_OK, HpackDecoder } from '../../src/protocol/hpack/decoder.ts'
 import { HpackEncoder } from '../../src/protocol/hpack/encoder.ts'
-import { ClientEngine, type EngineOptions } from '../../src/protocol/http2/client-engine.ts'
+import { ClientEngine } from '../../src/protocol/http2/client-engine.ts'
 import {
   CONTINUATION,
   DATA,
@@ -26,6 +26,7 @@ import {
   SETTINGS,
   WINDOW_UPDATE,
 } from '../../src/protocol/http2/constants.ts'
+import type { EngineOptions } from '../../src/protocol/http2/engine-state.ts'
 import { type RecordedStream, Recorder, StreamRecorder } from './h2-recorder.ts'
 
 export interface Frame {
@@ -365,7 +366,7 @@ export class FramePeer {
     assert.equal(goaway?.type, GOAWAY)
     assert.equal(errorCodeName(goaway.payload.readUInt32BE(4)), errorCodeName(code))
     assert.equal(this.engine.isClosed, true)
-    assert.equal(this.engine.openStreams, 0)
+    assert.equal(this.engine.streams.size, 0)
     assert.equal(this.engine.canOpen, false)
     return goaway.payload.toString('latin1', 8)
   }

@@ -140,7 +140,7 @@ export class Http2Connection
       this.#idle.end()
       this.#transport.setReferenced(true)
     }
-    if (engine.openStreams === 0 && engine.canOpen) {
+    if (engine.streams.size === 0 && engine.canOpen) {
       this.#idle.awaitStream(request.headersTimeout ?? this.settings.headersTimeout)
     }
     return false
@@ -247,7 +247,7 @@ export class Http2Connection
   }
 
   onRoundTrip(milliseconds: number): void {
-    this.#engine.addRoundTrip(milliseconds)
+    this.#engine.growth.addRoundTrip(milliseconds)
   }
 
   onPingAnswered(milliseconds: number): void {
@@ -260,13 +260,13 @@ export class Http2Connection
     this.readAt = readAt
     this.#liveness.onReceived(readAt)
     const flushing = this.output.beginRead()
-    const cancelled = this.#engine.cancelledStreams
+    const cancelled = this.#engine.cancels.size
     try {
       this.#engine.receive(memory, 0, length, readAt)
     } finally {
       this.output.endRead(flushing)
     }
-    if (this.#engine.cancelledStreams < cancelled) this.#roomMade = true
+    if (this.#engine.cancels.size < cancelled) this.#roomMade = true
     this.exchanges.endRead()
     if (this.#engine.areSettingsAcknowledged) this.#liveness.onSettingsAcknowledged(readAt)
     // RFC 9113 §5.4.1: a peer that names an error closes the connection, and some leave that to the client.
@@ -338,8 +338,8 @@ export class Http2Connection
   }
 
   onSettings(): void {
-    const { remoteSettings, openStreams, nextStreamId } = this.#engine
-    this.refusals.onSettings(remoteSettings.maxConcurrentStreams, openStreams, nextStreamId)
+    const { remoteSettings, streams } = this.#engine
+    this.refusals.onSettings(remoteSettings.maxConcurrentStreams, streams.size, streams.nextId)
     this.#roomMade = true
   }
 

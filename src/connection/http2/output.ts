@@ -118,7 +118,7 @@ export class Http2Output {
   }
 
   #onTurn(): void {
-    const isFew = this.#newRequests > 0 && this.#newRequests * 2 < this.#engine.openStreams
+    const isFew = this.#newRequests > 0 && this.#newRequests * 2 < this.#engine.streams.size
     if (isFew && this.#hasRead && this.#heldTurns < MAX_HELD_TURNS) {
       // A turn in which nothing is read ends the wait.
       this.#hasRead = false

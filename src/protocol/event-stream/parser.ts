@@ -50,16 +50,6 @@ class PendingEvent {
   get bytes(): number {
     return this.dataBytes + this.typeBytes + this.idBytes + this.retryBytes
   }
-
-  clear(): void {
-    this.type = MESSAGE
-    this.data = null
-    this.dataLines = 0
-    this.dataBytes = 0
-    this.typeBytes = 0
-    this.idBytes = 0
-    this.retryBytes = 0
-  }
 }
 
 export class EventStreamParser {
@@ -70,7 +60,7 @@ export class EventStreamParser {
   #isFirstLine = true
   readonly #partial = new CarriedBytes(MOST_KEPT_BYTES)
   readonly #values = new ValueReader()
-  readonly #event = new PendingEvent()
+  #event = new PendingEvent()
   /** Counts once its event has ended: a stream cut off within an event must be resumed before it. */
   #pendingId: string
   /** The id to resume after. */
@@ -87,7 +77,7 @@ export class EventStreamParser {
   stop(): void {
     this.#state = 'stopped'
     this.#partial.clear()
-    this.#event.clear()
+    this.#event = new PendingEvent()
   }
 
   /** The bytes are read before it returns, and not kept. */
@@ -216,10 +206,9 @@ export class EventStreamParser {
   }
 
   #endEvent(): void {
-    const event = this.#event
+    const { type, data } = this.#event
     this.lastEventId = this.#pendingId
-    const { type, data } = event
-    event.clear()
+    this.#event = new PendingEvent()
     if (data !== null) this.#sink.onEvent(type, data, this.lastEventId)
   }
 

@@ -26,46 +26,29 @@ export const IDLE_WINDOW_UPDATES = 7
 
 export type Budget = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7
 
-/** Ceilings per {@link BUDGET_WINDOW_MS} that differ from the defaults. */
-export interface AbuseLimits {
-  readonly pings?: number
-  readonly settings?: number
-  readonly emptyFrames?: number
-  readonly ignoredFrames?: number
-  readonly peerResets?: number
-  readonly provokedResets?: number
-  readonly lateFrames?: number
-  readonly idleWindowUpdates?: number
-}
+/** By budget: its name among the limits, its ceiling per {@link BUDGET_WINDOW_MS}, and what it counts. */
+const BUDGETS: readonly (readonly [name: string, ceiling: number, counted: string])[] = [
+  ['pings', MAX_PINGS, 'PING frames'],
+  ['settings', MAX_SETTINGS, 'SETTINGS and GOAWAY frames'],
+  ['emptyFrames', MAX_EMPTY_FRAMES, 'empty frames'],
+  ['ignoredFrames', MAX_IGNORED_FRAMES, 'ignored frames'],
+  ['peerResets', MAX_PEER_RESETS, 'streams reset by the peer'],
+  ['provokedResets', MAX_PROVOKED_RESETS, 'stream errors caused by the peer'],
+  ['lateFrames', MAX_LATE_FRAMES, 'frames on closed streams'],
+  ['idleWindowUpdates', MAX_IDLE_WINDOW_UPDATES, 'WINDOW_UPDATE frames without progress'],
+]
 
-const NAMES: Record<Budget, string> = {
-  [PINGS]: 'PING frames',
-  [SETTINGS_FRAMES]: 'SETTINGS and GOAWAY frames',
-  [EMPTY_FRAMES]: 'empty frames',
-  [IGNORED_FRAMES]: 'ignored frames',
-  [PEER_RESETS]: 'streams reset by the peer',
-  [PROVOKED_RESETS]: 'stream errors caused by the peer',
-  [LATE_FRAMES]: 'frames on closed streams',
-  [IDLE_WINDOW_UPDATES]: 'WINDOW_UPDATE frames without progress',
-}
+/** Ceilings that differ from these, by name. */
+export type AbuseLimits = Readonly<Record<string, number>>
 
 export class AbuseMeter {
   readonly #ceilings: Int32Array
-  readonly #counts = new Int32Array(8)
+  readonly #counts = new Int32Array(BUDGETS.length)
   /** When the present window began. */
   since = 0
 
   constructor(limits: AbuseLimits) {
-    this.#ceilings = Int32Array.of(
-      limits.pings ?? MAX_PINGS,
-      limits.settings ?? MAX_SETTINGS,
-      limits.emptyFrames ?? MAX_EMPTY_FRAMES,
-      limits.ignoredFrames ?? MAX_IGNORED_FRAMES,
-      limits.peerResets ?? MAX_PEER_RESETS,
-      limits.provokedResets ?? MAX_PROVOKED_RESETS,
-      limits.lateFrames ?? MAX_LATE_FRAMES,
-      limits.idleWindowUpdates ?? MAX_IDLE_WINDOW_UPDATES,
-    )
+    this.#ceilings = Int32Array.from(BUDGETS, ([name, ceiling]) => limits[name] ?? ceiling)
   }
 
   /** Sets the time; once per read is enough. */
@@ -89,6 +72,6 @@ export class AbuseMeter {
   }
 
   describe(budget: Budget): string {
-    return `more than ${this.#ceilings[budget]!} ${NAMES[budget]} within ${BUDGET_WINDOW_MS / 1000} s`
+    return `more than ${this.#ceilings[budget]!} ${BUDGETS[budget]![2]} within ${BUDGET_WINDOW_MS / 1000} s`
   }
 }

@@ -2,6 +2,7 @@
  * The parts of the engine that all others use, and how streams and the connection end (RFC 9113 §5.4, §6.8):
  * the stream's state first, then the frame, then the set, callbacks last.
  */
+import { NO_BYTES } from '../../base/bytes/empty.ts'
 import type { ProtocolFailure } from '../failure.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
 import { type AbuseLimits, AbuseMeter, type Budget, LATE_FRAMES, PROVOKED_RESETS } from './abuse-meter.ts'
@@ -12,6 +13,7 @@ import {
   ENHANCE_YOUR_CALM,
   errorCodeName,
   MAX_STREAM_ID,
+  MAX_WINDOW,
   NO_ERROR,
   PROTOCOL_ERROR,
   STREAM_CLOSED,
@@ -20,7 +22,7 @@ import { FrameWriter } from './frame-writer.ts'
 import { MAX_CONTROL_BYTES_QUEUED } from './limits.ts'
 import { AWAITING_HEAD } from './response-phase.ts'
 import { SendScheduler } from './send-scheduler.ts'
-import { LocalSettings, PeerSettings } from './settings.ts'
+import { PeerSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
 import { StreamSet } from './stream-set.ts'
 import {
@@ -34,11 +36,23 @@ import {
 } from './stream-state.ts'
 import { GrowingWindow, type GrowthOptions, WindowGrowth } from './window-growth.ts'
 
-export interface EngineStateOptions {
+export interface EngineOptions {
+  /** Receive window of a stream at its start. */
   readonly initialWindowSize: number
+  /** Receive window of the connection at its start. */
   readonly connectionWindowSize: number
-  readonly abuse: AbuseLimits
-  readonly growth: GrowthOptions
+  /**
+   * Concurrent streams until the server sets a limit; also sent as the limit for pushes, which are disabled.
+   */
+  readonly maxConcurrentStreams: number
+  /** No more than these before the server's first SETTINGS: what is known of its limit from other connections. */
+  readonly firstFlight?: number
+  /** Bytes of names and values of one head or trailers; reaching it is too much already. */
+  readonly maxHeaderSize: number
+  /** Ceilings for frames that make no progress. */
+  readonly abuse?: AbuseLimits
+  /** How far receive windows may grow. */
+  readonly growth?: GrowthOptions
 }
 
 const OPEN = 0
@@ -50,13 +64,16 @@ type Life = typeof OPEN | typeof DRAINING | typeof CLOSED
 /** Below the first id of a client. */
 const NOTHING_TAKEN = 0
 
+/** Many fields, because it is where the parts of the engine find each other. */
 export class EngineState {
   readonly sink: ConnectionSink
+  readonly initialWindowSize: number
   readonly meter: AbuseMeter
   readonly writer: FrameWriter = new FrameWriter()
   readonly encoder: HpackEncoder = new HpackEncoder()
-  readonly remote: PeerSettings = new PeerSettings()
-  readonly local: LocalSettings = new LocalSettings()
+  readonly remoteSettings: PeerSettings = new PeerSettings()
+  /** The server has acknowledged our SETTINGS (§6.5.3); how long to wait is the owner's business. */
+  areSettingsAcknowledged = false
   readonly streams: StreamSet = new StreamSet()
   readonly cancels: CancelLedger = new CancelLedger()
   readonly scheduler: SendScheduler
@@ -69,19 +86,22 @@ export class EngineState {
   #life: Life = OPEN
   #lastStreamId = MAX_STREAM_ID
 
-  constructor(sink: ConnectionSink, options: EngineStateOptions) {
+  constructor(sink: ConnectionSink, options: EngineOptions) {
     this.sink = sink
-    this.meter = new AbuseMeter(options.abuse)
-    this.scheduler = new SendScheduler(this.writer, this.encoder, this.remote, this.meter)
-    this.growth = new WindowGrowth(options.initialWindowSize, options.growth)
-    this.receiveWindow = new GrowingWindow(options.connectionWindowSize, DEFAULT_WINDOW)
+    this.initialWindowSize = Math.min(options.initialWindowSize, MAX_WINDOW)
+    this.meter = new AbuseMeter(options.abuse ?? {})
+    this.scheduler = new SendScheduler(this.writer, this.encoder, this.remoteSettings, this.meter)
+    this.growth = new WindowGrowth(this.initialWindowSize, options.growth ?? {})
+    const connectionWindowSize = Math.min(options.connectionWindowSize, MAX_WINDOW)
+    this.receiveWindow = new GrowingWindow(connectionWindowSize, DEFAULT_WINDOW)
   }
 
-  /** Nothing more is read, and only queued output is written. */
+  /** Nothing more is read, and only what `takeOutput` still returns is written. */
   get isClosed(): boolean {
     return this.#life === CLOSED
   }
 
+  /** False for good once a GOAWAY came or went, the connection failed, or the ids are used up. */
   get canOpen(): boolean {
     return this.#life === OPEN && this.streams.hasIdsLeft
   }
@@ -155,12 +175,12 @@ export class EngineState {
       this.writer.goaway(0, wireCode, Buffer.from(message, 'latin1'))
     }
     const failure: ProtocolFailure = { scope: 'connection', blame: 'peer', code, message }
-    this.end(failure)
+    this.terminate(failure)
     this.sink.onFailure(failure)
   }
 
-  /** Ends everything at once and reports every stream. */
-  end(failure: ProtocolFailure): void {
+  /** The transport is gone, or must go: every open stream is reset with this failure. The engine cannot be used afterwards. */
+  terminate(failure: ProtocolFailure): void {
     if (this.#life === CLOSED) return
     this.#life = CLOSED
     const streams = this.streams.all()
@@ -185,13 +205,13 @@ export class EngineState {
     }
   }
 
-  /** Our own GOAWAY: with NO_ERROR the open streams may finish, otherwise they end here. */
-  shutdown(code: number, debug: Uint8Array): void {
+  /** Sends GOAWAY and opens no more streams. With NO_ERROR those that are open may finish, otherwise they end here. */
+  shutdown(code: number, debug: Uint8Array = NO_BYTES): void {
     if (this.#life === CLOSED) return
     this.#life = DRAINING
     this.writer.goaway(0, code, debug)
     if (code === NO_ERROR) return
-    this.end({
+    this.terminate({
       scope: 'connection',
       blame: 'caller',
       code,

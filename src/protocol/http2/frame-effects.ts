@@ -134,19 +134,20 @@ export class FrameEffects implements FrameHandler, SettingsEffects {
   onSettings(buf: Buffer, start: number, end: number): void {
     const state = this.#state
     if (!state.spend(SETTINGS_FRAMES)) return
-    const fault = state.remote.apply(buf, start, end, this)
+    const fault = state.remoteSettings.apply(buf, start, end, this)
     if (fault !== null) {
       state.fail(fault.wireCode, fault.message, fault.code)
       return
     }
     state.writer.settingsAck()
     state.checkControlQueue()
-    if (!state.isClosed) state.sink.onSettings(state.remote)
+    if (!state.isClosed) state.sink.onSettings(state.remoteSettings)
   }
 
   onSettingsAck(): void {
-    if (!this.#state.local.onAck())
-      this.#state.fail(PROTOCOL_ERROR, 'SETTINGS acknowledged that were not sent')
+    const state = this.#state
+    if (state.areSettingsAcknowledged) state.fail(PROTOCOL_ERROR, 'SETTINGS acknowledged that were not sent')
+    state.areSettingsAcknowledged = true
   }
 
   onPushPromise(): void {

@@ -25,11 +25,11 @@ export class SendScheduler {
   /** Streams that could send if the connection's window were open. */
   readonly #waiting = new LinkedList<Stream>()
   /** Streams that were held back and may be given more. */
-  writable: Stream[] = []
+  readonly writable: Stream[] = []
   /** Streams whose queued bytes are lost: a caller has transferred their memory. */
-  spoiled: Stream[] = []
+  readonly spoiled: Stream[] = []
   /** Streams whose END_STREAM was the last thing they waited for. */
-  closed: Stream[] = []
+  readonly closed: Stream[] = []
 
   constructor(writer: FrameWriter, encoder: HpackEncoder, remote: RemoteSettings, meter: AbuseMeter) {
     this.#writer = writer

@@ -1,6 +1,5 @@
 /**
- * SETTINGS both ways (RFC 9113 §6.5, RFC 8441 §3). Owns the peer's values and how many of our frames are
- * unacknowledged. Our own values hold from the first byte: they precede every request on the connection, so
+ * The peer's SETTINGS (RFC 9113 §6.5, RFC 8441 §3). Our own values hold from the first byte: they precede every request on the connection, so
  * a server has applied them before it can answer one, acknowledged or not.
  */
 import {
@@ -119,26 +118,6 @@ export class PeerSettings implements RemoteSettings {
     }
     this.enableConnectProtocol = value === 1
     return null
-  }
-}
-
-/** Our SETTINGS frames that wait for an acknowledgement; they are acknowledged in the order sent (§6.5.3). */
-export class LocalSettings {
-  #unacknowledged = 0
-
-  get unacknowledged(): number {
-    return this.#unacknowledged
-  }
-
-  onSent(): void {
-    this.#unacknowledged++
-  }
-
-  /** False when there was nothing to acknowledge. */
-  onAck(): boolean {
-    if (this.#unacknowledged === 0) return false
-    this.#unacknowledged--
-    return true
   }
 }
 

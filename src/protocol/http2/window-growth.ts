@@ -17,6 +17,12 @@ export interface GrowthOptions {
   readonly maxTotalGrowth?: number
 }
 
+const LIMITS: Required<GrowthOptions> = {
+  maxStreamWindow: MAX_STREAM_WINDOW,
+  maxConnectionWindow: MAX_CONNECTION_WINDOW,
+  maxTotalGrowth: MAX_TOTAL_GROWTH,
+}
+
 /** A receive window that measures whether it holds the peer back. */
 export class GrowingWindow extends ReceiveWindow {
   /** Start of the present span and the bytes that came in it; -1 before the first. */
@@ -48,18 +54,14 @@ export class GrowingWindow extends ReceiveWindow {
 
 export class WindowGrowth {
   readonly #initialStreamWindow: number
-  readonly #maxStreamWindow: number
-  readonly #maxConnectionWindow: number
-  readonly #maxTotalGrowth: number
+  readonly #limits: Required<GrowthOptions>
   #grown = 0
   /** The least seen: queues on the way only ever add. 0 until a sample came. */
   #roundTrip = 0
 
   constructor(initialStreamWindow: number, options: GrowthOptions) {
     this.#initialStreamWindow = initialStreamWindow
-    this.#maxStreamWindow = options.maxStreamWindow ?? MAX_STREAM_WINDOW
-    this.#maxConnectionWindow = options.maxConnectionWindow ?? MAX_CONNECTION_WINDOW
-    this.#maxTotalGrowth = options.maxTotalGrowth ?? MAX_TOTAL_GROWTH
+    this.#limits = { ...LIMITS, ...options }
   }
 
   addRoundTrip(milliseconds: number): void {
@@ -72,7 +74,7 @@ export class WindowGrowth {
   onStreamData(window: GrowingWindow, now: number, bytes: number): number {
     if (this.#roundTrip === 0 || !window.limitsPeer(now, bytes, this.#roundTrip)) return 0
     const size = window.size
-    const room = Math.min(this.#maxStreamWindow - size, this.#maxTotalGrowth - this.#grown)
+    const room = Math.min(this.#limits.maxStreamWindow - size, this.#limits.maxTotalGrowth - this.#grown)
     const growth = Math.min(size, room)
     if (growth <= 0) return 0
     this.#grown += growth
@@ -82,7 +84,7 @@ export class WindowGrowth {
   /** The same for the connection. */
   onConnectionData(window: GrowingWindow, now: number, bytes: number): number {
     if (this.#roundTrip === 0 || !window.limitsPeer(now, bytes, this.#roundTrip)) return 0
-    const growth = Math.min(window.size, this.#maxConnectionWindow - window.size)
+    const growth = Math.min(window.size, this.#limits.maxConnectionWindow - window.size)
     return growth <= 0 ? 0 : window.grow(window.size + growth)
   }
 

@@ -95,7 +95,7 @@ class Reading {
     }
     engine.terminate(GONE)
     this.collect()
-    assert.equal(engine.openStreams, 0)
+    assert.equal(engine.streams.size, 0)
     assert.equal(engine.freeStreams, 0)
     this.#assertSilence()
   }

@@ -16,14 +16,11 @@ describe('streams that were reset', () => {
   test('count as open until a PING behind them is answered', () => {
     const peer = FramePeer.ready({ maxConcurrentStreams: 3 })
     cancel(peer, 2)
-    assert.deepEqual(
-      [peer.engine.openStreams, peer.engine.cancelledStreams, peer.engine.freeStreams],
-      [0, 2, 1],
-    )
+    assert.deepEqual([peer.engine.streams.size, peer.engine.cancels.size, peer.engine.freeStreams], [0, 2, 1])
     peer.engine.ping(opaque('a'))
     assert.equal(peer.engine.freeStreams, 1)
     peer.sendPing('a       ', true)
-    assert.deepEqual([peer.engine.cancelledStreams, peer.engine.freeStreams], [0, 3])
+    assert.deepEqual([peer.engine.cancels.size, peer.engine.freeStreams], [0, 3])
   })
 
   test('not by a PING from before', () => {
@@ -56,10 +53,10 @@ describe('streams that were reset', () => {
     peer.engine.ping(opaque('a'))
     cancel(peer, 2)
     peer.sendPing('a       ', true)
-    assert.equal(peer.engine.cancelledStreams, 2)
+    assert.equal(peer.engine.cancels.size, 2)
     peer.engine.ping(opaque('b'))
     peer.sendPing('b       ', true)
-    assert.equal(peer.engine.cancelledStreams, 0)
+    assert.equal(peer.engine.cancels.size, 0)
   })
 
   test('a PING is proof for all before it, whenever they were reset', () => {
@@ -76,9 +73,9 @@ describe('streams that were reset', () => {
     cancel(peer, 2)
     const behind = peer.open(GET)
     peer.sendHead(before.id, 200)
-    assert.equal(peer.engine.cancelledStreams, 2)
+    assert.equal(peer.engine.cancels.size, 2)
     peer.sendHead(behind.id, 200)
-    assert.equal(peer.engine.cancelledStreams, 0)
+    assert.equal(peer.engine.cancels.size, 0)
     assert.equal(peer.engine.freeStreams, 3)
   })
 
@@ -106,6 +103,6 @@ describe('streams that were reset', () => {
     const stream = peer.open(GET)
     peer.sendHead(stream.id, 200, true)
     peer.engine.reset(stream, CANCEL)
-    assert.deepEqual([peer.engine.cancelledStreams, peer.engine.freeStreams], [0, 1])
+    assert.deepEqual([peer.engine.cancels.size, peer.engine.freeStreams], [0, 1])
   })
 })

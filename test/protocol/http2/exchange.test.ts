@@ -46,7 +46,7 @@ test('a request without body is one HEADERS frame with END_STREAM, answered and 
   const head = peer.wantHeaders(1)
   assert.deepEqual(head.fields, [...GET, 'accept', '*/*'])
   assert.equal(head.endStream, true)
-  assert.equal(peer.engine.openStreams, 1)
+  assert.equal(peer.engine.streams.size, 1)
   peer.sendHead(1, 200, false, ['content-type', 'text/plain', 'content-length', '5'])
   peer.sendData(1, 'he')
   peer.sendData(1, 'llo', true)
@@ -57,7 +57,7 @@ test('a request without body is one HEADERS frame with END_STREAM, answered and 
     'end 1',
     'closed 1',
   ])
-  assert.equal(peer.engine.openStreams, 0)
+  assert.equal(peer.engine.streams.size, 0)
   assert.equal(stream.isClosed, true)
   peer.wantNothing()
 })
@@ -177,11 +177,11 @@ test('a response may be complete before the request: the stream closes when both
   const stream = peer.request(POST, false)
   peer.sendHead(1, 200, true)
   assert.deepEqual(peer.heard, ['head 1 200 (last)', 'end 1'])
-  assert.equal(peer.engine.openStreams, 1)
+  assert.equal(peer.engine.streams.size, 1)
   peer.engine.send(stream, Buffer.from('rest'), true)
   assert.deepEqual(peer.wantData(1), { text: 'rest', endStream: true })
   assert.deepEqual(peer.heard, ['closed 1'])
-  assert.equal(peer.engine.openStreams, 0)
+  assert.equal(peer.engine.streams.size, 0)
 })
 
 test('a tunnel carries bytes both ways until both ends are done', () => {

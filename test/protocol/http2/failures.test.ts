@@ -24,7 +24,7 @@ describe('RST_STREAM from the server', () => {
       peer.sendReset(1, code)
       const verdict = code === REFUSED_STREAM ? ' (unprocessed)' : ''
       assert.deepEqual(peer.heard, [`reset 1 stream peer ${name}${verdict}`, 'closed 1'])
-      assert.equal(peer.engine.openStreams, 0)
+      assert.equal(peer.engine.streams.size, 0)
       assert.equal(peer.engine.canOpen, true)
       peer.wantNothing()
     })
@@ -255,7 +255,7 @@ describe('the owner', () => {
       'closed 3',
     ])
     assert.equal(peer.engine.isClosed, true)
-    assert.equal(peer.engine.openStreams, 0)
+    assert.equal(peer.engine.streams.size, 0)
   })
 
   test('shuts down gracefully with NO_ERROR: what runs may finish', () => {

@@ -247,5 +247,5 @@ test('honest traffic in large amounts passes the default budgets', () => {
   }
   assert.equal(peer.engine.isClosed, false)
   peer.sendGoaway(0, NO_ERROR)
-  assert.equal(peer.engine.openStreams, 0)
+  assert.equal(peer.engine.streams.size, 0)
 })

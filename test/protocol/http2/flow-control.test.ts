@@ -150,7 +150,7 @@ describe('sending', () => {
     peer.sendWindowUpdate(1, 0x7fffffff)
     assert.deepEqual(peer.heard, ['reset 1 stream peer FLOW_CONTROL_ERROR', 'closed 1'])
     peer.wantReset(1, FLOW_CONTROL_ERROR)
-    assert.equal(peer.engine.openStreams, 1)
+    assert.equal(peer.engine.streams.size, 1)
   })
 
   test('WINDOW_UPDATE above 2^31-1 for the connection costs the connection (CVE-2026-21714)', () => {
@@ -353,7 +353,7 @@ describe('window growth', () => {
       ...small,
       growth: { maxStreamWindow: 500_000, maxConnectionWindow: 700_000 },
     })
-    peer.engine.addRoundTrip(100)
+    peer.engine.growth.addRoundTrip(100)
     const { stream, connection } = download(peer, 30, true)
     assert.ok(stream > 375_000 && stream <= 500_000, `stream window of ${stream}`)
     assert.ok(connection > 525_000 && connection <= 700_000, `connection window of ${connection}`)
@@ -361,19 +361,19 @@ describe('window growth', () => {
 
   test('not when the consumer does not keep up', () => {
     const peer = FramePeer.ready(small)
-    peer.engine.addRoundTrip(100)
+    peer.engine.growth.addRoundTrip(100)
     assert.equal(download(peer, 30, false).stream, 16_384)
   })
 
   test('not when the path, and not the window, is the limit', () => {
     const peer = FramePeer.ready(small)
-    peer.engine.addRoundTrip(1)
+    peer.engine.growth.addRoundTrip(1)
     assert.deepEqual(download(peer, 30, true), { stream: 16_384, connection: 65_535 })
   })
 
   test('the growth of all streams together is bounded, and freed with them', () => {
     const peer = FramePeer.ready({ ...small, growth: { maxTotalGrowth: 16_384 } })
-    peer.engine.addRoundTrip(100)
+    peer.engine.growth.addRoundTrip(100)
     assert.equal(download(peer, 20, true).stream, 32_768)
     const other = peer.request()
     peer.sendHead(3, 200)

@@ -12,7 +12,7 @@ test('GOAWAY stops new streams; those it covers finish', () => {
   assert.deepEqual(peer.heard, ['goaway 1 NO_ERROR restart'])
   assert.equal(peer.engine.canOpen, false)
   assert.equal(peer.engine.freeStreams, 0)
-  assert.equal(peer.engine.openStreams, 1)
+  assert.equal(peer.engine.streams.size, 1)
   peer.sendHead(1, 200)
   peer.sendData(1, 'all', true)
   assert.deepEqual(peer.heard, ['head 1 200', 'data 1 all', 'end 1', 'closed 1'])
@@ -32,7 +32,7 @@ test('streams above the last id were not processed', () => {
     'reset 5 connection peer ENHANCE_YOUR_CALM (unprocessed)',
     'closed 5',
   ])
-  assert.equal(peer.engine.openStreams, 1)
+  assert.equal(peer.engine.streams.size, 1)
   peer.wantNothing()
 })
 

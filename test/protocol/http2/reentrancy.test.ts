@@ -19,7 +19,7 @@ test('reset inside onHead: nothing more is heard but onClosed', () => {
     }
     peer.sendHead(1, 200, true)
     assert.deepEqual(peer.heard, ['head 1 200 (last)', 'closed 1'])
-    assert.equal(peer.engine.openStreams, 0)
+    assert.equal(peer.engine.streams.size, 0)
   }
 })
 
@@ -90,7 +90,7 @@ test('a new stream inside onClosed finds a free place', () => {
   peer.sendReset(3, CANCEL)
   peer.sendHeaders(5, ['malformed', 'head'])
   assert.equal(opened, 3)
-  assert.equal(peer.engine.openStreams, 1)
+  assert.equal(peer.engine.streams.size, 1)
 })
 
 test('other streams reset while a connection error is reported', () => {
@@ -218,5 +218,5 @@ test('the owner opens the next stream inside onEnd while its own body goes on', 
   peer.wantHeaders(3)
   peer.engine.send(stream, Buffer.from('x'), true)
   peer.wantData(1)
-  assert.equal(peer.engine.openStreams, 1)
+  assert.equal(peer.engine.streams.size, 1)
 })
